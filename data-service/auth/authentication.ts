@@ -16,7 +16,7 @@ import {
 } from './tokens/claims.js'
 import { openIdProvider } from './tokens/id-tokens.js'
 import { outsideIssuer, type OutsideIssuerConfig } from './tokens/outside-issuer.js'
-import { argon2Passwords, type Passwords } from './accounts/passwords.js'
+import { argon2Passwords, decoyHash, type Passwords } from './accounts/passwords.js'
 import { type AccessToken, signAccessToken, ownIssuer, type PublishedIssuer, watchKeys } from './tokens/signing-keys.js'
 
 /** The settings of tokens (contract.md section 1). Durations in milliseconds. */
@@ -111,7 +111,7 @@ export async function openAuthentication(
       return {
         store,
         passwords,
-        decoyHash: await passwords.hash(randomBytes(16).toString('base64url')),
+        decoyHash: decoyHash(),
         accessToken: (account, sid) => signAccessToken(account, sid, { ...tokenOptions, key: keySet().signing }),
         issuers,
         outsideSignIn,

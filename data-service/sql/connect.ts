@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
-import { MigrationError } from 'umzug'
+import type { MigrationError } from 'umzug'
 import { DomainError } from '../../shared/errors.js'
 import { redactUrl } from '../../shared/settings.js'
 import { messageOf, StartError } from '../../shared/start-error.js'
@@ -44,7 +44,7 @@ export function openFailure(error: unknown, configured: ConfiguredDatabase): unk
   }
   // What callers see of it names neither the database nor the reason.
   if (error instanceof DomainError && isOfDatabase(error.cause)) return openFailure(error.cause, configured)
-  if (error instanceof MigrationError) return migrationFailure(error, configured) ?? error
+  if (isOfMigration(error)) return migrationFailure(error, configured) ?? error
   const code = codeOf(error)
   const advice = code === undefined ? undefined : engineOf(url).openingAdvice[code]
   if (advice === undefined && !(error instanceof ConnectionError)) {
@@ -81,6 +81,11 @@ const LONGEST_STATEMENT = 500
 
 function shortened(sql: string): string {
   return sql.length > LONGEST_STATEMENT ? `${sql.slice(0, LONGEST_STATEMENT)}…` : sql
+}
+
+/** Told by its name: the class comes with all of umzug, which is loaded only where migrations run. */
+function isOfMigration(error: unknown): error is MigrationError {
+  return error instanceof Error && error.name === 'MigrationError' && 'migration' in error
 }
 
 /** undefined for the failure of a step's own code, whose stack shows where it is. */

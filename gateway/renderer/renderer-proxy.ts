@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import replyFrom from '@fastify/reply-from'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
@@ -84,7 +83,8 @@ function requestHead({
 async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promise<void> {
   const { rendererUrl, session, log, timeouts = DEFAULT_TIMEOUTS } = options
   const base = new URL(rendererUrl)
-  await app.register(replyFrom, {
+  // undici comes with it: it is loaded only where there is a renderer.
+  await app.register(import('@fastify/reply-from'), {
     base: base.origin,
     disableRequestLogging: true,
     undici: {

@@ -15,7 +15,7 @@ export interface MeshedService {
   restart(): Promise<void>
 }
 
-/** Several gateways, each of which spreads its calls over all of several data services with one database. */
+/** Several gateways and data services with one database. */
 export interface Mesh extends AsyncDisposable {
   readonly gateways: readonly ServiceProcess[]
   /** Of each gateway, without a slash at the end. */
@@ -23,7 +23,7 @@ export interface Mesh extends AsyncDisposable {
   readonly services: readonly MeshedService[]
   /** An access token of a sample account, good at every gateway. */
   token(email: string): Promise<string>
-  /** Resolves when the last that every gateway has logged of every data service is that it serves. */
+  /** Resolves when the last that every gateway has logged of each of its data services is that it serves. */
   connected(): Promise<void>
 }
 
@@ -31,13 +31,18 @@ interface MeshOptions {
   readonly database: FreshDatabase
   readonly gateways: number
   readonly services: number
+  /** Whether each gateway has a data service of its own. Default: each spreads its calls over all of them. */
+  readonly inPairs?: boolean
+  /** The URL by which the first data service reaches the database; as the others do without it. */
+  readonly firstDatabaseUrl?: string
 }
 
 /** What a gateway logs of the health of a data service. */
 const HEALTH = new Set(['health of a data service', 'a data service cannot be reached'])
 
-/** Resolves when all processes listen and every gateway has reached every data service. */
-export async function startMesh({ database, gateways: count, services: size }: MeshOptions): Promise<Mesh> {
+/** Resolves when all processes listen and every gateway has reached its data services. */
+export async function startMesh(options: MeshOptions): Promise<Mesh> {
+  const { database, gateways: count, services: size, firstDatabaseUrl = database.url, inPairs = false } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
   const env = {
     DATA_DIR: dataDir,
@@ -49,6 +54,7 @@ export async function startMesh({ database, gateways: count, services: size }: M
   }
   const services: MeshedService[] = []
   const gateways: ServiceProcess[] = []
+  const servicesOf = (gateway: number): MeshedService[] => (inPairs ? services.slice(gateway, gateway + 1) : services)
   const stop = async (): Promise<void> => {
     try {
       await Promise.all(gateways.map((one) => one.stop()))
@@ -59,8 +65,8 @@ export async function startMesh({ database, gateways: count, services: size }: M
     }
   }
   const connected = async (): Promise<void> => {
-    for (const gateway of gateways) {
-      for (const { way } of services) {
+    for (const [n, gateway] of gateways.entries()) {
+      for (const { way } of servicesOf(n)) {
         const { host: address } = new URL(way.url)
         const isServing = (): boolean =>
           gateway.logs().findLast((line) => line['address'] === address && HEALTH.has(String(line['msg'])))?.[
@@ -73,7 +79,8 @@ export async function startMesh({ database, gateways: count, services: size }: M
   try {
     for (let n = 0; n < size; n++) {
       const start = async (address: string): Promise<[ServiceProcess, string]> => {
-        const process = startProcess(STORE, { ...env, DATA_SERVICE_ADDRESS: address }, dataDir)
+        const DATABASE_URL = n === 0 ? firstDatabaseUrl : database.url
+        const process = startProcess(STORE, { ...env, DATABASE_URL, DATA_SERVICE_ADDRESS: address }, dataDir)
         return [process, await listening(process, 'address')]
       }
       const [first, address] = await start('127.0.0.1:0')
@@ -90,9 +97,11 @@ export async function startMesh({ database, gateways: count, services: size }: M
         }
       })
     }
-    const DATA_SERVICE_ADDRESS = services.map(({ way }) => new URL(way.url).host).join()
     const urls: string[] = []
     for (let n = 0; n < count; n++) {
+      const DATA_SERVICE_ADDRESS = servicesOf(n)
+        .map(({ way }) => new URL(way.url).host)
+        .join()
       const gateway = startProcess(GATEWAY, { ...env, GATEWAY_PORT: '0', DATA_SERVICE_ADDRESS }, dataDir)
       gateways.push(gateway)
       urls.push(await listening(gateway, 'url'))

@@ -12,8 +12,11 @@ export interface WayToServer extends AsyncDisposable {
   cut(): void
 }
 
-/** `url` is that of the server; the one of the result leads to it. */
-export async function wayTo(url: string): Promise<WayToServer> {
+/**
+ * `url` is that of the server; the one of the result leads to it. What the server sends arrives `latency` milliseconds
+ * later.
+ */
+export async function wayTo(url: string, { latency = 0 } = {}): Promise<WayToServer> {
   const target = { host: new URL(url).hostname, port: Number(new URL(url).port) }
   const sockets = new Set<Socket>()
   let isBlocked = false
@@ -27,7 +30,10 @@ export async function wayTo(url: string): Promise<WayToServer> {
       sockets.add(from)
       from.on('error', () => undefined)
       from.on('close', () => to.destroy())
-      from.on('data', (data) => void to.write(data))
+      from.on('data', (data) => {
+        if (latency === 0 || from === client) to.write(data)
+        else setTimeout(() => to.write(data), latency)
+      })
       if (isBlocked) from.pause()
     }
     client.on('data', ({ length }) => (sent += length))

@@ -63,6 +63,9 @@ function testFiles(filters: readonly string[]): TestFile[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
+/** These need a server of MariaDB, whose statements and connections they count, or take minutes with no call of ours. */
+const NOT_OVER_UNARY = /\/(statement-texts|pool-size|random-queries)\.test\.ts$/
+
 /**
  * Calls between the processes by their unary methods, and not in frames, must be answered alike. One kind of database is
  * enough for that; `npm run soak` takes both.
@@ -70,7 +73,7 @@ function testFiles(filters: readonly string[]): TestFile[] {
 function unaryCalls(files: readonly TestFile[]): TestRun {
   return {
     files: files.flatMap(({ path, name }) =>
-      name.startsWith('test/api/') ? [{ path, name: `${name} over unary calls` }] : []
+      name.startsWith('test/api/') && !NOT_OVER_UNARY.test(name) ? [{ path, name: `${name} over unary calls` }] : []
     ),
     env: { DATA_SERVICE_CALLS: 'unary', TEST_DATABASE: 'sqlite' }
   }

@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { hashSync, verifySync } from '@node-rs/argon2'
+import { PARAMETERS } from './passwords.js'
 
 /** The task of a worker: to hash a password or, if `hashed` is given, to verify one. */
 export interface PasswordTask {
@@ -10,9 +11,6 @@ export interface PasswordTask {
 
 /** `failure` is the message of an error, such as that of a text that is no hash. */
 export type PasswordOutcome = { readonly hashed: string } | { readonly matches: boolean } | { readonly failure: string }
-
-/** OWASP's first choice for Argon2id, which is this package's default variant: 19 MiB, two passes, one lane. */
-const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** As for nice(1): the thread gets about a tenth of a busy processor, and all of an idle one. */
 const NICENESS = 10
@@ -25,7 +23,8 @@ parentPort?.on('message', (task: PasswordTask) => parentPort?.postMessage(outcom
 function outcomeOf({ password, hashed }: PasswordTask): PasswordOutcome {
   try {
     return hashed === undefined
-      ? { hashed: hashSync(password, PARAMETERS) }
+      ? // Argon2id is the default variant of this package.
+        { hashed: hashSync(password, PARAMETERS) }
       : { matches: verifySync(hashed, password, PARAMETERS) }
   } catch (error) {
     return { failure: error instanceof Error ? error.message : String(error) }

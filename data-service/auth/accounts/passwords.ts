@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { PasswordOutcome, PasswordTask } from './password-worker.js'
@@ -29,12 +30,47 @@ export interface Passwords {
   verify(hashed: string, password: string): Promise<boolean>
 }
 
+/** OWASP's first choice for Argon2id: 19 MiB, two passes, one lane. */
+export const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+/** Bytes of salt and of hash, as the package of the worker makes them. */
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+
+/** A hash that no password has, and that takes as long to verify as that of an account. It is made without hashing. */
+export function decoyHash(): string {
+  const { memoryCost, timeCost, parallelism } = PARAMETERS
+  const [salt, hash] = [SALT_BYTES, HASH_BYTES].map((bytes) => randomBytes(bytes).toString('base64').replace(/=+$/, ''))
+  return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${salt}$${hash}`
+}
+
+/** Milliseconds after which a thread without work ends: it keeps some 15 MiB. */
+const IDLE_MS = 30_000
+
+interface IdleWorker {
+  readonly worker: Worker
+  readonly ending: NodeJS.Timeout
+}
+
 /**
  * Argon2id in a few worker threads of low priority. A flood of logins must not occupy libuv's threads, which file system
  * operations need, nor all memory, nor the processor time of other calls.
  */
 export function argon2Passwords(maxWorkers = Math.max(1, Math.min(2, availableParallelism() - 1))): Passwords {
-  const idle: Worker[] = []
+  const idle: IdleWorker[] = []
+  const takeIdle = (): Worker | undefined => {
+    const taken = idle.pop()
+    clearTimeout(taken?.ending)
+    return taken?.worker
+  }
+  const rest = (worker: Worker): void => {
+    const ending = setTimeout(() => {
+      idle.splice(idle.indexOf(entry), 1)
+      void worker.terminate()
+    }, IDLE_MS).unref()
+    const entry = { worker, ending }
+    idle.push(entry)
+  }
   const waiting: (() => void)[] = []
   let running = 0
   const run = async (task: PasswordTask): Promise<PasswordOutcome> => {
@@ -42,9 +78,9 @@ export function argon2Passwords(maxWorkers = Math.max(1, Math.min(2, availablePa
     else running += 1
     const begun = performance.now()
     try {
-      const worker = idle.pop() ?? new Worker(new URL('./password-worker.js', import.meta.url))
+      const worker = takeIdle() ?? new Worker(new URL('./password-worker.js', import.meta.url))
       const outcome = await outcomeOf(worker, task)
-      idle.push(worker)
+      rest(worker)
       return outcome
     } finally {
       // If tasks wait, the next one starts only after a pause as long as this one took. So a flood of logins takes at most

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
-import { Umzug, type UmzugStorage } from 'umzug'
+import type { UmzugStorage } from 'umzug'
 import { StartError } from '../../../shared/start-error.js'
 import type { Database } from '../engines/engine.js'
 import type { Ddl } from '../engines/schema-tools.js'
@@ -59,6 +59,8 @@ export async function migrate(
       select: (statement) => sequelize.query(statement, { transaction, type: QueryTypes.SELECT })
     }
     const record = migrationRecord(sequelize, ddl)
+    // It brings a command line of its own, megabytes of code, which a start without pending migrations has no use for.
+    const { Umzug } = await import('umzug')
     const umzug = new Umzug<MigrationDatabase>({
       migrations: batch.map(({ name, steps }) => ({
         name,

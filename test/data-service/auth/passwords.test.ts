@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { argon2Passwords } from '../../../data-service/auth/accounts/passwords.js'
+import { argon2Passwords, decoyHash } from '../../../data-service/auth/accounts/passwords.js'
 
 describe('argon2Passwords', () => {
   it('hashes with a salt of its own each time, and verifies any number at once', async () => {
@@ -18,5 +18,19 @@ describe('argon2Passwords', () => {
     const hash = await passwords.hash('x')
     const outcomes = await Promise.allSettled(['', 'nonsense', hash].map((one) => passwords.verify(one, 'x')))
     expect(outcomes.map((outcome) => outcome.status)).to.deep.equal(['rejected', 'rejected', 'fulfilled'])
+  })
+
+  it('verify a decoy as they verify a hash of their own, and it is no hash of any password', async () => {
+    const passwords = argon2Passwords(1)
+    const own = await passwords.hash('a password')
+    const decoy = decoyHash()
+    const parts = (hash: string): unknown[] => {
+      const [, variant, version, parameters, salt = '', digest = ''] = hash.split('$')
+      return [variant, version, parameters, salt.length, digest.length]
+    }
+    // The time that a verification takes follows from these alone.
+    expect(parts(decoy)).to.deep.equal(parts(own))
+    expect(await passwords.verify(decoy, 'a password')).to.equal(false)
+    expect(decoyHash()).to.not.equal(decoy)
   })
 })
