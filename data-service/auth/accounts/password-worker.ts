@@ -1,16 +1,7 @@
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { hashSync, verifySync } from '@node-rs/argon2'
-import { PARAMETERS } from './passwords.js'
-
-/** The task of a worker: to hash a password or, if `hashed` is given, to verify one. */
-export interface PasswordTask {
-  readonly password: string
-  readonly hashed: string | undefined
-}
-
-/** `failure` is the message of an error, such as that of a text that is no hash. */
-export type PasswordOutcome = { readonly hashed: string } | { readonly matches: boolean } | { readonly failure: string }
+import { PARAMETERS, type PasswordOutcome, type PasswordTask } from './passwords.js'
 
 /** As for nice(1): the thread gets about a tenth of a busy processor, and all of an idle one. */
 const NICENESS = 10

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { PasswordOutcome, PasswordTask } from './password-worker.js'
 
 /** Characters, as NIST SP 800-63B counts them: each code point is one. */
 const MIN_PASSWORD = 8
@@ -30,6 +29,15 @@ export interface Passwords {
   verify(hashed: string, password: string): Promise<boolean>
 }
 
+/** The task of a worker: to hash a password or, if `hashed` is given, to verify one. */
+export interface PasswordTask {
+  readonly password: string
+  readonly hashed: string | undefined
+}
+
+/** `failure` is the message of an error, such as that of a text that is no hash. */
+export type PasswordOutcome = { readonly hashed: string } | { readonly matches: boolean } | { readonly failure: string }
+
 /** OWASP's first choice for Argon2id: 19 MiB, two passes, one lane. */
 export const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
@@ -56,7 +64,10 @@ interface IdleWorker {
  * Argon2id in a few worker threads of low priority. A flood of logins must not occupy libuv's threads, which file system
  * operations need, nor all memory, nor the processor time of other calls.
  */
-export function argon2Passwords(maxWorkers = Math.max(1, Math.min(2, availableParallelism() - 1))): Passwords {
+export function argon2Passwords(
+  maxWorkers = Math.max(1, Math.min(2, availableParallelism() - 1)),
+  idleMs = IDLE_MS
+): Passwords {
   const idle: IdleWorker[] = []
   const takeIdle = (): Worker | undefined => {
     const taken = idle.pop()
@@ -67,7 +78,7 @@ export function argon2Passwords(maxWorkers = Math.max(1, Math.min(2, availablePa
     const ending = setTimeout(() => {
       idle.splice(idle.indexOf(entry), 1)
       void worker.terminate()
-    }, IDLE_MS).unref()
+    }, idleMs).unref()
     const entry = { worker, ending }
     idle.push(entry)
   }

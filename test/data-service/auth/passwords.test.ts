@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { argon2Passwords, decoyHash } from '../../../data-service/auth/accounts/passwords.js'
 
@@ -18,6 +19,15 @@ describe('argon2Passwords', () => {
     const hash = await passwords.hash('x')
     const outcomes = await Promise.allSettled(['', 'nonsense', hash].map((one) => passwords.verify(one, 'x')))
     expect(outcomes.map((outcome) => outcome.status)).to.deep.equal(['rejected', 'rejected', 'fulfilled'])
+  })
+
+  it('starts a thread anew after one that had no work has ended', async () => {
+    const passwords = argon2Passwords(1, 20)
+    const hash = await passwords.hash('x')
+    for (const pause of [0, 5, 19, 20, 21, 100, 500]) {
+      await delay(pause)
+      expect(await passwords.verify(hash, 'x')).to.equal(true)
+    }
   })
 
   it('verify a decoy as they verify a hash of their own, and it is no hash of any password', async () => {
