@@ -84,7 +84,8 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
   const { rendererUrl, session, log, timeouts = DEFAULT_TIMEOUTS } = options
   const base = new URL(rendererUrl)
   // undici comes with it: it is loaded only where there is a renderer.
-  await app.register(import('@fastify/reply-from'), {
+  const { default: replyFrom } = await import('@fastify/reply-from')
+  await app.register(replyFrom, {
     base: base.origin,
     disableRequestLogging: true,
     undici: {
