@@ -24,8 +24,8 @@ const DATABASE_CONNECTIONS = 10
 const GROWING: Partial<Record<WorkloadName, number>> = {
   'by-id': 32,
   page: 32,
-  'page-1': 32,
-  'cursor-1000': 32,
+  'page-1': 1,
+  'cursor-1000': 1,
   export: 1
 }
 const GROWING_TARGETS = ['uniform-rest', 'handwritten']
@@ -71,10 +71,11 @@ export async function runBench(
       const measured = chosen('workload', options.workloads, workloads)
       await compare(run, bench.running, measured)
       const measurements = await measureAll(run, bench, measured)
-      if (options.growth.length > 0) sizes.push({ products: options.products, measurements: ofGrowth(measurements) })
-      for (const products of options.growth.filter((each) => each > options.products)) {
-        run.say(`growing to ${products} products …`)
-        await growProducts(bench.database.url, products)
+      for (const products of options.growth.filter((each) => each >= options.products)) {
+        if (products > options.products) {
+          run.say(`growing to ${products} products …`)
+          await growProducts(bench.database.url, products)
+        }
         sizes.push({ products, measurements: await measureGrowth(run, bench, products) })
       }
       return {
@@ -216,19 +217,6 @@ async function measureGrowth(run: Run, bench: Running, products: number): Promis
     say(`${workload.name} of ${products} products: ${lines.map(progressOf).join(', ')}`)
   }
   return measurements
-}
-
-/** Those of a whole run that are of the growth. */
-function ofGrowth(measurements: readonly Measurement[]): Measurement[] {
-  const first = new Map<string, number>()
-  for (const { workload, connections } of measurements) if (!first.has(workload)) first.set(workload, connections)
-  const growing = new Map<string, number>(Object.entries(GROWING))
-  return measurements.filter(({ workload, connections, target }) => {
-    const wanted = growing.get(workload)
-    if (wanted === undefined || !GROWING_TARGETS.includes(target)) return false
-    const atWanted = measurements.some((each) => each.workload === workload && each.connections === wanted)
-    return connections === (atWanted ? wanted : first.get(workload))
-  })
 }
 
 function descriptionOf(targets: readonly Target[], name: string): string {

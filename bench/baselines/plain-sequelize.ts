@@ -14,7 +14,8 @@ const settings = baselineSettings()
 const sequelize = new Sequelize(settings.databaseUrl.replace(/^mariadb:/, 'mysql:'), {
   dialect: 'mysql',
   logging: false,
-  pool: { max: settings.databaseConnections },
+  // Its default gives a request up that waits a minute for a connection, as it may on a busy machine.
+  pool: { max: settings.databaseConnections, acquire: 10 * 60 * 1000 },
   dialectOptions: { supportBigNumbers: true, bigNumberStrings: true },
   timezone: '+00:00'
 })

@@ -117,7 +117,7 @@ export function goalsOf({ measurements }: Pick<Report, 'measurements'>): Goal[] 
     of === undefined || to === undefined ? undefined : ratio(of, to, figure)
   const toReference = (workload: string, connections: number, figure: Figure): number | undefined =>
     between(find(SERVICE, workload, connections), find(REFERENCE, workload, connections), figure)
-  const own = (workload: string): Measurement | undefined => find(SERVICE, workload, 32)
+  const own = (workload: string): Measurement | undefined => find(SERVICE, workload, 1)
   const worst = (connections: number, figure: Figure): { value: number | undefined; of: string } => {
     const all = measurements
       .filter((each) => each.target === SERVICE && each.connections === connections)

@@ -74,16 +74,16 @@ export function readWorkloads(bench: ReadBench): Workload[] {
     ),
     reading('page-1', `GET /products/paged: all products by name, page 1 of ${PAGE_SIZE} rows, with the total`, {
       ...shared([byName('pageNumber=1')]),
-      connections: [32]
+      connections: [1]
     }),
     reading('page-1000', `the same, one of the page numbers around ${deep}`, {
       ...shared(around(deep).map((number) => byName(`pageNumber=${number}`))),
-      connections: [32]
+      connections: [1]
     }),
     {
       name: 'cursor-1000',
       description: `the same, from the cursor of one of these pages on (the page numbers behind ${deep})`,
-      connections: [32],
+      connections: [1],
       compare: (targets) => compareAnswers(targets, clients, { paths: cursors, parts: 'body' }),
       async startRound(target) {
         return { requests: shared(await cursors(target)), check: () => Promise.resolve() }
