@@ -24,7 +24,7 @@ import { own, scopeConditions, type Source } from './navigations.js'
 import { ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { RowModels } from './row-models.js'
 import { Statements } from './statements.js'
-import { type TextOperands, withTextOperands } from './text-operands.js'
+import { type TextOperands, withTextOperands } from './where-text.js'
 
 interface Databases {
   readonly primary: Database

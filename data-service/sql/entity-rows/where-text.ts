@@ -1,6 +1,9 @@
 import { fn, literal, Op, where, type WhereOptions } from 'sequelize'
+import type { Column, Entity } from '../../entity/entity.js'
 import { type Comparison, OPERATORS } from '../../entity/fields/operators.js'
 import type { Path } from '../../plan/model/plans.js'
+import type { LiveSchema } from '../engines/live-schema/live-schema.js'
+import type { SchemaTools } from '../engines/schema-tools.js'
 import {
   anyOfTuples,
   type Expression,
@@ -279,4 +282,31 @@ function isNull(key: Expression): WhereOptions {
 
 function isNotNull(key: Expression): WhereOptions {
   return where(key, Op.not, literal('NULL'))
+}
+
+/** The text columns whose operands are written in a way of their own. */
+export type TextOperands = ReadonlyMap<Column, TextOperand>
+
+/** Those of the entities' tables, and of their children's, as far as the live schema has them. */
+export function textOperands(schema: SchemaTools, live: LiveSchema, entities: readonly Entity[]): TextOperands {
+  const tables = entities.flatMap(({ table, key, columns, children }) => [
+    { table, columns: [...key, ...columns] },
+    ...children.map((one) => ({ table: one.table, columns: [...one.key, ...one.foreignKey, ...one.columns] }))
+  ])
+  const found = new Map<Column, TextOperand>()
+  for (const { table, columns } of tables) {
+    const there = live.tables.get(table)
+    for (const column of columns) {
+      const { type } = column.field
+      const liveColumn = there?.columns.find(({ name }) => name.toLowerCase() === column.column.toLowerCase())
+      if (there === undefined || liveColumn === undefined || (type !== 'string' && type !== 'enum')) continue
+      const operand = schema.textOperand(there, liveColumn)
+      if (operand !== undefined) found.set(column, operand)
+    }
+  }
+  return found
+}
+
+export function withTextOperands(dialect: SqlDialect, operands: TextOperands = new Map()): SqlDialect {
+  return operands.size === 0 ? dialect : { ...dialect, textOperand: (column) => operands.get(column) }
 }

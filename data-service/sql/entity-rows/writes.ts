@@ -44,7 +44,7 @@ import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.j
 import { ChangeTexts, columnKey, RowWriter } from './row-writer.js'
 import { RowModels } from './row-models.js'
 import { Statements } from './statements.js'
-import { type TextOperands, withTextOperands } from './text-operands.js'
+import { type TextOperands, withTextOperands } from './where-text.js'
 import { assertPrimary, storedKey, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from '../transactions.js'
 
