@@ -170,7 +170,10 @@ export class TransactionAttempt implements WriteSession {
   }
 
   rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]> {
-    return this.#inTurn(async () => (await this.#open(BEGIN_TIMEOUT_MS)).rows(statement, values))
+    const read = (): Promise<FoundRow[]> =>
+      this.#inTurn(async () => (await this.#open(BEGIN_TIMEOUT_MS)).rows(statement, values))
+    // It is no statement of a batch, and must see what the batch that is being put together writes: its turn is after it.
+    return this.#gathered === undefined ? read() : Promise.resolve().then(read)
   }
 
   change(text: StatementText, values: BoundValues): Promise<Changed> {
