@@ -25,9 +25,11 @@ interface ValueReader {
 export function valueReader(property: ValueProperty, projection: Projection): ValueReader {
   const place = (name: string): number => placeOf(name, projection)
   switch (property.kind) {
-    case 'id': {
-      const parts = property.key.map(({ name }) => at(place(name)))
-      return { read: (values) => compositeIdOf(parts.map((read) => read(values))), encode: valueEncoder('string') }
+    case 'id':
+    case 'computed': {
+      const { places, combine } = sourcesOf(property, projection)
+      const read = (values: readonly Value[]): Value => combine(places.map((index) => values[index] ?? null))
+      return { read, encode: valueEncoder(typeOf(property)) }
     }
     case 'column':
       return { read: at(place(property.column.name)), encode: valueEncoder(property.column.field.type) }
@@ -35,12 +37,22 @@ export function valueReader(property: ValueProperty, projection: Projection): Va
       return { read: at(place(property.joined.name)), encode: valueEncoder(property.column.field.type) }
     case 'rowVersion':
       return { read: at(place('rowVersion')), encode: valueEncoder('bytes') }
-    case 'computed': {
-      const { from, value, type } = property.computed
-      const sources = from.map((column) => at(place(column.name)))
-      return { read: (values) => value(sources.map((read) => read(values))), encode: valueEncoder(type) }
-    }
   }
+}
+
+interface Sources {
+  /** Where their values are in `selected`. */
+  readonly places: readonly number[]
+  readonly combine: (values: readonly Value[]) => Value
+}
+
+/** The columns that a value is made of, and how. */
+function sourcesOf(property: ValueProperty & { readonly kind: 'id' | 'computed' }, projection: Projection): Sources {
+  const places = (columns: readonly { readonly name: string }[]): number[] =>
+    columns.map(({ name }) => placeOf(name, projection))
+  if (property.kind === 'id') return { places: places(property.key), combine: compositeIdOf }
+  const { from, value } = property.computed
+  return { places: places(from), combine: value }
 }
 
 function placeOf(name: string, { selected }: Projection): number {
@@ -164,11 +176,16 @@ function memberWriter(
       return columnWriter(placeOf('rowVersion', projection), 'bytes')
     case 'id':
     case 'computed': {
-      const { read } = valueReader(property, projection)
+      const { places, combine } = sourcesOf(property, projection)
       const write = valueWriter(typeOf(property))
-      return (row, out) => write(read(row.values), out)
+      return (row, out) => write(combine(places.map((index) => valueAt(row, index))), out)
     }
   }
+}
+
+/** One value. The others are not decoded for it. */
+function valueAt(row: LoadedRow, index: number): Value {
+  return row.stored === undefined ? (row.values[index] ?? null) : row.stored.value(index)
 }
 
 function columnWriter(

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { DomainError } from '../../shared/errors.js'
 import type { Value } from '../entity/fields/field.js'
 import {
+  type BatchOutcome,
   type BatchStatement,
   type Changed,
   type ErrorKind,
@@ -170,10 +171,8 @@ export class TransactionAttempt implements WriteSession {
   }
 
   rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]> {
-    const read = (): Promise<FoundRow[]> =>
-      this.#inTurn(async () => (await this.#open(BEGIN_TIMEOUT_MS)).rows(statement, values))
-    // It is no statement of a batch, and must see what the batch that is being put together writes: its turn is after it.
-    return this.#gathered === undefined ? read() : Promise.resolve().then(read)
+    if (this.#gathered !== undefined) return this.#gather(this.#gathered, { kind: 'rows', statement, values })
+    return this.#inTurn(async () => (await this.#open(BEGIN_TIMEOUT_MS)).rows(statement, values))
   }
 
   change(text: StatementText, values: BoundValues): Promise<Changed> {
@@ -300,7 +299,7 @@ export class TransactionAttempt implements WriteSession {
 /** A statement that waits for its batch to be sent. */
 interface GatheredStatement {
   readonly statement: BatchStatement
-  readonly resolve: (outcome: Value[][] | Changed) => void
+  readonly resolve: (outcome: BatchOutcome) => void
   readonly reject: (error: unknown) => void
 }
 

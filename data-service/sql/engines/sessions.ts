@@ -21,10 +21,14 @@ export interface WriteSession extends ReadSession {
   change(text: StatementText, values: BoundValues): Promise<Changed>
 }
 
-/** A statement of a batch: one that reads, or one that changes rows. */
+/** A statement of a batch: one that reads, in either form, or one that changes rows. */
 export type BatchStatement =
   | { readonly kind: 'run'; readonly statement: Statement; readonly values: BoundValues }
+  | { readonly kind: 'rows'; readonly statement: ShownStatement; readonly values: BoundValues }
   | { readonly kind: 'change'; readonly text: StatementText; readonly values: BoundValues }
+
+/** What the member of `WriteSession` that has the statement's kind for its name resolves to. */
+export type BatchOutcome = Value[][] | FoundRow[] | Changed
 
 /** The outcome of a statement that changes rows. */
 export interface Changed {
@@ -86,12 +90,11 @@ export interface OpenTransaction extends WriteSession {
    */
   changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed>
   /**
-   * Runs statements in this order and returns their outcomes in the same order: rows for one that reads, `Changed` for one
-   * that changes rows. They may be sent together, before the answer to any of them is there. So a statement may run although
+   * Runs statements in this order and returns their outcomes in the same order. They may be sent together, before the answer to any of them is there. So a statement may run although
    * one before it failed and the server has rolled the transaction back: every change but the first must be one of
    * `SqlDialect.insertAfterChange`, or come after statements that read only.
    */
-  batch(statements: readonly BatchStatement[]): Promise<readonly PromiseSettledResult<Value[][] | Changed>[]>
+  batch(statements: readonly BatchStatement[]): Promise<readonly PromiseSettledResult<BatchOutcome>[]>
   /** Cannot be aborted. After a rejection no transaction is open, and the error's kind says what happened to it. */
   commit(): Promise<void>
   /** Rolls back and releases the connection in any state. Never rejects. */
@@ -102,17 +105,26 @@ export interface OpenTransaction extends WriteSession {
 export async function oneByOne(
   statements: readonly BatchStatement[],
   session: WriteSession
-): Promise<PromiseSettledResult<Value[][] | Changed>[]> {
-  const outcomes: PromiseSettledResult<Value[][] | Changed>[] = []
+): Promise<PromiseSettledResult<BatchOutcome>[]> {
+  const outcomes: PromiseSettledResult<BatchOutcome>[] = []
   for (const one of statements) {
     const last = outcomes.at(-1)
     if (last?.status === 'rejected') outcomes.push(last)
-    else {
-      const running = one.kind === 'run' ? session.run(one.statement, one.values) : session.change(one.text, one.values)
-      outcomes.push(...(await Promise.allSettled([running])))
-    }
+    else outcomes.push(...(await Promise.allSettled([runOne(one, session)])))
   }
   return outcomes
+}
+
+/** Runs one statement of a batch. */
+export function runOne(one: BatchStatement, session: WriteSession): Promise<BatchOutcome> {
+  switch (one.kind) {
+    case 'run':
+      return session.run(one.statement, one.values)
+    case 'rows':
+      return session.rows(one.statement, one.values)
+    case 'change':
+      return session.change(one.text, one.values)
+  }
 }
 
 /** The outcome of the work, or a rejection with the signal's reason as soon as it is aborted. The work itself goes on. */

@@ -10,6 +10,7 @@ import {
   oneByOne,
   type OpenTransaction,
   raceAbort,
+  runOne,
   type Reader,
   type ReaderSession,
   type Snapshot,
@@ -273,14 +274,10 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
     return { rows: affectedRows, insertedId: unsigned(insertId) }
   }
 
-  async batch(statements: readonly BatchStatement[]): Promise<readonly PromiseSettledResult<Value[][] | Changed>[]> {
-    const send = (): Promise<Value[][] | Changed>[] =>
-      statements.map((one) =>
-        one.kind === 'run' ? this.run(one.statement, one.values) : this.change(one.text, one.values)
-      )
+  async batch(statements: readonly BatchStatement[]): ReturnType<OpenTransaction['batch']> {
     // A cluster may give a transaction up between two statements, so that each answer is looked at before the next is sent.
     if (this.node !== undefined) return await oneByOne(statements, this)
-    return await Promise.allSettled(pipelined(this.connection, send))
+    return await Promise.allSettled(pipelined(this.connection, () => statements.map((one) => runOne(one, this))))
   }
 
   async changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed> {
