@@ -48,7 +48,9 @@ const HASH_BYTES = 32
 /** A hash that no password has, and that takes as long to verify as that of an account. It is made without hashing. */
 export function decoyHash(): string {
   const { memoryCost, timeCost, parallelism } = PARAMETERS
-  const [salt, hash] = [SALT_BYTES, HASH_BYTES].map((bytes) => randomBytes(bytes).toString('base64').replace(/=+$/, ''))
+  const [salt, hash] = [SALT_BYTES, HASH_BYTES].map((bytes) =>
+    randomBytes(bytes).toString('base64').replaceAll('=', '')
+  )
   return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${salt}$${hash}`
 }
 
