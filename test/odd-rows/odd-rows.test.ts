@@ -13,14 +13,14 @@ const TABLES = {
     `CREATE TABLE vintages (year YEAR NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL,
       row_version BINARY(8) NOT NULL DEFAULT x'0000000000000001')`,
     `CREATE TABLE receipts (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, note VARCHAR(20),
-      marks SET('paid', 'sent'), mood ENUM('calm?', 'very 😀'), row_version BINARY(8) NOT NULL)`
+      marks SET('paid', 'sent'), mood ENUM('calm?', 'very 😀'), device CHAR(36) CHARACTER SET latin1, row_version BINARY(8) NOT NULL)`
   ],
   sqlite: [
     `CREATE TABLE harvests (field TEXT NOT NULL, grade TEXT NOT NULL, day TEXT NOT NULL, weight INTEGER NOT NULL,
       row_version BLOB NOT NULL DEFAULT x'0000000000000001', PRIMARY KEY (field, grade, day))`,
     `CREATE TABLE vintages (year INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL,
       row_version BLOB NOT NULL DEFAULT x'0000000000000001')`,
-    'CREATE TABLE receipts (id INTEGER PRIMARY KEY AUTOINCREMENT, note TEXT, marks TEXT, mood TEXT, row_version BLOB NOT NULL)'
+    'CREATE TABLE receipts (id INTEGER PRIMARY KEY AUTOINCREMENT, note TEXT, marks TEXT, mood TEXT, device TEXT, row_version BLOB NOT NULL)'
   ]
 }
 
@@ -142,6 +142,18 @@ eachDatabase((kind) => {
       const found = await stack.call(`/receipts/paged?${filter}`)
       expect((found.body as RawRow[]).map(({ mood }) => mood)).to.deep.equal(['very 😀'])
       expect((await send('POST', '/receipts', { mood: 'very ?' })).status).to.equal(400)
+    })
+
+    it('show a text that is none of its type as it is', async () => {
+      const device = 'none "yet", \\ or \u00e9'
+      const made = await send('POST', '/receipts', { note: 'device' })
+      const { id } = made.body as RawRow
+      await sql.run('UPDATE receipts SET device = ? WHERE id = ?', [device, String(id)])
+      const filter = 'filters[note].operator=eq&filters[note].value=device&fields=id,device'
+      expect((await stack.call(`/receipts/${String(id)}?fields=id,device`)).body).to.deep.equal({ id, device })
+      expect((await stack.call(`/receipts/paged?${filter}`)).body).to.deep.equal([{ id, device }])
+      const { text } = await stack.call(`/receipts/export?${filter}&bom=false`)
+      expect(text).to.equal(`id,device\r\n${String(id)},"${device.replaceAll('"', '""')}"\r\n`)
     })
 
     it('tell a set without words from null in exports', async () => {

@@ -4,6 +4,7 @@ import {
   defineApplication,
   defineEntity,
   everyone,
+  guid,
   int,
   long,
   onCreate,
@@ -60,7 +61,8 @@ const receipts = defineEntity({
     id: readOnly(unsigned(long())),
     note: optional(text(20, 0)),
     marks: optional(setOf(['paid', 'sent'])),
-    mood: optional(oneOf(['calm?', 'very 😀']))
+    mood: optional(oneOf(['calm?', 'very 😀'])),
+    device: optional(guid())
   },
   label: 'id',
   filterable: ['id', 'note', 'mood'],

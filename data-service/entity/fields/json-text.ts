@@ -7,8 +7,9 @@ type ValueEncoder = (value: Value) => string
 export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
   switch (type) {
     case 'string':
-      return JSON.stringify
     case 'enum':
+    // A column of a database that is not ours may hold any text.
+    case 'guid':
       return JSON.stringify
     case 'bool':
     case 'int':
@@ -21,7 +22,6 @@ export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
     case 'dateTime':
     case 'date':
     case 'time':
-    case 'guid':
       return (value) => (value === null ? 'null' : `"${String(value)}"`)
     case 'set':
       return JSON.stringify
