@@ -56,8 +56,21 @@ interface Round {
   readonly peakMemoryMiB: number
 }
 
-/** At most; half a round where that is shorter. */
-const WARM_UP_SECONDS = 2
+/** Half a round before those that count, and a little longer before the first of a workload; seconds at most. */
+const WARM_UP = { first: 2, each: 1 }
+
+/**
+ * Has every target do the work of a workload for a while: code that runs for the first time is not compiled yet, and a
+ * target of four processes needs the longest to have it compiled in all of them.
+ */
+export async function warmUp(bench: Bench, workload: Workload, connections: number): Promise<void> {
+  const seconds = Math.min(2 * bench.seconds, WARM_UP.first)
+  for (const target of takingPart(bench, workload)) await runRound(bench, target, { workload, connections, seconds })
+}
+
+function takingPart({ targets }: Bench, workload: Workload): NamedTarget[] {
+  return targets.filter(({ workloads }) => workloads.includes(workload.name))
+}
 
 /**
  * Measures a workload at a number of connections. The targets take turns round by round (A B C A B C), so that what the
@@ -65,8 +78,8 @@ const WARM_UP_SECONDS = 2
  */
 export async function measureRounds(bench: Bench, workload: Workload, connections: number): Promise<Measurement[]> {
   const rounds = new Map<NamedTarget, Round[]>()
-  for (const target of bench.targets.filter((one) => one.workloads.includes(workload.name))) {
-    await runRound(bench, target, { workload, connections, seconds: Math.min(bench.seconds / 2, WARM_UP_SECONDS) })
+  for (const target of takingPart(bench, workload)) {
+    await runRound(bench, target, { workload, connections, seconds: Math.min(bench.seconds / 2, WARM_UP.each) })
     rounds.set(target, [])
   }
   for (let round = 0; round < bench.rounds; round++) {

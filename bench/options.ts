@@ -47,7 +47,7 @@ const DEFAULT = { products: '100000', seconds: '5', rounds: '3', idle: '30' }
 const ALL_CONNECTIONS = [1, 32, 128, 512]
 const QUICK_CONNECTIONS = [2]
 const GROWTH = [10_000, 100_000, 1_000_000]
-const QUICK_GROWTH = [400, 800]
+const QUICK_GROWTH = [400, 1200]
 
 /** Needs to be installed, so a quick run is without it. */
 const PEER = 'platformatic-db'

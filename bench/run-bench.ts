@@ -6,7 +6,7 @@ import { createBenchDatabase, type BenchDatabase } from './database/bench-databa
 import { growProducts } from './database/load-rows.js'
 import { WriteLedger } from './database/write-ledger.js'
 import { Generator } from './load/generator.js'
-import { measureRounds, type Measurement, type NamedTarget } from './measure-rounds.js'
+import { measureRounds, type Measurement, type NamedTarget, warmUp } from './measure-rounds.js'
 import type { Options } from './options.js'
 import { residentMiB } from './process-figures.js'
 import { conditionsOf, machineOf } from './report/conditions.js'
@@ -19,6 +19,9 @@ import { writeWorkloads } from './workloads/writes.js'
 
 /** Connections to the database for every target. */
 const DATABASE_CONNECTIONS = 10
+
+/** Connections of the warm-up of a workload. */
+const MOST_TO_WARM_UP = 32
 
 /** What is measured as the table grows, by the first two targets: the numbers of connections. */
 const GROWING: Partial<Record<WorkloadName, number>> = {
@@ -178,10 +181,12 @@ async function measureAll(run: Run, bench: Running, measured: readonly Workload[
   const { options, say, generator } = run
   const measurements: Measurement[] = []
   const before = await bench.ledger.mark()
+  const { rounds, seconds } = options
+  const common = { generator, targets: bench.running, rounds, seconds, databasePid: bench.database.pid }
   for (const workload of measured) {
-    for (const connections of options.connections.length > 0 ? options.connections : workload.connections) {
-      const { rounds, seconds } = options
-      const common = { generator, targets: bench.running, rounds, seconds, databasePid: bench.database.pid }
+    const numbers = options.connections.length > 0 ? options.connections : workload.connections
+    await warmUp(common, workload, Math.min(MOST_TO_WARM_UP, Math.max(...numbers)))
+    for (const connections of numbers) {
       const lines = await measureRounds(common, workload, connections)
       measurements.push(...lines)
       say(`${workload.name} at ${connections}: ${lines.map(progressOf).join(', ')}`)

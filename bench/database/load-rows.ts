@@ -60,10 +60,12 @@ export async function growProducts(url: string, products: number): Promise<void>
       { type: QueryTypes.SELECT }
     )
     const names = columns.map(({ name }) => `\`${name}\``).join(', ')
-    const [{ count: originals } = { count: 0 }] = await sequelize.query<{ count: number }>(
-      'SELECT COUNT(*) AS count FROM products',
-      { type: QueryTypes.SELECT }
-    )
+    // The driver gives counts as texts.
+    const [counted] = await sequelize.query<{ count: string }>('SELECT COUNT(*) AS count FROM products', {
+      type: QueryTypes.SELECT
+    })
+    const originals = Number(counted?.count)
+    if (!(originals > 0)) throw new Error('There are no products to copy.')
     for (let first = originals; first < products; first += originals) {
       const copied = Math.min(originals, products - first)
       for (let from = 0; from < copied; from += 10 * ROWS_AT_ONCE) {

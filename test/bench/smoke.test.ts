@@ -41,7 +41,7 @@ describe('the bench at its smallest', () => {
         rows.filter((row) => row.startsWith(start)),
         start
       ).to.have.length(1)
-    // The table as it grows: 400 and 800 products.
+    // The table as it grows: 400 and 1,200 products.
     expect(rows.filter((row) => row.startsWith('| by-id | uniform-rest | '))).to.have.length(2)
     expect(await readFile(join(out, 'results.md'), 'utf8')).to.equal(stdout.slice(0, stdout.indexOf('\nWritten to')))
     expect(JSON.parse(await readFile(join(out, 'results.json'), 'utf8'))).to.have.property('measurements')
