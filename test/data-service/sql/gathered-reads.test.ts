@@ -8,7 +8,7 @@ import { insertRows, TABLES } from '../../harness/insert-rows.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
 import { allRows } from '../../../data-service/plan/model/plans.js'
-import { condition, everything, getPlan, path, projection, reference } from './plan-by-hand.js'
+import { condition, everything, getPlan, path, projection, reference, valuesOfRow } from './plan-by-hand.js'
 
 const products = entity('products')
 const categories = entity('categories')
@@ -21,13 +21,6 @@ const row = (value: unknown): LoadedRow => ({
   manyToMany: new Map(),
   children: new Map()
 })
-/** Its values, and those of the rows that it refers to and of its children. */
-const plain = (found: LoadedRow | undefined): unknown =>
-  found && {
-    values: found.values,
-    references: Array.from(found.references, ([name, one]) => [name, one?.values]),
-    children: Array.from(found.children, ([name, some]) => [name, some.map(({ values }) => values)])
-  }
 const valueOf = (found: LoadedRow | undefined): unknown => found?.values[0]
 const one = (id: number, over: Parameters<typeof getPlan>[2] = {}): GetPlan =>
   getPlan(products, id, { projection: ids, ...over })
@@ -247,7 +240,7 @@ eachDatabase((kind) => {
       const together = await Promise.all(plans.map((plan) => fresh.store.get(plan, never)))
       const alone: (LoadedRow | undefined)[] = []
       for (const plan of plans) alone.push(await fresh.store.get(plan, never))
-      expect(together.map(plain)).to.deep.equal(alone.map(plain))
+      expect(together.map(valuesOfRow)).to.deep.equal(alone.map(valuesOfRow))
       expect(together.filter((found) => found !== undefined)).to.have.length(80)
       expect(together[9]?.children.get('variants')).to.have.length(2)
     })

@@ -16,6 +16,7 @@ import {
   type Selected,
   type SortKey
 } from '../../../data-service/plan/model/plans.js'
+import type { LoadedRow } from '../../../data-service/plan/model/stores.js'
 
 type Shape<Plan> = Plan extends Planned<infer S> ? S : never
 
@@ -119,4 +120,15 @@ export function exportPlan(entity: Entity, over: Over<ExportPlan> = {}): ExportP
 
 export function lookupPlan(entity: Entity, over: Over<LookupPlan> = {}): LookupPlan {
   return planned<LookupPlan>({ entity, scope: allRows, operation: 'lookup', conditions: [], limit: 1000, ...over })
+}
+
+/** The values of a loaded row, and those of the rows that it refers to and of its children. */
+export function valuesOfRow(found: LoadedRow | undefined): unknown {
+  return (
+    found && {
+      values: found.values,
+      references: Array.from(found.references, ([name, one]) => [name, one?.values]),
+      children: Array.from(found.children, ([name, some]) => [name, some.map(({ values }) => values)])
+    }
+  )
 }
