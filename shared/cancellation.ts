@@ -13,6 +13,14 @@ export interface Cancellation {
   removeEventListener(type: 'abort', listener: AbortListener): void
 }
 
+/** Of calls that nothing cancels. It keeps no listeners, of which one for many calls would otherwise have as many. */
+export const NEVER: Cancellation = {
+  aborted: false,
+  reason: undefined,
+  addEventListener() {},
+  removeEventListener() {}
+}
+
 /**
  * A Cancellation with its controller, for what happens in each request: an AbortSignal takes longer to make and to listen
  * to than a frame takes to be written.

@@ -1,3 +1,4 @@
+import { NEVER } from '../../shared/cancellation.js'
 import type { IssuerKeys__Output as IssuerKeys } from '../../shared/gen/auth/v1/IssuerKeys.js'
 import type { Session__Output as Session } from '../../shared/gen/auth/v1/Session.js'
 import type { ProtoGrpcType } from '../../shared/gen/auth_service.js'
@@ -117,7 +118,7 @@ export class GrpcAuthClient implements AuthClient {
 
 /** A call without a signal is never cancelled. */
 function contextOf(call: RefreshCall): CallContext {
-  return { signal: new AbortController().signal, ...call, authorization: undefined }
+  return { signal: NEVER, ...call, authorization: undefined }
 }
 
 function sessionOf({ session }: { readonly session: Session | null }): Session {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Cancellation } from '../../shared/cancellation.js'
+import { type Cancellation, NEVER } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { CallContext } from '../data/calls.js'
 import type { Catalogue } from '../data/catalogue.js'
@@ -107,8 +107,6 @@ export function exportContext(
 export function writeContext(request: FastifyRequest): CallContext {
   return callContext(request, NEVER)
 }
-
-const NEVER = new AbortController().signal
 
 function callContext(request: FastifyRequest, signal: Cancellation): CallContext {
   return {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { CancellationSource } from '../../shared/cancellation.js'
+import { CancellationSource, NEVER } from '../../shared/cancellation.js'
 
 describe('CancellationSource', () => {
   const reason = new Error('over')
@@ -42,5 +42,20 @@ describe('CancellationSource', () => {
     expect(before.signal).to.equal(signal)
     for (const source of [before, after]) source.abort(reason)
     expect([signal.reason, after.signal.reason]).to.deep.equal([reason, reason])
+  })
+})
+
+describe('NEVER', () => {
+  it('keeps no listeners, however many calls share it', () => {
+    const warned: string[] = []
+    const warn = ({ name }: Error): unknown => warned.push(name)
+    process.on('warning', warn)
+    const listeners = Array.from({ length: 20 }, () => ({ handleEvent: () => {} }))
+    for (const one of listeners) NEVER.addEventListener('abort', one)
+    for (const one of listeners) NEVER.removeEventListener('abort', one)
+    return new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      process.off('warning', warn)
+      expect([warned, NEVER.aborted, NEVER.reason]).to.deep.equal([[], false, undefined])
+    })
   })
 })
