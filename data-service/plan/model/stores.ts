@@ -27,7 +27,7 @@ import type {
  * The values of a row before they are decoded, from which JSON is written faster than from decoded ones. Both members throw
  * for a value that is none of its column's type.
  */
-export interface StoredValues {
+interface StoredValues {
   value(at: number): Value
   /** Writes the same as a writer of the decoded value (entity/fields/json-text.ts). */
   write(at: number, out: JsonWriter): void
