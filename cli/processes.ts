@@ -38,7 +38,7 @@ export function startService(
   const child = spawn(
     process.execPath,
     ['--enable-source-maps', '--import', preload, how.module, ...(how.args ?? [])],
-    { env: { ...how.environment }, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] }
+    { env: withSmallYoungGeneration(how.environment), detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] }
   )
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue
@@ -64,6 +64,12 @@ export function startService(
       clearTimeout(timer)
     }
   }
+}
+
+/** The options of Node of somebody else come last, so they win (docs/decisions/036-memory-under-load.md). */
+function withSmallYoungGeneration(environment: Environment): NodeJS.ProcessEnv {
+  const options = ['--max-semi-space-size=4', environment['NODE_OPTIONS'] ?? '']
+  return { ...environment, NODE_OPTIONS: options.join(' ').trim() }
 }
 
 /** The module of this command, for processes that run another part of it. */

@@ -17,6 +17,11 @@ export interface GatewayConfig {
   readonly admin: AdminAddress | undefined
   /** undefined: derived from the listener, or from what a trusted proxy reports. */
   readonly publicBaseUrl: PublicBaseUrl | undefined
+  /**
+   * Milliseconds that the gateway goes on to accept connections after it was told to end, while `/health/ready` is 503: a
+   * load balancer notices meanwhile.
+   */
+  readonly drainTime: number
   /** Concurrent connections of clients. Further ones are closed at once. */
   readonly maxConnections: number
   /** `host:port` of each data service. A host name may stand for several. */
@@ -49,6 +54,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     host: settings.parsed('GATEWAY_HOST', { fallback: '127.0.0.1', parse: parseHost }),
     port: settings.integer('GATEWAY_PORT', { fallback: 3000, min: 0, max: 65_535 }),
     admin: readAdminAddress(settings),
+    drainTime: settings.parsed('DRAIN_TIME', { fallback: '0s', parse: parseDrainTime }),
     maxConnections: settings.integer('MAX_CONNECTIONS', { fallback: 10_000, min: 1, max: 1_000_000 }),
     publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) })
   }
@@ -99,6 +105,14 @@ function parseHost(text: string): string | Error {
   if (isIP(host) !== 0) return host
   const isName = host === text && /^[A-Za-z0-9._-]{1,253}$/.test(host)
   return isName ? host : new Error('must be an address or a host name without a port, such as 127.0.0.1, ::1 or [::1]')
+}
+
+/** Milliseconds. Unlike other durations it may be zero. */
+function parseDrainTime(text: string): number | Error {
+  const [, digits = '', unit = ''] = /^(\d{1,6})(ms|s)$/.exec(text) ?? []
+  return digits === ''
+    ? new Error('must be a duration such as 500ms, 2s or 0s')
+    : Number(digits) * (unit === 's' ? 1000 : 1)
 }
 
 /** Both files must be set, or none. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { healthPages, startAdminServer } from '../shared/admin-server.js'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, logGrpc } from '../shared/logger.js'
@@ -68,6 +69,10 @@ async function serve(config: GatewayConfig): Promise<void> {
     isReady = () => !stopping.aborted && data.isReachable()
     log.info({ url: address.listening(app), publicBaseUrl: address.base }, 'listening')
     await aborted(stopping)
+    if (config.drainTime > 0) {
+      log.info({ drainTimeMs: config.drainTime }, 'draining')
+      await pause(config.drainTime)
+    }
     log.info('closing')
     setTimeout(() => app.server.closeAllConnections(), CLOSING_TIMEOUT).unref()
     await app.close()

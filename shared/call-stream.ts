@@ -153,6 +153,57 @@ class LargeAnswer {
   }
 }
 
+/** The places of a CallTable, a power of two. More than there are calls under way on a stream. */
+const PLACES = 2048
+
+/**
+ * The calls under way on a stream. A Map would do, but for its memory: a Map whose entries come and go makes itself a new
+ * table each time it is full, and V8 links the old one to the new one. When one of these tables has got into the old
+ * generation, it keeps all that follow it, with the calls in them, from every collection of the young generation. Under load
+ * this moved most of what a call had made into the old generation.
+ */
+export class CallTable<Call extends { readonly id: CallId | undefined }> {
+  /** A call whose id ends in these bits. */
+  readonly #places: (Call | undefined)[] = Array.from({ length: PLACES }, () => undefined)
+  /** Calls whose place was taken when they came, by one that takes long. */
+  readonly #others = new Map<CallId, Call>()
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  get(id: CallId): Call | undefined {
+    const call = this.#places[id & (PLACES - 1)]
+    return call?.id === id ? call : this.#others.get(id)
+  }
+
+  /** The id is that of the call, and of no other in the table. */
+  set(id: CallId, call: Call): void {
+    const place = id & (PLACES - 1)
+    if (this.#places[place] === undefined) this.#places[place] = call
+    else this.#others.set(id, call)
+    this.#size += 1
+  }
+
+  delete(id: CallId): void {
+    const place = id & (PLACES - 1)
+    if (this.#places[place]?.id === id) this.#places[place] = undefined
+    else if (!this.#others.delete(id)) return
+    this.#size -= 1
+  }
+
+  values(): Call[] {
+    return [...this.#places.filter((call) => call !== undefined), ...this.#others.values()]
+  }
+
+  clear(): void {
+    this.#places.fill(undefined)
+    this.#others.clear()
+    this.#size = 0
+  }
+}
+
 /** Something that has to end by a time. */
 export interface Expiring {
   /** Milliseconds since the epoch; Infinity for never. */

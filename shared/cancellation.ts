@@ -13,6 +13,10 @@ export interface Cancellation {
   removeEventListener(type: 'abort', listener: AbortListener): void
 }
 
+export function throwIfAborted(cancellation: Cancellation): void {
+  if (cancellation.aborted) throw cancellation.reason
+}
+
 /** Of calls that nothing cancels. It keeps no listeners, of which one for many calls would otherwise have as many. */
 export const NEVER: Cancellation = {
   aborted: false,

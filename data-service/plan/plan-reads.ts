@@ -1,7 +1,7 @@
 import { DomainError } from '../../shared/errors.js'
 import type { NamedValues } from '../entity/action.js'
 import type { CustomRead } from '../entity/custom-read.js'
-import type { Column, Entity } from '../entity/entity.js'
+import type { Column, Entity, Reference } from '../entity/entity.js'
 import type { ReadOperation } from '../entity/operations.js'
 import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
 import { type Resource, totalOrder } from './model/catalogue.js'
@@ -68,7 +68,7 @@ interface ReadParams extends OwnerParams {
  * unknown. Throws `auth.required`, `capability.denied` or `ownership.denied` at once and then one error with all
  * violations.
  */
-function checkRead<Parsed extends object>(
+function checkRead<Parsed>(
   read: {
     readonly resource: Resource
     readonly read: ReadOperation | CustomRead
@@ -76,13 +76,13 @@ function checkRead<Parsed extends object>(
   },
   context: PlanningContext,
   parse: (violations: Violations) => Parsed
-): Parsed & { readonly scope: RowScope } {
+): { readonly scope: RowScope; readonly parsed: Parsed } {
   const violations = new Violations()
   const scope = readableRows(read, context, violations)
   const parsed = parse(violations)
   rejectUnknownParameters(read.params.unplaced, violations)
   violations.finish()
-  return { ...parsed, scope }
+  return { scope, parsed }
 }
 
 interface ListParams extends ReadParams {
@@ -92,7 +92,7 @@ interface ListParams extends ReadParams {
 
 export function planList(params: ListParams, context: PlanningContext): ListPlan {
   const resource = context.planning.catalogue.resource(params.resource, context.caller)
-  const { scope, conditions, shape } = checkRead({ resource, read: 'list', params }, context, (violations) => ({
+  const { scope, parsed } = checkRead({ resource, read: 'list', params }, context, (violations) => ({
     conditions: parseSearch(params.search, resource, violations),
     shape: parseShape(params.shape, resource, violations)
   }))
@@ -100,8 +100,8 @@ export function planList(params: ListParams, context: PlanningContext): ListPlan
     operation: 'list',
     entity: resource.entity,
     scope,
-    ...planShape(shape, resource, context),
-    conditions,
+    ...planShape(parsed.shape, resource, context),
+    conditions: parsed.conditions,
     limit: UNPAGED_LIMIT
   })
 }
@@ -144,7 +144,7 @@ interface PlannedPage {
 export function planPage(params: PageParams, context: PlanningContext): PlannedPage {
   const { catalogue, maxPageSize } = context.planning
   const resource = catalogue.resource(params.resource, context.caller)
-  const checked = checkRead({ resource, read: 'paged', params }, context, (violations) => {
+  const { scope, parsed } = checkRead({ resource, read: 'paged', params }, context, (violations) => {
     const selection = parseSelection(params.selection, resource, violations)
     const cursors = new CursorCodec({ resource: resource.entity.name, ...selection })
     const limits = { maxPageSize, cursors: violations.isEmpty ? cursors : undefined }
@@ -155,14 +155,14 @@ export function planPage(params: PageParams, context: PlanningContext): PlannedP
       shape: parseShape(params.shape, resource, violations)
     }
   })
-  const { paging, cursors } = checked
+  const { paging, cursors } = parsed
   const plan: PagePlan = planned({
     operation: 'paged',
     entity: resource.entity,
-    scope: checked.scope,
-    ...planShape(checked.shape, resource, context),
-    conditions: checked.conditions,
-    sort: checked.sort,
+    scope,
+    ...planShape(parsed.shape, resource, context),
+    conditions: parsed.conditions,
+    sort: parsed.sort,
     limit: paging.pageSize,
     start: paging.start,
     withTotal: paging.withTotal
@@ -177,17 +177,14 @@ interface GetParams extends ReadParams {
 
 export function planGet(params: GetParams, context: PlanningContext): GetPlan {
   const resource = context.planning.catalogue.resource(params.resource, context.caller)
-  const { scope, key, shape } = checkRead({ resource, read: 'get', params }, context, (violations) => ({
+  const { scope, parsed } = checkRead({ resource, read: 'get', params }, context, (violations) => ({
     key: parseId(params.id, resource.entity, violations),
     shape: parseShape(params.shape, resource, violations)
   }))
-  return planned({
-    operation: 'get',
-    entity: resource.entity,
-    scope,
-    ...planShape(shape, resource, context),
-    key
-  })
+  const { projection, references, manyToMany, children } = planShape(parsed.shape, resource, context)
+  const { entity } = resource
+  // Without a spread: V8 adds each member that follows one by a call of its runtime, and this is done for every row by id.
+  return planned({ operation: 'get', entity, scope, projection, references, manyToMany, children, key: parsed.key })
 }
 
 interface PlannedShape {
@@ -199,22 +196,40 @@ interface PlannedShape {
 
 function planShape({ flags, named }: ParsedShape, { projections }: Resource, context: PlanningContext): PlannedShape {
   const projection = named === undefined ? projections.whole(flags) : projections.of(named)
+  const { references, manyToMany, children } = navigationsOf(projection)
   return {
     projection,
-    references: projection.shown.flatMap((property) => {
-      if (property.kind !== 'reference') return []
-      const { reference } = property
+    references: references.map((reference) => {
       const target = context.planning.catalogue.resource(reference.to, context.caller)
       const scope = referenceableRows(target, context)
-      return [{ reference, target: target.entity, projection: target.projections.referenced, scope }]
+      return { reference, target: target.entity, projection: target.projections.referenced, scope }
     }),
-    manyToMany: projection.shown.flatMap((property) =>
-      property.kind === 'manyToMany' ? [planManyToMany(property.navigation, context)] : []
-    ),
-    children: projection.shown.flatMap((property) =>
-      property.kind === 'children' ? [{ children: property.children }] : []
-    )
+    manyToMany: manyToMany.map((navigation) => planManyToMany(navigation, context)),
+    children
   }
+}
+
+/** The navigations that a projection shows. */
+interface Navigations {
+  readonly references: readonly Reference[]
+  readonly manyToMany: readonly LinkedRows[]
+  readonly children: readonly PlannedChildren[]
+}
+
+/** Found once for each projection, which the cache of projections (projection.ts) keeps for many requests. */
+const navigations = new WeakMap<Projection, Navigations>()
+
+function navigationsOf(projection: Projection): Navigations {
+  const known = navigations.get(projection)
+  if (known !== undefined) return known
+  const { shown } = projection
+  const found: Navigations = {
+    references: shown.flatMap((property) => (property.kind === 'reference' ? [property.reference] : [])),
+    manyToMany: shown.flatMap((property) => (property.kind === 'manyToMany' ? [property.navigation] : [])),
+    children: shown.flatMap((property) => (property.kind === 'children' ? [{ children: property.children }] : []))
+  }
+  navigations.set(projection, found)
+  return found
 }
 
 /** A link shows what the caller could read by itself: the row of the link entity, and the row that it leads to. */
@@ -238,7 +253,7 @@ interface ExportParams extends ReadParams {
 export function planExport(params: ExportParams, context: PlanningContext): ExportPlan {
   const { catalogue, maxExportRows } = context.planning
   const resource = catalogue.resource(params.resource, context.caller)
-  const { scope, conditions, sort, named } = checkRead({ resource, read: 'export', params }, context, (violations) => ({
+  const { scope, parsed } = checkRead({ resource, read: 'export', params }, context, (violations) => ({
     ...parseSelection(params.selection, resource, violations),
     named: parseFields(params.fields, resource, { violations, reject: notExported })
   }))
@@ -247,9 +262,9 @@ export function planExport(params: ExportParams, context: PlanningContext): Expo
     operation: 'export',
     entity: resource.entity,
     scope,
-    projection: named === undefined ? projections.cells : projections.of(named),
-    conditions,
-    sort,
+    projection: parsed.named === undefined ? projections.cells : projections.of(parsed.named),
+    conditions: parsed.conditions,
+    sort: parsed.sort,
     limit: maxExportRows
   })
 }
@@ -278,9 +293,9 @@ interface LookupParams extends ReadParams {
 
 export function planLookup(params: LookupParams, context: PlanningContext): LookupPlan {
   const resource = context.planning.catalogue.resource(params.resource, context.caller)
-  const { scope, conditions } = checkRead({ resource, read: 'lookup', params }, context, (violations) => ({
-    conditions: parseLabelSearch(params.search, resource, violations)
-  }))
+  const { scope, parsed: conditions } = checkRead({ resource, read: 'lookup', params }, context, (violations) =>
+    parseLabelSearch(params.search, resource, violations)
+  )
   return planned({ operation: 'lookup', entity: resource.entity, scope, conditions, limit: UNPAGED_LIMIT })
 }
 
@@ -318,9 +333,9 @@ export function planCustomRead(
   const { entity } = resource
   const read = entity.customReads.get(params.name)
   if (read === undefined) throw new DomainError('route.not-found', 'There is no such read.')
-  const { scope, values } = checkRead({ resource, read, params }, context, (violations) => ({
-    values: readParameters(params.parameters, read.params, { violations })
-  }))
+  const { scope, parsed: values } = checkRead({ resource, read, params }, context, (violations) =>
+    readParameters(params.parameters, read.params, { violations })
+  )
   const sort = read.sort.map((column) => ({ path: pathOf(column), descending: false }))
   const limit = read.limit === undefined ? undefined : values[read.limit]
   const plan: PagePlan = planned({

@@ -17,7 +17,7 @@ import {
   type RequestFrames,
   UnprocessedFrame
 } from '../../shared/call-frames.js'
-import { Deadlines, type Expiring, FrameSender } from '../../shared/call-stream.js'
+import { CallTable, Deadlines, type Expiring, FrameSender } from '../../shared/call-stream.js'
 import { type Cancellation, CancellationSource } from '../../shared/cancellation.js'
 import { toStatusBytes, transportStatusBytes } from '../../shared/rpc-status.js'
 import { asDomainError, type Connection, connectionOf } from './grpc.js'
@@ -99,7 +99,7 @@ class ServedStream implements RequestFrames {
   readonly #sender: FrameSender
   readonly #credentials = new Map<CredentialSlot, readonly string[]>()
   /** Calls that have no answer yet, or whose answer has not been sent. */
-  readonly #calls = new Map<CallId, ServedCall>()
+  readonly #calls = new CallTable<ServedCall>()
   readonly #deadlines = new Deadlines(
     () => this.#calls.values(),
     (call: ServedCall) => call.abort(timeOut())
@@ -148,7 +148,7 @@ class ServedStream implements RequestFrames {
   }
 
   call(frame: FramedCall): void {
-    if (this.#calls.has(frame.id)) throw new MalformedFrames('Two calls have the same id.')
+    if (this.#calls.get(frame.id) !== undefined) throw new MalformedFrames('Two calls have the same id.')
     const authorization = frame.credential === undefined ? NO_TOKEN : this.#credentials.get(frame.credential)
     if (authorization === undefined) throw new MalformedFrames('A call names a credential that was not sent.')
     // Handlers of cancelled calls may take a moment to end. This limits those of a caller that cancels all its calls.
@@ -234,7 +234,7 @@ class ServedStream implements RequestFrames {
   #stop(): void {
     this.#sender.close()
     this.#deadlines.close()
-    const calls = [...this.#calls.values()]
+    const calls = this.#calls.values()
     this.#calls.clear()
     for (const call of calls) call.abort(callerGone())
   }

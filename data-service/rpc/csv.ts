@@ -1,172 +1,100 @@
 import type { CsvOptions__Output } from '../../shared/gen/entity/v1/CsvOptions.js'
 import type { ExportRows } from '../../shared/gen/entity/v1/ExportRows.js'
-import type { Value } from '../entity/fields/field.js'
+import { cellWriter, CsvWriter } from '../entity/fields/csv-text.js'
 import type { Projection } from '../plan/model/plans.js'
-import type { BatchWriter } from '../plan/model/stores.js'
-import { typeOf, type ValueProperty, valueReader } from './json.js'
-
-// The rows of an export as CSV (RFC 4180, contract.md section 4). The gateway has csv-stringify write the header row, and
-// the rows of a data service that sends JSON. Here each value is text already, and all that is left of the library's work
-// is the question whether it needs quotes: asked by the library, it took more time than everything else of an export
-// together. A test over random values holds these bytes to those of csv-stringify.
+import { selectedName } from '../plan/model/projection.js'
+import type { BatchWriter, ExportedRow } from '../plan/model/stores.js'
+import { placeOf, sourcesOf, typeOf, type ValueProperty } from './json.js'
 
 /** Bytes of a message: large enough to be cheap, small enough for slow readers and for other calls of the process. */
 const MESSAGE_BYTES = 64 * 1024
 
-/** Room behind them for a row that is begun before the message is cut. A longer row makes the buffer grow. */
+/** Room behind them for a row that is begun before the message is cut. A longer row makes the memory grow. */
 const ROW_BYTES = 4096
 
-/** The bytes that a UTF-16 code unit may take as UTF-8. */
-const MAX_BYTES_OF_UNIT = 3
-
-/** Characters of the texts that are written one by one. For longer ones the calls into Node are faster. */
-const SHORT = 100
-
-const COMMA = 0x2c
-const CR = 0x0d
-const LF = 0x0a
-const QUOTE = 0x22
-
-/** The bytes of one message. */
-class CsvBuffer {
-  #bytes = Buffer.allocUnsafe(MESSAGE_BYTES + ROW_BYTES)
-  #length = 0
-
-  get length(): number {
-    return this.#length
-  }
-
-  /** The bytes so far. The next message gets a buffer of its own. */
-  take(): Buffer {
-    const taken = this.#bytes.subarray(0, this.#length)
-    this.#bytes = Buffer.allocUnsafe(MESSAGE_BYTES + ROW_BYTES)
-    this.#length = 0
-    return taken
-  }
-
-  comma(): void {
-    this.#reserve(1)
-    this.#bytes[this.#length++] = COMMA
-  }
-
-  endRow(): void {
-    this.#reserve(2)
-    this.#bytes[this.#length++] = CR
-    this.#bytes[this.#length++] = LF
-  }
-
-  /** A text that needs no quotes. */
-  plain(value: string): void {
-    this.#reserve(value.length * MAX_BYTES_OF_UNIT)
-    this.#length += this.#bytes.write(value, this.#length)
-  }
-
-  /** A text, quoted if it needs to be. Most texts are short ASCII: they are looked at and written in one pass. */
-  text(value: string): void {
-    const { length } = value
-    if (length === 0 || length > SHORT || value.charCodeAt(0) === HASH) return this.plain(quoted(value))
-    this.#reserve(length)
-    const bytes = this.#bytes
-    let at = this.#length
-    for (let index = 0; index < length; index++) {
-      const unit = value.charCodeAt(index)
-      if (unit > 0x7f || unit === COMMA || unit === QUOTE || unit === CR || unit === LF)
-        return this.plain(quoted(value))
-      bytes[at++] = unit
-    }
-    this.#length = at
-  }
-
-  #reserve(more: number): void {
-    if (this.#length + more <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafe(2 * (this.#length + more))
-    this.#bytes.copy(larger, 0, 0, this.#length)
-    this.#bytes = larger
-  }
+/** Writes the rows of one export in messages of bounded size. */
+export interface RowsWriter {
+  /** Begins a batch. */
+  readonly begin: () => BatchWriter<ExportRows>
+  /** To be told of a message that has been sent, whose memory is used again. */
+  readonly sent: (rows: ExportRows) => void
 }
 
-/** The empty text has quotes because NULL has none, and what begins as the remark of a file that is cut, which has none. */
-function quoted(value: string): string {
-  const isPlain = value !== '' && !SPECIAL.test(value) && !value.startsWith(REMARK)
-  return isPlain ? value : `"${value.replaceAll('"', '""')}"`
-}
-
-const SPECIAL = /[",\r\n]/
-const HASH = 0x23
-const REMARK = '# export '
-
-/** Writes rows in messages of bounded size, each row with its CRLF. */
+/**
+ * Writes each row with its CRLF. An export uses some buffers again and again: new ones for all of its messages would make
+ * garbage collections of the whole heap, which took a fifth of its CPU time.
+ */
 export function csvWriter(
   shown: readonly ValueProperty[],
   projection: Projection,
   options: CsvOptions__Output
-): () => BatchWriter<ExportRows> {
-  const [first, ...others] = shown.map((property) => cellOf(property, projection, options))
+): RowsWriter {
+  const [first, ...others] = cellsOf(shown, projection)
   if (first === undefined) throw new TypeError('an export without columns')
-  return () => {
+  const free: Buffer[] = []
+  const memory = (): Buffer => free.pop() ?? Buffer.allocUnsafeSlow(MESSAGE_BYTES + ROW_BYTES)
+  const sent = ({ csv }: ExportRows): void => {
+    // A buffer that has grown for a long row is given back.
+    if (csv instanceof Uint8Array && csv.buffer.byteLength === MESSAGE_BYTES + ROW_BYTES) {
+      free.push(Buffer.from(csv.buffer))
+    }
+  }
+  const begin = (): BatchWriter<ExportRows> => {
     const messages: ExportRows[] = []
-    const buffer = new CsvBuffer()
+    const out = new CsvWriter(memory(), options)
     let cut = 0
     let count = 0
-    const cutMessage = (): void => {
-      cut += buffer.length
-      messages.push({ csv: buffer.take(), count })
+    const cutMessage = (next: Buffer): void => {
+      cut += out.at
+      messages.push({ csv: out.take(next), count })
       count = 0
     }
     return {
-      add(values) {
-        first(values, buffer)
-        for (const cell of others) {
-          buffer.comma()
-          cell(values, buffer)
+      add(row) {
+        first(row, out)
+        for (const cells of others) {
+          out.comma()
+          cells(row, out)
         }
-        buffer.endRow()
+        out.endRow()
         count += 1
-        if (buffer.length >= MESSAGE_BYTES) cutMessage()
+        if (out.at >= MESSAGE_BYTES) cutMessage(memory())
       },
       get bytes() {
-        return cut + buffer.length
+        return cut + out.at
       },
       finish() {
-        if (count > 0) cutMessage()
+        if (count > 0) cutMessage(NOTHING)
+        else sent({ csv: out.take(NOTHING) })
         return messages
       }
     }
   }
+  return { begin, sent }
 }
 
-/** Writes a cell of a row. NULL is an empty cell. */
-type Cell = (values: readonly Value[], to: CsvBuffer) => void
+const NOTHING = Buffer.alloc(0)
 
-function cellOf(property: ValueProperty, projection: Projection, { escapeFormulas }: CsvOptions__Output): Cell {
-  const { read, encode } = valueReader(property, projection)
-  const type = typeOf(property)
-  if (type === 'string' && escapeFormulas) {
-    return (values, to) => {
-      const value = read(values)
-      if (value === null) return
-      const text = String(value)
-      to.text(isFormula(text) ? `'${text}` : text)
+/** Writes some cells of a row, one after another. */
+type Cells = (row: ExportedRow, out: CsvWriter) => void
+
+/** Stored values that follow one another are written together. */
+function cellsOf(shown: readonly ValueProperty[], projection: Projection): Cells[] {
+  const cells: Cells[] = []
+  let together: number[] | undefined
+  for (const property of shown) {
+    if (property.kind === 'id' || property.kind === 'computed') {
+      together = undefined
+      const { places, combine } = sourcesOf(property, projection)
+      const write = cellWriter(typeOf(property))
+      cells.push((row, out) => write(combine(places.map((place) => row.value(place))), out))
+      continue
     }
+    const place = placeOf(selectedName(property), projection)
+    if (together === undefined) {
+      const some = (together = [place])
+      cells.push((row, out) => row.writeCells(some, out))
+    } else together.push(place)
   }
-  const textOf: (value: Exclude<Value, null>) => string = type === 'double' ? encode : String
-  return (values, to) => {
-    const value = read(values)
-    if (value !== null) to.text(typeof value === 'string' ? value : textOf(value))
-  }
-}
-
-/** Whether a spreadsheet would take the text for a formula by its first character (OWASP, CSV injection). */
-function isFormula(value: string): boolean {
-  switch (value.charCodeAt(0)) {
-    case 0x3d: // =
-    case 0x2b: // +
-    case 0x2d: // -
-    case 0x40: // @
-    case 0x09: // tab
-    case 0x0d: // CR
-      return true
-    default:
-      return false
-  }
+  return cells
 }

@@ -10,7 +10,7 @@ import type { Resource } from '../plan/model/catalogue.js'
 import type { ExportPlan, Projection } from '../plan/model/plans.js'
 import { planExport } from '../plan/plan-reads.js'
 import type { BatchWriter, ExportBatch } from '../plan/model/stores.js'
-import { csvWriter } from './csv.js'
+import { csvWriter, type RowsWriter } from './csv.js'
 import { describeProperty } from './describe.js'
 import { cellReader, type ValueProperty } from './json.js'
 import { type ReadDeps, withOverrides } from './reads.js'
@@ -70,7 +70,11 @@ function exportRows(
   const shares = sharesOf(caller, context.peerIsGateway ? request.clientAddress : '')
   const { shown, projection } = exportCells(plan)
   const writer = request.asCsv ? csvWriter(shown, projection, request.asCsv) : jsonWriter(shown, projection)
-  return messages(plan, { columns, batches: admitted(store.export(plan, writer, signal), { shares, signal, exports }) })
+  return messages(plan, {
+    columns,
+    batches: admitted(store.export(plan, writer.begin, signal), { shares, signal, exports }),
+    sent: writer.sent
+  })
 }
 
 interface Admission {
@@ -122,15 +126,25 @@ function sharesOf(caller: Caller, clientAddress: string): Entrant['shares'] {
 
 async function* messages(
   plan: ExportPlan,
-  from: { readonly columns: ReturnType<typeof exportColumns>; readonly batches: AsyncIterable<ExportBatch<ExportRows>> }
+  from: {
+    readonly columns: ReturnType<typeof exportColumns>
+    readonly batches: AsyncIterable<ExportBatch<ExportRows>>
+    readonly sent: RowsWriter['sent']
+  }
 ): AsyncGenerator<ExportResponse> {
   let count = 0
+  let before: ExportRows | undefined
   let hasHeader = false
   for await (const { parts, count: found, end } of from.batches) {
     // The header waits for the first batch, so that the error of a query that fails at once comes before any message.
     if (!hasHeader) yield { header: { columns: [...from.columns], rowLimit: plan.limit } }
     hasHeader = true
-    for (const rows of parts) yield { rows }
+    for (const rows of parts) {
+      yield { rows }
+      // Whoever takes the messages sends one after another (streamCall), so the one before this has been sent.
+      if (before !== undefined) from.sent(before)
+      before = rows
+    }
     count += found
     if (end !== undefined) yield { end: { count, truncated: end.truncated } }
   }
@@ -159,9 +173,9 @@ function exportCells({ projection }: ExportPlan): {
 }
 
 /** Writes rows in messages of bounded size, each a JSON array of arrays. */
-function jsonWriter(shown: readonly ValueProperty[], projection: Projection): () => BatchWriter<ExportRows> {
+function jsonWriter(shown: readonly ValueProperty[], projection: Projection): RowsWriter {
   const cells = shown.map((property) => cellReader(property, projection))
-  return () => {
+  const begin = (): BatchWriter<ExportRows> => {
     const messages: ExportRows[] = []
     let bytes = 0
     let json = ''
@@ -174,7 +188,7 @@ function jsonWriter(shown: readonly ValueProperty[], projection: Projection): ()
       count = 0
     }
     return {
-      add(values) {
+      add({ values }) {
         json += `${count === 0 ? '[' : ','}[${cells.map(({ read, encode }) => encode(read(values))).join()}]`
         count += 1
         if (json.length >= MESSAGE_CHARACTERS) cut()
@@ -188,4 +202,5 @@ function jsonWriter(shown: readonly ValueProperty[], projection: Projection): ()
       }
     }
   }
+  return { begin, sent: () => undefined }
 }

@@ -33,21 +33,32 @@ export async function idempotentWrite(
     /** Whether the request has a precondition, which all conflicts are told by. Writes of rows have one but by POST. */
     readonly guarded?: boolean
     readonly work: (steps: WriteSteps) => Promise<WriteResponse>
+    /**
+     * The claim of the key and the work in one round trip. undefined if the key is not new, or if the work has more steps:
+     * then nothing was done.
+     */
+    readonly atOnce?: (steps: WriteSteps, claim: KeyClaim | undefined) => Promise<WriteResponse | undefined>
   }
 ): Promise<IdempotentResponse> {
   const claim = keyClaim(parsed, write, deps)
   const inTransaction = async (unit: UnitOfWork): Promise<IdempotentResponse> => {
+    const { caller } = parsed.writer
+    const { owner } = caller
+    const steps = new WriteSteps(unit, deps, { caller, requestId: context.requestId })
+    const atOnce = await write.atOnce?.(steps, claim)
+    if (atOnce !== undefined) {
+      if (claim !== undefined) unit.storeResponse(claim, encodeResponse(atOnce, owner))
+      return { ...atOnce, replayed: false }
+    }
     const stored = claim && (await unit.claimKey(claim))
-    const { owner } = parsed.writer.caller
     if (claim !== undefined && stored !== undefined) {
       const { answer, isFor } = decodeResponse(stored.answer)
       if (!isFor(owner)) throw storedForAnotherOwner()
       if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
       return { ...withoutWithheld(answer, parsed), replayed: true }
     }
-    const { requestId } = context
-    const answer = await write.work(new WriteSteps(unit, deps, { caller: parsed.writer.caller, requestId }))
-    if (claim !== undefined) await unit.storeResponse(claim, encodeResponse(answer, owner))
+    const answer = await write.work(steps)
+    if (claim !== undefined) unit.storeResponse(claim, encodeResponse(answer, owner))
     return { ...answer, replayed: false }
   }
   const { guarded = write.method !== 'POST' } = write

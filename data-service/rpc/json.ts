@@ -47,7 +47,10 @@ interface Sources {
 }
 
 /** The columns that a value is made of, and how. */
-function sourcesOf(property: ValueProperty & { readonly kind: 'id' | 'computed' }, projection: Projection): Sources {
+export function sourcesOf(
+  property: ValueProperty & { readonly kind: 'id' | 'computed' },
+  projection: Projection
+): Sources {
   const places = (columns: readonly { readonly name: string }[]): number[] =>
     columns.map(({ name }) => placeOf(name, projection))
   if (property.kind === 'id') return { places: places(property.key), combine: compositeIdOf }
@@ -55,7 +58,8 @@ function sourcesOf(property: ValueProperty & { readonly kind: 'id' | 'computed' 
   return { places: places(from), combine: value }
 }
 
-function placeOf(name: string, { selected }: Projection): number {
+/** Where a value is in `selected`. */
+export function placeOf(name: string, { selected }: Projection): number {
   const index = selected.findIndex((one) => selectedName(one) === name)
   if (index === -1) throw new TypeError(`${name} is shown but not selected`)
   return index

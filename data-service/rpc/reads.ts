@@ -20,9 +20,9 @@ import type { Override, Overrides } from '../entity/operations.js'
 import { jsonBytes, valueWriter } from '../entity/fields/json-text.js'
 import { idOf, isComposite } from '../entity/key.js'
 import type { Planning } from '../plan/planning.js'
-import type { ListPlan, PagePlan } from '../plan/model/plans.js'
+import type { ListPlan, LookupPlan, PagePlan } from '../plan/model/plans.js'
 import { continuationPageSize, planGet, planList, planLookup, planPage, planCustomRead } from '../plan/plan-reads.js'
-import type { LoadedRow, ReadStore } from '../plan/model/stores.js'
+import type { LoadedRow, LookupResult, ReadStore } from '../plan/model/stores.js'
 import { jsonOfRows, recordEncoder, type RowSerializer, rowSerializer, valueReader, writeArray } from './json.js'
 
 /** What the read handlers need. */
@@ -159,13 +159,22 @@ async function get(
 
 async function lookup(
   { planning, store }: ReadDeps,
-  { caller, signal }: CallContext,
+  { caller, cancellation }: CallContext,
   request: LookupRequest__Output
 ): Promise<LookupResponse> {
   const plan = planLookup(request, { planning, caller })
-  const { items, truncated } = await store.lookup(plan, signal)
-  const writeId = valueWriter(isComposite(plan.entity) ? 'string' : plan.entity.key[0].field.type)
-  const json = jsonBytes((out) => {
+  const result = await store.lookup(plan, cancellation)
+  const json = lookupJson.get(result) ?? jsonOfLookup(result, plan)
+  lookupJson.set(result, json)
+  return { json, truncated: result.truncated }
+}
+
+/** Written once for all callers of one result. */
+const lookupJson = new WeakMap<LookupResult, Buffer>()
+
+function jsonOfLookup({ items }: LookupResult, { entity }: LookupPlan): Buffer {
+  const writeId = valueWriter(isComposite(entity) ? 'string' : entity.key[0].field.type)
+  return jsonBytes((out) => {
     out.text('{"items":')
     writeArray(
       items,
@@ -180,7 +189,6 @@ async function lookup(
     )
     out.text('}')
   })
-  return { json, truncated }
 }
 
 /** A custom read. Answers a JSON array of its items. */

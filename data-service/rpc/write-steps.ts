@@ -5,11 +5,11 @@ import { reject, type Rejection } from '../entity/action.js'
 import type { Authenticated } from '../entity/caller.js'
 import type { Entity } from '../entity/entity.js'
 import type { JsonObject } from '../entity/event.js'
-import { idText, type RowKey, unreachableIds } from '../entity/key.js'
+import { idText, keyOfValues, type RowKey, unreachableIds } from '../entity/key.js'
 import type { Resource } from '../plan/model/catalogue.js'
 import type { Planning } from '../plan/planning.js'
-import type { UpdatePlan } from '../plan/model/plans.js'
-import type { AuditEntry, UnitOfWork, WriteStore } from '../plan/model/stores.js'
+import type { GetPlan, UpdatePlan } from '../plan/model/plans.js'
+import type { AuditEntry, KeyClaim, LoadedRow, UnitOfWork, WriteStore } from '../plan/model/stores.js'
 import { type RandomSource, planInsert, planWritten } from '../plan/plan-writes.js'
 import {
   countReferencingIn,
@@ -107,12 +107,15 @@ export class WriteSteps {
   }
 
   #auditEntry(entity: Entity, key: RowKey, action: string): AuditEntry {
+    return { ...this.#told(entity, action), rowId: auditedId(key) }
+  }
+
+  #told(entity: Entity, action: string): Omit<AuditEntry, 'rowId'> {
     const { issuer, subject } = this.caller
     return {
       at: this.now,
       subject: cut(`${issuer} ${subject}`, LONGEST_SUBJECT),
       resource: entity.name,
-      rowId: auditedId(key),
       action,
       requestId: this.requestId
     }
@@ -127,11 +130,30 @@ export class WriteSteps {
 
   /** The same without the audit entry, which has to follow. */
   async insertRow(entity: Entity, row: NewRow): Promise<RowKey> {
-    const [id] = entity.key
-    if (unreachableIds(entity).some((one) => one === row.values.get(id))) {
-      throw rejectionError(reject.input(`/${id.name}`, 'The row would get an id that no path could name.'))
+    if (hasUnreachableId(entity, row)) {
+      throw rejectionError(reject.input(`/${entity.key[0].name}`, 'The row would get an id that no path could name.'))
     }
     return await this.unit.insert(planInsert(entity, row, this.deps))
+  }
+
+  /** Claims a key, inserts a row with its audit entry, and reads it, as `UnitOfWork.createAtOnce` says. */
+  async createAtOnce(
+    resource: Resource,
+    { claim, row, ignored }: { readonly claim: KeyClaim | undefined; readonly row: NewRow } & Pick<Written, 'ignored'>
+  ): Promise<{ readonly key: RowKey; readonly answer: WriteResponse } | undefined> {
+    const { entity, projections } = resource
+    if (hasUnreachableId(entity, row)) return undefined
+    const insert = planInsert(entity, row, this.deps)
+    const given = keyOfValues(entity.key.map((column) => insert.values.get(column)))
+    const created = await this.unit.createAtOnce({
+      claim,
+      insert,
+      entry: { ...this.#told(entity, 'create'), rowId: given && auditedId(given) },
+      projection: projections.whole({ references: false, children: false })
+    })
+    if (created === undefined) return undefined
+    const { key } = created
+    return { key, answer: responseOf(planWritten(resource, key), created.row, ignored) }
   }
 
   /** Puts an event of the row into the outbox. */
@@ -156,8 +178,7 @@ export class WriteSteps {
     const plan = planWritten(resource, key)
     const row = await this.unit.get(plan)
     if (row === undefined) throw new TypeError('a row that was just written is gone')
-    const { json, rowVersion = Buffer.alloc(0) } = recordEncoder(plan)(row)
-    return { json, rowVersion, id: idText(key), ignored, location: '' }
+    return responseOf(plan, row, ignored)
   }
 
   /** The audit entry of a row that was written last, and the response, in one round trip. */
@@ -199,6 +220,15 @@ export class WriteSteps {
     const json = Buffer.from(`[${records.map((one) => one.toString('utf8')).join()}]`)
     return { json, rowVersion: Buffer.alloc(0), id: JSON.stringify(keys.map(idText)), ignored, location: '' }
   }
+}
+
+function responseOf(plan: GetPlan, row: LoadedRow, ignored: readonly string[]): WriteResponse {
+  const { json, rowVersion = Buffer.alloc(0) } = recordEncoder(plan)(row)
+  return { json, rowVersion, id: idText(plan.key), ignored, location: '' }
+}
+
+function hasUnreachableId(entity: Entity, { values }: NewRow): boolean {
+  return unreachableIds(entity).some((one) => one === values.get(entity.key[0]))
 }
 
 /** Characters that fit into the column of the audit entry. */

@@ -19,7 +19,7 @@ import { claimedOwner } from '../plan/authorize.js'
 import { assignments, namedValues } from '../plan/parsing/body.js'
 import { isChangeable, type Resource } from '../plan/model/catalogue.js'
 import { keyOfId } from '../plan/parsing/keys.js'
-import type { LockedRow } from '../plan/model/stores.js'
+import type { KeyClaim, LockedRow } from '../plan/model/stores.js'
 import {
   mergedValues,
   parseAct,
@@ -66,12 +66,17 @@ export async function create(
   const { planning, idempotency } = deps
   const parsed = parseCreate(request, { planning, caller: context.caller }, idempotency.required)
   const { resource } = parsed
+  const located = ({ key, answer }: Created): WriteResponse => ({
+    ...answer,
+    location: `${request.linkBase}${pathOf(resource, key)}`
+  })
   const answer = await idempotentWrite({ deps, context }, parsed, {
     method: 'POST',
     path: `/${resource.entity.name}`,
-    work: async (steps) => {
-      const { key, answer } = await insertAndAnswer(parsed, steps)
-      return { ...answer, location: `${request.linkBase}${pathOf(resource, key)}` }
+    work: async (steps) => located(await insertAndAnswer(parsed, steps)),
+    atOnce: async (steps, claim) => {
+      const created = await createAtOnce(parsed, claim, steps)
+      return created && located(created)
     }
   })
   const { json, rowVersion, id, replayed, location } = answer
@@ -121,11 +126,31 @@ function throwAt(index: number, error: unknown): never {
 
 type ParsedInsert = ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'>
 
-/** Creates a row. Its audit entry and the response are one round trip if nothing has to come between them. */
-async function insertAndAnswer(
+interface Created {
+  readonly key: RowKey
+  readonly answer: WriteResponse
+}
+
+/** A create that nothing has to come between, in one round trip (`UnitOfWork.createAtOnce`). undefined for all others. */
+async function createAtOnce(
   parsed: ParsedCreate,
+  claim: KeyClaim | undefined,
   steps: WriteSteps
-): Promise<{ readonly key: RowKey; readonly answer: WriteResponse }> {
+): Promise<Created | undefined> {
+  const { resource, ignored, children } = parsed
+  const { entity } = resource
+  if (entity.creation.prepare !== undefined || children.length > 0 || hasHooks(entity, 'create')) return undefined
+  try {
+    return await steps.createAtOnce(resource, { claim, row: { values: ownedValues(parsed), children: [] }, ignored })
+  } catch (error) {
+    // That the row is of another owner is told after the claim of the key.
+    if (error instanceof DomainError && error.code === 'ownership.denied') return undefined
+    throw error
+  }
+}
+
+/** Creates a row. Its audit entry and the response are one round trip if nothing has to come between them. */
+async function insertAndAnswer(parsed: ParsedCreate, steps: WriteSteps): Promise<Created> {
   const { resource, ignored } = parsed
   const { entity } = resource
   const { row, prepared } = await newRow(parsed, steps)

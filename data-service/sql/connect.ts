@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
 import type { MigrationError } from 'umzug'
+import { Deadlines, type Expiring } from '../../shared/call-stream.js'
+import { type AbortListener, type Cancellation, CancellationSource } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import { redactUrl } from '../../shared/settings.js'
 import { messageOf, StartError } from '../../shared/start-error.js'
@@ -180,27 +182,57 @@ function readerUnlessHung(
   reader: Reader,
   { what, isHung }: { readonly what: string; readonly isHung: () => boolean }
 ): Reader {
+  // Not a Set: one whose entries come and go keeps them from early collection (CallTable in shared/call-stream.ts).
+  const running: WatchedRead[] = []
+  const deadlines = new Deadlines(
+    () => [...running],
+    (read: WatchedRead) => {
+      if (isHung()) {
+        read.abort(upstreamUnavailable(`${what} does not answer. Try again.`, new Error('The database hangs')))
+        return
+      }
+      read.deadline = Date.now() + LOOK_AGAIN_MS
+      deadlines.add(read)
+    }
+  )
   return {
     read: async (signal, work) => {
-      // Every read comes through here. A listener costs a fraction of what AbortSignal.any does.
-      const ending = new AbortController()
-      const abort = (): void => ending.abort(signal.reason)
-      const look = (): void => {
-        if (!isHung()) timer = setTimeout(look, LOOK_AGAIN_MS)
-        else ending.abort(upstreamUnavailable(`${what} does not answer. Try again.`, new Error('The database hangs')))
-      }
-      let timer = setTimeout(look, HUNG_AFTER_MS)
-      if (signal.aborted) abort()
-      else signal.addEventListener('abort', abort)
+      const read = new WatchedRead(signal)
+      running.push(read)
+      deadlines.add(read)
       try {
-        return await reader.read(ending.signal, work)
+        return await reader.read(read, work)
       } finally {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', abort)
+        running.splice(running.indexOf(read), 1)
+        read.end()
       }
     },
     snapshot: (signal) => reader.snapshot(signal),
-    close: () => reader.close()
+    close: async () => {
+      await reader.close()
+      deadlines.close()
+    }
+  }
+}
+
+/** A read that ends with its caller, or because its database hangs. Every read is one, so it makes neither timer nor signal. */
+class WatchedRead extends CancellationSource implements Expiring, AbortListener {
+  deadline = Date.now() + HUNG_AFTER_MS
+  readonly #caller: Cancellation
+
+  constructor(caller: Cancellation) {
+    super()
+    this.#caller = caller
+    if (caller.aborted) this.abort(caller.reason)
+    else caller.addEventListener('abort', this)
+  }
+
+  handleEvent(): void {
+    this.abort(this.#caller.reason)
+  }
+
+  end(): void {
+    this.#caller.removeEventListener('abort', this)
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type BatchStatement,
   type Changed,
   type ErrorKind,
+  type LastChange,
   type OpenTransaction,
   toDomainError,
   type Transactions,
@@ -145,13 +146,15 @@ export class TransactionAttempt implements WriteSession {
   #running = 0
   #failure: { readonly error: unknown } | undefined
   #phase: 'work' | 'commit' | 'over' = 'work'
+  #lastChange: LastChange | undefined
+  #hasSent = false
 
   constructor(transactions: Transactions, signal: AbortSignal) {
     this.#transactions = transactions
     this.#signal = signal
   }
 
-  /** Whether the COMMIT was sent. */
+  /** Whether the COMMIT was sent, or may have been. */
   get isCommitting(): boolean {
     return this.#phase === 'commit'
   }
@@ -186,18 +189,54 @@ export class TransactionAttempt implements WriteSession {
    * the change may stand by itself (`OpenTransaction.changeWithin`).
    */
   async tryFirst(timeout: number, text: StatementText, values: BoundValues): Promise<Changed> {
-    if (this.#opening !== undefined || this.#running > 0) {
-      throw new TypeError('Only the first statement of a transaction can be tried')
-    }
+    this.#assertFirst()
     const seconds = Math.max(1, Math.ceil(timeout / 1000))
     return this.#inTurn(async () => {
       try {
-        return await (await this.#open(timeout, true)).changeWithin(seconds, text, values)
+        return await (await this.#open(timeout)).changeWithin(seconds, text, values)
       } catch (error) {
         await this.#undo()
         throw new FirstStatementFailed('The first statement, which was only tried, failed', { cause: error })
       }
     })
+  }
+
+  /** As OpenTransaction says. It opens the transaction, which on a server sends nothing. */
+  async isGuarding(): Promise<boolean> {
+    return (await this.#open(BEGIN_TIMEOUT_MS)).isGuarding
+  }
+
+  /**
+   * The same together with statements that do nothing unless the change was of one row, in a transaction. Returns their
+   * outcomes. undefined if it was not: then all is undone, and the transaction is as if nothing had been sent.
+   */
+  async tryFirstWith(
+    timeout: number,
+    { text, values }: { readonly text: StatementText; readonly values: BoundValues },
+    behind: readonly BatchStatement[]
+  ): Promise<readonly BatchOutcome[] | undefined> {
+    this.#assertFirst()
+    const seconds = Math.max(1, Math.ceil(timeout / 1000))
+    const change: BatchStatement = { kind: 'changeWithin', seconds, text, values }
+    return this.#inTurn(async () => {
+      const [tried, ...others] = await this.#open(timeout).then((opened) => opened.batch([change, ...behind]))
+      const failed = tried?.status === 'rejected' ? tried : undefined
+      if (failed === undefined && tried !== undefined && isOneRow(tried)) return others.map(valueOf)
+      await this.#undo()
+      if (failed === undefined) return undefined
+      throw new FirstStatementFailed('The first statement, which was only tried, failed', { cause: failed.reason })
+    })
+  }
+
+  /** Runs a batch. Throws the first failure. */
+  send(batch: readonly BatchStatement[]): Promise<readonly BatchOutcome[]> {
+    return this.#inTurn(async () => (await (await this.#open(BEGIN_TIMEOUT_MS)).batch(batch)).map(valueOf))
+  }
+
+  #assertFirst(): void {
+    if (this.#hasSent || this.#running > 0) {
+      throw new TypeError('Only the first statement of a transaction can be tried')
+    }
   }
 
   /**
@@ -240,9 +279,22 @@ export class TransactionAttempt implements WriteSession {
     }
   }
 
+  /** Whether a statement has failed that was not only tried. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined
+  }
+
   /** The first error of a statement, else `error`. The work may have replaced the former with an error of its own. */
   failureOr(error: unknown): unknown {
     return this.#failure === undefined ? error : this.#failure.error
+  }
+
+  /** A change of exactly one row that nothing follows. It is sent with the COMMIT. */
+  changeLast(change: LastChange): void {
+    if (this.#opening === undefined || this.#lastChange !== undefined) {
+      throw new TypeError('A transaction has one last change, after its first')
+    }
+    this.#lastChange = change
   }
 
   /** Rejects without a COMMIT if a statement failed, is still running, or the signal is aborted. */
@@ -251,7 +303,7 @@ export class TransactionAttempt implements WriteSession {
     if (this.#running > 0) throw new TypeError('A statement of the transaction was not waited for')
     this.#signal.throwIfAborted()
     this.#phase = 'commit'
-    await (await this.#opening)?.commit()
+    await (await this.#opening)?.commit(this.#lastChange)
     this.#phase = 'over'
   }
 
@@ -266,12 +318,17 @@ export class TransactionAttempt implements WriteSession {
   async #undo(): Promise<void> {
     const opening = this.#opening
     this.#opening = undefined
+    this.#hasSent = false
     const opened = await opening?.catch(() => undefined)
     await opened?.rollback()
   }
 
-  #open(timeout: number, isForChangeWithin = false): Promise<OpenTransaction> {
-    this.#opening ??= this.#transactions.begin({ signal: this.#signal, timeout, isForChangeWithin })
+  #isOver(): boolean {
+    return this.#phase === 'over'
+  }
+
+  #open(timeout: number): Promise<OpenTransaction> {
+    this.#opening ??= this.#transactions.begin({ signal: this.#signal, timeout })
     return this.#opening
   }
 
@@ -279,11 +336,13 @@ export class TransactionAttempt implements WriteSession {
     const outcome = this.#last.then(async () => {
       if (this.#failure !== undefined) throw this.#failure.error
       if (this.#phase !== 'work') throw new TypeError('A unit of work is of no use once its transaction ended')
+      this.#hasSent = true
       try {
         return await statement()
       } catch (error) {
         if (error instanceof FirstStatementFailed) throw error.cause
-        this.#failure = { error }
+        // What a statement comes to that nobody waited for is not the reason why the transaction was given up.
+        if (!this.#isOver()) this.#failure = { error }
         throw error
       }
     })
@@ -294,6 +353,16 @@ export class TransactionAttempt implements WriteSession {
     this.#last = outcome.then(settled, settled)
     return outcome
   }
+}
+
+function isOneRow(outcome: PromiseSettledResult<BatchOutcome>): boolean {
+  return outcome.status === 'fulfilled' && 'rows' in outcome.value && outcome.value.rows === 1
+}
+
+/** Throws the reason of a rejection. */
+function valueOf(outcome: PromiseSettledResult<BatchOutcome>): BatchOutcome {
+  if (outcome.status === 'rejected') throw outcome.reason
+  return outcome.value
 }
 
 /** A statement that waits for its batch to be sent. */

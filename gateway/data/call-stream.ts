@@ -14,7 +14,7 @@ import {
   readResponseFrames,
   type ResponseFrames
 } from '../../shared/call-frames.js'
-import { CALL_STREAM, Deadlines, type Expiring, FrameSender } from '../../shared/call-stream.js'
+import { CALL_STREAM, CallTable, Deadlines, type Expiring, FrameSender } from '../../shared/call-stream.js'
 import type { AbortListener, Cancellation } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import { fromStatusBytes, transportError } from '../../shared/rpc-status.js'
@@ -96,7 +96,7 @@ export class CallStream implements ResponseFrames {
   readonly #listener: CallStreamListener
   readonly #sender: FrameSender
   readonly #credentials: Credentials
-  readonly #calls = new Map<CallId, PendingCall>()
+  readonly #calls = new CallTable<PendingCall>()
   /** Calls for which there is no room on the stream yet, the oldest first. */
   readonly #waiting = new Set<PendingCall>()
   readonly #deadlines = new Deadlines(
@@ -196,7 +196,7 @@ export class CallStream implements ResponseFrames {
   #nextId(): CallId {
     do {
       this.#lastId = (this.#lastId + 1) >>> 0
-    } while (this.#calls.has(this.#lastId as CallId))
+    } while (this.#calls.get(this.#lastId as CallId) !== undefined)
     return this.#lastId as CallId
   }
 
@@ -242,7 +242,7 @@ export class CallStream implements ResponseFrames {
     this.#sender.close()
     this.#deadlines.close()
     const error = transportError(status.UNAVAILABLE)
-    const lost = [...this.#calls.values()]
+    const lost = this.#calls.values()
     const readsSentAgain = lost.filter(({ call }) => call.isRepeatable).length
     for (const call of [...lost, ...this.#waiting]) {
       this.#settled(call)

@@ -20,6 +20,8 @@ interface UnaryCall<Request, Response> {
   readonly rpc: RpcMethod<Request, Response>
   readonly call: CallContext
   readonly request: Request
+  /** Whether a data service gathers calls of this rpc, and answers those that arrive together by one statement. */
+  readonly isGathered?: boolean
 }
 
 /** Milliseconds that a call may take in all, retries included. Sent as the gRPC deadline, which SQL statements obey too. */
@@ -57,7 +59,8 @@ async function callWithRetries<Request, Response>(
   const message = unary.rpc.requestSerialize(unary.request)
   let failed = NONE
   for (let left = retries, reuse = false; ;) {
-    const replica = pool.serving(failed) ?? (await pool.choose(signal, { failed, reuse }))
+    const serving = unary.isGathered === true ? pool.servingGathered(failed) : pool.serving(failed)
+    const replica = serving ?? (await pool.choose(signal, { failed, reuse }))
     try {
       const encoded: EncodedCall = { path: unary.rpc.path, message, deadline, isRepeatable: left > 0 }
       return decoded(unary.rpc, await callReplica(replica, encoded, unary.call))

@@ -146,7 +146,7 @@ function unaryReads(pool: ReplicaPool): UnaryReads {
     .filter(([name]) => !others.includes(name))
     .map(([name, rpc]) => [
       name.charAt(0).toLowerCase() + name.slice(1),
-      (call: CallContext, request: object) => readUnary(pool, { rpc, call, request })
+      (call: CallContext, request: object) => readUnary(pool, { rpc, call, request, isGathered: rpc === service.Get })
     ])
   // The type is made from the same service by the same rule.
   return Object.fromEntries(functions) as UnaryReads

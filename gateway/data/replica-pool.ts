@@ -28,9 +28,13 @@ const RESOLVE_INTERVAL_UNHEALTHY = 2000
 /** Milliseconds that a call waits for the first addresses. */
 const FIRST_RESOLUTION_TIMEOUT = 2000
 
+/** Calls that a replica may have in flight more than another one before reads of the same tick stop following one another to it. */
+const MAX_LEAD = 64
+
 /**
  * The data service processes that the gateway can call. Each call goes to a serving replica with the fewest calls in
- * flight; replicas with equally few take turns.
+ * flight; replicas with equally few take turns. Reads that a data service gathers go together: those of one tick to one
+ * replica, where they are one message and one statement. Spread over several replicas they would be as many of both.
  */
 export class ReplicaPool {
   readonly #addresses: readonly string[]
@@ -45,6 +49,8 @@ export class ReplicaPool {
   #firstResolutionDone = false
   #resolveTimer: NodeJS.Timeout | undefined
   #turn = 0
+  /** Where the first gathered read of this tick went, while there are several replicas. */
+  #ofTick: Replica | undefined
   #closed = false
 
   constructor(options: ReplicaPoolOptions) {
@@ -69,17 +75,31 @@ export class ReplicaPool {
 
   /** The replica for an attempt of a call, if there is one that serves at this moment and is not in `failed`. */
   serving(failed: ReadonlySet<Replica>): Replica | undefined {
-    let chosen: Replica | undefined
+    let fewest: Replica | undefined
     let equals = 0
     for (const replica of this.#replicas.values()) {
       if (replica.health !== 'serving' || failed.has(replica)) continue
-      if (chosen === undefined || replica.inFlight < chosen.inFlight) [chosen, equals] = [replica, 1]
-      else if (replica.inFlight === chosen.inFlight) {
-        equals += 1
-      }
+      if (fewest === undefined || replica.inFlight < fewest.inFlight) [fewest, equals] = [replica, 1]
+      else if (replica.inFlight === fewest.inFlight) equals += 1
     }
-    if (equals < 2) return chosen
+    if (equals < 2) return fewest
     return this.#leastLoaded(this.#inState('serving').filter((replica) => !failed.has(replica)))
+  }
+
+  /** The same for a read that data services gather with others: that of the others of this tick. */
+  servingGathered(failed: ReadonlySet<Replica>): Replica | undefined {
+    const fewest = this.serving(failed)
+    if (fewest === undefined || this.#replicas.size < 2) return fewest
+    const same = this.#ofTick
+    const isUsable =
+      same !== undefined &&
+      same.health === 'serving' &&
+      !failed.has(same) &&
+      same.inFlight - fewest.inFlight <= MAX_LEAD
+    if (isUsable) return same
+    if (same === undefined) setImmediate(() => (this.#ofTick = undefined))
+    this.#ofTick = fewest
+    return fewest
   }
 
   /**

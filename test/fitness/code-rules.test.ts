@@ -46,7 +46,7 @@ describe('code rules', () => {
   })
 
   it('kinds of database are named by their own files in sql/engines and by the list of engines alone', () => {
-    const ownFiles = /^data-service\/sql\/(?:engines\/(?:mysql|sqlite)\/[a-z0-9-]+|engines)\.ts$/
+    const ownFiles = /^data-service\/sql\/(?:engines\/(?:mysql|sqlite)\/[a-z0-9/-]+|engines)\.ts$/
     const kinds = /mysql|mariadb|sqlite|galera|wsrep/i
     const naming = product.filter(({ text }) => kinds.test(text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/[^\n]*/g, '')))
     // Files of the data folder by their endings, for the gateway too, which knows no database.

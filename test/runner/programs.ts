@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-// The programs that the tests need beside Node: MariaDB, Galera and Chromium. Each is looked for, and installed from
+// The programs that the tests need beside Node: MariaDB, Galera, Chromium and Docker. Each is looked for, and installed from
 // Debian's packages where it is missing and we may install it.
 
 /** A reason not to run the tests that a person can act on. It is shown without a stack (tools/failure.mjs). */
@@ -65,6 +65,30 @@ export function chromiumPath(): string {
 export async function ensureChromium(): Promise<void> {
   if (findChromium() === undefined) await installPackage('chromium')
   chromiumPath()
+}
+
+/**
+ * Installs Docker, docker-compose and debootstrap where one is missing and we may install it. Throws a Failure where Docker
+ * or docker-compose is missing after that. debootstrap is needed only where images cannot be pulled.
+ */
+export async function ensureContainerPrograms(): Promise<void> {
+  if (findProgram('docker') === undefined || (findProgram('dockerd') === undefined && !hasEngine())) {
+    await installPackage('docker.io')
+  }
+  if (findProgram('docker-compose') === undefined) await installPackage('docker-compose')
+  if (findProgram('debootstrap') === undefined) await installPackage('debootstrap')
+  if (findProgram('docker') === undefined || findProgram('docker-compose') === undefined) {
+    throw new Failure('The tests of containers need Docker: install the packages docker.io and docker-compose.')
+  }
+}
+
+function hasEngine(): boolean {
+  try {
+    execFileSync('docker', ['info'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
 }
 
 function findChromium(): string | undefined {

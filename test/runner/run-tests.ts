@@ -50,6 +50,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Files with which the runner itself is tested. They fail, so they run only when a filter names their folder. */
 const SAMPLES = 'test/runner/samples/'
 
+/** They take minutes and a Docker engine: `npm run test:compose` runs them, and `npm test` without filters does not. */
+const CONTAINERS = 'test/compose/'
+
 /** The compiled test files whose path holds one of the filters; all without filters. A filter may be a source's path. */
 function testFiles(filters: readonly string[]): TestFile[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -58,7 +61,8 @@ function testFiles(filters: readonly string[]): TestFile[] {
     .filter(({ name }) =>
       name.startsWith(SAMPLES)
         ? filters.some((filter) => filter.includes(SAMPLES) && name.includes(relative(filter)))
-        : name.endsWith('.test.ts') && (filters.length === 0 || filters.some((one) => name.includes(relative(one))))
+        : name.endsWith('.test.ts') &&
+          (filters.length === 0 ? !name.startsWith(CONTAINERS) : filters.some((one) => name.includes(relative(one))))
     )
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type CallId, type Frame, UnprocessedFrame } from '../../shared/call-frames.js'
-import { Deadlines, FrameSender } from '../../shared/call-stream.js'
+import { CallTable, Deadlines, FrameSender } from '../../shared/call-stream.js'
 import { decodeResponse, type WireResponseFrame } from '../harness/call-stream-messages.js'
 
 const id = (call: number): CallId => call as CallId
@@ -156,5 +157,72 @@ describe('deadlines', () => {
     expect(ended).to.deep.equal([30, 60, 90])
     expect(running.size).to.equal(2)
     deadlines.close()
+  })
+})
+
+describe('the calls of a stream', () => {
+  interface Numbered {
+    readonly id: CallId
+  }
+  const call = (number: number): Numbered => ({ id: id(number) })
+
+  /** Ids that share a place with each other, and the largest and the smallest there are. */
+  const IDS = [0, 1, 2048, 2049, 4096, 2 ** 31, 2 ** 32 - 1].map(id)
+
+  it('are found by their ids, whichever of them come and go meanwhile', () => {
+    const table = new CallTable<Numbered>()
+    const expected = new Map<CallId, Numbered>()
+    let random = 1
+    for (let step = 0; step < 2000; step++) {
+      random = (random * 48271) % 2147483647
+      const number = IDS[random % IDS.length] ?? id(0)
+      if (expected.has(number)) {
+        expected.delete(number)
+        table.delete(number)
+      } else {
+        const added = call(number)
+        expected.set(number, added)
+        table.set(number, added)
+      }
+      expect(table.size).to.equal(expected.size)
+      for (const one of IDS) expect(table.get(one), `${one} at step ${step}`).to.equal(expected.get(one))
+      expect(table.values()).to.have.members([...expected.values()])
+    }
+  })
+
+  it('are no others than those that were put in', () => {
+    const table = new CallTable<Numbered>()
+    table.set(id(1), call(1))
+    table.delete(id(2049))
+    expect([table.size, table.get(id(2049))]).to.deep.equal([1, undefined])
+    table.set(id(2049), call(2049))
+    table.clear()
+    expect([table.size, table.get(id(1)), table.get(id(2049)), table.values()]).to.deep.equal([
+      0,
+      undefined,
+      undefined,
+      []
+    ])
+  })
+
+  it('leave nothing in the old generation when they have ended', function () {
+    this.timeout(60_000)
+    const script = `
+      import { CallTable } from ${JSON.stringify(new URL('../../shared/call-stream.js', import.meta.url).href)}
+      const table = new CallTable()
+      const call = (id) => ({ id, made: Array.from({ length: 20 }, () => ({ id })) })
+      const old = () => v8.getHeapSpaceStatistics().find((one) => one.space_name === 'old_space').space_used_size
+      for (let id = 0; id < 30; id++) table.set(id, call(id))
+      for (let n = 0; n < 300_000; n++) call(n)
+      const before = old()
+      for (let id = 30; id < 300_000; id++) {
+        table.set(id, call(id))
+        table.delete(id - 30)
+      }
+      console.log(old() - before)`
+    const program = `import v8 from 'node:v8'\n${script}`
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
+    expect(stderr).to.equal('')
+    expect(Number(stdout)).to.be.below(5_000_000)
   })
 })

@@ -12,6 +12,11 @@ import {
   type Projection
 } from '../../data-service/plan/model/plans.js'
 import type { ReadStore } from '../../data-service/plan/model/stores.js'
+import { inScope, inScopesOf, keyIs } from '../../data-service/sql/entity-rows/conditions.js'
+import { LoadedPage } from '../../data-service/sql/entity-rows/loaded-page.js'
+import type { Source } from '../../data-service/sql/entity-rows/navigations.js'
+import type { ReadSession } from '../../data-service/sql/engines/sessions.js'
+import type { SqlDialect } from '../../data-service/sql/engines/statement.js'
 
 // Only data-service/plan makes plans, and only plans become SQL: whoever writes one down elsewhere, scope and all, does
 // not compile without a cast, which reviews look for.
@@ -41,6 +46,23 @@ export const another = (signal: AbortSignal): Promise<unknown> => store.page(pla
 export const unscoped: ListPlan['scope'] = {}
 // @ts-expect-error conditions that are none do not stand for every row
 export const everything: ListPlan['scope'] = { kind: 'rows-where', conditions: [] }
+
+declare const session: ReadSession
+declare const source: Source
+declare const dialect: SqlDialect
+declare const wanted: GetPlan
+const key = keyIs(entity.key, wanted.key)
+/** Control: rows are loaded by conditions of which the scope is a part. */
+export const scoped = LoadedPage.load(session, source, {
+  plan: wanted,
+  cut: { conditions: inScope(key, wanted.scope), sort: [] }
+})
+// @ts-expect-error rows of everybody
+export const ofEverybody = LoadedPage.load(session, source, { plan: wanted, cut: { conditions: key, sort: [] } })
+/** Control: rows of several callers, each with its scope. */
+export const ofSeveral = inScopesOf(entity.key, [wanted, wanted], dialect)
+// @ts-expect-error a row whose caller's scope was left out
+export const ofNoCaller = inScopesOf(entity.key, [wanted, { key: wanted.key }], dialect)
 
 declare const path: ColumnCondition['path']
 /** Control: as many operands as the operator takes. */

@@ -55,16 +55,22 @@ const QUOTE = '"'.charCodeAt(0)
 const BACKSLASH = '\\'.charCodeAt(0)
 const SPACE = ' '.charCodeAt(0)
 const DELETE = 0x7f
+const ZERO = '0'.charCodeAt(0)
+const MINUS = '-'.charCodeAt(0)
 
-/** Writes JSON text as UTF-8. `jsonBytes` hands one out. */
-export class JsonWriter {
+/** Of a safe integer, with its sign. */
+const MAX_DIGITS = 17
+const BILLION = 1_000_000_000
+
+/** Writes text as UTF-8 into memory that grows. */
+export class TextWriter {
   /** What is written is at the beginning, up to `at`. Whoever writes here makes room first. */
   bytes: Buffer
   at = 0
 
-  /** `room`: bytes to begin with. */
-  constructor(room = ROOM) {
-    this.bytes = Buffer.allocUnsafeSlow(room)
+  /** `memory`: to begin with. */
+  constructor(memory: Buffer) {
+    this.bytes = memory
   }
 
   /** Makes room for so many bytes after `at`. */
@@ -99,6 +105,47 @@ export class JsonWriter {
       }
     }
     this.at += bytes.write(text, this.at, 'utf8')
+  }
+
+  /** Writes the digits of a safe integer. */
+  integer(value: number): void {
+    this.reserve(MAX_DIGITS)
+    let left = value
+    if (left < 0) {
+      this.bytes[this.at++] = MINUS
+      left = -left
+    }
+    if (left < BILLION) return this.#digits(left, digitsOf(left))
+    const high = Math.floor(left / BILLION)
+    this.#digits(high, digitsOf(high))
+    this.#digits(left - high * BILLION, 9)
+  }
+
+  /** Writes the last `count` digits of an integer of at most 31 bits. */
+  #digits(value: number, count: number): void {
+    const { bytes, at } = this
+    let left = value | 0
+    for (let to = at + count - 1; to >= at; to--) {
+      const tenth = (left / 10) | 0
+      bytes[to] = ZERO + left - 10 * tenth
+      left = tenth
+    }
+    this.at = at + count
+  }
+}
+
+/** How many digits an integer from 0 to 999,999,999 has. */
+function digitsOf(value: number): number {
+  if (value < 10_000) return value < 100 ? (value < 10 ? 1 : 2) : value < 1000 ? 3 : 4
+  if (value < 1_000_000) return value < 100_000 ? 5 : 6
+  return value < 10_000_000 ? 7 : value < 100_000_000 ? 8 : 9
+}
+
+/** Writes JSON text. `jsonBytes` hands one out. */
+export class JsonWriter extends TextWriter {
+  /** `room`: bytes to begin with. */
+  constructor(room = ROOM) {
+    super(Buffer.allocUnsafeSlow(room))
   }
 
   /** Writes text as a JSON string. */

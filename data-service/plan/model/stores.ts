@@ -1,5 +1,6 @@
 import type { Cancellation } from '../../../shared/cancellation.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
+import type { CsvWriter } from '../../entity/fields/csv-text.js'
 import type { Value } from '../../entity/fields/field.js'
 import type { JsonWriter } from '../../entity/fields/json-text.js'
 import type { RowKey } from '../../entity/key.js'
@@ -19,6 +20,7 @@ import type {
   LookupPlan,
   PagePlan,
   Position,
+  Projection,
   StatementPlan,
   UpdatePlan
 } from './plans.js'
@@ -72,10 +74,19 @@ export interface LookupResult {
   readonly truncated: boolean
 }
 
+/** A row of an export: values in the order of the projection's `selected`, and perhaps others behind them. */
+export interface ExportedRow {
+  /** As those of a LoadedRow. */
+  readonly values: readonly Value[]
+  value(at: number): Value
+  /** Writes values as cells with commas between them, each as `cellWriter` writes it (entity/fields/csv-text.ts). */
+  writeCells(some: readonly number[], out: CsvWriter): void
+}
+
 /** Takes the rows of one batch of an export, in their order, and makes parts of them. */
 export interface BatchWriter<Part> {
-  /** Adds a row: its values in the order of `selected`, and perhaps others behind them. */
-  add(values: readonly Value[]): void
+  /** Adds a row. */
+  add(row: ExportedRow): void
   /** Bytes that the rows so far have become, by which the next batch is measured. */
   readonly bytes: number
   /** Ends the batch. */
@@ -100,7 +111,8 @@ export interface ReadStore {
   page(plan: PagePlan, signal: AbortSignal): Promise<PageResult>
   /** undefined for no such row within the scope. */
   get(plan: GetPlan, cancellation: Cancellation): Promise<LoadedRow | undefined>
-  lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult>
+  /** Callers who ask for the same at the same time may get the same result object. */
+  lookup(plan: LookupPlan, cancellation: Cancellation): Promise<LookupResult>
   /**
    * The rows go to a new writer for each batch. While the consumer has one batch the next is read, and no further one.
    * Leaving the loop ends the snapshot.
@@ -151,6 +163,21 @@ export interface AuditEntry {
   readonly requestId: string
 }
 
+export interface CreateAtOnce {
+  /** undefined for a create without a key. */
+  readonly claim: KeyClaim | undefined
+  readonly insert: InsertPlan
+  /** Without an id it is of the number that the row is given. */
+  readonly entry: Omit<AuditEntry, 'rowId'> & { readonly rowId?: string | undefined }
+  /** What of the row is read. It has no navigations. */
+  readonly projection: Projection
+}
+
+export interface CreatedRow {
+  readonly key: RowKey
+  readonly row: LoadedRow
+}
+
 /** An event of the outbox as a write emits it. */
 export interface EmittedEvent {
   /** A Guid, for its handler. */
@@ -173,7 +200,14 @@ export interface UnitOfWork {
    * expired key is free.
    */
   claimKey(claim: KeyClaim): Promise<StoredResponse | undefined>
-  storeResponse(claim: KeyClaim, answer: Buffer): Promise<void>
+  /**
+   * Claims the key, inserts a row without children, its audit entry, and reads the row, all in one round trip. It is the
+   * first step of a transaction. undefined if the key is not new or the database cannot do so: then nothing was done, and
+   * the steps are made one by one.
+   */
+  createAtOnce(of: CreateAtOnce): Promise<CreatedRow | undefined>
+  /** Stores the response under the claimed key with the COMMIT. */
+  storeResponse(claim: KeyClaim, answer: Buffer): void
   /** undefined for no such row within the scope. */
   lock(plan: LockPlan): Promise<LockedRow | undefined>
   /** The row as it is now, without a lock. undefined for no such row within the scope. */

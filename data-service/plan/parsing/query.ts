@@ -198,11 +198,13 @@ export interface ParsedShape {
 
 const MAX_FIELDS = 200
 
+const INCLUDE_FKS = { parameter: 'includeFKs', code: 'include.invalid', fallback: false } as const
+const INCLUDE_CHILDREN = { parameter: 'includeChildren', code: 'include.invalid', fallback: false } as const
+
 export function parseShape(params: ShapeParams | null, resource: Resource, violations: Violations): ParsedShape {
-  const include = { code: 'include.invalid', fallback: false } as const
   const flags = {
-    references: parseFlag(params?.includeFks, { ...include, parameter: 'includeFKs' }, violations),
-    children: parseFlag(params?.includeChildren, { ...include, parameter: 'includeChildren' }, violations)
+    references: parseFlag(params?.includeFks, INCLUDE_FKS, violations),
+    children: parseFlag(params?.includeChildren, INCLUDE_CHILDREN, violations)
   }
   return {
     flags,

@@ -1,6 +1,7 @@
+import type { Cancellation } from '../../../shared/cancellation.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { Value } from '../../entity/fields/field.js'
-import type { BoundValues, FoundRow, ShownStatement, Statement, StatementText } from './statement.js'
+import type { BoundValues, CsvRow, FoundRow, ShownStatement, Statement, StatementText } from './statement.js'
 
 /** One connection for the duration of one piece of work. */
 export interface ReadSession {
@@ -23,11 +24,17 @@ export interface WriteSession extends ReadSession {
 
 /** A statement of a batch: one that reads, in either form, or one that changes rows. */
 export type BatchStatement =
+  | {
+      readonly kind: 'changeWithin'
+      readonly seconds: number
+      readonly text: StatementText
+      readonly values: BoundValues
+    }
   | { readonly kind: 'run'; readonly statement: Statement; readonly values: BoundValues }
   | { readonly kind: 'rows'; readonly statement: ShownStatement; readonly values: BoundValues }
   | { readonly kind: 'change'; readonly text: StatementText; readonly values: BoundValues }
 
-/** What the member of `WriteSession` that has the statement's kind for its name resolves to. */
+/** What the member of `OpenTransaction` that has the statement's kind for its name resolves to. */
 export type BatchOutcome = Value[][] | FoundRow[] | Changed
 
 /** The outcome of a statement that changes rows. */
@@ -42,7 +49,7 @@ export interface Changed {
  * with the signal's reason. Errors are those of `toDomainError`.
  */
 export interface Reader {
-  read<Result>(signal: AbortSignal, work: (session: ReaderSession) => Promise<Result>): Promise<Result>
+  readonly read: <Result>(signal: Cancellation, work: (session: ReaderSession) => Promise<Result>) => Promise<Result>
   /** Opens a connection on which every statement sees the same state of the database. */
   snapshot(signal: AbortSignal): Promise<Snapshot>
   /** Waits for running work. */
@@ -54,10 +61,10 @@ export interface Snapshot {
   /** Rows to read with one statement, at most. */
   readonly batch: number
   /**
-   * Runs a statement and hands over each decoded row as it comes, so that no more than a row is held here. Rejects with
-   * what `take` throws; the rows after that are passed over.
+   * Runs a statement and hands over each row as it comes, so that no more than a row is held here. Rejects with what
+   * `take` throws; the rows after that are passed over.
    */
-  each(statement: Statement, values: BoundValues, take: (row: readonly Value[]) => void): Promise<void>
+  each(statement: ShownStatement, values: BoundValues, take: (row: CsvRow) => void): Promise<void>
   /** Ends the snapshot in any state. Calling it twice is harmless. */
   close(): Promise<void>
 }
@@ -75,36 +82,51 @@ export interface BeginOptions {
   readonly signal: AbortSignal
   /** Longest wait, in ms, for the place of a single writer. After it the error is a `lockTimeout`. */
   readonly timeout: number
-  /** Whether its first statement is that of `changeWithin`, which may be sent together with the start of the transaction. */
-  readonly isForChangeWithin?: boolean
 }
 
 /** A transaction that has begun. It has a connection of its own until it ends. */
 export interface OpenTransaction extends WriteSession {
   /** The index of the transaction's node in its cluster. undefined if no other node can take writes. */
   readonly node: number | undefined
+  /** Whether its database knows what `SqlDialect.guards` are made of, and statements are sent together. */
+  readonly isGuarding: boolean
   /**
    * As `change`, but it waits for a lock at most the given whole seconds. After them the error is a `lockTimeout`. If it
-   * rejects as the first statement of a transaction begun for it, the change may have been committed all the same: it has to
-   * be one that does no harm then.
+   * rejects as the first statement of its transaction, the change may have been committed all the same: it has to be one
+   * that does no harm then.
    */
   changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed>
   /**
-   * Runs statements in this order and returns their outcomes in the same order. They may be sent together, before the answer to any of them is there. So a statement may run although
-   * one before it failed and the server has rolled the transaction back: every change but the first must be one of
-   * `SqlDialect.insertAfterChange`, or come after statements that read only.
+   * Runs statements in this order and returns their outcomes in the same order. They may be sent together, before the answer
+   * to any of them is there. So a statement may run although one before it failed and the server has rolled the transaction
+   * back: every change but the first must be one of `SqlDialect.insertAfterChange`, have a guard of `SqlDialect.guards`, or
+   * come after statements that read only.
    */
   batch(statements: readonly BatchStatement[]): Promise<readonly PromiseSettledResult<BatchOutcome>[]>
-  /** Cannot be aborted. After a rejection no transaction is open, and the error's kind says what happened to it. */
-  commit(): Promise<void>
+  /**
+   * Runs `last`, if there is one, and commits. It rolls back and rejects if that change fails or changes another number of
+   * rows than one. Cannot be aborted. After a rejection no transaction is open, and the error's kind says what happened to it.
+   */
+  commit(last?: LastChange): Promise<void>
   /** Rolls back and releases the connection in any state. Never rejects. */
   rollback(): Promise<void>
+}
+
+/** The last change of a transaction, of exactly one row. It may be sent together with the COMMIT. */
+export interface LastChange {
+  readonly text: StatementText
+  readonly values: BoundValues
+}
+
+/** Throws for a last change of no row, or of several. */
+export function assertOneRow(rows: number): void {
+  if (rows !== 1) throw new TypeError(`The last statement of a transaction has changed ${rows} rows`)
 }
 
 /** `OpenTransaction.batch` with each statement sent after the answer to the one before. The first failure ends it. */
 export async function oneByOne(
   statements: readonly BatchStatement[],
-  session: WriteSession
+  session: BatchSession
 ): Promise<PromiseSettledResult<BatchOutcome>[]> {
   const outcomes: PromiseSettledResult<BatchOutcome>[] = []
   for (const one of statements) {
@@ -115,8 +137,10 @@ export async function oneByOne(
   return outcomes
 }
 
+type BatchSession = Pick<OpenTransaction, BatchStatement['kind']>
+
 /** Runs one statement of a batch. */
-export function runOne(one: BatchStatement, session: WriteSession): Promise<BatchOutcome> {
+export function runOne(one: BatchStatement, session: BatchSession): Promise<BatchOutcome> {
   switch (one.kind) {
     case 'run':
       return session.run(one.statement, one.values)
@@ -124,23 +148,24 @@ export function runOne(one: BatchStatement, session: WriteSession): Promise<Batc
       return session.rows(one.statement, one.values)
     case 'change':
       return session.change(one.text, one.values)
+    case 'changeWithin':
+      return session.changeWithin(one.seconds, one.text, one.values)
   }
 }
 
 /** The outcome of the work, or a rejection with the signal's reason as soon as it is aborted. The work itself goes on. */
-export function raceAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+export function raceAbort<Result>(work: Promise<Result>, signal: Cancellation): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason)
-    if (signal.aborted) return abort()
-    signal.addEventListener('abort', abort, { once: true })
-    const settled = (): void => signal.removeEventListener('abort', abort)
+    if (signal.aborted) return reject(signal.reason)
+    const listener = { handleEvent: () => reject(signal.reason) }
+    signal.addEventListener('abort', listener)
     work.then(
       (result) => {
-        settled()
+        signal.removeEventListener('abort', listener)
         resolve(result)
       },
       (error: unknown) => {
-        settled()
+        signal.removeEventListener('abort', listener)
         reject(error)
       }
     )

@@ -1,4 +1,5 @@
 import type { cast, fn, literal } from 'sequelize'
+import { type CellWriter, cellWriter, type CsvWriter } from '../../entity/fields/csv-text.js'
 import type { Column } from '../../entity/fields/columns.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/fields/field.js'
 import { type JsonWriter, type ValueWriter, valueWriter } from '../../entity/fields/json-text.js'
@@ -6,8 +7,8 @@ import { type JsonWriter, type ValueWriter, valueWriter } from '../../entity/fie
 /** An expression as Sequelize's generator takes it. */
 export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn> | ReturnType<typeof cast>
 
-/** A value that is sent apart from the statement's text. Numbers are digits or bigint, never a double. */
-export type BoundValue = string | bigint | Buffer | null
+/** A value that is sent apart from the statement's text. Numbers are digits or bigint; a `number` is a safe integer. */
+export type BoundValue = string | bigint | number | Buffer | null
 
 /** Values by their bind name, such as `$f0_1` for the second operand of the first condition. */
 export type BoundValues = Record<string, BoundValue>
@@ -18,6 +19,11 @@ export interface StatementText {
   readonly sql: string
   /** Names of the values in the order of the text. */
   readonly binds: readonly string[]
+  /**
+   * The same statement with the condition that a transaction is open, for MariaDB: outside of one it changes nothing. So it
+   * may be sent before the answer to the statement that starts the transaction. undefined for most statements.
+   */
+  readonly inTransaction?: string
 }
 
 /** A SELECT. */
@@ -36,6 +42,8 @@ export interface ShownStatement extends Statement {
   readonly fields: readonly Selected['field'][]
   /** Write the decoded values as JSON. */
   readonly write: readonly ValueWriter[]
+  /** Write them as cells of CSV. */
+  readonly writeCell: readonly CellWriter[]
 }
 
 /** A column that a statement selects, or the row version. */
@@ -58,6 +66,7 @@ export function selectStatement(
     ...statementText(text),
     decode: fields.map((field) => (field === 'rowVersion' ? bytes : decode(field))),
     write: fields.map((field) => valueWriter(field === 'rowVersion' ? 'bytes' : field.type)),
+    writeCell: fields.map((field) => cellWriter(field === 'rowVersion' ? 'bytes' : field.type)),
     fields,
     names: selected.map(({ name }) => name),
     keyAt: selected.flatMap(({ isKey }, index) => (isKey === true ? [index] : [])),
@@ -139,14 +148,20 @@ export interface FoundRow {
   write(at: number, out: JsonWriter): void
 }
 
+/** A row that can be written as CSV too. */
+export interface CsvRow extends FoundRow {
+  /** Writes some values as cells with commas between them; nothing for null. */
+  writeCells(some: readonly number[], out: CsvWriter): void
+}
+
 /** A row whose values are decoded. */
-export class DecodedRow implements FoundRow {
+export class DecodedRow implements CsvRow {
   readonly values: readonly Value[]
-  readonly #write: ShownStatement['write']
+  readonly #statement: ShownStatement
 
   constructor(statement: ShownStatement, raw: readonly unknown[]) {
     this.values = decodeRow(statement, raw)
-    this.#write = statement.write
+    this.#statement = statement
   }
 
   value(at: number): Value {
@@ -154,7 +169,15 @@ export class DecodedRow implements FoundRow {
   }
 
   write(at: number, out: JsonWriter): void {
-    this.#write[at]?.(this.value(at), out)
+    this.#statement.write[at]?.(this.value(at), out)
+  }
+
+  writeCells(some: readonly number[], out: CsvWriter): void {
+    const { writeCell } = this.#statement
+    some.forEach((at, index) => {
+      if (index > 0) out.comma()
+      writeCell[at]?.(this.value(at), out)
+    })
   }
 }
 
@@ -199,6 +222,18 @@ export type TextMatch = 'contains' | 'startsWith' | 'endsWith'
 /** Makes the SQL of an operand, a `$name` or a literal, that is compared with a text column. */
 export type TextOperand = (operand: string) => string
 
+/** Parts of statements of MariaDB. MySQL knows neither the variable of an open transaction nor an INSERT that returns its row. */
+export interface StatementGuards {
+  /** The condition that a transaction is open. */
+  readonly inTransaction: string
+  /** The condition that a transaction is open and that the statement before has changed one row. */
+  readonly afterOneRow: string
+  /** The value of a column that the database numbers. The INSERT fails unless the condition holds. */
+  readonly numberIf: (condition: string) => string
+  /** The number that the last INSERT was given. */
+  readonly lastNumber: string
+}
+
 /** The differences between databases in the text and the values of statements. */
 export interface SqlDialect {
   /**
@@ -211,7 +246,9 @@ export interface SqlDialect {
    * stands in no list and no `between`.
    */
   readonly operand: (name: string, field: Field, isAlone: boolean) => string
-  /** The bound form of an operand in a comparison. */
+  /** The bound form of an operand that stands in a comparison as `operand` writes it. */
+  readonly bindOperand: (operand: Operand, field: Field, isAlone: boolean) => BoundValue
+  /** The bound form of a value in a statement that is not written here. */
   readonly bind: (operand: Operand, field: Field) => BoundValue
   /** The bound form of a value that is written into a column. Throws an Unstorable. */
   readonly store: (value: Exclude<Value, null>, field: Field) => BoundValue
@@ -245,11 +282,6 @@ export interface SqlDialect {
   columnWithoutCharacter(error: unknown): string | undefined
   /** Decodes a value of the driver. Throws `undecodable` for what is no value of the field. */
   readonly decode: (field: Field) => (raw: unknown) => Value
-  /**
-   * How a statement of many rows selects a column whose type the driver is slow to read. `decode` takes the value in either
-   * form. MySQL's driver puts a moment together part by part, and the server writes it faster.
-   */
-  readonly readFast: (column: Expression, field: Field) => Expression
   /** An INSERT that only locks the row if one with the same unique `key` exists. */
   readonly insertOrKeep: (insert: string, key: string) => string
   /**
@@ -257,6 +289,8 @@ export interface SqlDialect {
    * sent before the answer to that statement (`OpenTransaction.batch`). `into` is the text up to the values.
    */
   readonly insertAfterChange: (into: string, values: string) => string
+  /** For statements that are sent before the answers to those that they depend on. undefined where nothing is sent so. */
+  readonly guards: StatementGuards | undefined
   /** An INSERT that makes the assignment `update` if a row with the same unique `key` exists. */
   readonly insertOrUpdate: (insert: string, key: string, update: string) => string
   /**

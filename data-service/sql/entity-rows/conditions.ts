@@ -1,15 +1,18 @@
 import type { Column, KeyColumns } from '../../entity/fields/columns.js'
 import type { Operand } from '../../entity/fields/field.js'
-import type { RowKey } from '../../entity/key.js'
+import { idText, type RowKey } from '../../entity/key.js'
 import { type Comparison, OPERATORS } from '../../entity/fields/operators.js'
-import { type Join, type Path, stepsOf } from '../../plan/model/plans.js'
+import { type Join, type Path, type RowScope, stepsOf } from '../../plan/model/plans.js'
 import { type BoundValue, type BoundValues, padToPowerOfTwo, quoted, type SqlDialect } from '../engines/statement.js'
 
-/** A condition of a statement: a comparison, or several conditions joined by OR or by AND. */
+/**
+ * A condition of a statement: a comparison, or several conditions joined by OR or by AND. `isFilter`: no index is chosen
+ * for it.
+ */
 export type RowCondition =
   | ColumnComparison
   | KeyListComparison
-  | { readonly anyOf: readonly RowCondition[] }
+  | { readonly anyOf: readonly RowCondition[]; readonly isFilter?: true }
   | { readonly allOf: readonly RowCondition[] }
 
 /**
@@ -64,6 +67,80 @@ function partOf(key: RowKey, at: number): Operand {
   const part = key[at]
   if (part === undefined) throw new TypeError('A key has fewer parts than its columns')
   return part
+}
+
+declare const scoped: unique symbol
+
+/** Conditions with those of the scope of whoever reads. Only `inScope` and `inScopesOf` make them, and pages take no others. */
+export type ScopedConditions = readonly RowCondition[] & { readonly [scoped]: true }
+
+export function scopeConditions(scope: RowScope): readonly RowCondition[] {
+  return scope.kind === 'all-rows' ? [] : scope.conditions
+}
+
+export function inScope(conditions: readonly RowCondition[], scope: RowScope): ScopedConditions {
+  return scopedBy([...conditions, ...scopeConditions(scope)])
+}
+
+/** A row, and the scope of the caller who wants it. */
+export interface WantedRow {
+  readonly key: RowKey
+  readonly scope: RowScope
+}
+
+/**
+ * The wanted rows, each if it is in the scope of the caller who wants it. The rows that are found do not tell for whom, so
+ * two callers may want the same row only if their scopes are equal.
+ *
+ * The keys stand in a list of their own, by which the rows are found. The optimizer must not see the pairs of key and
+ * scope: it would estimate every index of a column of the scope for each of them, and prefer one.
+ */
+export function inScopesOf(
+  columns: KeyColumns,
+  wanted: readonly [WantedRow, ...WantedRow[]],
+  dialect: SqlDialect
+): ScopedConditions {
+  const [first, ...others] = wanted
+  if (others.length === 0) return inScope(keyIs(columns, first.key), first.scope)
+  const listed = keyIn(
+    columns,
+    wanted.map(({ key }) => key),
+    'isKeyIn'
+  )
+  if (wanted.every(({ scope }) => scope.kind === 'all-rows')) return scopedBy([listed])
+  const scopes = new Map<string, RowScope>()
+  for (const { key, scope } of wanted) {
+    const other = scopes.get(idText(key)) ?? scope
+    if (!areEqualScopes(scope, other, dialect)) throw new TypeError('Two callers want a row in different scopes')
+    scopes.set(idText(key), other)
+  }
+  const pairs = padToPowerOfTwo(wanted).map(({ key, scope }) => ({
+    allOf: [...keyIs(columns, key), ...scopeConditions(scope)]
+  }))
+  return scopedBy([listed, { anyOf: pairs, isFilter: true }])
+}
+
+function scopedBy(conditions: readonly RowCondition[]): ScopedConditions {
+  return conditions as ScopedConditions
+}
+
+/** Whether two scopes are the same conditions with the same values. */
+export function areEqualScopes(one: RowScope, other: RowScope, dialect: SqlDialect): boolean {
+  return one === other || scopeText(one, dialect) === scopeText(other, dialect)
+}
+
+/** Scopes with the same text are the same conditions with the same values. */
+export function scopeText(scope: RowScope, dialect: SqlDialect): string {
+  return scope.kind === 'all-rows' ? '' : conditionsText(scope.conditions, dialect)
+}
+
+/** The same of conditions of one entity. */
+export function conditionsText(conditions: readonly RowCondition[], dialect: SqlDialect): string {
+  const values = Object.values(boundValues(conditions, dialect))
+  const texts = values.map((value) =>
+    Buffer.isBuffer(value) ? `bytes ${value.toString('hex')}` : `${typeof value} ${String(value)}`
+  )
+  return JSON.stringify([shapeOf(conditions), ...texts])
 }
 
 export type AnyComparison = ColumnComparison | KeyListComparison
@@ -124,9 +201,14 @@ export function shapeOf(conditions: readonly RowCondition[]): string {
 }
 
 function shapeOfOne(condition: RowCondition): string {
-  if (!isComparison(condition)) return `${'anyOf' in condition ? 'any' : 'all'}(${shapeOf(partsOf(condition))})`
+  if (!isComparison(condition)) return `${joinedAs(condition)}(${shapeOf(partsOf(condition))})`
   const keys = pathsOf(condition).map((path) => (path.exact === true ? `${pathKey(path)}=` : pathKey(path)))
   return `${keys.join()} ${condition.comparison} ${paddedOperands(condition).length}`
+}
+
+function joinedAs(combined: Exclude<RowCondition, AnyComparison>): string {
+  if (!('anyOf' in combined)) return 'all'
+  return combined.isFilter === true ? 'filter' : 'any'
 }
 
 export function pathKey({ through, column }: Path): string {
@@ -155,7 +237,14 @@ function boundOperand(
   const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
   return sql?.kind === 'match' && path.column.field.type !== 'set'
     ? dialect.bindMatch(String(operand), sql.match)
-    : dialect.bind(operand, path.column.field)
+    : dialect.bindOperand(operand, path.column.field, isOfOne(comparison))
+}
+
+/** Whether the comparison takes one operand. */
+export function isOfOne(comparison: ColumnComparison['comparison']): boolean {
+  return isOperator(comparison)
+    ? OPERATORS[comparison].operands === 'one'
+    : comparison === 'isKey' || comparison === 'refersTo'
 }
 
 /** The operands of a condition; lists are padded. Those of composite keys are padded already, by whole keys. */

@@ -1,10 +1,10 @@
-import type { Value } from '../../entity/fields/field.js'
 import type { ExportPlan, Position } from '../../plan/model/plans.js'
 import type { BatchWriter, ExportBatch } from '../../plan/model/stores.js'
-import { boundValues } from './conditions.js'
+import { boundValues, scopeConditions } from './conditions.js'
 import type { Snapshot } from '../engines/sessions.js'
+import type { CsvRow } from '../engines/statement.js'
 import { anyOfRanges, exactOrder, rangesBehind, sortKeyOf } from './keyset.js'
-import { scopeConditions, selectionOf, type Source, valueAt } from './navigations.js'
+import { selectionOf, type Source, valueAt } from './navigations.js'
 
 /** Batches that are read as one where each takes a sort of all rows. */
 const UNINDEXED_BATCHES = 10
@@ -78,6 +78,7 @@ function batchReader<Part>(
   const paths = sort.map(({ path }) => path)
   const selection = selectionOf(entity, projection, paths)
   const keys = paths.map((path) => valueAt(selection, path))
+  const keysOf = (row: CsvRow): Position['keys'] => keys.map((key) => sortKeyOf(key(row)))
   const conditions = [...plan.conditions, ...scopeConditions(scope)]
   const isIndexed = statements.isIndexed(entity, plan.sort)
   return async ({ last, left, rows }) => {
@@ -85,11 +86,11 @@ function batchReader<Part>(
     // One row above the limit is read to find out whether rows are left out.
     const limit = Math.min(wanted, left + 1)
     const ranges = last === undefined ? [] : rangesBehind(sort, { keys: last, through: false })
-    const statement = statements.rows({ entity, ...selection, conditions, sort, ranges, cut: 'limit', many: true })
+    const statement = statements.rows({ entity, ...selection, conditions, sort, ranges, cut: 'limit' })
     const values = { ...boundValues([...conditions, ...anyOfRanges(ranges)], dialect), limit: BigInt(limit) }
     const written = writer()
     let found = 0
-    let latest: readonly Value[] = []
+    let latest: CsvRow | undefined
     await snapshot.each(statement, values, (row) => {
       found += 1
       if (found > left) return
@@ -102,13 +103,14 @@ function batchReader<Part>(
     const count = Math.min(found, left)
     return {
       batch: { parts, count, end: isLast ? { truncated } : undefined },
-      next: isLast
-        ? undefined
-        : {
-            last: keys.map((key) => sortKeyOf(key({ value: (at) => latest[at] ?? null }))),
-            left: left - found,
-            rows: Math.max(1, Math.floor((BATCH_BYTES * found) / Math.max(1, written.bytes)))
-          }
+      next:
+        isLast || latest === undefined
+          ? undefined
+          : {
+              last: keysOf(latest),
+              left: left - found,
+              rows: Math.max(1, Math.floor((BATCH_BYTES * found) / Math.max(1, written.bytes)))
+            }
     }
   }
 }

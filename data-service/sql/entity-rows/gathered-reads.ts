@@ -1,22 +1,26 @@
-import type { AbortListener, Cancellation } from '../../../shared/cancellation.js'
+import { type AbortListener, type Cancellation, CancellationSource } from '../../../shared/cancellation.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { Column } from '../../entity/entity.js'
-import type { GetPlan, Projection, RowScope } from '../../plan/model/plans.js'
+import type { GetPlan, Projection } from '../../plan/model/plans.js'
 import type { LoadedRow } from '../../plan/model/stores.js'
-import { boundValues, shapeOf } from './conditions.js'
+import { idText } from '../../entity/key.js'
+import { areEqualScopes, comparisonsOf, paddedOperands, scopeConditions, scopeText, shapeOf } from './conditions.js'
 import type { SqlDialect } from '../engines/statement.js'
 
-/** Plans that differ in their keys alone. */
+/** Plans that differ in their keys, and in the values of their rows' scopes. Those of the same row have equal scopes. */
 export type SamePlans = readonly [GetPlan, ...GetPlan[]]
 
-/** Reads the rows of the plans, in their order; undefined for each that is not there or not in the scope. */
-type ReadRows = (plans: SamePlans, signal: AbortSignal) => Promise<readonly (LoadedRow | undefined)[]>
+/** Reads the rows of the plans, in their order; undefined for each that is not there or not in the scope of its plan. */
+type ReadRows = (plans: SamePlans, signal: Cancellation) => Promise<readonly (LoadedRow | undefined)[]>
 
 /**
  * Rows that one statement reads. It is a power of two, since lists of keys are filled up to one, and each length is a text
  * that every connection prepares.
  */
 const MAX_ROWS = 128
+
+/** Operands of the scopes of a statement, each with its key. More would make a text too long to stay prepared. */
+const MAX_OPERANDS = 256
 
 /**
  * Statements of one kind under way. What comes meanwhile waits and becomes one statement: under load that takes less time
@@ -25,8 +29,9 @@ const MAX_ROWS = 128
 const MAX_RUNNING = 2
 
 /**
- * Reads by id, those of a tick in one statement where they want the same of rows of the same scope. A read never joins a
- * statement that has been sent, so no answer is older than its request.
+ * Reads by id, those of a tick in one statement where they want the same of rows of an entity. Each row is read in the scope
+ * of its own caller: the statement has the scope beside the key. A read never joins a statement that has been sent, so no
+ * answer is older than its request.
  */
 export class GatheredReads {
   readonly #read: ReadRows
@@ -50,8 +55,10 @@ export class GatheredReads {
         return
       }
       const group = this.#groupOf(plan)
-      group.waiting.add(member)
-      member.leave = () => group.waiting.delete(member)
+      group.waiting.push(member)
+      member.leave = () => {
+        group.waiting = group.waiting.filter((one) => one !== member)
+      }
       this.#schedule()
     })
   }
@@ -61,27 +68,21 @@ export class GatheredReads {
     const groups = this.#groups.get(plan.projection) ?? []
     const known = groups.find((group) => group.scopes === scopes && wantSame(group.plan, plan))
     if (known !== undefined) return known
-    const group = { plan, scopes, waiting: new Set<Member>(), running: 0 }
+    const group: Group = { plan, scopes, maxRows: maxRowsOf(plan), waiting: [], running: 0 }
     this.#groups.set(plan.projection, [...groups, group])
     return group
   }
 
-  /** The scopes of the rows and of their navigations: equal texts are the same conditions with the same values. */
+  /**
+   * What of the scopes has to be the same in one statement: the shape of that of the rows, whose values are those of each
+   * caller, and everything of those of the navigations, which are loaded for all rows at once.
+   */
   #scopesOf({ scope, references, manyToMany }: GetPlan): string {
     const others = [...references, ...manyToMany]
-    if (scope.kind === 'all-rows' && others.length === 0) return ''
-    const texts = [scope, ...others.map((one) => one.scope)].map((one) => this.#scopeText(one))
-    return texts.every((text) => text === '') ? '' : JSON.stringify(texts)
-  }
-
-  #scopeText(scope: RowScope | null): string {
-    if (scope === null) return 'none'
-    if (scope.kind === 'all-rows') return ''
-    const values = Object.values(boundValues(scope.conditions, this.#dialect))
-    const texts = values.map((value) =>
-      Buffer.isBuffer(value) ? `bytes ${value.toString('hex')}` : `${typeof value} ${String(value)}`
-    )
-    return JSON.stringify([shapeOf(scope.conditions), ...texts])
+    const own = shapeOf(scopeConditions(scope))
+    if (others.length === 0) return own
+    const texts = others.map((one) => (one.scope === null ? 'none' : scopeText(one.scope, this.#dialect)))
+    return JSON.stringify([own, ...texts])
   }
 
   #schedule(): void {
@@ -94,16 +95,40 @@ export class GatheredReads {
   }
 
   #flush(group: Group): void {
-    while (group.waiting.size > 0 && group.running < MAX_RUNNING) {
-      const members = [...group.waiting].slice(0, MAX_ROWS)
-      for (const member of members) group.waiting.delete(member)
+    while (group.waiting.length > 0 && group.running < MAX_RUNNING) {
+      const members = this.#takeNext(group)
       group.running += 1
       void this.#run(members).finally(() => {
         group.running -= 1
         this.#schedule()
       })
     }
-    if (group.waiting.size === 0 && group.running === 0) this.#forget(group)
+    if (group.waiting.length === 0 && group.running === 0) this.#forget(group)
+  }
+
+  /**
+   * Takes out the members of the next statement, the oldest first. A row that two callers want in different scopes is read
+   * for the second one by a later statement, because a found row does not tell in whose scope it is.
+   */
+  #takeNext(group: Group): Member[] {
+    const { waiting, maxRows, plan } = group
+    if (plan.scope.kind === 'all-rows') return waiting.splice(0, maxRows)
+    const members: Member[] = []
+    const others: Member[] = []
+    const wanted = new Map<string, GetPlan>()
+    for (const member of waiting) {
+      const id = idText(member.plan.key)
+      const other = wanted.get(id)
+      const isInAnotherScope = other !== undefined && !areEqualScopes(other.scope, member.plan.scope, this.#dialect)
+      if (isInAnotherScope || members.length === maxRows) {
+        others.push(member)
+        continue
+      }
+      wanted.set(id, member.plan)
+      members.push(member)
+    }
+    group.waiting = others
+    return members
   }
 
   #forget(group: Group): void {
@@ -117,7 +142,7 @@ export class GatheredReads {
   async #run(members: readonly Member[]): Promise<void> {
     const [first, ...others] = members
     if (first === undefined) return
-    const abandoned = new AbortController()
+    const abandoned = new CancellationSource()
     let left = members.length
     for (const member of members) {
       member.leave = (reason) => {
@@ -126,11 +151,11 @@ export class GatheredReads {
       }
     }
     try {
-      const rows = await this.#read([first.plan, ...others.map(({ plan }) => plan)], abandoned.signal)
+      const rows = await this.#read([first.plan, ...others.map(({ plan }) => plan)], abandoned)
       members.forEach((member, at) => member.resolve(rows[at]))
     } catch (error) {
       // A row that cannot be read is no reason for the others to fail.
-      if (others.length > 0 && !(error instanceof DomainError) && !abandoned.signal.aborted) {
+      if (others.length > 0 && !(error instanceof DomainError) && !abandoned.aborted) {
         await Promise.all(members.filter(({ isSettled }) => !isSettled).map((member) => this.#run([member])))
       } else for (const member of members) member.reject(error)
     }
@@ -142,14 +167,30 @@ interface Group {
   /** That of any of them. */
   readonly plan: GetPlan
   readonly scopes: string
-  readonly waiting: Set<Member>
+  /** Rows of a statement. */
+  readonly maxRows: number
+  /**
+   * The oldest first. Not a Set: one whose entries come and go moves what they hold into the old generation, as a Map does
+   * (CallTable in shared/call-stream.ts).
+   */
+  waiting: Member[]
   running: number
+}
+
+/** A power of two, as MAX_ROWS is. */
+function maxRowsOf({ scope, entity }: GetPlan): number {
+  if (scope.kind === 'all-rows') return MAX_ROWS
+  const ofRow = comparisonsOf(scope.conditions).reduce(
+    (sum, one) => sum + Math.max(1, paddedOperands(one).length),
+    entity.key.length
+  )
+  return Math.min(MAX_ROWS, 2 ** Math.max(0, Math.floor(Math.log2(MAX_OPERANDS / ofRow))))
 }
 
 type Compare = (one: GetPlan, other: GetPlan) => boolean
 
 /**
- * How the members of two plans are compared whose keys may differ. It does not compile without one for each member, so that
+ * How the members of two plans are compared whose keys and scopes may differ. It does not compile without one for each member, so that
  * reads which want different things never become one.
  */
 const SAME: { readonly [Member in Exclude<keyof GetPlan, symbol | 'key'>]: Compare } = {

@@ -10,7 +10,7 @@ import type {
   SortKey
 } from '../../plan/model/plans.js'
 import type { LoadedChild, LoadedRow, PageResult } from '../../plan/model/stores.js'
-import { boundValues, isCountedAlong, type RowCondition } from './conditions.js'
+import { boundValues, isCountedAlong, type ScopedConditions } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import type { FoundRow } from '../engines/statement.js'
 import { anyOfRanges, exactKeys, exactOrder, type Ranges, rangesBehind, reversed, sortKeyOf } from './keyset.js'
@@ -39,7 +39,7 @@ export interface RowsPlan {
 }
 
 interface Cut {
-  readonly conditions: readonly RowCondition[]
+  readonly conditions: ScopedConditions
   readonly sort: readonly SortKey[]
   /** Reads only the rows in these ranges (keyset.ts). */
   readonly ranges?: Ranges
@@ -74,30 +74,23 @@ export class LoadedPage {
     const needed = [...references, ...sort.map(({ path }) => path)]
     const selection = selectionOf(plan.entity, plan.projection, needed)
     const { statements, dialect } = source
+    const values = boundValues([...cut.conditions, ...anyOfRanges(ranges)], dialect)
+    if (limit !== undefined) values['limit'] = BigInt(limit)
+    if (offset !== undefined) values['offset'] = BigInt(offset)
     const shape = {
       entity: plan.entity,
-      ...selection,
+      selected: selection.selected,
+      selectedKey: selection.selectedKey,
       conditions: cut.conditions,
       sort,
       ranges,
       withTotal,
+      byIndex: true,
       cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
     } as const
-    const values = {
-      ...boundValues([...cut.conditions, ...anyOfRanges(ranges)], dialect),
-      ...(limit === undefined ? {} : { limit: BigInt(limit) }),
-      ...(offset === undefined ? {} : { offset: BigInt(offset) })
-    }
-    const isAlone = ranges.length > 0 && cut.conditions.length === 0
-    const index =
-      offset !== undefined
-        ? statements.indexForOffset(plan.entity, sort, cut.conditions)
-        : isAlone
-          ? statements.indexForRanges(plan.entity, sort)
-          : undefined
-    const rows = await session.rows(statements.rows({ ...shape, index }), values).catch((error: unknown) => {
+    const rows = await session.rows(statements.rows(shape), values).catch((error: unknown) => {
       // An index that is dropped while the service runs costs time, and no request.
-      if (index === undefined || !dialect.isIndexMissing(error)) throw error
+      if (!dialect.isIndexMissing(error)) throw error
       statements.forgetIndexes()
       return session.rows(statements.rows(shape), values)
     })
@@ -201,7 +194,7 @@ const NONE: ReadonlyMap<string, never> = new Map<string, never>()
 const NO_NAVIGATIONS: Omit<LoadedRow, 'values' | 'stored'> = { references: NONE, manyToMany: NONE, children: NONE }
 
 /** A row with its navigations. Columns that were selected for other reasons follow those of the projection. */
-class RowOfPage implements LoadedRow {
+export class RowOfPage implements LoadedRow {
   readonly stored: FoundRow
   readonly #shown: number
   readonly references: LoadedRow['references']
@@ -231,8 +224,8 @@ type FoundPage = Omit<PageResult, 'rows'> & { readonly page: LoadedPage }
 
 interface PageOf {
   readonly plan: PagePlan
-  /** Those of the plan and of its scope. */
-  readonly conditions: readonly RowCondition[]
+  /** Those of the plan, in its scope. */
+  readonly conditions: ScopedConditions
 }
 
 /**

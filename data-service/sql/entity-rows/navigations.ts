@@ -9,11 +9,10 @@ import {
   pathBehind,
   type PlannedManyToMany,
   type PlannedReference,
-  type Projection,
-  type RowScope
+  type Projection
 } from '../../plan/model/plans.js'
 import type { LoadedChild } from '../../plan/model/stores.js'
-import { boundValues, keyIn, pathKey, type RowCondition } from './conditions.js'
+import { boundValues, keyIn, pathKey, scopeConditions } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import type { FoundRow, SqlDialect } from '../engines/statement.js'
 import { type ChildrenOwner, hasTextKey } from './row-models.js'
@@ -27,8 +26,20 @@ export interface Selection {
   readonly shown: number
 }
 
+/** Projections with the key of their entity alone. The cache of projections (projection.ts) keeps them for many requests. */
+const selectionsWithKey = new WeakMap<Projection, { readonly entity: Entity; readonly selection: Selection }>()
+
 /** The projection with the key and `more`, unless it contains them. */
 export function selectionOf(entity: Entity, projection: Projection, more: readonly Path[]): Selection {
+  if (more.length > 0) return makeSelection(entity, projection, more)
+  const known = selectionsWithKey.get(projection)
+  if (known?.entity === entity) return known.selection
+  const selection = makeSelection(entity, projection, more)
+  selectionsWithKey.set(projection, { entity, selection })
+  return selection
+}
+
+function makeSelection(entity: Entity, projection: Projection, more: readonly Path[]): Selection {
   const shown = projection.selected.map((one): SelectedColumn => {
     if (one.kind === 'rowVersion') return 'rowVersion'
     return { through: one.kind === 'joined' ? one.through : null, column: one.column }
@@ -100,10 +111,6 @@ export function mapKey<One, Other>(
  * may become conditions joined by OR, of which SQLite takes a thousand.
  */
 export const KEYS_AT_ONCE = { single: 16_384, composite: 512 }
-
-export function scopeConditions(scope: RowScope): readonly RowCondition[] {
-  return scope.kind === 'all-rows' ? [] : scope.conditions
-}
 
 /** The referenced rows that the caller may see, by the text of their id. It takes one statement for all keys of a page. */
 export async function loadReferenced(

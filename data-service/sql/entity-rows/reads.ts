@@ -13,16 +13,24 @@ import type {
   ReadStore
 } from '../../plan/model/stores.js'
 import { keyOrder, totalOrder } from '../../plan/model/catalogue.js'
-import { boundValues, keyIn, keyIs, type RowCondition } from './conditions.js'
+import {
+  boundValues,
+  conditionsText,
+  inScope,
+  inScopesOf,
+  type RowCondition,
+  type ScopedConditions
+} from './conditions.js'
 import type { Database } from '../engines/engine.js'
 import type { Reader, ReadSession } from '../engines/sessions.js'
 import { exportRows } from './exports.js'
 import { GatheredReads, type SamePlans } from './gathered-reads.js'
 import { exactOrder } from './keyset.js'
 import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
-import { own, scopeConditions, type Source } from './navigations.js'
+import { own, type Source } from './navigations.js'
 import { ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { RowModels } from './row-models.js'
+import { SharedReads } from './shared-reads.js'
 import { Statements } from './statements.js'
 import { type TextOperands, withTextOperands } from './where-text.js'
 
@@ -56,6 +64,8 @@ export class SqlReadStore implements ReadStore {
   readonly #primary: Store
   readonly #second: Store | undefined
   readonly #gathered: GatheredReads
+  /** Everybody who opens a form asks for the same rows. */
+  readonly #lookups = new SharedReads<LookupResult>()
 
   constructor(databases: Databases, entities: readonly Entity[], { sortOrders, texts }: LiveKnowledge = {}) {
     const storeOf = (name: StoreName, database: Database): Store => {
@@ -72,7 +82,7 @@ export class SqlReadStore implements ReadStore {
 
   async list(plan: ListPlan, signal: AbortSignal): Promise<ListResult> {
     const sort = exactOrder(keyOrder(plan.entity), plan.entity, this.#primary.dialect)
-    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
+    const conditions = inScope(plan.conditions, plan.scope)
     const { page, truncated } = await this.#load(plan, signal, async (session) => {
       const found = await LoadedPage.load(session, this.#primary, {
         plan,
@@ -84,7 +94,7 @@ export class SqlReadStore implements ReadStore {
   }
 
   async page(plan: PagePlan, signal: AbortSignal): Promise<PageResult> {
-    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
+    const conditions = inScope(plan.conditions, plan.scope)
     const { page, ...found } = await this.#load(plan, signal, async (session) => {
       const read = await readPage(session, this.#primary, { plan, conditions })
       if (!plan.withTotal) return { ...read, total: undefined }
@@ -97,27 +107,32 @@ export class SqlReadStore implements ReadStore {
     return this.#gathered.get(plan, cancellation)
   }
 
-  async #getAll(plans: SamePlans, signal: AbortSignal): Promise<readonly (LoadedRow | undefined)[]> {
-    const [plan, ...others] = plans
-    const { key } = plan.entity
-    const keys = plans.map((one) => one.key)
-    const ofRows = others.length === 0 ? keyIs(key, plan.key) : [keyIn(key, keys, 'isKeyIn')]
-    const cut = { conditions: [...ofRows, ...scopeConditions(plan.scope)], sort: [] }
+  async #getAll(plans: SamePlans, signal: Cancellation): Promise<readonly (LoadedRow | undefined)[]> {
+    const [plan] = plans
+    const cut = { conditions: inScopesOf(plan.entity.key, plans, this.#primary.dialect), sort: [] }
     const { page } = await this.#load(plan, signal, async (session) => ({
       page: await LoadedPage.load(session, this.#primary, { plan, cut })
     }))
-    if (others.length === 0) return page.rows().slice(0, 1)
+    if (plans.length === 1) return page.rows().slice(0, 1)
     const rows = page.rowsById()
-    return keys.map((one) => rows.get(idText(one)))
+    return plans.map(({ key }) => rows.get(idText(key)))
   }
 
-  async lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult> {
+  lookup(plan: LookupPlan, cancellation: Cancellation): Promise<LookupResult> {
+    const conditions = inScope(plan.conditions, plan.scope)
+    const key = JSON.stringify([plan.entity.name, plan.limit, conditionsText(conditions, this.#primary.dialect)])
+    return this.#lookups.read(key, cancellation, (signal) => this.#lookup(plan, conditions, signal))
+  }
+
+  async #lookup(
+    { entity, limit }: LookupPlan,
+    conditions: ScopedConditions,
+    signal: Cancellation
+  ): Promise<LookupResult> {
     const { statements, dialect, reader } = this.#primary
-    const { entity, limit } = plan
     const sort = exactOrder(totalOrder([{ path: own(entity.label), descending: false }], entity), entity, dialect)
     // A label that is a part of the key is selected once.
     const named = [entity.label, ...entity.key.filter((column) => column !== entity.label)]
-    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
     const statement = statements.rows({
       entity,
       selected: named.map(own),
@@ -159,7 +174,7 @@ export class SqlReadStore implements ReadStore {
   /** Finds the rows of a page, and then loads their navigations, on one connection. */
   async #load<Found extends { readonly page: LoadedPage }>(
     plan: RowsPlan,
-    signal: AbortSignal,
+    signal: Cancellation,
     find: (session: ReadSession) => Promise<Found>
   ): Promise<Found> {
     const [here, elsewhere] = ['primary', 'second'].map((store) =>
@@ -177,7 +192,7 @@ export class SqlReadStore implements ReadStore {
   }
 
   /** Loads children from the second database after the connection to the primary one was released. */
-  async #loadElsewhere(page: LoadedPage, which: RowsPlan['children'], signal: AbortSignal): Promise<void> {
+  async #loadElsewhere(page: LoadedPage, which: RowsPlan['children'], signal: Cancellation): Promise<void> {
     if (which.length === 0 || page.length === 0) return
     const second = this.#second
     // The check of the catalogue at start rejects such children where there is no second store.

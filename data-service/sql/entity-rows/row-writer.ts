@@ -13,6 +13,7 @@ import {
   type BoundValues,
   padToPowerOfTwo,
   quoted,
+  type ShownStatement,
   type SqlDialect,
   type StatementText,
   statementText,
@@ -41,6 +42,22 @@ interface GuardedMatch {
 }
 
 type DeletedMatch = Omit<GuardedMatch, 'expected'> & { readonly expected: ExpectedVersions | 'unconditional' }
+
+/** How an INSERT answers its row. */
+interface Returning {
+  /** A SELECT of all rows of the table, without joins. */
+  readonly shown: ShownStatement
+  /** The column of the id that the database numbers. undefined where the row has its key. */
+  readonly numbered: string | undefined
+  readonly guard: string
+}
+
+interface GuardedInsert {
+  readonly statement: ShownStatement
+  readonly values: BoundValues
+  /** For `explained`. */
+  readonly written: readonly Column[]
+}
 
 /** Rows of one INSERT. A power of two, so that there are few different texts. */
 const ROWS_AT_ONCE = 64
@@ -72,6 +89,15 @@ export class RowWriter {
     }
   }
 
+  /**
+   * An INSERT of one row that answers the row as `shown` selects it, and does nothing unless the guard holds. `isNumbered`:
+   * whether the database gives the row its id.
+   */
+  insertReturning(into: WrittenTable, row: NewRow, how: Returning): GuardedInsert {
+    const { written, names, bound } = this.#bound(into, [row])
+    return { statement: this.#texts.insertReturning(into.table, names, how), values: bound, written }
+  }
+
   /** Returns whether a row matched. Its version always advances, so a matched row is also a changed row. */
   async update(
     session: TransactionAttempt,
@@ -96,11 +122,15 @@ export class RowWriter {
     return rows > 0
   }
 
-  #insert(
-    session: TransactionAttempt,
-    { table, versionColumn }: WrittenTable,
+  #insert(session: TransactionAttempt, into: WrittenTable, rows: readonly NewRow[]): Promise<Changed> {
+    const { written, names, bound } = this.#bound(into, rows)
+    return this.#change(session, { statement: this.#texts.insert(into.table, names, rows.length), bound, written })
+  }
+
+  #bound(
+    { versionColumn }: WrittenTable,
     rows: readonly NewRow[]
-  ): Promise<Changed> {
+  ): { readonly written: readonly Column[]; readonly names: readonly string[]; readonly bound: BoundValues } {
     const columns = [...new Map(Array.from(rows[0]?.values.keys() ?? [], (one) => [one.column, one])).values()]
     const bound: BoundValues = {}
     rows.forEach(({ values, version }, row) => {
@@ -110,25 +140,33 @@ export class RowWriter {
       if (versionColumn !== undefined) bound[`r${row}_${columns.length}`] = version
     })
     const names = [...columns.map(({ column }) => column), ...(versionColumn === undefined ? [] : [versionColumn])]
-    return this.#change(session, { statement: this.#texts.insert(table, names, rows.length), bound, written: columns })
+    return { written: columns, names, bound }
   }
 
   /**
    * Only the database knows that the character set of a column lacks a character, and what its own rules forbid. Such a rule
    * on a table of the engine is no answer to a request, so it is told here, where rows of entities are written.
    */
-  async #change(
+  #change(
     session: TransactionAttempt,
     of: { readonly statement: StatementText; readonly bound: BoundValues; readonly written: readonly Column[] }
   ): Promise<Changed> {
+    return this.explained(session, of.written, session.change(of.statement, of.bound))
+  }
+
+  async explained<Outcome>(
+    session: TransactionAttempt,
+    written: readonly Column[],
+    writing: Promise<Outcome>
+  ): Promise<Outcome> {
     try {
-      return await session.change(of.statement, of.bound)
+      return await writing
     } catch (error) {
       if (session.classifyError(error) === 'forbidden') {
         throw new DomainError('state.invalid', 'A rule of the database does not allow this write.', { cause: error })
       }
       const name = this.#dialect.columnWithoutCharacter(error)
-      const column = of.written.find((one) => one.column === name)
+      const column = written.find((one) => one.column === name)
       if (column === undefined) throw error
       throw unstorable(column.name, 'has a character that its column cannot store', error)
     }
@@ -197,6 +235,7 @@ export class ChangeTexts {
   readonly #dialect: SqlDialect
   readonly #defaults: ReadonlyMap<string, string>
   readonly #compiled = new LRUCache<string, StatementText>({ max: MAX_TEXTS })
+  readonly #returning = new LRUCache<string, ShownStatement>({ max: MAX_TEXTS })
 
   /** `defaults`: the SQL of the defaults that an UPDATE sets, by `columnKey` (`SchemaTools.defaultText`). */
   constructor(sequelize: Sequelize, dialect: SqlDialect, defaults: ReadonlyMap<string, string> = new Map()) {
@@ -209,31 +248,60 @@ export class ChangeTexts {
   insert(table: string, columns: readonly string[], rows: number): StatementText {
     return this.#text(['insert', table, columns, rows], () => {
       const row = (index: number) => Object.fromEntries(columns.map((one, at) => [one, literal(`$r${index}_${at}`)]))
-      return this.#generator.bulkInsertQuery(
-        table,
-        Array.from({ length: rows }, (_, index) => row(index)),
-        {}
-      )
+      const all = Array.from({ length: rows }, (_, index) => row(index))
+      return statementText(this.#generator.bulkInsertQuery(table, all, {}))
     })
+  }
+
+  insertReturning(table: string, columns: readonly string[], { shown, numbered, guard }: Returning): ShownStatement {
+    const key = [shown.sql, table, ...columns, numbered ?? '', guard].join('`')
+    const kept = this.#returning.get(key)
+    if (kept !== undefined) return kept
+    const compiled = { ...shown, ...this.#returningText(table, columns, { shown, numbered, guard }) }
+    this.#returning.set(key, compiled)
+    return compiled
+  }
+
+  #returningText(table: string, columns: readonly string[], { shown, numbered, guard }: Returning): StatementText {
+    const answered = shown.sql.slice('SELECT '.length, shown.sql.lastIndexOf(' FROM '))
+    const into = [...(numbered === undefined ? [] : [numbered]), ...columns].map(quoted).join(', ')
+    const values = columns.map((_, at) => `$r0_${at}`).join(', ')
+    const row =
+      numbered === undefined
+        ? `SELECT ${values} FROM DUAL WHERE ${guard}`
+        : `VALUES (${[numberIf(this.#dialect, guard), values].join(', ')})`
+    return statementText(`INSERT INTO ${quoted(table)} (${into}) ${row} RETURNING ${answered}`)
   }
 
   /** Sets the columns, `reset` to their defaults, and advances the version. */
   update(match: Match, columns: readonly string[], reset: readonly string[]): StatementText {
-    return this.#text(['update', ...keyOf(match), columns, reset.length, reset], () => {
+    return this.#guarded(['update', ...keyOf(match), columns, reset.length, reset], match, (rows) => {
       const { table, versionColumn } = match.of
       if (versionColumn === undefined)
         throw new TypeError(`Rows of ${table} have no version that an UPDATE could advance`)
       const values = Object.fromEntries(columns.map((one, index) => [one, literal(`$s${index}`)]))
       for (const one of reset) values[one] = literal(this.#defaultOf(table, one))
       values[versionColumn] = literal(this.#dialect.nextVersion(quoted(versionColumn)))
-      return this.#generator.updateQuery(table, values, this.#where(match), {}).query
+      return this.#generator.updateQuery(table, values, rows, {}).query
     })
   }
 
   delete(match: Match): StatementText {
-    return this.#text(['delete', ...keyOf(match)], () =>
-      this.#generator.deleteQuery(match.of.table, this.#where(match), {})
+    return this.#guarded(['delete', ...keyOf(match)], match, (rows) =>
+      this.#generator.deleteQuery(match.of.table, rows, {})
     )
+  }
+
+  /** A change of matched rows, with its form that may be sent together with the start of its transaction. */
+  #guarded(key: readonly unknown[], match: Match, make: (rows: WhereOptions) => string): StatementText {
+    return this.#text(key, () => {
+      const rows = this.#where(match)
+      const { guards } = this.#dialect
+      const text = statementText(make(rows))
+      if (guards === undefined) return text
+      const guarded = statementText(make({ [Op.and]: [rows, literal(guards.inTransaction)] }))
+      return { ...text, inTransaction: guarded.sql }
+    })
   }
 
   #defaultOf(table: string, column: string): string {
@@ -242,12 +310,12 @@ export class ChangeTexts {
     return found
   }
 
-  #text(key: readonly unknown[], make: () => string): StatementText {
+  #text(key: readonly unknown[], make: () => StatementText): StatementText {
     // No name has a backtick.
     const joined = key.flat().join('`')
     const kept = this.#compiled.get(joined)
     if (kept !== undefined) return kept
-    const compiled = statementText(make())
+    const compiled = make()
     this.#compiled.set(joined, compiled)
     return compiled
   }
@@ -266,6 +334,11 @@ export class ChangeTexts {
     const names = Array.from({ length: versions }, (_, index) => `$e${index}`)
     return { [Op.and]: [all, where(columnNamed(table, versionColumn), Op.in, literal(`(${names.join(', ')})`))] }
   }
+}
+
+function numberIf({ guards }: SqlDialect, condition: string): string {
+  if (guards === undefined) throw new TypeError('This database has no guards')
+  return guards.numberIf(condition)
 }
 
 /** A column of a table as the key of a map. */

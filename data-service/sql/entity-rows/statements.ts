@@ -31,14 +31,12 @@ interface RowsShape {
   readonly sort: readonly SortKey[]
   /** Reads only the rows in these ranges, which follow one another in the order of `sort`. Only with the cut `limit`. */
   readonly ranges?: Ranges
-  /** The index to read them by (`indexForRanges` and `indexForOffset`). */
-  readonly index?: string | undefined
+  /** Whether the statement names the index that serves it, where there is one. Of ranges only those without other conditions. */
+  readonly byIndex?: boolean
   /** Whether each row ends in the number of all rows that meet the conditions, wherever they are cut. */
   readonly withTotal?: boolean
   readonly cut: 'whole' | 'limit' | 'limit and offset'
   readonly lock?: Lock
-  /** Whether it reads many rows, whose columns are selected as the driver reads them fastest (`SqlDialect.readFast`). */
-  readonly many?: boolean
 }
 
 interface ChildrenShape {
@@ -80,29 +78,49 @@ export class Statements {
     return this.#indexOf(table, sort) !== undefined
   }
 
+  #namedIndex({ entity, sort, conditions, ranges = [], cut, byIndex }: RowsShape): string | undefined {
+    if (byIndex !== true) return undefined
+    if (cut === 'limit and offset') return this.#indexForOffset(entity, sort, conditions)
+    return ranges.length > 0 && conditions.length === 0 ? this.#indexForRanges(entity, sort) : undefined
+  }
+
   /**
    * The index that serves an order of several columns, to be named in the statement of a read that has no other
    * conditions. Left to itself the optimizer estimates every range in every index that begins with one of the columns,
    * which takes longer than the read.
    */
-  indexForRanges({ table, key }: Entity, sort: readonly SortKey[]): string | undefined {
+  #indexForRanges({ table, key }: Entity, sort: readonly SortKey[]): string | undefined {
     return sort.length <= 1 + key.length ? undefined : this.#indexOf(table, sort)
   }
 
   /**
-   * The index that holds the order and all columns of the conditions. With it the rows before an offset are passed over in
-   * the index, and only the rows of the page are read from the table. The optimizer would read every row that it passes
-   * over, or, from some page number on, sort all rows. Conditions on other columns than the first one of the order leave the
-   * choice to the optimizer: an index of theirs may find fewer rows.
+   * The index that holds the order and all columns of the conditions: those that are equal to a value, which come first in
+   * it, and then the order. With it the rows before an offset are passed over in the index, and only the rows of the page
+   * are read from the table. The optimizer would read every row that it passes over, or, from some page number on, sort all
+   * rows. Conditions on other columns, the first one of the order aside, leave the choice to the optimizer: an index of
+   * theirs may find fewer rows.
    */
-  indexForOffset({ table }: Entity, sort: readonly SortKey[], conditions: readonly RowCondition[]): string | undefined {
+  #indexForOffset(
+    { table }: Entity,
+    sort: readonly SortKey[],
+    conditions: readonly RowCondition[]
+  ): string | undefined {
     const [first] = sort
-    const isOfFirst = (condition: RowCondition): boolean =>
-      isComparison(condition) &&
-      'path' in condition &&
-      condition.path.through === null &&
-      condition.path.column === first?.path.column
-    return first !== undefined && conditions.every(isOfFirst) ? this.#indexOf(table, sort) : undefined
+    if (first === undefined) return undefined
+    const equal = new Set<string>()
+    for (const condition of conditions) {
+      if (!isComparison(condition) || !('path' in condition) || condition.path.through !== null) return undefined
+      const { path, comparison } = condition
+      if (path.column === first.path.column) continue
+      if (comparison !== 'equals' || path.exact === true || path.column.field.type === 'double') return undefined
+      equal.add(path.column.column)
+    }
+    if (equal.size > MAX_EQUAL) return undefined
+    for (const columns of inAnyOrder([...equal])) {
+      const index = this.#indexOf(table, sort, columns)
+      if (index !== undefined) return index
+    }
+    return undefined
   }
 
   /** From now on no statement names an index: one that was there at start has been dropped. */
@@ -116,20 +134,21 @@ export class Statements {
     return this.#dialect.keyFunction(field.type, 'order') !== this.#dialect.keyFunction(field.type, 'equal')
   }
 
-  #indexOf(table: string, sort: readonly SortKey[]): string | undefined {
+  /** `before`: the first columns of the index, each in its direction. */
+  #indexOf(table: string, sort: readonly SortKey[], before: readonly string[] = []): string | undefined {
     if (sort.some(({ path }) => path.through !== null || this.#isComputed(path))) return undefined
     const indexes = [sort, reversed(sort)].map((order) => {
-      const keys = order.map(({ path, descending }) => `${path.column.column} ${descending ? 'DESC' : 'ASC'}`)
-      return this.#sortOrders.get(`${table}: ${keys.join()}`)
+      const keys = order.map(({ path, descending }) => inDirection(path.column.column, descending))
+      return this.#sortOrders.get(`${table}: ${[...before, ...keys].join()}`)
     })
     return indexes.find((index) => index !== undefined)
   }
 
   rows(shape: RowsShape): ShownStatement {
-    const { entity, selectedKey, sort, ranges = [], index, cut, lock, withTotal, many } = shape
+    const { entity, selectedKey, sort, ranges = [], byIndex, cut, lock, withTotal } = shape
     const conditions = [...shape.conditions, ...anyOfRanges(ranges)]
     const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending} ${path.exact}`).join()
-    const how = [order, cut, lock, index, withTotal, many]
+    const how = [order, cut, lock, byIndex, withTotal]
     const key = ['rows', entity.name, selectedKey, shapeOf(conditions), ...how].join('|')
     return this.#cached(key, () => this.#compileRows(shape))
   }
@@ -161,7 +180,7 @@ export class Statements {
       this.#dialect.readsRangesOfOr || ranges.length < 2
         ? this.#rowsText(
             { ...shape, conditions: [...conditions, ...this.#oneCondition(shape)] },
-            { counted: conditions }
+            { counted: conditions, index: this.#namedIndex(shape) }
           )
         : this.#unionText(shape, ranges)
     const columns = [...selected.map(selectedOf(entity)), ...(withTotal === true ? [TOTAL] : [])]
@@ -187,33 +206,31 @@ export class Statements {
     return `${parts.join(' UNION ALL ')} LIMIT $limit`
   }
 
-  /** `range`: one more condition, whose first comparison has the number `first`. `counted`: the conditions of the total. */
+  /** `range`: one more condition, whose first comparison has the number `first`. `counted`: the conditions of the total. `index`: the one to name. */
   #rowsText(
     shape: RowsShape,
     {
       range = [],
       first = 0,
-      counted = shape.conditions
+      counted = shape.conditions,
+      index
     }: {
       readonly range?: readonly RowCondition[]
       readonly first?: number
       readonly counted?: readonly RowCondition[]
+      readonly index?: string | undefined
     }
   ): string {
-    const { entity, selected, conditions, sort, index, cut, lock, withTotal, many } = shape
+    const { entity, selected, conditions, sort, cut, lock, withTotal } = shape
     const model = this.#models.of(entity)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
     const compared = comparisonsOf([...conditions, ...range])
     const paths = [...selected, ...compared.flatMap(pathsOf), ...sort.map(({ path }) => path)]
     const ranged = range.length === 0 ? [] : [whereAll(range, context, first)]
-    const read = (column: SelectedColumn): Expression => {
-      const plain = selectedColumn(column, context, entity)
-      return many !== true || column === 'rowVersion' ? plain : this.#dialect.readFast(plain, column.column.field)
-    }
     const rows: SelectShape = {
       models: this.#models,
       model,
-      columns: selected.map((column, index) => [read(column), `c${index}`]),
+      columns: selected.map((column, index) => [selectedColumn(column, context, entity), `c${index}`]),
       joins: this.#models.joins(model, pathsIn(paths)),
       where:
         conditions.length === 0 && ranged[0] !== undefined
@@ -229,7 +246,7 @@ export class Statements {
     return selectText(cut === 'limit and offset' && index !== undefined ? this.#keysFirst(rows, shape) : rows)
   }
 
-  /** The same rows, whose keys are found by an index (`indexForOffset`) before any row is read from the table. */
+  /** The same rows, whose keys are found by an index (`#indexForOffset`) before any row is read from the table. */
   #keysFirst({ total, ...rows }: SelectShape, { entity, selected, sort }: RowsShape): SelectShape {
     const { models, model, columns } = rows
     const names = new Set([...entity.key, ...sort.map(({ path }) => path.column)].map(({ column }) => column))
@@ -315,6 +332,24 @@ function selectedOf({ table, key }: Keyed & { readonly table: string }): (column
           field: column.column.field,
           isKey: column.through === null && key.includes(column.column)
         }
+}
+
+/** Columns that are equal to a value, of which an index is looked for. */
+const MAX_EQUAL = 3
+
+/** The orders and directions that an index may have columns in. */
+function inAnyOrder(columns: readonly string[]): string[][] {
+  if (columns.length === 0) return [[]]
+  return columns.flatMap((first) =>
+    inAnyOrder(columns.filter((one) => one !== first)).flatMap((rest) =>
+      [false, true].map((descending) => [inDirection(first, descending), ...rest])
+    )
+  )
+}
+
+/** A column as the keys of `SchemaTools.sortOrders` have it. */
+function inDirection(column: string, descending: boolean): string {
+  return `${column} ${descending ? 'DESC' : 'ASC'}`
 }
 
 function joinName(join: Join): string {

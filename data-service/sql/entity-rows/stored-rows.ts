@@ -14,9 +14,9 @@ import type {
 } from '../../plan/model/plans.js'
 import type { LoadedRow, LockedRow, PageResult, StoredRow } from '../../plan/model/stores.js'
 import { keyOrder } from '../../plan/model/catalogue.js'
-import { boundValues, keyIn, keyIs, refersTo, type RowCondition } from './conditions.js'
+import { boundValues, inScope, keyIn, keyIs, refersTo, type RowCondition, scopeConditions } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
-import { KEYS_AT_ONCE, own, scopeConditions, type Source } from './navigations.js'
+import { KEYS_AT_ONCE, own, type Source } from './navigations.js'
 import { LoadedPage, readPage } from './loaded-page.js'
 import type { Lock } from './select-text.js'
 
@@ -111,7 +111,7 @@ export class StoredRows {
   /** A read by id that sees what this transaction has written. */
   async get(session: ReadSession, plan: GetPlan): Promise<LoadedRow | undefined> {
     for (const { children } of plan.children) assertPrimary(children)
-    const cut = { conditions: [...keyIs(plan.entity.key, plan.key), ...scopeConditions(plan.scope)], sort: [] }
+    const cut = { conditions: inScope(keyIs(plan.entity.key, plan.key), plan.scope), sort: [] }
     const page = await LoadedPage.load(session, this.#source, { plan, cut })
     await page.loadReferences(session, this.#source)
     await page.loadManyToMany(session, this.#source)
@@ -122,7 +122,7 @@ export class StoredRows {
   /** A page without navigations that sees what this transaction has written, with its total if the plan says so. */
   async page(session: ReadSession, plan: PagePlan): Promise<PageResult> {
     const { statements, dialect } = this.#source
-    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
+    const conditions = inScope(plan.conditions, plan.scope)
     const { page, ...found } = await readPage(session, this.#source, { plan, conditions })
     const total = async (): Promise<number> => {
       const [row] = await session.run(statements.count(plan.entity, conditions), boundValues(conditions, dialect))

@@ -18,6 +18,7 @@ import {
   type ColumnComparison,
   isComparison,
   isOfKeys,
+  isOfOne,
   isOperator,
   isText,
   type KeyComparison,
@@ -46,7 +47,9 @@ export function whereAll(conditions: readonly RowCondition[], context: TextConte
     const parts = partsOf(condition)
     // Sequelize leaves an empty list out, and then every row would match.
     if (parts.length === 0) throw new TypeError('A combined condition has no parts')
-    return { ['anyOf' in condition ? Op.or : Op.and]: parts.map(whereOf) }
+    if (!('anyOf' in condition)) return { [Op.and]: parts.map(whereOf) }
+    const either = { [Op.or]: parts.map(whereOf) }
+    return condition.isFilter === true ? where(fn('IFNULL', either, literal('0')), Op.eq, literal('1')) : either
   }
   return { [Op.and]: conditions.map(whereOf) }
 }
@@ -204,13 +207,6 @@ function operandOf(
   context: TextContext
 ): string {
   return textOperandOf(path, context)(context.dialect.operand(name, path.column.field, isAlone))
-}
-
-/** Whether the comparison takes one operand. */
-function isOfOne(comparison: ColumnComparison['comparison']): boolean {
-  return isOperator(comparison)
-    ? OPERATORS[comparison].operands === 'one'
-    : comparison === 'isKey' || comparison === 'refersTo'
 }
 
 /** How operands of a text column are written. */

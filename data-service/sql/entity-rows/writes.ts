@@ -14,12 +14,15 @@ import type {
   LockPlan,
   LookPlan,
   PagePlan,
+  Projection,
   StatementPlan,
   UpdatePlan
 } from '../../plan/model/plans.js'
 import type {
   AuditEntry,
   ClaimedEvent,
+  CreateAtOnce,
+  CreatedRow,
   EmittedEvent,
   StoredResponse,
   KeyClaim,
@@ -30,15 +33,17 @@ import type {
   UnitOfWork,
   WriteStore
 } from '../../plan/model/stores.js'
+import { DomainError } from '../../../shared/errors.js'
 import { AuditEntries } from '../own-rows/audit-entries.js'
-import { keyIs, refersTo } from './conditions.js'
+import { keyIs, refersTo, scopeConditions } from './conditions.js'
 import type { Database } from '../engines/engine.js'
-import type { SqlDialect } from '../engines/statement.js'
+import type { FoundRow, SqlDialect } from '../engines/statement.js'
 import type { Transactions } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
 import { Guards } from './guards.js'
+import { RowOfPage } from './loaded-page.js'
+import { keyReader, mapKey, own, selectionOf } from './navigations.js'
 import { IdempotencyKeys } from '../own-rows/idempotency-keys.js'
-import { scopeConditions } from './navigations.js'
 import { EventRows } from '../own-rows/outbox.js'
 import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { ChangeTexts, columnKey, RowWriter } from './row-writer.js'
@@ -126,6 +131,7 @@ function unitParts(database: Database, entities: readonly Entity[], deps: WriteS
   }
   const byName = new Map(entities.map((entity) => [entity.name, entity]))
   return {
+    statements,
     rows: new StoredRows({ statements, dialect }, ownerOf),
     writer: new RowWriter(new ChangeTexts(sequelize, dialect, deps.defaults), dialect),
     keys: new IdempotencyKeys(ownTables, dialect),
@@ -143,6 +149,7 @@ function unitParts(database: Database, entities: readonly Entity[], deps: WriteS
 
 /** The shared parts of all units of work of one database. */
 interface UnitParts {
+  readonly statements: Statements
   readonly rows: StoredRows
   readonly writer: RowWriter
   readonly keys: IdempotencyKeys
@@ -193,8 +200,59 @@ class SqlUnitOfWork implements UnitOfWork {
     return kept
   }
 
-  async storeResponse(claim: KeyClaim, answer: Buffer): Promise<void> {
-    await this.#parts.keys.keep(this.#transaction, claim, answer)
+  async createAtOnce({ claim, insert, entry, projection }: CreateAtOnce): Promise<CreatedRow | undefined> {
+    const { entity } = insert
+    const { keys, audit, writer } = this.#parts
+    const made = this.#returning(insert, { projection, isClaimed: claim !== undefined })
+    if (made === undefined || !(await this.#transaction.isGuarding())) return undefined
+    const { statement, values, written, selection } = made
+    const batch = [{ kind: 'rows', statement, values }, audit.inTransaction(entry)] as const
+    if (claim !== undefined) this.#key = 'claimed'
+    const creating =
+      claim === undefined ? this.#transaction.send(batch) : keys.claimWith(this.#transaction, claim, batch)
+    const [rows, audited] = (await writer.explained(this.#transaction, written, creating)) ?? []
+    if (rows === undefined || audited === undefined) {
+      this.#key = 'none'
+      return undefined
+    }
+    if (claim !== undefined) this.#key = 'taken'
+    // The outcome of a statement of the kind `rows`.
+    const [row] = rows as FoundRow[]
+    const key = row && keyReader(selection, mapKey(entity.key, own))(row)
+    if (row === undefined || key === undefined || !('rows' in audited) || audited.rows !== 1) {
+      throw new TypeError(`A new row of ${entity.name} was not answered or has no audit entry`)
+    }
+    return { key, row: new RowOfPage(row, selection.shown) }
+  }
+
+  /** undefined for a row that one statement cannot insert and answer, whatever the reason. */
+  #returning(
+    { entity, values, version, children }: InsertPlan,
+    { projection, isClaimed }: { readonly projection: Projection; readonly isClaimed: boolean }
+  ) {
+    const { writer, dialect, statements } = this.#parts
+    const { guards } = dialect
+    // Tables in a schema of their own are others', and are only read.
+    if (guards === undefined || children.length > 0 || entity.schema !== undefined) return undefined
+    const selection = selectionOf(entity, projection, [])
+    const isJoined = selection.selected.some((one) => one !== 'rowVersion' && one.through !== null)
+    const [id] = entity.key
+    const isNumbered = keyOfValues(entity.key.map((column) => values.get(column))) === undefined
+    if (isJoined || (isNumbered && keyMaker(id, entity) !== 'database')) return undefined
+    const shown = statements.rows({ entity, ...selection, conditions: [], sort: [], cut: 'whole' })
+    const guard = isClaimed ? guards.afterOneRow : guards.inTransaction
+    const numbered = isNumbered ? id.column : undefined
+    try {
+      return { ...writer.insertReturning(entity, { values, version }, { shown, numbered, guard }), selection }
+    } catch (error) {
+      // A value that cannot be stored is told after the claim of the key.
+      if (error instanceof DomainError) return undefined
+      throw error
+    }
+  }
+
+  storeResponse(claim: KeyClaim, answer: Buffer): void {
+    this.#parts.keys.keep(this.#transaction, claim, answer)
     this.#key = 'answered'
   }
 

@@ -9,7 +9,7 @@ import {
   type StatementText,
   statementText
 } from '../engines/statement.js'
-import type { WriteSession } from '../engines/sessions.js'
+import type { BatchOutcome, BatchStatement, WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
 import type { TransactionAttempt } from '../transactions.js'
 
@@ -58,12 +58,7 @@ export class IdempotencyKeys {
    * its transaction has no answer, and is taken over by the next claim.
    */
   async claim(transaction: TransactionAttempt, claim: KeyClaim): Promise<StoredResponse | undefined> {
-    const values = {
-      key: claim.keyHash,
-      print: claim.fingerprint,
-      now: BigInt(claim.now),
-      until: BigInt(claim.expiresAt)
-    }
+    const values = claimValues(claim)
     const { rows } = await this.#taken(transaction, values)
     if (rows === 1) return undefined
     const [found] = await transaction.run(this.#find, values)
@@ -75,9 +70,29 @@ export class IdempotencyKeys {
     return undefined
   }
 
-  async keep(session: WriteSession, claim: KeyClaim, answer: Buffer): Promise<void> {
-    const { rows } = await session.change(this.#keep, { key: claim.keyHash, answer })
-    if (rows !== 1) throw new TypeError('An answer is kept under no key')
+  /**
+   * Claims a new key together with statements that do nothing unless it is one, and returns their outcomes. undefined if the
+   * key is not new, or if it has to be waited for: then nothing was done, and `claim` is next.
+   */
+  async claimWith(
+    transaction: TransactionAttempt,
+    claim: KeyClaim,
+    behind: readonly BatchStatement[]
+  ): Promise<readonly BatchOutcome[] | undefined> {
+    try {
+      return await transaction.tryFirstWith(WAIT_MS, { text: this.#take, values: claimValues(claim) }, behind)
+    } catch (error) {
+      if (transaction.hasFailed) throw error
+      const kind = transaction.classifyError(error)
+      if (kind === 'lockTimeout') throw inFlight(error)
+      if (kind !== 'deadlock') throw error
+      return undefined
+    }
+  }
+
+  /** The answer is kept with the COMMIT, which does not happen if the key is gone. */
+  keep(transaction: TransactionAttempt, claim: KeyClaim, answer: Buffer): void {
+    transaction.changeLast({ text: this.#keep, values: { key: claim.keyHash, answer } })
   }
 
   async purge(session: WriteSession, now: number, limit: number): Promise<number> {
@@ -102,6 +117,10 @@ export class IdempotencyKeys {
       }
     }
   }
+}
+
+function claimValues({ keyHash, fingerprint, now, expiresAt }: KeyClaim): BoundValues {
+  return { key: keyHash, print: fingerprint, now: BigInt(now), until: BigInt(expiresAt) }
 }
 
 function inFlight(cause: unknown): DomainError {

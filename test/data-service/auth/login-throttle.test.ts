@@ -204,6 +204,7 @@ eachDatabase((kind) => {
             run: (...of) => transaction.run(...of),
             rows: (...of) => transaction.rows(...of),
             change: (...of) => transaction.change(...of),
+            isGuarding: false,
             changeWithin: (...of) => transaction.changeWithin(...of),
             batch: (...of) => transaction.batch(...of),
             rollback: () => transaction.rollback(),

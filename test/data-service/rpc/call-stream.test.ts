@@ -81,14 +81,16 @@ class FrameClient {
 const get = (id: number, request: object = { resource: 'things', id: '1' }, more: WireCall = {}): WireCall => ({
   id,
   method: rpcs.Get.path,
-  timeoutMs: 10_000,
+  timeoutMs: 100_000,
   request: rpcs.Get.requestSerialize(request),
   ...more
 })
 const list = (id: number, resource = 'tickets', more: WireCall = {}): WireCall =>
   get(id, {}, { method: rpcs.List.path, request: rpcs.List.requestSerialize({ resource }), ...more })
 
-describe('calls in frames', () => {
+describe('calls in frames', function () {
+  // A machine that does much else at the same time is no reason to fail.
+  this.timeout(120_000)
   let service: RunningService
   let frames: FrameClient
   beforeEach(async () => {
@@ -167,10 +169,12 @@ describe('calls in frames', () => {
       await hang(signal)
     }
     const started = Date.now()
-    frames.send(get(2, undefined, { timeoutMs: 150 }), get(3, undefined, { timeoutMs: 50 }))
+    frames.send(get(2, undefined, { timeoutMs: 3000 }), get(3, undefined, { timeoutMs: 50 }))
     expect(await frames.outcome(3)).to.include({ code: 'upstream.timeout' })
-    expect(Date.now() - started).to.be.within(45, 145)
+    expect(Date.now() - started).to.be.at.least(45)
+    expect(frames.outcomes.has(2), 'the call with more time').to.equal(false)
     expect(await frames.outcome(2)).to.include({ code: 'upstream.timeout' })
+    expect(Date.now() - started).to.be.at.least(2995)
     expect(reasons).to.have.length(2)
   })
 
@@ -327,10 +331,11 @@ describe('calls in frames', () => {
         frames.send(list(id, 'things'))
         await delay(2)
       }
-      let seen = -1
-      while (seen !== begun) {
-        seen = begun
+      while (begun < 5) await delay(5)
+      for (let looks = 0; looks < 3; looks++) {
+        const seen = begun
         await delay(100)
+        if (seen !== begun) looks = 0
       }
       expect(begun).to.be.within(5, 60)
       frames.stream.resume()

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
@@ -177,6 +178,32 @@ describe('rows of an export as CSV', function () {
     }
     const whole = messages.map(({ csv }) => csv.toString()).join('')
     expect(whole).to.equal(service.store.rows.map((one) => `${String(one['id'])},${String(one['name'])}\r\n`).join(''))
+  })
+
+  it('stay as they are for slow readers, while further rows are written into memory that is used again', async () => {
+    service.store.rows = Array.from({ length: 2000 }, (_, id) => ({ id, name: `${id} `.repeat(30).trim() }))
+    service.store.batches = 5
+    const batch = service.store.rows.map((one) => `${String(one['id'])},${String(one['name'])}\r\n`).join('')
+    try {
+      const slowly = async (every: number): Promise<string> => {
+        const read: Buffer[] = []
+        const request = {
+          resource: 'samples',
+          idleTimeoutMs: 20_000,
+          fields: 'id,name',
+          asCsv: { escapeFormulas: true }
+        }
+        for await (const part of service.client.export(request, metadata())) {
+          // The messages have the type of the rpc.
+          read.push((part as ExportResponse__Output).rows?.csv ?? Buffer.alloc(0))
+          if (read.length % every === 0) await delay(5)
+        }
+        return Buffer.concat(read).toString()
+      }
+      for (const file of await Promise.all([1, 3, 1000].map(slowly))) expect(file).to.equal(batch.repeat(5))
+    } finally {
+      service.store.batches = 1
+    }
   })
 
   it('are JSON for an override, which looks at them', async () => {

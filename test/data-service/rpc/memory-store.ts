@@ -1,7 +1,14 @@
+import { cellWriter } from '../../../data-service/entity/fields/csv-text.js'
 import type { Value } from '../../../data-service/entity/fields/field.js'
 import type { PagePlan, Projection } from '../../../data-service/plan/model/plans.js'
 import { selectedName } from '../../../data-service/plan/model/projection.js'
-import type { BatchWriter, ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/model/stores.js'
+import type {
+  BatchWriter,
+  ExportBatch,
+  ExportedRow,
+  LoadedRow,
+  ReadStore
+} from '../../../data-service/plan/model/stores.js'
 import type { Cancellation } from '../../../shared/cancellation.js'
 
 type MemoryRow = Readonly<Record<string, Value>>
@@ -67,7 +74,7 @@ export class MemoryStore implements ReadStore {
         await this.before(signal)
         this.batchesTaken++
         const written = writer()
-        for (const row of this.rows) written.add(valuesOf(row, projection))
+        for (const row of this.rows) written.add(exportedRow(row, projection))
         const end = batch === this.batches ? { truncated: false } : undefined
         yield { parts: written.finish(), count: this.rows.length, end }
       }
@@ -95,4 +102,21 @@ const emptyRow = {
 
 function valuesOf(row: MemoryRow, { selected }: Projection): Value[] {
   return selected.map((one) => row[selectedName(one)] ?? null)
+}
+
+function exportedRow(row: MemoryRow, projection: Projection): ExportedRow {
+  const values = valuesOf(row, projection)
+  const writers = projection.selected.map((one) =>
+    cellWriter(one.kind === 'rowVersion' ? 'bytes' : one.column.field.type)
+  )
+  return {
+    values,
+    value: (at) => values[at] ?? null,
+    writeCells: (some, out) => {
+      some.forEach((at, index) => {
+        if (index > 0) out.comma()
+        writers[at]?.(values[at] ?? null, out)
+      })
+    }
+  }
 }

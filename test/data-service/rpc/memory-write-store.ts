@@ -63,7 +63,8 @@ export class MemoryWriteStore implements WriteStore {
   #unit(): UnitOfWork {
     return {
       claimKey: async ({ keyHash }) => this.#state.keys.get(keyHash.toString('hex')),
-      storeResponse: async ({ keyHash, fingerprint }, answer) => {
+      createAtOnce: () => Promise.resolve(undefined),
+      storeResponse: ({ keyHash, fingerprint }, answer) => {
         this.#state.keys.set(keyHash.toString('hex'), { fingerprint, answer })
       },
       lock: async ({ entity, key: [id], scope, children }) => {

@@ -96,7 +96,7 @@ function identify([token]: readonly string[]): Promise<Authenticated | typeof an
   })
 }
 
-export const soon = (): { deadline: number } => ({ deadline: Date.now() + 10_000 })
+export const soon = (): { deadline: number } => ({ deadline: Date.now() + 100_000 })
 
 export function metadata(values: Readonly<Record<string, string>> = {}): Metadata {
   const made = new Metadata()

@@ -37,6 +37,7 @@ const ORDERS: readonly Order[] = [
   [['price', 'desc']],
   [['weightGrams']],
   [['weightGrams', 'desc']],
+  [['price']],
   [['categoryId'], ['price', 'desc']],
   // No index has this order.
   [['price'], ['weightGrams', 'desc']]
@@ -50,6 +51,13 @@ interface Filter {
 const FILTERS: Readonly<Record<string, Filter>> = {
   all: { of: () => true, conditions: [] },
   'a price': { of: ({ price }) => price > 9, conditions: [condition(path(products, 'price'), 'greaterThan', '9.00')] },
+  'a category and a price': {
+    of: ({ categoryId, price }) => categoryId === 2 && price > 9,
+    conditions: [
+      condition(path(products, 'categoryId'), 'equals', 2),
+      condition(path(products, 'price'), 'greaterThan', '9.00')
+    ]
+  },
   'no weight': {
     of: ({ weightGrams }) => weightGrams === null,
     conditions: [condition(path(products, 'weightGrams'), 'isEmpty')]
@@ -103,7 +111,7 @@ eachDatabase((kind) => {
     for (const order of ORDERS) {
       for (const [name, { of, conditions }] of Object.entries(FILTERS)) {
         it(`have the rows, the order and the total of ${name} by ${order.map((one) => one.join(' ')).join()}`, async () => {
-          const [first] = conditions
+          const [first, ...others] = conditions
           const all = sorted(ROWS.filter(of), order).map(({ id }) => id)
           for (const offset of [0, 7, 90, all.length - 3, all.length, all.length + 1000]) {
             for (const scoped of [false, true]) {
@@ -113,7 +121,7 @@ eachDatabase((kind) => {
                   start: { kind: 'offset', offset },
                   limit: 5,
                   ...(scoped && first !== undefined
-                    ? { scope: { kind: 'rows-where', conditions: [first] } }
+                    ? { scope: { kind: 'rows-where', conditions: [first, ...others] } }
                     : { conditions })
                 }),
                 never
@@ -165,6 +173,31 @@ describe('pages of any depth in the log of MariaDB', function () {
       ]
       expect(texts).to.have.length(1)
       expect(texts[0]).to.match(/FORCE INDEX \(`products_price`\) ORDER BY .* STRAIGHT_JOIN/)
+    } finally {
+      await log.close()
+    }
+  })
+
+  it('are read by the index that holds the values of a filter before the order', async () => {
+    const log = await StatementLog.open(fresh.url)
+    try {
+      const lines = await log.during(async () => {
+        for (const descending of [false, true]) {
+          await fresh.store.page(
+            pagePlan(products, {
+              conditions: [condition(path(products, 'categoryId'), 'equals', 2)],
+              sort: sortedBy(products, path(products, 'price'), descending),
+              start: { kind: 'offset', offset: 0 },
+              limit: 5,
+              withTotal: true
+            }),
+            never
+          )
+        }
+      })
+      const texts = statements(lines).filter(({ command }) => command === 'Prepare')
+      const names = texts.map(({ text }) => /FORCE INDEX \(`(\w+)`\)/.exec(text)?.[1])
+      expect(names).to.deep.equal(['products_category_id_price_order', 'products_category_id_price_desc_order'])
     } finally {
       await log.close()
     }

@@ -172,7 +172,7 @@ eachDatabase((kind) => {
       const broken = new Error('no such value')
       const writer = (): ReturnType<typeof keepRows> => ({
         ...keepRows(),
-        add: ([id]) => {
+        add: ({ values: [id] }) => {
           if (id === 300) throw broken
         }
       })

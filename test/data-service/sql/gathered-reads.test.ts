@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Cancellation } from '../../../shared/cancellation.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { GetPlan, RowScope } from '../../../data-service/plan/model/plans.js'
 import type { LoadedRow } from '../../../data-service/plan/model/stores.js'
@@ -35,7 +36,7 @@ const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 class Database {
   readonly statements: {
     readonly plans: SamePlans
-    readonly signal: AbortSignal
+    readonly signal: Cancellation
     answer(): void
     fail(error: unknown): void
   }[] = []
@@ -44,7 +45,7 @@ class Database {
       new Promise((resolve, reject) => {
         const answer = (): void => resolve(plans.map(({ key: [id] }) => (Number(id) < 0 ? undefined : row(id))))
         this.statements.push({ plans, signal, answer, fail: reject })
-        signal.addEventListener('abort', () => reject(signal.reason))
+        signal.addEventListener('abort', { handleEvent: () => reject(signal.reason) })
       }),
     dialect
   )
@@ -94,6 +95,43 @@ describe('gathered reads', () => {
     await database.answerAll()
     expect((await Promise.all(reading)).map(valueOf)).to.deep.equal(reading.map((_read, id) => String(id)))
     expect(database.statements.map(({ plans }) => plans.length)).to.deep.equal([128, 128, 44])
+  })
+
+  it('of several owners are one statement, and a row that two of them want is read for each in its own scope', async () => {
+    const database = new Database()
+    const wanted = [
+      [1, 'ada'],
+      [2, 'ben'],
+      [1, 'ben'],
+      [3, 'ada'],
+      [1, 'ada'],
+      [1, 'cyd']
+    ] as const
+    const reading = wanted.map(([id, owner]) => database.reads.get(one(id, { scope: scopedTo('name', owner) }), never))
+    await database.answerAll()
+    await Promise.all(reading)
+    const sent = database.statements.map(({ plans }) =>
+      plans.map(({ key: [id], scope }) => [id, scope.kind === 'rows-where' && scope.conditions])
+    )
+    const want = (at: readonly number[]): unknown[] =>
+      at.map((index) => {
+        const [id, owner] = wanted[index] ?? [0, '']
+        return [id, [condition(path(products, 'name'), 'equals', owner)]]
+      })
+    expect(sent).to.deep.equal([want([0, 1, 3, 4]), want([2]), want([5])])
+  })
+
+  it('are fewer of a statement where their scopes have many operands', async () => {
+    const names = Array.from({ length: 60 }, (_, at) => `P${at}`)
+    const scope: RowScope = {
+      kind: 'rows-where',
+      conditions: [condition(path(products, 'name'), 'in', ...names)]
+    }
+    const database = new Database()
+    const reading = [1, 2, 3, 4, 5].map((id) => database.reads.get(one(id, { scope }), never))
+    await database.answerAll()
+    await Promise.all(reading)
+    expect(database.keys).to.deep.equal([[1, 2], [3, 4], [5]])
   })
 
   it('are told apart by columns, navigations, and the values of their scopes', async () => {
@@ -243,6 +281,47 @@ eachDatabase((kind) => {
       expect(together.map(valuesOfRow)).to.deep.equal(alone.map(valuesOfRow))
       expect(together.filter((found) => found !== undefined)).to.have.length(80)
       expect(together[9]?.children.get('variants')).to.have.length(2)
+    })
+
+    it('give each of several owners the rows of its own scope, whatever the scope is made of', async () => {
+      const category = reference(products, 'category')
+      const name = { through: category, column: path(categories, 'name').column }
+      const isOdd = (owner: number): boolean => owner % 2 === 1
+      // Rows with an odd id are of category 1, called Root, and the others of category 2, called Leaf.
+      const scopes: readonly ((owner: number) => RowScope)[] = [
+        (owner) => scopedTo('categoryId', isOdd(owner) ? 1 : 2),
+        (owner) => ({
+          kind: 'rows-where',
+          conditions: [condition(name, 'equals', isOdd(owner) ? 'Root' : 'Leaf')]
+        }),
+        (owner) => ({
+          kind: 'rows-where',
+          conditions: [
+            {
+              anyOf: [
+                condition(path(products, 'sku'), 'equals', `S-none-${owner}`),
+                {
+                  allOf: [
+                    condition(path(products, 'categoryId'), 'in', isOdd(owner) ? 1 : 2, 9),
+                    condition(path(products, 'isActive'), 'equals', true)
+                  ]
+                }
+              ]
+            }
+          ]
+        })
+      ]
+      for (const scopeOf of scopes) {
+        const wants = Array.from({ length: 90 }, (_, at) => ({ id: (at % 45) + 1, owner: Math.floor(at / 7) }))
+        const found = await Promise.all(
+          wants.map(({ id, owner }) =>
+            fresh.store.get(getPlan(products, id, { projection: ids, scope: scopeOf(owner) }), never)
+          )
+        )
+        expect(found.map(valueOf)).to.deep.equal(
+          wants.map(({ id, owner }) => (id <= 40 && isOdd(id) === isOdd(owner) ? id : undefined))
+        )
+      }
     })
   })
 })

@@ -5,15 +5,17 @@ import type { RowKey } from '../../../data-service/entity/key.js'
 import { keyOrder } from '../../../data-service/plan/model/catalogue.js'
 import {
   boundValues,
+  inScopesOf,
   keyIn,
   keyIs,
   refersTo,
-  type RowCondition
+  type RowCondition,
+  type WantedRow
 } from '../../../data-service/sql/entity-rows/conditions.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import type { Database } from '../../../data-service/sql/engines/engine.js'
 import { valuesOf } from '../../../data-service/sql/engines/statement.js'
-import type { SortKey } from '../../../data-service/plan/model/plans.js'
+import type { RowScope, SortKey } from '../../../data-service/plan/model/plans.js'
 import { anyOfRanges, exactKeys, exactOrder, rangesBehind } from '../../../data-service/sql/entity-rows/keyset.js'
 import { own } from '../../../data-service/sql/entity-rows/navigations.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
@@ -97,7 +99,12 @@ eachDatabase((kind: DatabaseKind) => {
       entity: Entity,
       conditions: readonly RowCondition[],
       ordered = false
-    ): Promise<{ readonly all: boolean; readonly sorts: boolean; readonly rows: number }> => {
+    ): Promise<{
+      readonly all: boolean
+      readonly sorts: boolean
+      readonly rows: number
+      readonly indexes: readonly string[]
+    }> => {
       const statement = statements.rows({
         entity,
         selected: entity.key.map(own),
@@ -119,12 +126,18 @@ eachDatabase((kind: DatabaseKind) => {
         return {
           all: scans.some((detail) => !ordered || !detail.includes('USING')),
           sorts: details.some((detail) => detail.includes('USE TEMP B-TREE FOR ORDER BY')),
-          rows: 0
+          rows: 0,
+          indexes: details
+            .filter((detail) => ENTITIES.some(({ table }) => detail.startsWith(`SEARCH ${table} `)))
+            .map((detail) =>
+              detail.replace(/^SEARCH (\w+) USING (?:COVERING )?INDEX sqlite_autoindex_\1_1 .*/, 'key of $1')
+            )
         }
       }
       const plan = await database.sequelize.query<{
         table: string
         type: string
+        key: string | null
         rows: string | number
         Extra: string
       }>(`EXPLAIN ${statement.sql}`, { type: QueryTypes.SELECT, replacements: values })
@@ -132,8 +145,21 @@ eachDatabase((kind: DatabaseKind) => {
       return {
         all: read.some(({ type }) => type === 'ALL' || (type === 'index' && !ordered)),
         sorts: read.some(({ Extra }) => Extra.includes('filesort')),
-        rows: read.reduce((product, { rows }) => product * Number(rows), 1)
+        rows: read.reduce((product, { rows }) => product * Number(rows), 1),
+        indexes: read.map(({ table, key }) => (key === 'PRIMARY' ? `key of ${table}` : String(key)))
       }
+    }
+
+    /** The first part of the keys of the rows, in order. */
+    const keysFound = async (entity: Entity, conditions: readonly RowCondition[]): Promise<unknown[]> => {
+      const shape = { entity, selected: entity.key.map(own), selectedKey: 'key', conditions, sort: [] } as const
+      const statement = statements.rows({ ...shape, cut: 'whole' })
+      const reader = database.openReader('The database')
+      const rows = await reader.read(new AbortController().signal, (session) =>
+        session.run(statement, boundValues(conditions, database.dialect))
+      )
+      await reader.close()
+      return rows.map(([first]) => String(first)).toSorted((one, other) => one.localeCompare(other))
     }
 
     const shelf = (at: number): RowKey => [`l${at % LANGUAGES}`, 'north', at % SHELVES]
@@ -173,6 +199,59 @@ eachDatabase((kind: DatabaseKind) => {
           ])
         }
       }
+    })
+
+    it('serve rows of several owners, each in the scope of its own, although the owner has an index too', async () => {
+      const ownedBy = (entity: Entity, property: string, owner: string): RowScope => {
+        const column = entity.columns.find(({ name }) => name === property)
+        if (column === undefined) throw new Error(`${entity.name} has no ${property}`)
+        return { kind: 'rows-where', conditions: [{ path: own(column), comparison: 'equals', operands: [owner] }] }
+      }
+      // Every third row is wanted by another than its owner.
+      const ownerOf = (at: number): string => (at % 3 === 1 ? 'nobody' : `l${at % LANGUAGES}`)
+      const ofPublication = (at: number): WantedRow => ({
+        key: [guidOf(at)],
+        scope: ownedBy(publications, 'languageId', ownerOf(at))
+      })
+      const ofPlacement = (at: number): WantedRow => ({
+        key: copy(at),
+        scope: ownedBy(placements, 'shelfLanguage', ownerOf(at))
+      })
+      for (const count of [1, 2, 3, 40, 128]) {
+        for (const [entity, make] of [
+          [publications, ofPublication],
+          [placements, ofPlacement]
+        ] as const) {
+          const [first = make(0), ...others] = many(make, count)
+          const conditions = inScopesOf(entity.key, [first, ...others], database.dialect)
+          const found = await access(entity, conditions)
+          expect([entity.name, count, found.all, found.rows <= count * 2]).to.deep.equal([
+            entity.name,
+            count,
+            false,
+            true
+          ])
+          // The index that sorts copies by their number ends in the other part of the key.
+          const ofKey = ['key of publications', 'key of placements', 'placements_copy_number']
+          expect(found.indexes).to.have.length.above(0)
+          expect(ofKey, `${entity.name} ${count}`).to.include.members(found.indexes)
+          const expected = many((at) => at, count).filter((at) => at % 3 !== 1)
+          expect(await keysFound(entity, conditions)).to.deep.equal(expected.map(guidOf))
+        }
+      }
+    })
+
+    it('tell nobody another’s row: two callers may want one row only in equal scopes', () => {
+      const [column] = publications.columns
+      if (column === undefined) throw new Error('no column')
+      const wanted = (at: number, title: string): WantedRow => ({
+        key: [guidOf(at)],
+        scope: { kind: 'rows-where', conditions: [{ path: own(column), comparison: 'equals', operands: [title] }] }
+      })
+      const of = (...[first, ...others]: readonly [WantedRow, ...WantedRow[]]): unknown =>
+        inScopesOf(publications.key, [first, ...others], database.dialect)
+      expect(() => of(wanted(1, 'a'), wanted(2, 'b'), wanted(1, 'a'))).not.to.throw()
+      expect(() => of(wanted(1, 'a'), wanted(2, 'b'), wanted(1, 'b'))).to.throw(TypeError, 'different scopes')
     })
 
     it('serve foreign keys of several columns', async () => {

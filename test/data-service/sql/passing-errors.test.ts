@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { ConnectionError, DatabaseError } from 'sequelize'
 import { toDomainError } from '../../../data-service/sql/engines/sessions.js'
-import { classifyMysqlError } from '../../../data-service/sql/engines/mysql/mysql-sessions.js'
 import { SqliteConnection, SqliteError } from '../../../data-service/sql/engines/sqlite/sqlite-connection.js'
 import { classifySqliteError } from '../../../data-service/sql/engines/sqlite/sqlite-sessions.js'
 import { DomainError } from '../../../shared/errors.js'
 import { messageOf } from '../../../shared/start-error.js'
+import { classifyMysqlError } from '../../../data-service/sql/engines/mysql/driver/mysql-errors.js'
 
 /** As callers see it, whichever engine it comes from. */
 function seenAs(error: unknown): unknown {

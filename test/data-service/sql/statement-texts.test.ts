@@ -100,8 +100,8 @@ describe('statements, as the server logs them', function () {
       )
     }
     const long = await log.during(async () => {
-      await read(4096)
-      await read(4096)
+      await read(16_384)
+      await read(16_384)
       // Nothing answers a close: the next statement of the connection comes after it.
       await read(1)
     })

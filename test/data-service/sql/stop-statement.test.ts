@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Connection, createConnection } from 'mysql2/promise'
-import { openBareConnection, stopStatement } from '../../../data-service/sql/engines/mysql/mysql-connection.js'
+import { openBareConnection, stopStatement } from '../../../data-service/sql/engines/mysql/driver/mysql-connection.js'
 import { parseMysqlUrl } from '../../../data-service/sql/engines/mysql/mysql.js'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.js'
 

@@ -13,9 +13,9 @@ interface Step extends Crash {
 }
 
 const COMMIT: readonly Step[] = [
-  { title: 'before the commit', when: 'before', statement: '^COMMIT', stored: false },
-  { title: 'with the commit on its way', when: 'sent', statement: '^COMMIT', stored: undefined },
-  { title: 'after the commit, before the reply', when: 'after', statement: '^COMMIT', stored: true }
+  { title: 'before the commit', when: 'before', statement: '^COMMIT|THEN COMMIT', stored: false },
+  { title: 'with the commit on its way', when: 'sent', statement: '^COMMIT|THEN COMMIT', stored: undefined },
+  { title: 'after the commit, before the reply', when: 'after', statement: '^COMMIT|THEN COMMIT', stored: true }
 ]
 
 const CREATE: readonly Step[] = [

@@ -402,7 +402,7 @@ describe('calls of the gateway in frames', () => {
   it('share several data services by what is under way on each', async () => {
     const [one, other] = await start(2)
     one.onCall = () => undefined
-    const held = Array.from({ length: 6 }, () => codeOf(get()))
+    const held = Array.from({ length: 6 }, () => codeOf(data.list(call(), { resource: 'x' })))
     while (one.calls.length < 3) await delay(5)
     const stuck = one.calls.length
     for (let n = 0; n < 10; n++) await get()

@@ -116,6 +116,37 @@ describe('the replicas of the data service', () => {
     expect([a.calls, b.calls]).to.deep.equal([30, 30])
   })
 
+  it('get the reads by id of one tick together, and the next ones where fewer are in flight', async () => {
+    const [a, b] = [await started(), await started()]
+    const { data } = connected([a.address, b.address])
+    await until(both(a, b), () => get(data))
+    const waiting: (() => void)[] = []
+    for (const service of [a, b]) {
+      service.answer = (_call, done) => void waiting.push(() => done(null, { record: { json: Buffer.from('{}') } }))
+    }
+    const counts = (): number[] => [a.calls, b.calls].toSorted((one, other) => one - other)
+    const arrived = async (calls: number): Promise<void> => {
+      while (a.calls + b.calls < calls) await new Promise((resolve) => setImmediate(resolve))
+    }
+    reset(a, b)
+    const reading = [1, 2, 3, 4, 5, 6].map(() => get(data))
+    await arrived(6)
+    expect(counts()).to.deep.equal([0, 6])
+    reading.push(...[1, 2, 3, 4, 5, 6].map(() => get(data)))
+    await arrived(12)
+    expect(counts()).to.deep.equal([6, 6])
+    // Other reads are no cheaper together.
+    reading.push(...[1, 2, 3, 4, 5, 6].map(() => data.list(call(), {})))
+    await arrived(18)
+    expect(counts()).to.deep.equal([9, 9])
+    // Nor do so many wait for one while the other has nothing to do.
+    reading.push(...Array.from({ length: 130 }, () => get(data)))
+    await arrived(148)
+    expect(counts()[0]).to.be.at.least(9 + 64)
+    for (const answer of waiting) answer()
+    await Promise.all(reading)
+  })
+
   it('share the calls where a name stands for several', async () => {
     const a = await started()
     const port = a.address.split(':')[1] ?? ''
@@ -198,7 +229,7 @@ describe('the replicas of the data service', () => {
     const held: (() => void)[] = []
     a.answer = (_call, done) => held.push(() => done(null, {}))
     // One of two calls is held at the first, and none of those after it.
-    const first = [get(data), get(data)]
+    const first = [data.list(call(), {}), data.list(call(), {})]
     await Promise.race(first)
     for (let n = 0; n < 10; n++) await get(data)
     expect([a.calls, b.calls]).to.deep.equal([1, 11])

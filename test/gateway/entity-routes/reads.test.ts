@@ -83,8 +83,11 @@ describe('reads', () => {
     expect((await gateway.app.inject({ method: 'PUT', url: '/products/1/rename' })).json()).to.include({
       code: 'route.not-found'
     })
-    expect((await gateway.app.inject('/openapi.json')).json())
-      .to.have.property('paths')
-      .that.has.all.keys('/stock-items', '/products/{id}', '/products/{id}/rename-again')
+    const { paths } = (await gateway.app.inject('/openapi.json')).json<{ paths: object }>()
+    expect(Object.keys(paths).filter((path) => /^\/(?:products|stock-items)/.test(path))).to.have.members([
+      '/stock-items',
+      '/products/{id}',
+      '/products/{id}/rename-again'
+    ])
   })
 })

@@ -3,7 +3,7 @@ import { type IntegerRange, rangeOf } from '../../../entity/fields/numbers.js'
 import { treatmentOf, wordText } from '../live-schema/column-types.js'
 import type { LiveColumn, LiveSchema } from '../live-schema/live-schema.js'
 import { mysqlTypes } from './mysql-types.js'
-import { collationOf, type MysqlServer } from './mysql-connection.js'
+import { collationOf, type MysqlServer } from './driver/mysql-connection.js'
 import { quotedText } from './mysql-ddl.js'
 import type {
   ColumnChange,

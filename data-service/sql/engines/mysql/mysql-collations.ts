@@ -1,6 +1,6 @@
 import type { TextOperand } from '../statement.js'
-import { errnoOf } from './mysql-sessions.js'
 import type { LiveColumn, LiveTable } from '../live-schema/live-schema.js'
+import { errnoOf } from './driver/mysql-errors.js'
 
 /** The character set of bound values, which is that of the session (`SET NAMES`). */
 const SESSION_CHARACTERS = 'utf8mb4'

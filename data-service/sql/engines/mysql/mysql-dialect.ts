@@ -1,4 +1,4 @@
-import { cast, fn, literal } from 'sequelize'
+import { fn, literal } from 'sequelize'
 import type { Field, Operand, Value } from '../../../entity/fields/field.js'
 import { shortestFloat } from '../../../entity/fields/numbers.js'
 import {
@@ -12,21 +12,26 @@ import {
   undecodable
 } from '../statement.js'
 import { mysqlColumnWithoutCharacter } from './mysql-collations.js'
-import { errnoOf } from './mysql-sessions.js'
+import { errnoOf } from './driver/mysql-errors.js'
 
 /** ER_KEY_DOES_NOT_EXITS */
 const NO_SUCH_INDEX = 1176
 
-/** The collation of the columns compares text. Casts prevent the server from comparing bound digits as doubles. */
+/**
+ * The collation of the columns compares text. Casts prevent the server from comparing bound digits as doubles. Integers are
+ * bound as numbers: a condition that an index has met already is left out of the reading of each row only if its operand is
+ * a plain value, and a count of many rows takes twice as long with the condition.
+ */
 export const mysqlDialect: SqlDialect = {
   // The server orders an enum by the places of its words. CONCAT makes it text.
   keyFunction: (type, use) => (type === 'enum' && use === 'order' ? 'CONCAT' : undefined),
   operand: (name, field, isAlone) => {
     // The session takes no date with a month or day of 0, which a cast would make NULL of. A cursor may hold one. A server
     // reads a text that is compared with a column of moments as a moment, but not one of a list.
-    const type = field.type === 'dateTime' && isAlone ? undefined : castType(field)
+    const type = (field.type === 'dateTime' && isAlone) || isNumber(field, isAlone) ? undefined : castType(field)
     return type === undefined ? `$${name}` : `CAST($${name} AS ${type})`
   },
+  bindOperand,
   bind: boundOperand,
   store: storedValue,
   textOperand: () => undefined,
@@ -41,10 +46,18 @@ export const mysqlDialect: SqlDialect = {
   isIndexMissing: (error) => errnoOf(error) === NO_SUCH_INDEX,
   columnWithoutCharacter: mysqlColumnWithoutCharacter,
   decode: decoderOf,
-  readFast: (column, field) => (field.type === 'dateTime' ? cast(column, 'CHAR') : column),
   insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
   // ROW_COUNT() is -1 after a statement that failed or read, and 0 after one that changed no row.
   insertAfterChange: (into, values) => `${into} SELECT ${values} FROM DUAL WHERE ROW_COUNT() > 0`,
+  guards: {
+    inTransaction: '@@in_transaction = 1',
+    // ROW_COUNT() is -1 after a statement that failed or answered rows.
+    afterOneRow: 'ROW_COUNT() = 1 AND @@in_transaction = 1',
+    // In strict mode a text that is no number is an error in a column of numbers. An INSERT … SELECT with a condition would lock
+    // the counter of the table for as long as it waits for another transaction.
+    numberIf: (condition) => `IF(${condition}, NULL, 'not in its transaction')`,
+    lastNumber: 'LAST_INSERT_ID()'
+  },
   insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
   nextVersion,
   forUpdate: ' FOR UPDATE'
@@ -88,6 +101,22 @@ function castType({ type, storage, unsigned, precision, scale }: Field): string 
     case 'binary':
       return undefined
   }
+}
+
+/**
+ * Whether operands are bound as numbers, which the driver sends as doubles. A safe integer is compared exactly with integers
+ * of every size: one that no double holds becomes a double that is beyond all safe integers. A long that is no safe integer
+ * is bound as a decimal (`parametersOf` in mysql-connection.ts). Between a double and a decimal the server would compare a
+ * column as a double, so longs are numbers only where the comparison has no other operand.
+ */
+function isNumber({ type, storage }: Field, isAlone: boolean): boolean {
+  return storage !== 'bits' && (type === 'int' || type === 'bool' || (type === 'long' && isAlone))
+}
+
+function bindOperand(operand: Operand, field: Field, isAlone: boolean): BoundValue {
+  if (!isNumber(field, isAlone)) return boundOperand(operand, field)
+  const value = Number(operand)
+  return Number.isSafeInteger(value) ? value : BigInt(operand)
 }
 
 function boundOperand(operand: Operand, { type, storage }: Field): string {
@@ -203,10 +232,7 @@ function bitsOf(raw: Buffer): bigint {
  * entity file says keeps them.
  */
 function isoTime(text: string, digits: number): string {
-  const fraction = text.slice(20)
-  // The driver leaves out a fraction of zeros, and the server does not where it writes the text (`readFast`).
-  const shown = fraction.length > digits && Number(fraction) === 0 ? '' : fraction
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${shown.padEnd(digits, '0')}Z`
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20).padEnd(digits, '0')}Z`
 }
 
 /** The driver leaves out the zeros at the end of a time's fraction. */

@@ -1,8 +1,8 @@
 import { type OwnTables, type OwnTablesMigration, ownStatements, quotedTable } from '../own-tables.js'
 import type { Ddl } from '../schema-tools.js'
-import { collationOf, type MysqlServer } from './mysql-connection.js'
+import { collationOf, type MysqlServer } from './driver/mysql-connection.js'
 import { mysqlPresence, mysqlStatements, TABLE_OPTIONS } from './mysql-ddl.js'
-import { errnoOf } from './mysql-sessions.js'
+import { errnoOf } from './driver/mysql-errors.js'
 
 /** ER_DUP_FIELDNAME */
 const DUPLICATE_COLUMN = 1060

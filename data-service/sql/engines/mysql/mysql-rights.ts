@@ -3,8 +3,8 @@ import { StartError } from '../../../../shared/start-error.js'
 import { namesOfOwn, type OwnTables, RECORD } from '../own-tables.js'
 import type { Grants, GrantsOptions, TableRight, TableRights } from '../schema-tools.js'
 import { quotedText } from './mysql-ddl.js'
-import type { MysqlServer } from './mysql-connection.js'
-import { errnoOf } from './mysql-sessions.js'
+import type { MysqlServer } from './driver/mysql-connection.js'
+import { errnoOf } from './driver/mysql-errors.js'
 
 /** ER_DBACCESS_DENIED_ERROR */
 const DATABASE_DENIED = 1044

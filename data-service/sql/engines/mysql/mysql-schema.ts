@@ -6,11 +6,11 @@ import { mysqlTextOperand } from './mysql-collations.js'
 import { mysqlCatalogue } from './mysql-catalogue.js'
 import { mysqlStoredValues, mysqlTypes } from './mysql-types.js'
 import { mysqlChecks } from './mysql-checks.js'
-import { type MysqlServer, serverOf } from './mysql-connection.js'
+import { type MysqlServer, serverOf } from './driver/mysql-connection.js'
 import { mysqlDdl } from './mysql-own-tables.js'
 import { COMMAND_DENIED, MysqlRights, NO_SUCH_TABLE } from './mysql-rights.js'
-import { errnoOf } from './mysql-sessions.js'
 import type { OwnTables } from '../own-tables.js'
+import { errnoOf } from './driver/mysql-errors.js'
 
 const LOCK_TIMEOUT_SECONDS = 600
 

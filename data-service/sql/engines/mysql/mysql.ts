@@ -16,10 +16,13 @@ import {
   openConnection,
   prepareSession,
   serverBehind
-} from './mysql-connection.js'
+} from './driver/mysql-connection.js'
 import { mysqlDialect } from './mysql-dialect.js'
 import { MysqlSchema } from './mysql-schema.js'
-import { classifyMysqlError, errnoOf, MysqlReader, MysqlTransactions } from './mysql-sessions.js'
+import { MysqlReader } from './mysql-sessions.js'
+import { classifyMysqlError } from './driver/mysql-errors.js'
+import { errnoOf } from './driver/mysql-errors.js'
+import { MysqlTransactions } from './mysql-transactions.js'
 
 const ACCESS_DENIED: OpeningAdvice = {
   wrong: 'the server refuses this user or password',

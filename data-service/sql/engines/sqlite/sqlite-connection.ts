@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
 import { LRUCache } from 'lru-cache'
+import { type Cancellation, throwIfAborted } from '../../../../shared/cancellation.js'
 import { nextRowVersion } from '../../../entity/fields/row-version.js'
 import { matchKey, sortKey } from './sqlite-dialect.js'
 import { bytes } from '../statement.js'
@@ -76,12 +77,12 @@ const BUSY_TIMEOUT_MS = 10_000
  */
 export async function retryWhileBusy<Result>(
   step: () => Result,
-  signal?: AbortSignal,
+  signal?: Cancellation,
   limitMs = BUSY_TIMEOUT_MS
 ): Promise<Result> {
   const end = performance.now() + limitMs
   for (let longest = MIN_WAIT_MS; ; longest = Math.min(longest * 2, MAX_WAIT_MS)) {
-    signal?.throwIfAborted()
+    if (signal !== undefined) throwIfAborted(signal)
     try {
       return step()
     } catch (error) {

@@ -71,6 +71,7 @@ export const sqliteDialect: SqlDialect = {
     if (field.type === 'double') return `CAST($${name} AS REAL)`
     return isWide(field) ? `CAST($${name} AS NUMERIC)` : `$${name}`
   },
+  bindOperand: boundOperand,
   bind: boundOperand,
   store: storedValue,
   textOperand: () => undefined,
@@ -90,10 +91,10 @@ export const sqliteDialect: SqlDialect = {
     const decode = decoderOf(field)
     return (raw) => (raw === null ? null : decode(raw))
   },
-  readFast: (column) => column,
   insertOrKeep: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
   // Each statement of a batch has its answer before the next is sent, and a failed one ends the batch.
   insertAfterChange: (into, values) => `${into} VALUES (${values})`,
+  guards: undefined,
   insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
   // sqlite-connection.ts defines the function: SQLite itself reads no number out of bytes.
   nextVersion: (column) => `next_row_version(${column})`,

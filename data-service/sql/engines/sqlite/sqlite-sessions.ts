@@ -1,13 +1,16 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
+import { type Cancellation, throwIfAborted } from '../../../../shared/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
 import {
+  assertOneRow,
   type BatchStatement,
   type BeginOptions,
   type Changed,
   CommitUnknown,
   type ErrorKind,
+  type LastChange,
   oneByOne,
   type OpenTransaction,
   raceAbort,
@@ -20,6 +23,7 @@ import {
 import { retryWhileBusy, SqliteConnection, SqliteError, WriteQueue } from './sqlite-connection.js'
 import {
   type BoundValues,
+  type CsvRow,
   DecodedRow,
   decodeRow,
   type FoundRow,
@@ -47,9 +51,9 @@ export class SqliteReader implements Reader {
     this.#what = what
   }
 
-  async read<Result>(signal: AbortSignal, work: (session: ReaderSession) => Promise<Result>): Promise<Result> {
+  async read<Result>(signal: Cancellation, work: (session: ReaderSession) => Promise<Result>): Promise<Result> {
     try {
-      signal.throwIfAborted()
+      throwIfAborted(signal)
       const connection = this.#connection()
       const run: ReaderSession['run'] = (statement, values) => rowsOf(connection, { statement, values, signal })
       const rows: ReaderSession['rows'] = (statement, values) => foundRowsOf(connection, { statement, values, signal })
@@ -142,12 +146,12 @@ class SqliteSnapshot implements Snapshot {
     this.#options = options
   }
 
-  async each(statement: Statement, values: BoundValues, take: (row: readonly Value[]) => void): Promise<void> {
+  async each(statement: ShownStatement, values: BoundValues, take: (row: CsvRow) => void): Promise<void> {
     const { connection, signal, what, turn } = this.#options
     await turn()
     try {
       if (!this.#open) throw new Error('The snapshot was closed')
-      for (const row of await rawRowsOf(connection, { statement, values, signal })) take(decodeRow(statement, row))
+      for (const row of await rawRowsOf(connection, { statement, values, signal })) take(new DecodedRow(statement, row))
     } catch (error) {
       throw toDomainError(error, classifySqliteError(error), what)
     }
@@ -163,7 +167,7 @@ class SqliteSnapshot implements Snapshot {
 interface BoundStatement {
   readonly statement: Statement
   readonly values: BoundValues
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
 }
 
 async function rowsOf(connection: SqliteConnection, bound: BoundStatement): Promise<Value[][]> {
@@ -260,6 +264,7 @@ interface TransactionOptions {
 
 class SqliteTransaction implements OpenTransaction {
   readonly node = undefined
+  readonly isGuarding = false
   readonly #options: TransactionOptions
 
   constructor(options: TransactionOptions) {
@@ -298,8 +303,9 @@ class SqliteTransaction implements OpenTransaction {
     return this.change(text, values)
   }
 
-  async commit(): Promise<void> {
+  async commit(last?: LastChange): Promise<void> {
     try {
+      if (last !== undefined) assertOneRow((await this.change(last.text, last.values)).rows)
       this.#options.connection.execute('COMMIT')
     } catch (error) {
       await this.rollback()

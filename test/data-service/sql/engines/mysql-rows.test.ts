@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { stringify } from 'csv-stringify/sync'
+import { CsvWriter } from '../../../../data-service/entity/fields/csv-text.js'
 import { JsonWriter } from '../../../../data-service/entity/fields/json-text.js'
 import type { Field } from '../../../../data-service/entity/fields/field.js'
 import {
@@ -27,9 +29,9 @@ import {
 } from '../../../../data-service/entity/fields/words.js'
 import { connect } from '../../../../data-service/sql/connect.js'
 import type { Database } from '../../../../data-service/sql/engines/engine.js'
-import { MysqlRow } from '../../../../data-service/sql/engines/mysql/mysql-rows.js'
+import { MysqlRow } from '../../../../data-service/sql/engines/mysql/driver/mysql-rows.js'
 import type { Reader } from '../../../../data-service/sql/engines/sessions.js'
-import { type FoundRow, selectStatement } from '../../../../data-service/sql/engines/statement.js'
+import { type CsvRow, type FoundRow, selectStatement } from '../../../../data-service/sql/engines/statement.js'
 import { type FreshDatabase, freshDatabase } from '../../../harness/database.js'
 
 /** A type, its word in an entity file, and values as SQL with the JSON of the contract. */
@@ -109,7 +111,13 @@ const COLUMNS: readonly Column[] = [
     ["'tab\tline\nend'", String.raw`"tab\tline\nend"`],
     ["'Grüße 😀 \u2028'", '"Grüße 😀 \u2028"'],
     [`'${'x'.repeat(260)}'`, `"${'x'.repeat(260)}"`],
-    ['CHAR(1, 31, 127)', '"\\u0001\\u001f\u007f"']
+    ['CHAR(1, 31, 127)', '"\\u0001\\u001f\u007f"'],
+    ["'=1+1'", '"=1+1"'],
+    ['\'-"1, 2"\'', String.raw`"-\"1, 2\""`],
+    ["'\tübel'", String.raw`"\tübel"`],
+    ["'# export truncated at 1 rows'", '"# export truncated at 1 rows"'],
+    ['\'힣, "한"\'', String.raw`"힣, \"한\""`],
+    ["'𝄞\r'", String.raw`"𝄞\r"`]
   ],
   ['VARCHAR(20) CHARACTER SET latin1', text(20), ["'Grüße'", '"Grüße"']],
   [
@@ -133,11 +141,25 @@ const COLUMNS: readonly Column[] = [
   ]
 ]
 
+/** The format of exports, as the gateway has it. */
+const FORMAT = { record_delimiter: '\r\n', quoted_match: /^$|[\r\n]|^# export / } as const
+
+/** The text of a value by its JSON, as the contract wants it in a cell. */
+function cellOf({ type }: Field, json: string | undefined, escapeFormulas: boolean): string | null {
+  if (json === undefined) return null
+  if (type === 'json') return json
+  const value: unknown = JSON.parse(json)
+  if (Array.isArray(value)) return value.join()
+  if (typeof value !== 'string') return json
+  return escapeFormulas && type === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+}
+
 describe('rows of mysql as the server sent them', () => {
   let fresh: FreshDatabase
   let database: Database
   let reader: Reader
   let shown: readonly FoundRow[]
+  const exported: CsvRow[] = []
   let decoded: readonly (readonly unknown[])[]
 
   const rowCount = Math.max(...COLUMNS.map(([, , ...values]) => values.length)) + 1
@@ -171,6 +193,9 @@ describe('rows of mysql as the server sent them', () => {
     }
     const signal = new AbortController().signal
     shown = await reader.read(signal, (session) => session.rows(statement(), {}))
+    const snapshot = await reader.snapshot(signal)
+    await snapshot.each(statement(), {}, (row) => exported.push(row))
+    await snapshot.close()
     decoded = await reader.read(signal, (session) => session.run(statement(), {}))
   })
   after(async () => {
@@ -181,7 +206,7 @@ describe('rows of mysql as the server sent them', () => {
 
   it('are read by the driver that is installed', () => {
     expect(shown).to.have.length(rowCount)
-    for (const row of shown) expect(row).to.be.instanceOf(MysqlRow)
+    for (const row of [...shown, ...exported]) expect(row).to.be.instanceOf(MysqlRow)
   })
 
   COLUMNS.forEach(([ddl, { type }, ...values], at) => {
@@ -195,6 +220,21 @@ describe('rows of mysql as the server sent them', () => {
       }
     })
   })
+
+  for (const escapeFormulas of [true, false]) {
+    COLUMNS.forEach(([ddl, field, ...values], at) => {
+      // An export has no column of bytes.
+      if (field.type === 'binary') return
+      it(`are written as CSV as csv-stringify does: ${ddl} as ${field.type}${escapeFormulas ? '' : ', formulas as they are'}`, () => {
+        for (let row = 0; row < rowCount; row++) {
+          const out = new CsvWriter(Buffer.alloc(1), { escapeFormulas })
+          exported[row]?.writeCells([at, COLUMNS.length, at], out)
+          const cell = cellOf(field, values[row]?.[1], escapeFormulas)
+          expect(`${out.take(Buffer.alloc(1)).toString()}\r\n`).to.equal(stringify([[cell, String(row), cell]], FORMAT))
+        }
+      })
+    })
+  }
 
   it('are decoded as a whole as well', () => {
     expect(shown.map(({ values }) => values)).to.deep.equal(decoded)

@@ -2,12 +2,13 @@ import { expect } from 'chai'
 import type { Connection } from 'mysql2'
 import type { Socket } from 'node:net'
 import {
+  command,
   execute,
   executeChange,
-  openConnection,
-  pipelined
-} from '../../../../data-service/sql/engines/mysql/mysql-connection.js'
+  openConnection
+} from '../../../../data-service/sql/engines/mysql/driver/mysql-connection.js'
 import { mysqlDialect } from '../../../../data-service/sql/engines/mysql/mysql-dialect.js'
+import { pipelined } from '../../../../data-service/sql/engines/mysql/driver/mysql-pipeline.js'
 import { parseMysqlUrl } from '../../../../data-service/sql/engines/mysql/mysql.js'
 import type { Statement, StatementText } from '../../../../data-service/sql/engines/statement.js'
 import { type FreshDatabase, freshDatabase } from '../../../harness/database.js'
@@ -123,6 +124,22 @@ describe('statements that are sent together to mysql', () => {
     await other.promise().query(`KILL CONNECTION ${connection.threadId}`)
     other.destroy()
     expect((await running).map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])
+  })
+
+  // The driver tells the command that it runs and those that wait, of which the statements sent together are one.
+  it('all fail when the connection is lost while they are being prepared', async () => {
+    const other = await openConnection(parseMysqlUrl(fresh.url, ''))
+    await other.promise().query('LOCK TABLES guarded WRITE')
+    const running = Promise.allSettled(
+      pipelined(connection, () => [
+        command(connection, 'START TRANSACTION'),
+        executeChange(connection, UPDATE, ['new', '1']),
+        execute(connection, READ, ['1'])
+      ])
+    )
+    await other.promise().query(`KILL CONNECTION ${connection.threadId}`)
+    other.destroy()
+    expect((await running).map(({ status }) => status)).to.deep.equal(['rejected', 'rejected', 'rejected'])
   })
 
   it('leave the connection as it was: a further statement is answered', async () => {

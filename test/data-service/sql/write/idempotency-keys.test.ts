@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { StoredResponse, KeyClaim, UnitOfWork } from '../../../../data-service/plan/model/stores.js'
-import { eachDatabase } from '../../../harness/database.js'
+import { type DatabaseKind, eachDatabase } from '../../../harness/database.js'
 import { failure } from './failure.js'
 import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'
-import { insertPlan, lockPlan } from './write-plan-by-hand.js'
+import { atOnce, insertPlan, lockPlan } from './write-plan-by-hand.js'
 
 const categories = entity('categories')
 
@@ -21,8 +21,17 @@ const claim = (key: string, more: Partial<KeyClaim> = {}): KeyClaim => ({
   ...more
 })
 
+/** How a create begins: with all of it in one round trip, where the database can, or with the claim alone. */
+const BEGINNINGS = ['at once', 'step by step'] as const
+
 eachDatabase((kind) => {
-  describe(`idempotency keys on ${kind}`, () => {
+  for (const beginning of kind === 'mysql' ? BEGINNINGS : BEGINNINGS.slice(1)) {
+    keysOf(kind, beginning)
+  }
+})
+
+function keysOf(kind: DatabaseKind, beginning: (typeof BEGINNINGS)[number]): void {
+  describe(`idempotency keys on ${kind}, of creates ${beginning}`, () => {
     let fresh: FreshWriteStore
     before(async () => {
       fresh = await freshWriteStore(kind)
@@ -36,10 +45,16 @@ eachDatabase((kind) => {
     /** What a create does: the answer is the row's id. */
     const create = (unit: UnitOfWork, of: KeyClaim, slug = 'leaf'): Promise<string> => answered(unit, of, slug)
     async function answered(unit: UnitOfWork, of: KeyClaim, slug: string): Promise<string> {
+      const row = insertPlan(categories, { name: slug, slug })
+      const created = beginning === 'at once' ? await unit.createAtOnce(atOnce(of, row)) : undefined
+      if (created !== undefined) {
+        unit.storeResponse(of, Buffer.from(String(created.key)))
+        return String(created.key)
+      }
       const kept = await unit.claimKey(of)
       if (kept !== undefined) return `replayed ${kept.answer.toString()}`
-      const id = String(await unit.insert(insertPlan(categories, { name: slug, slug })))
-      await unit.storeResponse(of, Buffer.from(id))
+      const id = String(await unit.insert(row))
+      unit.storeResponse(of, Buffer.from(id))
       return id
     }
     const rows = async (): Promise<number> => (await fresh.byHand.run('SELECT id FROM categories')).length
@@ -51,7 +66,7 @@ eachDatabase((kind) => {
         unit.claimKey({ ...of, fingerprint: hash('b') })
       await fresh.store.transaction(never, async (unit) => {
         expect(await unit.claimKey(of)).to.equal(undefined)
-        await unit.storeResponse(of, answer)
+        unit.storeResponse(of, answer)
       })
       for (const [at, store] of [fresh.store, fresh.other].entries()) {
         expect(await store.transaction(never, take), `store ${at}`).to.deep.equal({
@@ -195,11 +210,11 @@ eachDatabase((kind) => {
         await unit.claimKey(later)
         purging = fresh.other.purgeKeys(NOW + HOUR, 10)
         while (kind === 'mysql' && !(await purgeDeletes())) await wait(5)
-        await unit.storeResponse(later, Buffer.from('new'))
+        unit.storeResponse(later, Buffer.from('new'))
       })
       expect(await purging).to.equal(0)
       const kept = await fresh.store.transaction(never, (unit) => unit.claimKey(later))
       expect(kept?.answer.toString()).to.equal('new')
     })
   })
-})
+}

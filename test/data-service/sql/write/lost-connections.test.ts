@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import type { KeyClaim, UnitOfWork } from '../../../../data-service/plan/model/stores.js'
-import { classifyMysqlError } from '../../../../data-service/sql/engines/mysql/mysql-sessions.js'
 import { statementText } from '../../../../data-service/sql/engines/statement.js'
 import { openTestDatabase } from '../../../oracle/test-database.js'
 import { CommitProxy } from './commit-proxy.js'
 import { failure } from './failure.js'
 import { entity, type FreshWriteStore, freshWriteStore, never, writeStoreAt } from './fresh-write-store.js'
-import { insertPlan } from './write-plan-by-hand.js'
+import { insertPlan, ownStatement } from './write-plan-by-hand.js'
+import { classifyMysqlError } from '../../../../data-service/sql/engines/mysql/driver/mysql-errors.js'
 
 const categories = entity('categories')
 
@@ -25,9 +25,8 @@ describe('connections lost in a transaction, on mysql', () => {
 
   beforeEach(async () => {
     fresh = await freshWriteStore('mysql')
-    const between = await CommitProxy.before(fresh.url)
-    proxy = between.proxy
-    through = writeStoreAt(between.url)
+    proxy = new CommitProxy()
+    through = writeStoreAt(await proxy.before(fresh.url))
   })
   afterEach(async () => {
     await through.close()
@@ -49,7 +48,7 @@ describe('connections lost in a transaction, on mysql', () => {
     const kept = await unit.claimKey(KEY)
     if (kept !== undefined) return `replayed ${kept.answer.toString()}`
     const id = String(await unit.insert(leaf))
-    await unit.storeResponse(KEY, Buffer.from(id))
+    unit.storeResponse(KEY, Buffer.from(id))
     return id
   }
 
@@ -94,6 +93,29 @@ describe('connections lost in a transaction, on mysql', () => {
     })
   }
 
+  // A server that vanishes sends no end of the connection either. Closing the store waits for every connection.
+  for (const ending of ['COMMIT', 'ROLLBACK'] as const) {
+    it(`when the ${ending} has no answer: its connection is given up after 10 seconds`, async () => {
+      proxy.next('answer waits', ending)
+      const wrong = new TypeError('given up')
+      const error = await failure(
+        through.store.transaction(never, async (unit) => {
+          await unit.insert(leaf)
+          if (ending === 'ROLLBACK') throw wrong
+        })
+      )
+      if (ending === 'ROLLBACK') expect(error).to.equal(wrong)
+      else {
+        expect(error).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+        expect(String(error)).to.contain('may have been made')
+      }
+      await through.store.transaction(never, (unit) =>
+        unit.insert(insertPlan(categories, { name: 'Twig', slug: 'twig' }))
+      )
+      expect(await settled()).to.equal(ending === 'COMMIT' ? 2 : 1)
+    }).timeout(40_000)
+  }
+
   it('when the COMMIT is lost under a key: done again', async () => {
     proxy.next('is lost')
     expect(await through.store.transaction(never, create)).to.match(/^\d+$/)
@@ -107,6 +129,30 @@ describe('connections lost in a transaction, on mysql', () => {
     expect(proxy.commits).to.equal(2)
   })
 
+  it('when the COMMIT under a key is sent and the answer cannot be kept: nothing is committed', async () => {
+    await fresh.byHand.run(
+      "CREATE TRIGGER keeps_nothing BEFORE UPDATE ON ur_idempotency_keys FOR EACH ROW SIGNAL SQLSTATE '45000'"
+    )
+    await failure(through.store.transaction(never, create))
+    expect(proxy.commits).to.be.greaterThan(0)
+    expect(await settled()).to.equal(0)
+    await fresh.byHand.run('DROP TRIGGER keeps_nothing')
+    expect(await through.store.transaction(never, create)).to.match(/^\d+$/)
+    expect(await rows()).to.equal(1)
+  })
+
+  it('when the COMMIT under a key is sent and the key is gone: nothing is committed', async () => {
+    const error = await failure(
+      through.store.transaction(never, async (unit) => {
+        await create(unit)
+        await unit.run(ownStatement('DELETE FROM ur_idempotency_keys'))
+      })
+    )
+    expect(String(error)).to.contain('has changed 0 rows')
+    expect(proxy.commits).to.be.greaterThan(0)
+    expect(await settled()).to.equal(0)
+  })
+
   it('with no server to go on with: unavailable', async () => {
     const error = await failure(
       through.store.transaction(never, async (unit) => {
@@ -117,7 +163,8 @@ describe('connections lost in a transaction, on mysql', () => {
     )
     expect(error).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
     expect(await settled()).to.equal(0)
-    proxy = (await CommitProxy.before(fresh.url)).proxy
+    proxy = new CommitProxy()
+    await proxy.before(fresh.url)
   })
 
   it('an abort after the COMMIT was sent changes nothing', async () => {

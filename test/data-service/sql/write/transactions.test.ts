@@ -8,10 +8,10 @@ import {
 } from '../../../../data-service/sql/engines/sessions.js'
 import { SqliteError } from '../../../../data-service/sql/engines/sqlite/sqlite-connection.js'
 import { classifySqliteError } from '../../../../data-service/sql/engines/sqlite/sqlite-sessions.js'
-import { classifyMysqlError } from '../../../../data-service/sql/engines/mysql/mysql-sessions.js'
 import { statementText } from '../../../../data-service/sql/engines/statement.js'
 import { failure } from './failure.js'
 import { never } from './fresh-write-store.js'
+import { classifyMysqlError } from '../../../../data-service/sql/engines/mysql/driver/mysql-errors.js'
 
 const STATEMENT = statementText('UPDATE t SET a = 1')
 
@@ -54,6 +54,7 @@ class Failing implements Transactions {
       rows: () => Promise.resolve([]),
       change,
       changeWithin: change,
+      isGuarding: false,
       batch: (statements) => Promise.allSettled(statements.map(change)),
       commit: () => step('commit'),
       rollback: () => {

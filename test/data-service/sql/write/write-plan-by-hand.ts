@@ -15,8 +15,12 @@ import {
   type LookPlan,
   type NewChild,
   type Planned,
+  type StatementPlan,
   type UpdatePlan
 } from '../../../../data-service/plan/model/plans.js'
+
+import type { CreateAtOnce, KeyClaim } from '../../../../data-service/plan/model/stores.js'
+import { everything } from '../plan-by-hand.js'
 
 type Shape<Plan> = Plan extends Planned<infer S> ? S : never
 
@@ -73,6 +77,18 @@ export function lockPlan(entity: Entity, id: Operand | RowKey, more: Partial<Sha
 
 export function lookPlan(entity: Entity, id: Operand | RowKey, more: Partial<Shape<LookPlan>> = {}): LookPlan {
   return planned<LookPlan>({ entity, key: keyOf(id), scope: allRows, ...more })
+}
+
+/** A create in one round trip, told by an entry of its number. */
+export function atOnce(claim: KeyClaim | undefined, insert: InsertPlan, rowId?: string): CreateAtOnce {
+  const { entity } = insert
+  const at = '2026-01-31T08:00:00.000Z'
+  const entry = { at, subject: 'test', resource: entity.name, rowId, action: 'create', requestId: 'r-1' }
+  return { claim, insert, entry, projection: everything(entity) }
+}
+
+export function ownStatement(sql: string): StatementPlan {
+  return planned<StatementPlan>({ sql, values: new Map(), columns: [], maxRows: 1 })
 }
 
 export function updatePlan(

@@ -1,15 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Connection, type ConnectionOptions, createConnection, type ResultSetHeader } from 'mysql2'
+import mysql2, { type Connection, type ConnectionOptions, type ResultSetHeader } from 'mysql2'
 import { ConnectionError, type Sequelize } from 'sequelize'
-import { raceAbort } from '../sessions.js'
+import { type Cancellation, throwIfAborted } from '../../../../../shared/cancellation.js'
+import { raceAbort } from '../../sessions.js'
 import {
   type BoundValue,
+  type CsvRow,
   DecodedRow,
   type FoundRow,
   type ShownStatement,
   type Statement,
   type StatementText
-} from '../statement.js'
+} from '../../statement.js'
 import { keepRows, MysqlRow } from './mysql-rows.js'
 
 /** The place of a MySQL or MariaDB server. A query at the server finds out which of the two it is. */
@@ -151,18 +153,9 @@ export async function namedValues(connection: Connection, statement: string): Pr
 /** Characters. The server keeps every prepared statement of every connection in memory, so longer ones are closed after use. */
 const MAX_PREPARED_LENGTH = 32_768
 
-/**
- * Options of a connection that reads many rows. An integer is a number where a double holds it exactly, and its digits
- * elsewhere: the driver makes digits of a 64-bit integer by several divisions.
- */
-export const MANY_ROWS: ConnectionOptions = { bigNumberStrings: false }
-
-/**
- * Opens a connection outside of the pool with the same session settings, and driver options of its own. Throws Sequelize's
- * ConnectionError.
- */
-export async function openConnection(settings: MysqlSettings, more: ConnectionOptions = {}): Promise<Connection> {
-  const connection = await openBareConnection(settings, more)
+/** Opens a connection outside of the pool with the same session settings. Throws Sequelize's ConnectionError. */
+export async function openConnection(settings: MysqlSettings): Promise<Connection> {
+  const connection = await openBareConnection(settings)
   try {
     await prepareSession(connection)
     return connection
@@ -173,8 +166,8 @@ export async function openConnection(settings: MysqlSettings, more: ConnectionOp
 }
 
 /** The same without the session settings. */
-export async function openBareConnection(settings: MysqlSettings, more: ConnectionOptions = {}): Promise<Connection> {
-  const connection = createConnection({ ...connectionOptions(settings), ...more })
+export async function openBareConnection(settings: MysqlSettings): Promise<Connection> {
+  const connection = mysql2.createConnection(connectionOptions(settings))
   // The next statement reports the loss of an idle connection. Without a listener the loss would end the process.
   connection.on('error', () => undefined)
   try {
@@ -186,6 +179,20 @@ export async function openBareConnection(settings: MysqlSettings, more: Connecti
     connection.destroy()
     throw error instanceof Error ? new ConnectionError(error) : error
   }
+}
+
+type Parameter = BoundValue | ReturnType<typeof mysql2.TypedParameter.NEWDECIMAL>
+
+/**
+ * The values as the driver takes them. It sends a bigint as text, which the server would compare with a column as a double:
+ * one that a double cannot hold is sent as a decimal.
+ */
+function parametersOf(values: readonly BoundValue[]): Parameter[] {
+  return values.map((value) =>
+    typeof value === 'bigint' && !Number.isSafeInteger(Number(value))
+      ? mysql2.TypedParameter.NEWDECIMAL(String(value))
+      : value
+  )
 }
 
 /** Runs a prepared SELECT, whose text is prepared once per connection and whose values are sent apart. Rows are arrays. */
@@ -205,7 +212,12 @@ export async function executeRows(
   values: BoundValue[]
 ): Promise<FoundRow[]> {
   const rows = await executeCommand(connection, statement, { values, watch: (command) => keepRows(command, statement) })
-  return rows.map((row) => (row instanceof MysqlRow ? row : new DecodedRow(statement, row as unknown[])))
+  return rows.map((row) => asFound(row, statement))
+}
+
+/** Without `keepRows`, rowsAsArray makes each row an array. */
+function asFound(row: unknown, statement: ShownStatement): CsvRow {
+  return row instanceof MysqlRow ? row : new DecodedRow(statement, row as unknown[])
 }
 
 function executeCommand(
@@ -213,11 +225,10 @@ function executeCommand(
   { sql }: Statement,
   { values, watch }: { readonly values: BoundValue[]; readonly watch: (command: unknown) => void }
 ): Promise<readonly unknown[]> {
-  const text = { sql, rowsAsArray: true }
   return new Promise((resolve, reject) => {
-    const command = connection.execute({ ...text, values }, (error, rows) => {
+    const command = connection.execute({ sql, rowsAsArray: true, values: parametersOf(values) }, (error, rows) => {
       if (error !== null) return reject(error)
-      if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, text)
+      if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, { sql, rowsAsArray: true })
       if (!Array.isArray(rows)) return reject(new TypeError('A SELECT answered no rows'))
       resolve(rows)
     })
@@ -231,9 +242,10 @@ function executeCommand(
  */
 export function executeEach(
   connection: Connection,
-  { statement: { sql }, values }: { readonly statement: Statement; readonly values: BoundValue[] },
-  take: (row: readonly unknown[]) => void
+  { statement, values }: { readonly statement: ShownStatement; readonly values: BoundValue[] },
+  take: (row: CsvRow) => void
 ): Promise<void> {
+  const { sql } = statement
   const text = { sql, rowsAsArray: true }
   return new Promise((resolve, reject) => {
     let failure: { readonly error: unknown } | undefined
@@ -249,13 +261,13 @@ export function executeEach(
       settled()
     }
     connection.on('error', lost)
-    connection
-      .execute({ ...text, values })
+    const command = connection.execute({ ...text, values: parametersOf(values) })
+    keepRows(command, statement)
+    command
       .on('result', (row: unknown) => {
         if (failure !== undefined) return
         try {
-          // rowsAsArray makes each row an array.
-          take(row as unknown[])
+          take(asFound(row, statement))
         } catch (error) {
           failure = { error }
         }
@@ -270,11 +282,11 @@ export function executeEach(
 /** Runs a prepared statement that changes rows. */
 export function executeChange(
   connection: Connection,
-  { sql }: StatementText,
+  { sql }: Pick<StatementText, 'sql'>,
   values: BoundValue[]
 ): Promise<ResultSetHeader> {
   return new Promise((resolve, reject) => {
-    connection.execute<ResultSetHeader>({ sql, values }, (error, header) => {
+    connection.execute<ResultSetHeader>({ sql, values: parametersOf(values) }, (error, header) => {
       if (error === null) resolve(header)
       else reject(error)
     })
@@ -291,75 +303,36 @@ export function command(connection: Connection, sql: string): Promise<void> {
   })
 }
 
+/** Longest wait for the answer to a COMMIT or ROLLBACK, in ms. */
+const END_TIMEOUT_MS = 10_000
+
+/** What a COMMIT or ROLLBACK comes to that has no answer: the connection counts as lost. */
+class NoAnswer extends Error {
+  override readonly name = 'NoAnswer'
+  /** As the driver marks errors after which the connection is lost. */
+  readonly fatal = true
+
+  constructor() {
+    super('The server did not answer to the end of a transaction')
+  }
+}
+
 /**
- * Sends what `issue` tells the connection to do in one go: the server runs the statements one after the other, and the
- * answers come in this order. Otherwise the driver sends a statement when the answer to the one before it is there, each
- * with a system call and a round trip of its own. The server runs a statement whatever became of the one before it.
- *
- * Statements that this connection has not prepared yet are prepared before, one after the other.
+ * The outcome of what ends a transaction, which its caller cannot abort. It rejects, and closes the connection, when the
+ * server does not answer: a server that vanished without a word would otherwise hold its place in the pool until TCP gives up.
  */
-export function pipelined<Issued>(connection: Connection, issue: () => Issued): Issued {
-  // The driver's types have only its public part.
-  const driver = connection as unknown as PipelinedDriver
-  // A connection that was closed has a function of its own in this place, which rejects every command.
-  if (Object.hasOwn(driver, 'addCommand')) return issue()
-  const commands: DriverCommand[] = []
-  driver.addCommand = (command) => {
-    commands.push(command)
-    return command
-  }
+export async function answeredInTime<Outcome>(connection: Connection, running: Promise<Outcome>): Promise<Outcome> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      connection.destroy()
+      reject(new NoAnswer())
+    }, END_TIMEOUT_MS)
+  })
   try {
-    return issue()
+    return await Promise.race([running, late])
   } finally {
-    Reflect.deleteProperty(driver, 'addCommand')
-    const isPreparation = (one: DriverCommand): boolean => one.parameterDefinitions !== undefined
-    for (const one of commands.filter(isPreparation)) driver.addCommand(one)
-    driver.addCommand(new Pipeline(commands.filter((one) => !isPreparation(one))))
-  }
-}
-
-/** What the driver sends and reads the answer of. `execute` returns whether nothing more is to be read. */
-interface DriverCommand {
-  execute(packet: unknown, connection: PipelinedDriver): boolean
-  onResult?: ((error: Error) => void) | undefined
-  /** Of a preparation alone. It gives its statement to the command that runs it. */
-  readonly parameterDefinitions?: unknown
-}
-
-interface PipelinedDriver {
-  addCommand(command: DriverCommand): DriverCommand
-  /** Of the next packet. The answer to every command begins at 1. */
-  sequenceId: number
-  readonly stream: { cork(): void; uncork(): void }
-}
-
-/** Several commands that the driver treats as one. */
-class Pipeline implements DriverCommand {
-  readonly #commands: readonly DriverCommand[]
-  /** Those that were sent and whose answer is not complete. */
-  #waiting: DriverCommand[] = []
-
-  constructor(commands: readonly DriverCommand[]) {
-    this.#commands = commands
-  }
-
-  execute(packet: unknown, driver: PipelinedDriver): boolean {
-    if (packet === undefined) {
-      driver.stream.cork()
-      // What could not be prepared sends nothing, and has told its caller why.
-      this.#waiting = this.#commands.filter((one) => !one.execute(undefined, driver))
-      driver.stream.uncork()
-      driver.sequenceId = 1
-    } else if (this.#waiting[0]?.execute(packet, driver) !== false) {
-      this.#waiting.shift()
-      driver.sequenceId = 1
-    }
-    return this.#waiting.length === 0
-  }
-
-  /** The driver calls it when the connection is lost. */
-  onResult(error: Error): void {
-    for (const one of this.#waiting.splice(0)) one.onResult?.(error)
+    clearTimeout(timer)
   }
 }
 
@@ -412,8 +385,8 @@ export class MysqlPool {
   }
 
   /** Takes a connection. Rejects with the signal's reason if it is aborted. */
-  async acquire(signal: AbortSignal): Promise<Connection> {
-    signal.throwIfAborted()
+  async acquire(signal: Cancellation): Promise<Connection> {
+    throwIfAborted(signal)
     // Sequelize's connections are those of the module that it was given (mysql.ts).
     const waiting = this.#manager.getConnection({ type: 'write' }) as Promise<Connection>
     try {

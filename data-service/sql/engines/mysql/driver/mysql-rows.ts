@@ -1,0 +1,170 @@
+import type { CsvWriter } from '../../../../entity/fields/csv-text.js'
+import type { Value } from '../../../../entity/fields/field.js'
+import type { JsonWriter } from '../../../../entity/fields/json-text.js'
+import { type CsvRow, decodeRow, type ShownStatement } from '../../statement.js'
+import { columnsOf, type DriverField, LENGTH_BYTE, LENGTH_CODED, type ResultColumn } from './mysql-result-columns.js'
+import { endOfText } from './mysql-value-bytes.js'
+
+// Rows of prepared statements as the server sent them, in the binary protocol. Most values of an answer are only shown, so
+// their JSON or CSV is written from the bytes of the row, without a JavaScript value in between.
+
+/** The driver's command that runs a prepared statement; its types leave this out. */
+interface ExecuteCommand {
+  /** The driver makes an instance of the class for each result, and asks it for each row. */
+  buildParserFromFields(fields: readonly DriverField[], connection: unknown): new () => RowParser
+  readonly options: object
+}
+
+interface RowParser {
+  next(packet: DriverPacket, fields: readonly DriverField[], options: object): unknown
+}
+
+/** The bytes of a row. The driver uses one object for all rows. */
+interface DriverPacket {
+  readonly buffer: Buffer
+  readonly start: number
+  readonly end: number
+}
+
+type PacketClass = new (id: number, buffer: Buffer, start: number, end: number) => DriverPacket
+
+/**
+ * Makes a command of the driver answer each row as a MysqlRow. A driver without such commands answers arrays. To be called
+ * in the turn in which the command was made: the first answer of the server is read in a later one.
+ */
+export function keepRows(command: unknown, statement: ShownStatement): void {
+  if (!isExecuteCommand(command)) return
+  const build = command.buildParserFromFields
+  command.buildParserFromFields = (fields, connection) => {
+    built = new RowsOfResult(statement, fields, (packet) => {
+      const parser = new (build.call(command, fields, connection))()
+      return parser.next(packet, fields, command.options)
+    })
+    return BuiltParser
+  }
+}
+
+/** The parser that was built last. The driver makes its instance of the class at once. */
+let built: RowParser | undefined
+
+/** What a constructor returns is what `new` makes. A class for each result would take V8 longer to make than a row to read. */
+const BuiltParser = function () {
+  return built
+} as unknown as new () => RowParser
+
+function isExecuteCommand(command: unknown): command is ExecuteCommand {
+  return (
+    typeof command === 'object' &&
+    command !== null &&
+    'buildParserFromFields' in command &&
+    typeof command.buildParserFromFields === 'function'
+  )
+}
+
+/** The header of a packet, before its payload. */
+const PACKET_HEADER = 4
+
+/** The first two bits of a row's bitmap are unused. */
+const FIRST_NULL_BIT = 2
+
+/** The rows of one result. */
+class RowsOfResult implements RowParser {
+  readonly statement: ShownStatement
+  readonly columns: readonly ResultColumn[]
+  readonly #parse: (packet: DriverPacket) => unknown
+  #packetClass: PacketClass | undefined
+  /** Where the values of one row begin; -1 for null. */
+  readonly #places: Int32Array
+  #placed: MysqlRow | undefined
+
+  constructor(statement: ShownStatement, fields: readonly DriverField[], parse: (packet: DriverPacket) => unknown) {
+    this.statement = statement
+    this.columns = columnsOf(statement, fields)
+    this.#parse = parse
+    this.#places = new Int32Array(fields.length)
+  }
+
+  next(packet: DriverPacket): MysqlRow {
+    this.#packetClass ??= packet.constructor as PacketClass
+    return new MysqlRow(this, packet)
+  }
+
+  /** The values as the driver reads them. */
+  decoded({ buffer, start, end }: MysqlRow): Value[] {
+    const Packet = this.#packetClass
+    const raw = Packet === undefined ? undefined : this.#parse(new Packet(0, buffer, start, end))
+    if (!Array.isArray(raw)) throw new TypeError('The driver reads no row')
+    return decodeRow(this.statement, raw)
+  }
+
+  /** Where the values of a row begin. Valid until it is asked for another row. */
+  placesOf(row: MysqlRow): Int32Array {
+    if (this.#placed === row) return this.#places
+    const { buffer, start } = row
+    const bitmap = start + PACKET_HEADER + 1
+    let at = bitmap + ((this.columns.length + 7 + FIRST_NULL_BIT) >> 3)
+    for (let index = 0; index < this.columns.length; index++) {
+      const bit = index + FIRST_NULL_BIT
+      const isNull = ((buffer[bitmap + (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0
+      this.#places[index] = isNull ? -1 : at
+      if (isNull) continue
+      const size = this.columns[index]?.size ?? 0
+      at = size === LENGTH_CODED ? endOfText(buffer, at) : size === LENGTH_BYTE ? at + 1 + (buffer[at] ?? 0) : at + size
+    }
+    this.#placed = row
+    return this.#places
+  }
+}
+
+/** A row whose values are decoded when they are asked for. */
+export class MysqlRow implements CsvRow {
+  readonly buffer: Buffer
+  readonly start: number
+  readonly end: number
+  readonly #of: RowsOfResult
+  #values: readonly Value[] | undefined
+
+  constructor(of: RowsOfResult, { buffer, start, end }: DriverPacket) {
+    this.#of = of
+    this.buffer = buffer
+    this.start = start
+    this.end = end
+  }
+
+  get values(): readonly Value[] {
+    return (this.#values ??= this.#of.decoded(this))
+  }
+
+  value(at: number): Value {
+    if (this.#values !== undefined) return this.#values[at] ?? null
+    const place = this.#of.placesOf(this)[at] ?? -1
+    if (place < 0) return null
+    const value = this.#of.columns[at]?.read?.(this.buffer, place)
+    return value === undefined ? (this.values[at] ?? null) : value
+  }
+
+  write(at: number, out: JsonWriter): void {
+    const place = this.#of.placesOf(this)[at] ?? -1
+    if (place < 0) return out.text('null')
+    const begin = out.at
+    if (this.#of.columns[at]?.write?.(this.buffer, place, out) === true) return
+    out.at = begin
+    this.#of.statement.write[at]?.(this.values[at] ?? null, out)
+  }
+
+  writeCells(some: readonly number[], out: CsvWriter): void {
+    const { buffer } = this
+    const { columns, statement } = this.#of
+    const places = this.#of.placesOf(this)
+    for (let index = 0; index < some.length; index++) {
+      if (index > 0) out.comma()
+      const at = some[index] ?? 0
+      const place = places[at] ?? -1
+      if (place < 0) continue
+      const begin = out.at
+      if (columns[at]?.writeCell?.(buffer, place, out) === true) continue
+      out.at = begin
+      statement.writeCell[at]?.(this.values[at] ?? null, out)
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import { throwIfAborted } from '../../../../shared/cancellation.js'
+import type { Value } from '../../../entity/fields/field.js'
+import {
+  assertOneRow,
+  type BatchOutcome,
+  type BatchStatement,
+  type BeginOptions,
+  type Changed,
+  type LastChange,
+  oneByOne,
+  type OpenTransaction,
+  runOne,
+  type Transactions
+} from '../sessions.js'
+import {
+  answeredInTime,
+  command,
+  executeChange,
+  MysqlPool,
+  type MysqlServer,
+  type MysqlSettings,
+  serverBehind
+} from './driver/mysql-connection.js'
+import { pipelined } from './driver/mysql-pipeline.js'
+import {
+  type BoundValue,
+  type BoundValues,
+  type FoundRow,
+  type ShownStatement,
+  type Statement,
+  type StatementText,
+  valuesOf
+} from '../statement.js'
+import { MysqlSession, type ReaderOptions, type SessionOptions } from './mysql-sessions.js'
+import { classifyMysqlError } from './driver/mysql-errors.js'
+
+/** SERVER_STATUS_IN_TRANS, in the response to every statement. */
+const IN_TRANSACTION = 1
+
+/**
+ * A Galera node may roll a transaction back between two statements, in favour of one of another node. If its next answer
+ * reports no error, the following statements would run outside of a transaction. It is treated as a deadlock.
+ */
+class LostTransaction extends Error {
+  override readonly name = 'LostTransaction'
+  /** ER_LOCK_DEADLOCK. */
+  readonly errno = 1213
+
+  constructor() {
+    super('The server had given the transaction up before this statement')
+  }
+}
+
+const START = 'START TRANSACTION'
+
+/**
+ * Sent right behind the last change, before its answer is there: commits if it has changed one row, and else rolls back.
+ * ROW_COUNT() is -1 after a statement that failed. A statement of this kind is MariaDB's alone.
+ */
+const COMMIT_IF_CHANGED =
+  'BEGIN NOT ATOMIC IF ROW_COUNT() = 1 AND @@in_transaction = 1 THEN COMMIT; ' +
+  "ELSE ROLLBACK; SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The transaction was rolled back'; END IF; END"
+
+/** Transactions of MySQL and MariaDB on the connections of Sequelize's pool, READ COMMITTED as their session says. */
+export class MysqlTransactions implements Transactions {
+  readonly classifyError = classifyMysqlError
+  readonly #settings: MysqlSettings
+  readonly #pool: MysqlPool
+
+  constructor({ sequelize, settings }: Omit<ReaderOptions, 'what'>) {
+    this.#settings = settings
+    this.#pool = new MysqlPool(sequelize)
+  }
+
+  /** Takes a connection. START TRANSACTION is sent with the first statement. */
+  async begin({ signal }: BeginOptions): Promise<OpenTransaction> {
+    const connection = await this.#pool.acquire(signal)
+    return new MysqlTransaction({ connection, settings: this.#settings, signal }, this.#pool)
+  }
+
+  close(): Promise<void> {
+    return this.#pool.settle()
+  }
+}
+
+class MysqlTransaction extends MysqlSession implements OpenTransaction {
+  readonly #pool: MysqlPool
+  readonly #server: MysqlServer
+  readonly node: number | undefined
+  readonly isGuarding: boolean
+  /** Whether START TRANSACTION was sent. */
+  #isStarted = false
+  #isOver = false
+
+  constructor(options: SessionOptions, pool: MysqlPool) {
+    super(options)
+    this.#pool = pool
+    const { server, node } = serverBehind(options.connection)
+    this.#server = server
+    this.node = node
+    this.isGuarding = server === 'mariadb' && node === undefined
+  }
+
+  override run(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    return this.#started(() => super.run(statement, values), true)
+  }
+
+  override rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]> {
+    return this.#started(() => super.rows(statement, values), true)
+  }
+
+  change(text: StatementText, values: BoundValues): Promise<Changed> {
+    const guarded = this.#server === 'mariadb' ? text.inTransaction : undefined
+    const run = (): Promise<Changed> => this.#change(guarded ?? text.sql, valuesOf(text, values))
+    return this.#started(run, guarded !== undefined)
+  }
+
+  async #change(sql: string, values: BoundValue[]): Promise<Changed> {
+    throwIfAborted(this.signal)
+    const running = executeChange(this.connection, { sql }, values)
+    const { affectedRows, insertId, serverStatus } = await this.untilAborted(running)
+    if ((serverStatus & IN_TRANSACTION) === 0) throw new LostTransaction()
+    return { rows: affectedRows, insertedId: unsigned(insertId) }
+  }
+
+  async batch(statements: readonly BatchStatement[]): ReturnType<OpenTransaction['batch']> {
+    // A cluster may give a transaction up between two statements, so that each answer is looked at before the next is sent.
+    if (this.node !== undefined) return await oneByOne(statements, this)
+    const issue = (): Promise<BatchOutcome>[] => statements.map((one) => runOne(one, this))
+    // The changes behind the first one do nothing if it has changed no row.
+    const first = statements.find((one) => one.kind === 'change')
+    const isHarmless = first === undefined || (this.#server === 'mariadb' && first.text.inTransaction !== undefined)
+    return await this.#started(() => Promise.allSettled(pipelined(this.connection, issue)), isHarmless)
+  }
+
+  async changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed> {
+    if (this.#server === 'mariadb') {
+      const run = (): Promise<Changed> => this.#change(textWithin(text, seconds), valuesOf(text, values))
+      return await this.#started(run, true)
+    }
+    if (!this.#isStarted) await this.#start()
+    const limit = `SET @lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = ${seconds}`
+    await this.untilAborted(command(this.connection, limit))
+    try {
+      return await this.change(text, values)
+    } finally {
+      // A connection whose statement is being stopped will be closed, so its settings need no reset.
+      if (this.stopped === undefined) {
+        await this.untilAborted(command(this.connection, 'SET SESSION innodb_lock_wait_timeout = @lock_wait'))
+      }
+    }
+  }
+
+  /**
+   * Sends statements of the transaction. START TRANSACTION is sent before the first ones: together with them if they are
+   * harmless outside of a transaction, because the server runs them although it did not start one (an operator may stop
+   * that very statement). Then this rejects.
+   */
+  #started<Outcome>(send: () => Promise<Outcome>, isHarmless: boolean): Promise<Outcome> {
+    if (this.#isStarted) return send()
+    // On a cluster each answer is looked at before the next statement is sent.
+    return isHarmless && this.node === undefined ? this.#startWith(send) : this.#start().then(send)
+  }
+
+  async #start(): Promise<void> {
+    throwIfAborted(this.signal)
+    this.#isStarted = true
+    await this.untilAborted(command(this.connection, START))
+    // A unit of work that did not wait for this may have given the transaction up meanwhile.
+    if (this.#isOver) throw new TypeError('The transaction ended before its first statement')
+  }
+
+  async #startWith<Outcome>(send: () => Promise<Outcome>): Promise<Outcome> {
+    throwIfAborted(this.signal)
+    this.#isStarted = true
+    const start = (): Promise<void> => this.untilAborted(command(this.connection, START))
+    const [started, outcome] = pipelined(this.connection, () => [start(), send()] as const)
+    await Promise.allSettled([started, outcome])
+    await started
+    return await outcome
+  }
+
+  async commit(last?: LastChange): Promise<void> {
+    this.#isOver = true
+    try {
+      if (last !== undefined && this.isGuarding) await this.#commitWith(last)
+      else {
+        if (last !== undefined) assertOneRow((await this.change(last.text, last.values)).rows)
+        // Sent as text: a prepared COMMIT may hide from its caller that Galera rolled the transaction back (MDEV-35446).
+        await answeredInTime(this.connection, command(this.connection, 'COMMIT'))
+      }
+    } catch (error) {
+      await this.rollback()
+      throw error
+    }
+    this.#pool.release(this.connection)
+  }
+
+  async #commitWith({ text, values }: LastChange): Promise<void> {
+    const [changed, ended] = pipelined(
+      this.connection,
+      () =>
+        [
+          executeChange(this.connection, text, valuesOf(text, values)),
+          command(this.connection, COMMIT_IF_CHANGED)
+        ] as const
+    )
+    await answeredInTime(this.connection, Promise.allSettled([changed, ended]))
+    const { affectedRows, serverStatus } = await changed
+    if ((serverStatus & IN_TRANSACTION) === 0) throw new LostTransaction()
+    assertOneRow(affectedRows)
+    await ended
+  }
+
+  async rollback(): Promise<void> {
+    this.#isOver = true
+    if (!this.#isStarted) return this.#pool.release(this.connection)
+    if (this.stopped !== undefined) return this.#pool.release(this.connection, this.stopped)
+    try {
+      await answeredInTime(this.connection, command(this.connection, 'ROLLBACK'))
+      this.#pool.release(this.connection)
+    } catch {
+      this.#pool.discard(this.connection)
+    }
+  }
+}
+
+const textsWithin = new WeakMap<StatementText, { readonly seconds: number; readonly sql: string }>()
+
+/** The text with a limit for the wait for a lock, as MariaDB takes it. Kept, since the driver finds prepared statements by text. */
+function textWithin(text: StatementText, seconds: number): string {
+  const kept = textsWithin.get(text)
+  if (kept?.seconds === seconds) return kept.sql
+  const sql = `SET STATEMENT innodb_lock_wait_timeout = ${seconds} FOR ${text.sql}`
+  textsWithin.set(text, { seconds, sql })
+  return sql
+}
+
+/** mysql2 reads the id that the server gave to a row as a signed number, and the servers mean an unsigned one. */
+function unsigned(insertId: string | number): string | number | bigint {
+  return Number(insertId) < 0 ? BigInt.asUintN(64, BigInt(insertId)) : insertId
+}
