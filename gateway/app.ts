@@ -111,7 +111,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
       // `/problems`
       await routes.register(problemPages, { address })
       // `/openapi.json`
-      await routes.register(openApi, { catalogue, address })
+      await routes.register(openApi, { catalogue, address, features: { hasSignIn: config.openId !== undefined } })
       // `/docs`
       await routes.register(docsPage, { catalogue, address, isRendered: config.rendererUrl !== undefined })
       // `/.well-known/jwks.json`

@@ -16,7 +16,7 @@ export const READS = {
     summary: 'The first rows by id',
     answer: 'Rows in order of id.',
     mediaType: 'application/json',
-    schema: rows,
+    body: 'rows',
     headers: ['X-Row-Limit', 'X-Truncated', 'Link']
   },
   paged: {
@@ -40,7 +40,7 @@ export const READS = {
     summary: 'A filtered, sorted page',
     answer: 'The rows of the page.',
     mediaType: 'application/json',
-    schema: rows,
+    body: 'rows',
     headers: ['X-Pagination', 'X-Total-Count', 'X-Next-Cursor', 'X-Previous-Cursor', 'Link']
   },
   export: {
@@ -52,7 +52,7 @@ export const READS = {
     summary: 'Every row that matches, as CSV',
     answer: 'RFC 4180 with CRLF. A cut file ends in a row that says so.',
     mediaType: 'text/csv',
-    schema: () => ({ type: 'string' }),
+    body: 'file',
     headers: ['X-Export-Row-Limit', 'Content-Disposition']
   },
   lookup: {
@@ -64,7 +64,7 @@ export const READS = {
     summary: 'Id and name pairs',
     answer: 'Ordered by name, then id.',
     mediaType: 'application/json',
-    schema: (resource: string) => row(`${resource}.lookup`),
+    body: 'lookup',
     headers: ['X-Truncated']
   },
   get: {
@@ -76,7 +76,7 @@ export const READS = {
     summary: 'One row',
     answer: 'The row.',
     mediaType: 'application/json',
-    schema: row,
+    body: 'row',
     headers: ['ETag']
   }
 } as const satisfies Readonly<Record<string, ReadRoute>>
@@ -86,8 +86,8 @@ interface ReadRoute extends Route, RouteParameters<ParameterName> {
   /** What the body of a 200 is, in words. */
   readonly answer: string
   readonly mediaType: string
-  /** The JSON schema of the body of a 200, for a resource by name. */
-  readonly schema: (resource: string) => object
+  /** What the body of a 200 is, for the OpenAPI document. */
+  readonly body: 'row' | 'rows' | 'lookup' | 'file'
   /** Response headers that the OpenAPI document names. */
   readonly headers: readonly string[]
 }
@@ -117,14 +117,6 @@ const parametersOf = new WeakMap<Resource, Readonly<Record<ReadOperation, RouteP
 function unsearchable(operation: ReadOperation): RouteParameters<ParameterName> {
   const route: ReadRoute = READS[operation]
   return operation === 'lookup' ? route : { ...route, names: route.names.filter((name) => name !== 'search') }
-}
-
-function row(schema: string): object {
-  return { $ref: `#/components/schemas/${schema}` }
-}
-
-function rows(resource: string): object {
-  return { type: 'array', items: row(resource) }
 }
 
 /** A read operation, by its name in the catalogue. */

@@ -1,7 +1,8 @@
 import type { JsonShape, Operation, Property } from '../data/data-client.js'
-import { jsonContent, problemResponses, success } from './components.js'
+import { ERROR_CODES, type ErrorCode, errorKind } from '../../shared/errors.js'
+import { type Components, ENTITY_HEADERS, jsonContent, problemResponses, success } from './components.js'
 import { type DocumentedOperation, parameterOf } from './operations.js'
-import { HEADER_PARAMETERS, WRITE_HEADER_PARAMETERS } from './parameters.js'
+import { headerParameters, writeHeader } from './parameters.js'
 import { inputSchema, propertySchema } from './property-schema.js'
 
 /** The tag of the operations that the application has beside the uniform ones. */
@@ -15,7 +16,7 @@ interface OwnOperation extends DocumentedOperation {
   readonly isPublic: boolean
 }
 
-export function ownOperations(operations: readonly Operation[]): OwnOperation[] {
+export function ownOperations(components: Components, operations: readonly Operation[]): OwnOperation[] {
   return operations.map((operation) => {
     const { name, path, description, access, permission, pathParameters, queryParameters, body, answer } = operation
     const method = METHODS[operation.method] ?? 'get'
@@ -26,29 +27,41 @@ export function ownOperations(operations: readonly Operation[]): OwnOperation[] 
       document: {
         id: name,
         summary: description,
-        ...(permission === '' ? {} : { description: `For callers with the permission \`${permission}\`.` }),
+        description:
+          permission === '' ? 'An operation of the application.' : `For callers with the permission \`${permission}\`.`,
         parameters: [
           ...pathParameters.map((one) => parameterOf(one, 'path')),
           ...queryParameters.map((one) => parameterOf(one, 'query')),
-          ...(method === 'get' ? [] : [WRITE_HEADER_PARAMETERS.idempotencyKey]),
-          ...HEADER_PARAMETERS
+          ...(method === 'get' ? [] : [writeHeader(components, 'Idempotency-Key')]),
+          ...headerParameters(components)
         ],
         ...(body === null ? {} : { requestBody: requestBody(body) }),
         responses: {
-          ...success({
+          ...success(components, {
             status: statusOf(operation),
             description: answer === null ? 'It is done.' : 'The answer.',
             ...(answer === null ? {} : { content: jsonContent(shapeSchema(answer, propertySchema)) }),
-            headers: method === 'get' ? [] : ['Idempotent-Replayed']
+            headers: method === 'get' ? ENTITY_HEADERS : [...ENTITY_HEADERS, 'Idempotent-Replayed']
           }),
-          ...problemResponses(
-            method === 'get' ? [404] : method === 'delete' ? [404, 409, 422] : [404, 409, 413, 415, 422]
-          )
+          ...problemResponses(components, {
+            name: method === 'get' ? 'operation' : 'operation.write',
+            codes: codesOf(method)
+          })
         }
       }
     }
   })
 }
+
+/** The codes of the errors of the application's operations, whose handlers decide most of them. */
+function codesOf(method: DocumentedOperation['method']): readonly ErrorCode[] {
+  const statuses = method === 'get' ? [400, 401, 403, 404] : [400, 401, 403, 404, 409, 413, 415, 422]
+  return ERROR_CODES.filter((code) => statuses.includes(errorKind(code).http) && !NOT_OF_OPERATIONS.test(code))
+}
+
+/** Codes of resources, of browser sessions and of paths that do not exist. */
+const NOT_OF_OPERATIONS =
+  /^(?:paging|fields|sort|include|precondition|id\.mismatch|request\.cross-site|antiforgery|auth\.invalid-credentials|route)/
 
 const METHODS: Readonly<Record<string, DocumentedOperation['method']>> = {
   GET: 'get',

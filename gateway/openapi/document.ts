@@ -6,83 +6,77 @@ import { readContext } from '../entity-routes/requests.js'
 import { addVary } from '../http/header-fields.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
-import { COMPONENT_HEADERS, PROBLEM_SCHEMA } from './components.js'
+import { Components } from './components.js'
+import { GATEWAY_TAGS, type GatewayFeatures, gatewayOperations, SECURITY_SCHEMES } from './gateway-operations.js'
 import { customReadOperations, type DocumentedOperation, readOperations, writeOperations } from './operations.js'
 import { OPERATIONS_TAG, ownOperations } from './application-operations.js'
-import { resourceSchemas } from './schemas.js'
 
-/** All resources as an OpenAPI 3.1 document. `base` is the public base URL. */
+/** What a document describes, for one caller. */
+interface Described {
+  readonly resources: readonly Resource[]
+  /** Those of the application beside the uniform ones. */
+  readonly operations?: readonly Operation[]
+  readonly features?: GatewayFeatures
+}
+
+/** An OpenAPI 3.1 document. `base` is the public base URL. */
 export function openApiDocument(
-  resources: readonly Resource[],
-  base: string,
-  operations: readonly Operation[] = []
+  { resources, operations = [], features = { hasSignIn: false } }: Described,
+  base: string
 ): object {
+  const components = new Components(resources)
+  const paths: Record<string, Record<string, object>> = {}
+  const add = ({ path, method, document }: DocumentedOperation, tag: string, security: object): void => {
+    const { id, ...rest } = document
+    paths[path] = { ...paths[path], [method]: { tags: [tag], operationId: camelCase(id), ...rest, security } }
+  }
+  for (const resource of resources) {
+    for (const operation of operationsOf(resource, components)) {
+      const isPublic = operation.method === 'get' && resource.publicReads
+      add(operation, resource.name, isPublic ? OPTIONAL_TOKEN : TOKEN)
+    }
+  }
+  for (const operation of ownOperations(components, operations)) {
+    add(operation, OPERATIONS_TAG.name, operation.isPublic ? OPTIONAL_TOKEN : TOKEN)
+  }
+  for (const operation of gatewayOperations(components, features)) add(operation, operation.tag, operation.security)
   return {
     openapi: '3.1.1',
     info: {
       title: 'Entity REST service',
       version: '1.0',
-      description:
-        'Every resource has the same routes, parameters and answers. Names of query parameters match in any letter ' +
-        'case. Unknown ones are ignored and named in `X-Ignored-Parameters`, or refused under ' +
-        '`Prefer: handling=strict`. A parameter that is sent several times is its values joined by commas.'
+      description: DESCRIPTION,
+      contact: { name: 'Documentation', url: `${base}/docs` },
+      license: { name: 'The terms of whoever runs the service', url: `${base}/docs` }
     },
     servers: [{ url: base === '' ? '/' : base }],
     tags: [
       ...resources.map(({ name, description }) => ({ name, description })),
-      ...(operations.length === 0 ? [] : [OPERATIONS_TAG])
+      ...(operations.length === 0 ? [] : [OPERATIONS_TAG]),
+      ...GATEWAY_TAGS
     ],
-    paths: { ...(Object.assign({}, ...resources.map(resourcePaths)) as object), ...operationPaths(operations) },
-    components: {
-      securitySchemes: {
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'JWT',
-          description: 'An access token. Cookies are no credential here.'
-        }
-      },
-      schemas: { Problem: PROBLEM_SCHEMA, ...(Object.assign({}, ...resources.map(resourceSchemas)) as object) },
-      headers: COMPONENT_HEADERS
-    }
+    paths,
+    components: { securitySchemes: SECURITY_SCHEMES, ...components.toJSON() }
   }
 }
 
-/** The paths of a resource with its operations. */
-function resourcePaths(resource: Resource): Readonly<Record<string, object>> {
-  const paths: Record<string, Record<string, object>> = {}
-  for (const operation of operationsOf(resource)) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(resource, operation) }
-  }
-  return paths
-}
+const DESCRIPTION =
+  'Every resource has the same routes, parameters and answers. Names of query parameters match in any letter case. ' +
+  'Unknown ones are ignored and named in `X-Ignored-Parameters`, or refused under `Prefer: handling=strict`. A ' +
+  'parameter that is sent several times is its values joined by commas. Every path answers `OPTIONS` with `Allow`, and ' +
+  'every `GET` but that of an export answers `HEAD` without the body.'
 
-/** The paths of the application's operations. */
-function operationPaths(operations: readonly Operation[]): Readonly<Record<string, object>> {
-  const paths: Record<string, Record<string, object>> = {}
-  for (const { path, method, isPublic, document } of ownOperations(operations)) {
-    const { id, ...rest } = document
-    const security = isPublic ? [{}, { bearer: [] }] : [{ bearer: [] }]
-    const described = { tags: [OPERATIONS_TAG.name], operationId: camelCase(id), ...rest, security }
-    paths[path] = { ...paths[path], [method]: described }
-  }
-  return paths
-}
+const TOKEN = [{ bearer: [] }] as const
+/** An empty security requirement means that the token is optional. */
+const OPTIONAL_TOKEN = [{}, { bearer: [] }] as const
 
 /** Every operation of a resource: the reads that all resources have, its custom reads, its writes. */
-export function operationsOf(resource: Resource): DocumentedOperation[] {
-  return [...readOperations(resource), ...customReadOperations(resource), ...writeOperations(resource)]
-}
-
-function operationObject(resource: Resource, { method, document }: DocumentedOperation): object {
-  const { id, ...rest } = document
-  return {
-    tags: [resource.name],
-    operationId: camelCase(id),
-    ...rest,
-    // An empty security requirement means that the token is optional.
-    security: method === 'get' && resource.publicReads ? [{}, { bearer: [] }] : [{ bearer: [] }]
-  }
+export function operationsOf(resource: Resource, components = new Components([resource])): DocumentedOperation[] {
+  return [
+    ...readOperations(components, resource),
+    ...customReadOperations(components, resource),
+    ...writeOperations(components, resource)
+  ]
 }
 
 /** `list order items` becomes `listOrderItems`. Hyphens separate words as well. */
@@ -107,15 +101,15 @@ export async function seenByCaller(
 const MAX_DOCUMENTS = 16
 
 /** `GET /openapi.json`, with what its caller may see. */
-export const openApi = fp<{ catalogue: Catalogue; address: PublicAddress }>(
-  async (app, { catalogue, address }) => {
+export const openApi = fp<{ catalogue: Catalogue; address: PublicAddress; features: GatewayFeatures }>(
+  async (app, { catalogue, address, features }) => {
     const url = '/openapi.json'
     const written = new Map<string, string>()
     const documentOf = ({ digest, resources, operations }: CatalogueSnapshot, base: string): string => {
       const key = `${digest} ${base}`
       const known = written.get(key)
       if (known !== undefined) return known
-      const text = JSON.stringify(openApiDocument([...resources.values()], base, operations))
+      const text = JSON.stringify(openApiDocument({ resources: [...resources.values()], operations, features }, base))
       const [oldest] = written.keys()
       if (oldest !== undefined && written.size >= MAX_DOCUMENTS) written.delete(oldest)
       written.set(key, text)

@@ -1,9 +1,33 @@
+import type { ErrorCode } from '../../shared/errors.js'
 import type { CustomRead, Property, Resource } from '../data/data-client.js'
-import { ownerParameterOf, ownerParameterOfRead, READ_OPERATIONS, READS } from '../entity-routes/paths.js'
-import { jsonContent, mergePatchContent, problemResponses, success } from './components.js'
-import { HEADER_PARAMETERS, operationParameters, ownerParameters, WRITE_HEADER_PARAMETERS } from './parameters.js'
-import { parameterSchema, propertySchema, valueSchema } from './property-schema.js'
-import { inputSchemaName } from './schemas.js'
+import {
+  ownerParameterOf,
+  ownerParameterOfRead,
+  READ_OPERATIONS,
+  type ReadOperation,
+  READS
+} from '../entity-routes/paths.js'
+import {
+  type Components,
+  ENTITY_HEADERS,
+  jsonContent,
+  mergePatchContent,
+  problemResponses,
+  success,
+  type Success,
+  successResponse
+} from './components.js'
+import { headerParameters, operationParameters, ownerParameters, writeHeader } from './parameters.js'
+import { idSchema, parameterSchema, propertySchema } from './property-schema.js'
+import {
+  actionSchema,
+  createSchema,
+  lookupSchema,
+  patchSchema,
+  rowSchema,
+  shapedRowSchema,
+  updateSchema
+} from './schemas.js'
 
 /** One operation of the document with its path and method. */
 export interface DocumentedOperation {
@@ -14,17 +38,80 @@ export interface DocumentedOperation {
     /** The words of the operation's id. */
     readonly id: string
     readonly summary: string
-    readonly description?: string
+    readonly description: string
     readonly parameters: readonly object[]
     readonly requestBody?: object
     readonly responses: object
   }
 }
 
+// The codes of the errors that each kind of operation may be answered with, beside those of every operation.
+
+const ANY: readonly ErrorCode[] = [
+  'request.malformed',
+  'parameter.unknown',
+  'version.unsupported',
+  'auth.required',
+  'auth.invalid-token',
+  'ownership.denied',
+  'capability.denied'
+]
+const BODY: readonly ErrorCode[] = [
+  'body.malformed',
+  'body.invalid',
+  'body.too-large',
+  'media-type.unsupported',
+  'idempotency.key.invalid',
+  'idempotency.key.reused',
+  'idempotency.in-flight'
+]
+const ROW: readonly ErrorCode[] = ['id.invalid', 'not-found']
+const FILTERS: readonly ErrorCode[] = [
+  'filter.property.unknown',
+  'filter.operator.unsupported',
+  'filter.value.invalid',
+  'filter.too-many',
+  'sort.property.unknown',
+  'sort.direction.invalid',
+  'fields.invalid'
+]
+const SEARCH: readonly ErrorCode[] = ['filter.value.invalid', 'filter.too-many']
+
+const CODES = {
+  list: [...ANY, ...SEARCH, 'fields.invalid', 'include.invalid'],
+  paged: [...ANY, ...FILTERS, 'include.invalid', 'paging.invalid', 'paging.cursor.invalid'],
+  export: [...ANY, ...FILTERS],
+  lookup: [...ANY, ...SEARCH],
+  get: [...ANY, ...ROW, 'fields.invalid', 'include.invalid'],
+  read: [...ANY, ...SEARCH],
+  create: [...ANY, ...BODY, 'idempotency.key.missing', 'conflict', 'state.invalid'],
+  guarded: [
+    ...ANY,
+    ...BODY,
+    ...ROW,
+    'id.mismatch',
+    'precondition.malformed',
+    'precondition.required',
+    'conflict',
+    'state.invalid'
+  ],
+  delete: [...ANY, ...ROW, 'precondition.malformed', 'conflict']
+} as const satisfies Readonly<Record<string, readonly ErrorCode[]>>
+
+function problems(components: Components, name: keyof typeof CODES): object {
+  return problemResponses(components, { name, codes: CODES[name], guarded: name === 'guarded' })
+}
+
 /** The `{id}` of a path. */
-function idParameter({ properties }: Resource): object {
-  const id = properties.find(({ name }) => name === 'id')
-  return { name: 'id', in: 'path', required: true, schema: id === undefined ? { type: 'string' } : valueSchema(id) }
+function idParameter(components: Components, { name, properties }: Resource): object {
+  const id = properties.find((property) => property.name === 'id')
+  return components.refer('parameters', `${name}.id`, () => ({
+    name: 'id',
+    in: 'path',
+    description: 'The `id` of the row.',
+    required: true,
+    schema: id === undefined ? { type: 'string' } : idSchema(id)
+  }))
 }
 
 /** Whether rows have a row version, and so an `ETag`. */
@@ -33,10 +120,10 @@ function isVersioned({ properties }: Resource): boolean {
 }
 
 /** The reads of a resource that all resources may have. */
-export function readOperations(resource: Resource): DocumentedOperation[] {
+export function readOperations(components: Components, resource: Resource): DocumentedOperation[] {
   const { name } = resource
   return READ_OPERATIONS.filter((operation) => resource.operations.includes(operation)).map((operation) => {
-    const { url, summary, answer, mediaType, schema, headers } = READS[operation]
+    const { url, summary, answer, mediaType, headers } = READS[operation]
     const isRow = url.endsWith('/:id')
     return {
       path: url.replace(':resource', name).replace(':id', '{id}'),
@@ -44,42 +131,63 @@ export function readOperations(resource: Resource): DocumentedOperation[] {
       document: {
         id: `${operation} ${name}`,
         summary,
-        parameters: [...(isRow ? [idParameter(resource)] : []), ...operationParameters(resource, operation)],
+        description: answer,
+        parameters: [
+          ...(isRow ? [idParameter(components, resource)] : []),
+          ...operationParameters(components, resource, operation)
+        ],
         responses: {
-          ...success({
+          ...success(components, {
             status: 200,
             description: answer,
-            content: { [mediaType]: { schema: schema(name) } },
-            headers: isVersioned(resource) ? headers : headers.filter((header) => header !== 'ETag')
+            content: { [mediaType]: { schema: answerSchema(components, resource, operation) } },
+            headers: [
+              ...ENTITY_HEADERS,
+              ...(isVersioned(resource) ? headers : headers.filter((header) => header !== 'ETag'))
+            ]
           }),
-          ...problemResponses(isRow ? [404] : [])
+          ...problems(components, operation)
         }
       }
     }
   })
 }
 
+function answerSchema(components: Components, resource: Resource, operation: ReadOperation): object {
+  switch (READS[operation].body) {
+    case 'rows':
+      return { type: 'array', items: shapedRowSchema(components, resource) }
+    case 'row':
+      return shapedRowSchema(components, resource)
+    case 'lookup':
+      return lookupSchema(components, resource)
+    case 'file':
+      return { type: 'string' }
+  }
+}
+
 /** The custom reads of a resource. */
-export function customReadOperations(resource: Resource): DocumentedOperation[] {
+export function customReadOperations(components: Components, resource: Resource): DocumentedOperation[] {
   return resource.reads.map((read) => ({
     path: `/${resource.name}/${read.name}`,
     method: 'get',
     document: {
       id: `${read.name} of ${resource.name}`,
       summary: read.description,
+      description: 'A read of its own that the resource has.',
       parameters: [
         ...read.parameters.map((one) => parameterOf(one, 'query')),
-        ...ownerParameters(ownerParameterOfRead(resource, read)),
-        ...HEADER_PARAMETERS
+        ...ownerParameters(components, ownerParameterOfRead(resource, read)),
+        ...headerParameters(components)
       ],
       responses: {
-        ...success({
+        ...success(components, {
           status: 200,
           description: 'Its items.',
           content: jsonContent({ type: 'array', items: itemSchema(read) }),
-          headers: ['X-Row-Limit', 'X-Truncated']
+          headers: [...ENTITY_HEADERS, 'X-Row-Limit', 'X-Truncated']
         }),
-        ...problemResponses([])
+        ...problems(components, 'read')
       }
     }
   }))
@@ -108,18 +216,18 @@ function itemSchema({ items, bareItems }: CustomRead): object {
 }
 
 /** The writes of a resource, its actions included. */
-export function writeOperations(resource: Resource): DocumentedOperation[] {
+export function writeOperations(components: Components, resource: Resource): DocumentedOperation[] {
   const { operations, actions } = resource
   return [
-    ...(operations.includes('create') ? [create(resource)] : []),
-    ...(operations.includes('batch') ? [batch(resource)] : []),
-    ...(operations.includes('update') ? [update(resource), patch(resource)] : []),
-    ...(operations.includes('delete') ? [remove(resource)] : []),
-    ...actions.map((action) => act(resource, action))
+    ...(operations.includes('create') ? [create(components, resource)] : []),
+    ...(operations.includes('batch') ? [batch(components, resource)] : []),
+    ...(operations.includes('update') ? [update(components, resource), patch(components, resource)] : []),
+    ...(operations.includes('delete') ? [remove(components, resource)] : []),
+    ...actions.map((action) => act(components, resource, action))
   ]
 }
 
-function create(resource: Resource): DocumentedOperation {
+function create(components: Components, resource: Resource): DocumentedOperation {
   const { name } = resource
   return {
     path: `/${name}`,
@@ -128,23 +236,21 @@ function create(resource: Resource): DocumentedOperation {
       id: `create ${name}`,
       summary: 'A new row',
       description: 'With an `Idempotency-Key` a retry gets the first answer and makes no second row.',
-      parameters: [
-        ...ownerParametersFor(resource, 'create'),
-        WRITE_HEADER_PARAMETERS.idempotencyKey,
-        ...HEADER_PARAMETERS
-      ],
-      requestBody: requestBody(`${name}.create`),
+      parameters: createParameters(components, resource),
+      requestBody: requestBody(createSchema(components, resource)),
       responses: {
-        ...written(resource, 201, 'The row as created.'),
-        ...problemResponses([409, 413, 415, 422])
+        ...written(components, resource, 201),
+        ...problems(components, 'create')
       }
     }
   }
 }
 
-function batch(resource: Resource): DocumentedOperation {
+const MAX_BATCH = 500
+
+function batch(components: Components, resource: Resource): DocumentedOperation {
   const { name } = resource
-  const items = { $ref: `#/components/schemas/${name}.create` }
+  const items = createSchema(components, resource)
   return {
     path: `/${name}/batch`,
     method: 'post',
@@ -152,26 +258,30 @@ function batch(resource: Resource): DocumentedOperation {
       id: `batch ${name}`,
       summary: 'New rows, all or none',
       description: 'One transaction. Violations name the place of their row in the array, as `/3/name`.',
-      parameters: [
-        ...ownerParametersFor(resource, 'create'),
-        WRITE_HEADER_PARAMETERS.idempotencyKey,
-        ...HEADER_PARAMETERS
-      ],
-      requestBody: { required: true, content: jsonContent({ type: 'array', minItems: 1, maxItems: 500, items }) },
+      parameters: createParameters(components, resource),
+      requestBody: requestBody({ type: 'array', minItems: 1, maxItems: MAX_BATCH, items }),
       responses: {
-        ...success({
+        ...success(components, {
           status: 201,
           description: 'The rows as created, in the order of the request.',
-          content: jsonContent({ type: 'array', items: { $ref: `#/components/schemas/${name}` } }),
-          headers: ['Idempotent-Replayed']
+          content: jsonContent({ type: 'array', items: rowSchema(components, resource) }),
+          headers: [...ENTITY_HEADERS, 'Idempotent-Replayed']
         }),
-        ...problemResponses([409, 413, 415, 422])
+        ...problems(components, 'create')
       }
     }
   }
 }
 
-function update(resource: Resource): DocumentedOperation {
+function createParameters(components: Components, resource: Resource): object[] {
+  return [
+    ...ownerParametersFor(components, resource, 'create'),
+    writeHeader(components, 'Idempotency-Key'),
+    ...headerParameters(components)
+  ]
+}
+
+function update(components: Components, resource: Resource): DocumentedOperation {
   const { name } = resource
   return {
     path: `/${name}/{id}`,
@@ -180,17 +290,14 @@ function update(resource: Resource): DocumentedOperation {
       id: `update ${name}`,
       summary: 'What a client may set of a row, replaced',
       description: 'An optional member that is left out becomes null. The row must exist.',
-      parameters: guarded(resource, 'update'),
-      requestBody: requestBody(`${name}.update`),
-      responses: {
-        ...written(resource, 200, 'The row as it is now.'),
-        ...problemResponses([404, 409, 412, 413, 415, 422, 428])
-      }
+      parameters: guarded(components, resource, 'update'),
+      requestBody: requestBody(updateSchema(components, resource)),
+      responses: { ...written(components, resource, 200), ...problems(components, 'guarded') }
     }
   }
 }
 
-function patch(resource: Resource): DocumentedOperation {
+function patch(components: Components, resource: Resource): DocumentedOperation {
   const { name } = resource
   return {
     path: `/${name}/{id}`,
@@ -200,17 +307,14 @@ function patch(resource: Resource): DocumentedOperation {
       summary: 'Some of what a client may set of a row, replaced',
       description:
         'A JSON merge patch (RFC 7396): a member that is left out keeps its value, and null empties one that may be null.',
-      parameters: guarded(resource, 'update'),
-      requestBody: { required: true, content: mergePatchContent({ $ref: `#/components/schemas/${name}.patch` }) },
-      responses: {
-        ...written(resource, 200, 'The row as it is now.'),
-        ...problemResponses([404, 409, 412, 413, 415, 422, 428])
-      }
+      parameters: guarded(components, resource, 'update'),
+      requestBody: { required: true, content: mergePatchContent(patchSchema(components, resource)) },
+      responses: { ...written(components, resource, 200), ...problems(components, 'guarded') }
     }
   }
 }
 
-function remove(resource: Resource): DocumentedOperation {
+function remove(components: Components, resource: Resource): DocumentedOperation {
   const { name, deleteCondition } = resource
   return {
     path: `/${name}/{id}`,
@@ -218,71 +322,81 @@ function remove(resource: Resource): DocumentedOperation {
     document: {
       id: `delete ${name}`,
       summary: 'A row and its children, removed',
-      ...(deleteCondition === '' ? {} : { description: deleteCondition }),
+      description: deleteCondition === '' ? 'Not while other rows refer to it.' : deleteCondition,
       parameters: [
-        idParameter(resource),
-        ...ownerParametersFor(resource, 'delete'),
-        WRITE_HEADER_PARAMETERS.optionalIfMatch,
-        ...HEADER_PARAMETERS
+        idParameter(components, resource),
+        ...ownerParametersFor(components, resource, 'delete'),
+        writeHeader(components, 'If-Match.optional'),
+        ...headerParameters(components)
       ],
       responses: {
-        ...success({ status: 204, description: 'It is gone.', headers: [] }),
-        ...problemResponses([404, 409, 412, ...(deleteCondition === '' ? [] : [422 as const])])
+        ...success(components, { status: 204, description: 'It is gone.', headers: ENTITY_HEADERS }),
+        ...problems(components, 'delete'),
+        // A delete is guarded if it names a version, and not otherwise.
+        412: problemResponses(components, { name: 'delete', codes: ['conflict'], guarded: true })[412],
+        ...(deleteCondition === ''
+          ? {}
+          : { 422: problemResponses(components, { name: 'delete', codes: ['state.invalid'] })[422] })
       }
     }
   }
 }
 
-function act(
-  resource: Resource,
-  { name: action, description, ...input }: Resource['actions'][number]
-): DocumentedOperation {
+function act(components: Components, resource: Resource, action: Resource['actions'][number]): DocumentedOperation {
   const { name } = resource
-  const needsBody = input.childPrecondition !== '' || input.input.some(({ nullable }) => !nullable)
+  const { input, childPrecondition } = action
+  const required = childPrecondition !== '' || input.some((member) => !member.nullable || member.requiredOnCreate)
   return {
-    path: `/${name}/{id}/${action}`,
+    path: `/${name}/{id}/${action.name}`,
     method: 'put',
     document: {
-      id: `${action} ${name}`,
-      summary: description,
-      parameters: guarded(resource, 'act'),
-      requestBody: { ...requestBody(inputSchemaName(name, action)), required: needsBody },
-      responses: {
-        ...written(resource, 200, 'The row as it is now.'),
-        ...problemResponses([404, 409, 412, 413, 415, 422, 428])
-      }
+      id: `${action.name} ${name}`,
+      summary: action.description,
+      description: 'An action on the row as it was last read.',
+      parameters: guarded(components, resource, 'act'),
+      requestBody: { ...requestBody(actionSchema(components, name, action)), required },
+      responses: { ...written(components, resource, 200), ...problems(components, 'guarded') }
     }
   }
 }
 
-function guarded(resource: Resource, operation: 'update' | 'act'): object[] {
-  const { ifMatch, idempotencyKey } = WRITE_HEADER_PARAMETERS
+function guarded(components: Components, resource: Resource, operation: 'update' | 'act'): object[] {
   return [
-    idParameter(resource),
-    ...ownerParametersFor(resource, operation),
-    ifMatch,
-    idempotencyKey,
-    ...HEADER_PARAMETERS
+    idParameter(components, resource),
+    ...ownerParametersFor(components, resource, operation),
+    writeHeader(components, 'If-Match'),
+    writeHeader(components, 'Idempotency-Key'),
+    ...headerParameters(components)
   ]
 }
 
-function ownerParametersFor(resource: Resource, operation: 'create' | 'update' | 'delete' | 'act'): object[] {
-  return ownerParameters(ownerParameterOf(resource, operation))
+function ownerParametersFor(
+  components: Components,
+  resource: Resource,
+  operation: 'create' | 'update' | 'delete' | 'act'
+): object[] {
+  return ownerParameters(components, ownerParameterOf(resource, operation))
 }
 
-function written(resource: Resource, status: 200 | 201, description: string): object {
-  return success({
+/** The responses of creates, and of all guarded writes, which share one. */
+function written(components: Components, resource: Resource, status: 200 | 201): object {
+  const answer: Success = {
     status,
-    description,
-    content: jsonContent({ $ref: `#/components/schemas/${resource.name}` }),
+    description: status === 201 ? 'The row as created.' : 'The row as it is now.',
+    content: jsonContent(rowSchema(components, resource)),
     headers: [
+      ...ENTITY_HEADERS,
       ...(isVersioned(resource) ? (['ETag'] as const) : []),
       'Idempotent-Replayed',
       ...(status === 201 ? (['Location'] as const) : [])
     ]
-  })
+  }
+  if (status === 201) return success(components, answer)
+  return {
+    [status]: components.refer('responses', `${resource.name}.written`, () => successResponse(components, answer))
+  }
 }
 
-function requestBody(schema: string): object {
-  return { required: true, content: jsonContent({ $ref: `#/components/schemas/${schema}` }) }
+function requestBody(schema: object): object {
+  return { required: true, content: jsonContent(schema) }
 }

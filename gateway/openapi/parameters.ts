@@ -1,170 +1,306 @@
-import type { Resource } from '../data/data-client.js'
+import type { Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, type ReadOperation, readParameters } from '../entity-routes/paths.js'
 import type { ParameterName } from '../http/query-string.js'
+import type { Components } from './components.js'
+import { anyLetterCase, anyOperatorSpelling, trimmed } from './patterns.js'
 
 const FLAG = { type: 'boolean', default: false } as const
 const ON_FLAG = { type: 'boolean', default: true } as const
 const FROM_ONE = { type: 'integer', minimum: 1 } as const
 
 /** All parameters of an operation: those of its route, filters, the owner parameter, and the common headers. */
-export function operationParameters(resource: Resource, operation: ReadOperation): object[] {
+export function operationParameters(components: Components, resource: Resource, operation: ReadOperation): object[] {
   const { names, filters } = readParameters(operation, resource)
   return [
-    ...names.map((name) => queryParameter(resource, operation, name)),
-    ...(filters ? filterParameters(resource) : []),
-    ...ownerParameters(ownerParameterOf(resource, operation)),
-    ...HEADER_PARAMETERS
+    ...names.flatMap((name) => queryParameters(components, { resource, operation, name })),
+    ...(filters ? filterParameters(components, resource) : []),
+    ...ownerParameters(components, ownerParameterOf(resource, operation)),
+    ...headerParameters(components)
   ]
 }
 
 /** The parameter of an owner filter. It is not `required`, since some callers and configurations do not need it. */
-export function ownerParameters(name: string | undefined): object[] {
+export function ownerParameters(components: Components, name: string | undefined): object[] {
   if (name === undefined) return []
   return [
-    {
+    components.refer('parameters', `owner.${name}`, () => ({
       name,
       in: 'query',
       description:
         "The owner whose rows are meant, the caller's own. A caller who may see every owner's rows may name any, or " +
         'leave it out.',
       schema: { type: 'integer', format: 'int64' }
-    }
+    }))
   ]
 }
 
-/** Headers that every operation takes. */
-export const HEADER_PARAMETERS: readonly object[] = [
-  {
+/** Headers that every operation of resources takes. */
+const HEADER_PARAMETERS = {
+  'api-version': {
     name: 'api-version',
     in: 'header',
     description: 'The version to be served with.',
     schema: { type: 'string', enum: ['1', '1.0'] }
   },
-  {
+  Prefer: {
     name: 'Prefer',
     in: 'header',
-    description: 'handling=strict refuses unknown parameters and members instead of ignoring them (RFC 7240).',
+    description: '`handling=strict` refuses unknown parameters and members instead of ignoring them (RFC 7240).',
     schema: { type: 'string' }
   },
-  {
+  'X-Request-Id': {
     name: 'X-Request-Id',
     in: 'header',
-    description: 'Kept in the answer and in the logs.',
-    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' }
+    description:
+      'Kept in the answer and in the logs where it matches `[A-Za-z0-9._-]{1,128}`; the service makes another id otherwise.',
+    schema: { type: 'string' }
   },
-  { name: 'traceparent', in: 'header', description: 'W3C Trace Context.', schema: { type: 'string' } }
-]
+  traceparent: {
+    name: 'traceparent',
+    in: 'header',
+    description: 'W3C Trace Context. A value that is no such header is ignored.',
+    schema: { type: 'string' }
+  }
+} as const
+
+export function headerParameters(components: Components): object[] {
+  return Object.entries(HEADER_PARAMETERS).map(([name, parameter]) =>
+    components.refer('parameters', name, () => parameter)
+  )
+}
+
+/** Headers of requests that are told apart in the logs and belong to a trace. */
+export function requestIdParameters(components: Components): object[] {
+  return (['X-Request-Id', 'traceparent'] as const).map((name) =>
+    components.refer('parameters', name, () => HEADER_PARAMETERS[name])
+  )
+}
+
+const BASE64 = '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})'
+const ENTITY_TAG = `(?:W/)?"${BASE64}"`
+const ENTITY_TAGS = `(?:[ \\t]*,)*[ \\t]*${ENTITY_TAG}[ \\t]*(?:,[ \\t]*(?:${ENTITY_TAG}[ \\t]*)?)*`
 
 const IF_MATCH = {
   name: 'If-Match',
   in: 'header',
-  description: 'The `ETag` that the row was last read or written with, or a list of them. `*` is no version.',
+  description:
+    'The `ETag` that the row was last read or written with, or a list of them with commas between. `*` is no version.',
   required: true,
-  schema: { type: 'string', examples: ['W/"AQIDBAUGBwg="'] }
+  schema: { type: 'string', pattern: `^${ENTITY_TAGS}$`, examples: ['W/"AQIDBAUGBwg="'] }
 } as const
 
 /** Further headers of writes. */
-export const WRITE_HEADER_PARAMETERS = {
-  ifMatch: IF_MATCH,
-  optionalIfMatch: {
+const WRITE_HEADER_PARAMETERS = {
+  'If-Match': IF_MATCH,
+  'If-Match.optional': {
     ...IF_MATCH,
     required: false,
-    description: 'Where it is sent, the row must still have this version; `*` asks that it exists.'
+    description: 'Where it is sent, the row must still have this version; `*` asks that it exists.',
+    schema: { ...IF_MATCH.schema, pattern: `^(?:[ \\t,]*|[ \\t]*\\*[ \\t]*|${ENTITY_TAGS})$` }
   },
-  idempotencyKey: {
+  'Idempotency-Key': {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'A key of your choice for this request and its retries: 1 to 255 visible ASCII characters, bare or as a quoted string.',
-    schema: { type: 'string', minLength: 1 }
+      'A key of your choice for this request and its retries: 1 to 255 visible ASCII characters, bare or as a quoted ' +
+      'string. A blank one counts as none.',
+    schema: { type: 'string', pattern: '^(?:[!#-~][!-~]{0,254}|"(?:[!#-\\[\\]-~]|\\\\["\\\\]){1,255}"|[ \\t]*)$' }
   }
 } as const
 
-function queryParameter(resource: Resource, operation: ReadOperation, name: ParameterName): object {
-  return { name, in: 'query', ...(name === 'search' ? search(resource, operation) : descriptions(resource)[name]) }
+export function writeHeader(components: Components, name: keyof typeof WRITE_HEADER_PARAMETERS): object {
+  return components.refer('parameters', name, () => WRITE_HEADER_PARAMETERS[name])
 }
 
-function search(resource: Resource, operation: ReadOperation): object {
-  const schema = { type: 'string' }
-  if (operation === 'lookup') return { description: 'Keeps names that contain it.', schema }
-  const searched = resource.properties.filter(({ searchable }) => searchable).map(({ name }) => name)
-  return {
-    description:
-      'Up to eight words with white space between. Keeps rows where each word is contained in at least one of: ' +
-      `${searched.join(', ')}.`,
-    schema
+interface QueryParameterOf {
+  readonly resource: Resource
+  readonly operation: ReadOperation
+  readonly name: ParameterName
+}
+
+/** A parameter of the route, with its alias where it has one. */
+function queryParameters(components: Components, { resource, operation, name }: QueryParameterOf): object[] {
+  const { name: of } = resource
+  switch (name) {
+    case 'search':
+      return operation === 'lookup'
+        ? [components.refer('parameters', 'lookup.search', () => LOOKUP_SEARCH)]
+        : [components.refer('parameters', `${of}.search`, () => search(resource))]
+    case 'fields':
+      return [components.refer('parameters', `${of}.fields`, () => fields(components, resource))]
+    case 'sortColumn':
+      return [components.refer('parameters', `${of}.sortColumn`, () => sortColumn(components, resource))]
+    case 'sortDirection':
+      return [components.refer('parameters', name, () => sortDirection(components))]
+    case 'pageNumber':
+      return ['pageNumber', 'page'].map((alias) => components.refer('parameters', alias, () => pageNumber(alias)))
+    default:
+      return [components.refer('parameters', name, () => ({ name, in: 'query', ...PLAIN[name] }))]
   }
 }
 
-function descriptions(
-  resource: Resource
-): Readonly<Record<Exclude<ParameterName, 'search'>, { readonly description: string; readonly schema: object }>> {
-  const selectable = resource.properties.filter((property) => property.selectable).map(({ name }) => name)
-  const sortable = resource.properties.filter((property) => property.sortable).map(({ name }) => name)
+/** The parameters that are the same for every resource. */
+const PLAIN = {
+  includeFKs: { description: 'Loads the rows that foreign keys point at.', schema: FLAG },
+  includeChildren: { description: 'Loads the children of each row.', schema: FLAG },
+  pageSize: { description: 'Rows a page, clamped to the maximum.', schema: { ...FROM_ONE, default: 10 } },
+  after: {
+    description: 'The `X-Next-Cursor` of an answer to the same filters, search and order, instead of a page number.',
+    schema: { type: 'string', maxLength: 1024 }
+  },
+  before: {
+    description: 'The `X-Previous-Cursor` of such an answer, instead of a page number.',
+    schema: { type: 'string', maxLength: 1024 }
+  },
+  includeTotal: { description: 'Whether to count all rows that match.', schema: ON_FLAG },
+  bom: { description: 'Whether the file begins with a UTF-8 byte order mark.', schema: ON_FLAG },
+  escapeFormulas: {
+    description: "Whether text cells that would read as formulas get a leading '.",
+    schema: ON_FLAG
+  }
+} as const
+
+function pageNumber(name: string): object {
+  const description =
+    name === 'page'
+      ? 'Another name of `pageNumber`. Send one of the two.'
+      : 'The page, from 1. `page` is an alias; send one of the two. Not together with a cursor.'
+  return { name, in: 'query', description, schema: { ...FROM_ONE, default: 1 } }
+}
+
+const LOOKUP_SEARCH = {
+  name: 'search',
+  in: 'query',
+  description: 'Keeps names that contain it.',
+  schema: { type: 'string', maxLength: 4096 }
+} as const
+
+function search({ properties }: Resource): object {
+  const searched = properties.filter(({ searchable }) => searchable).map(({ name }) => name)
   return {
-    fields: {
-      description: `Comma-separated names of the properties to answer, of: ${selectable.join(', ')}. All by default.`,
-      schema: { type: 'string' }
-    },
-    includeFKs: { description: 'Loads the rows that foreign keys point at.', schema: FLAG },
-    includeChildren: { description: 'Loads the children of each row.', schema: FLAG },
-    sortColumn: {
-      description:
-        'Up to four properties to order by, with commas between; the id is always the last key. Nulls come first ' +
-        `ascending, last descending. Of: ${sortable.join(', ')}.`,
-      ...listed(sortable.length === 0 ? { type: 'string' } : { type: 'string', enum: sortable })
-    },
-    sortDirection: {
-      description: 'One direction for all sort columns, or one for each, in any letter case. Ascending by default.',
-      ...listed({ type: 'string', enum: ['asc', 'desc', 'ascending', 'descending'] })
-    },
-    pageSize: { description: 'Rows a page, clamped to the maximum.', schema: { ...FROM_ONE, default: 10 } },
-    pageNumber: {
-      description: 'The page, from 1. `page` is an alias; send one of the two.',
-      schema: { ...FROM_ONE, default: 1 }
-    },
-    after: {
-      description: 'The `X-Next-Cursor` of an answer to the same filters, search and order, instead of a page number.',
-      schema: { type: 'string', maxLength: 1024 }
-    },
-    before: {
-      description: 'The `X-Previous-Cursor` of such an answer, instead of a page number.',
-      schema: { type: 'string', maxLength: 1024 }
-    },
-    includeTotal: { description: 'Whether to count all rows that match.', schema: ON_FLAG },
-    bom: { description: 'Whether the file begins with a UTF-8 byte order mark.', schema: ON_FLAG },
-    escapeFormulas: {
-      description: "Whether text cells that would read as formulas get a leading '.",
-      schema: ON_FLAG
+    name: 'search',
+    in: 'query',
+    description:
+      'Up to eight words with white space between. Keeps rows where each word is contained in at least one of: ' +
+      `${searched.join(', ')}.`,
+    schema: { type: 'string', pattern: '^\\s*(?:\\S+(?:\\s+\\S+){0,7})?\\s*$' }
+  }
+}
+
+function fields(components: Components, { name, properties, navigations }: Resource): object {
+  const names = [...properties.filter(({ selectable }) => selectable), ...navigations].map((one) => one.name)
+  return {
+    name: 'fields',
+    in: 'query',
+    description:
+      'Comma-separated names of the members to answer, in any letter case. All by default. A navigation may be named ' +
+      'when its include is on.',
+    style: 'form',
+    explode: false,
+    schema: {
+      type: 'array',
+      maxItems: 200,
+      items: {
+        anyOf: [
+          components.refer('schemas', `${name}.field-name`, () => ({ type: 'string', enum: names })),
+          { type: 'string', description: 'In any letter case.', pattern: trimmed(['', ...names.map(anyLetterCase)]) }
+        ]
+      }
     }
   }
 }
 
-/** Items with commas between. */
-function listed(items: object): { readonly schema: object; readonly style: 'form'; readonly explode: false } {
-  return { schema: { type: 'array', maxItems: 4, items }, style: 'form', explode: false }
+const MAX_SORT_COLUMNS = 4
+
+function sortColumn(components: Components, { name, properties }: Resource): object {
+  const names = properties.filter(({ sortable }) => sortable).map((one) => one.name)
+  return {
+    name: 'sortColumn',
+    in: 'query',
+    description:
+      'Up to four properties to order by, with commas between; the id is always the last key. Nulls come first ' +
+      'ascending, last descending.',
+    style: 'form',
+    explode: false,
+    schema: {
+      type: 'array',
+      maxItems: MAX_SORT_COLUMNS,
+      items:
+        names.length === 0
+          ? { type: 'string' }
+          : {
+              anyOf: [
+                components.refer('schemas', `${name}.sort-column`, () => ({ type: 'string', enum: names })),
+                { type: 'string', description: 'In any letter case.', pattern: trimmed(names.map(anyLetterCase)) }
+              ]
+            }
+    }
+  }
 }
 
-/** Two for each property, both repeatable: the n-th operator belongs to the n-th value, and an incomplete pair is ignored. */
-function filterParameters(resource: Resource): object[] {
-  return resource.properties
-    .filter(({ filterable }) => filterable)
-    .flatMap(({ name, type, operators, operatorAliases }) => [
-      {
-        name: `filters[${name}].operator`,
-        in: 'query',
-        description:
-          'Repeatable. In any letter case; spaces, _ and - make no difference. ' +
-          `One of: ${[...operators, ...operatorAliases].join(', ')}.`,
-        explode: true,
-        schema: { type: 'array', items: { type: 'string' } }
-      },
-      {
-        name: `filters[${name}].value`,
-        in: 'query',
-        description: `Repeatable. Parsed as ${type}. Takes comma-separated items with \`in\` and \`between\`.`,
-        explode: true,
-        schema: { type: 'array', items: { type: 'string' } }
+const DIRECTIONS = ['asc', 'desc', 'ascending', 'descending']
+
+function sortDirection(components: Components): object {
+  return {
+    name: 'sortDirection',
+    in: 'query',
+    description: 'One direction for all sort columns, or one for each, in any letter case. Ascending by default.',
+    style: 'form',
+    explode: false,
+    schema: {
+      type: 'array',
+      maxItems: MAX_SORT_COLUMNS,
+      items: {
+        anyOf: [
+          components.refer('schemas', 'SortDirection', () => ({ type: 'string', enum: DIRECTIONS })),
+          { type: 'string', description: 'In any letter case.', pattern: trimmed(DIRECTIONS.map(anyLetterCase)) }
+        ]
       }
-    ])
+    }
+  }
+}
+
+/** The most conditions that a request may have. */
+const MAX_CONDITIONS = 50
+
+/** Two for each property, both repeatable: the n-th operator belongs to the n-th value, and an incomplete pair is ignored. */
+function filterParameters(components: Components, { name: of, properties }: Resource): object[] {
+  return properties
+    .filter(({ filterable }) => filterable)
+    .flatMap((property) => {
+      const { name, type } = property
+      const named = (part: string): string => `filters[${name}].${part}`
+      return [
+        components.refer('parameters', `${of}.${name}.operator`, () => ({
+          name: named('operator'),
+          in: 'query',
+          description: 'How the property is compared. Repeatable: the n-th operator belongs to the n-th value.',
+          explode: true,
+          schema: { type: 'array', maxItems: MAX_CONDITIONS, items: operatorSchema(components, property) }
+        })),
+        components.refer('parameters', `${of}.${name}.value`, () => ({
+          name: named('value'),
+          in: 'query',
+          description: `Parsed as ${type}. Repeatable. Takes comma-separated items with \`in\` and \`between\`.`,
+          explode: true,
+          schema: { type: 'array', maxItems: MAX_CONDITIONS, items: { type: 'string', maxLength: 4096 } }
+        }))
+      ]
+    })
+}
+
+/** The operators of a property as an enumeration, and in the other spellings that the service takes. */
+function operatorSchema(components: Components, { type, operators, operatorAliases }: Property): object {
+  const words = [...operators, ...operatorAliases]
+  const operator = components.share(`Operator.${type}`, { type: 'string', enum: words })
+  return components.share(`AnyOperator.${type}`, {
+    anyOf: [
+      operator,
+      {
+        type: 'string',
+        description: 'In any letter case. Spaces, `_` and `-` make no difference: `startsWith` is `starts with`.',
+        pattern: anyOperatorSpelling(words)
+      }
+    ]
+  })
 }

@@ -22,6 +22,11 @@ function signPattern({ minimum }: Bounded): string {
   return minimum === '' || minimum.startsWith('-') ? '-?' : ''
 }
 
+/** The same for a request, which may write a zero with a sign. */
+function givenSign(property: Bounded): string {
+  return signPattern(property) === '' ? '(?:-(?=[0.]+$))?' : '-?'
+}
+
 const INT32 = { minimum: -2_147_483_648, maximum: 2_147_483_647 } as const
 
 interface ValueSchema {
@@ -73,17 +78,57 @@ export function parameterSchema(property: Property): object {
 }
 
 function parameterText(property: Property): ValueSchema {
-  if (property.type === 'dateTime') return inputValueSchema(property)
-  if (property.type !== 'decimal') return boundedSchema(property)
-  return { type: 'string', pattern: anyDecimal(property), description: described(property, digitsInWords(property)) }
+  switch (property.type) {
+    case 'dateTime':
+      return {
+        type: 'string',
+        pattern: `^${DAY}(?:${momentPattern(Math.max(3, property.fractionDigits))})?$`,
+        description: 'RFC 3339 with any offset, none being UTC, or a date alone, which is its midnight in UTC.'
+      }
+    case 'long':
+      return { type: 'string', pattern: '^[+-]?0*[0-9]{1,20}$', description: described(property, 'A 64-bit integer.') }
+    case 'decimal':
+      return {
+        type: 'string',
+        pattern: '^[+-]?[0-9]+(?:\\.[0-9]+)?$',
+        description: described(property, digitsInWords(property))
+      }
+    case 'time':
+    case 'guid':
+      return inputValueSchema(property)
+    default:
+      return boundedSchema(property)
+  }
+}
+
+/** The schema of the id in a path. It has no bounds: a value out of bounds is simply not found. */
+export function idSchema(property: Property): object {
+  return parameterSchema({ ...property, minimum: '', maximum: '', minLength: 0 })
 }
 
 /** The schema of a member of a request, which accepts more forms than a response has (contract.md section 3). */
 export function inputSchema(property: Property): object {
   const { type: kind, nullable } = property
   const schema = inputValueSchema(property)
-  const types = [...(kind === 'long' || kind === 'decimal' ? ['number'] : []), ...(nullable ? ['null'] : [])]
+  const types = [
+    ...(kind === 'long' ? ['integer'] : kind === 'decimal' ? ['number'] : []),
+    ...(nullable ? ['null'] : [])
+  ]
   return withOwnType(schema, property, types)
+}
+
+const DAY = '(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])'
+const CLOCK = '(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]'
+const OFFSET = '(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?'
+
+/** A fraction of a second of that many digits at most, those that are zero at its end apart. */
+function fractionPattern(digits: number): string {
+  return digits === 0 ? '(?:\\.0+)?' : `(?:\\.[0-9]{1,${digits}}0*)?`
+}
+
+/** What follows the day: no offset is UTC. */
+function momentPattern(digits: number): string {
+  return `[Tt]${CLOCK}${fractionPattern(digits)}${OFFSET}`
 }
 
 function inputValueSchema(property: Property): ValueSchema {
@@ -91,29 +136,57 @@ function inputValueSchema(property: Property): ValueSchema {
     case 'decimal':
       return {
         type: 'string',
-        pattern: anyDecimal(property),
+        pattern: givenDecimal(property),
+        ...precisionKeywords(property),
         ...boundKeywords(property),
         description: described(property, `${digitsInWords(property)} A number of up to 15 digits is taken too.`)
       }
-    case 'long':
+    case 'long': {
+      const { minimum = -Number.MAX_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = boundKeywords(property)
       return {
         type: 'string',
-        pattern: longPattern(property),
-        ...boundKeywords(property),
+        pattern: `^${givenSign(property)}0*[0-9]{1,${property.maximum.length > 19 ? 20 : 19}}$`,
+        minimum: Math.max(minimum, -Number.MAX_SAFE_INTEGER),
+        maximum: Math.min(maximum, Number.MAX_SAFE_INTEGER),
         description: described(property, 'A string of digits; a number within ±(2^53−1) is taken too.')
       }
+    }
     case 'dateTime': {
       const { fractionDigits } = property
       const digits = fractionDigits === 3 ? 'milliseconds' : `${fractionDigits} digits of a second's fraction`
-      return { type: 'string', format: 'date-time', description: `RFC 3339 with any offset, at most ${digits}.` }
+      return {
+        type: 'string',
+        pattern: `^${DAY}${momentPattern(fractionDigits)}$`,
+        description: `RFC 3339 with any offset, none being UTC; at most ${digits}.`
+      }
     }
-    case 'time': {
-      const fraction = property.fractionDigits === 0 ? '' : `(\\.[0-9]{1,${property.fractionDigits}})?`
-      return { type: 'string', pattern: `^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]${fraction}$` }
-    }
+    case 'date':
+      return { type: 'string', format: 'date', pattern: `^${DAY}$` }
+    case 'time':
+      return { type: 'string', pattern: `^${CLOCK}${fractionPattern(property.fractionDigits)}$` }
+    case 'guid':
+      return { type: 'string', format: 'uuid', pattern: '^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$' }
     default:
       return boundedSchema(property)
   }
+}
+
+/** The bounds of a decimal that is sent as a JSON number, where the entity file sets none. */
+function precisionKeywords({ precision, scale, minimum, maximum }: Property): object {
+  if (precision === 0) return {}
+  const beyond = 10 ** (precision - scale)
+  return {
+    ...(minimum === '' ? { exclusiveMinimum: -beyond } : {}),
+    ...(maximum === '' ? { exclusiveMaximum: beyond } : {})
+  }
+}
+
+/** A decimal as a request may write it, in no more digits than the column has. */
+function givenDecimal(property: Property): string {
+  const { precision, scale } = property
+  if (precision === 0) return anyDecimal(property)
+  const whole = precision > scale ? `0*[0-9]{1,${precision - scale}}` : '0+'
+  return `^${givenSign(property)}${whole}${scale > 0 ? `(?:\\.[0-9]{1,${scale}})?` : ''}$`
 }
 
 function anyDecimal(property: Property): string {
@@ -130,7 +203,7 @@ function described(property: Property, advice: string): string {
   return bounds === '' ? advice : `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}. ${advice}`
 }
 
-/** The schema without bounds, for values in a path: a value out of bounds is simply not found. */
+/** The schema of a value in a response, without bounds. */
 export function valueSchema(property: Property): ValueSchema {
   return boundedSchema({ ...property, minimum: '', maximum: '', minLength: 0 })
 }

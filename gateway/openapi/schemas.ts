@@ -1,72 +1,76 @@
 import type { Action, Navigation, Property, Resource } from '../data/data-client.js'
+import type { Components } from './components.js'
 import { inputSchema, propertySchema, valueSchema } from './property-schema.js'
+
+// The schemas of a resource. Each is a component that the operations refer to.
 
 function isChildren({ kind }: Navigation): boolean {
   return kind === 'NAVIGATION_KIND_CHILDREN'
 }
 
-/** The schemas of a resource: its row, its children, its lookup, and the bodies of its writes. */
-export function resourceSchemas(resource: Resource): Readonly<Record<string, object>> {
-  const { name, navigations, properties } = resource
-  const row = {
+/** A row as reads and writes answer it. Members that an include brings are the only ones that may be absent. */
+export function rowSchema(components: Components, resource: Resource): object {
+  const { name, properties } = resource
+  return components.refer('schemas', name, () => ({
     type: 'object',
-    description: `${resource.description} With \`fields\` only the members asked for are there.`,
-    properties: {
-      ...members(properties),
-      ...Object.fromEntries(navigations.map((navigation) => [navigation.name, navigationSchema(name, navigation)]))
-    }
-  }
-  return {
-    [name]: row,
-    ...childSchemas(name, navigations),
-    [`${name}.lookup`]: lookupSchema(properties),
-    ...writeSchemas(resource)
-  }
+    description: resource.description,
+    required: properties.map((property) => property.name),
+    properties: { ...members(properties), ...includes(components, resource) }
+  }))
 }
 
-function navigationSchema(owner: string, navigation: Navigation): object {
+/** A row as a read answers it that may take `fields`: all of the row, or the members that were asked for. */
+export function shapedRowSchema(components: Components, resource: Resource): object {
+  const { name, properties } = resource
+  const selected = components.refer('schemas', `${name}.selected-fields`, () => ({
+    type: 'object',
+    description: 'The members that `fields` asked for.',
+    properties: {
+      ...members(properties.filter(({ selectable }) => selectable)),
+      ...includes(components, resource)
+    }
+  }))
+  return { anyOf: [rowSchema(components, resource), selected] }
+}
+
+/** The navigations of a row, each in a component, since rows and selected fields both have them. */
+function includes(components: Components, { name, navigations }: Resource): Readonly<Record<string, object>> {
+  return Object.fromEntries(
+    navigations.map((navigation) => [navigation.name, navigationSchema(components, name, navigation)])
+  )
+}
+
+function navigationSchema(components: Components, owner: string, navigation: Navigation): object {
   if (isChildren(navigation)) {
     return {
       type: 'array',
       description: 'Only with includeChildren=true.',
-      items: { $ref: `#/components/schemas/${childName(owner, navigation)}` }
+      items: childSchema(components, `${owner}.${navigation.name}`, navigation)
     }
   }
-  const row = { $ref: `#/components/schemas/${navigation.resource}` }
+  const target = components.resource(navigation.resource)
+  const row = target === undefined ? { type: 'object' } : rowSchema(components, target)
   if (navigation.kind === 'NAVIGATION_KIND_MANY_TO_MANY') {
     return { type: 'array', description: 'Only with includeChildren=true.', items: row }
   }
-  return {
-    description: 'Only with includeFKs=true.',
-    anyOf: [row, { type: 'null' }]
-  }
+  return { description: 'Only with includeFKs=true.', anyOf: [row, { type: 'null' }] }
 }
 
-function childName(owner: string, { name }: Navigation): string {
-  return `${owner}.${name}`
-}
-
-/** The schemas of children, and of their own children: `orders.lines`, `orders.lines.discounts`. */
-function childSchemas(owner: string, navigations: readonly Navigation[]): Readonly<Record<string, object>> {
-  const schemas = navigations.filter(isChildren).flatMap((child): [string, object][] => {
-    const name = childName(owner, child)
-    return [[name, childSchema(name, child)], ...Object.entries(childSchemas(name, child.navigations))]
-  })
-  return Object.fromEntries(schemas)
-}
-
-function childSchema(schemaName: string, { properties, navigations }: Navigation): object {
-  const nested = navigations.map((one): [string, object] => [one.name, navigationSchema(schemaName, one)])
-  return {
+/** The schema of a child, which has its own children: `orders.lines`, `orders.lines.discounts`. */
+function childSchema(components: Components, name: string, { properties, navigations }: Navigation): object {
+  return components.refer('schemas', name, () => ({
     type: 'object',
-    required: [...properties, ...navigations].map(({ name }) => name),
-    properties: { ...members(properties), ...Object.fromEntries(nested) }
-  }
+    required: [...properties, ...navigations].map((one) => one.name),
+    properties: {
+      ...members(properties),
+      ...Object.fromEntries(navigations.map((one) => [one.name, navigationSchema(components, name, one)]))
+    }
+  }))
 }
 
-function lookupSchema(properties: readonly Property[]): object {
-  const id = properties.find(({ name }) => name === 'id')
-  return {
+export function lookupSchema(components: Components, { name, properties }: Resource): object {
+  const id = properties.find((property) => property.name === 'id')
+  return components.refer('schemas', `${name}.lookup`, () => ({
     type: 'object',
     required: ['items'],
     properties: {
@@ -79,46 +83,37 @@ function lookupSchema(properties: readonly Property[]): object {
         }
       }
     }
-  }
+  }))
 }
 
 function members(properties: readonly Property[]): Readonly<Record<string, object>> {
   return Object.fromEntries(properties.map((property) => [property.name, propertySchema(property)]))
 }
 
-/** The schemas of the bodies of writes. Only the body of an action on a child has a member with a row version. */
-function writeSchemas(resource: Resource): Readonly<Record<string, object>> {
-  const { name, operations, actions } = resource
-  return {
-    ...(operations.includes('create') ? { [`${name}.create`]: createSchema(resource) } : {}),
-    ...(operations.includes('update')
-      ? { [`${name}.update`]: updateSchema(resource), [`${name}.patch`]: patchSchema(resource) }
-      : {}),
-    ...Object.fromEntries(actions.map((action) => [inputSchemaName(name, action.name), actionSchema(action)]))
-  }
-}
-
-export function inputSchemaName(resource: string, action: string): string {
-  return `${resource}.${action}.input`
-}
-
-function createSchema({ properties, navigations, createdChildren }: Resource): object {
-  const children = navigations.filter((one) => isChildren(one) && createdChildren.includes(one.name))
-  const schema = newObject(properties)
-  return {
-    ...schema,
-    description:
-      'Members with a default may be left out, and so may those that may be null and an owner that the token names. ' +
-      'Others are ignored.',
-    properties: {
-      ...schema.properties,
-      ...Object.fromEntries(children.map((child) => [child.name, childrenSchema(child)]))
+/** The body of a create, and of each item of a batch. */
+export function createSchema(components: Components, resource: Resource): object {
+  const { properties, navigations, createdChildren } = resource
+  return components.refer('schemas', `${resource.name}.create`, () => {
+    const children = navigations.filter((one) => isChildren(one) && createdChildren.includes(one.name))
+    const schema = newObject(properties)
+    return {
+      ...schema,
+      description:
+        'Members with a default may be left out, and so may those that may be null and an owner that the token names. ' +
+        'Others are ignored.',
+      properties: {
+        ...schema.properties,
+        ...Object.fromEntries(children.map((child) => [child.name, childrenSchema(child)]))
+      }
     }
-  }
+  })
 }
+
+/** The most children of one collection that a create may hold. */
+const MAX_CHILDREN = 1000
 
 function childrenSchema({ properties }: Navigation): object {
-  return { type: 'array', items: newObject(properties) }
+  return { type: 'array', maxItems: MAX_CHILDREN, items: newObject(properties) }
 }
 
 function newObject(properties: readonly Property[]): ObjectSchema {
@@ -130,34 +125,43 @@ function newObject(properties: readonly Property[]): ObjectSchema {
   }
 }
 
-function updateSchema({ properties }: Resource): ObjectSchema {
+/** The body of a PUT. */
+export function updateSchema(components: Components, { name, properties }: Resource): object {
   const settable = properties.filter(({ setOnUpdate }) => setOnUpdate)
-  return {
+  return components.refer('schemas', `${name}.update`, () => ({
     ...objectOf(settable),
-    required: settable.filter((one) => !one.nullable && !one.optionalOnUpdate).map(({ name }) => name)
-  }
+    required: settable.filter((one) => !one.nullable && !one.optionalOnUpdate).map((one) => one.name)
+  }))
 }
 
-/** What a patch has of JSON is merged into the stored value, and need not meet its schema by itself. */
-function patchSchema(resource: Resource): ObjectSchema {
-  const properties = resource.properties.map((one) => (one.type === 'json' ? { ...one, schema: '' } : one))
-  return { ...updateSchema({ ...resource, properties }), required: [] }
+/** The body of a PATCH. What it has of JSON is merged into the stored value, and need not meet its schema by itself. */
+export function patchSchema(components: Components, { name, properties }: Resource): object {
+  const settable = properties
+    .filter(({ setOnUpdate }) => setOnUpdate)
+    .map((one) => (one.type === 'json' ? { ...one, schema: '' } : one))
+  return components.refer('schemas', `${name}.patch`, () => ({ ...objectOf(settable), required: [] }))
 }
 
-function actionSchema({ input, childPrecondition }: Action): object {
-  const { required, properties, ...schema } = objectOf(input)
-  if (childPrecondition === '') return { ...schema, required, properties }
-  return {
-    ...schema,
-    required: [...required, childPrecondition],
-    properties: { ...properties, [childPrecondition]: CHILD_VERSION }
-  }
+/** The body of an action. Only that of an action on a child has a member with a row version. */
+export function actionSchema(components: Components, resource: string, action: Action): object {
+  const { name, input, childPrecondition } = action
+  return components.refer('schemas', `${resource}.${name}.input`, () => {
+    const schema = objectOf(input)
+    const required = input.filter((member) => member.requiredOnCreate || !member.nullable).map((member) => member.name)
+    if (childPrecondition === '') return { ...schema, required }
+    return {
+      ...schema,
+      required: [...required, childPrecondition],
+      properties: { ...schema.properties, [childPrecondition]: CHILD_VERSION }
+    }
+  })
 }
 
 const CHILD_VERSION = {
   type: 'string',
   contentEncoding: 'base64',
   minLength: 1,
+  pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
   description: 'The `rowVersion` that the child was last read with.'
 } as const
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describeApi } from './api-store.js'
 import { ids, json } from './http-call.js'
+import { parametersOf } from '../harness/openapi-document.js'
 
 describeApi('search', (store) => {
   const paged = async (query: string): Promise<unknown[]> => ids(await store.call(`/products/paged?${query}`))
@@ -70,11 +71,8 @@ describeApi('search', (store) => {
       const strict = await store.as(account, `${route}?search=x`, { headers: { prefer: 'handling=strict' } })
       store.problem(strict, { status: 400, code: 'parameter.unknown' })
     }
-    const document = json(await store.call('/openapi.json')) as {
-      paths: Record<string, { get?: { parameters: { name: string }[] } }>
-    }
-    const takes = (path: string): boolean =>
-      document.paths[path]?.get?.parameters.some(({ name }) => name === 'search') === true
+    const document = json(await store.call('/openapi.json'))
+    const takes = (path: string): boolean => parametersOf(document, path, 'get').has('search')
     expect(takes('/products/paged')).to.equal(true)
     expect(takes('/products')).to.equal(true)
     expect(takes('/products/export')).to.equal(true)

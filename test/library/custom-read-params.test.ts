@@ -4,6 +4,7 @@ import { GrpcCaller, isFailure } from '../stack/grpc-caller.js'
 import { ids, json } from '../api/http-call.js'
 import { StatementLog } from '../api/statement-log.js'
 import { describeLibrary } from './describe-library.js'
+import { parametersOf } from '../harness/openapi-document.js'
 
 const LIBRARIAN = { role: 'Librarian', sub: 'x' }
 const ADMIN = { role: 'Admin', sub: 'x' }
@@ -195,11 +196,14 @@ describeLibrary('a custom read with parameters', (store, kind) => {
     }
   })
 
+  /** A date alone, or with a time in any offset and in none. */
+  const MOMENT =
+    '^(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])(?:[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]' +
+    '(?:\\.[0-9]{1,3}0*)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?$'
+
   it('is documented with its parameters', async () => {
-    const { paths } = json(await store.as(undefined, '/openapi.json')) as {
-      paths: Record<string, { get: { parameters: Record<string, unknown>[] } }>
-    }
-    const params = (paths['/swatches/mixed']?.get.parameters ?? []).filter((one) => one['in'] === 'query')
+    const documented = parametersOf(json(await store.as(undefined, '/openapi.json')), '/swatches/mixed', 'get')
+    const params = [...documented.values()].filter((one) => one.in === 'query')
     expect(params).to.deep.equal([
       {
         name: 'since',
@@ -208,8 +212,8 @@ describeLibrary('a custom read with parameters', (store, kind) => {
         description: 'The begin of the period.',
         schema: {
           type: 'string',
-          format: 'date-time',
-          description: 'RFC 3339 with any offset, at most milliseconds.'
+          pattern: MOMENT,
+          description: 'RFC 3339 with any offset, none being UTC, or a date alone, which is its midnight in UTC.'
         }
       },
       {
@@ -218,8 +222,8 @@ describeLibrary('a custom read with parameters', (store, kind) => {
         required: false,
         schema: {
           type: 'string',
-          format: 'date-time',
-          description: 'RFC 3339 with any offset, at most milliseconds.'
+          pattern: MOMENT,
+          description: 'RFC 3339 with any offset, none being UTC, or a date alone, which is its midnight in UTC.'
         }
       },
       {
@@ -242,7 +246,7 @@ describeLibrary('a custom read with parameters', (store, kind) => {
         required: false,
         schema: {
           type: 'string',
-          pattern: '^-?[0-9]+(\\.[0-9]+)?$',
+          pattern: '^[+-]?[0-9]+(?:\\.[0-9]+)?$',
           description: 'At most 8 digits, 2 of them after the point.'
         }
       },
@@ -258,9 +262,14 @@ describeLibrary('a custom read with parameters', (store, kind) => {
         name: 'batch',
         in: 'query',
         required: false,
-        schema: { type: 'string', pattern: '^-?[0-9]{1,19}$', description: 'A 64-bit integer in exact digits.' }
+        schema: { type: 'string', pattern: '^[+-]?0*[0-9]{1,20}$', description: 'A 64-bit integer.' }
       },
-      { name: 'tag', in: 'query', required: false, schema: { type: 'string', format: 'uuid' } },
+      {
+        name: 'tag',
+        in: 'query',
+        required: false,
+        schema: { type: 'string', format: 'uuid', pattern: '^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$' }
+      },
       {
         name: 'most',
         in: 'query',

@@ -4,6 +4,7 @@ import { openDatabase } from '../../data-service/sql/connect.js'
 import { type Answer, filter, ids, json } from '../api/http-call.js'
 import { describeLibrary } from './describe-library.js'
 import application from './uniform-rest.config.js'
+import { parametersOf } from '../harness/openapi-document.js'
 
 const LIBRARIAN = { role: 'Librarian', sub: 'x' }
 const GUID = '0b5a4f1e-6d0f-4a77-9c1a-3f2f6a1c0d5e'
@@ -380,11 +381,9 @@ describeLibrary('keys of every kind', (store, kind) => {
 
   it('are described: the properties of each, and the id as a text', async () => {
     const document = json(await get('/openapi.json')) as {
-      paths: Record<string, { get: { parameters: { name: string; schema: object }[] } }>
       components: { schemas: Record<string, { required?: string[]; properties: Record<string, object> }> }
     }
-    const id = document.paths['/shelves/{id}']?.get.parameters.find(({ name }) => name === 'id')
-    expect(id?.schema).to.include({ type: 'string' })
+    expect(parametersOf(document, '/shelves/{id}', 'get').get('id')?.schema).to.include({ type: 'string' })
     const { schemas } = document.components
     expect(Object.keys(schemas['shelves']?.properties ?? {}).slice(0, 4)).to.deep.equal([
       'id',

@@ -1,17 +1,33 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { default as addFormats } from 'ajv-formats'
 import { expect } from 'chai'
+import type { Resource } from '../../../gateway/data/data-client.js'
 import { openApiDocument } from '../../../gateway/openapi/document.js'
 import { DomainError } from '../../../shared/errors.js'
+import { followed, inside, type Json, parametersOf } from '../../harness/openapi-document.js'
 import { action, customRead, products, property } from '../fake-data-client.js'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 /** The document as JSON brings it over, and a look at what is in it. */
-function documentOf(...resources: Parameters<typeof openApiDocument>[0]): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(openApiDocument(resources, 'https://x.example/api'))) as Record<string, unknown>
+function documentOf(...resources: Resource[]): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(openApiDocument({ resources }, 'https://x.example/api'))) as Record<string, unknown>
 }
 
-function inside(document: unknown, ...steps: readonly string[]): unknown {
-  return steps.reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined)?.[step], document)
+/** The paths of resources, without those of the gateway itself. */
+function resourcePaths(document: Json): Readonly<Record<string, Readonly<Record<string, Json>>>> {
+  const all = document['paths'] as Record<string, Record<string, Json>>
+  return Object.fromEntries(
+    Object.entries(all).filter(([path]) => !/^\/(?:auth|health|problems|docs|openapi|\.)/.test(path))
+  )
+}
+
+/** Whether the schema takes the value, which is a text for a parameter. */
+function takes(document: unknown, schema: unknown, value: unknown): boolean {
+  const ajv = new Ajv2020({ strict: false, allowUnionTypes: true })
+  addFormats.default(ajv)
+  const components = (document as Json)['components']
+  return ajv.compile({ ...(schema as object), components })(value)
 }
 
 describe('the OpenAPI document', () => {
@@ -37,7 +53,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('has the paths that a resource serves and no others', () => {
-    expect(documentOf(products())['paths']).to.have.all.keys(
+    expect(resourcePaths(documentOf(products()))).to.have.all.keys(
       '/products',
       '/products/paged',
       '/products/export',
@@ -46,12 +62,15 @@ describe('the OpenAPI document', () => {
       '/products/{id}/publish',
       '/products/{id}/rename'
     )
-    expect(documentOf(products({ operations: ['lookup'], actions: [] }))['paths']).to.have.all.keys('/products/lookup')
+    expect(resourcePaths(documentOf(products({ operations: ['lookup'], actions: [] })))).to.have.all.keys(
+      '/products/lookup'
+    )
   })
 
   it('tells each type as it is on the wire', () => {
-    const properties = inside(documentOf(products()), 'components', 'schemas', 'products', 'properties')
-    expect(properties).to.deep.include({
+    const document = documentOf(products())
+    const schema = inside(document, 'components', 'schemas', 'products')
+    expect(inside(document, 'components', 'schemas', 'products', 'properties')).to.deep.include({
       name: { type: 'string', maxLength: 200 },
       price: { type: 'string', pattern: '^-?[0-9]{1,8}\\.[0-9]{2}$', description: 'Exact digits, scale kept.' },
       barcode: {
@@ -61,34 +80,120 @@ describe('the OpenAPI document', () => {
       },
       isActive: { type: 'boolean' }
     })
-    expect(inside(properties, 'variants', 'items')).to.deep.equal({
+    expect(inside(schema, 'properties', 'variants', 'items')).to.deep.equal({
       $ref: '#/components/schemas/products.variants'
     })
   })
 
-  it('takes page numbers and sizes from 1', () => {
-    const parameters = inside(documentOf(products()), 'paths', '/products/paged', 'get', 'parameters')
-    const schemas = new Map(
-      (parameters as { name: string; schema: object }[]).map(({ name, schema }) => [name, schema])
-    )
-    expect(schemas.get('pageSize')).to.deep.equal({ type: 'integer', minimum: 1, default: 10 })
-    expect(schemas.get('pageNumber')).to.deep.equal({ type: 'integer', minimum: 1, default: 1 })
+  it('requires every member of a row that no include brings, and none of the fields that were asked for', () => {
+    const document = documentOf(products())
+    const schemas = inside(document, 'components', 'schemas') as Readonly<Record<string, Json>>
+    expect(schemas['products']?.['required']).to.deep.equal([
+      'id',
+      'name',
+      'price',
+      'barcode',
+      'releasedAt',
+      'externalId',
+      'isActive',
+      'rowVersion'
+    ])
+    expect(schemas['products.selected-fields']).to.not.have.property('required')
+    const shaped = [
+      { $ref: '#/components/schemas/products' },
+      { $ref: '#/components/schemas/products.selected-fields' }
+    ]
+    const answered = (path: string, method: string, status: string): unknown =>
+      inside(document, 'paths', path, method, 'responses', status, 'content', 'application/json', 'schema')
+    expect(answered('/products/{id}', 'get', '200')).to.deep.equal({ anyOf: shaped })
+    expect(answered('/products/paged', 'get', '200')).to.deep.equal({ type: 'array', items: { anyOf: shaped } })
+    for (const method of ['put', 'patch'])
+      expect(answered('/products/{id}', method, '200'), method).to.deep.equal(shaped[0])
+    expect(answered('/products', 'post', '201')).to.deep.equal(shaped[0])
   })
 
-  it('names the operators of a property with their short names', () => {
-    const operators = ['equals', 'is empty']
-    const resource = products({ properties: [property('id', 'int', { operators, operatorAliases: ['eq'] })] })
-    const parameters = inside(documentOf(resource), 'paths', '/products/paged', 'get', 'parameters')
-    const found = (parameters as { name: string; description: string }[]).find(
-      ({ name }) => name === 'filters[id].operator'
+  it('takes page numbers and sizes from 1, and the alias of the page number', () => {
+    const parameters = parametersOf(documentOf(products()), '/products/paged', 'get')
+    expect(parameters.get('pageSize')?.schema).to.deep.equal({ type: 'integer', minimum: 1, default: 10 })
+    for (const name of ['pageNumber', 'page']) {
+      expect(parameters.get(name)?.schema, name).to.deep.equal({ type: 'integer', minimum: 1, default: 1 })
+    }
+  })
+
+  it('enumerates the operators of a property with their short names, and takes every spelling of them', () => {
+    const operators = ['starts with', 'is empty']
+    const document = documentOf(
+      products({ properties: [property('id', 'int', { operators, operatorAliases: ['eq'] })] })
     )
-    expect(found?.description).to.contain('One of: equals, is empty, eq.')
+    const schema = parametersOf(document, '/products/paged', 'get').get('filters[id].operator')?.schema.items
+    const [words] = inside(document, 'components', 'schemas', 'AnyOperator.int', 'anyOf') as Json[]
+    expect(followed(document, words)).to.deep.equal({ type: 'string', enum: ['starts with', 'is empty', 'eq'] })
+    for (const text of ['starts with', 'startsWith', 'STARTS_WITH', 'starts-with', ' Is  Empty', 'EQ', 'i-s_e mpty']) {
+      expect(takes(document, schema, text), text).to.equal(true)
+    }
+    for (const text of ['', 'starts', 'equals', 'isempty!', 'eq.'])
+      expect(takes(document, schema, text), text).to.equal(false)
+  })
+
+  it('takes sort columns, directions and fields in any letter case', () => {
+    const document = documentOf(products())
+    const parameters = parametersOf(document, '/products/paged', 'get')
+    const accepts = (name: string, text: string): boolean =>
+      takes(document, parameters.get(name)?.schema, text.split(','))
+    for (const text of ['price', 'Price', 'PRICE,name', ' id , Name'])
+      expect(accepts('sortColumn', text), text).to.equal(true)
+    for (const text of ['prices', 'a,b,c,d,e', 'rowVersion', ''])
+      expect(accepts('sortColumn', text), text).to.equal(false)
+    for (const text of ['DESC', 'asc,Descending', ' desc']) expect(accepts('sortDirection', text), text).to.equal(true)
+    expect(accepts('sortDirection', 'down')).to.equal(false)
+    for (const text of ['', 'ID, name', 'variants', 'rowversion']) expect(accepts('fields', text), text).to.equal(true)
+    expect(accepts('fields', 'costPrice')).to.equal(false)
+  })
+
+  it('takes any request id, and the entity tags and keys that the service reads', () => {
+    const document = documentOf(products())
+    const parameters = parametersOf(document, '/products/{id}', 'put')
+    const accepts = (name: string, text: string): boolean => takes(document, parameters.get(name)?.schema, text)
+    for (const text of ['', 'a b', 'ü', 'x'.repeat(300)]) expect(accepts('X-Request-Id', text), text).to.equal(true)
+    for (const text of ['W/"AQIDBAUGBwg="', '"AQID"', 'W/"AQIDBAUGBwg=", "AQID"', ',"AQID",', ' "AQID" '])
+      expect(accepts('If-Match', text), text).to.equal(true)
+    for (const text of ['', '*', 'w/"AQID"', 'AQID', '"AQI"', '""', '"AQID","x"', '"AQID" "AQID"', '"AQID",*'])
+      expect(accepts('If-Match', text), text).to.equal(false)
+    for (const text of ['', 'a', '"a"', '"\\""', 'x'.repeat(255)])
+      expect(accepts('Idempotency-Key', text), text).to.equal(true)
+    for (const text of ['a b', 'ü', '"', '""', '"a', '"\\a"', 'x'.repeat(256)])
+      expect(accepts('Idempotency-Key', text), text).to.equal(false)
+  })
+
+  it('takes dates and times with any offset and with none', () => {
+    const set = { setOnCreate: true, setOnUpdate: true }
+    const document = documentOf(products({ properties: [property('at', 'dateTime', { fractionDigits: 3, ...set })] }))
+    const accepts = (at: unknown): boolean =>
+      takes(document, inside(document, 'components', 'schemas', 'products.update'), { at })
+    for (const at of [
+      '2026-01-31T08:00:00',
+      '2026-01-31T08:00:00Z',
+      '2026-01-31t08:00:00.123000z',
+      '2026-01-31T08:00:00.5+05:45'
+    ]) {
+      expect(accepts(at), at).to.equal(true)
+    }
+    for (const at of [
+      '2026-01-31',
+      '2026-01-31 08:00:00',
+      '2026-01-31T24:00:00',
+      '2026-01-31T08:00:00.1234',
+      5,
+      null
+    ]) {
+      expect(accepts(at), String(at)).to.equal(false)
+    }
   })
 
   it('documents filters of filterable properties alone', () => {
     const hidden = products({ properties: [property('id', 'int'), property('note', 'string', { filterable: false })] })
-    const parameters = inside(documentOf(hidden), 'paths', '/products/paged', 'get', 'parameters') as { name: string }[]
-    const filters = parameters.map(({ name }) => name).filter((name) => name.startsWith('filters'))
+    const names = [...parametersOf(documentOf(hidden), '/products/paged', 'get').keys()]
+    const filters = names.filter((name) => name.startsWith('filters'))
     expect(filters).to.deep.equal(['filters[id].operator', 'filters[id].value'])
   })
 
@@ -109,20 +214,17 @@ describe('the OpenAPI document', () => {
   })
 
   it('requires If-Match of every PUT and PATCH, and a token of every write', () => {
-    const paths = documentOf(products())['paths'] as Record<string, Record<string, Record<string, unknown>>>
-    for (const [path, item] of Object.entries(paths)) {
+    const document = documentOf(products())
+    for (const [path, item] of Object.entries(resourcePaths(document))) {
       for (const [method, operation] of Object.entries(item)) {
         if (method === 'get') continue
         expect(operation['security'], path).to.deep.equal([{ bearer: [] }])
-        const headers = new Map(
-          (operation['parameters'] as { name: string; required?: boolean }[]).map(({ name, required }) => [
-            name,
-            required === true
-          ])
-        )
+        const parameters = parametersOf(document, path, method)
         const guarded = ['put', 'patch'].includes(method)
-        expect(headers.get('If-Match'), `${method} ${path}`).to.equal(method === 'post' ? undefined : guarded)
-        expect(headers.has('Idempotency-Key'), `${method} ${path}`).to.equal(method !== 'delete')
+        expect(parameters.get('If-Match')?.required, `${method} ${path}`).to.equal(
+          method === 'post' ? undefined : guarded
+        )
+        expect(parameters.has('Idempotency-Key'), `${method} ${path}`).to.equal(method !== 'delete')
         const statuses = Object.keys(operation['responses'] as object)
         expect(statuses, path).to.include.members(['400', '401', '403', 'default'])
         if (guarded) {
@@ -149,12 +251,16 @@ describe('the OpenAPI document', () => {
         name: { type: 'string', maxLength: 200 },
         price: {
           type: ['string', 'number'],
-          pattern: '^-?[0-9]+(\\.[0-9]+)?$',
+          pattern: '^-?0*[0-9]{1,8}(?:\\.[0-9]{1,2})?$',
+          exclusiveMinimum: -100_000_000,
+          exclusiveMaximum: 100_000_000,
           description: 'At most 10 digits, 2 of them after the point. A number of up to 15 digits is taken too.'
         },
         barcode: {
-          type: ['string', 'number', 'null'],
-          pattern: '^-?[0-9]{1,19}$',
+          type: ['string', 'integer', 'null'],
+          pattern: '^-?0*[0-9]{1,19}$',
+          minimum: -9007199254740991,
+          maximum: 9007199254740991,
           description: 'A string of digits; a number within ±(2^53−1) is taken too.'
         }
       }
@@ -204,23 +310,25 @@ describe('the OpenAPI document', () => {
     expect(inside(schemas, 'products.update', 'properties')).to.deep.equal({
       price: {
         type: ['string', 'number'],
-        pattern: '^[0-9]+(\\.[0-9]+)?$',
+        pattern: '^(?:-(?=[0.]+$))?0*[0-9]{1,8}(?:\\.[0-9]{1,2})?$',
+        exclusiveMaximum: 100_000_000,
         minimum: 0,
         description:
           'At least 0. At most 10 digits, 2 of them after the point. A number of up to 15 digits is taken too.'
       },
       change: {
         type: ['string', 'number'],
-        pattern: '^-?[0-9]+(\\.[0-9]+)?$',
+        pattern: '^-?0*[0-9]{1,3}(?:\\.[0-9]{1,1})?$',
         minimum: -9.5,
         maximum: 9.5,
         description:
           'From -9.5 to 9.5. At most 4 digits, 1 of them after the point. A number of up to 15 digits is taken too.'
       },
       serial: {
-        type: ['string', 'number'],
-        pattern: '^[0-9]{1,19}$',
+        type: ['string', 'integer'],
+        pattern: '^(?:-(?=[0.]+$))?0*[0-9]{1,19}$',
         minimum: 1,
+        maximum: 9007199254740991,
         description: 'At least 1. A string of digits; a number within ±(2^53−1) is taken too.'
       }
     })
@@ -230,20 +338,17 @@ describe('the OpenAPI document', () => {
         pattern: '^[0-9]{1,8}\\.[0-9]{2}$',
         description: 'At least 0. Exact digits, scale kept.'
       },
-      serial: { type: 'string', pattern: '^[0-9]{1,19}$', description: 'At least 1. A 64-bit integer in exact digits.' }
+      serial: {
+        type: 'string',
+        pattern: '^[0-9]{1,19}$',
+        description: 'At least 1. A 64-bit integer in exact digits.'
+      }
     })
   })
 
   it('takes any id of the type in a path: one out of bounds is only not found', () => {
     const id = property('id', 'int', { minimum: '1' })
-    const parameters = inside(
-      documentOf(products({ properties: [id] })),
-      'paths',
-      '/products/{id}',
-      'get',
-      'parameters'
-    )
-    const found = (parameters as { name: string; schema: object }[]).find(({ name }) => name === 'id')
+    const found = parametersOf(documentOf(products({ properties: [id] })), '/products/{id}', 'get').get('id')
     expect(found?.schema).to.include({ minimum: -2_147_483_648, maximum: 2_147_483_647 })
   })
 
@@ -269,7 +374,6 @@ describe('the OpenAPI document', () => {
     expect(some).to.have.property('description', deleteCondition)
     expect(some).to.have.nested.property('responses.422')
     const any = remove(documentOf(products()))
-    expect(any).to.not.have.property('description')
     expect(any).to.not.have.nested.property('responses.422')
   })
 
@@ -283,10 +387,10 @@ describe('the OpenAPI document', () => {
   it('shows the owner parameter where its filter stands, and nowhere else', () => {
     const reads = [customRead('session-ids', { ownerFiltered: true }), customRead('all')]
     const resource = products({ ownerParameter: 'userId', ownerFiltered: ['list', 'delete', 'act'], reads })
-    const paths = documentOf(resource)['paths'] as Record<string, Record<string, { parameters: { name: string }[] }>>
-    const filtered = Object.entries(paths).flatMap(([path, item]) =>
-      Object.entries(item).flatMap(([method, { parameters }]) =>
-        parameters.filter(({ name }) => name === 'userId').map(() => `${method} ${path}`)
+    const document = documentOf(resource)
+    const filtered = Object.entries(resourcePaths(document)).flatMap(([path, item]) =>
+      Object.keys(item).flatMap((method) =>
+        parametersOf(document, path, method).has('userId') ? [`${method} ${path}`] : []
       )
     )
     expect(filtered).to.have.members([
@@ -296,7 +400,7 @@ describe('the OpenAPI document', () => {
       'put /products/{id}/publish',
       'put /products/{id}/rename'
     ])
-    const found = paths['/products']?.['get']?.parameters.find(({ name }) => name === 'userId')
+    const found = parametersOf(document, '/products', 'get').get('userId')
     expect(found).to.deep.include({ in: 'query', schema: { type: 'integer', format: 'int64' } })
   })
 

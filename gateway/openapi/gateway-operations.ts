@@ -1,0 +1,442 @@
+import type { ErrorCode } from '../../shared/errors.js'
+import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/read-session-cookie.js'
+import { type Components, type HeaderName, jsonContent, problemResponses, success } from './components.js'
+import type { DocumentedOperation } from './operations.js'
+import { requestIdParameters } from './parameters.js'
+
+// The operations that the gateway has beside those of resources: sessions of browsers, keys, health and documents.
+
+/** Which credentials an operation takes, in the words of `securitySchemes`; an empty one means that it needs none. */
+type Security = readonly Readonly<Record<string, readonly []>>[]
+
+interface GatewayOperation extends DocumentedOperation {
+  readonly tag: keyof typeof TAGS
+  readonly security: Security
+}
+
+const TAGS = {
+  sessions: 'Sessions of browsers, in cookies, for pages of the same site.',
+  service: 'Health of the service, its keys and its documents.'
+} as const
+
+/** The security schemes of the document. */
+export const SECURITY_SCHEMES = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'An access token. Cookies are no credential of resources.'
+  },
+  accessCookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: ACCESS_COOKIE,
+    description: 'The access token of a browser. Only the session endpoints read it.'
+  },
+  refreshCookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: REFRESH_COOKIE,
+    description: 'The refresh token of a browser. Only the session endpoints read it.'
+  }
+} as const
+
+const NO_CREDENTIAL: Security = []
+const SESSION: Security = [{ refreshCookie: [] }, { accessCookie: [] }, {}]
+/** A bearer token shows more of the document, where it may see more. */
+const OPTIONAL_TOKEN: Security = [{}, { bearer: [] }]
+
+/** What the operations of one gateway depend on. */
+export interface GatewayFeatures {
+  /** Whether an outside OpenID provider signs people in. */
+  readonly hasSignIn: boolean
+}
+
+/** The tags of these operations. */
+export const GATEWAY_TAGS = Object.entries(TAGS).map(([name, description]) => ({ name, description }))
+
+/** The operations with their tags, ids and security. */
+export function gatewayOperations(components: Components, { hasSignIn }: GatewayFeatures): GatewayOperation[] {
+  return [
+    ...sessionOperations(components),
+    ...(hasSignIn ? signInOperations(components) : []),
+    ...serviceOperations(components)
+  ]
+}
+
+interface Described {
+  readonly path: string
+  readonly method?: DocumentedOperation['method']
+  readonly tag: keyof typeof TAGS
+  readonly id: string
+  readonly summary: string
+  readonly description: string
+  readonly security: Security
+  readonly parameters?: readonly object[]
+  /** The schema of a JSON body, and whether a request must have one. */
+  readonly body?: { readonly schema: object; readonly required: boolean }
+  readonly status: 200 | 204 | 303
+  readonly answer: string
+  readonly content?: object
+  readonly headers?: readonly HeaderName[]
+  readonly codes: readonly ErrorCode[]
+}
+
+function operation(components: Components, described: Described): GatewayOperation {
+  const { path, method = 'get', tag, id, summary, description, security, body } = described
+  const { parameters = [], status, answer, content, headers = [], codes } = described
+  return {
+    path,
+    method,
+    tag,
+    security,
+    document: {
+      id,
+      summary,
+      description,
+      parameters: [...parameters, ...requestIdParameters(components)],
+      ...(body === undefined ? {} : { requestBody: { required: body.required, content: jsonContent(body.schema) } }),
+      responses: {
+        ...success(components, {
+          status,
+          description: answer,
+          headers,
+          ...(content === undefined ? {} : { content })
+        }),
+        ...problemResponses(components, { name: id.replaceAll(' ', '-'), codes: ['request.malformed', ...codes] })
+      }
+    }
+  }
+}
+
+const BODY: readonly ErrorCode[] = ['body.malformed', 'body.too-large', 'media-type.unsupported']
+const SAME_SITE: readonly ErrorCode[] = ['request.cross-site']
+
+const TEXT = { type: 'string' } as const
+const NOT_BLANK = { type: 'string', pattern: '\\S' } as const
+
+function accessTokenSchema(components: Components): object {
+  return components.refer('schemas', 'AccessToken', () => ({
+    type: 'object',
+    description: 'The access token of a session. No body ever holds its refresh token.',
+    required: ['accessToken', 'accessTokenExpiry'],
+    properties: {
+      accessToken: { type: 'string', description: 'Sent as `Authorization: Bearer`.' },
+      accessTokenExpiry: { type: 'string', format: 'date-time' }
+    }
+  }))
+}
+
+/** An object whose members all have to be there. */
+function objectOf(properties: Readonly<Record<string, object>>): object {
+  return { type: 'object', required: Object.keys(properties), properties }
+}
+
+const ANYTHING = { description: 'It is not read.' } as const
+
+function sessionOperations(components: Components): GatewayOperation[] {
+  const session = { tag: 'sessions', method: 'post' } as const
+  const ends = {
+    ...session,
+    security: SESSION,
+    status: 204,
+    answer: 'Both cookies are expired.',
+    headers: ['Set-Cookie', 'Vary'],
+    body: { schema: ANYTHING, required: false },
+    codes: [...SAME_SITE, ...BODY]
+  } as const satisfies Partial<Described>
+  const token = accessTokenSchema(components)
+  const noSession = components.refer('schemas', 'NoSession', () =>
+    objectOf({ error: { type: 'string', const: 'no_session' } })
+  )
+  const sessionToken = operation(components, {
+    ...session,
+    path: '/auth/session/token',
+    id: 'session token',
+    summary: 'The access token of the session',
+    description: 'For the scripts of a page. The session is refreshed where its access token has expired.',
+    security: SESSION,
+    body: { schema: ANYTHING, required: false },
+    status: 200,
+    answer: 'The access token. Cookies are set only after a refresh.',
+    content: jsonContent(token),
+    headers: ['Set-Cookie', 'Vary'],
+    codes: [...SAME_SITE, ...BODY]
+  })
+  return [
+    operation(components, {
+      ...session,
+      path: '/auth/login',
+      id: 'login',
+      summary: 'A session by e-mail address and password',
+      description: 'Sets both cookies of the session.',
+      security: NO_CREDENTIAL,
+      body: {
+        schema: components.refer('schemas', 'Login', () => objectOf({ email: TEXT, password: TEXT })),
+        required: true
+      },
+      status: 200,
+      answer: 'The access token of the session.',
+      content: jsonContent(token),
+      headers: ['Set-Cookie', 'Vary'],
+      codes: [...SAME_SITE, ...BODY, 'body.invalid', 'auth.invalid-credentials', 'quota-exceeded']
+    }),
+    operation(components, {
+      ...ends,
+      path: '/auth/logout',
+      id: 'logout',
+      summary: 'The end of the session',
+      description: 'The cookies are expired even where the data service cannot be reached, which is 503.'
+    }),
+    operation(components, {
+      ...ends,
+      path: '/auth/logout-everywhere',
+      id: 'logout everywhere',
+      summary: 'The end of all sessions of the account',
+      description: 'The cookies are expired even where the data service cannot be reached, which is 503.'
+    }),
+    operation(components, {
+      ...session,
+      path: '/auth/session-cookie',
+      id: 'set session cookie',
+      summary: 'Tokens of a client as its cookies',
+      description: 'For tokens of an outside issuer. Without a refresh token only the access cookie is set.',
+      security: NO_CREDENTIAL,
+      body: {
+        schema: components.refer('schemas', 'SessionTokens', () => ({
+          type: 'object',
+          required: ['accessToken'],
+          properties: { accessToken: NOT_BLANK, refreshToken: NOT_BLANK }
+        })),
+        required: true
+      },
+      status: 204,
+      answer: 'The cookies are set.',
+      headers: ['Set-Cookie', 'Vary'],
+      codes: [...SAME_SITE, ...BODY, 'body.invalid']
+    }),
+    operation(components, {
+      ...ends,
+      method: 'delete',
+      path: '/auth/session-cookie',
+      id: 'delete session cookie',
+      summary: 'The end of the session',
+      description: 'The same as `POST /auth/logout`. It is 204 without cookies, too.'
+    }),
+    {
+      ...sessionToken,
+      document: {
+        ...sessionToken.document,
+        responses: {
+          ...sessionToken.document.responses,
+          401: success(components, {
+            status: 200,
+            description: 'There is no session. This is the only error that is no problem document.',
+            content: jsonContent(noSession),
+            headers: ['WWW-Authenticate', 'Set-Cookie', 'Vary']
+          })[200]
+        }
+      }
+    },
+    operation(components, {
+      ...session,
+      path: '/auth/password',
+      id: 'change password',
+      summary: 'A new password for the account of the session',
+      description: 'All other sessions of the account end.',
+      security: [{ refreshCookie: [] }],
+      body: {
+        schema: components.refer('schemas', 'PasswordChange', () =>
+          objectOf({ currentPassword: TEXT, newPassword: TEXT })
+        ),
+        required: true
+      },
+      status: 204,
+      answer: 'The password is changed.',
+      headers: ['Set-Cookie', 'Vary'],
+      codes: [
+        ...SAME_SITE,
+        ...BODY,
+        'body.invalid',
+        'auth.required',
+        'auth.invalid-token',
+        'auth.invalid-credentials',
+        'quota-exceeded'
+      ]
+    }),
+    operation(components, {
+      tag: 'sessions',
+      path: '/auth/antiforgery',
+      id: 'antiforgery token',
+      summary: 'A token for unsafe requests to the renderer',
+      description:
+        'It comes back as the header `X-CSRF-Token` or the form field `_csrf`, with the cookie that is set here. No ' +
+        'operation of this document needs it.',
+      security: SESSION,
+      status: 200,
+      answer: 'The token.',
+      content: jsonContent(components.refer('schemas', 'AntiforgeryToken', () => objectOf({ token: TEXT }))),
+      headers: ['Set-Cookie', 'Vary'],
+      codes: SAME_SITE
+    })
+  ]
+}
+
+function signInOperations(components: Components): GatewayOperation[] {
+  return [
+    operation(components, {
+      tag: 'sessions',
+      path: '/auth/sign-in',
+      id: 'sign in',
+      summary: 'Sign-in with the OpenID provider',
+      description: 'For browsers: it leads to the site of the provider.',
+      security: NO_CREDENTIAL,
+      parameters: [
+        {
+          name: 'returnTo',
+          in: 'query',
+          description: 'The path of this site where the browser goes after the sign-in.',
+          schema: TEXT
+        }
+      ],
+      status: 303,
+      answer: 'To the provider.',
+      headers: ['Location', 'Set-Cookie', 'Vary'],
+      codes: SAME_SITE
+    }),
+    operation(components, {
+      tag: 'sessions',
+      path: '/auth/callback',
+      id: 'callback page',
+      summary: 'Where the provider sends browsers back to',
+      description: 'A page that posts code and state to the same path. It reads no cookie and sets none.',
+      security: NO_CREDENTIAL,
+      parameters: ['code', 'state', 'iss', 'error'].map((name) => ({
+        name,
+        in: 'query',
+        description: 'As the provider sends it.',
+        schema: TEXT
+      })),
+      status: 200,
+      answer: 'The page.',
+      content: { 'text/html': { schema: TEXT } },
+      codes: ['auth.invalid-credentials']
+    }),
+    operation(components, {
+      tag: 'sessions',
+      method: 'post',
+      path: '/auth/callback',
+      id: 'finish sign in',
+      summary: 'The session after a sign-in',
+      description: 'Sets both cookies of the session.',
+      security: NO_CREDENTIAL,
+      body: {
+        schema: components.refer('schemas', 'SignInCallback', () => {
+          const text = { type: 'string', minLength: 1, maxLength: 8192 }
+          return { type: 'object', required: ['code', 'state'], properties: { code: text, state: text, iss: text } }
+        }),
+        required: true
+      },
+      status: 200,
+      answer: 'The access token of the session, and the path where the browser goes on.',
+      content: jsonContent({ allOf: [accessTokenSchema(components), objectOf({ returnTo: TEXT })] }),
+      headers: ['Set-Cookie', 'Vary'],
+      codes: [...SAME_SITE, ...BODY, 'body.invalid', 'auth.invalid-credentials', 'quota-exceeded']
+    })
+  ]
+}
+
+function serviceOperations(components: Components): GatewayOperation[] {
+  const service = { tag: 'service', security: NO_CREDENTIAL, status: 200, codes: [] } as const
+  const html = { 'text/html': { schema: TEXT } }
+  const health = jsonContent(
+    components.refer('schemas', 'Health', () => objectOf({ status: { type: 'string', const: 'ok' } }))
+  )
+  return [
+    ...(
+      [
+        ['/health', 'health', 'Whether requests can be served'],
+        ['/health/ready', 'health ready', 'Whether requests can be served'],
+        ['/health/live', 'health live', 'Whether the process runs']
+      ] as const
+    ).map(([path, id, summary]) =>
+      operation(components, {
+        ...service,
+        path,
+        id,
+        summary,
+        description: `${summary}: 200, or 503.`,
+        answer: 'It is so.',
+        content: health
+      })
+    ),
+    operation(components, {
+      ...service,
+      path: '/.well-known/jwks.json',
+      id: 'key set',
+      summary: "The public keys of the service's own access tokens",
+      description: 'A JSON Web Key Set (RFC 7517).',
+      answer: 'The keys.',
+      content: jsonContent(
+        components.refer('schemas', 'KeySet', () =>
+          objectOf({
+            keys: {
+              type: 'array',
+              items: {
+                type: 'object',
+                required: ['kty', 'kid'],
+                properties: { kty: TEXT, kid: TEXT, alg: TEXT, use: TEXT }
+              }
+            }
+          })
+        )
+      )
+    }),
+    operation(components, {
+      ...service,
+      path: '/openapi.json',
+      id: 'open api document',
+      summary: 'This document',
+      description: 'What its caller may see: a bearer token may show more.',
+      security: OPTIONAL_TOKEN,
+      answer: 'The document.',
+      content: jsonContent({ type: 'object' }),
+      headers: ['Vary'],
+      codes: ['auth.invalid-token']
+    }),
+    operation(components, {
+      ...service,
+      path: '/docs',
+      id: 'docs page',
+      summary: 'This document for people',
+      description: 'What its caller may see: a bearer token may show more.',
+      security: OPTIONAL_TOKEN,
+      answer: 'The page.',
+      content: html,
+      headers: ['Vary'],
+      codes: ['auth.invalid-token']
+    }),
+    operation(components, {
+      ...service,
+      path: '/problems',
+      id: 'problem pages',
+      summary: 'The codes of problem documents, for people',
+      description: 'Each code has a page of its own.',
+      answer: 'The page.',
+      content: html
+    }),
+    operation(components, {
+      ...service,
+      path: '/problems/{code}',
+      id: 'problem page',
+      summary: 'What one code means, for people',
+      description: 'The `type` of problem documents leads here.',
+      parameters: [
+        { name: 'code', in: 'path', description: 'A code of problem documents.', required: true, schema: TEXT }
+      ],
+      answer: 'The page.',
+      content: html,
+      codes: ['route.not-found']
+    })
+  ]
+}
