@@ -1,0 +1,63 @@
+# The images of docker-compose.yml: `service` is the gateway, the data service and the command `uniform-rest`; `shop` is
+# the example shop; `keys` makes what docker-compose.yml needs of passwords, keys and certificates.
+ARG NODE_VERSION=20
+FROM node:${NODE_VERSION}-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts && npm cache clean --force
+COPY tsconfig.json ./
+COPY proto proto
+COPY tools tools
+COPY shared shared
+COPY data-service data-service
+COPY gateway gateway
+COPY cli cli
+COPY examples examples
+RUN npm run build
+
+FROM build AS keys
+CMD ["node", "tools/compose/keys.mjs"]
+
+# /image is the root of the image `service`: Node with the libraries that it and the native modules load, production
+# dependencies without what only compilers, people or other platforms read, and the build.
+FROM build AS production
+# Packages of the shop, which are not among those of the service.
+RUN mkdir -p /shop/app/node_modules && cp -r node_modules/preact node_modules/preact-render-to-string /shop/app/node_modules/
+RUN npm prune --omit=dev --ignore-scripts \
+  && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.md' \) -delete \
+  && find node_modules -path '*/prebuilds/*' -name '*.node' ! -path "*/linux-$(node -p process.arch)/*.glibc.node" -delete \
+  && find node_modules/@azure node_modules/@typespec -type d \( -name browser -o -name react-native \) -prune -exec rm -rf {} +
+RUN mkdir -p /image/app/examples/store/storefront /image/app/dist /image/usr/local/bin /image/tmp /image/etc \
+    /image/var/lib/uniform-rest /image/var/lib/key-ring \
+  && cp -r package.json proto node_modules /image/app/ \
+  && cp -r dist/cli dist/data-service dist/gateway dist/shared dist/examples /image/app/dist/ \
+  && cp -r examples/store/storefront/assets /image/app/examples/store/storefront/ \
+  && find /image/app/dist -name '*.d.ts' -delete \
+  && cp "$(command -v node)" /image/usr/local/bin/node \
+  && ldd /usr/local/bin/node $(find node_modules -name '*.node') | grep -o '/[^ ]*\.so[^ ]*' | sort -u \
+    | xargs -I '{}' cp --dereference --parents '{}' /image \
+  && echo 'service:x:65532:65532::/app:/nonexistent' > /image/etc/passwd \
+  && echo 'service:x:65532:' > /image/etc/group \
+  && chown 65532:65532 /image/var/lib/uniform-rest /image/var/lib/key-ring \
+  && chmod 700 /image/var/lib/uniform-rest /image/var/lib/key-ring && chmod 1777 /image/tmp
+
+FROM scratch AS service
+COPY --from=production /image /
+USER 65532:65532
+WORKDIR /app
+# The admin port is on the loopback of the container: the health check alone uses it.
+ENV PATH=/usr/local/bin DATA_DIR=/var/lib/uniform-rest ADMIN_PORT=9090
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
+  CMD ["node", "--eval", "fetch('http://127.0.0.1:9090/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "--enable-source-maps", "--max-semi-space-size=4", "/app/dist/cli/main.js"]
+CMD ["--help"]
+
+FROM service AS shop
+COPY --from=production /shop /
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
+  CMD ["node", "--eval", "fetch('http://127.0.0.1:4000/shop-assets/mark.svg').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "--enable-source-maps", "/app/dist/examples/store/storefront/main.js"]
+CMD []
+
+# What `docker build .` makes.
+FROM service
