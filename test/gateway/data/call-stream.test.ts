@@ -402,8 +402,14 @@ describe('calls of the gateway in frames', () => {
   it('share several data services by what is under way on each', async () => {
     const [one, other] = await start(2)
     one.onCall = () => undefined
-    const held = Array.from({ length: 6 }, () => codeOf(data.list(call(), { resource: 'x' })))
-    while (one.calls.length < 3) await delay(5)
+    let answered = 0
+    const held = Array.from({ length: 6 }, async () => {
+      const code = await codeOf(data.list(call(), { resource: 'x' }))
+      answered += 1
+      return code
+    })
+    // Until the other has answered its half, both have as much under way.
+    while (one.calls.length + answered < 6) await delay(5)
     const stuck = one.calls.length
     for (let n = 0; n < 10; n++) await get()
     expect(one.calls).to.have.length(stuck)
