@@ -15,10 +15,13 @@ import { originForm } from './http/query-string.js'
 import { MAX_HEAD_BYTES } from './http/request-head.js'
 import { type KeyRing, processRing } from './key-ring/key-ring.js'
 import { docsPage } from './openapi/docs-page.js'
+import { RESPONSE_HEADERS } from './openapi/components.js'
 import { openApi } from './openapi/document.js'
 import { pageSession } from './renderer/destination.js'
 import { rendererProxy } from './renderer/renderer-proxy.js'
+import { backPressure, rateLimit } from './server/admission.js'
 import { CONNECTION_TIMEOUTS, Connections, type ConnectionTimeouts } from './server/connections.js'
+import { crossOrigin } from './server/cross-origin.js'
 import { Http2Listener, httpsServerFactory } from './server/http2.js'
 import { MalformedHttp } from './server/malformed-http.js'
 import { addAllMethods, health } from './server/methods.js'
@@ -89,6 +92,14 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   await app.register(securityHeaders, { strictTransport: config.strictTransport })
   // No cache stores a response that sets a cookie.
   await app.register(privateCookies)
+  // Scripts of other origins may call the API where a setting says so.
+  const { corsOrigins: origins, rateLimit: limit, maxEventLoopDelay } = config
+  if (origins.length > 0) {
+    await app.register(crossOrigin, { origins, exposedHeaders: RESPONSE_HEADERS, prefix: address.prefix })
+  }
+  // A client takes no more than its share, and the process takes no more than it can serve.
+  if (limit !== undefined) await app.register(rateLimit, { limit })
+  if (maxEventLoopDelay > 0) await app.register(backPressure, { maxEventLoopDelay, log })
   // Heads and bodies above the limits of the contract are rejected.
   await app.register(requestLimits)
   // Every error becomes a problem document.

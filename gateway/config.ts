@@ -6,6 +6,8 @@ import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity, type TlsFiles } from '../shared/tls.js'
 import { TrustedProxies } from './http/client-address.js'
 import { parsePublicBaseUrl, parseServiceUrl, type PublicBaseUrl } from './http/public-address.js'
+import { parseRateLimit, type RateLimit } from './server/admission.js'
+import { parseOrigins } from './server/cross-origin.js'
 import { type KeyRingSettings, parseRingLocation, parseVaultKey } from './key-ring/ring-settings.js'
 import { CLIENT_AUTHENTICATIONS, type OpenIdSettings } from './session/openid-provider.js'
 
@@ -24,6 +26,12 @@ export interface GatewayConfig {
   readonly drainTime: number
   /** Concurrent connections of clients. Further ones are closed at once. */
   readonly maxConnections: number
+  /** Origins whose scripts may call the API with a bearer token. */
+  readonly corsOrigins: readonly string[]
+  /** The requests of each address; undefined for no limit. */
+  readonly rateLimit: RateLimit | undefined
+  /** Milliseconds that the process may be late before it refuses requests; 0 for no limit. */
+  readonly maxEventLoopDelay: number
   /** `host:port` of each data service. A host name may stand for several. */
   readonly dataServiceAddresses: readonly string[]
   /** How unary calls go to a data service. */
@@ -54,8 +62,11 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     host: settings.parsed('GATEWAY_HOST', { fallback: '127.0.0.1', parse: parseHost }),
     port: settings.integer('GATEWAY_PORT', { fallback: 3000, min: 0, max: 65_535 }),
     admin: readAdminAddress(settings),
-    drainTime: settings.parsed('DRAIN_TIME', { fallback: '0s', parse: parseDrainTime }),
+    drainTime: settings.parsed('DRAIN_TIME', { fallback: '0s', parse: parseDurationOrNone }),
     maxConnections: settings.integer('MAX_CONNECTIONS', { fallback: 10_000, min: 1, max: 1_000_000 }),
+    corsOrigins: settings.parsed('CORS_ORIGINS', { fallback: '', parse: parseOrigins }),
+    rateLimit: settings.parsed('RATE_LIMIT', { fallback: '', parse: unlessBlank(parseRateLimit) }),
+    maxEventLoopDelay: settings.parsed('MAX_EVENT_LOOP_DELAY', { fallback: '2s', parse: parseDurationOrNone }),
     publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) })
   }
   const dataServiceAddresses = settings.parsed('DATA_SERVICE_ADDRESS', {
@@ -108,7 +119,7 @@ function parseHost(text: string): string | Error {
 }
 
 /** Milliseconds. Unlike other durations it may be zero. */
-function parseDrainTime(text: string): number | Error {
+function parseDurationOrNone(text: string): number | Error {
   const [, digits = '', unit = ''] = /^(\d{1,6})(ms|s)$/.exec(text) ?? []
   return digits === ''
     ? new Error('must be a duration such as 500ms, 2s or 0s')

@@ -410,9 +410,9 @@ const ERRORS = {
     grpc: status.RESOURCE_EXHAUSTED,
     http: 429,
     title: 'Too many attempts',
-    meaning: 'Too many attempts.',
+    meaning: 'Too many attempts, or too many requests of one address.',
     remedy:
-      'Retry after the seconds of `Retry-After`. Log-ins are refused after 10 failures of one account from one address, and after 100 of one address, within 15 minutes; the password is not looked at then.'
+      'Retry after the seconds of `Retry-After`. Log-ins are refused after 10 failures of one account from one address, and after 100 of one address, within 15 minutes; the password is not looked at then. Where `RATE_LIMIT` is set, any request beyond the limit of its address is refused, and the `RateLimit` field says what is left.'
   },
   'headers.too-large': {
     grpc: status.INVALID_ARGUMENT,

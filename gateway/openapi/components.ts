@@ -141,14 +141,37 @@ const HEADERS = {
     ...header('`Bearer`, with `error="invalid_token"` where a token was sent that is not accepted.'),
     required: true
   },
+  Allow: header('The methods that the path takes (RFC 9110), sent with 405.'),
   'Retry-After': header('Seconds after which the same request may succeed.', { type: 'integer', minimum: 1 }),
+  RateLimit: header(
+    'The requests that are left to the address in this window and the seconds until it ends: `"address";r=59;t=60`. Absent where requests are not limited.'
+  ),
+  'RateLimit-Policy': header('The limit: `"address";q=60;w=60` for 60 requests in 60 seconds. Absent likewise.'),
   'Strict-Transport-Security': header('Sent where the service is reached over HTTPS (RFC 6797).')
 } as const satisfies Readonly<Record<string, Header>>
 
 export type HeaderName = keyof typeof HEADERS
 
+/** The names of all response headers that a script may read: `Set-Cookie` is for the browser alone (Fetch Standard). */
+export const RESPONSE_HEADERS: readonly string[] = [
+  ...Object.keys(HEADERS).filter((name) => name !== 'Set-Cookie'),
+  // Answers to OPTIONS, which the document leaves out, have it.
+  'Accept-Patch',
+  // Some clients know only these of older drafts.
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset'
+]
+
 /** Headers of every response. */
-const COMMON_HEADERS = ['X-Request-Id', 'traceparent', 'Cache-Control', 'Strict-Transport-Security'] as const
+const COMMON_HEADERS = [
+  'X-Request-Id',
+  'traceparent',
+  'Cache-Control',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Strict-Transport-Security'
+] as const
 
 /** References for the `headers` of a response. */
 function headerRefs(components: Components, names: readonly HeaderName[]): object {
@@ -195,6 +218,7 @@ const ANYWHERE: readonly ErrorCode[] = [
   'uri.too-long',
   'headers.too-large',
   'method.not-allowed',
+  'quota-exceeded',
   'internal',
   'configuration',
   'upstream.bad-gateway',
@@ -253,7 +277,7 @@ export function problemResponses(
     ...Object.fromEntries(byStatus),
     default: components.refer('responses', 'Problem', () => ({
       description: `Any other failure: ${inWords(ANYWHERE)}.`,
-      headers: headerRefs(components, ['Retry-After']),
+      headers: headerRefs(components, ['Allow', 'Retry-After']),
       content: { 'application/problem+json': { schema: problemSchema(components) } }
     }))
   }

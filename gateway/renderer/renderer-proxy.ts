@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
@@ -7,7 +7,7 @@ import type { Catalogue } from '../data/catalogue.js'
 import { customReadNamed, READ_SEGMENTS } from '../entity-routes/paths.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { isFromAnotherOrigin } from '../http/cross-site.js'
-import { listMembers } from '../http/header-fields.js'
+import { addVary, listMembers } from '../http/header-fields.js'
 import { acceptsHtml } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { type RequestHead, destinationOf, type OwnPaths, type PageSession, rendererPath } from './destination.js'
@@ -53,13 +53,17 @@ export const rendererProxy = fp<RendererOptions>(
       storage: () => handlersByKey()
     })
     app.addHook('onRequest', (request, reply, done) => {
-      if (destinationOf(requestHead(request.raw), own).both) reply.header('vary', 'Accept')
+      if (destinationOf(requestHead(request.raw), own).both) varyByAccept(reply)
       done()
     })
     await app.register((pages) => proxyRoute(pages, options))
   },
   { name: 'renderer-proxy', dependencies: ['request-identity', 'problem-responses', 'request-limits'], fastify: '5.x' }
 )
+
+function varyByAccept(reply: FastifyReply): void {
+  reply.header('vary', addVary(String(reply.getHeader('vary') ?? ''), ['Accept']))
+}
 
 /** The store of find-my-way for the handlers of one path, by their destination. */
 function handlersByKey<Handler>(): { get(key: unknown): Handler | null; set(key: unknown, handler: Handler): void } {
@@ -98,7 +102,7 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
   app.addContentTypeParser('*', (_request, payload, done) => done(null, upstreamBody(payload)))
   app.setErrorHandler((error, request, reply) => {
     if (!(error instanceof DomainError) || !error.code.startsWith('upstream.')) throw error
-    reply.header('vary', 'Accept')
+    varyByAccept(reply)
     if (!acceptsHtml(request.headers.accept)) throw error
     log.warn({ requestId: request.id, code: error.code, err: error }, 'renderer failure')
     return sendFailurePage(reply, error, request.id)

@@ -7,6 +7,7 @@ import { BODY_TOO_LARGE } from '../../shared/wire.js'
 import { toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { pathOf } from '../http/query-string.js'
+import { Overload } from './admission.js'
 
 interface Meaning {
   readonly code: ErrorCode
@@ -77,8 +78,9 @@ export class ProblemSender {
   #understood(thrown: unknown, requestId: string | undefined): DomainError {
     if (thrown instanceof DomainError) {
       if (requestId === undefined) return thrown
-      if (isKeysUnavailable(thrown)) this.#log.debug({ requestId, code: thrown.code }, 'data service failure')
-      else if (thrown.code === 'internal' || thrown.code.startsWith('upstream.')) {
+      if (isKeysUnavailable(thrown) || thrown.cause instanceof Overload) {
+        this.#log.debug({ requestId, code: thrown.code }, 'data service failure')
+      } else if (thrown.code === 'internal' || thrown.code.startsWith('upstream.')) {
         this.#log.warn({ requestId, code: thrown.code, err: thrown }, 'data service failure')
       }
       return thrown

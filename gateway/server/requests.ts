@@ -81,11 +81,26 @@ export function logWhenClosed(log: Logger, request: FastifyRequest, { raw }: Fas
 /** One year (RFC 6797 section 6.1.1). Without includeSubDomains: the gateway cannot decide for other hosts. */
 export const STRICT_TRANSPORT = 'max-age=31536000'
 
-/** Sets `X-Content-Type-Options: nosniff` on every response, and `Strict-Transport-Security` if clients use HTTPS. */
+/**
+ * Of all answers that the gateway gives itself, as OWASP advises for interfaces: nothing in them is run, framed or embedded
+ * by another site, and no page is told where its reader came from. The gateway's own pages replace the policy by theirs, and pages
+ * of the renderer have what the renderer says.
+ */
+const OWN_ANSWERS = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin'
+} as const
+
+/**
+ * Sets `X-Content-Type-Options: nosniff` on every response, `Strict-Transport-Security` if clients use HTTPS, and OWN_ANSWERS
+ * on those that are not the renderer's.
+ */
 export const securityHeaders = fp<{ strictTransport: boolean }>(
   async (app, { strictTransport }) => {
-    app.addHook('onRequest', (_request, reply, done) => {
+    app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-content-type-options', 'nosniff')
+      if (request.routeOptions.config.streamsBody !== true) reply.headers(OWN_ANSWERS)
       if (strictTransport) reply.header('strict-transport-security', STRICT_TRANSPORT)
       done()
     })

@@ -22,7 +22,8 @@ export function examplesOf(page: string): readonly Example[] {
 }
 
 /** Headers that the README leaves out, in its own words, and so does the tour. */
-const LEFT_OUT = /^(?:x-request-id|x-content-type-options|date|connection|keep-alive|content-length):/i
+const LEFT_OUT =
+  /^(?:x-request-id|x-content-type-options|content-security-policy|referrer-policy|cross-origin-resource-policy|date|connection|keep-alive|content-length):/i
 
 /** What a command printed, in the form the pages show it, with what differs from run to run made the same. */
 export function comparable(output: string): string {

@@ -1,0 +1,113 @@
+import { getHeapStatistics } from 'node:v8'
+import underPressure from '@fastify/under-pressure'
+import fp from 'fastify-plugin'
+import { DomainError } from '../../shared/errors.js'
+import { throttledAddress } from '../../shared/ip-address.js'
+import type { Logger } from '../../shared/logger.js'
+import { clientAddress } from '../http/client-address.js'
+
+/** `count` requests in each window of `seconds`. */
+export interface RateLimit {
+  readonly count: number
+  readonly seconds: number
+}
+
+/** `<count>/<seconds>`, both whole numbers: `600/60`. */
+export function parseRateLimit(text: string): RateLimit | Error {
+  const [, count = '', seconds = ''] = /^(\d{1,9})\/(\d{1,6})$/.exec(text) ?? []
+  const limit = { count: Number(count), seconds: Number(seconds) }
+  return limit.count >= 1 && limit.seconds >= 1
+    ? limit
+    : new Error('must be <count>/<seconds>, such as 600/60 for 600 requests a minute')
+}
+
+/** Addresses that are counted at a time. Beyond, the one that was seen least lately is forgotten. */
+const COUNTED_ADDRESSES = 65_536
+
+/**
+ * Limits the requests of each client address, and of each /64 network of IPv6, to this process. All responses have the
+ * `RateLimit` and `RateLimit-Policy` fields (draft-ietf-httpapi-ratelimit-headers-10), and those of the drafts before it,
+ * which more clients read. A request beyond the limit is 429 `quota-exceeded` with `Retry-After`. Routes with
+ * `config: { rateLimit: false }` are not counted.
+ */
+export const rateLimit = fp<{ limit: RateLimit }>(
+  async (app, { limit: { count, seconds } }) => {
+    // It is loaded only where there is a limit.
+    const { default: limiter } = await import('@fastify/rate-limit')
+    await app.register(limiter, {
+      global: false,
+      max: count,
+      timeWindow: seconds * 1000,
+      cache: COUNTED_ADDRESSES,
+      keyGenerator: (request) => throttledAddress(clientAddress(request))
+    })
+    const countRequest = app.createRateLimit()
+    const policy = `"address";q=${count};w=${seconds}`
+    app.addHook('onRequest', async (request, reply) => {
+      if (request.routeOptions.config.rateLimit === false) return
+      const window = await countRequest(request)
+      if (window.isAllowed) return
+      const reset = Math.max(1, window.ttlInSeconds)
+      reply.headers({
+        ratelimit: `"address";r=${window.remaining};t=${reset}`,
+        'ratelimit-policy': policy,
+        'ratelimit-limit': String(count),
+        'ratelimit-remaining': String(window.remaining),
+        'ratelimit-reset': String(reset)
+      })
+      if (!window.isExceeded) return
+      throw new DomainError(
+        'quota-exceeded',
+        `More than ${count} requests in ${seconds} seconds came from this address. Retry in ${reset} seconds.`,
+        { retryAfter: reset }
+      )
+    })
+  },
+  { name: 'rate-limit', dependencies: ['request-identity'], fastify: '5.x' }
+)
+
+/** The cause of the error with which a request is refused because this process has too much to do. */
+export class Overload extends Error {
+  override readonly name = 'Overload'
+}
+
+/** Share of the memory that the process may use for JavaScript values, beyond which it takes no further requests. */
+const FULL_HEAP = 0.9
+/** Milliseconds between two lines of the log that say that requests are refused. */
+const WARNING_INTERVAL = 10_000
+/** Seconds after which a refused client may try again. The delay is measured anew each second. */
+const RETRY_AFTER = 1
+
+/**
+ * Refuses requests with 503 while the process is late by more than `maxEventLoopDelay` milliseconds (the mean of a
+ * second), or its heap is nearly full: those under way are then answered in time, and a load balancer takes another
+ * gateway. Routes with `config: { pressureHandler: admitted }` are served all the same.
+ */
+export const backPressure = fp<{ maxEventLoopDelay: number; log: Logger }>(
+  async (app, { maxEventLoopDelay, log }) => {
+    let warned = -Infinity
+    await app.register(underPressure, {
+      maxEventLoopDelay,
+      maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * FULL_HEAP),
+      pressureHandler: (...[, , type, value]) => {
+        // What under-pressure says of a second without a measurement, as the first one may be.
+        if (value === Infinity) return
+        const now = performance.now()
+        if (now - warned > WARNING_INTERVAL) {
+          warned = now
+          log.warn({ reason: type, value }, 'requests are refused: this process has too much to do')
+        }
+        throw new DomainError('upstream.unavailable', 'The gateway has too much to do at the moment.', {
+          retryAfter: RETRY_AFTER,
+          cause: new Overload(type)
+        })
+      }
+    })
+  },
+  { name: 'back-pressure', dependencies: ['request-identity'], fastify: '5.x' }
+)
+
+/** For routes that are served whatever there is to do. */
+export function admitted(): void {
+  // Under-pressure goes on with the request when its handler returns nothing.
+}

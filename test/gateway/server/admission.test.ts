@@ -1,0 +1,119 @@
+import { expect } from 'chai'
+import { readGatewayConfig } from '../../../gateway/config.js'
+import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
+
+describe('the limit of requests of an address', () => {
+  let gateway: GatewayFixture
+  before(async () => {
+    gateway = await startGateway({ RATE_LIMIT: '3/3600', TRUSTED_PROXIES: '127.0.0.1' })
+  })
+  after(() => gateway.close())
+
+  const get = async (url: string, address: string): Promise<Awaited<ReturnType<typeof gateway.app.inject>>> =>
+    gateway.app.inject({ url, headers: { 'x-forwarded-for': address } })
+
+  it('counts each request, says what is left, and answers 429 beyond', async () => {
+    const codes: [number, unknown, unknown][] = []
+    for (const url of ['/products/1', '/nope', '/products/paged', '/products/1', '/docs']) {
+      const { statusCode, headers } = await get(url, '192.0.2.1')
+      codes.push([statusCode, String(headers['ratelimit']).replace(/t=\d+$/, 't='), headers['ratelimit-remaining']])
+      expect(headers).to.include({ 'ratelimit-policy': '"address";q=3;w=3600', 'ratelimit-limit': '3' })
+      expect(Number(headers['ratelimit-reset'])).to.be.within(3500, 3600)
+    }
+    expect(codes).to.deep.equal([
+      [200, '"address";r=2;t=', '2'],
+      [404, '"address";r=1;t=', '1'],
+      [200, '"address";r=0;t=', '0'],
+      [429, '"address";r=0;t=', '0'],
+      [429, '"address";r=0;t=', '0']
+    ])
+    const calls = gateway.data.calls.length
+    const refused = await get('/products/1', '192.0.2.1')
+    expect(refused.headers['content-type']).to.equal('application/problem+json')
+    expect(refused.headers['retry-after']).to.equal(refused.headers['ratelimit-reset'])
+    expect(refused.json()).to.include({ status: 429, code: 'quota-exceeded' })
+    expect(refused.json<{ detail: string }>().detail).to.match(
+      /^More than 3 requests in 3600 seconds came from this address\. Retry in \d+ seconds\.$/
+    )
+    expect(gateway.data.calls.length).to.equal(calls)
+  })
+
+  it('counts each address by itself, and a network of IPv6 as one', async () => {
+    for (const address of ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:f::3']) {
+      expect((await get('/products/1', address)).statusCode).to.equal(200)
+    }
+    expect((await get('/products/1', '2001:db8::4')).statusCode).to.equal(429)
+    expect((await get('/products/1', '2001:db8:0:1::1')).statusCode).to.equal(200)
+    expect((await get('/products/1', '192.0.2.2')).statusCode).to.equal(200)
+  })
+
+  it('never refuses health', async () => {
+    for (let count = 0; count < 5; count++) {
+      for (const url of ['/health', '/health/live', '/health/ready']) {
+        const { statusCode, headers } = await get(url, '192.0.2.3')
+        expect(statusCode).to.equal(200)
+        expect(headers).not.to.have.any.keys('ratelimit', 'ratelimit-policy')
+      }
+    }
+  })
+
+  it('is off by default', async () => {
+    const open = await startGateway()
+    try {
+      const { headers } = await open.app.inject('/products/1')
+      expect(headers).not.to.have.any.keys('ratelimit', 'ratelimit-policy', 'ratelimit-limit')
+    } finally {
+      await open.close()
+    }
+  })
+
+  for (const value of ['100', '0/60', '100/0', '1.5/60', '-1/60', '100/1m', 'x/y']) {
+    it(`cannot be ${value}`, () => {
+      expect(() => readGatewayConfig({ RATE_LIMIT: value })).to.throw(
+        'RATE_LIMIT must be <count>/<seconds>, such as 600/60 for 600 requests a minute'
+      )
+    })
+  }
+})
+
+describe('a gateway that has too much to do', () => {
+  it('refuses requests until it is in time again, but health', async () => {
+    const gateway = await startGateway({ MAX_EVENT_LOOP_DELAY: '20ms' })
+    try {
+      expect((await gateway.app.inject('/products/1')).statusCode).to.equal(200)
+      const calls = gateway.data.calls.length
+      let refused = await gateway.app.inject('/products/1')
+      for (const end = Date.now() + 30_000; refused.statusCode === 200 && Date.now() < end;) {
+        const late = performance.now() + 200
+        while (performance.now() < late);
+        await new Promise(setImmediate)
+        refused = await gateway.app.inject('/products/1')
+      }
+      expect(refused.statusCode).to.equal(503)
+      expect(refused.headers).to.include({ 'retry-after': '1', 'content-type': 'application/problem+json' })
+      expect(refused.json()).to.include({
+        code: 'upstream.unavailable',
+        detail: 'The gateway has too much to do at the moment.'
+      })
+      const served = gateway.data.calls.length
+      expect(served).to.be.at.least(calls)
+      for (const url of ['/health', '/health/live', '/health/ready']) {
+        expect((await gateway.app.inject(url)).statusCode, url).to.equal(200)
+      }
+      await gateway.app.inject('/products/1')
+      expect(gateway.data.calls.length).to.equal(served)
+      const warnings = gateway.lines.filter(({ level }) => level === 'warn')
+      expect(warnings.map(({ msg, reason }) => [msg, reason])).to.deep.equal([
+        ['requests are refused: this process has too much to do', 'eventLoopDelay']
+      ])
+      while ((await gateway.app.inject('/products/1')).statusCode !== 200) await new Promise((go) => setTimeout(go, 50))
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('can be told to refuse none', async () => {
+    expect(readGatewayConfig({ MAX_EVENT_LOOP_DELAY: '0s' }).config.maxEventLoopDelay).to.equal(0)
+    expect(() => readGatewayConfig({ MAX_EVENT_LOOP_DELAY: 'soon' })).to.throw('MAX_EVENT_LOOP_DELAY')
+  })
+})
