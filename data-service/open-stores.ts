@@ -8,6 +8,7 @@ import type { Application } from './application.js'
 import type { AuthStore } from './auth/accounts/accounts.js'
 import type { DataServiceConfig } from './config.js'
 import type { Entity } from './entity/entity.js'
+import type { CacheState, PoolState } from './observe/data-service-metrics.js'
 import type { OutboxStore, ReadStore, WriteStore } from './plan/model/stores.js'
 import { openAuthStore } from './sql/own-rows/accounts.js'
 import {
@@ -27,6 +28,7 @@ import type { OwnTables } from './sql/engines/own-tables.js'
 import { createOutboxStore } from './sql/own-rows/outbox.js'
 import { SqlReadStore } from './sql/entity-rows/reads.js'
 import { textOperands } from './sql/entity-rows/where-text.js'
+import { CacheUse } from './sql/entity-rows/statements.js'
 import { loadSampleRows } from './sql/sample-rows.js'
 import { checkSchema, unreachableRows } from './sql/schema/check-schema.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
@@ -47,6 +49,10 @@ export interface OpenStores {
   readonly outbox: OutboxStore
   /** The health of the primary database. */
   readonly health: DatabaseHealth
+  /** By name: those of the databases, and that of log-ins. */
+  readonly pools: () => ReadonlyMap<string, PoolState>
+  /** How often the text of a statement was kept. */
+  readonly statementUse: CacheState
   close(): Promise<void>
 }
 
@@ -103,7 +109,8 @@ export async function openStores(
   }
   const sortOrders = await explaining(first, () => primary.schema.sortOrders())
   const texts = textOperands(primary.schema, live, entities)
-  const read = new SqlReadStore(readable, entities, { sortOrders, texts })
+  const statementUse = new CacheUse()
+  const read = new SqlReadStore(readable, entities, { sortOrders, texts, statementUse })
   const { random } = Math
   const defaults = await explaining(first, () => columnDefaults(primary, entities))
   const transactions = primary.openTransactions()
@@ -114,7 +121,8 @@ export async function openStores(
     randomBytes: pooledBytes(randomBytes),
     onEmitted,
     defaults,
-    texts
+    texts,
+    statementUse
   })
   const outbox = createOutboxStore(readable.primary, { tables, transactions, random })
   const auth = openAuthStore(primary, { tables, transactions, random })
@@ -125,6 +133,11 @@ export async function openStores(
     auth,
     outbox,
     health,
+    statementUse,
+    pools: () => {
+      const states = { primary: primary.poolState(), second: second?.poolState(), logins: auth.poolState() }
+      return new Map(Object.entries(states).flatMap(([name, state]) => (state === undefined ? [] : [[name, state]])))
+    },
     close: async () => {
       await health.close()
       await auth.close()

@@ -1,8 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { type AdminAddress, type AdminServer, healthPages, startAdminServer } from '../shared/admin-server.js'
+import {
+  type AdminAddress,
+  type AdminServer,
+  healthPages,
+  metricsPage,
+  startAdminServer
+} from '../shared/admin-server.js'
 import { keepDataPrivate } from '../shared/files.js'
-import { createLogger, logGrpc } from '../shared/logger.js'
+import { createLogger, type Logger, logGrpc } from '../shared/logger.js'
+import { openMetrics } from '../shared/observe/prometheus.js'
 import { type Environment, help, readArguments } from '../shared/settings.js'
 import { orStartError } from '../shared/start-error.js'
 import { serverCredentials, TlsCertificates } from '../shared/tls.js'
@@ -15,6 +22,7 @@ import { asksForOwner } from './entity/validation/validate-access.js'
 import { checkCatalogue } from './entity/validation/validate.js'
 import { type OpenStores, openStores } from './open-stores.js'
 import { explaining } from './sql/connect.js'
+import { DataServiceMetrics, type DataServiceSources } from './observe/data-service-metrics.js'
 import { OutboxDispatcher } from './outbox/dispatcher.js'
 import { makeCatalogue } from './plan/model/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
@@ -76,7 +84,9 @@ export async function startDataService(
     log.warn({ resources: owned }, 'OWNER_BYPASS_ROLE is not set: requests for rows of owners are answered 500')
   }
   let isReady = (): boolean => false
-  const admin = await openAdmin(config.admin, () => isReady())
+  let sources: DataServiceSources | undefined
+  const metrics = config.admin && new DataServiceMetrics(() => sources)
+  const admin = await openAdmin({ address: config.admin, metrics, isReady: () => isReady(), log })
   if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
   const { grpc } = config
   if (grpc.gatewaySecret === undefined && (grpc.tls?.clientAuth ?? 'none') === 'none') {
@@ -125,8 +135,9 @@ export async function startDataService(
   const { random } = Math
   const outbox = { store: stores.outbox, writeDeps, settings: config.outbox, log, random }
   const dispatcher = new OutboxDispatcher(handlers, outbox)
+  const exports = exportSemaphore()
   const service = buildDataService({
-    readDeps: { planning, store: stores.read, exports: exportSemaphore() },
+    readDeps: { planning, store: stores.read, exports },
     writeDeps,
     authDeps,
     operations,
@@ -134,7 +145,8 @@ export async function startDataService(
       identify: authentication.identify,
       isGateway: gatewayPeers({ secret: grpc.gatewaySecret, name: grpc.gatewayName }, { log, now: Date.now }),
       log,
-      newRequestId: randomUUID
+      newRequestId: randomUUID,
+      metrics
     },
     reflection: config.reflection,
     credentials: serverCredentials(certificates, grpc.tls?.clientAuth ?? 'none')
@@ -144,6 +156,13 @@ export async function startDataService(
     (why) => `cannot listen on DATA_SERVICE_ADDRESS (${config.address}): ${why}.`
   )
   isReady = () => service.isServing
+  sources = {
+    pools: stores.pools,
+    statements: () => stores.statementUse,
+    isDatabaseServing: () => stores.health.isServing,
+    streams: () => service.streams,
+    exports: () => exports.state
+  }
   service.setServing(stores.health.isServing)
   stores.health.onChange((isServing) => {
     if (isServing) log.info('the primary database serves again')
@@ -166,11 +185,23 @@ export async function startDataService(
   log.info('stopped')
 }
 
-async function openAdmin(address: AdminAddress | undefined, isReady: () => boolean): Promise<AdminServer | undefined> {
-  if (address === undefined) return undefined
+/** Health and metrics on a port of their own, if there is one. */
+async function openAdmin({
+  address,
+  metrics,
+  isReady,
+  log
+}: {
+  readonly address: AdminAddress | undefined
+  readonly metrics: DataServiceMetrics | undefined
+  readonly isReady: () => boolean
+  readonly log: Logger
+}): Promise<AdminServer | undefined> {
+  if (address === undefined || metrics === undefined) return undefined
   const { host, port } = address
+  const pages = new Map([...healthPages(isReady), ...metricsPage(await openMetrics(metrics.families))])
   return await orStartError(
-    startAdminServer(address, healthPages(isReady)),
+    startAdminServer(address, pages, log),
     (why) => `cannot listen on ADMIN_HOST and ADMIN_PORT (${host}:${port}): ${why}.`
   )
 }

@@ -14,6 +14,7 @@ import { PublicAddress } from './http/public-address.js'
 import { originForm } from './http/query-string.js'
 import { MAX_HEAD_BYTES } from './http/request-head.js'
 import { type KeyRing, processRing } from './key-ring/key-ring.js'
+import type { GatewayMetrics } from './observe/gateway-metrics.js'
 import { docsPage } from './openapi/docs-page.js'
 import { RESPONSE_HEADERS } from './openapi/components.js'
 import { openApi } from './openapi/document.js'
@@ -28,8 +29,8 @@ import { addAllMethods, health } from './server/methods.js'
 import { problemPages } from './server/problem-pages.js'
 import { problemResponses, ProblemSender } from './server/problem-responses.js'
 import {
-  logWhenClosed,
   privateCookies,
+  recordWhenClosed,
   requestIdentity,
   requestLimits,
   requestLog,
@@ -59,6 +60,8 @@ export interface GatewayDeps {
   readonly now?: () => Date
   readonly newRequestId?: () => string
   readonly timeouts?: ConnectionTimeouts
+  /** If given, requests are counted. */
+  readonly metrics?: GatewayMetrics | undefined
 }
 
 /** Milliseconds that running requests get to end when the process shall end. */
@@ -84,8 +87,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   app.addHook('onRequest', ({ raw }, reply, done) => connections.startInOrder(raw, reply.raw, done))
   // Every response has `X-Request-Id`, and `traceparent` if the request had one.
   await app.register(requestIdentity)
-  // Every request is one line of the log.
-  await app.register(requestLog, { log })
+  // Every request is one line of the log, and is counted.
+  await app.register(requestLog, { log, metrics: deps.metrics })
   // The operator is warned of a proxy that is missing in TRUSTED_PROXIES.
   await app.register(untrustedProxyWarning, { trustedProxies: config.trustedProxies, log })
   // Every response has the headers that browsers need for safety.
@@ -161,6 +164,7 @@ function createServer(
   const { config, log, certificates, newRequestId = randomUUID, timeouts = CONNECTION_TIMEOUTS } = deps
   const { strictTransport, trustedProxies, maxConnections } = config
   const connections = new Connections({ timeouts, maxConnections, log })
+  deps.metrics?.countConnections(() => connections.count)
   const malformed = new MalformedHttp({ address, log, newRequestId, strictTransport })
   // Below the level warn Fastify only repeats what main.ts logs at start.
   const loggerInstance: FastifyBaseLogger = log.isLevelEnabled('info') ? log.child({}, { level: 'warn' }) : log
@@ -174,7 +178,9 @@ function createServer(
     rewriteUrl: (raw) => originForm(raw.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
       // Fastify skips all hooks for these errors, the one of the request log included.
-      logWhenClosed(log, request, reply)
+      // Such a request has none of the members that are added to others.
+      request.resourceName = ''
+      recordWhenClosed({ log, metrics: deps.metrics }, request, reply)
       problems.send(error, request, reply)
     },
     clientErrorHandler: (error, socket) => {

@@ -1,7 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { healthPages, startAdminServer } from '../shared/admin-server.js'
+import {
+  type AdminAddress,
+  type AdminServer,
+  healthPages,
+  metricsPage,
+  startAdminServer
+} from '../shared/admin-server.js'
 import { keepDataPrivate } from '../shared/files.js'
-import { createLogger, logGrpc } from '../shared/logger.js'
+import { createLogger, type Logger, logGrpc } from '../shared/logger.js'
+import { openMetrics } from '../shared/observe/prometheus.js'
 import { type Environment, help, readArguments } from '../shared/settings.js'
 import { orStartError } from '../shared/start-error.js'
 import { TlsCertificates } from '../shared/tls.js'
@@ -14,6 +21,7 @@ import { openDataCredentials } from './data/replica.js'
 import { ReplicaPool } from './data/replica-pool.js'
 import { PublicAddress } from './http/public-address.js'
 import { openKeyRing } from './key-ring/open-key-ring.js'
+import { GatewayMetrics, type ReplicaState } from './observe/gateway-metrics.js'
 
 /**
  * The gateway as a process: it serves until SIGTERM or SIGINT. `args` are `--print-config` or `--help`. If it cannot start
@@ -51,11 +59,13 @@ async function serve(config: GatewayConfig): Promise<void> {
       : await TlsCertificates.open(config.httpTls, { log, stopping, what: 'HTTPS' })
   const credentials = await openDataCredentials(config.grpc, { log, stopping })
   let isReady = (): boolean => false
-  const pages = healthPages(() => isReady())
-  const admin = config.admin === undefined ? undefined : await startAdminServer(config.admin, pages)
+  let replicas = (): readonly ReplicaState[] => []
+  const metrics = config.admin && new GatewayMetrics(() => replicas())
+  const admin = await openAdmin({ address: config.admin, metrics, isReady: () => isReady(), log })
   if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
   const unaryOnly = config.dataServiceCalls === 'unary'
   const pool = new ReplicaPool({ addresses: config.dataServiceAddresses, credentials, unaryOnly, log })
+  replicas = () => pool.states()
   const data = grpcDataClient(pool)
   const auth = new GrpcAuthClient(pool)
   try {
@@ -63,7 +73,7 @@ async function serve(config: GatewayConfig): Promise<void> {
     const catalogue = await Catalogue.open(data, log, stopping)
     const keyRing = await openKeyRing(config.keyRing, log)
     const address = new PublicAddress(config)
-    const deps = { config, data, auth, catalogue, log, keyRing: keyRing.ring, address, certificates, stopping }
+    const deps = { config, data, auth, catalogue, log, keyRing: keyRing.ring, address, certificates, stopping, metrics }
     const app = await buildGateway(deps)
     await app.listen({ host: config.host === 'localhost' ? '127.0.0.1' : config.host, port: config.port })
     isReady = () => !stopping.aborted && data.isReachable()
@@ -84,6 +94,23 @@ async function serve(config: GatewayConfig): Promise<void> {
     await admin?.close()
   }
   log.info('closed')
+}
+
+/** Health and metrics on a port of their own, if there is one. */
+async function openAdmin({
+  address,
+  metrics,
+  isReady,
+  log
+}: {
+  readonly address: AdminAddress | undefined
+  readonly metrics: GatewayMetrics | undefined
+  readonly isReady: () => boolean
+  readonly log: Logger
+}): Promise<AdminServer | undefined> {
+  if (address === undefined || metrics === undefined) return undefined
+  const pages = new Map([...healthPages(isReady), ...metricsPage(await openMetrics(metrics.families))])
+  return await startAdminServer(address, pages, log)
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorKind } from './errors.js'
+import type { Logger } from './logger.js'
+import type { MetricsText } from './observe/prometheus.js'
 import type { SettingsReader } from './settings.js'
 
 /** Where a process listens for health checks and metrics, apart from its public port. */
@@ -18,7 +20,10 @@ interface AdminPage {
 }
 
 /** Makes the response of a path. `path` is without the query. */
-type AdminRoute = (path: string) => AdminPage
+type AdminRoute = (path: string) => AdminPage | Promise<AdminPage>
+
+/** The pages of an admin port by their paths. */
+export type AdminPages = ReadonlyMap<string, AdminRoute>
 
 export interface AdminServer {
   /** The port that it listens on, also when port 0 was asked for. */
@@ -46,7 +51,7 @@ function parsePort(text: string): number | undefined | Error {
 }
 
 /** `/health/live` and `/health/ready`; `isReady` is called for each request and must answer from memory. */
-export function healthPages(isReady: () => boolean): ReadonlyMap<string, AdminRoute> {
+export function healthPages(isReady: () => boolean): AdminPages {
   const ready: AdminRoute = (path) => (isReady() ? ok() : problem('upstream.unavailable', path))
   return new Map([
     ['/health', ready],
@@ -55,10 +60,21 @@ export function healthPages(isReady: () => boolean): ReadonlyMap<string, AdminRo
   ])
 }
 
+/** `/metrics` in the text format of Prometheus. */
+export function metricsPage(metrics: MetricsText): AdminPages {
+  const page = async (): Promise<AdminPage> => ({
+    status: 200,
+    headers: { 'content-type': metrics.contentType },
+    body: await metrics.write()
+  })
+  return new Map([['/metrics', page]])
+}
+
 /** Serves GET and HEAD of the pages, by path; anything else is a problem document. Rejects if it cannot listen. */
 export async function startAdminServer(
   { host, port }: AdminAddress,
-  pages: ReadonlyMap<string, AdminRoute>
+  pages: AdminPages,
+  log: Logger
 ): Promise<AdminServer> {
   const server = createServer(TIMES, (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
@@ -68,7 +84,7 @@ export async function startAdminServer(
     request.resume()
     if (page === undefined) send(response, problem('route.not-found', path))
     else if (method !== 'GET' && method !== 'HEAD') send(response, problem('method.not-allowed', path))
-    else send(response, page(path))
+    else void answer(response, { path, page, log })
   })
   server.maxConnections = MAX_CONNECTIONS
   // Node removes its own error listener from the sockets of CONNECT and of upgrades.
@@ -93,6 +109,19 @@ export async function startAdminServer(
   }
 }
 
+async function answer(
+  response: ServerResponse,
+  { path, page, log }: { readonly path: string; readonly page: AdminRoute; readonly log: Logger }
+): Promise<void> {
+  try {
+    send(response, await page(path))
+  } catch (error) {
+    const failure = problem('internal', path)
+    log.error({ path, err: error }, 'a page of the admin port failed')
+    send(response, failure)
+  }
+}
+
 function send(response: ServerResponse, { status, headers, body }: AdminPage): void {
   const length = String(Buffer.byteLength(body))
   response.writeHead(status, { 'cache-control': 'no-store', 'content-length': length, ...headers }).end(body)
@@ -112,7 +141,8 @@ const PROBLEMS = {
   'upstream.unavailable': {
     detail: 'This process is ending, or what its requests need cannot serve at the moment.',
     headers: { 'retry-after': '1' }
-  }
+  },
+  internal: { detail: 'Something went wrong. The log of this process says more.', headers: {} }
 } as const
 
 function problem(code: keyof typeof PROBLEMS, instance: string): AdminPage {

@@ -57,6 +57,11 @@ export class FairSemaphore {
     this.#limits = limits
   }
 
+  /** Places that are held, and callers that wait. */
+  get state(): { readonly running: number; readonly waiting: number } {
+    return { running: this.#holders.size, waiting: this.#waiters.size }
+  }
+
   /**
    * Resolves with the function that gives the place back; calling it twice is harmless. Rejects with
    * `upstream.unavailable` if no place becomes free in time, or at once if too many callers wait already.

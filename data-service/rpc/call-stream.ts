@@ -70,6 +70,10 @@ export class CallStreams {
     this.#methods = methods
   }
 
+  get count(): number {
+    return this.#streams.size
+  }
+
   /** The rpc Open. */
   readonly open: handleBidiStreamingCall<Buffer, Buffer> = (call) => {
     const peer = call.getPeer()

@@ -1,13 +1,15 @@
 import { createHash, timingSafeEqual, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
+import { status } from '@grpc/grpc-js'
 import type { Logger } from 'pino'
 import type { Cancellation } from '../../shared/cancellation.js'
-import { DomainError, type ErrorCode } from '../../shared/errors.js'
+import { DomainError, type ErrorCode, grpcStatusOf } from '../../shared/errors.js'
 import { isKeysUnavailable } from '../../shared/key-cache.js'
 import { messageOf } from '../../shared/start-error.js'
 import { requestIdOf } from '../../shared/wire.js'
 import type { Identify } from '../auth/tokens/claims.js'
 import { trail } from '../auth/trail.js'
+import type { DataServiceMetrics, RpcCalls } from '../observe/data-service-metrics.js'
 import { anonymous, type CallContext, type Caller, type StreamHandler } from '../entity/caller.js'
 
 /** A call without its transport: everything that the interceptors need to know of it. */
@@ -37,6 +39,8 @@ export interface Interceptors {
   readonly isGateway: IsGateway
   readonly log: Logger
   readonly newRequestId: () => string
+  /** If given, calls are counted. */
+  readonly metrics?: DataServiceMetrics | undefined
 }
 
 /** A handler behind all interceptors. It rejects only with DomainErrors. */
@@ -66,16 +70,37 @@ export function intercept<Request, Response>(
   rules: Rules<Request>,
   interceptors: Interceptors
 ): Intercepted<Request, Response> {
-  const { identify } = interceptors
-  return async (call, request) => {
-    const context = new InterceptedCall(call, rules.rpc, interceptors)
+  const answered = async (call: InterceptedCall, request: Request): Promise<Response> => {
+    const response = await handler(call, request)
+    call.ended(status.OK)
+    return response
+  }
+  return intercepted(answered, rules, interceptors)
+}
+
+/** As `intercept`, for a handler that says itself when its call has ended. */
+function intercepted<Request, Response>(
+  handler: (call: InterceptedCall, request: Request) => Response | Promise<Response>,
+  rules: Rules<Request>,
+  interceptors: Interceptors
+): Intercepted<Request, Response> {
+  const { identify, metrics } = interceptors
+  const calls = metrics?.callsOf(rules.rpc)
+  return async (incoming, request) => {
+    const call = new InterceptedCall(incoming, { rpc: rules.rpc, calls, interceptors })
     try {
-      if (rules.bounded?.(request) !== true) requireDeadline(call)
-      if (rules.exempt !== true) context.caller = await identify(call.authorization)
-      if (call.cancellation.aborted) throw call.cancellation.reason
-      return await handler(context, request)
+      if (rules.bounded?.(request) !== true) requireDeadline(incoming)
+      if (rules.exempt !== true) call.caller = await identify(incoming.authorization)
+      if (incoming.cancellation.aborted) throw incoming.cancellation.reason
+      return await handler(call, request)
     } catch (error) {
-      throw toDomainError(error, context, rules.target?.(request))
+      const target = rules.target?.(request)
+      const failure = toDomainError(error, call, target)
+      call.failed(failure)
+      if (failure.code === 'conflict' && failure.guarded && target !== undefined) {
+        metrics?.versionConflict(target.resource)
+      }
+      throw failure
     }
   }
 }
@@ -88,9 +113,21 @@ class InterceptedCall implements CallContext {
   readonly #call: IncomingCall
   readonly #rpc: string
   readonly #interceptors: Interceptors
+  /** Where the call is counted; undefined once it was. */
+  #calls: RpcCalls | undefined
+  readonly #begun: number
   #log: Logger | undefined
 
-  constructor(call: IncomingCall, rpc: string, interceptors: Interceptors) {
+  constructor(
+    call: IncomingCall,
+    {
+      rpc,
+      calls,
+      interceptors
+    }: { readonly rpc: string; readonly calls: RpcCalls | undefined; readonly interceptors: Interceptors }
+  ) {
+    this.#calls = calls
+    this.#begun = calls?.begin() ?? 0
     this.requestId = requestIdOf(call.requestId, interceptors.newRequestId)
     if (call.peerAddress !== undefined) this.peerAddress = call.peerAddress
     this.#call = call
@@ -120,6 +157,17 @@ class InterceptedCall implements CallContext {
   get clientAddress(): string | undefined {
     return clientAddressOf(this.#call, this.#interceptors.isGateway)
   }
+
+  /** Counts the call once, with the first code. */
+  ended(code: status): void {
+    this.#calls?.end(this.#begun, code)
+    this.#calls = undefined
+  }
+
+  failed(error: DomainError): void {
+    const isGone = this.cancellation.aborted && error.code !== 'upstream.timeout'
+    this.ended(isGone ? status.CANCELLED : grpcStatusOf(error))
+  }
 }
 
 /** As `intercept`. Errors that occur while the stream is read are handled too. */
@@ -128,14 +176,20 @@ export function interceptStream<Request, Response>(
   rules: Rules<Request>,
   interceptors: Interceptors
 ): Intercepted<Request, AsyncIterable<Response>> {
-  return intercept((context, request: Request) => guarded(handler(context, request), context), rules, interceptors)
+  return intercepted((call, request: Request) => guarded(handler(call, request), call), rules, interceptors)
 }
 
-async function* guarded<Response>(messages: AsyncIterable<Response>, context: CallContext): AsyncGenerator<Response> {
+async function* guarded<Response>(messages: AsyncIterable<Response>, call: InterceptedCall): AsyncGenerator<Response> {
   try {
     yield* messages
+    call.ended(status.OK)
   } catch (error) {
-    throw toDomainError(error, context)
+    const failure = toDomainError(error, call)
+    call.failed(failure)
+    throw failure
+  } finally {
+    // Nobody asks for the rest.
+    call.ended(status.CANCELLED)
   }
 }
 

@@ -26,6 +26,7 @@ import { refresh, revoke, revokeAll } from '../auth/sessions.js'
 import { signIn } from '../auth/sign-in.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import { CallStreams, framedMethods, type UntypedHandlers } from './call-stream.js'
+import { countedExports, countedLogins, countedReplays } from '../observe/counted-handlers.js'
 import { describeCatalogue } from './describe.js'
 import type { Operation } from '../entity/define-operation.js'
 import { exportHandler } from './export.js'
@@ -55,6 +56,8 @@ interface DataService {
   setServing(isServing: boolean): void
   /** Whether health is serving. */
   readonly isServing: boolean
+  /** Streams of calls that are open. */
+  readonly streams: number
   /**
    * Reports NOT_SERVING, goes on taking calls until the watchers of its health have had time to use another replica, then
    * takes no new calls, waits for the running ones, and breaks off those that still run after `timeout` milliseconds.
@@ -121,6 +124,9 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     get isServing() {
       return health.isServing
     },
+    get streams() {
+      return streams.count
+    },
     async drain(timeout) {
       isDraining = true
       health.setServing(false)
@@ -165,8 +171,14 @@ function entityHandlers(
   const describeTo = describeCatalogue(catalogue, ownership, operations)
   const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> =>
     Promise.resolve(describeTo(context.peerIsGateway && !asCaller ? 'gateway' : context.caller))
-  const write = <Request extends Target, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
-    intercept<Request, Response>(handler, { rpc, target }, interceptors)
+  const { metrics } = interceptors
+  const write = <Request extends Target, Response extends { readonly replayed?: boolean }>(
+    rpc: string,
+    handler: UnaryHandler<Request, Response>
+  ) => {
+    const counted = countedReplays(handler, ({ resource }) => resource, metrics)
+    return intercept<Request, Response>(counted, { rpc, target }, interceptors)
+  }
   return {
     Describe: intercept(describe, { rpc: 'Describe' }, interceptors),
     ...unaryReads(readDeps, interceptors),
@@ -191,7 +203,7 @@ function entityHandlers(
       withOverrides(writeDeps, act, (overrides) => overrides.act)
     ),
     Call: intercept(
-      callOperation(deps),
+      countedReplays(callOperation(deps), ({ operation }) => operation, metrics),
       { rpc: 'Call', target: ({ operation }) => ({ resource: operation }) },
       interceptors
     )
@@ -213,7 +225,7 @@ function unaryReads(readDeps: ReadDeps, interceptors: Interceptors): UnaryReads 
 function exportCall(readDeps: ReadDeps, interceptors: Interceptors): EntityServiceHandlers['Export'] {
   return streamCall(
     interceptStream(
-      exportHandler(readDeps),
+      countedExports(exportHandler(readDeps), interceptors.metrics),
       { rpc: 'Export', bounded: (request) => timesOf(request).idle !== undefined },
       interceptors
     ),
@@ -235,11 +247,12 @@ function timesOf({ idleTimeoutMs, readerTimeoutMs }: ExportRequest__Output): Str
 function authHandlers(authDeps: AuthDeps, interceptors: Interceptors): UnaryHandlers<AuthServiceHandlers> {
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
     intercept<Request, Response>(handler, { rpc, exempt: true }, interceptors)
+  const { metrics } = interceptors
   const attempts = new CountedAttempts(authDeps)
   const passwords = new PasswordCheck(authDeps, attempts)
   return {
-    Login: unary('Login', login(authDeps, passwords)),
-    SignIn: unary('SignIn', signIn(authDeps, attempts)),
+    Login: unary('Login', countedLogins(login(authDeps, passwords), 'password', metrics)),
+    SignIn: unary('SignIn', countedLogins(signIn(authDeps, attempts), 'provider', metrics)),
     Refresh: unary('Refresh', refresh(authDeps)),
     Revoke: unary('Revoke', revoke(authDeps)),
     RevokeAll: unary('RevokeAll', revokeAll(authDeps)),

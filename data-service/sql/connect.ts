@@ -172,6 +172,7 @@ export function withoutHungReads(database: Database, isHung: () => boolean): Dat
     openReader: (what) => readerUnlessHung(database.openReader(what), { what, isHung }),
     openTransactions: () => database.openTransactions(),
     withOwnPool: (connections) => database.withOwnPool(connections),
+    poolState: () => database.poolState(),
     classifyError: (error) => database.classifyError(error),
     openProbe: () => database.openProbe(),
     identity: () => database.identity()

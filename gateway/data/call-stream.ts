@@ -130,6 +130,11 @@ export class CallStream implements ResponseFrames {
     return this.#state === 'open'
   }
 
+  /** Calls for which there is no room yet. */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
   /** The bytes of the answer. Rejects with an AttemptFailure. Throws `auth.invalid-token` for a token that cannot be sent. */
   call(call: StreamCall): Promise<Buffer> {
     const { authorization, signal } = call.context

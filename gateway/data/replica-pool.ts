@@ -4,6 +4,7 @@ import type { Cancellation } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import { targetNameOf } from '../../shared/tls.js'
+import type { ReplicaState } from '../observe/gateway-metrics.js'
 import { type DataCredentials, type HealthState, NO_CREDENTIALS, Replica } from './replica.js'
 
 /** The IP addresses of a host name, in any order. Rejects if there are none. */
@@ -66,6 +67,17 @@ export class ReplicaPool {
   /** Whether at least one replica is serving at this moment. */
   get isServing(): boolean {
     return this.#inState('serving').length > 0
+  }
+
+  /** The replicas as they are at this moment. */
+  states(): readonly ReplicaState[] {
+    return [...this.#replicas.values()].map(({ address, health, inFlight, stream }) => ({
+      address,
+      isServing: health === 'serving',
+      inFlight,
+      waiting: stream?.waiting ?? 0,
+      hasStream: stream !== undefined
+    }))
   }
 
   /** Calls the listener each time a replica begins to serve. */

@@ -90,7 +90,7 @@ export const operationRoutes = fp<EntityRouteDeps>(
       if (found === undefined) throw noSuchPath()
       return await callOperation(deps, found, { request, reply })
     }
-    const common = { url, constraints, onRequest, handler }
+    const common = { url, constraints, config: { routeLabel: 'operation' }, onRequest, handler }
     app.route({ ...common, method: 'GET', preValidation: checkVersion })
     app.route({ ...common, method: 'DELETE', preValidation: checkVersion })
     app.route({
@@ -127,6 +127,7 @@ async function callOperation(
   { operation, path }: OperationAtPath,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply }
 ): Promise<FastifyReply> {
+  request.resourceName = operation.name
   const isRead = operation.method === 'GET'
   const key = isRead ? undefined : idempotencyKey(headerLines(request.raw.rawHeaders, 'idempotency-key'))
   const names = operation.queryParameters.map(({ name }) => name)

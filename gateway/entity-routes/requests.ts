@@ -72,6 +72,8 @@ export function allowedAt(
   if (below.id === '' || allowed.length === 0) {
     throw noSuchPath()
   }
+  // The catalogue has it, so there is a bounded number of names.
+  request.resourceName = name
   setEntityHeaders(reply)
   return allowed
 }

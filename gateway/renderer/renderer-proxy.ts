@@ -112,7 +112,7 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     method: app.supportedMethods.filter((method) => !['CONNECT', 'TRACE'].includes(method)),
     url: '*',
     constraints: { [DESTINATION]: 'renderer' },
-    config: { streamsBody: true },
+    config: { streamsBody: true, routeLabel: 'renderer' },
     onRequest: async (request, reply) => {
       rejectOtherOrigins(request)
       rejectUpgrade(request)

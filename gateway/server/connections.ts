@@ -93,6 +93,11 @@ export class Connections {
     this.#log = options.log
   }
 
+  /** Those that are open. */
+  get count(): number {
+    return this.#open.size
+  }
+
   /** Options for Node's server, which measures the time of heads itself: only its parser sees them. */
   get serverOptions(): { readonly headersTimeout: number; readonly connectionsCheckingInterval: number } {
     return { headersTimeout: this.#timeouts.head, connectionsCheckingInterval: this.#interval }

@@ -6,6 +6,7 @@ import fp from 'fastify-plugin'
 import { CancellationSource } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
+import type { GatewayMetrics } from '../observe/gateway-metrics.js'
 import { addVary } from '../http/header-fields.js'
 import { loggedPath } from '../http/query-string.js'
 import {
@@ -21,11 +22,15 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** `traceparent` for the calls of this request; undefined if the client sent no valid one. */
     traceparent: string | undefined
+    /** The resource, or the operation of the application, that the request is for; empty until it is known, and for others. */
+    resourceName: string
   }
 
   interface FastifyContextConfig {
     /** Whether the route forwards its body as a stream of any length. */
     streamsBody?: boolean
+    /** What the metrics call the route. Default: the template of its path. */
+    routeLabel?: string
   }
 }
 
@@ -33,6 +38,7 @@ declare module 'fastify' {
 export const requestIdentity = fp(
   async (app) => {
     app.decorateRequest('traceparent', undefined)
+    app.decorateRequest('resourceName', '')
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id)
       const { traceparent } = request.headers
@@ -50,32 +56,65 @@ function newSpanId(): string {
   return randomBytes(8).toString('hex')
 }
 
-/** Logs one line for each request. */
-export const requestLog = fp<{ log: Logger }>(
-  async (app, { log }) => {
+/** Where requests are recorded that have ended. */
+export interface RequestRecords {
+  readonly log: Logger
+  /** undefined where nobody asks for metrics. */
+  readonly metrics: GatewayMetrics | undefined
+}
+
+/** Logs one line for each request, and counts it. */
+export const requestLog = fp<RequestRecords>(
+  async (app, records) => {
     app.addHook('onRequest', (request, reply, done) => {
-      logWhenClosed(log, request, reply)
+      recordWhenClosed(records, request, reply)
       done()
     })
   },
   { name: 'request-log', dependencies: ['request-identity'], fastify: '5.x' }
 )
 
-/** Logs the line of a request when its response has ended. The query is left out, since filter values are user data. */
-export function logWhenClosed(log: Logger, request: FastifyRequest, { raw }: FastifyReply): void {
-  if (!log.isLevelEnabled('info')) return
+/** Records a request when its response has ended. */
+export function recordWhenClosed(
+  { log, metrics }: RequestRecords,
+  request: FastifyRequest,
+  { raw }: FastifyReply
+): void {
+  const isLogged = log.isLevelEnabled('info')
+  if (!isLogged && metrics === undefined) return
   const started = performance.now()
+  metrics?.requestStarted()
   raw.once('close', () => {
-    const line = {
-      requestId: request.id,
-      method: sentMethod(request),
-      path: loggedPath(request.originalUrl),
-      status: raw.statusCode,
-      durationMs: Math.round((performance.now() - started) * 1000) / 1000
+    const duration = performance.now() - started
+    if (metrics !== undefined) {
+      const status = raw.writableFinished || raw.headersSent ? raw.statusCode : 0
+      const { resourceName: resource, method } = request
+      metrics.requestEnded({ route: routeLabelOf(request), resource, method, status }, duration)
     }
-    if (raw.writableFinished) log.info(line, 'request')
-    else log.info({ ...line, aborted: true }, 'request')
+    if (isLogged) logRequest(log, request, { raw, duration })
   })
+}
+
+/** A name from a bounded set: never the path that was sent. */
+function routeLabelOf({ routeOptions: { url, config } }: FastifyRequest): string {
+  return config.routeLabel ?? url ?? 'none'
+}
+
+/** The line of a request. The query is left out, since filter values are user data. */
+function logRequest(
+  log: Logger,
+  request: FastifyRequest,
+  { raw, duration }: { readonly raw: ServerResponse; readonly duration: number }
+): void {
+  const line = {
+    requestId: request.id,
+    method: sentMethod(request),
+    path: loggedPath(request.originalUrl),
+    status: raw.statusCode,
+    durationMs: Math.round(duration * 1000) / 1000
+  }
+  if (raw.writableFinished) log.info(line, 'request')
+  else log.info({ ...line, aborted: true }, 'request')
 }
 
 /** One year (RFC 6797 section 6.1.1). Without includeSubDomains: the gateway cannot decide for other hosts. */

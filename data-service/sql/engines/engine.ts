@@ -1,4 +1,5 @@
 import type { Options, Sequelize, Transaction } from 'sequelize'
+import type { PoolState } from '../../observe/data-service-metrics.js'
 import type { SchemaTools } from './schema-tools.js'
 import type { ErrorKind, Reader, Transactions } from './sessions.js'
 import type { SqlDialect } from './statement.js'
@@ -64,6 +65,8 @@ export interface Database {
    * database has one writer at a time, so that writers wait for each other anyway.
    */
   withOwnPool(connections: number): Database | undefined
+  /** The connections of the pool at this moment; undefined for a database that has none. */
+  poolState(): PoolState | undefined
   classifyError(error: unknown): ErrorKind
   openProbe(): Probe
   /** Unique names of this database, which has to be reachable. A database that does not exist yet has none. */

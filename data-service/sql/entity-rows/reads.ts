@@ -31,7 +31,7 @@ import { own, type Source } from './navigations.js'
 import { ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { RowModels } from './row-models.js'
 import { SharedReads } from './shared-reads.js'
-import { Statements } from './statements.js'
+import { type CacheUse, Statements } from './statements.js'
 import { type TextOperands, withTextOperands } from './where-text.js'
 
 interface Databases {
@@ -46,6 +46,8 @@ interface LiveKnowledge {
   readonly sortOrders?: ReadonlyMap<string, string>
   /** Without them a comparison with a text column of a view, or of another character set, can fail. */
   readonly texts?: TextOperands
+  /** Counts the statements whose text is kept. */
+  readonly statementUse?: CacheUse
 }
 
 /** One of the service's two databases. */
@@ -67,11 +69,15 @@ export class SqlReadStore implements ReadStore {
   /** Everybody who opens a form asks for the same rows. */
   readonly #lookups = new SharedReads<LookupResult>()
 
-  constructor(databases: Databases, entities: readonly Entity[], { sortOrders, texts }: LiveKnowledge = {}) {
+  constructor(
+    databases: Databases,
+    entities: readonly Entity[],
+    { sortOrders, texts, statementUse: use }: LiveKnowledge = {}
+  ) {
     const storeOf = (name: StoreName, database: Database): Store => {
       const { sequelize } = database
       const dialect = name === 'primary' ? withTextOperands(database.dialect, texts) : database.dialect
-      const statements = new Statements(new RowModels(sequelize, entities, name), dialect, sortOrders)
+      const statements = new Statements(new RowModels(sequelize, entities, name), dialect, { sortOrders, use })
       return { statements, dialect, reader: database.openReader(NAMES[name]) }
     }
     this.#databases = databases

@@ -6,6 +6,7 @@ import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
 import type { Assignments, ExpectedVersions, UpdatePlan } from '../../plan/model/plans.js'
 import { boundValues, comparisonsOf, pathsOf, type RowCondition, shapeOf } from './conditions.js'
+import { CacheUse } from './statements.js'
 import { columnNamed, whereAll } from './where-text.js'
 import type { Changed } from '../engines/sessions.js'
 import {
@@ -234,11 +235,21 @@ export class ChangeTexts {
   readonly #generator: ChangeGenerator
   readonly #dialect: SqlDialect
   readonly #defaults: ReadonlyMap<string, string>
+  readonly #use: CacheUse
   readonly #compiled = new LRUCache<string, StatementText>({ max: MAX_TEXTS })
   readonly #returning = new LRUCache<string, ShownStatement>({ max: MAX_TEXTS })
 
   /** `defaults`: the SQL of the defaults that an UPDATE sets, by `columnKey` (`SchemaTools.defaultText`). */
-  constructor(sequelize: Sequelize, dialect: SqlDialect, defaults: ReadonlyMap<string, string> = new Map()) {
+  constructor(
+    sequelize: Sequelize,
+    dialect: SqlDialect,
+    {
+      defaults = new Map(),
+      use = new CacheUse()
+    }: { readonly defaults?: ReadonlyMap<string, string> | undefined; readonly use?: CacheUse | undefined } = {}
+  ) {
+    this.#use = use
+    use.add(() => this.#compiled.size + this.#returning.size)
     this.#defaults = defaults
     // The class behind getQueryInterface() has these methods in all versions of Sequelize 6. Tests compile every shape.
     this.#generator = sequelize.getQueryInterface().queryGenerator as ChangeGenerator
@@ -256,6 +267,7 @@ export class ChangeTexts {
   insertReturning(table: string, columns: readonly string[], { shown, numbered, guard }: Returning): ShownStatement {
     const key = [shown.sql, table, ...columns, numbered ?? '', guard].join('`')
     const kept = this.#returning.get(key)
+    this.#count(kept !== undefined)
     if (kept !== undefined) return kept
     const compiled = { ...shown, ...this.#returningText(table, columns, { shown, numbered, guard }) }
     this.#returning.set(key, compiled)
@@ -314,10 +326,16 @@ export class ChangeTexts {
     // No name has a backtick.
     const joined = key.flat().join('`')
     const kept = this.#compiled.get(joined)
+    this.#count(kept !== undefined)
     if (kept !== undefined) return kept
     const compiled = make()
     this.#compiled.set(joined, compiled)
     return compiled
+  }
+
+  #count(isKept: boolean): void {
+    if (isKept) this.#use.hits += 1
+    else this.#use.misses += 1
   }
 
   #where({ of: { table, versionColumn }, conditions, versions }: Match): WhereOptions {

@@ -51,21 +51,47 @@ const TOTAL: Selected = { name: 'COUNT(*)', field: int() }
 /** Characters of texts and keys in the cache: thousands of statements, or some dozen of the longest possible ones. */
 const MAX_TEXT = 16_000_000
 
+/** How often the text of a statement was kept, in all caches that share this. */
+export class CacheUse {
+  hits = 0
+  misses = 0
+  readonly #sizes: (() => number)[] = []
+
+  get size(): number {
+    return this.#sizes.reduce((sum, size) => sum + size(), 0)
+  }
+
+  /** `size` tells how many texts a cache holds. */
+  add(size: () => number): void {
+    this.#sizes.push(size)
+  }
+}
+
 /** The statements of one database, each shape compiled once. The cache is bounded, since callers choose shapes. */
 export class Statements {
   readonly #models: RowModels
   readonly #dialect: SqlDialect
   #sortOrders: ReadonlyMap<string, string>
+  readonly #use: CacheUse
   readonly #compiled = new LRUCache<string, ShownStatement>({
     maxSize: MAX_TEXT,
     sizeCalculation: ({ sql }, key) => key.length + sql.length
   })
 
-  /** `sortOrders`: those of `SchemaTools.sortOrders`. */
-  constructor(models: RowModels, dialect: SqlDialect, sortOrders: ReadonlyMap<string, string> = new Map()) {
+  /** `sortOrders`: those of `SchemaTools.sortOrders`. `use` counts. */
+  constructor(
+    models: RowModels,
+    dialect: SqlDialect,
+    {
+      sortOrders = new Map(),
+      use = new CacheUse()
+    }: { readonly sortOrders?: ReadonlyMap<string, string> | undefined; readonly use?: CacheUse | undefined } = {}
+  ) {
     this.#models = models
     this.#dialect = dialect
     this.#sortOrders = sortOrders
+    this.#use = use
+    use.add(() => this.#compiled.size)
   }
 
   /** Whether an index serves the order, read forwards or backwards. If no indexes are known, an order by one column counts as indexed. */
@@ -168,7 +194,11 @@ export class Statements {
 
   #cached(key: string, compile: () => ShownStatement): ShownStatement {
     const kept = this.#compiled.get(key)
-    if (kept !== undefined) return kept
+    if (kept !== undefined) {
+      this.#use.hits += 1
+      return kept
+    }
+    this.#use.misses += 1
     const compiled = compile()
     this.#compiled.set(key, compiled)
     return compiled

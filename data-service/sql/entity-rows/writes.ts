@@ -48,7 +48,7 @@ import { EventRows } from '../own-rows/outbox.js'
 import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { ChangeTexts, columnKey, RowWriter } from './row-writer.js'
 import { RowModels } from './row-models.js'
-import { Statements } from './statements.js'
+import { type CacheUse, Statements } from './statements.js'
 import { type TextOperands, withTextOperands } from './where-text.js'
 import { assertPrimary, storedKey, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from '../transactions.js'
@@ -71,6 +71,8 @@ interface WriteStoreDeps {
   /** The SQL of the defaults that an UPDATE may set (`columnDefaults`); none without it. */
   readonly defaults?: ReadonlyMap<string, string>
   readonly texts?: TextOperands
+  /** Counts the statements whose text is kept. */
+  readonly statementUse?: CacheUse
 }
 
 /** The SQL of the defaults that a PUT may set, for `WriteStoreDeps.defaults`. */
@@ -122,7 +124,8 @@ function unitParts(database: Database, entities: readonly Entity[], deps: WriteS
   const { sequelize } = database
   const { tables: ownTables } = deps
   const dialect = withTextOperands(database.dialect, deps.texts)
-  const statements = new Statements(new RowModels(sequelize, entities, 'primary'), dialect)
+  const { defaults, statementUse: use } = deps
+  const statements = new Statements(new RowModels(sequelize, entities, 'primary'), dialect, { use })
   const owners = new Map(entities.flatMap((entity) => entity.children.map((one) => [one, entity])))
   const ownerOf = (children: Children): Entity => {
     const owner = owners.get(children)
@@ -133,7 +136,7 @@ function unitParts(database: Database, entities: readonly Entity[], deps: WriteS
   return {
     statements,
     rows: new StoredRows({ statements, dialect }, ownerOf),
-    writer: new RowWriter(new ChangeTexts(sequelize, dialect, deps.defaults), dialect),
+    writer: new RowWriter(new ChangeTexts(sequelize, dialect, { defaults, use }), dialect),
     keys: new IdempotencyKeys(ownTables, dialect),
     audit: new AuditEntries(ownTables, dialect, deps.randomBytes),
     outbox: new EventRows(ownTables),

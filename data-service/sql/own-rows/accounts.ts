@@ -40,13 +40,14 @@ interface AuthStoreDeps {
  * Accounts and sessions in the primary database, over a small pool of their own. Where the engine has one writer at a
  * time they share `transactions` with the write store.
  */
-export function openAuthStore(primary: Database, deps: AuthStoreDeps): SqlAuthStore {
+export function openAuthStore(primary: Database, deps: AuthStoreDeps): SqlAuthStore & Pick<Database, 'poolState'> {
   const own = primary.withOwnPool(CONNECTIONS)
-  if (own === undefined) return createAuthStore(primary, deps)
+  if (own === undefined) return { ...createAuthStore(primary, deps), poolState: () => undefined }
   const ownTransactions = own.openTransactions()
   const store = createAuthStore(own, { ...deps, transactions: ownTransactions })
   return {
     ...store,
+    poolState: () => own.poolState(),
     close: async () => {
       await store.close()
       await ownTransactions.close()

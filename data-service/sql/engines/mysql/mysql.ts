@@ -1,5 +1,6 @@
 import mysql2, { type Connection } from 'mysql2'
 import { QueryTypes, Sequelize } from 'sequelize'
+import type { PoolState } from '../../../observe/data-service-metrics.js'
 import {
   type BulkLoading,
   type Database,
@@ -208,6 +209,13 @@ class MysqlLocation implements DatabaseLocation {
   }
 }
 
+interface SequelizePool {
+  readonly maxSize: number
+  readonly using: number
+  readonly available: number
+  readonly waiting: number
+}
+
 class MysqlDatabase implements Database {
   readonly name: string
   readonly sequelize: Sequelize
@@ -235,6 +243,12 @@ class MysqlDatabase implements Database {
 
   withOwnPool(connections: number): Database {
     return new MysqlDatabase(this.#settings, connections)
+  }
+
+  poolState(): PoolState {
+    // Sequelize's types do not have its pool (sequelize-pool).
+    const { pool } = this.sequelize.connectionManager as unknown as { readonly pool: SequelizePool }
+    return { max: pool.maxSize, inUse: pool.using, idle: pool.available, waiting: pool.waiting }
   }
 
   openProbe(): Probe {

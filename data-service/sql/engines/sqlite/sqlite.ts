@@ -128,6 +128,10 @@ class SqliteDatabase implements Database {
     return undefined
   }
 
+  poolState(): undefined {
+    return undefined
+  }
+
   openProbe(): Probe {
     return new SqliteProbe(this.#file)
   }
