@@ -87,11 +87,14 @@ interface ApiOptions {
   readonly env?: (database: FreshDatabase) => Readonly<Record<string, string>>
   /** Absent: the rows of fixture.ts. */
   readonly rows?: 'sample' | 'none'
+  /** Absent: both. For what no database has a part in, one is enough. */
+  readonly on?: DatabaseKind
 }
 
 /** A suite on both databases, with one stack for each. */
 export function describeApi(title: string, body: (store: ApiStore) => void, options: ApiOptions = {}): void {
   eachDatabase((kind) => {
+    if (options.on !== undefined && options.on !== kind) return
     describe(`${title} on ${kind}`, function () {
       this.timeout(60_000)
       const store = new ApiStore(kind)
