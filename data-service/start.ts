@@ -84,8 +84,8 @@ export async function startDataService(
     log.warn({ resources: owned }, 'OWNER_BYPASS_ROLE is not set: requests for rows of owners are answered 500')
   }
   let isReady = (): boolean => false
-  let sources: DataServiceSources | undefined
-  const metrics = config.admin && new DataServiceMetrics(() => sources)
+  let sources = (): DataServiceSources | undefined => undefined
+  const metrics = config.admin && new DataServiceMetrics(() => sources())
   const admin = await openAdmin({ address: config.admin, metrics, isReady: () => isReady(), log })
   if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
   const { grpc } = config
@@ -156,13 +156,13 @@ export async function startDataService(
     (why) => `cannot listen on DATA_SERVICE_ADDRESS (${config.address}): ${why}.`
   )
   isReady = () => service.isServing
-  sources = {
+  sources = () => ({
     pools: stores.pools,
     statements: () => stores.statementUse,
     isDatabaseServing: () => stores.health.isServing,
     streams: () => service.streams,
     exports: () => exports.state
-  }
+  })
   service.setServing(stores.health.isServing)
   stores.health.onChange((isServing) => {
     if (isServing) log.info('the primary database serves again')

@@ -2,7 +2,7 @@ import {
   AskedFamily,
   CounterFamily,
   type MetricFamily,
-  Tally,
+  type Tally,
   type Timings,
   TimingFamily
 } from '../../shared/observe/tallies.js'

@@ -24,7 +24,7 @@ export async function openMetrics(families: readonly MetricFamily[]): Promise<Me
 
     constructor(one: MetricFamily & { readonly kind: 'histogram' }) {
       const { name, help, labels } = one.about
-      super({ name, help, labelNames: [...labels], buckets: [...SECONDS], registers: [registry] })
+      super({ name, help, labelNames: [...labels], buckets: [...SECONDS], registers: [] })
       this.#name = name
       this.#help = help
       this.#family = one
@@ -48,31 +48,27 @@ export async function openMetrics(families: readonly MetricFamily[]): Promise<Me
     }
   }
 
-  for (const one of families) {
-    if (one.kind === 'histogram') {
-      new CountedHistogram(one)
-      continue
-    }
+  const metricOf = (one: MetricFamily): Parameters<typeof registry.registerMetric>[0] => {
+    if (one.kind === 'histogram') return new CountedHistogram(one)
     const { name, help, labels } = one.about
-    const about = { name, help, labelNames: [...labels], registers: [registry] }
-    if (one.kind === 'counter') {
-      new Counter({
-        ...about,
-        collect() {
-          this.reset()
-          for (const { labels: of, value } of one.samples()) this.inc(of, value)
-        }
-      })
-    } else {
-      new Gauge({
-        ...about,
-        collect() {
-          this.reset()
-          for (const { labels: of, value } of one.samples()) this.set(of, value)
-        }
-      })
-    }
+    const about = { name, help, labelNames: [...labels], registers: [] }
+    return one.kind === 'counter'
+      ? new Counter({
+          ...about,
+          collect() {
+            this.reset()
+            for (const { labels: of, value } of one.samples()) this.inc(of, value)
+          }
+        })
+      : new Gauge({
+          ...about,
+          collect() {
+            this.reset()
+            for (const { labels: of, value } of one.samples()) this.set(of, value)
+          }
+        })
   }
+  for (const one of families) registry.registerMetric(metricOf(one))
   return { contentType: registry.contentType, write: () => registry.metrics() }
 }
 
