@@ -112,11 +112,11 @@ function answered(
 
 async function list(
   { planning, store }: ReadDeps,
-  { caller, signal }: CallContext,
+  { caller, cancellation }: CallContext,
   request: ListRequest__Output
 ): Promise<ListResponse> {
   const plan = planList(request, { planning, caller })
-  const { rows, truncated } = await store.list(plan, signal)
+  const { rows, truncated } = await store.list(plan, cancellation)
   return {
     ...answered(rows, plan, request),
     rowLimit: plan.limit,
@@ -127,11 +127,11 @@ async function list(
 
 async function page(
   { planning, store }: ReadDeps,
-  { caller, signal }: CallContext,
+  { caller, cancellation }: CallContext,
   request: PageRequest__Output
 ): Promise<PageResponse> {
   const { plan, paging, cursors } = planPage(request, { planning, caller })
-  const { rows, total, next, previous } = await store.page(plan, signal)
+  const { rows, total, next, previous } = await store.page(plan, cancellation)
   const nextCursor = next && cursors.encode(next)
   const previousCursor = previous && cursors.encode(previous)
   return {
@@ -194,11 +194,11 @@ function jsonOfLookup({ items }: LookupResult, { entity }: LookupPlan): Buffer {
 /** A custom read. Answers a JSON array of its items. */
 async function read(
   { planning, store }: ReadDeps,
-  { caller, signal }: CallContext,
+  { caller, cancellation }: CallContext,
   request: ReadRequest__Output
 ): Promise<ReadResponse> {
   const { plan, read: custom } = planCustomRead(request, { planning, caller })
-  const { rows, next } = await store.page(plan, signal)
+  const { rows, next } = await store.page(plan, cancellation)
   return {
     json: jsonBytes((out) => writeArray(rows, itemWriter(custom, plan), out)),
     rowLimit: plan.limit,

@@ -87,7 +87,8 @@ export function pageLinks(
   links: readonly PageLink[],
   room: number
 ): string | undefined {
-  const written = new Map(links.map((link) => [link.rel, `<${linkTo(url, query, link)}>; rel="${link.rel}"`]))
+  const parameters = otherParameters(query)
+  const written = new Map(links.map((link) => [link.rel, `<${url}?${queryTo(link, parameters)}>; rel="${link.rel}"`]))
   for (const rel of LINK_PRIORITY) {
     const size = (written.get(rel)?.length ?? 0) + ', '.length
     if (size > room) written.delete(rel)
@@ -100,14 +101,25 @@ export function pageLinks(
 const PAGE_PLACE = /^(?:page|pagenumber|after|before)$/i
 const PAGE_SIZE = /^pagesize$/i
 
-function linkTo(url: string, query: string, link: PageLink): string {
-  const kept = query.split('&').filter((piece) => {
+/** A parameter that a link repeats, as it is written there. */
+interface RepeatedParameter {
+  readonly text: string
+  readonly isPageSize: boolean
+}
+
+/** Read once for all links of an answer. */
+function otherParameters(query: string): RepeatedParameter[] {
+  return query.split('&').flatMap((piece) => {
     const name = nameOf(piece)
-    return piece !== '' && !PAGE_PLACE.test(name) && !(link.pageSize !== undefined && PAGE_SIZE.test(name))
+    return piece === '' || PAGE_PLACE.test(name) ? [] : [{ text: escapeQuery(piece), isPageSize: PAGE_SIZE.test(name) }]
   })
-  if (link.pageSize !== undefined) kept.push(`pageSize=${link.pageSize}`)
-  kept.push(placeOf(link))
-  return `${url}?${kept.map(escapeQuery).join('&')}`
+}
+
+function queryTo(link: PageLink, parameters: readonly RepeatedParameter[]): string {
+  const { pageSize } = link
+  const kept = pageSize === undefined ? parameters : parameters.filter(({ isPageSize }) => !isPageSize)
+  const own = pageSize === undefined ? [] : [`pageSize=${pageSize}`]
+  return [...kept.map(({ text }) => text), ...own, placeOf(link)].join('&')
 }
 
 function placeOf(link: PagePlace): string {

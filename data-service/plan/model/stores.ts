@@ -107,8 +107,8 @@ export interface ExportBatch<Part> {
  * rejects with the signal's reason.
  */
 export interface ReadStore {
-  list(plan: ListPlan, signal: AbortSignal): Promise<ListResult>
-  page(plan: PagePlan, signal: AbortSignal): Promise<PageResult>
+  list(plan: ListPlan, cancellation: Cancellation): Promise<ListResult>
+  page(plan: PagePlan, cancellation: Cancellation): Promise<PageResult>
   /** undefined for no such row within the scope. */
   get(plan: GetPlan, cancellation: Cancellation): Promise<LoadedRow | undefined>
   /** Callers who ask for the same at the same time may get the same result object. */

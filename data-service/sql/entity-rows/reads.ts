@@ -86,7 +86,7 @@ export class SqlReadStore implements ReadStore {
     this.#gathered = new GatheredReads((plans, signal) => this.#getAll(plans, signal), this.#primary.dialect)
   }
 
-  async list(plan: ListPlan, signal: AbortSignal): Promise<ListResult> {
+  async list(plan: ListPlan, signal: Cancellation): Promise<ListResult> {
     const sort = exactOrder(keyOrder(plan.entity), plan.entity, this.#primary.dialect)
     const conditions = inScope(plan.conditions, plan.scope)
     const { page, truncated } = await this.#load(plan, signal, async (session) => {
@@ -99,7 +99,7 @@ export class SqlReadStore implements ReadStore {
     return { rows: page.rows(), truncated }
   }
 
-  async page(plan: PagePlan, signal: AbortSignal): Promise<PageResult> {
+  async page(plan: PagePlan, signal: Cancellation): Promise<PageResult> {
     const conditions = inScope(plan.conditions, plan.scope)
     const { page, ...found } = await this.#load(plan, signal, async (session) => {
       const read = await readPage(session, this.#primary, { plan, conditions })

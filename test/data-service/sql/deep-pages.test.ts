@@ -94,6 +94,13 @@ function sortKeys(order: Order): SortKey[] {
   return order.some(([name]) => name === 'id') ? keys : [...keys, ...sortedBy(products, path(products, 'id'), false)]
 }
 
+async function insertAll({ primary }: FreshReadStore): Promise<void> {
+  const categories = [1, 2].map((id) => ({ id, name: `c${id}`, parentId: null, slug: `c${id}` }))
+  await insertRows(primary, TABLES.categories, categories)
+  const made = ROWS.map((row) => ({ ...row, sku: `s${row.id}`, price: `${row.price}.00`, isActive: true }))
+  await insertRows(primary, TABLES.products, made)
+}
+
 eachDatabase((kind) => {
   describe(`pages of any depth on ${kind}`, function () {
     this.timeout(60_000)
@@ -101,10 +108,7 @@ eachDatabase((kind) => {
 
     before(async () => {
       fresh = await freshReadStore(kind)
-      const categories = [1, 2].map((id) => ({ id, name: `c${id}`, parentId: null, slug: `c${id}` }))
-      await insertRows(fresh.primary, TABLES.categories, categories)
-      const made = ROWS.map((row) => ({ ...row, sku: `s${row.id}`, price: `${row.price}.00`, isActive: true }))
-      await insertRows(fresh.primary, TABLES.products, made)
+      await insertAll(fresh)
     })
     after(() => fresh.dispose())
 
@@ -144,6 +148,7 @@ describe('pages of any depth in the log of MariaDB', function () {
   let fresh: FreshReadStore
   before(async () => {
     fresh = await freshReadStore('mysql')
+    await insertAll(fresh)
   })
   after(() => fresh.dispose())
 
@@ -203,6 +208,42 @@ describe('pages of any depth in the log of MariaDB', function () {
     }
   })
 
+  for (const descending of [false, true]) {
+    for (const name of ['name', 'price', 'weightGrams'] as const) {
+      it(`read by ${name} ${descending ? 'desc ' : ''}from a cursor no more rows than the page has`, async () => {
+        const all = sorted(ROWS, [descending ? [name, 'desc'] : [name]])
+        // With a value, and of weights also without one.
+        for (const row of [all[10], all[130], all[245]]) {
+          if (row === undefined) throw new Error('there are 260 rows')
+          const key = name === 'price' ? `${row.price}.00` : row[name]
+          for (const kind of ['after', 'before'] as const) {
+            const log = await StatementLog.open(fresh.url)
+            const lines = await log
+              .during(async () => {
+                const { rows } = await fresh.store.page(
+                  pagePlan(products, {
+                    sort: sortedBy(products, path(products, name), descending),
+                    start: { kind, position: { keys: [key, row.id], includesRow: false } },
+                    limit: 5,
+                    withTotal: false
+                  }),
+                  never
+                )
+                const at = all.indexOf(row)
+                const page = kind === 'after' ? all.slice(at + 1, at + 6) : all.slice(Math.max(at - 5, 0), at)
+                expect(rows.map(({ values }) => values[0])).to.deep.equal(page.map(({ id }) => id))
+              })
+              .finally(() => log.close())
+            const [executed, ...others] = statements(lines).filter(({ command }) => command === 'Execute')
+            expect(others).to.deep.equal([])
+            // The row of the cursor, five of the page, one behind it, and the end of the first range.
+            expect(await rowsRead(fresh, executed?.text ?? '')).to.be.at.most(9)
+          }
+        }
+      })
+    }
+  }
+
   it('are answered without the index after it was dropped', async () => {
     await read(5, 'reorderLevel')
     await fresh.primary.run('ALTER TABLE products DROP INDEX products_reorder_level')
@@ -210,3 +251,15 @@ describe('pages of any depth in the log of MariaDB', function () {
     await read(5, 'price')
   })
 })
+
+/** How often the server reads a row, of an index or a table, for a statement. */
+async function rowsRead({ primary }: FreshReadStore, text: string): Promise<number> {
+  const soFar = async (): Promise<number> => {
+    const counters = await primary.run("SHOW SESSION STATUS LIKE 'Handler_read_%'")
+    return counters.reduce((sum, { Value: value }) => sum + Number(value), 0)
+  }
+  const [begin, between] = [await soFar(), await soFar()]
+  await primary.run(text)
+  // Showing the counters reads rows as well.
+  return (await soFar()) - between - (between - begin)
+}
