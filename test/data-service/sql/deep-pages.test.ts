@@ -218,8 +218,8 @@ describe('pages of any depth in the log of MariaDB', function () {
           const key = name === 'price' ? `${row.price}.00` : row[name]
           for (const kind of ['after', 'before'] as const) {
             const log = await StatementLog.open(fresh.url)
-            const lines = await log
-              .during(async () => {
+            try {
+              const lines = await log.during(async () => {
                 const { rows } = await fresh.store.page(
                   pagePlan(products, {
                     sort: sortedBy(products, path(products, name), descending),
@@ -233,11 +233,13 @@ describe('pages of any depth in the log of MariaDB', function () {
                 const page = kind === 'after' ? all.slice(at + 1, at + 6) : all.slice(Math.max(at - 5, 0), at)
                 expect(rows.map(({ values }) => values[0])).to.deep.equal(page.map(({ id }) => id))
               })
-              .finally(() => log.close())
-            const [executed, ...others] = statements(lines).filter(({ command }) => command === 'Execute')
-            expect(others).to.deep.equal([])
-            // The row of the cursor, five of the page, one behind it, and the end of the first range.
-            expect(await rowsRead(fresh, executed?.text ?? '')).to.be.at.most(9)
+              const [executed, ...others] = statements(lines).filter(({ command }) => command === 'Execute')
+              expect(others).to.deep.equal([])
+              // The row of the cursor, five of the page, one behind it, and the end of the first range.
+              expect(await rowsRead(fresh, executed?.text ?? '')).to.be.at.most(9)
+            } finally {
+              await log.close()
+            }
           }
         }
       })
