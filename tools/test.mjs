@@ -18,9 +18,13 @@ await runCommand(async () => {
 async function runEverything() {
   await prepare()
   const filters = process.argv.slice(2)
-  const checks = filters.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
   const runner = pathToFileURL(join(projectRoot, 'dist/test/runner/run-tests.js')).href
-  const { runTests } = /** @type {typeof import('../test/runner/run-tests.js')} */ (await import(runner))
+  const { installPrograms, runTests } = /** @type {typeof import('../test/runner/run-tests.js')} */ (
+    await import(runner)
+  )
+  // The checks use the processors while packages are fetched and unpacked.
+  const [checks] =
+    filters.length === 0 ? await Promise.all([runChecks(), installPrograms()]) : [{ passed: 0, failed: 0 }]
   const interrupting = new AbortController()
   void interruption().then(() => interrupting.abort())
   const tests = await runTests(filters, interrupting.signal)

@@ -13,7 +13,7 @@ const run = promisify(execFile)
 const FILES = join(packageRoot, 'test/compose/stand-ins')
 const ROOT_IMAGE = 'uniform-rest-stand-in'
 const PULL_MS = 180_000
-const DEBOOTSTRAP_MS = 300_000
+const DEBOOTSTRAP_MS = 600_000
 /** What the stand-ins hold: one root with all of it serves all three. */
 const PACKAGES = ['ca-certificates', 'haproxy', 'mariadb-server', 'mariadb-backup']
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt'

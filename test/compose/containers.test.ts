@@ -43,7 +43,7 @@ function withoutTerminal(command: string): string {
 }
 
 describe('the containers', function () {
-  this.timeout(600_000)
+  this.timeout(900_000)
   let engine: Engine
   let images: BaseImages
   let project: ComposeProject

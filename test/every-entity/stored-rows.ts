@@ -11,17 +11,18 @@ export async function fingerprint(database: TestDatabase, entities: readonly Ent
     entity,
     ...entity.children.filter(({ store }) => store === 'primary').flatMap(withNested)
   ])
-  const parts: string[] = []
-  for (const { table, key, versionColumn = 'row_version' } of tables) {
-    const version = (await columnNames(database, table)).includes(versionColumn)
-      ? `HEX(${quoted(versionColumn)})`
-      : "''"
-    const columns = keyColumns({ key })
-    const rows = await database.run(
-      `SELECT ${columns}, ${version} AS version_in_hex FROM ${quoted(table)} ORDER BY ${columns}`
-    )
-    parts.push(`${table} ${rows.map((row) => Object.values(row).map(String).join(':')).join(' ')}`)
-  }
+  const parts = await Promise.all(
+    tables.map(async ({ table, key, versionColumn = 'row_version' }) => {
+      const version = (await columnNames(database, table)).includes(versionColumn)
+        ? `HEX(${quoted(versionColumn)})`
+        : "''"
+      const columns = keyColumns({ key })
+      const rows = await database.run(
+        `SELECT ${columns}, ${version} AS version_in_hex FROM ${quoted(table)} ORDER BY ${columns}`
+      )
+      return `${table} ${rows.map((row) => Object.values(row).map(String).join(':')).join(' ')}`
+    })
+  )
   return parts.join('\n')
 }
 
@@ -30,8 +31,19 @@ export function withNested(children: Children): Children[] {
   return [children, ...children.children.flatMap(withNested)]
 }
 
-/** The columns of a table, as the database itself tells. */
-export async function columnNames(database: TestDatabase, table: string): Promise<string[]> {
+/** Of the tables of each database, which stay as they are while the tests run. MariaDB takes long to tell them. */
+const knownColumns = new WeakMap<TestDatabase, Map<string, Promise<readonly string[]>>>()
+
+/** The columns of a table, as the database itself tells when it is first asked. */
+export function columnNames(database: TestDatabase, table: string): Promise<readonly string[]> {
+  const known = knownColumns.get(database) ?? new Map<string, Promise<readonly string[]>>()
+  knownColumns.set(database, known)
+  const names = known.get(table) ?? readColumnNames(database, table)
+  known.set(table, names)
+  return names
+}
+
+async function readColumnNames(database: TestDatabase, table: string): Promise<readonly string[]> {
   const rows =
     database.kind === 'sqlite'
       ? await database.run('SELECT name FROM pragma_table_info(?)', [table])

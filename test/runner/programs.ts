@@ -40,15 +40,17 @@ export function findGalera(): GaleraPrograms | undefined {
 
 /** Installs MariaDB where it is missing and we may install it. Resolves with whether it is there after that. */
 export async function ensureMariadb(): Promise<boolean> {
-  if (findMariadb() === undefined) await installPackage('mariadb-server')
+  if (findMariadb() === undefined) await installPackages('mariadb-server')
   return findMariadb() !== undefined
 }
 
 /** Installs MariaDB, Galera and rsync where one is missing and we may install it. */
 export async function ensureGalera(): Promise<void> {
   await ensureMariadb()
-  if (!GALERA_LIBRARIES.some((path) => existsSync(path))) await installPackage('galera-4')
-  if (findProgram('rsync') === undefined) await installPackage('rsync')
+  await installPackages(
+    ...(GALERA_LIBRARIES.some((path) => existsSync(path)) ? [] : ['galera-4']),
+    ...(findProgram('rsync') === undefined ? ['rsync'] : [])
+  )
 }
 
 /** The path of a Chromium: that of TEST_CHROMIUM, else the installed one. Throws a Failure where there is none. */
@@ -63,7 +65,7 @@ export function chromiumPath(): string {
 
 /** Installs Chromium where it is missing and we may install it. Throws a Failure where there is none after that. */
 export async function ensureChromium(): Promise<void> {
-  if (findChromium() === undefined) await installPackage('chromium')
+  if (findChromium() === undefined) await installPackages('chromium')
   chromiumPath()
 }
 
@@ -72,11 +74,11 @@ export async function ensureChromium(): Promise<void> {
  * or docker-compose is missing after that. debootstrap is needed only where images cannot be pulled.
  */
 export async function ensureContainerPrograms(): Promise<void> {
-  if (findProgram('docker') === undefined || (findProgram('dockerd') === undefined && !hasEngine())) {
-    await installPackage('docker.io')
-  }
-  if (findProgram('docker-compose') === undefined) await installPackage('docker-compose')
-  if (findProgram('debootstrap') === undefined) await installPackage('debootstrap')
+  const hasDocker = findProgram('docker') !== undefined && (findProgram('dockerd') !== undefined || hasEngine())
+  await installPackages(
+    ...(hasDocker ? [] : ['docker.io']),
+    ...['docker-compose', 'debootstrap'].filter((program) => findProgram(program) === undefined)
+  )
   if (findProgram('docker') === undefined || findProgram('docker-compose') === undefined) {
     throw new Failure('The tests of containers need Docker: install the packages docker.io and docker-compose.')
   }
@@ -95,20 +97,27 @@ function findChromium(): string | undefined {
   return process.env['TEST_CHROMIUM'] || findProgram('chromium') || findProgram('chromium-browser')
 }
 
-/** Installs a Debian package. Does nothing where we may not install it, or where there is no apt-get. */
-async function installPackage(name: string): Promise<void> {
+/** Installs Debian packages. Does nothing where none is named, where we may not install any, or without apt-get. */
+async function installPackages(...names: readonly string[]): Promise<void> {
   const prefix = findProgram('apt-get') === undefined ? undefined : rootPrefix()
-  if (prefix === undefined) return
-  process.stderr.write(`Installing the package ${name} …\n`)
+  if (prefix === undefined || names.length === 0) return
+  process.stderr.write(`Installing ${names.join(', ')} …\n`)
   await aptGet(prefix, ['-qq', 'update'])
   // Its exit code does not matter. On a machine without an init system, starting the package's service fails after the
   // package itself has been installed. The caller looks for the programs.
-  await aptGet(prefix, ['-qq', '-y', '-o=Dpkg::Use-Pty=0', 'install', '--no-install-recommends', name])
+  await aptGet(prefix, ['-qq', '-y', '-o=Dpkg::Use-Pty=0', 'install', '--no-install-recommends', ...names])
 }
 
-/** Runs apt-get with its output on stderr. A lock that another run of the tests holds is waited for. */
+/** A run of the tests that installs packages has this file locked. It stays, since others may be waiting for it. */
+const INSTALLING = '/var/tmp/uniform-rest-installing'
+
+/**
+ * Runs apt-get with its output on stderr. Another run of the tests that installs packages is waited for: of apt-get's own
+ * locks, it waits for that of dpkg and not for that of the lists.
+ */
 function aptGet(prefix: readonly string[], args: readonly string[]): Promise<number> {
-  const command = [...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-o=DPkg::Lock::Timeout=300']
+  const locked = [...prefix, 'flock', INSTALLING]
+  const command = [...locked, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-o=DPkg::Lock::Timeout=300']
   const [program = 'apt-get', ...rest] = [...command, ...args]
   return new Promise((resolve, reject) => {
     const child = spawn(program, rest, { stdio: ['ignore', process.stderr, process.stderr] })

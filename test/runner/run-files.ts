@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type { Report } from './report.js'
 import type { FileToRun, TestMessage } from './test-process.js'
 
-const JOBS = 2
+/** Files at a time that use the processors. Beside them runs one that waits. */
+const BUSY_FILES = 2
 /** For what a test file started, and left, to stop by itself: a private MariaDB writes its pages first. */
 const STOP_MS = 15_000
 const SHOWN_LINES = 40
@@ -15,46 +16,57 @@ export interface TestFile {
   readonly path: string
   /** The path of its source, from the project's root, and what is special about the run of it. */
   readonly name: string
-}
-
-/** Files that run with the same variables beside those of this process. */
-export interface TestRun {
-  readonly files: readonly TestFile[]
+  /** Whether its tests wait most of the time, for intervals and restarts, and leave the processors to others. */
+  readonly waits: boolean
+  /** Variables of its process beside those of this one. Files that share them are the same object. */
   readonly env: Readonly<Record<string, string>>
 }
 
 /**
- * Runs test files, two at a time, each in a process that no other file shares at the same time. A skipped test is a
- * failed one. Resolves when all have ended, or, after the signal has aborted, when no process is left.
+ * Runs test files, two at a time and beside them one that waits, each in a process that no other file shares at the same
+ * time. They begin in the order of `files`. A skipped test is a failed one. Resolves when all have ended, or, after the
+ * signal has aborted, when no process is left.
  */
-export async function runFiles({ files, env }: TestRun, report: Report, signal: AbortSignal): Promise<void> {
-  const waiting = [...files]
-  const runNext = async (): Promise<void> => {
-    let tests: TestProcess | undefined
-    try {
-      for (let file = waiting.shift(); file !== undefined && !signal.aborted; file = waiting.shift()) {
-        tests ??= new TestProcess(env)
-        await tests.run(file, report, signal)
-        // What a failed test left open must not make the tests of other files fail.
-        if (report.hasFailed(file.name)) {
-          await tests.stop()
-          tests = undefined
-        }
+export async function runFiles(files: readonly TestFile[], report: Report, signal: AbortSignal): Promise<void> {
+  const busy = files.filter(({ waits }) => !waits)
+  const waiting = files.filter(({ waits }) => waits)
+  const lanes = [
+    ...Array.from({ length: BUSY_FILES }, () => () => busy.shift() ?? waiting.shift()),
+    () => waiting.shift()
+  ]
+  await Promise.all(lanes.map((next) => runInTurn(next, report, signal)))
+}
+
+/** Runs one file after the other until `next` has none. */
+async function runInTurn(next: () => TestFile | undefined, report: Report, signal: AbortSignal): Promise<void> {
+  let tests: TestProcess | undefined
+  try {
+    for (let file = next(); file !== undefined && !signal.aborted; file = next()) {
+      if (tests?.env !== file.env) {
+        await tests?.stop()
+        tests = new TestProcess(file.env)
       }
-    } finally {
-      await tests?.stop()
+      await tests.run(file, report, signal)
+      // What a failed test left open must not make the tests of other files fail.
+      if (report.hasFailed(file.name)) {
+        await tests.stop()
+        tests = undefined
+      }
     }
+  } finally {
+    await tests?.stop()
   }
-  await Promise.all(Array.from({ length: Math.min(JOBS, files.length) }, runNext))
 }
 
 /** The parent's side of test-process.ts. */
 class TestProcess {
+  readonly env: TestFile['env']
   readonly #child: ChildProcess
   readonly #exited: Promise<unknown>
   #output = ''
 
-  constructor(env: TestRun['env']) {
+  constructor(env: TestFile['env']) {
+    this.env = env
     // In a process group of its own: Ctrl-C in the terminal must reach the tests and what they start through us alone,
     // or else they fail because of it. And the group tells whether anything that they started is left.
     this.#child = fork(fileURLToPath(new URL('test-process.js', import.meta.url)), {

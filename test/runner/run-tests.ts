@@ -5,15 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startDatabaseServer } from './database-server.js'
-import { ensureChromium, Failure } from './programs.js'
+import { ensureChromium, ensureGalera, Failure } from './programs.js'
 import { shuffled } from './random.js'
 import { type Outcome, Report } from './report.js'
-import { runFiles, type TestFile, type TestRun } from './run-files.js'
+import { runFiles, type TestFile } from './run-files.js'
 
 /**
  * Runs the test files whose path holds one of the filters, all without filters, on SQLite and on MariaDB, and prints
- * the course and the result. Without filters those of test/api/ run once more, over unary calls. TEST_SEED repeats an order. When the signal aborts, the run stops and prints the failures
- * that it has seen. Rejects with a Failure where no database, no browser or no such test file is found.
+ * the course and the result. Without filters those of test/api/ run once more, over unary calls. TEST_SEED repeats an
+ * order. When the signal aborts, the run stops and prints the failures that it has seen. Rejects with a Failure where no
+ * database, no browser or no such test file is found.
  */
 export async function runTests(filters: readonly string[], signal: AbortSignal): Promise<Outcome> {
   const files = testFiles(filters)
@@ -32,9 +33,9 @@ export async function runTests(filters: readonly string[], signal: AbortSignal):
       process.stdout.write(`Order by TEST_SEED=${seed}\n\n`)
       // The processes that run the files inherit these.
       Object.assign(process.env, { TEST_MYSQL_URL: server.url, TEST_SEED: String(seed) })
-      const runs = filters.length === 0 ? [{ files, env: {} }, unaryCalls(files)] : [{ files, env: {} }]
-      const report = new Report(runs.flatMap((run) => run.files).length, process.stdout)
-      for (const run of runs) await runFiles({ ...run, files: shuffled(run.files, seed) }, report, signal)
+      const all = filters.length === 0 ? [...files, ...overUnaryCalls(files)] : files
+      const report = new Report(all.length, process.stdout)
+      await runFiles(inOrder(all, seed), report, signal)
       if (signal.aborted) report.interrupted()
       report.summary()
       return report.outcome
@@ -46,6 +47,12 @@ export async function runTests(filters: readonly string[], signal: AbortSignal):
   }
 }
 
+/** Installs what the tests need of programs and may install, all of it before the first of them waits for it. */
+export async function installPrograms(): Promise<void> {
+  await ensureGalera()
+  await ensureChromium()
+}
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Files with which the runner itself is tested. They fail, so they run only when a filter names their folder. */
 const SAMPLES = 'test/runner/samples/'
@@ -53,11 +60,35 @@ const SAMPLES = 'test/runner/samples/'
 /** They take minutes and a Docker engine: `npm run test:compose` runs them, and `npm test` without filters does not. */
 const CONTAINERS = 'test/compose/'
 
+const NO_VARIABLES = {}
+
+/** They take more than a minute each. */
+const LONGEST: ReadonlySet<string> = new Set([
+  'test/examples/every-entity/adding-an-entity.test.ts',
+  'test/examples/every-entity/deleted-rules.test.ts',
+  'test/examples/every-entity/mariadb.test.ts',
+  'test/examples/every-entity/sqlite.test.ts',
+  'test/examples/sakila/every-entity.test.ts',
+  'test/library/every-entity.test.ts',
+  'test/library/outbox.test.ts',
+  'test/openapi/linters-and-clients.test.ts',
+  'test/package/pack-and-install.test.ts'
+])
+
+/** They use the processors for less than a third of their time. */
+const WAITING: ReadonlySet<string> = new Set(['test/gateway/server/connections.test.ts', 'test/library/outbox.test.ts'])
+
 /** The compiled test files whose path holds one of the filters; all without filters. A filter may be a source's path. */
 function testFiles(filters: readonly string[]): TestFile[] {
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+  const all = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.js'))
-    .map((path) => ({ path: join(root, path), name: `test/${path.replace(/\.js$/, '.ts')}` }))
+    .map((path) => {
+      const name = `test/${path.replace(/\.js$/, '.ts')}`
+      return { path: join(root, path), name, waits: WAITING.has(name), env: NO_VARIABLES }
+    })
+  const unknown = [...LONGEST, ...WAITING].filter((listed) => !all.some(({ name }) => name === listed))
+  if (unknown.length > 0) throw new Failure(`run-tests.ts lists ${unknown.join(', ')}, which is no test file.`)
+  return all
     .filter(({ name }) =>
       name.startsWith(SAMPLES)
         ? filters.some((filter) => filter.includes(SAMPLES) && name.includes(relative(filter)))
@@ -69,18 +100,25 @@ function testFiles(filters: readonly string[]): TestFile[] {
 
 /** These need a server of MariaDB, whose statements and connections they count, or take minutes with no call of ours. */
 const NOT_OVER_UNARY = /\/(statement-texts|pool-size|random-queries)\.test\.ts$/
+const UNARY = { DATA_SERVICE_CALLS: 'unary', TEST_DATABASE: 'sqlite' }
 
 /**
  * Calls between the processes by their unary methods, and not in frames, must be answered alike. One kind of database is
  * enough for that; `npm run soak` takes both.
  */
-function unaryCalls(files: readonly TestFile[]): TestRun {
-  return {
-    files: files.flatMap(({ path, name }) =>
-      name.startsWith('test/api/') && !NOT_OVER_UNARY.test(name) ? [{ path, name: `${name} over unary calls` }] : []
-    ),
-    env: { DATA_SERVICE_CALLS: 'unary', TEST_DATABASE: 'sqlite' }
-  }
+function overUnaryCalls(files: readonly TestFile[]): TestFile[] {
+  return files
+    .filter(({ name }) => name.startsWith('test/api/') && !NOT_OVER_UNARY.test(name))
+    .map((file) => ({ ...file, name: `${file.name} over unary calls`, env: UNARY }))
+}
+
+/**
+ * An order that depends on nothing but the seed, in which the longest begin first, since one that began last would end
+ * alone, and those over unary calls come last, since they need a process of their own.
+ */
+function inOrder(files: readonly TestFile[], seed: number): TestFile[] {
+  const rank = ({ name, env }: TestFile): number => (env === UNARY ? 2 : LONGEST.has(name) ? 0 : 1)
+  return shuffled(files, seed).toSorted((a, b) => rank(a) - rank(b))
 }
 
 function relative(filter: string): string {

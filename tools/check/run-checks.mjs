@@ -3,13 +3,12 @@ import { projectRoot } from '../project-root.mjs'
 import { CHECKS } from './checks.mjs'
 
 /**
- * Runs every check, and shows what the failing ones say.
+ * Runs all checks side by side, and shows what the failing ones say.
  *
  * @returns {Promise<{ passed: number, failed: number }>}
  */
 export async function runChecks() {
-  const results = []
-  for (const check of CHECKS) results.push(await holds(check))
+  const results = await Promise.all(CHECKS.map(holds))
   const passed = results.filter(Boolean).length
   return { passed, failed: results.length - passed }
 }
