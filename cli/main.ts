@@ -33,6 +33,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     says: 'writes entity files for the tables that the database of DATABASE_URL has, and reads it only',
     load: async () => (await import('./introspect.js')).introspect
   },
+  'client-types': {
+    says: '[--out <file>]  writes the types that a typed client of the application is made with',
+    load: async () => (await import('./client-types.js')).clientTypes
+  },
   sample: {
     says: '[--<resource> <count>]…  loads the sample rows into an empty database, and adds rows',
     load: async () => (await import('./sample.js')).sample
@@ -58,7 +62,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
 const HELP = `Usage: uniform-rest <command> [--app <folder>]
 
 ${Object.entries(COMMANDS)
-  .map(([name, { says }]) => `  ${name.padEnd(10)} ${says}`)
+  .map(([name, { says }]) => `  ${name.padEnd(12)} ${says}`)
   .join('\n')}
 
 A command works on the application in the working directory, or in the folder of --app: that with a

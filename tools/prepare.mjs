@@ -7,12 +7,12 @@ import { Failure } from './failure.mjs'
 import { projectRoot } from './project-root.mjs'
 
 /**
- * Makes everything ready to run from whatever state the checkout is in: dependencies, types of the proto files, dist/.
+ * Makes everything ready to run from whatever state the checkout is in: dependencies, types of the proto files, the typed client, dist/.
  * Costs milliseconds when all is ready.
  */
 export async function prepare() {
   checkNodeVersion()
-  for (const step of [dependencies, protoTypes, compiledCode]) {
+  for (const step of [dependencies, protoTypes, typedClient, compiledCode]) {
     if (step.isDone()) continue
     await withLock(async () => {
       // Another command may have done it meanwhile.
@@ -77,11 +77,24 @@ const protoTypes = unlessUnchanged('shared/gen/.fingerprint', ['proto', 'package
   if (code !== 0) throw new Failure('Generating types from proto/ failed: see above.')
 })
 
+const CLIENT = 'clients/typescript'
+
+/** The package of the typed client, which has a build of its own so that it holds nothing of the server. */
+const typedClient = unlessUnchanged(
+  `${CLIENT}/dist/.fingerprint`,
+  [`${CLIENT}/src`, `${CLIENT}/tsconfig.json`, 'tsconfig.json', 'package-lock.json'],
+  async () => {
+    rmSync(join(projectRoot, CLIENT, 'dist'), { recursive: true, force: true })
+    await compile(CLIENT)
+  }
+)
+
 const SOURCES = [
   'shared',
   'gateway',
   'data-service',
   'cli',
+  'clients/typescript/src',
   'examples',
   'test',
   'bench',
@@ -92,12 +105,15 @@ const PROJECTS = ['.', 'examples/store/storefront/client']
 
 const compiledCode = unlessUnchanged('dist/.fingerprint', SOURCES, async () => {
   process.stderr.write('Compiling …\n')
-  for (const project of PROJECTS) {
-    const code = await runProgram(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project])
-    if (code !== 0) throw new Failure('Compiling failed: see above.')
-  }
+  for (const project of PROJECTS) await compile(project)
   removeOrphans()
 })
+
+/** @param {string} project the folder of a tsconfig.json */
+async function compile(project) {
+  const code = await runProgram(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project])
+  if (code !== 0) throw new Failure('Compiling failed: see above.')
+}
 
 /** Removes the output of deleted sources, which the compiler leaves: a deleted test would still run. */
 function removeOrphans() {

@@ -1,0 +1,133 @@
+import { type CallOptions, keyed, type KeyedOptions, Resource, segment } from './resource.js'
+import { type AnyQuery, queryText } from './query.js'
+import { Session, sessionToken, type TokenProvider } from './session.js'
+import { Transport, type TransportOptions } from './transport.js'
+import type { ApplicationTypes, OperationTypes, ResourceTypes } from './types.js'
+import { Versions } from './versions.js'
+
+export { type CsvExport, type CsvRecord, ExportIncompleteError } from './csv-export.js'
+export {
+  ConnectionError,
+  type Fault,
+  isProblem,
+  type Problem,
+  type ProblemCode,
+  ProblemError,
+  type ProblemOf
+} from './problem.js'
+export type { Condition, Paging, Selection, Shape, Shaped, SortKey, Where } from './query.js'
+export type {
+  CallOptions,
+  GuardedOptions,
+  KeyedOptions,
+  ListResult,
+  LookupResult,
+  Page,
+  Resource,
+  Target
+} from './resource.js'
+export type { TokenProvider } from './session.js'
+export type { Clock, RetryOptions, TransportOptions } from './transport.js'
+export type { ApplicationTypes, OperationTypes, ResourceTypes } from './types.js'
+
+export interface ClientOptions extends TransportOptions {
+  /**
+   * Where access tokens come from: a function that answers one, or `session` for those of the session cookies of a browser
+   * (`POST /auth/session/token`). Without it calls carry no token until `login`.
+   */
+  readonly token?: TokenProvider | 'session'
+}
+
+export type ResourceName<A extends ApplicationTypes> = string & keyof A['resources']
+
+/** The types of one resource of an application. */
+export type TypesOf<
+  A extends ApplicationTypes,
+  Name extends ResourceName<A>
+> = A['resources'][Name] extends infer T extends ResourceTypes ? T : never
+
+/** What an operation is called with. What it does not have may be left out. */
+type OperationInput<O> = O extends OperationTypes
+  ? (keyof O['path'] extends never ? { readonly path?: O['path'] } : { readonly path: O['path'] }) & {
+      readonly query?: O['query']
+    } & ([O['body']] extends [never] ? { readonly body?: never } : { readonly body: O['body'] })
+  : never
+
+type AnswerOf<O> = O extends OperationTypes ? O['answer'] : never
+
+/** A client of one application, whose types `uniform-rest client-types` writes. */
+export class Client<A extends ApplicationTypes> {
+  readonly #transport: Transport
+  readonly #session: Session
+  readonly #versions = new Versions()
+
+  constructor({ token, ...options }: ClientOptions = {}) {
+    const transport = new Transport(options)
+    this.#transport = transport
+    this.#session = new Session(token === 'session' ? () => sessionToken(transport) : (token ?? (() => undefined)))
+  }
+
+  /** The calls of a resource. All that is remembered of rows is shared by the resources of a client. */
+  resource<Name extends ResourceName<A>>(name: Name): Resource<TypesOf<A, Name>> {
+    return new Resource(name, { transport: this.#transport, session: this.#session, versions: this.#versions })
+  }
+
+  /** An operation of the application beside its resources, by method and path: `GET /reports/stock/{warehouseId}`. */
+  async call<Name extends string & keyof A['operations']>(
+    operation: Name,
+    input: OperationInput<A['operations'][Name]>,
+    options: KeyedOptions = {}
+  ): Promise<AnswerOf<A['operations'][Name]>> {
+    const {
+      path = {},
+      query = {},
+      body
+    } = input as {
+      readonly path?: Readonly<Record<string, unknown>>
+      readonly query?: AnyQuery
+      readonly body?: unknown
+    }
+    const [method = 'GET', route = ''] = operation.split(' ')
+    const target = route.replace(/\/\{(\w+)\}/g, (_all, name: string) => segment(path[name]))
+    const isRead = method === 'GET'
+    return await this.#transport.send(
+      {
+        ...(isRead ? { repeatable: 'read', signal: options.signal } : keyed(options)),
+        method,
+        path: target + queryText({ parameters: query }),
+        body
+      },
+      async (response) => {
+        const text = await response.text()
+        return (text === '' ? undefined : JSON.parse(text)) as AnswerOf<A['operations'][Name]>
+      },
+      this.#session
+    )
+  }
+
+  /** Logs in: the following calls carry the token, and a browser has the session's cookies. */
+  async login(
+    credentials: { readonly email: string; readonly password: string },
+    options: CallOptions = {}
+  ): Promise<void> {
+    const token = await this.#transport.send(
+      { method: 'POST', path: '/auth/login', body: credentials, repeatable: 'never', signal: options.signal },
+      async (response) => ((await response.json()) as { readonly accessToken: string }).accessToken
+    )
+    this.#session.set(token)
+  }
+
+  /** Ends the session and its cookies, and forgets the token. */
+  async logout(options: CallOptions = {}): Promise<void> {
+    this.#session.set()
+    await this.#transport.send(
+      { method: 'POST', path: '/auth/logout', repeatable: 'read', signal: options.signal },
+      () => undefined
+    )
+  }
+}
+
+/** A client of the application whose generated types are given: `createClient<Store>({ baseUrl })`. */
+export function createClient<A extends ApplicationTypes>(options: ClientOptions = {}): Client<A> {
+  return new Client<A>(options)
+}

@@ -1,0 +1,129 @@
+import type { ResourceTypes } from './types.js'
+
+/** A filter property as the generated types have it: the type of its values, and the operators that it has. */
+type FilterTypes = readonly [value: unknown, operators: string]
+
+/** What an operator takes: a list, a range, `true` for those without a value, or one value. */
+type Operand<Value, Operator> = Operator extends 'in'
+  ? readonly Value[]
+  : Operator extends 'between'
+    ? readonly [from: Value, to: Value]
+    : Operator extends 'isEmpty' | 'isNotEmpty'
+      ? true
+      : Value
+
+/** Conditions on one property. All of them must hold. */
+export type Condition<F extends FilterTypes> = { readonly [O in F[1]]?: Operand<F[0], O> }
+
+/** Conditions by property. Several on one property with the same operator stand in a list. All of them must hold. */
+export type Where<T extends ResourceTypes> = {
+  readonly [P in keyof T['filters']]?: T['filters'][P] extends infer F extends FilterTypes
+    ? Condition<F> | readonly Condition<F>[]
+    : never
+}
+
+/** A property to sort by, with `-` before it for descending order. The id, ascending, always comes last. */
+export type SortKey<T extends ResourceTypes> = T['sort'] | `-${T['sort']}`
+
+/** Which rows, and in which order. */
+export interface Selection<T extends ResourceTypes> {
+  readonly where?: Where<T>
+  /** Keeps rows where each word is in at least one searchable property. */
+  readonly search?: T['search']
+  /** At most four. */
+  readonly sort?: SortKey<T> | readonly SortKey<T>[]
+  /** The owner parameter of a resource that has one. */
+  readonly parameters?: T['parameters']
+}
+
+/** What a row shows. Without `fields` it is whole. */
+export interface Shape<T extends ResourceTypes> {
+  /** The properties to answer, and navigations whose include is on. `rowVersion` is there only if it is named. */
+  readonly fields?: readonly FieldOf<T>[]
+  /** Whether rows that this one refers to come with it. */
+  readonly includeFKs?: boolean
+  /** Whether its children come with it. */
+  readonly includeChildren?: boolean
+}
+
+/** Which page. A cursor and a page number exclude each other. */
+export interface Paging {
+  /** Rows of a page, 10 without it; more than the service allows are cut to that. */
+  readonly pageSize?: number
+  /** From 1. */
+  readonly pageNumber?: number
+  /** The cursor behind which the page begins. */
+  readonly after?: string
+  /** The cursor before which the page ends. */
+  readonly before?: string
+  /** false leaves the total out, which costs a count. */
+  readonly includeTotal?: boolean
+}
+
+type FieldOf<T extends ResourceTypes> = T['fields'] | (string & (keyof T['references'] | keyof T['children']))
+
+type Included<T extends ResourceTypes, S> = (S extends { readonly includeFKs: true } ? T['references'] : unknown) &
+  (S extends { readonly includeChildren: true } ? T['children'] : unknown)
+
+type Whole<T extends ResourceTypes, S> = T['row'] & Included<T, S>
+
+/** The row that a shape answers. */
+export type Shaped<T extends ResourceTypes, S> = S extends { readonly fields: readonly [] }
+  ? Whole<T, S>
+  : S extends { readonly fields: readonly (infer F)[] }
+    ? Pick<Whole<T, S>, F & keyof Whole<T, S>>
+    : Whole<T, S>
+
+/** Any query, as it becomes text. */
+export interface AnyQuery {
+  readonly where?: object
+  readonly search?: unknown
+  readonly sort?: string | readonly string[]
+  readonly parameters?: object | undefined
+  readonly fields?: readonly string[]
+  readonly [parameter: string]: unknown
+}
+
+/** The query string with its `?`; empty for a query that says nothing. Throws a TypeError for an `in` without values. */
+export function queryText({ where = {}, sort = [], parameters, fields, ...plain }: AnyQuery): string {
+  const params: string[] = []
+  const add = (name: string, value: string): void => {
+    params.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+  }
+  for (const [property, found] of Object.entries(where)) {
+    for (const condition of [found].flat()) {
+      for (const [operator, operand] of Object.entries((condition ?? {}) as object)) {
+        if (operand === undefined) continue
+        add(`filters[${property}].operator`, operator)
+        add(`filters[${property}].value`, operandText(operator, operand))
+      }
+    }
+  }
+  const keys = [sort].flat()
+  if (keys.length > 0) {
+    add('sortColumn', keys.map((key) => key.replace(/^-/, '')).join())
+    add('sortDirection', keys.map((key) => (key.startsWith('-') ? 'desc' : 'asc')).join())
+  }
+  if (fields !== undefined && fields.length > 0) add('fields', fields.join())
+  for (const [name, value] of Object.entries({ ...plain, ...parameters })) {
+    if (value !== undefined && value !== null) add(name, textOf(value))
+  }
+  return params.length === 0 ? '' : `?${params.join('&')}`
+}
+
+function operandText(operator: string, operand: unknown): string {
+  if (!Array.isArray(operand)) return operator === 'isEmpty' || operator === 'isNotEmpty' ? '' : textOf(operand)
+  // The service would take an empty text for one item that is empty.
+  if (operand.length === 0) throw new TypeError(`The operator ${operator} needs at least one value.`)
+  return operand.map(itemText).join()
+}
+
+/** An item of `in` or `between`, in quotes where it would not be read as it stands. */
+function itemText(value: unknown): string {
+  const text = textOf(value)
+  return text === '' || /[",]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value)
+}

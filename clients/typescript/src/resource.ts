@@ -1,0 +1,319 @@
+import { CsvExport } from './csv-export.js'
+import { type AnyQuery, type Paging, queryText, type Selection, type Shape, type Shaped } from './query.js'
+import type { Session } from './session.js'
+import type { Call, Transport } from './transport.js'
+import type { ResourceTypes } from './types.js'
+import { tagOf, type Versions } from './versions.js'
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Ends the call, its retries and waits. */
+  readonly signal?: AbortSignal
+}
+
+/** Of a write that creates or acts. */
+export interface KeyedOptions extends CallOptions {
+  /** The Idempotency-Key: 1 to 255 visible ASCII characters. Without it each call has a random one, kept over its retries. */
+  readonly idempotencyKey?: string
+}
+
+/** Of a write that changes a row. */
+export interface GuardedOptions extends CallOptions {
+  /**
+   * The entity tag that the row must still have, `W/"…"`. Without it: the `rowVersion` of the row that is given, or else the
+   * version with which this client last read or wrote it. `false` sends none, which only a delete takes.
+   */
+  readonly ifMatch?: string | false
+}
+
+export interface ListResult<Row> {
+  readonly rows: readonly Row[]
+  /** Whether rows beyond the first 1000 were left out. */
+  readonly isTruncated: boolean
+}
+
+export interface LookupResult<Id> {
+  readonly items: readonly { readonly id: Id; readonly name: string | null }[]
+  readonly isTruncated: boolean
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[]
+  readonly pageSize: number
+  /** Rows of all pages, and the number of pages; undefined with `includeTotal: false`. */
+  readonly totalCount: number | undefined
+  readonly totalPages: number | undefined
+  /** null on a page that a cursor began. */
+  readonly currentPage: number | null
+  readonly hasPrevious: boolean
+  readonly hasNext: boolean
+  /** For `after` and `before`; undefined where there are no such rows. */
+  readonly nextCursor: string | undefined
+  readonly previousCursor: string | undefined
+}
+
+type PageQuery<T extends ResourceTypes> = Selection<T> & Shape<T> & Paging
+
+/** A row by its id, or as it was read. */
+export type Target<T extends ResourceTypes> = T['id'] | { readonly id: T['id']; readonly rowVersion?: string }
+
+type ActOptions<Body> = GuardedOptions & KeyedOptions & { readonly body?: Body }
+
+type ActArguments<Body> = object extends Body
+  ? [options?: ActOptions<Body>]
+  : [options: ActOptions<Body> & { readonly body: Body }]
+
+type ReadTypes = { readonly parameters: object; readonly item: unknown }
+type ParametersOf<R> = R extends ReadTypes ? R['parameters'] : never
+type ItemOf<R> = R extends ReadTypes ? R['item'] : never
+
+/** The calls of one resource. Every one throws a ProblemError, a ConnectionError or the reason of its signal. */
+export class Resource<T extends ResourceTypes> {
+  readonly #name: string
+  readonly #transport: Transport
+  readonly #session: Session | undefined
+  readonly #versions: Versions
+
+  constructor(
+    name: string,
+    deps: { readonly transport: Transport; readonly session: Session | undefined; readonly versions: Versions }
+  ) {
+    this.#name = name
+    this.#transport = deps.transport
+    this.#session = deps.session
+    this.#versions = deps.versions
+  }
+
+  /** The first rows by id, at most 1000. */
+  async list<const S extends Shape<T> & Pick<Selection<T>, 'search' | 'parameters'>>(
+    query?: S,
+    options: CallOptions = {}
+  ): Promise<ListResult<Shaped<T, S>>> {
+    return await this.#read({ path: '', query, ...options }, async (response) => ({
+      rows: await this.#rowsOf<Shaped<T, S>>(response),
+      isTruncated: response.headers.get('x-truncated') === 'true'
+    }))
+  }
+
+  /** One page. */
+  async page<const S extends PageQuery<T>>(query?: S, options: CallOptions = {}): Promise<Page<Shaped<T, S>>> {
+    return await this.#read({ path: '/paged', query, ...options }, async (response) => {
+      const paging = JSON.parse(response.headers.get('x-pagination') ?? '{}') as Pick<
+        Page<never>,
+        'pageSize' | 'totalCount' | 'totalPages' | 'currentPage' | 'hasPrevious' | 'hasNext'
+      >
+      return {
+        ...paging,
+        rows: await this.#rowsOf<Shaped<T, S>>(response),
+        totalCount: paging.totalCount,
+        totalPages: paging.totalPages,
+        nextCursor: response.headers.get('x-next-cursor') ?? undefined,
+        previousCursor: response.headers.get('x-previous-cursor') ?? undefined
+      }
+    })
+  }
+
+  /** Page after page by cursors: rows that come or go meanwhile cause neither a gap nor a duplicate among the others. */
+  async *pages<const S extends Omit<PageQuery<T>, 'before'>>(
+    query?: S,
+    options: CallOptions = {}
+  ): AsyncGenerator<Page<Shaped<T, S>>, void, undefined> {
+    let place: Paging = {}
+    for (;;) {
+      const { pageNumber, after, ...others }: Omit<PageQuery<T>, 'before'> = query ?? {}
+      const first = { ...(pageNumber === undefined ? {} : { pageNumber }), ...(after === undefined ? {} : { after }) }
+      const isFirst = Object.keys(place).length === 0
+      const page = await this.page({ includeTotal: false, ...others, ...(isFirst ? first : place) } as S, options)
+      yield page
+      const { nextCursor, currentPage, hasNext } = page
+      if (nextCursor !== undefined) place = { after: nextCursor }
+      // A cursor over 1 KiB is left out.
+      else if (hasNext && currentPage !== null) place = { pageNumber: currentPage + 1 }
+      else return
+    }
+  }
+
+  /** Every row that matches, read in pages of 100 unless `pageSize` says otherwise. */
+  async *rows<const S extends Omit<PageQuery<T>, 'before'>>(
+    query?: S,
+    options: CallOptions = {}
+  ): AsyncGenerator<Shaped<T, S>, void, undefined> {
+    for await (const page of this.pages({ pageSize: 100, ...query } as S, options)) yield* page.rows
+  }
+
+  /** Ids and names, ordered by name, at most 1000. */
+  async lookup(
+    query?: { readonly search?: string; readonly parameters?: T['parameters'] },
+    options: CallOptions = {}
+  ): Promise<LookupResult<T['id']>> {
+    return await this.#read({ path: '/lookup', query, ...options }, async (response) => ({
+      ...((await response.json()) as Pick<LookupResult<T['id']>, 'items'>),
+      isTruncated: response.headers.get('x-truncated') === 'true'
+    }))
+  }
+
+  /** One row. */
+  async get<const S extends Shape<T>>(
+    id: T['id'],
+    query?: S & Pick<Selection<T>, 'parameters'>,
+    options: CallOptions = {}
+  ): Promise<Shaped<T, S>> {
+    return await this.#read({ path: segment(id), query, ...options }, async (response) => {
+      const row = (await response.json()) as Shaped<T, S>
+      this.#versions.remember(this.#name, [row])
+      return row
+    })
+  }
+
+  /** One of the resource's own reads. */
+  async read<Name extends string & keyof T['reads']>(
+    name: Name,
+    parameters?: ParametersOf<T['reads'][Name]>,
+    options: CallOptions = {}
+  ): Promise<readonly ItemOf<T['reads'][Name]>[]> {
+    return await this.#read({ path: segment(name), query: { parameters }, ...options }, async (response) => {
+      return (await response.json()) as ItemOf<T['reads'][Name]>[]
+    })
+  }
+
+  /**
+   * Every row that matches, up to the limit of the service, out of one snapshot. The rows come while they are read. For
+   * rows, texts are as they are; `file()` is for people, so `bom` and `escapeFormulas` are worth a thought there.
+   */
+  async export<const F extends T['fields'] = Extract<keyof T['row'], string>>(
+    query: Selection<T> & {
+      readonly fields?: readonly F[]
+      /** Whether the file begins with a byte order mark, for spreadsheets; false without it. */
+      readonly bom?: boolean
+      /** Whether texts that a spreadsheet would run are marked with `'`; false without it. */
+      readonly escapeFormulas?: boolean
+    } = {},
+    options: CallOptions = {}
+  ): Promise<CsvExport<F>> {
+    return await this.#read(
+      { path: '/export', query: { bom: false, escapeFormulas: false, ...query }, ...options },
+      (response) => {
+        return new CsvExport<F>(response, options.signal)
+      }
+    )
+  }
+
+  /** A new row. A retry after a lost answer is answered with the row that was made, and makes no second one. */
+  async create(body: T['create'], options: KeyedOptions = {}): Promise<T['row']> {
+    return await this.#written({ method: 'POST', path: '', body, ...keyed(options) })
+  }
+
+  /** 1 to 500 new rows, all or none. */
+  async createBatch(bodies: readonly T['create'][], options: KeyedOptions = {}): Promise<readonly T['row'][]> {
+    return await this.#send({ method: 'POST', path: '/batch', body: bodies, ...keyed(options) }, (response) =>
+      this.#rowsOf<T['row']>(response)
+    )
+  }
+
+  /** Replaces what a client may set: an optional member that is left out becomes null. */
+  async replace(target: Target<T>, body: T['replace'], options: GuardedOptions = {}): Promise<T['row']> {
+    return await this.#written({ ...this.#guarded(target, options), method: 'PUT', body })
+  }
+
+  /** Changes the members that it names (RFC 7396). */
+  async patch(target: Target<T>, body: T['patch'], options: GuardedOptions = {}): Promise<T['row']> {
+    const { headers, ...call } = this.#guarded(target, options)
+    const typed = { ...headers, 'content-type': 'application/merge-patch+json' }
+    return await this.#written({ ...call, method: 'PATCH', headers: typed, body })
+  }
+
+  /** Removes a row. */
+  async delete(target: T['delete'] & Target<T>, options: GuardedOptions = {}): Promise<void> {
+    await this.#send({ ...this.#guarded(target, options), method: 'DELETE' }, () => undefined)
+    this.#versions.forget(this.#name, idOf(target))
+  }
+
+  /**
+   * One of the resource's actions. As with a create, a retry after a lost answer does nothing a second time. `body` may be
+   * left out where the action takes nothing.
+   */
+  async act<Name extends string & keyof T['actions']>(
+    target: Target<T>,
+    action: Name,
+    ...[options]: ActArguments<T['actions'][Name]>
+  ): Promise<T['row']> {
+    const { body = {}, ...others }: ActOptions<unknown> = options ?? {}
+    const { path, headers } = this.#guarded(target, others)
+    const key = keyed(others)
+    return await this.#written({
+      ...key,
+      method: 'PUT',
+      path: path + segment(action),
+      headers: { ...headers, ...key.headers },
+      body
+    })
+  }
+
+  /** The entity tag with which this client last read or wrote a row; undefined if it did not, or forgot. */
+  versionOf(id: T['id']): string | undefined {
+    return this.#versions.get(this.#name, id)
+  }
+
+  async #read<Result>(
+    { path, query, signal }: CallOptions & { readonly path: string; readonly query: object | undefined },
+    read: (response: Response) => Promise<Result> | Result
+  ): Promise<Result> {
+    const text = queryText((query ?? {}) as AnyQuery)
+    return await this.#send({ method: 'GET', path: `${path}${text}`, repeatable: 'read', signal }, read)
+  }
+
+  #guarded(
+    target: Target<T>,
+    { ifMatch, signal }: GuardedOptions
+  ): Pick<Call, 'path' | 'repeatable' | 'signal'> & { readonly headers: Readonly<Record<string, string>> } {
+    const id = idOf(target)
+    const tag = ifMatch ?? tagOf(target) ?? this.#versions.get(this.#name, id)
+    const headers: Readonly<Record<string, string>> = tag === undefined || tag === false ? {} : { 'if-match': tag }
+    return { path: segment(id), headers, repeatable: 'never', signal }
+  }
+
+  async #written(call: Call): Promise<T['row']> {
+    return await this.#send(call, async (response) => {
+      const row = (await response.json()) as T['row']
+      this.#versions.remember(this.#name, [row])
+      return row
+    })
+  }
+
+  async #rowsOf<Row>(response: Response): Promise<Row[]> {
+    const rows = (await response.json()) as Row[]
+    this.#versions.remember(this.#name, rows)
+    return rows
+  }
+
+  #send<Result>(call: Call, read: (response: Response) => Promise<Result> | Result): Promise<Result> {
+    return this.#transport.send({ ...call, path: `/${this.#name}${call.path}` }, read, this.#session)
+  }
+}
+
+/** A key for the call and all its attempts. */
+export function keyed({
+  idempotencyKey,
+  signal
+}: KeyedOptions): Pick<Call, 'repeatable' | 'signal'> & { readonly headers: Readonly<Record<string, string>> } {
+  return { repeatable: 'keyed', signal, headers: { 'idempotency-key': idempotencyKey ?? randomKey() } }
+}
+
+/** 128 random bits. `crypto.randomUUID` is only there on pages with TLS. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function idOf(target: unknown): unknown {
+  return typeof target === 'object' && target !== null && 'id' in target ? target.id : target
+}
+
+/** A segment of a path. Throws a TypeError for one that would lead elsewhere. */
+export function segment(value: unknown): string {
+  const text = String(value)
+  if (value === undefined || value === null || ['', '.', '..'].includes(text)) {
+    throw new TypeError(`${JSON.stringify(value)} cannot be an id: it cannot stand in a path.`)
+  }
+  return `/${encodeURIComponent(text)}`
+}

@@ -1,0 +1,73 @@
+import { isProblem } from './problem.js'
+import type { Transport } from './transport.js'
+
+/**
+ * Answers an access token, or undefined for a caller without one. It is called when a token is needed first, and again with
+ * the one that the service rejected: then it answers another. Concurrent requests share one call.
+ */
+export type TokenProvider = (rejected: string | undefined) => string | undefined | Promise<string | undefined>
+
+/** The access token of the caller. It is in memory only, since every script of a site can read the storage of a browser. */
+export class Session {
+  readonly #provide: TokenProvider
+  #held: Promise<string | undefined> | undefined
+
+  constructor(provide: TokenProvider) {
+    this.#provide = provide
+  }
+
+  token(signal?: AbortSignal): Promise<string | undefined> {
+    return abortable((this.#held ??= this.#ask(undefined)), signal)
+  }
+
+  /** A token in place of the rejected one: that which another request has got meanwhile, or a new one. */
+  async renewed(rejected: string | undefined, signal?: AbortSignal): Promise<string | undefined> {
+    const known = this.#held
+    const current = await this.token(signal)
+    if (current !== rejected) return current
+    // Whoever comes first asks, and the others wait for the same answer.
+    if (this.#held === known) this.#held = this.#ask(rejected)
+    return await this.token(signal)
+  }
+
+  /** The next request asks for a token anew, or has the one given. */
+  set(token?: string): void {
+    this.#held = token === undefined ? undefined : Promise.resolve(token)
+  }
+
+  #ask(rejected: string | undefined): Promise<string | undefined> {
+    const asked: Promise<string | undefined> = Promise.resolve()
+      .then(() => this.#provide(rejected))
+      .catch((error: unknown) => {
+        if (this.#held === asked) this.#held = undefined
+        throw error
+      })
+    return asked
+  }
+}
+
+/** The token of the session cookies, refreshed by the service if it has expired; undefined if nobody is logged in. */
+export async function sessionToken(transport: Transport): Promise<string | undefined> {
+  try {
+    return await transport.send(
+      // Two refreshes in a row answer the same session, so that this may be sent again.
+      { method: 'POST', path: '/auth/session/token', repeatable: 'read' },
+      async (response) => ((await response.json()) as { readonly accessToken: string }).accessToken
+    )
+  } catch (error) {
+    if (isProblem(error) && error.problem.status === 401) return undefined
+    throw error
+  }
+}
+
+/** The work goes on for others who wait for it. */
+function abortable<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+    // Also after an abort: a rejection that nobody takes would end a process.
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,360 @@
+import { expect } from 'chai'
+import {
+  type Client,
+  createClient,
+  ExportIncompleteError,
+  isProblem,
+  ProblemError
+} from '../../clients/typescript/src/client.js'
+import type { Application } from '../../examples/store/client-types.js'
+import { eachDatabase, freshDatabase, type FreshDatabase } from '../harness/database.js'
+import { type Stack, startStack } from '../harness/stack.js'
+import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
+import { type CutConnection, cutConnectionTo } from './cut-connection.js'
+
+const EXPORT_LIMIT = 25
+
+/** What was sent: method, path and the headers that the client chooses. */
+interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly key: string | null
+  readonly ifMatch: string | null
+}
+
+eachDatabase((kind) => {
+  describe(`the typed client on ${kind}`, () => {
+    let database: FreshDatabase
+    let stack: Stack
+    let sql: TestDatabase
+    let connection: CutConnection
+    const sent: Sent[] = []
+
+    const recording: typeof fetch = async (input, init) => {
+      const request = new Request(input, init)
+      const { pathname } = new URL(request.url)
+      const [key, ifMatch] = ['idempotency-key', 'if-match'].map((name) => request.headers.get(name))
+      sent.push({ method: request.method, path: pathname, key: key ?? null, ifMatch: ifMatch ?? null })
+      return await fetch(input, init)
+    }
+    const clientOf = async (email?: string): Promise<Client<Application>> => {
+      const token = email === undefined ? undefined : await stack.token(email)
+      return createClient<Application>({
+        baseUrl: connection.url,
+        fetch: recording,
+        retry: { baseDelay: 1 },
+        token: () => token
+      })
+    }
+    const newProduct = (sku: string) => ({ name: `Pan ${sku}`, sku, categoryId: 1, price: '19.90' })
+    const idsOf = async (text: string): Promise<unknown[]> => (await sql.run(text)).map((row) => Number(row['id']))
+
+    before(async () => {
+      database = await freshDatabase(kind)
+      stack = await startStack({ database, env: { MAX_EXPORT_ROWS: String(EXPORT_LIMIT) } })
+      sql = await openTestDatabase(database.url)
+      connection = await cutConnectionTo(stack.url)
+    })
+    beforeEach(() => {
+      sent.length = 0
+    })
+    after(async () => {
+      await connection[Symbol.asyncDispose]()
+      await sql.close()
+      await stack.stop()
+      await database.dispose()
+    })
+
+    it('filters, sorts and pages as SQL does', async () => {
+      const products = (await clientOf()).resource('products')
+      const page = await products.page({
+        where: {
+          name: [{ startsWith: 'C' }, { contains: 'pan' }],
+          price: { between: ['1', 30] },
+          isActive: { is: true },
+          categoryId: { in: [1, 2, 3, 4, 5, 6, 7, 8] }
+        },
+        sort: ['-price', 'name'],
+        pageSize: 4,
+        fields: ['id', 'price']
+      })
+      const where = `FROM products WHERE name LIKE 'C%' AND name LIKE '%pan%' AND price BETWEEN ${kind === 'sqlite' ? '100 AND 3000' : '1 AND 30'} AND is_active = 1 AND category_id BETWEEN 1 AND 8`
+      const all = await idsOf(`SELECT id ${where} ORDER BY price DESC, name, id`)
+      expect(all.length).to.be.greaterThan(4)
+      expect(page.rows.map(({ id }) => id)).to.deep.equal(all.slice(0, 4))
+      expect(Object.keys(page.rows[0] ?? {})).to.deep.equal(['id', 'price'])
+      const { totalCount, pageSize, currentPage, hasNext, hasPrevious } = page
+      expect({ totalCount, pageSize, currentPage, hasNext, hasPrevious }).to.deep.equal({
+        totalCount: all.length,
+        pageSize: 4,
+        currentPage: 1,
+        hasNext: true,
+        hasPrevious: false
+      })
+      const next = await products.page({ where: { name: { startsWith: 'C' } }, pageSize: 3 })
+      const behind = await products.page({
+        where: { name: { startsWith: 'C' } },
+        pageSize: 3,
+        ...(next.nextCursor === undefined ? {} : { after: next.nextCursor })
+      })
+      expect([...next.rows, ...behind.rows].map(({ id }) => id)).to.deep.equal(
+        await idsOf("SELECT id FROM products WHERE name LIKE 'C%' ORDER BY id LIMIT 6")
+      )
+    })
+
+    it('quotes what a list of values would be split at', async () => {
+      const clerk = (await clientOf('clerk@example.com')).resource('products')
+      const names = ['a, b', 'say "so"', ' blank ']
+      for (const [index, name] of names.entries()) await clerk.create({ ...newProduct(`Q-${index}`), name })
+      const { rows } = await clerk.page({ where: { name: { in: names } }, fields: ['name'], sort: 'id' })
+      expect(rows).to.deep.equal(names.map((name) => ({ name })))
+      expect(await rejected(clerk.page({ where: { name: { in: [] } } }))).to.be.instanceOf(TypeError)
+    })
+
+    it('iterates over all rows by cursors, and stops when the caller does', async () => {
+      const products = (await clientOf()).resource('products')
+      const found: number[] = []
+      for await (const { id } of products.rows({ sort: '-name', pageSize: 500, fields: ['id'] })) found.push(id)
+      expect(found).to.have.length(Number((await sql.run('SELECT COUNT(*) AS n FROM products'))[0]?.['n']))
+      expect(new Set(found).size).to.equal(found.length)
+      expect(sent.length).to.equal(Math.ceil(found.length / 500))
+      sent.length = 0
+      let pages = 0
+      for await (const page of products.pages({ pageSize: 2 })) {
+        expect([page.rows.length, page.totalCount]).to.deep.equal([2, undefined])
+        if (++pages === 2) break
+      }
+      expect(sent.length).to.equal(2)
+    })
+
+    it('reads lists, lookups, rows with what belongs to them, and operations', async () => {
+      const clerk = await clientOf('clerk@example.com')
+      const list = await clerk.resource('products').list({ fields: ['id'] })
+      expect([list.rows.length, list.isTruncated]).to.deep.equal([1000, true])
+      const lookup = await clerk.resource('warehouses').lookup()
+      const names = await sql.run('SELECT id, name FROM warehouses ORDER BY name, id')
+      expect(lookup.items.map(({ name }) => name)).to.deep.equal(names.map(({ name }) => name))
+      const row = await clerk.resource('products').get(7, { includeFKs: true, includeChildren: true })
+      const [variants] = await sql.run('SELECT COUNT(*) AS n FROM product_variants WHERE product_id = 7')
+      expect([row.category?.id, row.variants.length]).to.deep.equal([row.categoryId, Number(variants?.['n'])])
+      const { warehouses } = await clerk.call('GET /reports/stock', { query: { least: 1 } })
+      expect(warehouses.map(({ name }) => name).toSorted()).to.deep.equal(names.map(({ name }) => name).toSorted())
+    })
+
+    it('sends the version of what it read with every guarded write', async () => {
+      const products = (await clientOf('clerk@example.com')).resource('products')
+      const made = await products.create(newProduct('V-1'))
+      const patched = await products.patch(made.id, { price: '20.00' })
+      const replaced = await products.replace(made.id, { ...newProduct('V-1'), isActive: false })
+      const published = await products.act(made.id, 'publish')
+      expect(published).to.include({ isActive: true, price: '19.90' })
+      const [variant] = (
+        await products
+          .act(made.id, 'add-variant', { body: { name: 'Red', sku: 'V-1-R', price: 3, stock: 5 } })
+          .then(() => products.get(made.id, { includeChildren: true }))
+      ).variants
+      await products.act(made.id, 'change-variant-price', {
+        body: { variantId: variant?.id ?? 0, price: '4.00', variantRowVersion: variant?.rowVersion ?? '' }
+      })
+      const last = products.versionOf(made.id)
+      await products.delete(made.id)
+      expect(products.versionOf(made.id)).to.equal(undefined)
+      const tags = sent.filter(({ method }) => method !== 'GET').map(({ ifMatch }) => ifMatch)
+      const tag = ({ rowVersion }: { readonly rowVersion: string }): string => `W/"${rowVersion}"`
+      expect(tags.slice(0, 5)).to.deep.equal([null, tag(made), tag(patched), tag(replaced), tag(published)])
+      expect(tags.at(-1)).to.equal(last)
+      expect(await idsOf("SELECT id FROM products WHERE sku = 'V-1'")).to.deep.equal([])
+    })
+
+    it('tells of a stale version as a problem, by the row that the caller saw and not by a later read', async () => {
+      const [mine, theirs] = await Promise.all([clientOf('clerk@example.com'), clientOf('clerk@example.com')])
+      const seen = await mine.resource('products').create(newProduct('S-1'))
+      const now = await theirs.resource('products').get(seen.id)
+      await theirs.resource('products').patch(now, { price: '1.00' })
+      // The list is read anew, while the form still shows what was read before.
+      await mine.resource('products').page({ where: { id: { equals: seen.id } } })
+      const error = await rejected(mine.resource('products').patch(seen, { name: 'Mine' }))
+      if (!isProblem(error, 'conflict')) throw error
+      const { type, instance, requestId, ...problem } = error.problem
+      expect(problem).to.deep.equal({
+        code: 'conflict',
+        givenCode: 'conflict',
+        status: 412,
+        title: 'The write conflicts with the stored data',
+        detail: 'A data conflict occurred. Please retry or contact support.',
+        errors: [],
+        members: {}
+      })
+      expect([type, instance]).to.deep.equal([`${stack.url}/problems/conflict`, `/products/${seen.id}`])
+      expect(requestId).to.match(/^[\w.-]+$/)
+      const again = await mine.resource('products').get(seen.id)
+      expect(again).to.include({ price: '1.00', name: 'Pan S-1' })
+      expect(await mine.resource('products').patch(again, { name: 'Mine' })).to.include({ name: 'Mine', price: '1.00' })
+      const explicit = await rejected(
+        mine.resource('products').patch(seen.id, { name: 'Old' }, { ifMatch: `W/"${seen.rowVersion}"` })
+      )
+      expect(isProblem(explicit, 'conflict')).to.equal(true)
+    })
+
+    it('gives the members that an action adds to a problem, and all faults of a request', async () => {
+      const ada = await clientOf('ada@example.com')
+      const carts = ada.resource('shopping-carts')
+      const cart = await carts.create({ currency: 'EUR', items: [{ productId: 7, quantity: 1 }] })
+      const closed = await carts.act(cart, 'checkout')
+      const error = await rejected(carts.act(closed, 'checkout'))
+      const orders = await sql.run('SELECT number FROM orders ORDER BY id DESC LIMIT 1')
+      expect(error).to.be.instanceOf(ProblemError)
+      if (!isProblem(error, 'conflict')) throw error
+      expect([error.problem.status, error.problem.title, error.problem.members]).to.deep.equal([
+        412,
+        'Cart checked out',
+        { orderNumber: orders[0]?.['number'] }
+      ])
+      const faults = await rejected(
+        (await clientOf('clerk@example.com'))
+          .resource('products')
+          .create({ name: '', sku: '', categoryId: 1, price: '-1.001' })
+      )
+      if (!isProblem(faults, 'body.invalid')) throw faults
+      expect(faults.problem.errors.map(({ code, pointer }) => [code, pointer])).to.deep.include([
+        'body.invalid',
+        '/price'
+      ])
+    })
+
+    it('creates once although the connection is cut, with one key for all attempts', async () => {
+      const products = (await clientOf('clerk@example.com')).resource('products')
+      const cuts = connection.cuts
+      connection.cutNext('nothing')
+      const made = await products.create(newProduct('K-1'))
+      connection.cutNext(20)
+      const second = await products.create(newProduct('K-2'))
+      expect(connection.cuts - cuts).to.equal(2)
+      expect(await idsOf("SELECT id FROM products WHERE sku IN ('K-1', 'K-2') ORDER BY sku")).to.deep.equal([
+        made.id,
+        second.id
+      ])
+      const keys = sent.filter(({ method }) => method === 'POST').map(({ key }) => key)
+      expect(keys).to.have.length(4)
+      expect([keys[0] === keys[1], keys[2] === keys[3], keys[0] === keys[2]]).to.deep.equal([true, true, false])
+      expect(keys.every((key) => key !== null && /^[0-9a-f]{32}$/.test(key))).to.equal(true)
+    })
+
+    it('sends an action again too, and a PATCH never', async () => {
+      const products = (await clientOf('clerk@example.com')).resource('products')
+      const made = await products.create({ ...newProduct('A-1'), isActive: false })
+      connection.cutNext('nothing')
+      expect(await products.act(made, 'publish')).to.include({ isActive: true })
+      connection.cutNext('nothing')
+      sent.length = 0
+      const error = await rejected(products.patch(made.id, { price: '5.00' }))
+      expect(error).to.include({ name: 'ConnectionError' })
+      expect(sent).to.have.length(1)
+    })
+
+    it('gets a new token once for all calls whose token was rejected, and repeats each once', async () => {
+      const token = await stack.token('ada@example.com')
+      const asked: (string | undefined)[] = []
+      const client = createClient<Application>({
+        baseUrl: connection.url,
+        fetch: recording,
+        token: (rejected) => {
+          asked.push(rejected)
+          return rejected === undefined ? 'a.stale.token' : token
+        }
+      })
+      const pages = await Promise.all(Array.from({ length: 6 }, () => client.resource('orders').page({ pageSize: 1 })))
+      const [own] = await sql.run('SELECT COUNT(*) AS n FROM orders WHERE customer_id = 1')
+      expect(new Set(pages.map(({ totalCount }) => totalCount))).to.deep.equal(new Set([Number(own?.['n'])]))
+      expect(asked).to.deep.equal([undefined, 'a.stale.token'])
+      expect(sent).to.have.length(12)
+    })
+
+    it('takes tokens of the session cookies, asks once for concurrent calls, and logs in and out', async () => {
+      let cookies = ''
+      const browser: typeof fetch = async (input, init) => {
+        const headers = new Headers(init?.headers)
+        if (cookies !== '') headers.set('cookie', cookies)
+        const answer = await recording(input, { ...init, headers })
+        const set = answer.headers.getSetCookie().map((one) => one.split(';')[0] ?? '')
+        if (set.length > 0) cookies = set.filter((one) => !one.endsWith('=')).join('; ')
+        return answer
+      }
+      const inPage = (): Client<Application> =>
+        createClient<Application>({ baseUrl: connection.url, fetch: browser, token: 'session', retry: { attempts: 0 } })
+      const anonymous = await rejected(inPage().resource('orders').page())
+      expect(isProblem(anonymous, 'auth.required')).to.equal(true)
+      const first = inPage()
+      await first.login({ email: 'ada@example.com', password: 'demo-password' })
+      sent.length = 0
+      await first.resource('orders').page()
+      expect(sent.map(({ path }) => path)).to.deep.equal(['/orders/paged'])
+      sent.length = 0
+      const second = inPage()
+      const ids = await Promise.all([1, 2, 3].map(() => second.resource('orders').page({ pageSize: 1 })))
+      expect(ids.map(({ rows }) => rows[0]?.customerId)).to.deep.equal([1, 1, 1])
+      expect(sent.filter(({ path }) => path === '/auth/session/token')).to.have.length(1)
+      await second.logout()
+      expect(cookies).to.equal('')
+      expect(isProblem(await rejected(second.resource('orders').page()), 'auth.required')).to.equal(true)
+    })
+
+    it('reads exports row by row, and says whether they were truncated', async () => {
+      const products = (await clientOf()).resource('products')
+      const few = await products.export({ where: { id: { lte: 3 } }, fields: ['id', 'description'] })
+      const rows = await collected(few)
+      const expected = await sql.run('SELECT id, description FROM products WHERE id <= 3 ORDER BY id')
+      expect(rows).to.deep.equal(
+        expected.map(({ id, description }) => ({ id: String(id), description: description ?? null }))
+      )
+      expect([few.rows, few.isTruncated, few.rowLimit]).to.deep.equal([expected.length, false, EXPORT_LIMIT])
+      expect(few.fileName).to.match(/^products-\d{8}T\d{6}Z\.csv$/)
+      const exact = await products.export({ where: { id: { in: await first(EXPORT_LIMIT) } } })
+      expect([(await collected(exact)).length, exact.isTruncated]).to.deep.equal([EXPORT_LIMIT, false])
+      const many = await products.export({ fields: ['name', 'id'] })
+      expect(many.isTruncated).to.equal(undefined)
+      expect((await collected(many)).map(({ id }) => Number(id))).to.deep.equal(await first(EXPORT_LIMIT))
+      expect([many.rows, many.isTruncated]).to.deep.equal([EXPORT_LIMIT, true])
+      const file = await products.export({ fields: ['id'] })
+      const text = await new Response(file.file()).text()
+      expect(text.split('\r\n').slice(-2)).to.deep.equal([`# export truncated at ${EXPORT_LIMIT} rows`, ''])
+      expect([file.rows, file.isTruncated]).to.deep.equal([EXPORT_LIMIT, true])
+    })
+
+    const first = (count: number): Promise<number[]> =>
+      idsOf(`SELECT id FROM products ORDER BY id LIMIT ${count}`) as Promise<number[]>
+
+    it('breaks off where an export did', async () => {
+      const products = (await clientOf()).resource('products')
+      connection.cutNext(60)
+      const error = await rejected(collected(await products.export({ fields: ['id', 'name'] })))
+      expect(error).to.be.instanceOf(ExportIncompleteError)
+    })
+
+    it('ends a call, its waits and its retries by a signal', async () => {
+      const products = (await clientOf()).resource('products')
+      const reason = new Error('No longer wanted.')
+      expect(await rejected(products.get(1, {}, { signal: AbortSignal.abort(reason) }))).to.equal(reason)
+      const controller = new AbortController()
+      const pending = rejected(products.page({ pageSize: 500 }, { signal: controller.signal }))
+      controller.abort(reason)
+      expect(await pending).to.equal(reason)
+    })
+  })
+})
+
+async function collected<One>(rows: AsyncIterable<One>): Promise<One[]> {
+  const all: One[] = []
+  for await (const row of rows) all.push(row)
+  return all
+}
+
+/** What a promise is rejected with. */
+async function rejected(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work
+  } catch (error) {
+    return error
+  }
+  throw new Error('It was not rejected.')
+}

@@ -1,0 +1,178 @@
+import {
+  type ApplicationTypes,
+  createClient,
+  isProblem,
+  type Problem,
+  type ProblemCode
+} from '../../clients/typescript/src/client.js'
+import type { Application } from '../../examples/store/client-types.js'
+import type { ErrorCode } from '../../shared/errors.js'
+
+// What must and must not compile with the generated types of the store. The compiler of the build is the judge: nothing
+// here runs.
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+function same<A, B>(_: Equal<A, B>): void {}
+
+const client = createClient<Application>({ baseUrl: 'http://127.0.0.1:3000' })
+const products = client.resource('products')
+const orders = client.resource('orders')
+const stockItems = client.resource('stock-items')
+
+/** The generated types are what a client takes. */
+export const application: ApplicationTypes | Application = { resources: {}, operations: {} }
+same<Application extends ApplicationTypes ? true : false, true>(true)
+
+// @ts-expect-error there is no such resource
+client.resource('prodcts')
+
+export async function filters(): Promise<void> {
+  await products.page({ where: { name: { contains: 'pan', startsWith: 'C' }, price: { gte: '2.00', lt: 10 } } })
+  await products.page({ where: { isActive: { is: true }, releasedAt: { isOnOrAfter: new Date(0), isNotEmpty: true } } })
+  await products.page({ where: { id: { in: [1, 2] }, price: { between: ['1', 2] }, barcode: { isEmpty: true } } })
+  await products.page({ where: { name: [{ contains: 'a' }, { contains: 'b' }] } })
+  // @ts-expect-error a number contains nothing
+  await products.page({ where: { price: { contains: '2' } } })
+  // @ts-expect-error a boolean is not greater than another
+  await products.page({ where: { isActive: { greaterThan: true } } })
+  // @ts-expect-error a text has no order
+  await products.page({ where: { name: { greaterThan: 'a' } } })
+  // @ts-expect-error a Guid starts with nothing
+  await products.page({ where: { externalId: { startsWith: 'a' } } })
+  // @ts-expect-error there is no such operator
+  await products.page({ where: { name: { like: '%a%' } } })
+  // @ts-expect-error there is no such property
+  await products.page({ where: { colour: { equals: 'red' } } })
+  // @ts-expect-error a computed property cannot be filtered
+  await products.page({ where: { displayName: { equals: 'red' } } })
+  // @ts-expect-error the value has another type
+  await products.page({ where: { isActive: { is: 'yes' } } })
+  // @ts-expect-error a list takes a list
+  await products.page({ where: { id: { in: 1 } } })
+  // @ts-expect-error a range has two ends
+  await products.page({ where: { price: { between: ['1'] } } })
+  // @ts-expect-error an operator without a value is on or not there
+  await products.page({ where: { barcode: { isEmpty: false } } })
+  // @ts-expect-error list takes no filters
+  await products.list({ where: { id: { equals: 1 } } })
+  // @ts-expect-error the resource has nothing to search in
+  await stockItems.page({ search: 'x' })
+}
+
+export async function shapes(): Promise<void> {
+  await products.page({ sort: ['-price', 'name'] })
+  await products.page({ sort: 'price' })
+  // @ts-expect-error descriptions cannot be sorted by
+  await products.page({ sort: 'description' })
+  // @ts-expect-error there is no such property
+  await products.page({ sort: ['-colour'] })
+  // @ts-expect-error a computed property cannot be asked for
+  await products.get(1, { fields: ['displayName'] })
+  // @ts-expect-error the id of a product is a number
+  await products.get('1')
+
+  const [some] = (await products.page({ fields: ['id', 'price'] })).rows
+  const idAndPrice: { readonly id: number; readonly price: string } | undefined = some
+  void idAndPrice
+  const whole = await products.get(1)
+  const texts: readonly [string, string | null, boolean] = [whole.price, whole.barcode, whole.isActive]
+  void texts
+  // @ts-expect-error the category only comes with its include
+  void whole.category
+  // @ts-expect-error it was not asked for
+  void some?.name
+  const withCategory = await products.get(1, { includeFKs: true })
+  void withCategory.category?.name
+  // @ts-expect-error there may be none
+  void withCategory.category.name
+  const withChildren = await products.get(1, { includeChildren: true })
+  const version: string | undefined = withChildren.variants[0]?.rowVersion
+  void version
+  const chosen = await products.get(1, { includeFKs: true, fields: ['id', 'category'] })
+  void chosen.category
+  // @ts-expect-error a reader may lack the permission that it takes
+  const cost: string | null = whole.costPrice
+  void cost
+  for await (const row of products.rows({ fields: ['name'] })) void row.name.length
+  for await (const record of await products.export({ fields: ['id', 'name'] })) {
+    same<typeof record, { readonly id: string | null; readonly name: string | null }>(true)
+    // @ts-expect-error it was not asked for
+    void record.price
+  }
+}
+
+export async function writes(): Promise<void> {
+  const product = { name: 'Pan', sku: 'P-1', categoryId: 1, price: '19.90' }
+  const made = await products.create(product)
+  await products.create({ ...product, releasedAt: new Date(0), description: null }, { idempotencyKey: 'one' })
+  // @ts-expect-error a required member is missing
+  await products.create({ name: 'Pan', sku: 'P-1', categoryId: 1 })
+  // @ts-expect-error there is no such member
+  await products.create({ ...product, colour: 'red' })
+  // @ts-expect-error the service sets the id
+  await products.create({ ...product, id: 7 })
+  // @ts-expect-error a name is never null
+  await products.create({ ...product, name: null })
+  await products.replace(made, product)
+  // @ts-expect-error PUT needs what a create needs
+  await products.replace(made, { price: 1 })
+  await products.patch(made.id, { price: 1 }, { ifMatch: 'W/"AAAAAAAAAAE="' })
+  // @ts-expect-error there is no such member
+  await products.patch(made.id, { prise: 1 })
+  await products.act(made, 'change-category', { body: { categoryId: 2 } })
+  // @ts-expect-error the action needs a category
+  await products.act(made, 'change-category', { body: {} })
+  // @ts-expect-error the action needs a body
+  await products.act(made, 'change-category')
+  await products.act(made, 'publish')
+  // @ts-expect-error there is no such action
+  await products.act(made, 'recall')
+  // @ts-expect-error the version of the variant is required
+  await products.act(made, 'change-variant-price', { body: { variantId: 1, price: '1.00' } })
+  await products.delete(made)
+  await orders.create({ lines: [{ productId: 1, quantity: 2 }] })
+  // @ts-expect-error a line needs a quantity
+  await orders.create({ lines: [{ productId: 1 }] })
+  // @ts-expect-error orders cannot be replaced
+  await orders.replace(1, {})
+  // @ts-expect-error audit entries cannot be deleted
+  await client.resource('audit-entries').delete('1')
+  // @ts-expect-error audit entries cannot be created
+  await client.resource('audit-entries').create({})
+}
+
+export async function operations(): Promise<void> {
+  const report = await client.call('GET /reports/stock', { query: { least: 10 } })
+  const names: readonly string[] = report.warehouses.map(({ name }) => name)
+  void names
+  // @ts-expect-error there is no such parameter
+  await client.call('GET /reports/stock', { query: { most: 10 } })
+  // @ts-expect-error there is no such operation
+  await client.call('GET /reports/sales', {})
+}
+
+/** The codes are those of the service. */
+same<ProblemCode, ErrorCode>(true)
+
+export function problems(error: unknown, problem: Problem): void {
+  if (isProblem(error, 'conflict')) same<typeof error.problem.status, 409 | 412>(true)
+  if (isProblem(error, 'not-found')) same<typeof error.problem.status, 404>(true)
+  // @ts-expect-error there is no such code
+  isProblem(error, 'not-there')
+  if (isProblem(error)) {
+    switch (error.problem.code) {
+      case 'state.invalid':
+        same<typeof error.problem.status, 422>(true)
+        break
+      case 'conflict':
+        same<typeof error.problem.status, 409 | 412>(true)
+        break
+      // @ts-expect-error there is no such code
+      case 'not-there':
+        break
+      default:
+        void error.problem.title
+    }
+  }
+  if (problem.code === 'upstream.unavailable') same<typeof problem.status, 503>(true)
+}
