@@ -97,11 +97,12 @@ interface PackedFile {
   readonly size: number
 }
 
-/** Packs the build of this checkout into the folder. */
+/** Packs the build of this checkout, or of another package in it, into the folder. */
 export async function packInto(
-  folder: EmptyFolder
+  folder: EmptyFolder,
+  from: string = packageRoot
 ): Promise<{ readonly file: string; readonly size: number; readonly files: readonly PackedFile[] }> {
-  const { stdout } = await folder.run('npm', ['pack', packageRoot, '--json', '--pack-destination', folder.path])
+  const { stdout } = await folder.run('npm', ['pack', from, '--json', '--pack-destination', folder.path])
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as readonly {
     readonly filename: string
     readonly size: number

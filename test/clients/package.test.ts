@@ -1,0 +1,125 @@
+import { expect } from 'chai'
+import { build } from 'esbuild'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { outputRoot, packageRoot } from '../harness/package-root.js'
+import { EmptyFolder, packInto } from '../package/empty-folder.js'
+
+const PACKAGE = join(packageRoot, 'clients/typescript')
+const STORE_TYPES = join(packageRoot, 'examples/store/client-types.ts')
+const MOST_BYTES = 8 * 1024
+
+/** Applications with keys, types and names of every kind, whose types must compile too. */
+const APPLICATIONS = ['examples/sakila', 'test/library', 'test/keyed']
+
+describe('the package of the typed client', function () {
+  this.timeout(120_000)
+  let folder: EmptyFolder
+  let packed: Awaited<ReturnType<typeof packInto>>
+
+  before(async () => {
+    folder = await EmptyFolder.make()
+    packed = await packInto(folder, PACKAGE)
+  })
+  after(async () => folder[Symbol.asyncDispose]())
+
+  it('holds its own files alone', () => {
+    const modules = ['client', 'csv-export', 'problem', 'query', 'resource', 'session', 'transport', 'types', 'versions']
+    const built = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])
+    expect(packed.files.map(({ path }) => path)).to.have.members(['LICENSE', 'README.md', 'package.json', ...built])
+    const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as object
+    expect(manifest).to.not.have.any.keys('dependencies', 'peerDependencies', 'optionalDependencies', 'scripts')
+  })
+
+  it('has the version of the service', () => {
+    const [own, service] = [PACKAGE, packageRoot].map(
+      (root) => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string }
+    )
+    expect(own?.version).to.equal(service?.version)
+  })
+
+  it('is under 8 KB, minified and gzipped', async () => {
+    const { outputFiles } = await build({
+      entryPoints: [join(PACKAGE, 'dist/client.js')],
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      target: 'es2022',
+      platform: 'browser',
+      write: false
+    })
+    const [bundle] = outputFiles
+    const size = gzipSync(bundle?.contents ?? '').length
+    expect(size).to.be.greaterThan(1024)
+    expect(size).to.be.lessThan(MOST_BYTES)
+  })
+
+  it('has types that a strict program compiles against, with those of browsers and with those of Node', async () => {
+    await folder.run('npm', ['init', '--yes'])
+    await folder.run('npm', ['install', packed.file, '--no-audit', '--no-fund'])
+    copyFileSync(STORE_TYPES, join(folder.path, 'store.ts'))
+    const page = readFileSync(join(packageRoot, 'docs/clients.md'), 'utf8')
+    const examples = Array.from(page.matchAll(/^```ts\n(.*?)^```$/gms), ([, code = '']) => code)
+    expect(examples).to.have.length.at.least(5)
+    writeFileSync(join(folder.path, 'page.ts'), examples.join('\n'))
+    const [example = ''] = /(?<=^```ts\n).*?(?=^```$)/ms.exec(readFileSync(join(PACKAGE, 'README.md'), 'utf8')) ?? []
+    writeFileSync(join(folder.path, 'readme.ts'), example)
+    const others = await Promise.all(
+      APPLICATIONS.map(async (application, index) => {
+        const file = `application-${index}.ts`
+        await clientTypes(application, join(folder.path, file))
+        return `import type { Application as A${index} } from './application-${index}.js'\nexport const c${index} = createClient<A${index}>()\n`
+      })
+    )
+    writeFileSync(
+      join(folder.path, 'applications.ts'),
+      `import { createClient } from '@uniform-rest/client'\n${others.join('')}`
+    )
+    writeFileSync(join(folder.path, 'package.json'), JSON.stringify({ type: 'module' }))
+    for (const kind of ['browser', 'node'] as const) {
+      writeFileSync(join(folder.path, `tsconfig.${kind}.json`), JSON.stringify(tsconfig(kind)))
+      const compiler = join(packageRoot, 'node_modules/typescript/bin/tsc')
+      const { stdout } = await folder.end(folder.start('node', [compiler, '-p', `tsconfig.${kind}.json`]))
+      expect(stdout, kind).to.equal('')
+    }
+  })
+
+  it('is loaded by Node as it stands', async () => {
+    const script = `import { createClient } from '@uniform-rest/client'
+      const client = createClient({ baseUrl: 'http://shop.example', fetch: async (url) => Response.json([{ id: 1 }]) })
+      console.log((await client.resource('things').list()).rows)`
+    const { stdout } = await folder.run('node', ['--input-type=module', '--eval', script])
+    expect(stdout).to.equal('[ { id: 1 } ]\n')
+  })
+
+  it('is tested with types that the command writes of the store today', async () => {
+    const file = join(folder.path, 'store-now.ts')
+    await clientTypes('examples/store', file)
+    expect(readFileSync(file, 'utf8')).to.equal(readFileSync(STORE_TYPES, 'utf8'))
+  })
+
+  async function clientTypes(application: string, out: string): Promise<void> {
+    const command = [join(outputRoot, 'cli/main.js'), 'client-types', '--app', join(outputRoot, application)]
+    await folder.run('node', [...command, '--out', out])
+  }
+})
+
+function tsconfig(kind: 'browser' | 'node'): object {
+  return {
+    compilerOptions: {
+      target: 'es2022',
+      module: 'nodenext',
+      lib: kind === 'browser' ? ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable'] : ['es2022'],
+      types: kind === 'browser' ? [] : ['node'],
+      typeRoots: [join(packageRoot, 'node_modules/@types')],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      noPropertyAccessFromIndexSignature: true,
+      skipLibCheck: false,
+      noEmit: true
+    },
+    include: ['*.ts']
+  }
+}

@@ -1,0 +1,251 @@
+import { expect } from 'chai'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  type ApplicationTypes,
+  type Client,
+  type Clock,
+  ConnectionError,
+  createClient,
+  ExportIncompleteError,
+  isProblem,
+  type ResourceTypes
+} from '../../clients/typescript/src/client.js'
+import { closeLocally, listenLocally } from '../harness/local-server.js'
+
+interface Things extends ResourceTypes {
+  readonly id: number
+  readonly row: { readonly id: number; readonly name: string | null }
+  readonly sort: 'id'
+  readonly fields: 'id' | 'name'
+  readonly create: { readonly name: string }
+  readonly patch: { readonly name: string }
+}
+
+interface Application extends ApplicationTypes {
+  readonly resources: { readonly things: Things }
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+const NOW = Date.parse('2026-01-31T12:00:00Z')
+
+describe('what the typed client sends again, and when', () => {
+  let server: Server
+  let url: string
+  /** What the server does with one request after the other; the last is repeated. */
+  let answers: Answer[] = []
+  const seen: string[] = []
+  const keys: unknown[] = []
+  const slept: number[] = []
+  /** Half of every wait that chance decides about. */
+  const clock: Clock = {
+    now: () => NOW,
+    random: () => 0.5,
+    sleep: (milliseconds) => {
+      slept.push(milliseconds)
+      return Promise.resolve()
+    }
+  }
+  const client = (token?: () => Promise<string | undefined>): Client<Application> =>
+    createClient({ baseUrl: `${url}/`, clock, ...(token === undefined ? {} : { token }) })
+
+  before(async () => {
+    server = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url}`)
+      keys.push(request.headers['idempotency-key'])
+      request.resume()
+      request.on('end', () => {
+        const answer = answers.length > 1 ? answers.shift() : answers[0]
+        answer?.(request, response)
+      })
+    })
+    url = `http://127.0.0.1:${await listenLocally(server)}`
+  })
+  beforeEach(() => {
+    for (const list of [seen, keys, slept]) list.length = 0
+  })
+  after(() => closeLocally(server))
+
+  const json =
+    (body: unknown, headers: Readonly<Record<string, string>> = {}): Answer =>
+    (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+  const problem =
+    (status: number, code: string, headers: Readonly<Record<string, string>> = {}): Answer =>
+    (_request, response) =>
+      void response
+        .writeHead(status, { 'content-type': 'application/problem+json', ...headers })
+        .end(JSON.stringify({ code, status, title: 'A title', detail: 'A detail.' }))
+  const reset: Answer = (request) => void request.socket.destroy()
+  const thing = { id: 1, name: null }
+
+  it('waits as long as Retry-After says in seconds, and a little more', async () => {
+    answers = [problem(503, 'upstream.unavailable', { 'retry-after': '7' }), json(thing)]
+    expect(await client().resource('things').get(1)).to.deep.equal(thing)
+    expect(slept).to.deep.equal([7100])
+  })
+
+  it('waits until the date of Retry-After', async () => {
+    const date = new Date(NOW + 12_000).toUTCString()
+    const past = new Date(NOW - 12_000).toUTCString()
+    answers = [
+      problem(429, 'quota-exceeded', { 'retry-after': date }),
+      problem(429, 'quota-exceeded', { 'retry-after': past }),
+      json(thing)
+    ]
+    await client().resource('things').patch(1, { name: 'a' })
+    expect(slept).to.deep.equal([12_100, 100])
+  })
+
+  it('waits no longer than it may, and gives the problem to the caller', async () => {
+    answers = [problem(503, 'upstream.unavailable', { 'retry-after': '3600' })]
+    const error = await rejected(client().resource('things').get(1))
+    if (!isProblem(error, 'upstream.unavailable')) throw error
+    expect([error.retryAfter, seen.length, slept]).to.deep.equal([3_600_000, 1, []])
+  })
+
+  it('doubles its waits, half of each by chance, and gives up after four attempts', async () => {
+    answers = [reset]
+    expect(await rejected(client().resource('things').get(1))).to.be.instanceOf(ConnectionError)
+    expect([seen.length, slept]).to.deep.equal([4, [100, 200, 400]])
+  })
+
+  it('keeps the key of a create, the caller’s own too, and waits while the first attempt still runs', async () => {
+    answers = [
+      reset,
+      problem(409, 'idempotency.in-flight', { 'retry-after': '1' }),
+      problem(504, 'upstream.timeout'),
+      json(thing)
+    ]
+    expect(await client().resource('things').create({ name: 'a' })).to.deep.equal(thing)
+    expect([seen.length, new Set(keys).size]).to.deep.equal([4, 1])
+    keys.length = 0
+    answers = [reset, json([thing])]
+    await client()
+      .resource('things')
+      .createBatch([{ name: 'a' }], { idempotencyKey: 'mine' })
+    expect(keys).to.deep.equal(['mine', 'mine'])
+  })
+
+  it('sends no PUT, PATCH or DELETE again that may have been carried out', async () => {
+    const things = client().resource('things')
+    for (const answer of [reset, problem(503, 'upstream.unavailable'), problem(504, 'upstream.timeout')]) {
+      answers = [answer]
+      await rejected(things.patch(1, { name: 'a' }))
+    }
+    expect(seen).to.deep.equal(['PATCH /things/1', 'PATCH /things/1', 'PATCH /things/1'])
+  })
+
+  it('sends nothing again that the service rejects, a conflict without a precondition included', async () => {
+    for (const [status, code] of [
+      [400, 'body.invalid'],
+      [403, 'capability.denied'],
+      [409, 'conflict'],
+      [500, 'internal']
+    ] as const) {
+      answers = [problem(status, code)]
+      const error = await rejected(client().resource('things').create({ name: 'a' }))
+      expect(isProblem(error, code), code).to.equal(true)
+    }
+    expect(seen.length).to.equal(4)
+  })
+
+  it('takes a code that it does not know as unknown, and an answer that is no problem document too', async () => {
+    answers = [problem(418, 'teapot')]
+    const unknown = await rejected(client().resource('things').get(1))
+    if (!isProblem(unknown)) throw unknown
+    const { code, givenCode, status } = unknown.problem
+    expect([code, givenCode, status]).to.deep.equal(['unknown', 'teapot', 418])
+    answers = [(_request, response) => void response.writeHead(404, { 'x-request-id': 'r-1' }).end('<h1>Gone</h1>')]
+    const page = await rejected(client().resource('things').get(2))
+    if (!isProblem(page)) throw page
+    expect(page.problem).to.deep.equal({
+      code: 'unknown',
+      givenCode: '',
+      status: 404,
+      type: 'about:blank',
+      title: 'Not Found',
+      detail: 'The answer 404 is no problem document.',
+      instance: '/things/2',
+      requestId: 'r-1',
+      errors: [],
+      members: {}
+    })
+  })
+
+  it('repeats a call once with a new token, and asks again where asking failed', async () => {
+    let asked = 0
+    const tokens = [Promise.resolve('one'), Promise.reject(new Error('No token.')), Promise.resolve('three')]
+    void tokens[1]?.catch(() => undefined)
+    const things = client(() => tokens[asked++] ?? Promise.resolve(undefined)).resource('things')
+    answers = [problem(401, 'auth.invalid-token')]
+    const calls = await Promise.all([rejected(things.get(1)), rejected(things.get(2))])
+    expect(calls.map(String)).to.deep.equal(['Error: No token.', 'Error: No token.'])
+    expect([asked, seen.length]).to.deep.equal([2, 2])
+    answers = [problem(401, 'auth.invalid-token')]
+    const error = await rejected(things.get(1))
+    expect(isProblem(error, 'auth.invalid-token')).to.equal(true)
+    expect([asked, seen.length]).to.deep.equal([4, 3])
+  })
+
+  it('sends nothing to a path that an id would lead out of', async () => {
+    const things = client().resource('things')
+    for (const id of ['', '.', '..', undefined]) {
+      expect(await rejected(things.get(id as unknown as number))).to.be.instanceOf(TypeError)
+    }
+    answers = [json(thing)]
+    await things.get('a/../b?c' as unknown as number)
+    expect(seen).to.deep.equal(['GET /things/a%2F..%2Fb%3Fc'])
+  })
+
+  it('reads an export in chunks that end anywhere, and counts no mark of a broken one', async () => {
+    const head = { 'content-type': 'text/csv', 'x-export-row-limit': '100' }
+    const text = 'id,name\r\n1,"a\r\nb, ""c"" é"\r\n,""\r\n3,\r\n'
+    answers = [
+      (_request, response) => {
+        response.writeHead(200, head)
+        for (const byte of Buffer.from(text)) response.write(Buffer.of(byte))
+        response.end()
+      }
+    ]
+    const whole = await client().resource('things').export()
+    const rows: unknown[] = []
+    for await (const row of whole) rows.push(row)
+    expect(rows).to.deep.equal([
+      { id: '1', name: 'a\r\nb, "c" é' },
+      { id: null, name: '' },
+      { id: '3', name: null }
+    ])
+    expect([whole.rows, whole.isTruncated]).to.deep.equal([3, false])
+    expect(seen).to.deep.equal(['GET /things/export?bom=false&escapeFormulas=false'])
+
+    answers = [
+      (request, response) => {
+        response.writeHead(200, head)
+        response.write(`${text}# export incomplete after 3 rows,\r\n`, () =>
+          setImmediate(() => request.socket.destroy())
+        )
+      }
+    ]
+    for (const read of ['rows', 'file']) {
+      const broken = await client().resource('things').export()
+      const error = await rejected(read === 'file' ? new Response(broken.file()).text() : drained(broken))
+      expect(error, read).to.be.instanceOf(ExportIncompleteError)
+      expect((error as ExportIncompleteError).rows, read).to.equal(3)
+    }
+  })
+})
+
+async function drained(rows: AsyncIterable<unknown>): Promise<void> {
+  for await (const row of rows) void row
+}
+
+/** What a promise is rejected with. */
+async function rejected(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work
+  } catch (error) {
+    return error
+  }
+  throw new Error('It was not rejected.')
+}
