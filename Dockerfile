@@ -12,6 +12,7 @@ COPY shared shared
 COPY data-service data-service
 COPY gateway gateway
 COPY cli cli
+COPY clients clients
 COPY examples examples
 RUN npm run build
 

@@ -25,7 +25,17 @@ describe('the package of the typed client', function () {
   after(async () => folder[Symbol.asyncDispose]())
 
   it('holds its own files alone', () => {
-    const modules = ['client', 'csv-export', 'problem', 'query', 'resource', 'session', 'transport', 'types', 'versions']
+    const modules = [
+      'client',
+      'csv-export',
+      'problem',
+      'query',
+      'resource',
+      'session',
+      'transport',
+      'types',
+      'versions'
+    ]
     const built = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])
     expect(packed.files.map(({ path }) => path)).to.have.members(['LICENSE', 'README.md', 'package.json', ...built])
     const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as object

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { packageRoot } from '../harness/package-root.js'
-import { EVERYTHING, importsOf, PRODUCT, type SourceFile, sourceFiles } from './source-files.js'
+import { CLIENT, EVERYTHING, importsOf, PRODUCT, type SourceFile, sourceFiles } from './source-files.js'
 
 /** Imports of the files that the rule names and does not allow, as `file → import`. */
 function violations(files: readonly SourceFile[], allowed: (imported: string, file: SourceFile) => boolean): string[] {
@@ -60,6 +60,14 @@ describe('imports', () => {
       expect(violations(example, open)).to.deep.equal([])
     }
     expect(sourceFiles('examples/store').some((file) => importsOf(file).includes('uniform-rest'))).to.equal(true)
+  })
+
+  it('of the typed client reach its own files alone, and nobody but tests reaches it', () => {
+    const client = sourceFiles(CLIENT)
+    expect(client.map(({ path }) => path)).to.include(`${CLIENT}/client.ts`)
+    expect(violations(client, under(CLIENT))).to.deep.equal([])
+    const others = [...product, ...sourceFiles('examples')]
+    expect(violations(others, (imported) => !under(CLIENT)(imported))).to.deep.equal([])
   })
 
   it('of the main entry point reach neither a driver nor a transport nor the gateway', () => {

@@ -20,7 +20,9 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
 }
 
 export const PRODUCT = ['gateway', 'data-service', 'shared', 'cli'] as const
-export const EVERYTHING = [...PRODUCT, 'examples', 'test', 'bench'] as const
+/** The typed client, a package of its own. */
+export const CLIENT = 'clients/typescript/src'
+export const EVERYTHING = [...PRODUCT, CLIENT, 'examples', 'test', 'bench'] as const
 
 /** Files whose code, comments and string contents left out, matches. */
 export function filesWithCode(files: readonly SourceFile[], pattern: RegExp): string[] {
