@@ -134,7 +134,7 @@ eachDatabase((kind) => {
       expect([list.rows.length, list.isTruncated]).to.deep.equal([1000, true])
       const lookup = await clerk.resource('warehouses').lookup()
       const names = (await sql.run('SELECT name FROM warehouses')).map(({ name }) => String(name)).toSorted()
-      expect(lookup.items.map(({ name }) => name).toSorted()).to.deep.equal(names)
+      expect(lookup.items.map(({ name }) => name ?? '').toSorted()).to.deep.equal(names)
       const row = await clerk.resource('products').get(7, { includeFKs: true, includeChildren: true })
       const [variants] = await sql.run('SELECT COUNT(*) AS n FROM product_variants WHERE product_id = 7')
       expect([row.category?.id, row.variants.length]).to.deep.equal([row.categoryId, Number(variants?.['n'])])
