@@ -1,6 +1,7 @@
+import { isProblem } from './problem.js'
 import { type CallOptions, keyed, type KeyedOptions, Resource, segment } from './resource.js'
 import { type AnyQuery, queryText } from './query.js'
-import { Session, sessionToken, type TokenProvider } from './session.js'
+import { Session, type TokenProvider } from './session.js'
 import { Transport, type TransportOptions } from './transport.js'
 import type { ApplicationTypes, OperationTypes, ResourceTypes } from './types.js'
 import { Versions } from './versions.js'
@@ -130,4 +131,18 @@ export class Client<A extends ApplicationTypes> {
 /** A client of the application whose generated types are given: `createClient<Store>({ baseUrl })`. */
 export function createClient<A extends ApplicationTypes>(options: ClientOptions = {}): Client<A> {
   return new Client<A>(options)
+}
+
+/** The token of the session cookies, refreshed by the service if it has expired; undefined if nobody is logged in. */
+async function sessionToken(transport: Transport): Promise<string | undefined> {
+  try {
+    return await transport.send(
+      // Two refreshes in a row answer the same session, so that this may be sent again.
+      { method: 'POST', path: '/auth/session/token', repeatable: 'read' },
+      async (response) => ((await response.json()) as { readonly accessToken: string }).accessToken
+    )
+  } catch (error) {
+    if (isProblem(error) && error.problem.status === 401) return undefined
+    throw error
+  }
 }

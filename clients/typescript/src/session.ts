@@ -1,6 +1,3 @@
-import { isProblem } from './problem.js'
-import type { Transport } from './transport.js'
-
 /**
  * Answers an access token, or undefined for a caller without one. It is called when a token is needed first, and again with
  * the one that the service rejected: then it answers another. Concurrent requests share one call.
@@ -43,20 +40,6 @@ export class Session {
         throw error
       })
     return asked
-  }
-}
-
-/** The token of the session cookies, refreshed by the service if it has expired; undefined if nobody is logged in. */
-export async function sessionToken(transport: Transport): Promise<string | undefined> {
-  try {
-    return await transport.send(
-      // Two refreshes in a row answer the same session, so that this may be sent again.
-      { method: 'POST', path: '/auth/session/token', repeatable: 'read' },
-      async (response) => ((await response.json()) as { readonly accessToken: string }).accessToken
-    )
-  } catch (error) {
-    if (isProblem(error) && error.problem.status === 401) return undefined
-    throw error
   }
 }
 
