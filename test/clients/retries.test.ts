@@ -193,6 +193,14 @@ describe('what the typed client sends again, and when', () => {
     expect([asked, seen.length]).to.deep.equal([6, 4])
   })
 
+  it('does not multiply the attempts for a token by those of the call', async () => {
+    answers = [problem(503, 'upstream.unavailable')]
+    const inPage = createClient<Application>({ baseUrl: url, clock, token: 'session' })
+    const error = await rejected(inPage.resource('things').get(1))
+    expect(isProblem(error, 'upstream.unavailable')).to.equal(true)
+    expect(seen).to.deep.equal(Array.from({ length: 4 }, () => 'POST /auth/session/token'))
+  })
+
   it('sends nothing to a path that an id would lead out of', async () => {
     const things = client().resource('things')
     for (const id of ['', '.', '..', undefined]) {

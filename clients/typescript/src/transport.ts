@@ -86,7 +86,8 @@ export class Transport {
   }
 
   /**
-   * Resolves with what `read` makes of a successful answer. An answer that breaks off while it is read counts as none.
+   * Resolves with what `read` makes of a successful answer. An answer that breaks off while it is read counts as none. A
+   * request whose token is rejected is sent once more with a new one.
    * Throws a ProblemError, a ConnectionError, or the signal's reason.
    */
   async send<Result>(
@@ -96,14 +97,31 @@ export class Transport {
   ): Promise<Result> {
     const { attempts = 3 } = this.#options.retry ?? {}
     for (let attempt = 0; ; attempt++) {
+      // What a token costs in attempts is its provider's: its errors end the call.
+      const token = await session?.token(call.signal)
       try {
-        return await this.#authorized(call, read, session)
+        return await this.#once(call, read, token)
       } catch (error) {
-        const delay = attempt < attempts ? this.#delay(error, call.repeatable, attempt) : undefined
-        if (delay === undefined) throw error
+        const renewed = isUnauthorized(error) ? await session?.renewed(token, call.signal) : undefined
+        const result = renewed === undefined || renewed === token ? { error } : await this.#outcome(call, read, renewed)
+        if ('value' in result) return result.value
+        const delay = attempt < attempts ? this.#delay(result.error, call.repeatable, attempt) : undefined
+        if (delay === undefined) throw result.error
         call.signal?.throwIfAborted()
         await this.#clock.sleep(delay, call.signal)
       }
+    }
+  }
+
+  async #outcome<Result>(
+    call: Call,
+    read: (response: Response) => Promise<Result> | Result,
+    token: string
+  ): Promise<{ readonly value: Result } | { readonly error: unknown }> {
+    try {
+      return { value: await this.#once(call, read, token) }
+    } catch (error) {
+      return { error }
     }
   }
 
@@ -119,23 +137,6 @@ export class Transport {
     if (error.retryAfter === undefined) return backoff
     // Not before the service asks for it, and not all clients at the same moment.
     return error.retryAfter > maxDelay ? undefined : error.retryAfter + baseDelay * this.#clock.random()
-  }
-
-  /** Once more with a new token if the service rejects the one that was sent. */
-  async #authorized<Result>(
-    call: Call,
-    read: (response: Response) => Promise<Result> | Result,
-    session: Session | undefined
-  ): Promise<Result> {
-    const token = await session?.token(call.signal)
-    try {
-      return await this.#once(call, read, token)
-    } catch (error) {
-      if (session === undefined || !isProblem(error) || error.problem.status !== 401) throw error
-      const renewed = await session.renewed(token, call.signal)
-      if (renewed === undefined || renewed === token) throw error
-      return await this.#once(call, read, renewed)
-    }
   }
 
   async #once<Result>(
@@ -174,4 +175,8 @@ export class Transport {
     const at = /^\d+$/.test(header) ? this.#clock.now() + Number(header) * 1000 : Date.parse(header)
     return Number.isNaN(at) ? undefined : Math.max(0, at - this.#clock.now())
   }
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return isProblem(error) && error.problem.status === 401
 }
