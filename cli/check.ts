@@ -4,8 +4,10 @@ import { permissionsIn } from '../data-service/auth/tokens/claims.js'
 import { type DataServiceConfig, readConfig } from '../data-service/config.js'
 import { asksForOwner } from '../data-service/entity/validation/validate-access.js'
 import { checkCatalogue } from '../data-service/entity/validation/validate.js'
+import type { Application } from '../data-service/application.js'
 import { type ConfiguredDatabase, openExisting, opening } from '../data-service/sql/connect.js'
-import { namesOfOwn } from '../data-service/sql/engines/own-tables.js'
+import type { Database } from '../data-service/sql/engines/engine.js'
+import { namesOfOwn, type OwnNames } from '../data-service/sql/engines/own-tables.js'
 import { type Finding, summarized } from '../data-service/sql/schema/check-columns.js'
 import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
 import { schemaReport, type SchemaReport } from '../data-service/sql/schema/check-schema.js'
@@ -28,8 +30,8 @@ export async function check(line: CommandLine): Promise<number> {
   const config = checkApplication(loaded)
   const { entities } = loaded.application
   if (flag === '--sql') return await eachDatabase(loaded, config, printStatements)
-  const owned = entities.filter(asksForOwner).map(({ name }) => name)
-  if (config.ownership.bypassRole === undefined && owned.length > 0) {
+  const owned = ownedWithoutBypass(loaded, config)
+  if (owned.length > 0) {
     process.stdout.write(
       `OWNER_BYPASS_ROLE is not set, and without it requests for ${owned.join(', ')} are answered 500. State it in ` +
         "`settings`, such as OWNER_BYPASS_ROLE: 'Admin'.\n"
@@ -37,6 +39,12 @@ export async function check(line: CommandLine): Promise<number> {
   }
   process.stdout.write(`${entities.length} ${entities.length === 1 ? 'entity' : 'entities'}, no mistakes.\n`)
   return await eachDatabase(loaded, config, printReport)
+}
+
+/** The entities with an ownership rule while no OWNER_BYPASS_ROLE is set: their first use is answered 500. */
+export function ownedWithoutBypass({ application }: LoadedApplication, { ownership }: DataServiceConfig): string[] {
+  if (ownership.bypassRole !== undefined) return []
+  return application.entities.filter(asksForOwner).map(({ name }) => name)
 }
 
 /** Answers 1 if the tables of a database have a mistake. */
@@ -54,20 +62,9 @@ async function eachDatabase(
       const database = await openExisting(configured.url)
       try {
         if (database === undefined) return print(configured.setting, `there is no database yet; ${THEN_COMPARED}`)
-        const { migrations } = store === 'primary' ? application : (application.secondStore ?? { migrations: [] })
-        const names = store === 'primary' ? ownNames : { ...ownNames, schema: undefined }
-        const own = await findOwnTables(database, names, migrations)
-        // Tables that a migration is to change are compared when it has run. A baseline changes none that stands there.
-        const applied = await database.schema.appliedMigrations(own)
-        const pending = migrations.filter(({ name }) => !applied.has(name))
-        const present = pending.length === 0 ? [] : [...(await database.schema.present()).keys()]
-        if (!pending.every((one) => describesTables(one, present))) {
+        const { report, pending } = await comparedTables(database, store, { application, ownNames })
+        if (report === undefined)
           return print(configured.setting, `${namesOf(pending)} has not run yet; ${THEN_COMPARED}`)
-        }
-        const entities = withOwnTables(application, own)
-        const ofEngine = namesOfOwn(own)
-        const compared = pending.length === 0 ? entities : entities.filter(({ table }) => !ofEngine.has(table))
-        const report = await schemaReport(database, store, compared)
         print(configured.setting, report)
         if (pending.length > 0) {
           print(
@@ -84,6 +81,33 @@ async function eachDatabase(
   return code
 }
 
+/** What the tables of a database differ in. */
+export interface ComparedTables {
+  /** undefined while a migration has not run that is to change them. */
+  readonly report: SchemaReport | undefined
+  readonly pending: readonly Migration[]
+}
+
+/** Compares the tables of a database that is there. Changes nothing. */
+export async function comparedTables(
+  database: Database,
+  store: 'primary' | 'second',
+  { application, ownNames }: { readonly application: Application; readonly ownNames: OwnNames }
+): Promise<ComparedTables> {
+  const { migrations } = store === 'primary' ? application : (application.secondStore ?? { migrations: [] })
+  const names = store === 'primary' ? ownNames : { ...ownNames, schema: undefined }
+  const own = await findOwnTables(database, names, migrations)
+  // Tables that a migration is to change are compared when it has run. A baseline changes none that stands there.
+  const applied = await database.schema.appliedMigrations(own)
+  const pending = migrations.filter(({ name }) => !applied.has(name))
+  const present = pending.length === 0 ? [] : [...(await database.schema.present()).keys()]
+  if (!pending.every((one) => describesTables(one, present))) return { report: undefined, pending }
+  const entities = withOwnTables(application, own)
+  const ofEngine = namesOfOwn(own)
+  const compared = pending.length === 0 ? entities : entities.filter(({ table }) => !ofEngine.has(table))
+  return { report: await schemaReport(database, store, compared), pending }
+}
+
 const THEN_COMPARED = '`uniform-rest migrate` runs migrations, and then check compares tables'
 
 /** Whether a migration is a baseline, and all of its tables stand there. */
@@ -92,7 +116,7 @@ function describesTables({ baseline = false, steps }: Migration, present: readon
   return baseline && steps.every((step) => step.kind === 'createTable' && there.has(step.table.toLowerCase()))
 }
 
-function namesOf(migrations: readonly Migration[]): string {
+export function namesOf(migrations: readonly Migration[]): string {
   return migrations.map(({ name }) => name).join(', ')
 }
 

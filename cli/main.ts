@@ -29,6 +29,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     says: '[--sql]  says what is wrong with entities and settings, and what tables differ in; --sql prints what would mend it',
     load: async () => (await import('./check.js')).check
   },
+  doctor: {
+    says: 'looks at settings, files, certificates, databases and tables, and says what to do; changes nothing',
+    standsAlone: true,
+    load: async () => (await import('./doctor.js')).doctor
+  },
   introspect: {
     says: 'writes entity files for the tables that the database of DATABASE_URL has, and reads it only',
     load: async () => (await import('./introspect.js')).introspect

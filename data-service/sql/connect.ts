@@ -25,9 +25,9 @@ export async function openDatabase(url: string, poolSize: number): Promise<Datab
 }
 
 /** Opens a database that is there, and makes nothing. undefined where there is none. */
-export async function openExisting(url: string): Promise<Database | undefined> {
+export async function openExisting(url: string, poolSize?: number): Promise<Database | undefined> {
   const location = locateDatabase(url)
-  return (await location.exists()) ? location.open() : undefined
+  return (await location.exists()) ? location.open(poolSize) : undefined
 }
 
 /** Opens the database of a URL as `DatabaseLocation.open` says. */
@@ -175,6 +175,7 @@ export function withoutHungReads(database: Database, isHung: () => boolean): Dat
     poolState: () => database.poolState(),
     classifyError: (error) => database.classifyError(error),
     openProbe: () => database.openProbe(),
+    examine: () => database.examine(),
     identity: () => database.identity()
   }
 }

@@ -69,8 +69,21 @@ export interface Database {
   poolState(): PoolState | undefined
   classifyError(error: unknown): ErrorKind
   openProbe(): Probe
+  /** What a server or a file is set to, as far as it matters here. Rejects if it cannot be reached. Changes nothing. */
+  examine(): Promise<readonly Examined[]>
   /** Unique names of this database, which has to be reachable. A database that does not exist yet has none. */
   identity(): Promise<readonly string[]>
+}
+
+/** One thing about a server or a file, for the operator. */
+export interface Examined {
+  /** Such as `clock` or `max_connections`. */
+  readonly what: string
+  readonly found: string
+  /** `all`: nothing is safe as it is. `some`: some requests or some moments suffer. Absent where it is right. */
+  readonly harms?: 'all' | 'some'
+  /** What to do about it: a sentence. */
+  readonly remedy?: string
 }
 
 /** Options that Sequelize gets for every kind of database. */

@@ -6,6 +6,7 @@ import {
   type Database,
   type DatabaseLocation,
   type Engine,
+  type Examined,
   type OpeningAdvice,
   type Probe,
   SEQUELIZE_OPTIONS
@@ -19,6 +20,7 @@ import {
   serverBehind
 } from './driver/mysql-connection.js'
 import { mysqlDialect } from './mysql-dialect.js'
+import { examineServer } from './mysql-server.js'
 import { MysqlSchema } from './mysql-schema.js'
 import { MysqlReader } from './mysql-sessions.js'
 import { classifyMysqlError } from './driver/mysql-errors.js'
@@ -224,9 +226,11 @@ class MysqlDatabase implements Database {
   readonly bulk: BulkLoading
   readonly classifyError = classifyMysqlError
   readonly #settings: MysqlSettings
+  readonly #poolSize: number
 
   constructor(settings: MysqlSettings, poolSize: number) {
     this.#settings = settings
+    this.#poolSize = poolSize
     this.name = settings.database
     this.sequelize = sequelizeOf(settings, poolSize)
     this.schema = new MysqlSchema(this.sequelize)
@@ -253,6 +257,10 @@ class MysqlDatabase implements Database {
 
   openProbe(): Probe {
     return new MysqlProbe(this.#settings)
+  }
+
+  examine(): Promise<readonly Examined[]> {
+    return examineServer(this.#settings, this.#poolSize)
   }
 
   async identity(): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { stat, statfs } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { QueryTypes, Sequelize, Transaction } from 'sequelize'
 import { makeFolder } from '../../../../shared/files.js'
@@ -7,6 +7,7 @@ import {
   type Database,
   type DatabaseLocation,
   type Engine,
+  type Examined,
   type OpeningAdvice,
   type Probe,
   SEQUELIZE_OPTIONS
@@ -92,6 +93,10 @@ class SqliteLocation implements DatabaseLocation {
   }
 }
 
+const MEBIBYTE = 1024 * 1024
+/** Bytes below which a disk counts as nearly full. */
+const NEEDED_ROOM = 256 * MEBIBYTE
+
 class SqliteDatabase implements Database {
   readonly name: string
   readonly sequelize: Sequelize
@@ -134,6 +139,19 @@ class SqliteDatabase implements Database {
 
   openProbe(): Probe {
     return new SqliteProbe(this.#file)
+  }
+
+  async examine(): Promise<readonly Examined[]> {
+    const select = { type: QueryTypes.SELECT } as const
+    const [library] = await this.sequelize.query<{ version: string }>('SELECT sqlite_version() AS version', select)
+    const { bavail, bsize } = await statfs(dirname(resolve(this.#file)))
+    const free = `${Math.floor((bavail * bsize) / MEBIBYTE)} MiB free`
+    return [
+      { what: 'SQLite', found: library?.version ?? 'unknown' },
+      bavail * bsize >= NEEDED_ROOM
+        ? { what: 'disk', found: free }
+        : { what: 'disk', found: free, harms: 'some', remedy: 'Make room: writes are answered 503 on a full disk.' }
+    ]
   }
 
   async identity(): Promise<readonly string[]> {

@@ -81,7 +81,7 @@ const LOCK_WAIT_SECONDS = 1
  * ONLY_FULL_GROUP_BY is left out, because it would apply to the views of others too: a view that shows more columns than it
  * groups by, such as the other columns of the row whose key it groups by on MariaDB, could not be read.
  */
-const SQL_MODE = [
+export const SQL_MODE = [
   'STRICT_ALL_TABLES',
   'NO_ZERO_DATE',
   'NO_ZERO_IN_DATE',
