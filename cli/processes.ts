@@ -38,7 +38,7 @@ export function startService(
   const child = spawn(
     process.execPath,
     ['--enable-source-maps', '--import', preload, how.module, ...(how.args ?? [])],
-    { env: withSmallYoungGeneration(how.environment), detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] }
+    { env: withSmallHeap(how.environment), detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] }
   )
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue
@@ -66,9 +66,12 @@ export function startService(
   }
 }
 
-/** The options of Node of somebody else come last, so they win (docs/decisions/036-memory-under-load.md). */
-function withSmallYoungGeneration(environment: Environment): NodeJS.ProcessEnv {
-  const options = ['--max-semi-space-size=4', environment['NODE_OPTIONS'] ?? '']
+/**
+ * Bounds the young generation and the threads of V8 (docs/decisions/036-memory-under-load.md). The options of Node of
+ * somebody else come last, so they win.
+ */
+function withSmallHeap(environment: Environment): NodeJS.ProcessEnv {
+  const options = ['--max-semi-space-size=4', '--v8-pool-size=1', environment['NODE_OPTIONS'] ?? '']
   return { ...environment, NODE_OPTIONS: options.join(' ').trim() }
 }
 

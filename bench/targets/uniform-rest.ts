@@ -37,7 +37,7 @@ async function startPairs(
   { pairs, renderer }: { pairs: number; renderer: boolean }
 ): Promise<RunningTarget> {
   // As docs/operations.md starts them.
-  const nodeOptions = ['--max-semi-space-size=4', ...more]
+  const nodeOptions = ['--max-semi-space-size=4', '--v8-pool-size=1', ...more]
   const numbers = Array.from({ length: pairs }, (_, index) => index)
   const addresses = await Promise.all(numbers.map(async () => `127.0.0.1:${await freePort()}`))
   const ports = await Promise.all(numbers.map(() => freePort()))
