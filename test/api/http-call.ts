@@ -1,6 +1,14 @@
-import type { Answer } from '../stack/http-call.js'
+import { ConnectionCuts } from '../harness/connection-cuts.js'
+import { type Answer, call as send, type CallOptions } from '../stack/http-call.js'
 
-export { type Answer, call, type CallOptions, filter } from '../stack/http-call.js'
+export { type Answer, type CallOptions, filter } from '../stack/http-call.js'
+
+/** One HTTP exchange. In a run with cuts the connection behind the gateway may be cut while it is under way. */
+export function call(base: string, target: string, options: CallOptions = {}): Promise<Answer> {
+  const cuts = ConnectionCuts.behind(base)
+  const attempt = (): Promise<Answer> => send(base, target, options)
+  return cuts === undefined ? attempt() : cuts.send({ target, ...options }, attempt)
+}
 
 /** The body as JSON. */
 export function json(answer: Answer): unknown {

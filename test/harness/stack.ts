@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { mintAccessToken } from '../../data-service/commands.js'
 import store from '../../examples/store/uniform-rest.config.js'
+import { ConnectionCuts } from './connection-cuts.js'
 import { outputRoot } from './package-root.js'
 import { type Pair, startPair } from '../stack/pair.js'
 import { GATEWAY } from '../stack/service-process.js'
@@ -36,6 +37,7 @@ export interface Stack extends Pair {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { database, env: chosen = {}, app = 'examples/store', also = [] } = options
   let env: Readonly<Record<string, string>> = {}
+  const cuts = ConnectionCuts.ofThisRun()
   const pair = await startPair({
     dataService: dataServiceOf(app),
     gateway: GATEWAY,
@@ -52,9 +54,18 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       }
       return env
     },
-    also
+    also,
+    ...(cuts === undefined ? {} : { wayTo: (address) => cuts.wayTo(address) })
   })
-  return { ...pair, env, token: tokenMint(env) }
+  cuts?.serve(pair.url)
+  const stop = async (): Promise<void> => {
+    try {
+      await pair.stop()
+    } finally {
+      await cuts?.end()
+    }
+  }
+  return { ...pair, stop, [Symbol.asyncDispose]: stop, env, token: tokenMint(env) }
 }
 
 /** Signs tokens of the sample accounts with the key of the processes that have these settings. */

@@ -12,9 +12,9 @@ import { runFiles, type TestFile } from './run-files.js'
 
 /**
  * Runs the test files whose path holds one of the filters, all without filters, on SQLite and on MariaDB, and prints
- * the course and the result. Without filters those of test/api/ run once more, over unary calls. TEST_SEED repeats an
- * order. When the signal aborts, the run stops and prints the failures that it has seen. Rejects with a Failure where no
- * database, no browser or no such test file is found.
+ * the course and the result. Without filters those of test/api/ run once more, over unary calls, and some of them a third
+ * time, with cuts. TEST_SEED repeats an order. When the signal aborts, the run stops and prints the failures that it has
+ * seen. Rejects with a Failure where no database, no browser or no such test file is found.
  */
 export async function runTests(filters: readonly string[], signal: AbortSignal): Promise<Outcome> {
   const files = testFiles(filters)
@@ -33,7 +33,7 @@ export async function runTests(filters: readonly string[], signal: AbortSignal):
       process.stdout.write(`Order by TEST_SEED=${seed}\n\n`)
       // The processes that run the files inherit these.
       Object.assign(process.env, { TEST_MYSQL_URL: server.url, TEST_SEED: String(seed) })
-      const all = filters.length === 0 ? [...files, ...overUnaryCalls(files)] : files
+      const all = filters.length === 0 ? [...files, ...overUnaryCalls(files), ...withCuts(files)] : files
       const report = new Report(all.length, process.stdout)
       await runFiles(inOrder(all, seed), report, signal)
       if (signal.aborted) report.interrupted()
@@ -93,7 +93,8 @@ function testFiles(filters: readonly string[]): TestFile[] {
       name.startsWith(SAMPLES)
         ? filters.some((filter) => filter.includes(SAMPLES) && name.includes(relative(filter)))
         : name.endsWith('.test.ts') &&
-          (filters.length === 0 ? !name.startsWith(CONTAINERS) : filters.some((one) => name.includes(relative(one))))
+          (filters.length === 0 ? !name.startsWith(CONTAINERS) : filters.some((one) => name.includes(relative(one)))) &&
+          (process.env['TEST_CUTS'] === undefined || canBeCut(name))
     )
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
@@ -114,11 +115,34 @@ function overUnaryCalls(files: readonly TestFile[]): TestFile[] {
 
 /**
  * An order that depends on nothing but the seed, in which the longest begin first, since one that began last would end
- * alone, and those over unary calls come last, since they need a process of their own.
+ * alone, and those over unary calls and with cuts come last, since they need processes of their own.
  */
 function inOrder(files: readonly TestFile[], seed: number): TestFile[] {
-  const rank = ({ name, env }: TestFile): number => (env === UNARY ? 2 : LONGEST.has(name) ? 0 : 1)
+  const rank = ({ name, env }: TestFile): number => (env === CUTS ? 3 : env === UNARY ? 2 : LONGEST.has(name) ? 0 : 1)
   return shuffled(files, seed).toSorted((a, b) => rank(a) - rank(b))
+}
+
+/**
+ * These count statements, connections or lines of the log; read exports slowly, and by a client of their own, as the next
+ * two do; repeat keys at a gateway without cuts; call a data service without a gateway; or none at all.
+ */
+const NOT_WITH_CUTS =
+  /\/(statement-texts|pool-size|metrics|tokens|outside-keys|export-streaming|bounded-echo|grpc-tls|replayed-location|malformed-keys|auth\/(gateway-peer|keys|login|sessions|surface))\.test\.ts$/
+
+/** The most varied reads, creates and sessions. `npm run soak` takes all of test/api/. */
+const ALWAYS_WITH_CUTS = /\/(paged|includes|export|writes\/create|idempotency|sessions\/sessions)\.test\.ts$/
+
+function canBeCut(name: string): boolean {
+  return name.startsWith('test/api/') && !NOT_WITH_CUTS.test(name)
+}
+
+const CUTS = { TEST_CUTS: 'true', TEST_DATABASE: 'sqlite' }
+
+/** The connection between the processes is cut at random moments (test/harness/connection-cuts.ts). */
+function withCuts(files: readonly TestFile[]): TestFile[] {
+  return files
+    .filter(({ name }) => canBeCut(name) && ALWAYS_WITH_CUTS.test(name))
+    .map((file) => ({ ...file, name: `${file.name} with cuts`, env: CUTS }))
 }
 
 function relative(filter: string): string {

@@ -25,10 +25,19 @@ interface PairOptions {
   readonly settings: (dataDir: string) => Promise<Readonly<Record<string, string>>>
   /** Addresses of further data services, which the gateway spreads its calls over too. */
   readonly also?: readonly string[]
+  /** Makes a way to the data service at `host:port` and answers the `host:port` by which the gateway takes it. */
+  readonly wayTo?: (dataAddress: string) => Promise<string>
 }
 
 /** Starts both on free ports. Resolves when both listen; rejects with the log of the process that ended before. */
-export async function startPair({ dataService: data, gateway: http, settings, also = [] }: PairOptions): Promise<Pair> {
+export async function startPair(options: PairOptions): Promise<Pair> {
+  const {
+    dataService: data,
+    gateway: http,
+    settings,
+    also = [],
+    wayTo = (address) => Promise.resolve(address)
+  } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'stack-'))
   const processes: ServiceProcess[] = []
   const stop = async (): Promise<void> => {
@@ -48,7 +57,7 @@ export async function startPair({ dataService: data, gateway: http, settings, al
     const env = await settings(dataDir)
     const dataService = start(data, { ...env, DATA_SERVICE_ADDRESS: '127.0.0.1:0' })
     const dataAddress = await listening(dataService, 'address')
-    const DATA_SERVICE_ADDRESS = [dataAddress, ...also].join()
+    const DATA_SERVICE_ADDRESS = [await wayTo(dataAddress), ...also].join()
     const gateway = start(http, { GATEWAY_PORT: '0', ...env, DATA_SERVICE_ADDRESS })
     const url = await listening(gateway, 'url')
     return {

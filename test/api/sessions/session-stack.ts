@@ -1,5 +1,6 @@
 import { type Ended, runAccountCommand, startAccountCommand } from '../../harness/account-command.js'
 import { GATEWAY, listening, type LogEntry, type ServiceProcess, startProcess } from '../../stack/service-process.js'
+import { ConnectionCuts } from '../../harness/connection-cuts.js'
 import { eachDatabase, type DatabaseKind } from '../../harness/database.js'
 import { DataServices } from '../auth/data-services.js'
 import { call, type Answer, type CallOptions } from '../http-call.js'
@@ -11,11 +12,17 @@ export interface SessionCookies {
   readonly refresh?: string
 }
 
+interface Gateway {
+  readonly process: ServiceProcess
+  readonly url: string
+  readonly cuts: ConnectionCuts | undefined
+}
+
 /** Two gateways, each before a data service of its own, over one database with the sample accounts and few rows. */
 export class SessionStack {
   readonly #kind: DatabaseKind
   readonly #settings: Settings
-  readonly #gateways: { readonly process: ServiceProcess; readonly url: string }[] = []
+  readonly #gateways: Gateway[] = []
   readonly #answers: Answer[] = []
   /** Of data services that do not run any more. */
   readonly #logged: LogEntry[] = []
@@ -31,9 +38,13 @@ export class SessionStack {
     this.#services = await DataServices.over(this.#kind)
     // One after the other: the first makes the key that both sign with.
     for (const _ of [1, 2]) {
-      const env = { ...this.#settings, GATEWAY_PORT: '0', DATA_SERVICE_ADDRESS: await this.startDataService() }
-      const process = startProcess(GATEWAY, env)
-      this.#gateways.push({ process, url: await listening(process, 'url') })
+      const address = await this.startDataService()
+      const cuts = ConnectionCuts.ofThisRun()
+      const DATA_SERVICE_ADDRESS = (await cuts?.wayTo(address)) ?? address
+      const process = startProcess(GATEWAY, { ...this.#settings, GATEWAY_PORT: '0', DATA_SERVICE_ADDRESS })
+      const url = await listening(process, 'url')
+      cuts?.serve(url)
+      this.#gateways.push({ process, url, cuts })
     }
   }
 
@@ -53,7 +64,10 @@ export class SessionStack {
   }
 
   async stop(): Promise<void> {
-    for (const { process } of this.#gateways.splice(0)) await process.stop()
+    for (const { process, cuts } of this.#gateways.splice(0)) {
+      await process.stop()
+      await cuts?.end()
+    }
     await this.#services?.[Symbol.asyncDispose]()
   }
 
