@@ -14,14 +14,14 @@ type Kind = 'read' | 'keyed' | 'write' | 'once'
 
 /**
  * When the connection is cut: while the request is on its way, of which a part arrives at most; while the answer is on its
- * way, of which a part arrives at most; or at any time.
+ * way, of which a part arrives at most; or whenever, at a random time.
  */
-type Moment = 'request' | 'answer' | 'any'
+type Moment = 'request' | 'answer' | 'whenever'
 
 /** For a write under a key it is the lost answer that matters. */
 const MOMENTS: Readonly<Record<Kind, readonly Moment[]>> = {
-  read: ['request', 'answer', 'any'],
-  keyed: ['request', 'answer', 'answer', 'any'],
+  read: ['request', 'answer', 'whenever'],
+  keyed: ['request', 'answer', 'answer', 'whenever'],
   write: ['request'],
   once: []
 }
@@ -41,8 +41,8 @@ interface Exchange {
 const LONGEST_PAUSE = 200
 /** Milliseconds until a request, or an answer, must be on its way. */
 const LONGEST_HOLD = 100
-/** Milliseconds from the beginning of a request to a cut at any time, at most. */
-const ANY_TIME = 6
+/** Milliseconds from the beginning of a request to a cut whenever, at most. */
+const WHENEVER = 6
 /** Milliseconds until a gateway must have connected again. A test may have stopped the data service. */
 const LONGEST_RECOVERY = 3000
 /** Milliseconds without a connection after which a gateway waits no longer, and answers 503 to reads too. */
@@ -86,7 +86,7 @@ export class ConnectionCuts {
     cuts: 0,
     request: 0,
     answer: 0,
-    any: 0,
+    whenever: 0,
     requestsHit: 0,
     writesLost: 0,
     exportsLost: 0,
@@ -214,7 +214,8 @@ export class ConnectionCuts {
     if (method === 'GET' && String(headers['cookie']).includes('refresh=')) return 'once'
     if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return 'read'
     const [, key] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'idempotency-key') ?? []
-    if (typeof key !== 'string' || key.trim() === '') return 'write'
+    // A DELETE looks at no key.
+    if (method === 'DELETE' || typeof key !== 'string' || key.trim() === '') return 'write'
     // The same key may be written in several ways (RFC 8941 section 3.3.3).
     const id = `${method} ${target} ${key.replaceAll(/[\s"\\]/g, '')}`
     if (this.#keys.has(id)) return 'write'
@@ -234,7 +235,7 @@ export class ConnectionCuts {
     if (moment === undefined) return undefined
     let held: Buffer = Buffer.alloc(0)
     const isOnItsWay = new Promise<void>((resolve) => {
-      if (moment === 'any') return
+      if (moment === 'whenever') return
       way.hold(moment === 'request' ? 'client' : 'server', (bytes) => {
         held = bytes
         if (moment === 'request' ? CALL.test(bytes.toString('latin1')) : bytes.length >= LEAST_ANSWER) resolve()
@@ -246,9 +247,9 @@ export class ConnectionCuts {
         () => (isAnswered = true),
         () => (isAnswered = true)
       )
-      await Promise.race([answered, isOnItsWay, delay(moment === 'any' ? this.#below(ANY_TIME) : LONGEST_HOLD)])
+      await Promise.race([answered, isOnItsWay, delay(moment === 'whenever' ? this.#below(WHENEVER) : LONGEST_HOLD)])
       this.#cutting = undefined
-      if (isAnswered || (moment !== 'any' && held.length === 0)) way.open()
+      if (isAnswered || (moment !== 'whenever' && held.length === 0)) way.open()
       else this.#cut(way, moment, { exchange, held })
     }
     return (answering) => (this.#cutting = cut(answering))
