@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type AdminAddress, readAdminAddress } from '../shared/admin-server.js'
 import { parseLogLevel } from '../shared/logger.js'
+import { readTraceSettings, type TraceSettings } from '../shared/observe/tracing.js'
 import { isSecureUrl, readOpenIdClient } from '../shared/openid-settings.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity } from '../shared/tls.js'
@@ -23,6 +24,8 @@ export interface DataServiceConfig {
   readonly admin: AdminAddress | undefined
   readonly dataDir: string
   readonly logLevel: string
+  /** undefined: no traces are exported. */
+  readonly traces: TraceSettings | undefined
   /** URLs are `sqlite:<file>`, `mysql://…` or `mariadb://…`. */
   readonly databases: { readonly primary: ConfiguredDatabase; readonly second: ConfiguredDatabase | undefined }
   /** Upper limit of each database's connection pool; the embedded database has none. A migration uses two connections. */
@@ -67,6 +70,7 @@ export function readConfig(
     admin: readAdminAddress(reader),
     dataDir,
     logLevel: reader.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
+    traces: readTraceSettings(reader),
     databases: {
       primary: database('DATABASE_URL', 'store'),
       second: secondStore && database(secondStore.setting, secondStore.name)

@@ -11,6 +11,7 @@ import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, type Logger, logGrpc } from '../shared/logger.js'
 import { openMetrics } from '../shared/observe/prometheus.js'
 import { type Environment, help, readArguments } from '../shared/settings.js'
+import { openTracing } from '../shared/observe/tracing.js'
 import { orStartError } from '../shared/start-error.js'
 import { serverCredentials, TlsCertificates } from '../shared/tls.js'
 import { pooledBytes } from './entity/fields/row-version.js'
@@ -22,6 +23,7 @@ import { asksForOwner } from './entity/validation/validate-access.js'
 import { checkCatalogue } from './entity/validation/validate.js'
 import { type OpenStores, openStores } from './open-stores.js'
 import { explaining } from './sql/connect.js'
+import { traceStatements } from './observe/call-scope.js'
 import { DataServiceMetrics, type DataServiceSources } from './observe/data-service-metrics.js'
 import { OutboxDispatcher } from './outbox/dispatcher.js'
 import { makeCatalogue } from './plan/model/catalogue.js'
@@ -83,6 +85,8 @@ export async function startDataService(
   if (config.ownership.bypassRole === undefined && owned.length > 0) {
     log.warn({ resources: owned }, 'OWNER_BYPASS_ROLE is not set: requests for rows of owners are answered 500')
   }
+  const tracing = config.traces && (await openTracing(config.traces, { service: 'data-service', log }))
+  if (tracing !== undefined) traceStatements(tracing)
   let isReady = (): boolean => false
   let sources = (): DataServiceSources | undefined => undefined
   const metrics = config.admin && new DataServiceMetrics(() => sources())
@@ -146,7 +150,8 @@ export async function startDataService(
       isGateway: gatewayPeers({ secret: grpc.gatewaySecret, name: grpc.gatewayName }, { log, now: Date.now }),
       log,
       newRequestId: randomUUID,
-      metrics
+      metrics,
+      tracing
     },
     reflection: config.reflection,
     credentials: serverCredentials(certificates, grpc.tls?.clientAuth ?? 'none')
@@ -181,6 +186,7 @@ export async function startDataService(
   await Promise.all([service.drain(DRAIN_TIMEOUT), dispatcher.stop(DRAIN_TIMEOUT)])
   await purging
   await stores.close()
+  await tracing?.close()
   await admin?.close()
   log.info('stopped')
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from '../shared/logger.js'
+import type { Tracing } from '../shared/observe/tracing.js'
 import type { TlsCertificates } from '../shared/tls.js'
 import { MAX_BODY_BYTES, requestIdOf } from '../shared/wire.js'
 import type { GatewayConfig } from './config.js'
@@ -62,6 +63,8 @@ export interface GatewayDeps {
   readonly timeouts?: ConnectionTimeouts
   /** If given, requests are counted. */
   readonly metrics?: GatewayMetrics | undefined
+  /** If given, each request is a span. */
+  readonly tracing?: Tracing | undefined
 }
 
 /** Milliseconds that running requests get to end when the process shall end. */
@@ -86,7 +89,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   // Pipelined requests of one connection start one after the other.
   app.addHook('onRequest', ({ raw }, reply, done) => connections.startInOrder(raw, reply.raw, done))
   // Every response has `X-Request-Id`, and `traceparent` if the request had one.
-  await app.register(requestIdentity)
+  await app.register(requestIdentity, { tracing: deps.tracing })
   // Every request is one line of the log, and is counted.
   await app.register(requestLog, { log, metrics: deps.metrics })
   // The operator is warned of a proxy that is missing in TRUSTED_PROXIES.

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { type AdminAddress, readAdminAddress } from '../shared/admin-server.js'
 import { parseLogLevel } from '../shared/logger.js'
+import { readTraceSettings, type TraceSettings } from '../shared/observe/tracing.js'
 import { readOpenIdClient } from '../shared/openid-settings.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity, type TlsFiles } from '../shared/tls.js'
@@ -39,6 +40,8 @@ export interface GatewayConfig {
   readonly grpc: GrpcSecurity
   readonly dataDir: string
   readonly logLevel: string
+  /** undefined: no traces are exported. */
+  readonly traces: TraceSettings | undefined
   readonly keyRing: KeyRingSettings
   readonly rendererUrl: string | undefined
   readonly cookieSecure: boolean
@@ -85,6 +88,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     grpc: readGrpcSecurity(settings, { addresses: dataServiceAddresses, side: 'client' }),
     dataDir: settings.text('DATA_DIR', '.data'),
     logLevel: settings.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
+    traces: readTraceSettings(settings),
     keyRing: {
       location: settings.parsed('DATA_PROTECTION_BLOB_STORAGE_URI', {
         fallback: '',

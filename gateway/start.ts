@@ -10,6 +10,7 @@ import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, type Logger, logGrpc } from '../shared/logger.js'
 import { openMetrics } from '../shared/observe/prometheus.js'
 import { type Environment, help, readArguments } from '../shared/settings.js'
+import { openTracing } from '../shared/observe/tracing.js'
 import { orStartError } from '../shared/start-error.js'
 import { TlsCertificates } from '../shared/tls.js'
 import { buildGateway, CLOSING_TIMEOUT } from './app.js'
@@ -58,6 +59,7 @@ async function serve(config: GatewayConfig): Promise<void> {
       ? undefined
       : await TlsCertificates.open(config.httpTls, { log, stopping, what: 'HTTPS' })
   const credentials = await openDataCredentials(config.grpc, { log, stopping })
+  const tracing = config.traces && (await openTracing(config.traces, { service: 'gateway', log }))
   let isReady = (): boolean => false
   let replicas = (): readonly ReplicaState[] => []
   const metrics = config.admin && new GatewayMetrics(() => replicas())
@@ -73,7 +75,19 @@ async function serve(config: GatewayConfig): Promise<void> {
     const catalogue = await Catalogue.open(data, log, stopping)
     const keyRing = await openKeyRing(config.keyRing, log)
     const address = new PublicAddress(config)
-    const deps = { config, data, auth, catalogue, log, keyRing: keyRing.ring, address, certificates, stopping, metrics }
+    const deps = {
+      config,
+      data,
+      auth,
+      catalogue,
+      log,
+      keyRing: keyRing.ring,
+      address,
+      certificates,
+      stopping,
+      metrics,
+      tracing
+    }
     const app = await buildGateway(deps)
     await app.listen({ host: config.host === 'localhost' ? '127.0.0.1' : config.host, port: config.port })
     isReady = () => !stopping.aborted && data.isReachable()
@@ -91,6 +105,7 @@ async function serve(config: GatewayConfig): Promise<void> {
     if (!stopping.aborted) throw error
   } finally {
     pool.close()
+    await tracing?.close()
     await admin?.close()
   }
   log.info('closed')

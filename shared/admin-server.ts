@@ -3,7 +3,6 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorKind } from './errors.js'
 import type { Logger } from './logger.js'
-import type { MetricsText } from './observe/prometheus.js'
 import type { SettingsReader } from './settings.js'
 
 /** Where a process listens for health checks and metrics, apart from its public port. */
@@ -58,6 +57,13 @@ export function healthPages(isReady: () => boolean): AdminPages {
     ['/health/live', ok],
     ['/health/ready', ready]
   ])
+}
+
+/** Writes the metrics of a process. */
+export interface MetricsText {
+  /** `text/plain; version=0.0.4; charset=utf-8`. */
+  readonly contentType: string
+  write(): Promise<string>
 }
 
 /** `/metrics` in the text format of Prometheus. */

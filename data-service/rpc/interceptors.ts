@@ -5,10 +5,12 @@ import type { Logger } from 'pino'
 import type { Cancellation } from '../../shared/cancellation.js'
 import { DomainError, type ErrorCode, grpcStatusOf } from '../../shared/errors.js'
 import { isKeysUnavailable } from '../../shared/key-cache.js'
+import type { RunningSpan, Tracing } from '../../shared/observe/tracing.js'
 import { messageOf } from '../../shared/start-error.js'
 import { requestIdOf } from '../../shared/wire.js'
 import type { Identify } from '../auth/tokens/claims.js'
 import { trail } from '../auth/trail.js'
+import { forCalls } from '../observe/call-scope.js'
 import type { DataServiceMetrics, RpcCalls } from '../observe/data-service-metrics.js'
 import { anonymous, type CallContext, type Caller, type StreamHandler } from '../entity/caller.js'
 
@@ -41,6 +43,8 @@ export interface Interceptors {
   readonly newRequestId: () => string
   /** If given, calls are counted. */
   readonly metrics?: DataServiceMetrics | undefined
+  /** If given, each call is a span. */
+  readonly tracing?: Tracing | undefined
 }
 
 /** A handler behind all interceptors. It rejects only with DomainErrors. */
@@ -92,7 +96,7 @@ function intercepted<Request, Response>(
       if (rules.bounded?.(request) !== true) requireDeadline(incoming)
       if (rules.exempt !== true) call.caller = await identify(incoming.authorization)
       if (incoming.cancellation.aborted) throw incoming.cancellation.reason
-      return await handler(call, request)
+      return await call.within(() => handler(call, request))
     } catch (error) {
       const target = rules.target?.(request)
       const failure = toDomainError(error, call, target)
@@ -116,6 +120,8 @@ class InterceptedCall implements CallContext {
   /** Where the call is counted; undefined once it was. */
   #calls: RpcCalls | undefined
   readonly #begun: number
+  /** undefined where no traces are exported, and once it has ended. */
+  #span: RunningSpan | undefined
   #log: Logger | undefined
 
   constructor(
@@ -129,6 +135,9 @@ class InterceptedCall implements CallContext {
     this.#calls = calls
     this.#begun = calls?.begin() ?? 0
     this.requestId = requestIdOf(call.requestId, interceptors.newRequestId)
+    const { tracing } = interceptors
+    const { traceparent } = call
+    this.#span = tracing && startSpan(tracing, rpc, { traceparent, requestId: this.requestId })
     if (call.peerAddress !== undefined) this.peerAddress = call.peerAddress
     this.#call = call
     this.#rpc = rpc
@@ -158,16 +167,44 @@ class InterceptedCall implements CallContext {
     return clientAddressOf(this.#call, this.#interceptors.isGateway)
   }
 
+  /** Does a part of the call's work, so that its statements are known to be its own. */
+  within<Result>(work: () => Result): Result {
+    return this.#span === undefined ? work() : forCalls([{ span: this.#span }], work)
+  }
+
   /** Counts the call once, with the first code. */
-  ended(code: status): void {
+  ended(code: status, reason?: string): void {
     this.#calls?.end(this.#begun, code)
     this.#calls = undefined
+    this.#span?.end({ 'rpc.grpc.status_code': code }, reason)
+    this.#span = undefined
   }
 
   failed(error: DomainError): void {
     const isGone = this.cancellation.aborted && error.code !== 'upstream.timeout'
-    this.ended(isGone ? status.CANCELLED : grpcStatusOf(error))
+    const code = isGone ? status.CANCELLED : grpcStatusOf(error)
+    this.ended(code, SERVER_ERRORS.has(code) ? error.code : undefined)
   }
+}
+
+interface Identified {
+  readonly traceparent: string | undefined
+  readonly requestId: string
+}
+
+/** Codes that are errors of the server, and not of its caller (OpenTelemetry, semantic conventions for gRPC). */
+const SERVER_ERRORS: ReadonlySet<status> = new Set([
+  status.UNKNOWN,
+  status.DEADLINE_EXCEEDED,
+  status.UNIMPLEMENTED,
+  status.INTERNAL,
+  status.UNAVAILABLE,
+  status.DATA_LOSS
+])
+
+function startSpan(tracing: Tracing, rpc: string, { traceparent, requestId }: Identified): RunningSpan {
+  const attributes = { 'rpc.system': 'grpc', 'rpc.method': rpc, 'uniform_rest.request_id': requestId }
+  return tracing.start({ name: rpc, kind: 'server', parent: traceparent, attributes })
 }
 
 /** As `intercept`. Errors that occur while the stream is read are handled too. */
@@ -181,7 +218,17 @@ export function interceptStream<Request, Response>(
 
 async function* guarded<Response>(messages: AsyncIterable<Response>, call: InterceptedCall): AsyncGenerator<Response> {
   try {
-    yield* messages
+    const reader = messages[Symbol.asyncIterator]()
+    try {
+      for (;;) {
+        const next = await call.within(() => reader.next())
+        if (next.done === true) break
+        yield next.value
+      }
+    } finally {
+      // Only where nobody asks for the rest it does something.
+      await call.within(() => reader.return?.())
+    }
     call.ended(status.OK)
   } catch (error) {
     const failure = toDomainError(error, call)

@@ -6,6 +6,7 @@ import fp from 'fastify-plugin'
 import { CancellationSource } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
+import type { RunningSpan, Tracing } from '../../shared/observe/tracing.js'
 import type { GatewayMetrics } from '../observe/gateway-metrics.js'
 import { addVary } from '../http/header-fields.js'
 import { loggedPath } from '../http/query-string.js'
@@ -20,8 +21,10 @@ import { sentMethod } from './methods.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** `traceparent` for the calls of this request; undefined if the client sent no valid one. */
+    /** `traceparent` for the calls of this request; undefined if the client sent no valid one and no traces are exported. */
     traceparent: string | undefined
+    /** The span of the request; undefined where no traces are exported. */
+    span: RunningSpan | undefined
     /** The resource, or the operation of the application, that the request is for; empty until it is known, and for others. */
     resourceName: string
   }
@@ -35,22 +38,37 @@ declare module 'fastify' {
 }
 
 /** Sets `X-Request-Id` on every response, and `traceparent` (W3C Trace Context) if the client sent one. */
-export const requestIdentity = fp(
-  async (app) => {
+export const requestIdentity = fp<{ tracing?: Tracing | undefined }>(
+  async (app, { tracing }) => {
     app.decorateRequest('traceparent', undefined)
+    app.decorateRequest('span', undefined)
     app.decorateRequest('resourceName', '')
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id)
       const { traceparent } = request.headers
       if (typeof traceparent === 'string') {
         request.traceparent = continueTrace(traceparent, newSpanId)
-        if (request.traceparent !== undefined) reply.header('traceparent', request.traceparent)
       }
+      const isContinued = request.traceparent !== undefined
+      if (tracing !== undefined) {
+        // The client's own span is the parent, and not the one that continueTrace made.
+        request.span = startSpan(tracing, request, isContinued ? String(traceparent).trim() : undefined)
+        request.traceparent = request.span.traceparent
+      }
+      if (isContinued) reply.header('traceparent', request.traceparent)
       done()
     })
   },
   { name: 'request-identity', fastify: '5.x' }
 )
+
+/** Neither the path nor the query is told: both hold values. */
+function startSpan(tracing: Tracing, request: FastifyRequest, parent: string | undefined): RunningSpan {
+  const { method, id } = request
+  const route = routeLabelOf(request)
+  const attributes = { 'http.request.method': method, 'http.route': route, 'uniform_rest.request_id': id }
+  return tracing.start({ name: `${method} ${route}`, kind: 'server', parent, attributes })
+}
 
 function newSpanId(): string {
   return randomBytes(8).toString('hex')
@@ -81,18 +99,31 @@ export function recordWhenClosed(
   { raw }: FastifyReply
 ): void {
   const isLogged = log.isLevelEnabled('info')
-  if (!isLogged && metrics === undefined) return
+  const { span } = request
+  if (!isLogged && metrics === undefined && span === undefined) return
   const started = performance.now()
   metrics?.requestStarted()
   raw.once('close', () => {
     const duration = performance.now() - started
+    const status = raw.headersSent ? raw.statusCode : 0
+    const { resourceName: resource, method } = request
+    if (span !== undefined) endSpan(span, { status, resource })
     if (metrics !== undefined) {
-      const status = raw.writableFinished || raw.headersSent ? raw.statusCode : 0
-      const { resourceName: resource, method } = request
       metrics.requestEnded({ route: routeLabelOf(request), resource, method, status }, duration)
     }
     if (isLogged) logRequest(log, request, { raw, duration })
   })
+}
+
+function endSpan(
+  span: RunningSpan,
+  { status, resource }: { readonly status: number; readonly resource: string }
+): void {
+  const attributes = {
+    ...(status === 0 ? {} : { 'http.response.status_code': status }),
+    ...(resource === '' ? {} : { 'uniform_rest.resource': resource })
+  }
+  span.end(attributes, status === 0 ? 'aborted' : status >= 500 ? String(status) : undefined)
 }
 
 /** A name from a bounded set: never the path that was sent. */

@@ -109,7 +109,8 @@ describe('imports', () => {
   const homes: readonly (readonly [packages: readonly string[], ...homes: readonly string[]])[] = [
     [['sequelize', 'mysql2', '@photostructure/sqlite', 'umzug'], 'data-service/sql'],
     [['fastify', 'fastify-plugin', 'csv-stringify'], 'gateway'],
-    [['jsonwebtoken'], 'shared/access-token', 'data-service/auth']
+    [['jsonwebtoken'], 'shared/access-token', 'data-service/auth'],
+    [['prom-client', '@opentelemetry/resources', '@opentelemetry/sdk-trace-base'], 'shared/observe']
   ]
   for (const [packages, ...folders] of homes) {
     it(`of ${packages.join(', ')} are in ${folders.join(' and ')} alone`, () => {
@@ -117,6 +118,11 @@ describe('imports', () => {
       expect(violations(elsewhere, (imported) => !packages.includes(imported))).to.deep.equal([])
     })
   }
+
+  it('of what traces and metrics take are made where a setting asks for them', () => {
+    const observing = /^import (?!type )[^;]*?from '(?:prom-client|@opentelemetry\/[a-z-]+)'/m
+    expect(product.filter(({ text }) => observing.test(text)).map(({ path }) => path)).to.deep.equal([])
+  })
 
   it('of the plan are pure: neither SQL nor a transport', () => {
     const plan = product.filter((file) => under('data-service/plan')(file.path))

@@ -509,7 +509,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'isSecureUrl metadataUrl readOpenIdClient isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
   'requests and bytes that are counted and handed on':
-    'boundedText checkBodyLength FairSemaphore startAdminServer healthPages metricsPage openMetrics Tally Timings CounterFamily TimingFamily AskedFamily FrameSender CallTable Deadlines CancellationSource throwIfAborted',
+    'boundedText checkBodyLength FairSemaphore startAdminServer healthPages metricsPage openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily FrameSender CallTable Deadlines CancellationSource throwIfAborted',
   'numbers and values that are parsed already':
     'parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':

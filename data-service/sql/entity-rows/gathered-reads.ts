@@ -1,4 +1,5 @@
 import { type AbortListener, type Cancellation, CancellationSource } from '../../../shared/cancellation.js'
+import { currentCalls, forCalls } from '../../observe/call-scope.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { Column } from '../../entity/entity.js'
 import type { GetPlan, Projection } from '../../plan/model/plans.js'
@@ -151,7 +152,11 @@ export class GatheredReads {
       }
     }
     try {
-      const rows = await this.#read([first.plan, ...others.map(({ plan }) => plan)], abandoned)
+      const read = () => this.#read([first.plan, ...others.map(({ plan }) => plan)], abandoned)
+      const rows = await forCalls(
+        members.flatMap(({ calls }) => calls),
+        read
+      )
       members.forEach((member, at) => member.resolve(rows[at]))
     } catch (error) {
       // A row that cannot be read is no reason for the others to fail.
@@ -236,6 +241,8 @@ interface Settle {
 /** A read that waits for its row. It listens to the end of its call itself. */
 class Member implements AbortListener {
   readonly plan: GetPlan
+  /** Those that wait for the row. */
+  readonly calls = currentCalls()
   isSettled = false
   /** Called when nobody waits for the row any more. */
   leave: (reason: unknown) => void = () => undefined

@@ -1,3 +1,4 @@
+import { currentCalls, forCalls } from '../../observe/call-scope.js'
 import { type AbortListener, type Cancellation, CancellationSource } from '../../../shared/cancellation.js'
 
 /** Sends the statement of a read. Aborted when nobody waits for its result any more. */
@@ -52,7 +53,9 @@ class SharedRead<Result> {
     if (this.#members.size === 0) return
     this.#sent = new CancellationSource()
     try {
-      const result = await send(this.#sent)
+      const sent = this.#sent
+      const calls = [...this.#members].flatMap((member) => member.calls)
+      const result = await forCalls(calls, () => send(sent))
       for (const member of this.#end()) member.resolve(result)
     } catch (error) {
       for (const member of this.#end()) member.reject(error)
@@ -73,6 +76,7 @@ interface Settle<Result> {
 
 /** A caller who waits for the result. It listens to the end of its call itself. */
 class Member<Result> implements AbortListener {
+  readonly calls = currentCalls()
   readonly #cancellation: Cancellation
   readonly #settle: Settle<Result>
   readonly #leave: () => void

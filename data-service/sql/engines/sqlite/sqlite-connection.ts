@@ -3,6 +3,7 @@ import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite
 import { LRUCache } from 'lru-cache'
 import { type Cancellation, throwIfAborted } from '../../../../shared/cancellation.js'
 import { nextRowVersion } from '../../../entity/fields/row-version.js'
+import { observedAtOnce } from '../../../observe/call-scope.js'
 import { matchKey, sortKey } from './sqlite-dialect.js'
 import { bytes } from '../statement.js'
 
@@ -203,23 +204,27 @@ export class SqliteConnection {
 
   /** Runs statements without parameters and returns no rows. */
   execute(sql: string): void {
-    withSqliteErrors(() => this.#database.exec(sql))
+    observedAtOnce({ sql, system: 'sqlite' }, () => withSqliteErrors(() => this.#database.exec(sql)))
   }
 
   /** Rows as arrays, in the order of the statement's columns. */
   rows(sql: string, parameters: readonly SqliteParameter[], exact: boolean): SqliteValue[][] {
     const statement = this.#prepared(sql, { exact, arrays: true })
     // The driver's types say any; setReturnArrays made each row an array.
-    return withSqliteErrors(() => statement.all(...parameters.map(bindable)) as SqliteValue[][])
+    return observedAtOnce({ sql, system: 'sqlite' }, () =>
+      withSqliteErrors(() => statement.all(...parameters.map(bindable)) as SqliteValue[][])
+    )
   }
 
   /** Runs any statement. Its rows are objects by column name, with integers as bigint. */
   run(sql: string, parameters: SqliteParameters): SqliteOutcome {
     const statement = this.#prepared(sql, { exact: true, arrays: false })
-    return withSqliteErrors(() => {
-      if (statement.columns().length > 0) return { rows: statement.all(...bound(parameters)), changes: NO_CHANGES }
-      return { rows: [], changes: statement.run(...bound(parameters)) }
-    })
+    return observedAtOnce({ sql, system: 'sqlite' }, () =>
+      withSqliteErrors(() => {
+        if (statement.columns().length > 0) return { rows: statement.all(...bound(parameters)), changes: NO_CHANGES }
+        return { rows: [], changes: statement.run(...bound(parameters)) }
+      })
+    )
   }
 
   /** Rolls back an open transaction and frees the page cache. Statements stay prepared. */

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import mysql2, { type Connection, type ConnectionOptions, type ResultSetHeader } from 'mysql2'
 import { ConnectionError, type Sequelize } from 'sequelize'
 import { type Cancellation, throwIfAborted } from '../../../../../shared/cancellation.js'
+import { type ObservedStatement, observed } from '../../../../observe/call-scope.js'
 import { raceAbort } from '../../sessions.js'
 import {
   type BoundValue,
@@ -225,15 +226,22 @@ function executeCommand(
   { sql }: Statement,
   { values, watch }: { readonly values: BoundValue[]; readonly watch: (command: unknown) => void }
 ): Promise<readonly unknown[]> {
-  return new Promise((resolve, reject) => {
-    const command = connection.execute({ sql, rowsAsArray: true, values: parametersOf(values) }, (error, rows) => {
-      if (error !== null) return reject(error)
-      if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, { sql, rowsAsArray: true })
-      if (!Array.isArray(rows)) return reject(new TypeError('A SELECT answered no rows'))
-      resolve(rows)
+  const run = (): Promise<readonly unknown[]> =>
+    new Promise((resolve, reject) => {
+      const command = connection.execute({ sql, rowsAsArray: true, values: parametersOf(values) }, (error, rows) => {
+        if (error !== null) return reject(error)
+        if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, { sql, rowsAsArray: true })
+        if (!Array.isArray(rows)) return reject(new TypeError('A SELECT answered no rows'))
+        resolve(rows)
+      })
+      watch(command)
     })
-    watch(command)
-  })
+  return observed(sentTo(connection, sql), run)
+}
+
+/** As traces name it. */
+function sentTo(connection: Connection, sql: string): ObservedStatement {
+  return { sql, system: servers.get(connection)?.server ?? 'mysql' }
 }
 
 /**
@@ -247,36 +255,38 @@ export function executeEach(
 ): Promise<void> {
   const { sql } = statement
   const text = { sql, rowsAsArray: true }
-  return new Promise((resolve, reject) => {
-    let failure: { readonly error: unknown } | undefined
-    const settled = (): void => {
-      connection.off('error', lost)
-      if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, text)
-      if (failure === undefined) resolve()
-      else reject(failure.error)
-    }
-    // The driver tells a command without a callback nothing of a lost connection, and emits no end for it.
-    const lost = (error: Error): void => {
-      failure ??= { error }
-      settled()
-    }
-    connection.on('error', lost)
-    const command = connection.execute({ ...text, values: parametersOf(values) })
-    keepRows(command, statement)
-    command
-      .on('result', (row: unknown) => {
-        if (failure !== undefined) return
-        try {
-          take(asFound(row, statement))
-        } catch (error) {
-          failure = { error }
-        }
-      })
-      .on('error', (error: Error) => {
+  const run = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      let failure: { readonly error: unknown } | undefined
+      const settled = (): void => {
+        connection.off('error', lost)
+        if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, text)
+        if (failure === undefined) resolve()
+        else reject(failure.error)
+      }
+      // The driver tells a command without a callback nothing of a lost connection, and emits no end for it.
+      const lost = (error: Error): void => {
         failure ??= { error }
-      })
-      .on('end', settled)
-  })
+        settled()
+      }
+      connection.on('error', lost)
+      const command = connection.execute({ ...text, values: parametersOf(values) })
+      keepRows(command, statement)
+      command
+        .on('result', (row: unknown) => {
+          if (failure !== undefined) return
+          try {
+            take(asFound(row, statement))
+          } catch (error) {
+            failure = { error }
+          }
+        })
+        .on('error', (error: Error) => {
+          failure ??= { error }
+        })
+        .on('end', settled)
+    })
+  return observed(sentTo(connection, sql), run)
 }
 
 /** Runs a prepared statement that changes rows. */
@@ -285,22 +295,26 @@ export function executeChange(
   { sql }: Pick<StatementText, 'sql'>,
   values: BoundValue[]
 ): Promise<ResultSetHeader> {
-  return new Promise((resolve, reject) => {
-    connection.execute<ResultSetHeader>({ sql, values: parametersOf(values) }, (error, header) => {
-      if (error === null) resolve(header)
-      else reject(error)
+  const run = (): Promise<ResultSetHeader> =>
+    new Promise((resolve, reject) => {
+      connection.execute<ResultSetHeader>({ sql, values: parametersOf(values) }, (error, header) => {
+        if (error === null) resolve(header)
+        else reject(error)
+      })
     })
-  })
+  return observed(sentTo(connection, sql), run)
 }
 
 /** Runs a statement without values and without an answer that anybody reads, such as COMMIT, as text. */
 export function command(connection: Connection, sql: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    connection.query(sql, (error) => {
-      if (error === null) resolve()
-      else reject(error)
+  const run = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      connection.query(sql, (error) => {
+        if (error === null) resolve()
+        else reject(error)
+      })
     })
-  })
+  return observed(sentTo(connection, sql), run)
 }
 
 /** Longest wait for the answer to a COMMIT or ROLLBACK, in ms. */
