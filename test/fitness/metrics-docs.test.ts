@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { DataServiceMetrics } from '../../data-service/observe/data-service-metrics.js'
 import { GatewayMetrics } from '../../gateway/observe/gateway-metrics.js'
+import { openMetrics } from '../../shared/observe/prometheus.js'
 import type { MetricFamily } from '../../shared/observe/tallies.js'
 import { packageRoot } from '../harness/package-root.js'
 
@@ -39,5 +40,52 @@ describe('docs/operations.md', () => {
       expect(about.name.endsWith('_seconds'), about.name).to.equal(kind === 'histogram')
       expect(about.help, about.name).to.match(/^[A-Z].*\.$/)
     }
+  })
+})
+
+/** As far as the tests look at it. */
+interface Dashboard {
+  readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[]
+}
+
+describe('docs/grafana-dashboard.json', () => {
+  const { panels } = JSON.parse(readFileSync(join(packageRoot, 'docs/grafana-dashboard.json'), 'utf8')) as Dashboard
+  const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+  const families = PROCESSES.flatMap(([, ofProcess]) => ofProcess)
+
+  /** Each selector of the queries, `name{…}`: its metric, and the labels that it matches. */
+  const selectors = queries.flatMap((expr) =>
+    Array.from(expr.matchAll(/([a-z][a-z0-9_]*)\{([^}]*)\}/g), ([, name = '', matchers = '']) => ({
+      name,
+      labels: Array.from(matchers.matchAll(/([a-z_]+)=/g), ([, label = '']) => label)
+    }))
+  )
+
+  it('asks for metrics that there are, by labels that they have', async () => {
+    const ofNode = Array.from(
+      (await (await openMetrics([])).write()).matchAll(/^# TYPE (\S+) /gm),
+      ([, name = '']) => [name, []] as const
+    )
+    const known = new Map<string, readonly string[]>([
+      ...ofNode,
+      ...families.flatMap(({ kind, about: { name, labels } }): [string, readonly string[]][] =>
+        kind === 'histogram' ? [[`${name}_bucket`, labels]] : [[name, labels]]
+      )
+    ])
+    expect(selectors).to.not.be.empty
+    for (const { name, labels } of selectors) {
+      expect([...known.keys()], name).to.include(name)
+      expect(['instance', ...(known.get(name) ?? [])], name).to.include.members(labels)
+    }
+    const labels = new Set(['le', ...families.flatMap(({ about }) => about.labels)])
+    const grouped = queries.flatMap((expr) =>
+      Array.from(expr.matchAll(/ by \(([^)]*)\)/g), ([, names = '']) => names.split(/, */)).flat()
+    )
+    expect(grouped.filter((label) => !labels.has(label))).to.deep.equal([])
+  })
+
+  it('shows each metric of both processes', () => {
+    const shown = new Set(selectors.map(({ name }) => name.replace(/_bucket$/, '')))
+    expect(families.map(({ about }) => about.name).filter((name) => !shown.has(name))).to.deep.equal([])
   })
 })

@@ -41,6 +41,11 @@ describe('settings of the gateway', () => {
       'GATEWAY_SECRET',
       'DATA_DIR',
       'LOG_LEVEL',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'OTEL_SERVICE_NAME',
+      'OTEL_TRACES_SAMPLER_ARG',
+      'OTEL_BSP_SCHEDULE_DELAY',
       'DATA_PROTECTION_BLOB_STORAGE_URI',
       'DATA_PROTECTION_KEY_VAULT_KEY_URI',
       'RENDERER_URL',
@@ -52,6 +57,41 @@ describe('settings of the gateway', () => {
       'OIDC_ISSUER',
       'OIDC_CLIENT_ID'
     ])
+  })
+
+  it('name a collector of traces as OpenTelemetry does, and print no header of it', () => {
+    const { config, effective } = readGatewayConfig({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318/base/',
+      OTEL_EXPORTER_OTLP_HEADERS: 'Api-Key=a%20secret, other=b',
+      OTEL_SERVICE_NAME: 'shop',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+      OTEL_BSP_SCHEDULE_DELAY: '100'
+    })
+    expect(config.traces).to.deep.equal({
+      url: 'http://collector.example:4318/base/v1/traces',
+      headers: { 'api-key': 'a secret', other: 'b' },
+      serviceName: 'shop',
+      ratio: 0.25,
+      exportInterval: 100
+    })
+    expect(effective).to.include('OTEL_EXPORTER_OTLP_HEADERS=***')
+    expect(readGatewayConfig({}).config.traces).to.equal(undefined)
+    const wrong = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'collector.example:4318',
+      OTEL_EXPORTER_OTLP_HEADERS: 'thesecret',
+      OTEL_TRACES_SAMPLER_ARG: '1.5'
+    }
+    expect(() => readGatewayConfig(wrong))
+      .to.throw()
+      .with.property('message')
+      .that.equals(
+        [
+          'Cannot start: 3 settings are wrong.',
+          '- OTEL_EXPORTER_OTLP_ENDPOINT must be an http: or https: URL without a query, such as http://127.0.0.1:4318, not "collector.example:4318".',
+          '- OTEL_EXPORTER_OTLP_HEADERS must be name=value, or several with commas between, values percent-encoded.',
+          '- OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "1.5".'
+        ].join('\n')
+      )
   })
 
   it('name an OpenID provider in full or not at all, and print no secret of it', () => {
