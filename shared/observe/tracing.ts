@@ -50,7 +50,7 @@ function parseHeaders(text: string): Readonly<Record<string, string>> | Error {
   const wrong = new Error('must be name=value, or several with commas between, values percent-encoded')
   const pairs: [string, string][] = []
   for (const pair of text.split(',')) {
-    const [, name = '', value = ''] = /^\s*([A-Za-z0-9!#$&'*+.^_`|~-]+)\s*=\s*([\x21-\x7e]*)\s*$/.exec(pair) ?? []
+    const [, name = '', value = ''] = /^([A-Za-z0-9!#$&'*+.^_`|~-]+)=([\x21-\x7e]*)$/.exec(pair.trim()) ?? []
     if (name === '' || /%(?![0-9A-Fa-f]{2})/.test(value)) return wrong
     try {
       pairs.push([name.toLowerCase(), decodeURIComponent(value)])
