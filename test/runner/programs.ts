@@ -116,7 +116,8 @@ const INSTALLING = '/var/tmp/uniform-rest-installing'
  * locks, it waits for that of dpkg and not for that of the lists.
  */
 function aptGet(prefix: readonly string[], args: readonly string[]): Promise<number> {
-  const locked = [...prefix, 'flock', INSTALLING]
+  // The lock is not handed on: a service that a package starts would keep it.
+  const locked = [...prefix, 'flock', '--close', '--timeout=600', INSTALLING]
   const command = [...locked, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-o=DPkg::Lock::Timeout=300']
   const [program = 'apt-get', ...rest] = [...command, ...args]
   return new Promise((resolve, reject) => {
