@@ -18,9 +18,12 @@ await runCommand(async () => {
 async function runEverything() {
   await prepare()
   const filters = process.argv.slice(2)
-  const runner = pathToFileURL(join(projectRoot, 'dist/test/runner/run-tests.js')).href
-  const { installPrograms, runTests } = /** @type {typeof import('../test/runner/run-tests.js')} */ (
-    await import(runner)
+  const compiled = (/** @type {string} */ file) => pathToFileURL(join(projectRoot, 'dist/test/runner', file)).href
+  const { runTests } = /** @type {typeof import('../test/runner/run-tests.js')} */ (
+    await import(compiled('run-tests.js'))
+  )
+  const { installPrograms } = /** @type {typeof import('../test/runner/programs.js')} */ (
+    await import(compiled('programs.js'))
   )
   // The checks use the processors while packages are fetched and unpacked.
   const [checks] =

@@ -65,8 +65,18 @@ export function chromiumPath(): string {
 
 /** Installs Chromium where it is missing and we may install it. Throws a Failure where there is none after that. */
 export async function ensureChromium(): Promise<void> {
-  if (findChromium() === undefined) await installPackages('chromium')
+  await installChromium()
   chromiumPath()
+}
+
+/** Installs what `npm test` needs of these programs and may install. What is missing after that fails where it is used. */
+export async function installPrograms(): Promise<void> {
+  await ensureGalera()
+  await installChromium()
+}
+
+async function installChromium(): Promise<void> {
+  if (findChromium() === undefined) await installPackages('chromium')
 }
 
 /**

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startDatabaseServer } from './database-server.js'
-import { ensureChromium, ensureGalera, Failure } from './programs.js'
+import { ensureChromium, Failure } from './programs.js'
 import { shuffled } from './random.js'
 import { type Outcome, Report } from './report.js'
 import { runFiles, type TestFile } from './run-files.js'
@@ -45,12 +45,6 @@ export async function runTests(filters: readonly string[], signal: AbortSignal):
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
-}
-
-/** Installs what the tests need of programs and may install, all of it before the first of them waits for it. */
-export async function installPrograms(): Promise<void> {
-  await ensureGalera()
-  await ensureChromium()
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
