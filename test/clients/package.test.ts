@@ -109,6 +109,12 @@ describe('the package of the typed client', function () {
     expect(readFileSync(file, 'utf8')).to.equal(readFileSync(STORE_TYPES, 'utf8'))
   })
 
+  it('has types whose command rejects what it does not know', async () => {
+    const command = [join(outputRoot, 'cli/main.js'), 'client-types', '--app', join(outputRoot, 'examples/store')]
+    const { code, stderr } = await folder.end(folder.start('node', [...command, '--output', 'store.ts']))
+    expect([code, stderr.includes('Usage: uniform-rest client-types')]).to.deep.equal([1, true])
+  })
+
   async function clientTypes(application: string, out: string): Promise<void> {
     const command = [join(outputRoot, 'cli/main.js'), 'client-types', '--app', join(outputRoot, application)]
     await folder.run('node', [...command, '--out', out])
