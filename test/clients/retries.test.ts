@@ -226,7 +226,7 @@ describe('what the typed client sends again, and when', () => {
     const paths: string[] = []
     const inBytes = createClient<Application>({
       fetch: (input) => {
-        paths.push(String(input))
+        paths.push(typeof input === 'string' ? input : '')
         return Promise.resolve(new Response(inPieces, { headers: head }))
       }
     })
