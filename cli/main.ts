@@ -42,6 +42,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     says: '[--out <file>]  writes the types that a typed client of the application is made with',
     load: async () => (await import('./client-types.js')).clientTypes
   },
+  proto: {
+    says: '[--check]  writes the proto of the typed gRPC services, and keeps the numbers of its fields',
+    load: async () => (await import('./proto.js')).proto
+  },
   sample: {
     says: '[--<resource> <count>]…  loads the sample rows into an empty database, and adds rows',
     load: async () => (await import('./sample.js')).sample

@@ -5,6 +5,7 @@ import type { Operation } from './entity/define-operation.js'
 import type { EventHandler } from './entity/event.js'
 import type { SampleAggregate, SampleDatabase } from './sql/sample-rows.js'
 import type { Migrations } from './sql/schema/migration-folder.js'
+import type { TypedServices } from './typed-services/typed-package.js'
 
 /** The business that the service serves. The engine itself contains none of its names. */
 export interface Application {
@@ -23,6 +24,11 @@ export interface Application {
   readonly migrations: Migrations
   /** A further database that cannot be joined to the first one, for children that say `store: 'second'`. */
   readonly secondStore?: SecondStore
+  /**
+   * Typed gRPC services of its entities beside the generic one (docs/grpc.md): `{ package: 'shop.v1', lock }`, where `lock`
+   * is what `uniform-rest proto` wrote, imported as JSON.
+   */
+  readonly typedServices?: TypedServices
   /** One handler for each type of event that the entities emit (docs/hooks.md). */
   readonly outbox?: readonly EventHandler[]
   /** Accounts and rows to try the service with. They exist only if SAMPLE_DATA is on. */

@@ -30,8 +30,10 @@ import { makeCatalogue } from './plan/model/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
 import { exportSemaphore } from './rpc/export.js'
 import { gatewayPeers } from './rpc/interceptors.js'
+import { describedPackage } from './rpc/typed-calls.js'
 import { buildDataService } from './rpc/service.js'
 import type { WriteDeps } from './rpc/write-steps.js'
+import type { TypedPackage } from './typed-services/typed-package.js'
 
 /** Milliseconds for running calls to finish when the process stops. */
 const DRAIN_TIMEOUT = 10_000
@@ -145,6 +147,7 @@ export async function startDataService(
     writeDeps,
     authDeps,
     operations,
+    typedServices: typedServicesOf(application, log),
     interceptors: {
       identify: authentication.identify,
       isGateway: gatewayPeers({ secret: grpc.gatewaySecret, name: grpc.gatewayName }, { log, now: Date.now }),
@@ -189,6 +192,18 @@ export async function startDataService(
   await tracing?.close()
   await admin?.close()
   log.info('stopped')
+}
+
+function typedServicesOf({ entities, typedServices }: Application, log: Logger): TypedPackage | undefined {
+  if (typedServices === undefined) return undefined
+  const typed = describedPackage(entities, typedServices)
+  if (!typed.isLocked) {
+    log.warn(
+      { package: typedServices.package },
+      'proto.lock.json is not that of the entities: run `uniform-rest proto`, or new fields may get other numbers later'
+    )
+  }
+  return typed
 }
 
 /** Health and metrics on a port of their own, if there is one. */

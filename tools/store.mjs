@@ -12,8 +12,8 @@ await runCommand(async () => {
   process.setSourceMapsEnabled(true)
   // Of a checkout, where the first of these commands may come before the first start.
   process.env['MIGRATE_AT_START'] ??= 'true'
-  // Migrations are written beside the sources.
-  const folder = process.argv[2] === 'migrate' ? ['examples', 'store'] : ['dist', 'examples', 'store']
+  // Migrations and the proto of typed services are written beside the sources.
+  const folder = ['migrate', 'proto'].includes(process.argv[2] ?? '') ? ['examples', 'store'] : ['dist', 'examples', 'store']
   process.argv.push('--app', join(...folder))
   await import(pathToFileURL(join(projectRoot, 'dist/cli/main.js')).href)
   return Number(process.exitCode ?? 0)

@@ -29,11 +29,13 @@ import { CallStreams, framedMethods, type UntypedHandlers } from './call-stream.
 import { countedExports, countedLogins, countedReplays } from '../observe/counted-handlers.js'
 import { describeCatalogue } from './describe.js'
 import type { Operation } from '../entity/define-operation.js'
+import type { TypedPackage } from '../typed-services/typed-package.js'
 import { exportHandler } from './export.js'
 import { callOperation } from './call-operation.js'
 import { streamCall, type StreamTimes, unaryCall } from './grpc.js'
 import { intercept, type Intercepted, type Interceptors, interceptStream, type Target } from './interceptors.js'
 import { withOverrides, type ReadDeps, UNARY_READS } from './reads.js'
+import { typedCalls, typedDefinition } from './typed-calls.js'
 import type { WriteDeps } from './write-steps.js'
 import { act, create, createBatch, remove, update } from './writes.js'
 
@@ -43,6 +45,8 @@ interface DataServiceDeps {
   readonly authDeps: AuthDeps
   /** Those that the application has beside the uniform ones. */
   readonly operations?: readonly Operation[] | undefined
+  /** Typed services of the entities, beside the generic one. */
+  readonly typedServices?: TypedPackage | undefined
   readonly interceptors: Interceptors
   readonly reflection: boolean
   /** As made by serverCredentials of shared/tls.ts. */
@@ -73,7 +77,7 @@ const NOTICE = 500
 
 /** Puts the service together and starts nothing. */
 export function buildDataService(deps: DataServiceDeps): DataService {
-  const { readDeps, writeDeps, authDeps, operations = [], interceptors, reflection, credentials } = deps
+  const { readDeps, writeDeps, authDeps, operations = [], typedServices, interceptors, reflection, credentials } = deps
   const { definition, types } = loadProto('entity/v1/entity_service.proto', 'auth/v1/auth_service.proto')
   // What proto-loader made of the files that the types were generated from.
   const { entity, auth } = types as unknown as EntityTypes & AuthTypes
@@ -94,7 +98,8 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   })
   const entityService = entity.v1.EntityService.service
   const authService = auth.v1.AuthService.service
-  const ofEntities = untyped(entityHandlers({ readDeps, writeDeps, operations }, interceptors))
+  const writes = writeHandlers(writeDeps)
+  const ofEntities = untyped(entityHandlers({ readDeps, writeDeps, operations, writes }, interceptors))
   const ofAuth = untyped(authHandlers(authDeps, interceptors))
   server.addService(entityService, { ...unaryCalls(ofEntities), Export: exportCall(readDeps, interceptors) })
   server.addService(authService, { ...unaryCalls(ofAuth) })
@@ -102,9 +107,15 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     new Map([...framedMethods(entityService, ofEntities), ...framedMethods(authService, ofAuth)])
   )
   server.addService({ Open: CALL_STREAM }, { Open: streams.open })
-  const health = new ServiceHealth()
+  const generic = { ...readHandlers(readDeps), ...writes }
+  const typed = typedServices === undefined ? [] : typedCalls(typedServices, generic, interceptors)
+  for (const { service, calls } of typed) server.addService(service, calls)
+  const health = new ServiceHealth([...SERVICES, ...typed.map(({ name }) => name)])
   health.addTo(server)
-  if (reflection) new ReflectionService(definition).addToServer(server)
+  if (reflection) {
+    const shown = typedServices === undefined ? {} : typedDefinition(typedServices)
+    new ReflectionService({ ...definition, ...shown }).addToServer(server)
+  }
   let isDraining = false
 
   return {
@@ -163,10 +174,15 @@ function unaryCalls(handlers: UntypedHandlers): UntypedServiceImplementation {
 
 /** EntityService: all rpcs but the export, which is a stream. */
 function entityHandlers(
-  deps: { readonly readDeps: ReadDeps; readonly writeDeps: WriteDeps; readonly operations: readonly Operation[] },
+  deps: {
+    readonly readDeps: ReadDeps
+    readonly writeDeps: WriteDeps
+    readonly operations: readonly Operation[]
+    readonly writes: WriteHandlers
+  },
   interceptors: Interceptors
 ): UnaryHandlers<EntityServiceHandlers> {
-  const { readDeps, writeDeps, operations } = deps
+  const { readDeps, operations, writes } = deps
   const { catalogue, ownership } = readDeps.planning
   const describeTo = describeCatalogue(catalogue, ownership, operations)
   const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> =>
@@ -182,31 +198,40 @@ function entityHandlers(
   return {
     Describe: intercept(describe, { rpc: 'Describe' }, interceptors),
     ...unaryReads(readDeps, interceptors),
-    Create: write(
-      'Create',
-      withOverrides(writeDeps, create, (overrides) => overrides.create)
-    ),
-    CreateBatch: write(
-      'CreateBatch',
-      withOverrides(writeDeps, createBatch, (overrides) => overrides.batch)
-    ),
-    Update: write(
-      'Update',
-      withOverrides(writeDeps, update, (overrides) => overrides.update)
-    ),
-    Delete: write(
-      'Delete',
-      withOverrides(writeDeps, remove, (overrides) => overrides.delete)
-    ),
-    Act: write(
-      'Act',
-      withOverrides(writeDeps, act, (overrides) => overrides.act)
-    ),
+    Create: write('Create', writes.Create),
+    CreateBatch: write('CreateBatch', writes.CreateBatch),
+    Update: write('Update', writes.Update),
+    Delete: write('Delete', writes.Delete),
+    Act: write('Act', writes.Act),
     Call: intercept(
       countedReplays(callOperation(deps), ({ operation }) => operation, metrics),
       { rpc: 'Call', target: ({ operation }) => ({ resource: operation }) },
       interceptors
     )
+  }
+}
+
+type WriteHandlers = ReturnType<typeof writeHandlers>
+
+/** The writes, each entity's overrides in place of the standard handlers. */
+function writeHandlers(deps: WriteDeps) {
+  return {
+    Create: withOverrides(deps, create, (overrides) => overrides.create),
+    CreateBatch: withOverrides(deps, createBatch, (overrides) => overrides.batch),
+    Update: withOverrides(deps, update, (overrides) => overrides.update),
+    Delete: withOverrides(deps, remove, (overrides) => overrides.delete),
+    Act: withOverrides(deps, act, (overrides) => overrides.act)
+  }
+}
+
+/** The reads without their interceptors, for typed calls, which have their own. */
+function readHandlers(deps: ReadDeps) {
+  return {
+    Page: UNARY_READS.Page(deps),
+    Lookup: UNARY_READS.Lookup(deps),
+    Get: UNARY_READS.Get(deps),
+    Read: UNARY_READS.Read(deps),
+    Export: exportHandler(deps)
   }
 }
 
@@ -268,9 +293,15 @@ type Watch = ServerWritableStream<unknown, unknown>
 
 /** The standard health service (grpc.health.v1). It can end its watches, which would otherwise delay a shutdown. */
 class ServiceHealth {
-  readonly #health = new HealthImplementation(Object.fromEntries(SERVICES.map((name) => [name, 'NOT_SERVING'])))
+  readonly #names: readonly string[]
+  readonly #health: HealthImplementation
   readonly #watches = new Set<Watch>()
   #isServing = false
+
+  constructor(names: readonly string[]) {
+    this.#names = names
+    this.#health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])))
+  }
 
   get isServing(): boolean {
     return this.#isServing
@@ -298,7 +329,7 @@ class ServiceHealth {
 
   setServing(isServing: boolean): void {
     this.#isServing = isServing
-    for (const name of SERVICES) this.#health.setStatus(name, isServing ? 'SERVING' : 'NOT_SERVING')
+    for (const name of this.#names) this.#health.setStatus(name, isServing ? 'SERVING' : 'NOT_SERVING')
   }
 
   endWatches(): void {

@@ -1,5 +1,6 @@
 import { defineApplication, migrationsIn } from 'uniform-rest'
 import { entities } from './entities/index.js'
+import lock from './grpc/proto.lock.json' with { type: 'json' }
 import { operations } from './operations.js'
 import { outbox } from './outbox.js'
 import { roles } from './roles.js'
@@ -12,6 +13,7 @@ export default defineApplication({
   entities,
   operations,
   outbox,
+  typedServices: { package: 'store.v1', lock },
   roles,
   // Owners of rows are customers.
   ownerClaimType: 'customer_id',

@@ -6,7 +6,8 @@ import { PRODUCT, type SourceFile, sourceFiles } from './source-files.js'
 /** Names of the store that stand in the engine all the same, each with why. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ['shared/errors.ts: customers:manage', 'an example of a permission, in a text of the contract'],
-  ['data-service/entity/validation/validate-fields.ts: stock-items', 'an example of kebab-case, in a message']
+  ['data-service/entity/validation/validate-fields.ts: stock-items', 'an example of kebab-case, in a message'],
+  ['data-service/typed-services/proto-text.ts: returns', 'a keyword of the proto language']
 ])
 
 /** Resources whose table the engine itself makes and fills; the store only shows them. */

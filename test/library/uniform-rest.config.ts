@@ -45,6 +45,8 @@ export default defineApplication({
     influences,
     rehearsals
   ],
+  // Without a lock, as before the first `uniform-rest proto`.
+  typedServices: { package: 'library.v1' },
   outbox: [parcelHandler],
   roles: { Admin: ['library:manage', 'loans:read'], Librarian: ['library:manage'] },
   operations,

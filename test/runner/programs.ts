@@ -2,8 +2,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-// The programs that the tests need beside Node: MariaDB, Galera, Chromium and Docker. Each is looked for, and installed from
-// Debian's packages where it is missing and we may install it.
+// The programs that the tests need beside Node: MariaDB, Galera, Chromium, Docker, and Python with gRPC. Each is looked
+// for, and installed from Debian's packages where it is missing and we may install it.
 
 /** A reason not to run the tests that a person can act on. It is shown without a stack (tools/failure.mjs). */
 export class Failure extends Error {
@@ -73,6 +73,7 @@ export async function ensureChromium(): Promise<void> {
 export async function installPrograms(): Promise<void> {
   await ensureGalera()
   await installChromium()
+  await installPythonGrpc()
 }
 
 async function installChromium(): Promise<void> {
@@ -91,6 +92,44 @@ export async function ensureContainerPrograms(): Promise<void> {
   )
   if (findProgram('docker') === undefined || findProgram('docker-compose') === undefined) {
     throw new Failure('The tests of containers need Docker: install the packages docker.io and docker-compose.')
+  }
+}
+
+/** What a caller in Python is made with: the compiler of protos with its plugin, and the packages of Debian's own Python. */
+const PYTHON_GRPC = [
+  'libprotobuf-dev',
+  'protobuf-compiler',
+  'protobuf-compiler-grpc',
+  'python3-grpcio',
+  'python3-protobuf'
+]
+
+/** The Python that Debian's packages are for; another one may come first in PATH. */
+export const PYTHON = '/usr/bin/python3'
+
+/**
+ * Installs the compiler of protos and gRPC for Python where one is missing and we may install it. Throws a Failure where
+ * one is missing after that.
+ */
+export async function ensurePythonGrpc(): Promise<void> {
+  await installPythonGrpc()
+  if (!hasPythonGrpc()) {
+    throw new Failure(`The tests of gRPC callers in Python need Debian's packages ${PYTHON_GRPC.join(', ')}.`)
+  }
+}
+
+async function installPythonGrpc(): Promise<void> {
+  if (!hasPythonGrpc()) await installPackages(...PYTHON_GRPC)
+}
+
+function hasPythonGrpc(): boolean {
+  const hasFiles = existsSync('/usr/include/google/protobuf/timestamp.proto') && existsSync(PYTHON)
+  if (!hasFiles || ['protoc', 'grpc_python_plugin'].some((name) => findProgram(name) === undefined)) return false
+  try {
+    execFileSync(PYTHON, ['-c', 'import grpc, google.protobuf'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startDatabaseServer } from './database-server.js'
-import { ensureChromium, Failure } from './programs.js'
+import { ensureChromium, ensurePythonGrpc, Failure } from './programs.js'
 import { shuffled } from './random.js'
 import { type Outcome, Report } from './report.js'
 import { runFiles, type TestFile } from './run-files.js'
@@ -21,6 +21,7 @@ export async function runTests(filters: readonly string[], signal: AbortSignal):
   if (files.length === 0) throw new Failure(`No test file's path holds ${filters.join(' or ')}.`)
   const seed = seedOf(process.env['TEST_SEED'])
   if (files.some(({ name }) => name.startsWith('test/browser/'))) await ensureChromium()
+  if (files.some(({ name }) => name.startsWith('test/grpc-clients/'))) await ensurePythonGrpc()
   // One folder for all temporary files of the run, so that none is left of tests that could not remove theirs. Others
   // may pass through it, since the nodes of a Galera cluster run as the user mysql.
   const folder = await mkdtemp(join(tmpdir(), 'uniform-rest-test-'))

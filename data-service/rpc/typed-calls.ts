@@ -1,0 +1,118 @@
+import type { MethodDefinition, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
+import { fromJSON, type PackageDefinition } from '@grpc/proto-loader'
+import protobuf from 'protobufjs'
+import type { Entity } from '../entity/entity.js'
+import { makeCatalogue } from '../plan/model/catalogue.js'
+import type { GenericHandlers, TypedRpc } from '../typed-services/generic.js'
+import type { MessageType } from '../typed-services/schema.js'
+import { makeTypedPackage, type TypedPackage, type TypedServices } from '../typed-services/typed-package.js'
+import { type Message, scalarText } from '../typed-services/values.js'
+import { describeCatalogue } from './describe.js'
+import { streamCall, unaryCall } from './grpc.js'
+import { intercept, type Interceptors, interceptStream } from './interceptors.js'
+
+// Typed services are the generic one in other messages: each call is translated within the interceptors and answered by the
+// same handler, so that who may, what is checked and what is rejected is decided in one place.
+
+/** The typed services of entities, with every property but hidden ones. */
+export function describedPackage(entities: readonly Entity[], typed: TypedServices): TypedPackage {
+  // The name of the owner parameter, a setting, is no part of typed messages.
+  const ownership = { bypassRole: undefined, parameterName: 'owner' }
+  const { resources = [] } = describeCatalogue(makeCatalogue(entities), ownership)('gateway')
+  return makeTypedPackage(resources, typed)
+}
+
+interface TypedCalls {
+  readonly name: string
+  readonly service: ServiceDefinition
+  readonly calls: UntypedServiceImplementation
+}
+
+/** The services for grpc-js. The codecs of their messages are made when the first call comes, since that takes a while. */
+export function typedCalls(typed: TypedPackage, generic: GenericHandlers, interceptors: Interceptors): TypedCalls[] {
+  let root: protobuf.Root | undefined
+  const codecOf = ({ name }: MessageType): Codec => {
+    root ??= rootOf(typed)
+    const type = root.lookupType(`${typed.name}.${name}`)
+    return {
+      decode: (bytes) => type.toObject(type.decode(bytes), DECODED),
+      encode: (message) => Buffer.from(type.encode(type.fromObject(message)).finish())
+    }
+  }
+  return typed.services.map(({ name, rpcs }) => ({
+    name,
+    service: Object.fromEntries(rpcs.map((rpc) => [rpc.name, methodOf(`/${name}/${rpc.name}`, rpc, codecOf)])),
+    calls: Object.fromEntries(
+      rpcs.map((rpc) => [rpc.name, callOf(`${name}/${rpc.name}`, { rpc, generic, interceptors })])
+    )
+  }))
+}
+
+interface Codec {
+  readonly decode: (bytes: Uint8Array) => Message
+  readonly encode: (message: Message) => Buffer
+}
+
+/** Longs are texts, since a number does not hold them all; oneofs name the field that is set. */
+const DECODED = { longs: String, enums: String, arrays: true, oneofs: true }
+
+/** The types of the proto file, which imports nothing but these. Names of fields stay as they are written. */
+function rootOf(typed: TypedPackage): protobuf.Root {
+  const root = new protobuf.Root()
+  for (const path of ['google/protobuf/timestamp.proto', 'google/protobuf/field_mask.proto']) {
+    const common = protobuf.common.get(path)
+    if (common?.nested) root.addJSON(common.nested)
+  }
+  protobuf.parse(typed.text(), root, { keepCase: true })
+  return root
+}
+
+/** What reflection shows. */
+export function typedDefinition(typed: TypedPackage): PackageDefinition {
+  return fromJSON(rootOf(typed).toJSON(), DECODED)
+}
+
+function methodOf(
+  path: string,
+  { request, response, streams }: TypedRpc,
+  codecOf: (type: MessageType) => Codec
+): MethodDefinition<Message, Message> {
+  let codecs: { readonly request: Codec; readonly response: Codec } | undefined
+  const made = (): typeof codecs & {} => (codecs ??= { request: codecOf(request), response: codecOf(response) })
+  return {
+    path,
+    requestStream: false,
+    responseStream: streams,
+    requestDeserialize: (bytes) => made().request.decode(bytes),
+    requestSerialize: (message) => made().request.encode(message),
+    responseDeserialize: (bytes) => made().response.decode(bytes),
+    responseSerialize: (message) => made().response.encode(message)
+  }
+}
+
+function callOf(
+  name: string,
+  of: { readonly rpc: TypedRpc; readonly generic: GenericHandlers; readonly interceptors: Interceptors }
+): UntypedServiceImplementation[string] {
+  const { rpc, generic, interceptors } = of
+  const target = ({ id }: Message) => ({ resource: rpc.resource, ...(id === undefined ? {} : { id: scalarText(id) }) })
+  if (!rpc.streams) {
+    const { handle } = rpc
+    return unaryCall<Message, Message>(
+      intercept((context, request) => handle(generic, context, request), { rpc: name, target }, interceptors)
+    )
+  }
+  const { handle } = rpc
+  const idleTime = (request: Message): number | undefined => {
+    const time = Number(request['idle_timeout_ms'] ?? 0)
+    return time > 0 ? time : undefined
+  }
+  return streamCall<Message, Message>(
+    interceptStream(
+      (context, request) => handle(generic, context, request),
+      { rpc: name, bounded: (request) => idleTime(request) !== undefined },
+      interceptors
+    ),
+    (request) => ({ idle: idleTime(request), reader: idleTime(request) })
+  )
+}

@@ -1,0 +1,113 @@
+import type { Property } from '../../shared/gen/entity/v1/Property.js'
+import type { Resource } from '../../shared/gen/entity/v1/Resource.js'
+import type { TypedRpc } from './generic.js'
+import { EMPTY_LOCK, Numbers, type ProtoLock } from './numbers.js'
+import { protoText } from './proto-text.js'
+import { Conditions, makeQuery } from './queries.js'
+import { makeRows, type RowType } from './rows.js'
+import type { EnumType, MessageType, ServiceType } from './schema.js'
+import { pascalCase, rowName } from './type-names.js'
+import { customReadRpc, exportRpc, getRpc, listRpc, lookupRpc } from './typed-reads.js'
+import type { ResourceTypes } from './typed-resource.js'
+import { actionRpc, batchCreateRpc, createRpc, deleteRpc, updateRpcs } from './typed-writes.js'
+import { valueTypeOf } from './values.js'
+
+/** What an application states of its typed services (docs/grpc.md). */
+export interface TypedServices {
+  /** Of the proto: names in lower case with dots between, the last a version, `store.v1`. */
+  readonly package: string
+  /** What `proto.lock.json` holds, which `uniform-rest proto` writes. Without it every number is new. */
+  readonly lock?: ProtoLock
+}
+
+/** The typed services of an application, as a proto file and as rpcs. */
+export interface TypedPackage {
+  /** The name of its proto package. */
+  readonly name: string
+  /** Writes the proto file. */
+  readonly text: () => string
+  /** Its path in a folder of protos, `store/v1/store.proto`. */
+  readonly path: string
+  /** Makes the lock with the numbers of this file, and those of all files before. */
+  readonly lock: () => ProtoLock
+  /** Whether the numbers are those of the lock that was given: none was new, and none has gone. */
+  readonly isLocked: boolean
+  readonly services: readonly { readonly name: string; readonly rpcs: readonly TypedRpc[] }[]
+}
+
+/** Makes the package for resources as a gateway sees them, in the order of their names. */
+export function makeTypedPackage(resources: readonly Resource[], typed: TypedServices): TypedPackage {
+  const numbers = new Numbers(typed.lock ?? EMPTY_LOCK)
+  const names = new Map(
+    resources.map(({ name = '' }) => [name, numbers.rowName(name, rowName(name), `${pascalCase(name)}Row`)])
+  )
+  const rows = makeRows(numbers, resources, (resource) => names.get(resource) ?? rowName(resource))
+  const conditions = new Conditions(numbers)
+  const types: (MessageType | EnumType)[] = []
+  const services = resources.map((resource): ServiceType & { readonly rpcs: readonly TypedRpc[] } => {
+    const { name = '', description = '', operations = [] } = resource
+    const row = rows.get(name)
+    if (row === undefined) throw new TypeError(`there is no row of ${name}`)
+    const of: ResourceTypes = {
+      name,
+      numbers,
+      resource,
+      row,
+      plural: pascalCase(name),
+      idType: idTypeOf(resource, row)
+    }
+    const query = makeQuery(resource, row, { numbers, conditions })
+    const has = (operation: string): boolean => operations.includes(operation)
+    const rpcs = [
+      getRpc(of),
+      listRpc(of, query),
+      lookupRpc(of),
+      exportRpc(of, query),
+      ...(resource.reads ?? []).map((read) => customReadRpc(of, read)),
+      ...(has('create') ? [createRpc(of)] : []),
+      ...(has('batch') ? [batchCreateRpc(of)] : []),
+      ...(has('update') ? updateRpcs(of) : []),
+      ...(has('delete') ? [deleteRpc(of)] : []),
+      ...(resource.actions ?? []).map((action) => actionRpc(of, action))
+    ]
+    types.push(row.message, ...query.types, ...rpcs.flatMap(({ request, response }) => [request, response]))
+    return { name: `${row.message.name}Service`, comment: description, rpcs }
+  })
+  const all = [...types, ...conditions.types]
+  requireDifferentNames([...all, ...services].map(({ name }) => name))
+  const { package: packageName } = typed
+  const [first = ''] = packageName.split('.')
+  const comment =
+    'Written by `uniform-rest proto` from the entities of the application. Do not edit it: change the entities.'
+  return {
+    name: packageName,
+    text: () => protoText({ packageName, comment, services, types: all }),
+    path: `${packageName.replaceAll('.', '/')}/${first}.proto`,
+    lock: () => numbers.lock,
+    isLocked: numbers.areLocked,
+    services: services.map(({ name, rpcs }) => ({ name: `${packageName}.${name}`, rpcs }))
+  }
+}
+
+/** The property `id`, of which a composite key has one too. */
+function idTypeOf({ properties = [], name = '' }: Resource, row: RowType): ReturnType<typeof valueTypeOf> {
+  const member = row.members.find(({ key }) => key === 'id')
+  if (member?.kind === 'value') return member.type
+  const id: Property | undefined = properties.find((property) => property.name === 'id')
+  if (id === undefined) throw new TypeError(`${name} has no id`)
+  return valueTypeOf(id)
+}
+
+function requireDifferentNames(names: readonly string[]): void {
+  const twice = names.filter((name, index) => names.indexOf(name) < index)
+  if (twice.length === 0) return
+  throw new TypedNameError(
+    `The typed services have two types called ${[...new Set(twice)].join(', ')}. Give a resource of one another name ` +
+      'under "rows" of proto.lock.json.'
+  )
+}
+
+/** Two resources whose messages have one name, which a person has to resolve. */
+export class TypedNameError extends Error {
+  override readonly name = 'TypedNameError'
+}

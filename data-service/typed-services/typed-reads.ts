@@ -1,0 +1,325 @@
+import type { CustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
+import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
+import { storedJson } from '../plan/parsing/json-values.js'
+import type { TypedRpc } from './generic.js'
+import { fieldsOf, type QueryType, shapeFields, shapeOf } from './queries.js'
+import { makeRow, readRow, type RowType, typeWithin } from './rows.js'
+import { type EnumType, type FieldSpec, makeMessage, type MessageType } from './schema.js'
+import { pascalCase, snakeCase } from './type-names.js'
+import { idText, ownerFields, ownerOf, type ResourceTypes } from './typed-resource.js'
+import { elementsOf, type JsonMember, type Message, scalarText } from './values.js'
+
+// The reads of a typed service: messages, and what each is in the generic service.
+
+const flag = (key: string, comment: string): FieldSpec => ({ key, type: 'bool', label: 'plain', comment })
+
+export function getRpc(types: ResourceTypes): TypedRpc {
+  const { numbers, resource, row, idType } = types
+  const name = `Get${row.message.name}`
+  return {
+    name,
+    comment: 'One row. NOT_FOUND alike for an absent row and for one outside of the scope of the caller.',
+    resource: types.name,
+    request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
+      { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
+      ...shapeFields(resource),
+      ...ownerFields(resource)
+    ]),
+    response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, [rowField(row)]),
+    streams: false,
+    async handle(generic, context, request) {
+      const answer = await generic.Get(context, {
+        resource: types.name,
+        id: idText(types, request),
+        shape: shapeOf(row, request),
+        unplaced: null,
+        ...ownerOf(request)
+      })
+      return { [snakeCase(row.message.name)]: readRow(row, parsed(answer.record?.json)) }
+    }
+  }
+}
+
+export function rowField({ message: { name } }: RowType): FieldSpec {
+  return { key: snakeCase(name), type: name, label: 'plain', comment: 'The row.' }
+}
+
+/** JSON of an answer of the generic service, with all digits of its numbers. */
+export function parsed(json: Buffer | Uint8Array | string | undefined): JsonMember {
+  return storedJson(Buffer.from(json ?? 'null').toString())
+}
+
+function rowsIn(json: JsonMember, row: RowType): readonly Message[] {
+  return elementsOf(json).map((one) => readRow(row, one))
+}
+
+export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
+  const { numbers, resource, row } = types
+  const name = `List${types.plural}`
+  const rows = snakeCase(types.plural)
+  return {
+    name,
+    comment: 'A page of rows, by its number or by a cursor.',
+    resource: types.name,
+    request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
+      ...query.fields,
+      {
+        key: 'page_size',
+        type: 'int32',
+        comment: 'From 1; 10 where absent. A greater one than the maximum becomes it.'
+      },
+      { key: 'page_number', type: 'int64', comment: 'From 1; 1 where absent. Not together with a cursor.' },
+      { key: 'after', type: 'string', comment: 'A cursor of an answer to the same query: what follows its row.' },
+      { key: 'before', type: 'string', comment: 'A cursor as after: what precedes its row.' },
+      flag('skip_total', 'Whether rows are not counted, which takes time in large tables.'),
+      ...shapeFields(resource),
+      ...ownerFields(resource)
+    ]),
+    response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, [
+      { key: rows, type: row.message.name, label: 'repeated', comment: 'In the order asked for.' },
+      { key: 'page_size', type: 'int32', label: 'plain', comment: 'At most the maximum of the service.' },
+      { key: 'page_number', type: 'int64', comment: 'Absent in an answer to a cursor.' },
+      { key: 'total_count', type: 'int64', comment: 'Rows that match in all. Absent where the request skips it.' },
+      flag('has_next', 'Whether rows follow this page.'),
+      flag('has_previous', 'Whether rows precede this page.'),
+      { key: 'next_cursor', type: 'string', comment: 'What after takes for the rows that follow.' },
+      { key: 'previous_cursor', type: 'string', comment: 'What before takes for the rows that precede.' }
+    ]),
+    streams: false,
+    async handle(generic, context, request) {
+      const page = await generic.Page(context, {
+        resource: types.name,
+        selection: query.selection(request),
+        shape: shapeOf(row, request),
+        unplaced: null,
+        asArray: true,
+        ...texts(request, { page_size: 'pageSize', page_number: 'pageNumber', after: 'after', before: 'before' }),
+        ...(request['skip_total'] === true ? { includeTotal: 'false' } : {}),
+        ...ownerOf(request)
+      })
+      const { currentPage = '', totalCount, nextCursor, previousCursor } = page
+      return {
+        [rows]: rowsIn(parsed(page.json), row),
+        page_size: page.pageSize,
+        has_next: page.hasNext,
+        has_previous: page.hasPrevious,
+        ...(currentPage === '' ? {} : { page_number: currentPage }),
+        ...(totalCount === undefined ? {} : { total_count: totalCount }),
+        ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }),
+        ...(previousCursor === undefined ? {} : { previous_cursor: previousCursor })
+      }
+    }
+  }
+}
+
+/** The fields that are present, as texts under the names of the generic request. */
+function texts<Name extends string>(
+  request: Message,
+  names: Readonly<Record<string, Name>>
+): Partial<Record<Name, string>> {
+  const present = Object.entries(names).filter(([field]) => request[field] !== undefined)
+  return Object.fromEntries(present.map(([field, name]) => [name, scalarText(request[field])])) as Partial<
+    Record<Name, string>
+  > // Object.fromEntries does not keep names.
+}
+
+export function lookupRpc(types: ResourceTypes): TypedRpc {
+  const { numbers, resource, row, idType } = types
+  const name = `Lookup${types.plural}`
+  const item = makeMessage(numbers, { name: `${name}Response.Item`, comment: 'A row by its name.' }, [
+    { key: 'id', type: idType.proto, label: 'plain', comment: 'Its id.' },
+    { key: 'name', type: 'string', label: 'plain', comment: `Its ${resource.label}.` }
+  ])
+  return {
+    name,
+    comment: 'Ids and names, ordered by name and then id, at most 1000.',
+    resource: types.name,
+    request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
+      { key: 'search', type: 'string', comment: 'Keeps names that contain it.' },
+      ...ownerFields(resource)
+    ]),
+    response: makeMessage(
+      numbers,
+      { name: `${name}Response`, comment: `Response of ${name} for ${row.message.name}.`, nested: [item] },
+      [
+        { key: 'items', type: item.name, label: 'repeated', comment: 'In order of their names.' },
+        flag('truncated', 'Whether names were left out.')
+      ]
+    ),
+    streams: false,
+    async handle(generic, context, request) {
+      const { json, truncated } = await generic.Lookup(context, {
+        resource: types.name,
+        unplaced: null,
+        ...texts(request, { search: 'search' }),
+        ...ownerOf(request)
+      })
+      const { items } = parsed(json) as unknown as { readonly items: readonly { id: JsonMember; name: string }[] } // Of rpc/reads.ts.
+      return { items: items.map(({ id, name: text }) => ({ id: idType.fromJson(id), name: text })), truncated }
+    }
+  }
+}
+
+/** A read of the resource's own. */
+export function customReadRpc(types: ResourceTypes, read: CustomRead): TypedRpc {
+  const { numbers, resource } = types
+  const { name: readName = '', description = '', parameters = [], items = [], bareItems = false } = read
+  const name = `Read${types.plural}${pascalCase(readName)}`
+  const nested: (MessageType | EnumType)[] = []
+  const taken = parameters.map((property) => ({
+    property,
+    type: typeWithin(`${name}Request`, property, { numbers, nested })
+  }))
+  const request = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.`, nested }, [
+    ...taken.map(({ property: { name: key = '', description: said = '', nullable = false }, type }) => ({
+      key,
+      type: type.proto,
+      comment: said === '' ? (nullable ? 'May be left out.' : 'Required.') : said
+    })),
+    ...ownerFields(resource)
+  ])
+  const item = makeRow(numbers, { name: `${name}Response.Item`, comment: 'An item of the read.', properties: items })
+  const [only] = items
+  return {
+    name,
+    comment: description,
+    resource: types.name,
+    request,
+    response: makeMessage(
+      numbers,
+      { name: `${name}Response`, comment: `Response of ${name}.`, nested: [item.message] },
+      [
+        { key: 'items', type: item.message.name, label: 'repeated', comment: 'In the order of the read.' },
+        { key: 'row_limit', type: 'int32', label: 'plain', comment: 'The most items that are answered.' },
+        flag('truncated', 'Whether items were left out.')
+      ]
+    ),
+    streams: false,
+    async handle(generic, context, message) {
+      const parameterTexts = taken.flatMap(({ property: { name: key = '' }, type }, index) => {
+        const value = message[request.fields[index]?.name ?? '']
+        return value === undefined || value === null ? [] : [[key, type.toText(value)]]
+      })
+      const { json, rowLimit, truncated } = await generic.Read(context, {
+        resource: types.name,
+        name: readName,
+        parameters: Object.fromEntries(parameterTexts) as Record<string, string>,
+        unplaced: null,
+        ...ownerOf(message)
+      })
+      const values = elementsOf(parsed(json))
+      const objects = bareItems ? values.map((one): JsonMember => ({ [only?.name ?? '']: one })) : values
+      return { items: objects.map((one) => readRow(item, one)), row_limit: rowLimit, truncated }
+    }
+  }
+}
+
+export function exportRpc(types: ResourceTypes, query: QueryType): TypedRpc {
+  const { numbers, resource, row } = types
+  const name = `Export${types.plural}`
+  const part = (key: string, specs: readonly FieldSpec[]): MessageType =>
+    makeMessage(numbers, { name: `${name}Response.${pascalCase(key)}`, comment: `The ${key} of an export.` }, specs)
+  const header = part('header', [
+    { key: 'row_limit', type: 'int32', label: 'plain', comment: 'The most rows that come.' }
+  ])
+  const rows = part('rows', [
+    {
+      key: snakeCase(types.plural),
+      type: row.message.name,
+      label: 'repeated',
+      comment: 'The next rows, in the order asked for.'
+    }
+  ])
+  const end = part('end', [
+    { key: 'count', type: 'int32', label: 'plain', comment: 'How many rows came in all.' },
+    flag('truncated', 'Whether the limit left rows out.')
+  ])
+  const oneof = (key: string, { name: type }: MessageType, comment: string): FieldSpec => ({
+    key,
+    type,
+    label: 'oneof',
+    comment
+  })
+  return {
+    name,
+    comment: 'Every row that matches, up to the ceiling, out of one snapshot: a header, any number of rows, an end.',
+    resource: types.name,
+    request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
+      ...query.fields,
+      {
+        key: 'read_mask',
+        type: 'google.protobuf.FieldMask',
+        label: 'plain',
+        comment: 'Which fields; all without it, but for bytes.'
+      },
+      {
+        key: 'idle_timeout_ms',
+        type: 'int32',
+        label: 'plain',
+        comment:
+          'Milliseconds without progress on either side after which the export is given up. Required where the call has no deadline.'
+      },
+      ...ownerFields(resource)
+    ]),
+    response: makeMessage(
+      numbers,
+      {
+        name: `${name}Response`,
+        comment: `Part of the answer to ${name}.`,
+        oneof: 'part',
+        nested: [header, rows, end]
+      },
+      [
+        oneof('header', header, 'Sent first, once.'),
+        oneof('rows', rows, 'Sent any number of times.'),
+        oneof('end', end, 'Sent last, once.')
+      ]
+    ),
+    streams: true,
+    handle(generic, context, request) {
+      // It throws for a bad request, before anything is read.
+      const messages = generic.Export(context, {
+        resource: types.name,
+        selection: query.selection(request),
+        ...fieldsOf(row, request),
+        idleTimeoutMs: Number(request['idle_timeout_ms'] ?? 0),
+        unplaced: null,
+        readerTimeoutMs: 0,
+        clientAddress: '',
+        asCsv: null,
+        ...ownerOf(request)
+      })
+      return exported(messages, { row, rows: snakeCase(types.plural) })
+    }
+  }
+}
+
+async function* exported(
+  messages: AsyncIterable<ExportResponse>,
+  { row, rows }: { readonly row: RowType; readonly rows: string }
+): AsyncGenerator<Message> {
+  let cells: readonly ((value: JsonMember) => readonly [field: string, value: unknown])[] = []
+  for await (const { header, rows: batch, end } of messages) {
+    if (header) {
+      cells = (header.columns ?? []).map(({ name = '' }) => cellOf(row, name))
+      yield { header: { row_limit: header.rowLimit } }
+    }
+    if (batch) {
+      // Values of json and double are texts in it, so that JSON.parse loses no digit.
+      const found = JSON.parse(Buffer.from(batch.json ?? '[]').toString()) as (JsonMember | null)[][] // Of rpc/export.ts.
+      const messagesOf = found.map((values) =>
+        Object.fromEntries(
+          values.flatMap((value, index) => (value === null ? [] : [cells[index]?.(value) ?? ['', value]]))
+        )
+      )
+      yield { rows: { [rows]: messagesOf } }
+    }
+    if (end) yield { end: { count: end.count, truncated: end.truncated } }
+  }
+}
+
+function cellOf({ members }: RowType, column: string): (value: JsonMember) => readonly [string, unknown] {
+  const member = members.find(({ key }) => key === column)
+  if (member?.kind !== 'value') throw new TypeError(`no column of an export is called ${column}`)
+  return (value) => [member.field, member.type.fromCell(value)]
+}

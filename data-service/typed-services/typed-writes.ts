@@ -1,0 +1,312 @@
+import { DomainError } from '../../shared/errors.js'
+import type { Action } from '../../shared/gen/entity/v1/Action.js'
+import type { Precondition__Output } from '../../shared/gen/entity/v1/Precondition.js'
+import type { TypedRpc } from './generic.js'
+import { makeRow, readRow, writeBody, type WrittenBody } from './rows.js'
+import { type FieldSpec, makeMessage } from './schema.js'
+import { pascalCase, snakeCase } from './type-names.js'
+import { parsed, rowField } from './typed-reads.js'
+import { idText, ownerFields, ownerOf, type ResourceTypes } from './typed-resource.js'
+import { elementsOf, type Message, scalarText } from './values.js'
+
+// The writes of a typed service: messages, and what each is in the generic service. A body is the JSON of the fields that
+// are present; what may be in it is judged by the parser of bodies, as for every other caller.
+
+const KEY: FieldSpec = {
+  key: 'idempotency_key',
+  type: 'string',
+  comment:
+    '1 to 255 visible ASCII characters. A retry with the same key and request answers what the first call answered.'
+}
+const STRICT: FieldSpec = {
+  key: 'strict',
+  type: 'bool',
+  label: 'plain',
+  comment: 'Whether fields that the request does not take are rejected, and not ignored.'
+}
+const NULLS: FieldSpec = {
+  key: 'null_mask',
+  type: 'google.protobuf.FieldMask',
+  label: 'plain',
+  comment: 'Fields that are null. One that is absent and not named here is left out, and takes its default.'
+}
+const VERSION: FieldSpec = {
+  key: 'row_version',
+  type: 'bytes',
+  label: 'plain',
+  comment:
+    'Required: the version that the row was last read with. FAILED_PRECONDITION `conflict` where the row has another.'
+}
+const REPLAYED: FieldSpec = {
+  key: 'replayed',
+  type: 'bool',
+  label: 'plain',
+  comment: 'Whether an earlier call with the same key got this answer.'
+}
+const IGNORED: FieldSpec = {
+  key: 'ignored_members',
+  type: 'string',
+  label: 'repeated',
+  comment: 'Members of the body that the request does not take, by their names in JSON.'
+}
+
+/** An answer of the generic service to a write of one row. */
+interface WriteAnswer {
+  readonly record?: { readonly json?: Buffer | Uint8Array | string } | null
+  readonly ignoredMembers?: readonly string[]
+  readonly replayed?: boolean
+}
+
+function rowResponse({ numbers, row }: ResourceTypes, name: string): Pick<TypedRpc, 'response'> {
+  const declared = { name: `${name}Response`, comment: `Response of ${name}.` }
+  return { response: makeMessage(numbers, declared, [rowField(row), REPLAYED, IGNORED]) }
+}
+
+function rowAnswer({ row }: ResourceTypes, { record, ignoredMembers, replayed }: WriteAnswer): Message {
+  return {
+    [snakeCase(row.message.name)]: readRow(row, parsed(record?.json)),
+    ignored_members: ignoredMembers,
+    replayed
+  }
+}
+
+export function createRpc(types: ResourceTypes): TypedRpc {
+  const { numbers, resource, row } = types
+  const name = `Create${row.message.name}`
+  return {
+    name,
+    comment: 'A new row, with its children.',
+    resource: types.name,
+    request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
+      rowField(row),
+      KEY,
+      STRICT,
+      NULLS,
+      ...ownerFields(resource)
+    ]),
+    ...rowResponse(types, name),
+    streams: false,
+    async handle(generic, context, request) {
+      const body = writeBody(row, rowIn(types, request), { nulls: pathsOf(request, 'null_mask') })
+      const common = { resource: types.name, linkBase: '', ...commonOf(request) }
+      return rowAnswer(types, await withBody(body, (bytes) => generic.Create(context, { ...common, body: bytes })))
+    }
+  }
+}
+
+export function batchCreateRpc(types: ResourceTypes): TypedRpc {
+  const { numbers, resource, row, plural } = types
+  const name = `BatchCreate${plural}`
+  const rows = snakeCase(plural)
+  return {
+    name,
+    comment: '1 to 500 new rows, all or none.',
+    resource: types.name,
+    request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
+      { key: rows, type: row.message.name, label: 'repeated', comment: 'The rows.' },
+      KEY,
+      STRICT,
+      ...ownerFields(resource)
+    ]),
+    response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, [
+      { key: rows, type: row.message.name, label: 'repeated', comment: 'In the order of the request.' },
+      REPLAYED,
+      IGNORED
+    ]),
+    streams: false,
+    async handle(generic, context, request) {
+      const sent = (request[rows] ?? []) as readonly Message[] // Of our own codec.
+      const bodies = sent.map((one) => writeBody(row, one))
+      const body = {
+        text: `[${bodies.map(({ text }) => text).join()}]`,
+        malformed: bodies.flatMap(({ malformed }, index) => malformed.map((pointer) => `/${index}${pointer}`))
+      }
+      const common = { resource: types.name, ...commonOf(request) }
+      const answer = await withBody(body, (bytes) => generic.CreateBatch(context, { ...common, body: bytes }))
+      const found = parsed(answer.json)
+      return {
+        [rows]: elementsOf(found).map((one) => readRow(row, one)),
+        ignored_members: answer.ignoredMembers,
+        replayed: answer.replayed
+      }
+    }
+  }
+}
+
+/** `Replace…`, which sets every field, and `Update…`, which sets those of its mask. */
+export function updateRpcs(types: ResourceTypes): TypedRpc[] {
+  return [changeRpc(types, 'Replace'), changeRpc(types, 'Update')]
+}
+
+function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
+  const { numbers, resource, row, idType } = types
+  const name = `${verb}${row.message.name}`
+  const mask: FieldSpec = {
+    key: 'update_mask',
+    type: 'google.protobuf.FieldMask',
+    label: 'plain',
+    comment: 'Fields that are set; one that is absent in the row becomes null. Without it, those that are present.'
+  }
+  const isPatch = verb === 'Update'
+  return {
+    name,
+    comment: isPatch
+      ? 'Sets some fields of a row, a merge patch (RFC 7396). Guarded.'
+      : 'Sets every field of a row that a client may set: absent ones become null. Guarded.',
+    resource: types.name,
+    request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
+      { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
+      rowField(row),
+      VERSION,
+      ...(isPatch ? [mask] : [NULLS]),
+      KEY,
+      STRICT,
+      ...ownerFields(resource)
+    ]),
+    ...rowResponse(types, name),
+    streams: false,
+    async handle(generic, context, request) {
+      const paths = pathsOf(request, 'update_mask')
+      const body = writeBody(row, rowIn(types, request), {
+        only: isPatch && paths.length > 0 ? paths : undefined,
+        nulls: pathsOf(request, 'null_mask')
+      })
+      const common = {
+        resource: types.name,
+        id: idText(types, request),
+        precondition: precondition(request),
+        mergePatch: isPatch,
+        ...commonOf(request)
+      }
+      return rowAnswer(types, await withBody(body, (bytes) => generic.Update(context, { ...common, body: bytes })))
+    }
+  }
+}
+
+export function deleteRpc(types: ResourceTypes): TypedRpc {
+  const { numbers, resource, row, idType } = types
+  const name = `Delete${row.message.name}`
+  const comment = 'The version that the row was last read with. Without it the row is deleted whatever its version is.'
+  return {
+    name,
+    comment: 'Removes a row with its children.',
+    resource: types.name,
+    request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
+      { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
+      { key: 'row_version', type: 'bytes', comment },
+      ...ownerFields(resource)
+    ]),
+    response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, []),
+    streams: false,
+    async handle(generic, context, request) {
+      await generic.Delete(context, {
+        resource: types.name,
+        id: idText(types, request),
+        precondition: precondition(request),
+        unplaced: null,
+        ...ownerOf(request)
+      })
+      return {}
+    }
+  }
+}
+
+export function actionRpc(types: ResourceTypes, action: Action): TypedRpc {
+  const { numbers, resource, row, idType } = types
+  const { name: actionName = '', description = '', input = [], childPrecondition = '' } = action
+  // An action may be called as one of the rpcs that every resource has.
+  const verb = pascalCase(actionName)
+  const name = `${['Get', 'Create', 'Replace', 'Update', 'Delete'].includes(verb) ? 'Run' : ''}${verb}${row.message.name}`
+  const version = { name: childPrecondition, type: 'bytes', description: 'The version of the child that is acted on.' }
+  const properties = childPrecondition === '' ? input : [...input, version]
+  const body = makeRow(numbers, { name: `${name}Request.Input`, comment: `The input of ${name}.`, properties })
+  const inputField: FieldSpec = { key: 'input', type: body.message.name, label: 'plain', comment: 'The input.' }
+  return {
+    name,
+    comment: `${description} Guarded.`,
+    resource: types.name,
+    request: makeMessage(
+      numbers,
+      {
+        name: `${name}Request`,
+        comment: `Request of ${name}.`,
+        nested: properties.length === 0 ? [] : [body.message]
+      },
+      [
+        { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
+        VERSION,
+        ...(properties.length === 0 ? [] : [inputField, NULLS]),
+        KEY,
+        STRICT,
+        ...ownerFields(resource)
+      ]
+    ),
+    ...rowResponse(types, name),
+    streams: false,
+    async handle(generic, context, request) {
+      const sent = (request['input'] ?? {}) as Message // Of our own codec.
+      const written = writeBody(body, sent, { nulls: pathsOf(request, 'null_mask') })
+      const common = {
+        resource: types.name,
+        id: idText(types, request),
+        action: actionName,
+        precondition: precondition(request),
+        ...commonOf(request)
+      }
+      return rowAnswer(types, await withBody(written, (bytes) => generic.Act(context, { ...common, body: bytes })))
+    }
+  }
+}
+
+function rowIn({ row }: ResourceTypes, request: Message): Message {
+  return (request[snakeCase(row.message.name)] ?? {}) as Message // Of our own codec.
+}
+
+function pathsOf(request: Message, mask: string): readonly string[] {
+  const { paths = [] } = (request[mask] ?? {}) as { readonly paths?: readonly string[] } // Of our own codec.
+  return paths
+}
+
+/** An absent version is no precondition. One of no bytes is a version that no row has, and not the same as none. */
+function precondition(request: Message): Precondition__Output {
+  const version = request['row_version']
+  if (!Buffer.isBuffer(version)) return { kind: 'PRECONDITION_KIND_UNSPECIFIED', versions: [] }
+  return { kind: 'PRECONDITION_KIND_TAGS', versions: [version] }
+}
+
+function commonOf(request: Message): {
+  readonly strict: boolean
+  readonly unplaced: null
+  readonly idempotencyKey?: string
+  readonly ownerParameter?: string
+} {
+  const key = request['idempotency_key']
+  return {
+    strict: request['strict'] === true,
+    unplaced: null,
+    ...(key === undefined ? {} : { idempotencyKey: scalarText(key) }),
+    ...ownerOf(request)
+  }
+}
+
+/** No JSON, so that the generic service first says who may write at all. */
+const NO_JSON = Buffer.from('{')
+
+/** Calls with the body. Throws `body.invalid` for members whose text is no JSON. */
+async function withBody<Answer>(
+  { text, malformed }: WrittenBody,
+  call: (body: Buffer) => Promise<Answer>
+): Promise<Answer> {
+  if (malformed.length === 0) return await call(Buffer.from(text))
+  try {
+    return await call(NO_JSON)
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'body.malformed') throw error
+    const violations = malformed.map((pointer) => ({
+      code: 'body.invalid' as const,
+      detail: `${pointer.slice(1)} must be the text of a JSON value (RFC 8259).`,
+      place: { in: 'pointer' as const, name: pointer }
+    }))
+    throw new DomainError('body.invalid', violations[0]?.detail ?? '', { violations })
+  }
+}

@@ -1,0 +1,170 @@
+import { jsonText, JsonNumber, type JsonValue } from '../plan/parsing/json-values.js'
+import type { Property } from '../../shared/gen/entity/v1/Property.js'
+import type { EnumType } from './schema.js'
+
+// How the values of properties are written in typed messages. Nothing is lost in either direction, and nothing is judged
+// here: what a property does not take is passed on, in a form that the parser of requests rejects in its own words.
+
+/** A message as its codec decodes it: longs are strings, enums the names of their values, absent fields undefined. */
+export type Message = Readonly<Record<string, unknown>>
+
+/** A type of value, between its form in JSON (contract.md section 3) and its form in a message. */
+export interface ValueType {
+  /** In the proto. */
+  readonly proto: string
+  /** Name of the condition that filters by values of the type: `Int32` of `Int32Condition`. */
+  readonly conditions: string
+  readonly comment: string
+  /** The text of a value in a body's JSON; undefined for a value that is no JSON text. */
+  readonly toJson: (value: unknown) => string | undefined
+  /** The text of a value in a filter, a path or a parameter. */
+  readonly toText: (value: unknown) => string
+  /** A member of an answer, not null. */
+  readonly fromJson: (value: JsonMember) => unknown
+  /** A cell of an export, not null: json and double are texts there. */
+  readonly fromCell: (value: JsonMember) => unknown
+}
+
+/** JSON as JSON.parse or as storedJson has it. */
+export type JsonMember = JsonValue | number | { readonly [member: string]: JsonMember } | readonly JsonMember[]
+
+/** A scalar of a message or of JSON as text; empty for what is absent. */
+export function scalarText(value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint' ? String(value) : ''
+}
+
+/** The elements of a list of JSON; none for what is no list. */
+export function elementsOf(json: JsonMember | null | undefined): readonly JsonMember[] {
+  return Array.isArray(json) ? (json as readonly JsonMember[]) : [] // Array.isArray loses the type of elements.
+}
+
+const asText = scalarText
+const quoted = (value: unknown): string => JSON.stringify(scalarText(value))
+const numeric = (value: JsonMember): number => Number(value instanceof JsonNumber ? value.text : value)
+const bytes = (value: unknown): string => (Buffer.isBuffer(value) ? value.toString('base64') : '')
+
+function valueType(
+  [proto, conditions, comment = '']: readonly [proto: string, conditions: string, comment?: string],
+  codec: Pick<ValueType, 'toJson' | 'fromJson'> & Partial<ValueType>
+): ValueType {
+  return { proto, conditions, comment, toText: asText, fromCell: codec.fromJson, ...codec }
+}
+
+function texts(conditions: string, comment: string): ValueType {
+  return valueType(['string', conditions, comment], { toJson: quoted, fromJson: asText })
+}
+
+/** Beyond these an int has no room in an int32, and a long none in an int64. */
+const MAX_INT32 = 2n ** 31n - 1n
+const MAX_INT64 = 2n ** 63n - 1n
+
+const INT32 = valueType(['int32', 'Int32'], { toJson: asText, fromJson: numeric })
+const WIDE_INT = valueType(['int64', 'Int64'], { toJson: asText, fromJson: numeric })
+const INT64 = valueType(['int64', 'Int64'], { toJson: quoted, fromJson: asText })
+const UINT64 = valueType(['uint64', 'Uint64'], { toJson: quoted, fromJson: asText })
+const DOUBLE = valueType(['double', 'Double'], {
+  // What is no number is rejected as the text that it is: JSON has no form for it.
+  toJson: (value) => (Number.isFinite(value) ? String(value) : quoted(value)),
+  fromJson: numeric
+})
+const JSON_TEXT = valueType(['string', 'Json', 'JSON (RFC 8259).'], {
+  toJson: (value) => (isJson(scalarText(value)) ? scalarText(value) : undefined),
+  fromJson: (value) => jsonText(value as JsonValue), // Read by storedJson, so that numbers have all their digits.
+  fromCell: asText
+})
+const TIMESTAMP = valueType(['google.protobuf.Timestamp', 'Timestamp'], {
+  toJson: (value) => JSON.stringify(momentText(value)),
+  toText: momentText,
+  fromJson: (value) => timestamp(scalarText(value))
+})
+
+const BASIC: Readonly<Record<string, ValueType>> = {
+  string: texts('String', ''),
+  bool: valueType(['bool', 'Bool'], { toJson: asText, fromJson: Boolean }),
+  decimal: texts('Decimal', 'Decimal digits with all of the scale, such as `12.50`.'),
+  double: DOUBLE,
+  dateTime: TIMESTAMP,
+  date: texts('Date', '`YYYY-MM-DD`.'),
+  time: texts('Time', '`HH:MM:SS`, with a fraction where the property has one.'),
+  guid: texts('Guid', 'A GUID in lower case with hyphens.'),
+  json: JSON_TEXT,
+  binary: valueType(['bytes', 'Binary'], {
+    toJson: (value) => JSON.stringify(bytes(value)),
+    toText: bytes,
+    fromJson: (value) => Buffer.from(scalarText(value), 'base64')
+  })
+}
+
+/** The type of a property that is neither enum nor set. */
+export function valueTypeOf({ type = '', maximum = '' }: Property): ValueType {
+  const greatest = /^\d+$/.test(maximum) ? BigInt(maximum) : 0n
+  if (type === 'int') return greatest > MAX_INT32 ? WIDE_INT : INT32
+  if (type === 'long') return greatest > MAX_INT64 ? UINT64 : INT64
+  const known = BASIC[type === 'bytes' ? 'binary' : type]
+  if (known === undefined) throw new TypeError(`no typed message has values of type ${type}`)
+  return known
+}
+
+export function enumValueType(type: EnumType): ValueType {
+  const toWord = new Map(type.words.map(({ word, name }) => [name, word]))
+  const toName = new Map(type.words.map(({ word, name }) => [word, name]))
+  // A number that the enum does not have is passed on as it is, and is no word.
+  const word = (value: unknown): string => toWord.get(scalarText(value)) ?? scalarText(value)
+  return valueType([type.name, ''], {
+    toJson: (value) => JSON.stringify(word(value)),
+    toText: word,
+    fromJson: (value) => nameOfWord(toName, scalarText(value), type)
+  })
+}
+
+/** A set is a message with its words, so that an empty set differs from none. */
+export function setValueType(message: string, type: EnumType): ValueType {
+  const one = enumValueType(type)
+  return valueType([message, ''], {
+    toJson: (value) => `[${wordsOf(value).map(one.toJson).join()}]`,
+    toText: (value) => wordsOf(value).map(one.toText).join(),
+    fromJson: (value) => ({ words: elementsOf(value).map(one.fromJson) })
+  })
+}
+
+function wordsOf(value: unknown): readonly unknown[] {
+  return typeof value === 'object' && value !== null && 'words' in value && Array.isArray(value.words)
+    ? value.words
+    : []
+}
+
+function nameOfWord(names: ReadonlyMap<string, string>, word: string, { name }: EnumType): string {
+  const found = names.get(word)
+  if (found === undefined) throw new TypeError(`${JSON.stringify(word)} is no word of ${name}`)
+  return found
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A moment of RFC 3339 in UTC, as answers have it, as google.protobuf.Timestamp. */
+function timestamp(text: string): { readonly seconds: string; readonly nanos: number } {
+  const [, whole = '', fraction = ''] = /^([^.Z]+)(?:\.(\d+))?Z$/.exec(text) ?? []
+  return { seconds: String(Date.parse(`${whole}Z`) / 1000), nanos: Number(fraction.padEnd(9, '0')) }
+}
+
+const NANOS = 1_000_000_000
+
+/** As RFC 3339 with the digits that it has; for what is beyond the years 1 to 9999 a text that is no moment. */
+function momentText(value: unknown): string {
+  const { seconds = '0', nanos = 0 } = value as { readonly seconds?: string; readonly nanos?: number } // Of our codec.
+  const date = new Date(Number(seconds) * 1000)
+  const whole = Number.isNaN(date.valueOf()) ? '' : date.toISOString().slice(0, -5)
+  if (whole.length !== 19 || nanos < 0 || nanos >= NANOS) return `${seconds} s ${nanos} ns`
+  const digits = String(nanos)
+    .padStart(9, '0')
+    .slice(0, nanos % 1_000_000 === 0 ? 3 : 9)
+  return `${whole}.${nanos % 1000 === 0 ? digits.slice(0, 6) : digits}Z`
+}

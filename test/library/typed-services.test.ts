@@ -1,0 +1,320 @@
+import {
+  type Client,
+  credentials,
+  type GrpcObject,
+  loadPackageDefinition,
+  Metadata,
+  type ServiceError
+} from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import { expect } from 'chai'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describedPackage } from '../../data-service/rpc/typed-calls.js'
+import { decodeDetails } from '../../shared/rpc-status.js'
+import { json } from '../api/http-call.js'
+import { describeLibrary } from './describe-library.js'
+import library from './uniform-rest.config.js'
+
+const LIBRARIAN = { role: 'Librarian', sub: 'x' }
+
+type Message = Readonly<Record<string, unknown>>
+type Methods = Readonly<
+  Record<
+    string,
+    (
+      request: Message,
+      metadata: Metadata,
+      options: object,
+      done?: (error: ServiceError | null, answer?: Message) => void
+    ) => AsyncIterable<Message>
+  >
+>
+
+/** What another program makes of the proto file. */
+function clientOf(service: string, address: string): Client & Methods {
+  const folder = mkdtempSync(join(tmpdir(), 'typed-client-'))
+  try {
+    const file = join(folder, 'library.proto')
+    if (library.typedServices === undefined) throw new TypeError('The library has no typed services')
+    writeFileSync(file, describedPackage(library.entities, library.typedServices).text())
+    const { library: loaded } = loadPackageDefinition(
+      loadSync(file, { keepCase: true, longs: String, enums: String, oneofs: false })
+    )
+    const Service = ((loaded as GrpcObject)['v1'] as GrpcObject)[service] as unknown as new (
+      address: string,
+      credentials: object
+    ) => Client & Methods // As proto-loader makes it of the file.
+    return new Service(address, credentials.createInsecure())
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A failure in the words of its details. */
+interface Failed {
+  readonly reason: string
+  readonly violations: readonly (readonly [field: string, reason: string])[]
+}
+
+function failureOf(error: ServiceError): Failed {
+  const [bytes] = error.metadata.get('grpc-status-details-bin')
+  const info = Buffer.isBuffer(bytes) ? decodeDetails(bytes)?.info : undefined
+  if (info === undefined) throw error
+  return { reason: info.reason, violations: info.violations.map(({ field, reason }) => [field, reason]) }
+}
+
+/** Every type, with the values that a narrower one would lose. */
+const SENT = {
+  meter_id: '1',
+  read_on: '0001-01-01',
+  checked_on: '9999-12-31',
+  read_at: '23:59:59',
+  started_at: '00:00:00.001',
+  made_in: 1901,
+  amount: 5e-324,
+  deviation: 1.7976931348623157e308,
+  share: 1.100000023841858,
+  kind: 'KIND_NORTH_S_HEAT',
+  state: 'STATE_CLOSED',
+  rank: -128,
+  floor: 0,
+  depth: -32768,
+  height: 16_777_215,
+  pulses: '4294967295',
+  serial: '18446744073709551615',
+  is_sealed: false,
+  flags: 4095,
+  wide_flags: '1099511627775',
+  noted_at: { seconds: '1709208000' },
+  measured_at: { seconds: '-62135596800', nanos: 1000 },
+  labels: { words: ['LABELS_NEW', 'LABELS_HARD_TO_REACH'] },
+  remarks: {},
+  details: '{"made":12345678901234567890,"name":"\\u00e9"}',
+  notes: '[1.0,null]',
+  proof: Buffer.from([0, 255]),
+  digest: Buffer.alloc(16, 7),
+  story: 'a,"b"',
+  essay: ''
+}
+
+describeLibrary('typed services', (store) => {
+  let readings: Client & Methods
+  const unary = (method: string, request: Message, claims: object | undefined = LIBRARIAN): Promise<Message> => {
+    const metadata = new Metadata()
+    if (claims !== undefined) metadata.set('authorization', `Bearer ${store.tokenOf({ ...claims })}`)
+    return new Promise((resolve, reject) => {
+      const options = { deadline: Date.now() + 20_000 }
+      readings[method]?.(request, metadata, options, (error, answer = {}) =>
+        error === null ? resolve(answer) : reject(error)
+      )
+    })
+  }
+  const failed = (method: string, request: Message, claims?: object): Promise<Failed> =>
+    unary(method, request, claims).then(
+      () => ({ reason: 'none', violations: [] }),
+      (error: unknown) => failureOf(error as ServiceError)
+    )
+  const idsOf = async (request: Message): Promise<unknown[]> =>
+    (((await unary('ListReadings', request))['readings'] ?? []) as readonly Message[]).map(({ id }) => id)
+  const row = (more: Message = {}): Message => ({ reading: { ...SENT, ...more } })
+
+  before(async () => {
+    const meter = {
+      name: 'Main',
+      kind: 'gas',
+      installedOn: '1999-12-31',
+      factor: -0.5,
+      labels: ['Büro'],
+      plan: { a: 1 }
+    }
+    const headers = { 'content-type': 'application/json' }
+    const made = await store.as(LIBRARIAN, '/meters', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ ...meter, photo: null })
+    })
+    expect(made.status, made.text).to.equal(201)
+    readings = clientOf('ReadingService', store.stack.dataAddress)
+  })
+  after(() => readings.close())
+
+  it('write every type without a loss, and read it as it was written', async () => {
+    const created = (await unary('CreateReading', row()))['reading'] as Message
+    const http = await store.as(LIBRARIAN, '/readings/1')
+    expect(http.text).to.include('"details":{"made":12345678901234567890,"name":"é"}')
+    expect(json(http)).to.deep.include({
+      serial: '18446744073709551615',
+      measuredAt: '0001-01-01T00:00:00.000001Z',
+      notedAt: '2024-02-29T12:00:00.000Z',
+      amount: 5e-324,
+      deviation: 1.7976931348623157e308,
+      kind: "north's heat",
+      state: 'closed',
+      labels: ['new', 'hard to reach'],
+      remarks: [],
+      photo: null,
+      proof: 'AP8=',
+      floor: 0,
+      essay: ''
+    })
+    const { reading } = (await unary('GetReading', { id: '1' })) as { readonly reading: Message }
+    expect(reading).to.deep.equal(created)
+    const expected = {
+      ...SENT,
+      share: 1.1,
+      noted_at: { seconds: '1709208000', nanos: 0 },
+      details: '{"made":12345678901234567890,"name":"é"}'
+    }
+    for (const [field, value] of Object.entries(expected)) {
+      const found = reading[field]
+      if (typeof value === 'object' && !Buffer.isBuffer(value)) expect(found, field).to.deep.include(value)
+      else expect(found, field).to.deep.equal(value)
+    }
+    expect(reading).to.not.have.any.keys('photo')
+    expect(reading['meter_kind']).to.equal('METER_KIND_GAS')
+    expect(reading['row_version']).to.have.length(8)
+  })
+
+  it('replace a row with what was read of it, and its version moves on', async () => {
+    const { reading } = (await unary('GetReading', { id: '1' })) as { readonly reading: Message }
+    const request = { id: '1', reading, row_version: reading['row_version'] }
+    const { reading: replaced } = (await unary('ReplaceReading', request)) as { readonly reading: Message }
+    expect({ ...replaced, row_version: 0 }).to.deep.equal({ ...reading, row_version: 0 })
+    expect(await failed('ReplaceReading', request)).to.deep.equal({ reason: 'conflict', violations: [] })
+    expect((await failed('ReplaceReading', { id: '1', reading })).reason).to.equal('precondition.required')
+  })
+
+  it('find rows by conditions and order them', async () => {
+    const later = {
+      serial: '7',
+      measured_at: { seconds: '1', nanos: 500_000_000 },
+      amount: 2,
+      kind: 'KIND_GAS',
+      labels: {},
+      notes: undefined,
+      floor: 9
+    }
+    await unary('CreateReading', row(later))
+    await unary(
+      'CreateReading',
+      row({ ...later, serial: '8', measured_at: { seconds: '2' }, read_on: '2024-02-29', rank: 5 })
+    )
+    const cases: readonly (readonly [filter: Message, ids: readonly string[]])[] = [
+      [{ serial: [{ equals: '18446744073709551615' }] }, ['1']],
+      [{ serial: [{ in_values: { values: ['7', '8'] } }] }, ['2', '3']],
+      [{ rank: [{ between: { low: -128, high: 0 } }] }, ['1', '2']],
+      [{ amount: [{ greater_than: 0 }, { less_than: 1 }] }, ['1']],
+      [{ measured_at: [{ equals: { seconds: '1', nanos: 500_000_000 } }] }, ['2']],
+      [{ measured_at: [{ greater_than: { seconds: '1', nanos: 500_000_000 } }] }, ['3']],
+      [{ read_on: [{ in_values: { values: ['0001-01-01'] } }] }, ['1', '2']],
+      [{ kind: [{ not_equals: 'KIND_GAS' }] }, ['1']],
+      [{ labels: [{ contains: 'LABELS_HARD_TO_REACH' }] }, ['1']],
+      [{ notes: [{ is_empty: true }] }, ['2', '3']],
+      [{ notes: [{ is_empty: false }] }, ['1']],
+      [{ is_sealed: [{ equals: true }] }, []],
+      [{ floor: [{ equals: 0 }] }, ['1']]
+    ]
+    for (const [filter, ids] of cases) expect(await idsOf({ filter }), JSON.stringify(filter)).to.deep.equal(ids)
+    const sort = [
+      { property: 'READING_SORT_PROPERTY_KIND' },
+      { property: 'READING_SORT_PROPERTY_ID', descending: true }
+    ]
+    expect(await idsOf({ sort })).to.deep.equal(['3', '2', '1'])
+  })
+
+  it('page by number and by cursor', async () => {
+    const first = await unary('ListReadings', { page_size: 2 })
+    expect(first).to.deep.include({
+      page_size: 2,
+      page_number: '1',
+      total_count: '3',
+      has_next: true,
+      has_previous: false
+    })
+    expect(await idsOf({ page_size: 2, page_number: '2' })).to.deep.equal(['3'])
+    const next = await unary('ListReadings', { page_size: 2, after: first['next_cursor'], skip_total: true })
+    expect((next['readings'] as readonly Message[]).map(({ id }) => id)).to.deep.equal(['3'])
+    expect(next).to.not.have.any.keys('page_number', 'total_count', 'next_cursor')
+  })
+
+  it('export the rows that they read', async () => {
+    const metadata = new Metadata()
+    metadata.set('authorization', `Bearer ${store.tokenOf(LIBRARIAN)}`)
+    const parts: Message[] = []
+    const request = {
+      read_mask: { paths: ['id', 'details', 'amount', 'labels', 'measured_at'] },
+      idle_timeout_ms: 20_000
+    }
+    for await (const part of readings['ExportReadings']?.(request, metadata, {}) ?? []) parts.push(part)
+    const listed = await unary('ListReadings', { read_mask: request.read_mask })
+    expect(parts[0]).to.deep.equal({ header: { row_limit: 100_000 } })
+    expect(parts.slice(1, -1).flatMap(({ rows }) => (rows as { readonly readings: unknown[] }).readings)).to.deep.equal(
+      listed['readings']
+    )
+    expect(parts.at(-1)).to.deep.equal({ end: { count: 3, truncated: false } })
+  })
+
+  it('name all violations at once, those that only messages can have among them', async () => {
+    const request = {
+      page_size: 0,
+      page_number: '-1',
+      read_mask: { paths: ['nothing'] },
+      sort: [{ property: 99 }],
+      filter: {
+        kind: [{ equals: 99 }, {}],
+        serial: [{ in_values: {} }],
+        rank: [{ between: { low: 1 } }],
+        measured_at: [{ equals: { seconds: '999999999999' } }]
+      }
+    }
+    expect(await failed('ListReadings', request)).to.deep.equal({
+      reason: 'filter.value.invalid',
+      violations: [
+        ['query:filters[kind].value', 'filter.value.invalid'],
+        ['query:filters[kind].operator', 'filter.operator.unsupported'],
+        ['query:filters[rank].value', 'filter.value.invalid'],
+        ['query:filters[serial].operator', 'filter.operator.unsupported'],
+        ['query:filters[measuredAt].value', 'filter.value.invalid'],
+        ['query:sortColumn', 'sort.property.unknown'],
+        ['query:pageNumber', 'paging.invalid'],
+        ['query:pageSize', 'paging.invalid'],
+        ['query:fields', 'fields.invalid']
+      ]
+    })
+  })
+
+  it('reject what no property takes, and say where', async () => {
+    const wrong = { amount: Number.NaN, kind: 99, details: '{"made":1},"x":2', measured_at: { seconds: '1', nanos: 1 } }
+    expect(await failed('CreateReading', row(wrong))).to.deep.equal({
+      reason: 'body.invalid',
+      violations: [['body:/details', 'body.invalid']]
+    })
+    const { violations } = await failed('CreateReading', row({ ...wrong, details: '1' }))
+    expect(violations.map(([field]) => field)).to.have.members([
+      'body:/amount',
+      'body:/kind',
+      'body:/details',
+      'body:/measuredAt'
+    ])
+  })
+
+  it('ask who calls before they look at anything else', async () => {
+    expect((await failed('CreateReading', row({ details: '{' }), { sub: 'nobody' })).reason).to.equal(
+      'capability.denied'
+    )
+    expect((await failed('DeleteReading', { id: 'x' }, { sub: 'nobody' })).reason).to.equal('capability.denied')
+    const metadata = new Metadata()
+    const unlimited = await new Promise<Failed>((resolve) => {
+      readings['GetReading']?.({ id: '1' }, metadata, {}, (error) => resolve(failureOf(error as ServiceError)))
+    })
+    expect(unlimited.reason).to.equal('request.malformed')
+  })
+
+  it('serve each resource', () => {
+    const typed = describedPackage(library.entities, { package: 'library.v1' })
+    const served = typed.services.map(({ rpcs }) => rpcs[0]?.resource)
+    expect(served).to.have.members(library.entities.map(({ name }) => name))
+  })
+})
