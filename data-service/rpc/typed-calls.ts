@@ -42,9 +42,7 @@ export function typedCalls(typed: TypedPackage, generic: GenericHandlers, interc
   return typed.services.map(({ name, rpcs }) => ({
     name,
     service: Object.fromEntries(rpcs.map((rpc) => [rpc.name, methodOf(`/${name}/${rpc.name}`, rpc, codecOf)])),
-    calls: Object.fromEntries(
-      rpcs.map((rpc) => [rpc.name, callOf(`${name}/${rpc.name}`, { rpc, generic, interceptors })])
-    )
+    calls: Object.fromEntries(rpcs.map((rpc) => [rpc.name, callOf(rpc, generic, interceptors)]))
   }))
 }
 
@@ -91,15 +89,15 @@ function methodOf(
 }
 
 function callOf(
-  name: string,
-  of: { readonly rpc: TypedRpc; readonly generic: GenericHandlers; readonly interceptors: Interceptors }
+  rpc: TypedRpc,
+  generic: GenericHandlers,
+  interceptors: Interceptors
 ): UntypedServiceImplementation[string] {
-  const { rpc, generic, interceptors } = of
   const target = ({ id }: Message) => ({ resource: rpc.resource, ...(id === undefined ? {} : { id: scalarText(id) }) })
   if (!rpc.streams) {
     const { handle } = rpc
     return unaryCall<Message, Message>(
-      intercept((context, request) => handle(generic, context, request), { rpc: name, target }, interceptors)
+      intercept((context, request) => handle(generic, context, request), { rpc: rpc.generic, target }, interceptors)
     )
   }
   const { handle } = rpc
@@ -110,7 +108,7 @@ function callOf(
   return streamCall<Message, Message>(
     interceptStream(
       (context, request) => handle(generic, context, request),
-      { rpc: name, bounded: (request) => idleTime(request) !== undefined },
+      { rpc: rpc.generic, bounded: (request) => idleTime(request) !== undefined },
       interceptors
     ),
     (request) => ({ idle: idleTime(request), reader: idleTime(request) })

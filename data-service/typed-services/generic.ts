@@ -44,6 +44,8 @@ export type TypedRpc = {
   readonly response: MessageType
   /** The route segment of its resource, for the log. */
   readonly resource: string
+  /** The rpc of the generic service that it is translated to, under which it is logged and counted. */
+  readonly generic: keyof GenericHandlers
 } & (
   | {
       readonly streams: false

@@ -20,6 +20,7 @@ export function getRpc(types: ResourceTypes): TypedRpc {
     name,
     comment: 'One row. NOT_FOUND alike for an absent row and for one outside of the scope of the caller.',
     resource: types.name,
+    generic: 'Get',
     request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
       { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
       ...shapeFields(resource),
@@ -61,6 +62,7 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
     name,
     comment: 'A page of rows, by its number or by a cursor.',
     resource: types.name,
+    generic: 'Page',
     request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
       ...query.fields,
       {
@@ -134,6 +136,7 @@ export function lookupRpc(types: ResourceTypes): TypedRpc {
     name,
     comment: 'Ids and names, ordered by name and then id, at most 1000.',
     resource: types.name,
+    generic: 'Lookup',
     request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
       { key: 'search', type: 'string', comment: 'Keeps names that contain it.' },
       ...ownerFields(resource)
@@ -184,6 +187,7 @@ export function customReadRpc(types: ResourceTypes, read: CustomRead): TypedRpc 
     name,
     comment: description,
     resource: types.name,
+    generic: 'Read',
     request,
     response: makeMessage(
       numbers,
@@ -244,6 +248,7 @@ export function exportRpc(types: ResourceTypes, query: QueryType): TypedRpc {
     name,
     comment: 'Every row that matches, up to the ceiling, out of one snapshot: a header, any number of rows, an end.',
     resource: types.name,
+    generic: 'Export',
     request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
       ...query.fields,
       {

@@ -77,6 +77,7 @@ export function createRpc(types: ResourceTypes): TypedRpc {
     name,
     comment: 'A new row, with its children.',
     resource: types.name,
+    generic: 'Create',
     request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
       rowField(row),
       KEY,
@@ -102,6 +103,7 @@ export function batchCreateRpc(types: ResourceTypes): TypedRpc {
     name,
     comment: '1 to 500 new rows, all or none.',
     resource: types.name,
+    generic: 'CreateBatch',
     request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
       { key: rows, type: row.message.name, label: 'repeated', comment: 'The rows.' },
       KEY,
@@ -154,6 +156,7 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
       ? 'Sets some fields of a row, a merge patch (RFC 7396). Guarded.'
       : 'Sets every field of a row that a client may set: absent ones become null. Guarded.',
     resource: types.name,
+    generic: 'Update',
     request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
       { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
       rowField(row),
@@ -191,6 +194,7 @@ export function deleteRpc(types: ResourceTypes): TypedRpc {
     name,
     comment: 'Removes a row with its children.',
     resource: types.name,
+    generic: 'Delete',
     request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
       { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
       { key: 'row_version', type: 'bytes', comment },
@@ -225,6 +229,7 @@ export function actionRpc(types: ResourceTypes, action: Action): TypedRpc {
     name,
     comment: `${description} Guarded.`,
     resource: types.name,
+    generic: 'Act',
     request: makeMessage(
       numbers,
       {
