@@ -13,7 +13,9 @@ await runCommand(async () => {
   // Of a checkout, where the first of these commands may come before the first start.
   process.env['MIGRATE_AT_START'] ??= 'true'
   // Migrations and the proto of typed services are written beside the sources.
-  const folder = ['migrate', 'proto'].includes(process.argv[2] ?? '') ? ['examples', 'store'] : ['dist', 'examples', 'store']
+  const folder = ['migrate', 'proto'].includes(process.argv[2] ?? '')
+    ? ['examples', 'store']
+    : ['dist', 'examples', 'store']
   process.argv.push('--app', join(...folder))
   await import(pathToFileURL(join(projectRoot, 'dist/cli/main.js')).href)
   return Number(process.exitCode ?? 0)
