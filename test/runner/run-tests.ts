@@ -118,11 +118,11 @@ function inOrder(files: readonly TestFile[], seed: number): TestFile[] {
 }
 
 /**
- * These count statements, connections or lines of the log; read exports slowly, and by a client of their own, as the next
- * two do; repeat keys at a gateway without cuts; call a data service without a gateway; or none at all.
+ * These count statements, connections, spans or lines of the log; read exports slowly, and by a client of their own, as the
+ * next two do; send a key over gRPC or another gateway first; or call a data service without a gateway, or none at all.
  */
 const NOT_WITH_CUTS =
-  /\/(statement-texts|pool-size|metrics|tokens|outside-keys|export-streaming|bounded-echo|grpc-tls|replayed-location|malformed-keys|auth\/(gateway-peer|keys|login|sessions|surface))\.test\.ts$/
+  /\/(statement-texts|pool-size|metrics|traces|tokens|outside-keys|export-streaming|bounded-echo|grpc-tls|replayed-location|writes\/grpc|malformed-keys|provider-down|auth\/(gateway-peer|keys|login|sessions|surface))\.test\.ts$/
 
 /** The most varied reads, creates and sessions. `npm run soak` takes all of test/api/. */
 const ALWAYS_WITH_CUTS = /\/(paged|includes|export|writes\/create|idempotency|sessions\/sessions)\.test\.ts$/
