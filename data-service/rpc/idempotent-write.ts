@@ -62,7 +62,7 @@ export async function idempotentWrite(
     return { ...answer, replayed: false }
   }
   const { guarded = write.method !== 'POST' } = write
-  return guardConflicts(guarded, deps.store.transaction(context.signal, inTransaction))
+  return guardConflicts(guarded, deps.store.transaction(context.cancellation, inTransaction))
 }
 
 /**

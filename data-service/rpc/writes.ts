@@ -277,12 +277,12 @@ function updatedMembers({ resource, values, defaulted }: ParsedUpdate, locked: L
 
 export async function remove(
   deps: WriteDeps,
-  { caller, signal, requestId }: CallContext,
+  { caller, cancellation, requestId }: CallContext,
   request: DeleteRequest__Output
 ): Promise<DeleteResponse> {
   const parsed = parseDelete(request, { planning: deps.planning, caller })
   const { resource, writer, rowKey: key, expected } = parsed
-  const deleting = deps.store.transaction(signal, async (unit) => {
+  const deleting = deps.store.transaction(cancellation, async (unit) => {
     const steps = new WriteSteps(unit, deps, { caller: writer.caller, requestId })
     const before = await deleteRow(parsed, steps)
     await steps.audit(resource.entity, key, 'delete')

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { type Cancellation, throwIfAborted } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Value } from '../entity/fields/field.js'
 import {
@@ -8,6 +9,7 @@ import {
   type ErrorKind,
   type LastChange,
   type OpenTransaction,
+  raceAbort,
   toDomainError,
   type Transactions,
   upstreamUnavailable,
@@ -45,11 +47,11 @@ export interface Work<Result> {
  */
 export async function runTransaction<Result>(
   { transactions, what, random, tries: maxTries = TRIES }: TransactionOptions,
-  signal: AbortSignal,
+  signal: Cancellation,
   work: Work<Result>
 ): Promise<Result> {
   for (let tries = 1; ; tries++) {
-    signal.throwIfAborted()
+    throwIfAborted(signal)
     const attempt = new TransactionAttempt(transactions, signal)
     try {
       return await complete(attempt, work)
@@ -63,9 +65,8 @@ export async function runTransaction<Result>(
       if (isLast || !isTriedAgain(kind, isSafe)) throw errorForCaller(error, { kind, isSafe, what })
     }
     // An abort ends the wait. The next attempt then rejects with the signal's reason.
-    await wait(random() * BACK_OFF_MS * 2 ** Math.min(tries, MAX_BACK_OFF_DOUBLINGS), undefined, { signal }).catch(
-      () => undefined
-    )
+    const backOff = wait(random() * BACK_OFF_MS * 2 ** Math.min(tries, MAX_BACK_OFF_DOUBLINGS))
+    await raceAbort(backOff, signal).catch(() => undefined)
   }
 }
 
@@ -139,7 +140,7 @@ const BEGIN_TIMEOUT_MS = 1500
  */
 export class TransactionAttempt implements WriteSession {
   readonly #transactions: Transactions
-  readonly #signal: AbortSignal
+  readonly #signal: Cancellation
   #opening: Promise<OpenTransaction> | undefined
   #last: Promise<unknown> = Promise.resolve()
   #gathered: GatheredStatement[] | undefined
@@ -149,7 +150,7 @@ export class TransactionAttempt implements WriteSession {
   #lastChange: LastChange | undefined
   #hasSent = false
 
-  constructor(transactions: Transactions, signal: AbortSignal) {
+  constructor(transactions: Transactions, signal: Cancellation) {
     this.#transactions = transactions
     this.#signal = signal
   }
@@ -301,7 +302,7 @@ export class TransactionAttempt implements WriteSession {
   async commit(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure.error
     if (this.#running > 0) throw new TypeError('A statement of the transaction was not waited for')
-    this.#signal.throwIfAborted()
+    throwIfAborted(this.#signal)
     this.#phase = 'commit'
     await (await this.#opening)?.commit(this.#lastChange)
     this.#phase = 'over'

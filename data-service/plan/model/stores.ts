@@ -258,7 +258,7 @@ export interface UnitOfWork {
  * database from writing for a while. The error's `cause` tells them apart.
  */
 export interface WriteStore {
-  transaction<Result>(signal: AbortSignal, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>
+  transaction<Result>(signal: Cancellation, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>
   /** Deletes at most `limit` expired keys, and answers how many it deleted. */
   purgeKeys(now: number, limit: number): Promise<number>
 }

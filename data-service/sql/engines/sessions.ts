@@ -79,7 +79,7 @@ export interface Transactions {
 
 export interface BeginOptions {
   /** Aborting it stops the running statement of the transaction, also the one that begins it. */
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
   /** Longest wait, in ms, for the place of a single writer. After it the error is a `lockTimeout`. */
   readonly timeout: number
 }
@@ -140,7 +140,7 @@ export async function oneByOne(
 type BatchSession = Pick<OpenTransaction, BatchStatement['kind']>
 
 /** Runs one statement of a batch. */
-export function runOne(one: BatchStatement, session: BatchSession): Promise<BatchOutcome> {
+function runOne(one: BatchStatement, session: BatchSession): Promise<BatchOutcome> {
   switch (one.kind) {
     case 'run':
       return session.run(one.statement, one.values)

@@ -13,6 +13,21 @@ export type BoundValue = string | bigint | number | Buffer | null
 /** Values by their bind name, such as `$f0_1` for the second operand of the first condition. */
 export type BoundValues = Record<string, BoundValue>
 
+/**
+ * The names `s0`, `s1` and so on. Each is made once, since a text that was just joined has to be hashed before it can name a
+ * value.
+ */
+export function bindNames(prefix: string): (index: number) => string {
+  const names: string[] = []
+  return (index) => (names[index] ??= `${prefix}${index}`)
+}
+
+/** The same for two numbers: `r0_0`, `r0_1`, `r1_0`. */
+export function bindNamesOfTwo(prefix: string): (first: number, second: number) => string {
+  const names: ((second: number) => string)[] = []
+  return (first, second) => (names[first] ??= bindNames(`${prefix}${first}_`))(second)
+}
+
 /** The text of one shape of statement. It is compiled once and runs with any values. */
 export interface StatementText {
   /** The text with `?` for every value. */

@@ -3,7 +3,14 @@ import type { Operand } from '../../entity/fields/field.js'
 import { idText, type RowKey } from '../../entity/key.js'
 import { type Comparison, OPERATORS } from '../../entity/fields/operators.js'
 import { type Join, type Path, type RowScope, stepsOf } from '../../plan/model/plans.js'
-import { type BoundValue, type BoundValues, padToPowerOfTwo, quoted, type SqlDialect } from '../engines/statement.js'
+import {
+  bindNamesOfTwo,
+  type BoundValue,
+  type BoundValues,
+  padToPowerOfTwo,
+  quoted,
+  type SqlDialect
+} from '../engines/statement.js'
 
 /**
  * A condition of a statement: a comparison, or several conditions joined by OR or by AND. `isFilter`: no index is chosen
@@ -164,6 +171,9 @@ export function partsOf(combined: Exclude<RowCondition, AnyComparison>): readonl
   return 'anyOf' in combined ? combined.anyOf : combined.allOf
 }
 
+const operandName = bindNamesOfTwo('f')
+const plainTextName = bindNamesOfTwo('t')
+
 /** The operands of the conditions under the names that `whereAll` gave them. */
 export function boundValues(conditions: readonly RowCondition[], dialect: SqlDialect): BoundValues {
   const values: BoundValues = {}
@@ -172,8 +182,8 @@ export function boundValues(conditions: readonly RowCondition[], dialect: SqlDia
     paddedOperands(condition).forEach((operand, position) => {
       const path = paths[position % paths.length]
       if (path === undefined) return
-      values[`f${index}_${position}`] = boundOperand(operand, { path, comparison: condition.comparison }, dialect)
-      if (isOfTexts(path, condition)) values[`t${index}_${position}`] = String(operand)
+      values[operandName(index, position)] = boundOperand(operand, { path, comparison: condition.comparison }, dialect)
+      if (isOfTexts(path, condition)) values[plainTextName(index, position)] = String(operand)
     })
   })
   return values

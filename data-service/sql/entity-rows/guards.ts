@@ -36,6 +36,8 @@ export class Guards {
   readonly #tables: OwnTables
   readonly #dialect: SqlDialect
   readonly #entityNamed: (resource: string) => Entity
+  /** What was asked for since guards were written last. Their keys are made then, which on a single server is never. */
+  readonly #asked: (() => void)[] = []
   readonly #wanted = new Map<string, Hold>()
   readonly #held = new Map<string, Hold>()
 
@@ -48,33 +50,34 @@ export class Guards {
 
   /** A row that is read and must not change. Other transactions may read it too. */
   shareRow(rows: GuardedRows, key: RowKey): void {
-    this.#want(rowKey(rows, key), 'shared')
+    this.#asked.push(() => this.#want(rowKey(rows, key), 'shared'))
   }
 
   /** A row that is changed or locked exclusively, or a key without a row that must not get one. */
   excludeRow(rows: GuardedRows, key: RowKey): void {
-    this.#want(rowKey(rows, key), 'exclusive')
+    this.#asked.push(() => this.#want(rowKey(rows, key), 'exclusive'))
   }
 
   /** A value of a unique column that no row has and no row must get. */
   excludeValue({ table }: Entity, column: Column, value: Operand): void {
-    this.#want(valueKey(table, column, value), 'exclusive')
+    this.#asked.push(() => this.#want(valueKey(table, column, value), 'exclusive'))
   }
 
   /** Written columns: other transactions may look for their values, or count the rows that refer to one row. */
-  shareWritten(
-    entity: Entity,
-    { written, key }: { readonly written: ReadonlyMap<Column, Value>; readonly key?: RowKey }
-  ): void {
+  shareWritten(entity: Entity, of: WrittenColumns): void {
+    this.#asked.push(() => this.#shareWritten(entity, of))
+  }
+
+  #shareWritten(entity: Entity, { written, key }: WrittenColumns): void {
     const { table, references } = entity
-    if (key !== undefined) this.shareRow(entity, key)
+    if (key !== undefined) this.#want(rowKey(entity, key), 'shared')
     for (const [column, value] of written) {
       if (typeof value === 'object') continue
       if (column.field.unique) this.#want(valueKey(table, column, value), 'shared')
     }
     for (const { to, via } of references) {
       const referred = keyOfValues(via.map((column) => written.get(column)))
-      if (referred !== undefined) this.shareRow(this.#entityNamed(to), referred)
+      if (referred !== undefined) this.#want(rowKey(this.#entityNamed(to), referred), 'shared')
     }
   }
 
@@ -85,6 +88,7 @@ export class Guards {
   async writeGuards(): Promise<boolean> {
     const node = await this.#transaction.node()
     if (node === undefined) return false
+    for (const ask of this.#asked.splice(0)) ask()
     const slots = new Set<number>()
     for (const [key, hold] of this.#wanted) {
       for (const slot of slotsOf(key, hold, node)) slots.add(slot)
@@ -114,6 +118,12 @@ export class Guards {
     const known = this.#held.get(key) ?? this.#wanted.get(key)
     if (known !== 'exclusive' && known !== hold) this.#wanted.set(key, hold)
   }
+}
+
+interface WrittenColumns {
+  readonly written: ReadonlyMap<Column, Value>
+  /** Of the row, where it is known. */
+  readonly key?: RowKey
 }
 
 /** A table whose rows are guarded by their key. */

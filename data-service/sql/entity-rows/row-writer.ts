@@ -12,6 +12,8 @@ import type { Changed } from '../engines/sessions.js'
 import {
   type BoundValue,
   type BoundValues,
+  bindNames,
+  bindNamesOfTwo,
   padToPowerOfTwo,
   quoted,
   type ShownStatement,
@@ -59,6 +61,10 @@ interface GuardedInsert {
   /** For `explained`. */
   readonly written: readonly Column[]
 }
+
+const nameInRow = bindNamesOfTwo('r')
+const nameToSet = bindNames('s')
+const nameExpected = bindNames('e')
 
 /** Rows of one INSERT. A power of two, so that there are few different texts. */
 const ROWS_AT_ONCE = 64
@@ -108,7 +114,7 @@ export class RowWriter {
     const { match, bound } = this.#match(matched)
     const columns: string[] = []
     for (const [column, value] of values) {
-      bound[`s${columns.length}`] = this.#stored(column, value)
+      bound[nameToSet(columns.length)] = this.#stored(column, value)
       columns.push(column.column)
     }
     const reset = defaulted.map(({ column }) => column)
@@ -136,9 +142,9 @@ export class RowWriter {
     const bound: BoundValues = {}
     rows.forEach(({ values, version }, row) => {
       columns.forEach((column, index) => {
-        bound[`r${row}_${index}`] = this.#stored(column, values.get(column) ?? null)
+        bound[nameInRow(row, index)] = this.#stored(column, values.get(column) ?? null)
       })
-      if (versionColumn !== undefined) bound[`r${row}_${columns.length}`] = version
+      if (versionColumn !== undefined) bound[nameInRow(row, columns.length)] = version
     })
     const names = [...columns.map(({ column }) => column), ...(versionColumn === undefined ? [] : [versionColumn])]
     return { written: columns, names, bound }
@@ -177,7 +183,7 @@ export class RowWriter {
     const versions = expected === 'unconditional' ? [] : padToPowerOfTwo(expected)
     const bound: BoundValues = boundValues(conditions, this.#dialect)
     versions.forEach((version, index) => {
-      bound[`e${index}`] = version
+      bound[nameExpected(index)] = version
     })
     return { match: { of, conditions, versions: versions.length }, bound }
   }

@@ -1,3 +1,4 @@
+import type { ResultSetHeader } from 'mysql2'
 import { throwIfAborted } from '../../../../shared/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
 import {
@@ -9,13 +10,14 @@ import {
   type LastChange,
   oneByOne,
   type OpenTransaction,
-  runOne,
   type Transactions
 } from '../sessions.js'
 import {
   answeredInTime,
   command,
+  execute,
   executeChange,
+  executeRows,
   MysqlPool,
   type MysqlServer,
   type MysqlSettings,
@@ -25,6 +27,7 @@ import { pipelined } from './driver/mysql-pipeline.js'
 import {
   type BoundValue,
   type BoundValues,
+  decodeRow,
   type FoundRow,
   type ShownStatement,
   type Statement,
@@ -110,27 +113,63 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
   }
 
   change(text: StatementText, values: BoundValues): Promise<Changed> {
+    const { sql, isHarmless } = this.#sentText(text)
+    return this.#started(() => this.#change(sql, valuesOf(text, values)), isHarmless)
+  }
+
+  /** The text of a change, and whether it changes nothing outside of a transaction. */
+  #sentText(text: StatementText): { readonly sql: string; readonly isHarmless: boolean } {
     const guarded = this.#server === 'mariadb' ? text.inTransaction : undefined
-    const run = (): Promise<Changed> => this.#change(guarded ?? text.sql, valuesOf(text, values))
-    return this.#started(run, guarded !== undefined)
+    return { sql: guarded ?? text.sql, isHarmless: guarded !== undefined }
   }
 
   async #change(sql: string, values: BoundValue[]): Promise<Changed> {
     throwIfAborted(this.signal)
-    const running = executeChange(this.connection, { sql }, values)
-    const { affectedRows, insertId, serverStatus } = await this.untilAborted(running)
-    if ((serverStatus & IN_TRANSACTION) === 0) throw new LostTransaction()
-    return { rows: affectedRows, insertedId: unsigned(insertId) }
+    return changedBy(await this.untilAborted(executeChange(this.connection, { sql }, values)))
   }
 
   async batch(statements: readonly BatchStatement[]): ReturnType<OpenTransaction['batch']> {
     // A cluster may give a transaction up between two statements, so that each answer is looked at before the next is sent.
     if (this.node !== undefined) return await oneByOne(statements, this)
-    const issue = (): Promise<BatchOutcome>[] => statements.map((one) => runOne(one, this))
     // The changes behind the first one do nothing if it has changed no row.
     const first = statements.find((one) => one.kind === 'change')
-    const isHarmless = first === undefined || (this.#server === 'mariadb' && first.text.inTransaction !== undefined)
-    return await this.#started(() => Promise.allSettled(pipelined(this.connection, issue)), isHarmless)
+    const isHarmless = first === undefined || this.#sentText(first.text).isHarmless
+    if (!this.#isStarted && !isHarmless) await this.#start()
+    throwIfAborted(this.signal)
+    const isStarting = !this.#isStarted
+    this.#isStarted = true
+    const issues = statements.map((one) => this.#issue(one))
+    const sent = pipelined(this.connection, () => {
+      const started = isStarting ? [command(this.connection, START)] : []
+      return { started, outcomes: issues.map((issue) => issue()) }
+    })
+    // They are waited for together, since an abort ends all of them.
+    const ended = Promise.all([Promise.allSettled(sent.started), Promise.allSettled(sent.outcomes)])
+    const [[started], outcomes] = await this.untilAborted(ended)
+    if (started?.status === 'rejected') throw started.reason
+    return outcomes
+  }
+
+  /** What sends a statement of a batch and tells its outcome. Values that are missing are found before any is sent. */
+  #issue(one: BatchStatement): () => Promise<BatchOutcome> {
+    const { connection } = this
+    switch (one.kind) {
+      case 'run': {
+        const values = valuesOf(one.statement, one.values)
+        return async () =>
+          (await execute(connection, one.statement, values)).map((row) => decodeRow(one.statement, row))
+      }
+      case 'rows': {
+        const values = valuesOf(one.statement, one.values)
+        return () => executeRows(connection, one.statement, values)
+      }
+      case 'change':
+      case 'changeWithin': {
+        const values = valuesOf(one.text, one.values)
+        const sql = one.kind === 'change' ? this.#sentText(one.text).sql : textWithin(one.text, one.seconds)
+        return async () => changedBy(await executeChange(connection, { sql }, values))
+      }
+    }
   }
 
   async changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed> {
@@ -223,6 +262,12 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
       this.#pool.discard(this.connection)
     }
   }
+}
+
+/** Throws unless the transaction is still open. */
+function changedBy({ affectedRows, insertId, serverStatus }: ResultSetHeader): Changed {
+  if ((serverStatus & IN_TRANSACTION) === 0) throw new LostTransaction()
+  return { rows: affectedRows, insertedId: unsigned(insertId) }
 }
 
 const textsWithin = new WeakMap<StatementText, { readonly seconds: number; readonly sql: string }>()

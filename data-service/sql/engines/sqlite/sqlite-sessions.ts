@@ -229,11 +229,10 @@ export class SqliteTransactions implements Transactions {
     await this.#wal.close()
   }
 
-  async #enterQueue(signal: AbortSignal, timeout: number): Promise<() => void> {
-    const late = AbortSignal.timeout(timeout)
+  async #enterQueue(signal: Cancellation, timeout: number): Promise<() => void> {
     const turn = this.#queue.enter()
     try {
-      return await raceAbort(turn, AbortSignal.any([signal, late]))
+      return await raceAbort(raceAbort(turn, signal), AbortSignal.timeout(timeout))
     } catch (error) {
       void turn.then((leave) => leave())
       throw signal.aborted ? error : busy()
@@ -257,7 +256,7 @@ function busy(): SqliteError {
 
 interface TransactionOptions {
   readonly connection: SqliteConnection
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
   readonly wal: WalSync
   readonly ended: () => void
 }
@@ -331,7 +330,7 @@ class SqliteTransaction implements OpenTransaction {
   }
 
   async #step<Result>(work: (connection: SqliteConnection) => Result): Promise<Result> {
-    this.#options.signal.throwIfAborted()
+    throwIfAborted(this.#options.signal)
     return await Promise.resolve(work(this.#options.connection))
   }
 }

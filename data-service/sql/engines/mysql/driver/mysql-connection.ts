@@ -13,6 +13,7 @@ import {
   type Statement,
   type StatementText
 } from '../../statement.js'
+import { runPrepared } from './mysql-pipeline.js'
 import { keepRows, MysqlRow } from './mysql-rows.js'
 
 /** The place of a MySQL or MariaDB server. A query at the server finds out which of the two it is. */
@@ -228,7 +229,8 @@ function executeCommand(
 ): Promise<readonly unknown[]> {
   const run = (): Promise<readonly unknown[]> =>
     new Promise((resolve, reject) => {
-      const command = connection.execute({ sql, rowsAsArray: true, values: parametersOf(values) }, (error, rows) => {
+      const prepared = { sql, rowsAsArray: true, values: parametersOf(values) } as const
+      const command = runPrepared<readonly unknown[]>(connection, prepared, (error, rows) => {
         if (error !== null) return reject(error)
         if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, { sql, rowsAsArray: true })
         if (!Array.isArray(rows)) return reject(new TypeError('A SELECT answered no rows'))
@@ -297,7 +299,7 @@ export function executeChange(
 ): Promise<ResultSetHeader> {
   const run = (): Promise<ResultSetHeader> =>
     new Promise((resolve, reject) => {
-      connection.execute<ResultSetHeader>({ sql, values: parametersOf(values) }, (error, header) => {
+      runPrepared<ResultSetHeader>(connection, { sql, values: parametersOf(values) }, (error, header) => {
         if (error === null) resolve(header)
         else reject(error)
       })

@@ -1,4 +1,9 @@
-import type { Connection } from 'mysql2'
+import { channel } from 'node:diagnostics_channel'
+import { LRUCache } from 'lru-cache'
+import type { Connection, QueryError } from 'mysql2'
+
+// How statements are handed to the driver. Its public functions send one statement at a time, and do for each run what could
+// be done once. Its types have only that public part.
 
 /**
  * Sends what `issue` tells the connection to do in one go: the server runs the statements one after the other, and the
@@ -40,7 +45,7 @@ interface PipelinedDriver {
   addCommand(command: DriverCommand): DriverCommand
   /** Of the next packet. The answer to every command begins at 1. */
   sequenceId: number
-  readonly stream: { cork(): void; uncork(): void }
+  write(packet: Buffer): void
 }
 
 /** Several commands that the driver treats as one. */
@@ -54,10 +59,11 @@ class Pipeline implements DriverCommand {
 
   execute(packet: unknown, driver: PipelinedDriver): boolean {
     if (packet === undefined) {
-      driver.stream.cork()
       // What could not be prepared sends nothing, and has told its caller why.
-      this.#waiting = this.#waiting.filter((one) => !one.execute(undefined, driver))
-      driver.stream.uncork()
+      const begin = (): void => {
+        this.#waiting = this.#waiting.filter((one) => !one.execute(undefined, driver))
+      }
+      writtenTogether(driver, begin)
       driver.sequenceId = 1
     } else if (this.#waiting[0]?.execute(packet, driver) !== false) {
       this.#waiting.shift()
@@ -70,4 +76,79 @@ class Pipeline implements DriverCommand {
   onResult(error: Error): void {
     for (const one of this.#waiting.splice(0)) one.onResult?.(error)
   }
+}
+
+/** Hands what `write` makes the driver write to the socket as one piece, for which streams do the work of one. */
+function writtenTogether(driver: PipelinedDriver, write: () => void): void {
+  const packets: Buffer[] = []
+  driver.write = (packet) => {
+    packets.push(packet)
+  }
+  try {
+    write()
+  } finally {
+    Reflect.deleteProperty(driver, 'write')
+    const [first, ...others] = packets
+    if (first !== undefined) driver.write(others.length === 0 ? first : Buffer.concat(packets))
+  }
+}
+
+/** A prepared statement as the driver takes it. */
+interface PreparedRun {
+  readonly sql: string
+  readonly rowsAsArray?: true
+  readonly values: unknown[]
+}
+
+type Answered<Answer> = (error: QueryError | null, answer: Answer) => void
+
+/** What the driver makes of `connection.execute`, once the statement is prepared. */
+type ExecuteCommand = new (
+  options: PreparedRun & { readonly statement: object },
+  answered: Answered<never>
+) => DriverCommand
+
+/** The driver has no other place where the class is found than its first instance. */
+let executeCommand: ExecuteCommand | undefined
+
+/** Whether somebody follows the statements that the driver runs, which only its `execute` tells. */
+const tracing = channel('tracing:mysql2:execute:start')
+
+/**
+ * Runs a prepared statement, which is prepared first where the connection has not done so. For one that is prepared,
+ * `execute` of the driver would make two commands, copy the options twice, and look for it by a text that it joins anew.
+ */
+export function runPrepared<Answer>(
+  connection: Connection,
+  run: PreparedRun,
+  answered: Answered<Answer>
+): DriverCommand {
+  const driver = connection as unknown as PreparingDriver
+  const statement = driver._statements.get(statementKey(driver, run))
+  if (statement === undefined || executeCommand === undefined || tracing.hasSubscribers) {
+    const command: DriverCommand = driver.execute(run, answered)
+    executeCommand ??= command.constructor as ExecuteCommand
+    return command
+  }
+  return driver.addCommand(new executeCommand({ ...run, statement }, answered))
+}
+
+interface PreparingDriver extends PipelinedDriver {
+  /** The statements that the connection has prepared. Asking for one makes it the one used last. */
+  readonly _statements: { get(key: string): object | undefined }
+  readonly constructor: { statementKey(options: Omit<PreparedRun, 'values'>): string }
+  execute<Answer>(run: PreparedRun, answered: Answered<Answer>): DriverCommand
+}
+
+const KEYS = 1024
+const keys = { arrays: new LRUCache<string, string>({ max: KEYS }), plain: new LRUCache<string, string>({ max: KEYS }) }
+
+/** The driver's key of a statement. Kept, because a text that was just joined has to be hashed when it is looked for. */
+function statementKey(driver: PreparingDriver, { sql, rowsAsArray }: PreparedRun): string {
+  const known = rowsAsArray === true ? keys.arrays : keys.plain
+  const kept = known.get(sql)
+  if (kept !== undefined) return kept
+  const key = driver.constructor.statementKey({ sql, ...(rowsAsArray === true ? { rowsAsArray } : {}) })
+  known.set(sql, key)
+  return key
 }
