@@ -123,6 +123,7 @@ export function padToPowerOfTwo<Member>(list: readonly Member[]): readonly Membe
   const last = list.at(-1)
   if (last === undefined) return list
   const length = 2 ** Math.ceil(Math.log2(list.length))
+  if (length === list.length) return list
   return [...list, ...Array<Member>(length - list.length).fill(last)]
 }
 

@@ -263,7 +263,7 @@ export class ChangeTexts {
   }
 
   insert(table: string, columns: readonly string[], rows: number): StatementText {
-    return this.#text(['insert', table, columns, rows], () => {
+    return this.#text(`insert\`${table}\`${columns.join('`')}\`${rows}`, () => {
       const row = (index: number) => Object.fromEntries(columns.map((one, at) => [one, literal(`$r${index}_${at}`)]))
       const all = Array.from({ length: rows }, (_, index) => row(index))
       return statementText(this.#generator.bulkInsertQuery(table, all, {}))
@@ -293,7 +293,8 @@ export class ChangeTexts {
 
   /** Sets the columns, `reset` to their defaults, and advances the version. */
   update(match: Match, columns: readonly string[], reset: readonly string[]): StatementText {
-    return this.#guarded(['update', ...keyOf(match), columns, reset.length, reset], match, (rows) => {
+    const key = `update\`${keyOf(match)}\`${columns.join('`')}\`${reset.length}\`${reset.join('`')}`
+    return this.#guarded(key, match, (rows) => {
       const { table, versionColumn } = match.of
       if (versionColumn === undefined)
         throw new TypeError(`Rows of ${table} have no version that an UPDATE could advance`)
@@ -305,13 +306,13 @@ export class ChangeTexts {
   }
 
   delete(match: Match): StatementText {
-    return this.#guarded(['delete', ...keyOf(match)], match, (rows) =>
+    return this.#guarded(`delete\`${keyOf(match)}`, match, (rows) =>
       this.#generator.deleteQuery(match.of.table, rows, {})
     )
   }
 
   /** A change of matched rows, with its form that may be sent together with the start of its transaction. */
-  #guarded(key: readonly unknown[], match: Match, make: (rows: WhereOptions) => string): StatementText {
+  #guarded(key: string, match: Match, make: (rows: WhereOptions) => string): StatementText {
     return this.#text(key, () => {
       const rows = this.#where(match)
       const { guards } = this.#dialect
@@ -328,14 +329,13 @@ export class ChangeTexts {
     return found
   }
 
-  #text(key: readonly unknown[], make: () => StatementText): StatementText {
-    // No name has a backtick.
-    const joined = key.flat().join('`')
-    const kept = this.#compiled.get(joined)
+  /** Parts of the key have backticks between them, which no name has. */
+  #text(key: string, make: () => StatementText): StatementText {
+    const kept = this.#compiled.get(key)
     this.#count(kept !== undefined)
     if (kept !== undefined) return kept
     const compiled = make()
-    this.#compiled.set(joined, compiled)
+    this.#compiled.set(key, compiled)
     return compiled
   }
 
@@ -370,6 +370,6 @@ export function columnKey(table: string, column: string): string {
   return `${quoted(table)}.${quoted(column)}`
 }
 
-function keyOf({ of, conditions, versions }: Match): string[] {
-  return [of.table, shapeOf(conditions), String(versions)]
+function keyOf({ of, conditions, versions }: Match): string {
+  return `${of.table}\`${shapeOf(conditions)}\`${versions}`
 }

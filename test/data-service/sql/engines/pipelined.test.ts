@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import type { Connection } from 'mysql2'
 import type { Socket } from 'node:net'
@@ -147,5 +148,80 @@ describe('statements that are sent together to mysql', () => {
     expect(await execute(connection, READ, ['2'])).to.deep.equal([['two']])
     await together('again', '1')
     expect(await execute(connection, READ, ['1'])).to.deep.equal([['again']])
+  })
+
+  it('go to the socket in one piece', async () => {
+    await together('first', '1')
+    const { stream } = connection as unknown as { stream: Socket }
+    const write = stream.write.bind(stream)
+    let pieces = 0
+    stream.write = ((piece: Buffer, sent: () => void) => {
+      pieces += 1
+      return write(piece, sent)
+    }) as typeof stream.write
+    const outcomes = await together('again', '1')
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled', 'fulfilled'])
+    expect(pieces).to.equal(1)
+  })
+})
+
+describe('prepared statements of a connection to mysql', () => {
+  let fresh: FreshDatabase
+  let connection: Connection
+
+  before(async () => {
+    fresh = await freshDatabase('mysql')
+  })
+  beforeEach(async () => {
+    connection = await openConnection(parseMysqlUrl(fresh.url, ''))
+  })
+  afterEach(() => connection.destroy())
+  after(() => fresh.dispose())
+
+  /** Statements that the server was told to prepare in this session. */
+  const preparations = async (): Promise<number> => {
+    const [rows] = await connection
+      .promise()
+      .query({ sql: "SHOW SESSION STATUS LIKE 'Com_stmt_prepare'", rowsAsArray: true })
+    return Number((rows as unknown as string[][])[0]?.[1])
+  }
+
+  it('are prepared once, and run with other values each time', async () => {
+    const before = await preparations()
+    for (const value of ['one', 'two', 'three']) {
+      expect(await execute(connection, select('SELECT ? AS value'), [value])).to.deep.equal([[value]])
+    }
+    expect((await preparations()) - before).to.equal(1)
+  })
+
+  it('are prepared again when the connection had to give them up', async () => {
+    const first = select('SELECT ? AS first')
+    expect(await execute(connection, first, ['one'])).to.deep.equal([['one']])
+    for (let other = 0; other < 256; other++) await execute(connection, select(`SELECT ? AS v${other}`), ['other'])
+    expect(await execute(connection, first, ['two'])).to.deep.equal([['two']])
+  })
+
+  it('have the same text as one that answers no rows, and their own answers', async () => {
+    const read = 'SELECT ? AS value'
+    await executeChange(connection, text(read), ['one'])
+    expect(await execute(connection, select(read), ['two'])).to.deep.equal([['two']])
+    expect(await execute(connection, select(read), ['three'])).to.deep.equal([['three']])
+  })
+
+  it('are told to whoever follows the statements of the driver', async () => {
+    const read = select('SELECT ? AS value')
+    await execute(connection, read, ['before'])
+    const told: unknown[] = []
+    const follow = (message: unknown): void => {
+      told.push((message as { readonly query: string }).query)
+    }
+    subscribe('tracing:mysql2:execute:start', follow)
+    try {
+      await execute(connection, read, ['followed'])
+    } finally {
+      unsubscribe('tracing:mysql2:execute:start', follow)
+    }
+    await execute(connection, read, ['after'])
+    expect(told).to.deep.equal([read.sql])
   })
 })
