@@ -187,7 +187,7 @@ describe('connections of clients', () => {
     expect(await answered).to.be.within(many, many + 1)
     gateway.app.server.off('request', count)
     client.destroy()
-  }).timeout(60_000)
+  }).timeout(180_000)
 
   it('a client that leaves takes its waiting requests along', async () => {
     gateway.data.answerGet = () => new Promise(() => {})
