@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises'
-import { relative } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeCatalogue } from '../data-service/plan/model/catalogue.js'
 import { describeCatalogue } from '../data-service/rpc/describe.js'
@@ -12,6 +12,7 @@ import type { Navigation } from '../shared/gen/entity/v1/Navigation.js'
 import type { Operation } from '../shared/gen/entity/v1/Operation.js'
 import type { Property } from '../shared/gen/entity/v1/Property.js'
 import type { Resource } from '../shared/gen/entity/v1/Resource.js'
+import { messageOf } from '../shared/start-error.js'
 import { loadApplication } from './application.js'
 import { checkApplication } from './check.js'
 import { type CommandLine, Failure } from './command.js'
@@ -34,7 +35,12 @@ export async function clientTypes(line: CommandLine): Promise<number> {
     process.stdout.write(text)
     return 0
   }
-  await writeFile(out, text)
+  try {
+    await mkdir(dirname(resolve(out)), { recursive: true })
+    await writeFile(out, text)
+  } catch (error) {
+    throw new Failure(`${out} cannot be written: ${messageOf(error)}.`)
+  }
   process.stdout.write(`Wrote ${relative('', out)}\n`)
   return 0
 }

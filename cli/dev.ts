@@ -36,7 +36,9 @@ function welcome({ base, dataService, hasRenderer }: Running, loaded: LoadedAppl
   const { application, environment } = loaded
   const { entities, roles, sample } = application
   const names = Object.keys(roles)
-  const [first] = entities
+  // One that the line below can read without a token, if there is one.
+  const first =
+    entities.find(({ access }) => Object.values(access).every(({ kind }) => kind === 'everyone')) ?? entities[0]
   const tried = environment['SAMPLE_DATA'] === 'true' && sample !== undefined
   return [
     '',

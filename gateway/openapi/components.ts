@@ -236,7 +236,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   415: 'The body is not of the media type that is taken.',
   422: 'The state of the row does not allow it, or the key was used for another request.',
   428: 'If-Match is missing.',
-  429: 'Too many attempts.',
+  429: 'Too many attempts, or too many requests of one address.',
   503: 'The data service or a database behind it cannot be reached.'
 }
 

@@ -21,6 +21,13 @@ export function parseRateLimit(text: string): RateLimit | Error {
     : new Error('must be <count>/<seconds>, such as 600/60 for 600 requests a minute')
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether @fastify/cors has taken the request for a preflight. undefined where the setting of origins is not there. */
+    corsPreflightEnabled?: boolean
+  }
+}
+
 /** Addresses that are counted at a time. Beyond, the one that was seen least lately is forgotten. */
 const COUNTED_ADDRESSES = 65_536
 
@@ -44,7 +51,8 @@ export const rateLimit = fp<{ limit: RateLimit }>(
     const countRequest = app.createRateLimit()
     const policy = `"address";q=${count};w=${seconds}`
     app.addHook('onRequest', async (request, reply) => {
-      if (request.routeOptions.config.rateLimit === false) return
+      // A preflight is the browser's own, and asks for nothing.
+      if (request.routeOptions.config.rateLimit === false || request.corsPreflightEnabled === true) return
       const window = await countRequest(request)
       if (window.isAllowed) return
       const reset = Math.max(1, window.ttlInSeconds)

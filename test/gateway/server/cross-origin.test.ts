@@ -85,6 +85,8 @@ describe('scripts of other origins', () => {
     expect([statusCode, body, headers.allow]).to.deep.equal([204, '', 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'])
     const { 'access-control-expose-headers': exposed, ...others } = corsOf(headers)
     expect(exposed).to.be.a('string')
+    // It asks for nothing, so it is not counted either.
+    expect(headers).not.to.have.any.keys('ratelimit', 'ratelimit-policy')
     expect(others).to.deep.equal({
       'access-control-allow-origin': APP,
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
