@@ -44,6 +44,9 @@ export function createApp(): FastifyInstance {
     reply.header('api-supported-versions', '1.0')
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
+    reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
+    reply.header('referrer-policy', 'no-referrer')
+    reply.header('cross-origin-resource-policy', 'same-origin')
     done()
   })
   return app
