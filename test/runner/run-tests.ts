@@ -95,7 +95,7 @@ function testFiles(filters: readonly string[]): TestFile[] {
 }
 
 /** These need a server of MariaDB, whose statements and connections they count, or take minutes with no call of ours. */
-const NOT_OVER_UNARY = /\/(statement-texts|pool-size|random-queries)\.test\.ts$/
+const NOT_OVER_UNARY = /\/(statement-texts|pool-size|random-queries|metrics)\.test\.ts$/
 const UNARY = { DATA_SERVICE_CALLS: 'unary', TEST_DATABASE: 'sqlite' }
 
 /**
