@@ -95,13 +95,16 @@ describe(PAGE, function () {
     expect(titles).to.include('loyalty-visits delete goes without a tag and knows no tag that matches')
   })
 
-  it('makes entities that the test of deleted rules judges by rules.ts, or leaves to their own words', async () => {
-    const { passes, failures } = await runTestFile(copy, { name: 'deleted-rules', grep: '' })
-    expect(told(failures)).to.deep.equal([])
-    expect(passes.map(({ fullTitle }) => fullTitle)).to.include(
-      'an entity file without the predicate of its reads is found out by the tests of every entity'
-    )
-  })
+  // The whole test of deleted rules once more takes minutes, so it is a part of `npm run soak`.
+  if (process.env['SOAK_ROUNDS'] !== undefined) {
+    it('makes entities that the test of deleted rules judges by rules.ts, or leaves to their own words', async () => {
+      const { passes, failures } = await runTestFile(copy, { name: 'deleted-rules', grep: '' })
+      expect(told(failures)).to.deep.equal([])
+      expect(passes.map(({ fullTitle }) => fullTitle)).to.include(
+        'an entity file without the predicate of its reads is found out by the tests of every entity'
+      )
+    })
+  }
 })
 
 function told(failures: Report['failures']): string[] {
