@@ -7,12 +7,12 @@ import { Failure } from './failure.mjs'
 import { projectRoot } from './project-root.mjs'
 
 /**
- * Makes everything ready to run from whatever state the checkout is in: dependencies, types of the proto files, the typed client, dist/.
+ * Makes everything ready to run from whatever state the checkout is in: dependencies, types of the proto files, packages for clients, dist/.
  * Costs milliseconds when all is ready.
  */
 export async function prepare() {
   checkNodeVersion()
-  for (const step of [dependencies, protoTypes, typedClient, compiledCode]) {
+  for (const step of [dependencies, protoTypes, typedClient, reactAdmin, compiledCode]) {
     if (step.isDone()) continue
     await withLock(async () => {
       // Another command may have done it meanwhile.
@@ -77,17 +77,26 @@ const protoTypes = unlessUnchanged('shared/gen/.fingerprint', ['proto', 'package
   if (code !== 0) throw new Failure('Generating types from proto/ failed: see above.')
 })
 
-const CLIENT = 'clients/typescript'
+/** The package of the typed client, and that of react-admin's providers, which is compiled against it. */
+const typedClient = clientPackage('clients/typescript')
+const reactAdmin = clientPackage('clients/react-admin', ['clients/typescript/src'])
 
-/** The package of the typed client, which has a build of its own so that it holds nothing of the server. */
-const typedClient = unlessUnchanged(
-  `${CLIENT}/dist/.fingerprint`,
-  [`${CLIENT}/src`, `${CLIENT}/tsconfig.json`, 'tsconfig.json', 'package-lock.json'],
-  async () => {
-    rmSync(join(projectRoot, CLIENT, 'dist'), { recursive: true, force: true })
-    await compile(CLIENT)
-  }
-)
+/**
+ * A package for clients, which has a build of its own so that it holds nothing of the server.
+ *
+ * @param {string} folder
+ * @param {readonly string[]} uses the sources of other packages that it is compiled against
+ */
+function clientPackage(folder, uses = []) {
+  return unlessUnchanged(
+    `${folder}/dist/.fingerprint`,
+    [`${folder}/src`, `${folder}/tsconfig.json`, ...uses, 'tsconfig.json', 'package-lock.json'],
+    async () => {
+      rmSync(join(projectRoot, folder, 'dist'), { recursive: true, force: true })
+      await compile(folder)
+    }
+  )
+}
 
 const SOURCES = [
   'shared',
@@ -95,6 +104,7 @@ const SOURCES = [
   'data-service',
   'cli',
   'clients/typescript/src',
+  'clients/react-admin/src',
   'examples',
   'test',
   'bench',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { packageRoot } from '../harness/package-root.js'
-import { CLIENT, EVERYTHING, importsOf, PRODUCT, type SourceFile, sourceFiles } from './source-files.js'
+import { CLIENT, EVERYTHING, importsOf, PRODUCT, REACT_ADMIN, type SourceFile, sourceFiles } from './source-files.js'
 
 /** Imports of the files that the rule names and does not allow, as `file → import`. */
 function violations(files: readonly SourceFile[], allowed: (imported: string, file: SourceFile) => boolean): string[] {
@@ -68,6 +68,15 @@ describe('imports', () => {
     expect(violations(client, under(CLIENT))).to.deep.equal([])
     const others = [...product, ...sourceFiles('examples')]
     expect(violations(others, (imported) => !under(CLIENT)(imported))).to.deep.equal([])
+  })
+
+  it('of the providers of react-admin reach their own files, ra-core and the types of the typed client alone', () => {
+    const providers = sourceFiles(REACT_ADMIN)
+    const open = (imported: string): boolean =>
+      under(REACT_ADMIN)(imported) || ['ra-core', '@uniform-rest/client'].includes(imported)
+    expect(violations(providers, open)).to.deep.equal([])
+    const loaded = providers.flatMap((file) => importsOf(withoutTypeImports(file)))
+    expect(loaded).to.include('ra-core').and.to.not.include('@uniform-rest/client')
   })
 
   it('of the main entry point reach neither a driver nor a transport nor the gateway', () => {

@@ -22,7 +22,9 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
 export const PRODUCT = ['gateway', 'data-service', 'shared', 'cli'] as const
 /** The typed client, a package of its own. */
 export const CLIENT = 'clients/typescript/src'
-export const EVERYTHING = [...PRODUCT, CLIENT, 'examples', 'test', 'bench'] as const
+/** The providers of react-admin, another package. */
+export const REACT_ADMIN = 'clients/react-admin/src'
+export const EVERYTHING = [...PRODUCT, CLIENT, REACT_ADMIN, 'examples', 'test', 'bench'] as const
 
 /** Files whose code, comments and string contents left out, matches. */
 export function filesWithCode(files: readonly SourceFile[], pattern: RegExp): string[] {

@@ -118,6 +118,14 @@ export class Client<A extends ApplicationTypes> {
     this.#session.set(token)
   }
 
+  /**
+   * The access token of the caller, asked for if there is none yet; undefined for a caller who is not logged in. Its claims
+   * say who that is. They are for what is shown alone: the service decides by itself.
+   */
+  async token(options: CallOptions = {}): Promise<string | undefined> {
+    return await this.#session.token(options.signal)
+  }
+
   /** Ends the session and its cookies, and forgets the token. */
   async logout(options: CallOptions = {}): Promise<void> {
     this.#session.set()

@@ -1,0 +1,265 @@
+import type { ApplicationTypes, Client, CsvExport, ResourceName, TypesOf } from '@uniform-rest/client'
+import type {
+  DataProvider,
+  GetManyReferenceParams,
+  Identifier,
+  PaginationPayload,
+  RaRecord,
+  SortPayload
+} from 'ra-core'
+import { type FilterOf, readFilter } from './filters.js'
+import {
+  type AnyApplication,
+  type AnyClient,
+  type ListParams,
+  optionsOf,
+  readByIds,
+  type ReadMeta,
+  type ReadParams,
+  readRange,
+  type Rows,
+  shapeOf,
+  sortKeys
+} from './reads.js'
+import {
+  act,
+  deleteRow,
+  PendingCreates,
+  reported,
+  type SeenRow,
+  updateListed,
+  updateRow,
+  writeEach,
+  type WriteMeta
+} from './writes.js'
+
+export interface DataProviderOptions<A extends ApplicationTypes> {
+  readonly client: Client<A>
+  /**
+   * The properties of each composite key, in their order: `{ 'film-actors': ['actorId', 'filmId'] }`. The id of such a row
+   * is one text, which can be neither filtered nor sorted by.
+   */
+  readonly compositeKeys?: { readonly [Name in ResourceName<A>]?: readonly TypesOf<A, Name>['sort'][] }
+  /** The resource that holds the audit entries; `audit-entries` without it. */
+  readonly auditResource?: ResourceName<A>
+}
+
+export interface ActParams<Action extends string, Body> extends SeenRow {
+  readonly action: Action
+  /** What the action takes. */
+  readonly data?: Body
+  readonly meta?: Pick<WriteMeta, 'idempotencyKey'>
+  readonly signal?: AbortSignal
+}
+
+interface ExportOptions {
+  readonly sort?: SortPayload
+  /** Whether the file begins with a byte order mark, for spreadsheets; true without it. */
+  readonly bom?: boolean
+  /** Whether texts that a spreadsheet would run are marked with `'`; true without it. */
+  readonly escapeFormulas?: boolean
+  readonly meta?: Pick<ReadMeta, 'parameters'>
+  readonly signal?: AbortSignal
+}
+
+export interface ExportParams<A extends ApplicationTypes, Name extends ResourceName<A>> extends ExportOptions {
+  readonly filter?: FilterOf<A, Name>
+  readonly fields?: readonly TypesOf<A, Name>['fields'][]
+}
+
+export interface LookupParams {
+  /** Text that the name contains. */
+  readonly search?: string
+  readonly meta?: Pick<ReadMeta, 'parameters'>
+  readonly signal?: AbortSignal
+}
+
+export interface LookupAnswer<Id> {
+  readonly data: readonly { readonly id: Id; readonly name: string | null }[]
+  /** Whether choices were left out: there are more than 1000. */
+  readonly isTruncated: boolean
+}
+
+export interface HistoryParams {
+  readonly id: Identifier
+  readonly pagination?: PaginationPayload
+  readonly signal?: AbortSignal
+}
+
+/** An audit entry: who wrote a row, when, and by what. */
+export interface HistoryEntry {
+  readonly id: string
+  /** RFC 3339, UTC. */
+  readonly at: string
+  /** Issuer and subject of the access token. */
+  readonly subject: string
+  readonly resource: string
+  readonly rowId: string
+  /** `create`, `update`, `delete` or the name of an action. */
+  readonly action: string
+  /** That of the log lines of the request. */
+  readonly requestId: string | null
+}
+
+/** What this service has beyond what react-admin asks of it. As its own methods, all are called as (resource, params). */
+export interface FurtherMethods<A extends ApplicationTypes> {
+  /** One of the resource's actions. Resolves with the row after it; rejects with a ConflictError for a stale row. */
+  act<Name extends ResourceName<A>, Action extends string & keyof TypesOf<A, Name>['actions']>(
+    resource: Name,
+    params: ActParams<Action, TypesOf<A, Name>['actions'][Action]>
+  ): Promise<{ readonly data: TypesOf<A, Name>['row'] }>
+
+  /**
+   * The rows of a list as a CSV file that is read while it comes: `fileName`, `file()`, and at its end `isTruncated`, which
+   * says whether the service left out rows beyond `rowLimit`. One that breaks off throws an ExportIncompleteError.
+   */
+  exportCsv<Name extends ResourceName<A>>(
+    resource: Name,
+    params?: ExportParams<A, Name>
+  ): Promise<CsvExport<TypesOf<A, Name>['fields']>>
+
+  /** Ids and names of the rows, ordered by name: the choices of an input. */
+  lookup<Name extends ResourceName<A>>(
+    resource: Name,
+    params?: LookupParams
+  ): Promise<LookupAnswer<TypesOf<A, Name>['id']>>
+
+  /** The audit entries of a row, the newest first. It takes the permission to read them. */
+  history(
+    resource: ResourceName<A>,
+    params: HistoryParams
+  ): Promise<{ readonly data: readonly HistoryEntry[]; readonly total: number }>
+}
+
+export interface UniformRestDataProvider<A extends ApplicationTypes> extends DataProvider, FurtherMethods<A> {}
+
+/** The data provider of a react-admin application over the typed client. */
+export function uniformRestDataProvider<A extends ApplicationTypes>({
+  client,
+  compositeKeys = {},
+  auditResource
+}: DataProviderOptions<A>): UniformRestDataProvider<A> {
+  // react-admin passes any record of any resource. The types of the application come back with the answer's.
+  const anyClient = client as unknown as AnyClient
+  const keys = compositeKeys as Readonly<Record<string, readonly string[] | undefined>>
+  const rowsOf = (resource: string): Rows => anyClient.resource(resource)
+  return {
+    ...standardMethods(rowsOf, keys),
+    ...furtherMethods(rowsOf, keys, auditResource ?? 'audit-entries')
+  }
+}
+
+type RowsOf = (resource: string) => Rows
+type Keys = Readonly<Record<string, readonly string[] | undefined>>
+
+function standardMethods(rowsOf: RowsOf, keys: Keys): DataProvider {
+  const creates = new PendingCreates()
+  const range = <R>(resource: string, params: ListParams) =>
+    reported(async () => {
+      const { data, ...others } = await readRange(rowsOf(resource), params, keys[resource])
+      return { ...others, data: data as R[] }
+    })
+  return {
+    supportAbortSignal: true,
+
+    getList: <R extends RaRecord>(resource: string, params: ListParams) => range<R>(resource, params),
+
+    getManyReference: async <R extends RaRecord>(resource: string, params: GetManyReferenceParams & ReadParams) => {
+      const { target, id } = params
+      const { where, search } = readFilter(params.filter)
+      const filter = { ...where, q: search, [target]: [...(where[target] ?? []), { eq: id }] }
+      return await range<R>(resource, { ...params, filter })
+    },
+
+    getOne: <R extends RaRecord>(resource: string, params: ReadParams & { readonly id: Identifier }) =>
+      reported(async () => ({
+        data: (await rowsOf(resource).get(params.id, shapeOf(params.meta), optionsOf(params))) as R
+      })),
+
+    getMany: <R extends RaRecord>(resource: string, params: ReadParams & { readonly ids: readonly Identifier[] }) =>
+      reported(async () => ({ data: (await readByIds(rowsOf(resource), params, keys[resource])) as R[] })),
+
+    create: <R>(resource: string, params: { readonly data: object; readonly meta?: WriteMeta }) =>
+      reported(async () => ({ data: (await creates.create(rowsOf(resource), resource, params)) as R })),
+
+    update: <R>(resource: string, params: SeenRow & { readonly data: object; readonly meta?: WriteMeta }) =>
+      reported(async () => ({ data: (await updateRow(rowsOf(resource), params)) as R })),
+
+    updateMany: async (
+      resource: string,
+      { ids, data }: { readonly ids: readonly Identifier[]; readonly data: object }
+    ) => ({
+      data: await writeEach(ids, (id) => updateListed(rowsOf(resource), id, data))
+    }),
+
+    delete: <R extends RaRecord>(resource: string, params: SeenRow) =>
+      reported(async () => {
+        await deleteRow(rowsOf(resource), params)
+        return { data: (params.previousData ?? { id: params.id }) as R }
+      }),
+
+    deleteMany: async (resource: string, { ids }: { readonly ids: readonly Identifier[] }) => ({
+      data: await writeEach(ids, (id) => deleteRow(rowsOf(resource), { id }))
+    })
+  }
+}
+
+interface AnyExport extends ExportOptions {
+  readonly filter?: unknown
+  readonly fields?: readonly string[]
+}
+
+function furtherMethods(rowsOf: RowsOf, keys: Keys, auditResource: string): FurtherMethods<AnyApplication> {
+  return {
+    act: (resource: string, params: ActParams<string, object>) =>
+      reported(async () => ({ data: await act(rowsOf(resource), params) })),
+
+    exportCsv: (resource: string, params: AnyExport = {}) =>
+      reported(() => {
+        const { filter, sort, fields, bom = true, escapeFormulas = true, meta } = params
+        const order = sortKeys(sort, keys[resource])
+        return rowsOf(resource).export(
+          {
+            ...readFilter(filter),
+            ...meta,
+            ...(order === undefined ? {} : { sort: order }),
+            ...(fields === undefined ? {} : { fields }),
+            bom,
+            escapeFormulas
+          },
+          optionsOf(params)
+        )
+      }),
+
+    lookup: (resource: string, params: LookupParams = {}) =>
+      reported(async () => {
+        const { search = '', meta } = params
+        const query = { ...meta, ...(search === '' ? {} : { search }) }
+        const { items, isTruncated } = await rowsOf(resource).lookup(query, optionsOf(params))
+        return { data: items, isTruncated }
+      }),
+
+    history: (resource: string, { id, ...params }: HistoryParams) =>
+      reported(async () => {
+        const filter = { resource, rowId: await auditedId(String(id)) }
+        const sort = { field: 'id', order: 'DESC' } as const
+        const { data, total = data.length } = await readRange(rowsOf(auditResource), { ...params, filter, sort })
+        return { data: data as unknown as HistoryEntry[], total }
+      })
+  }
+}
+
+/** An audit entry holds at most so many characters of an id. */
+const LONGEST_ROW_ID = 64
+
+/** An id as audit entries name it: a long one by its first characters and the SHA-256 of the whole in base64url. */
+async function auditedId(id: string): Promise<string> {
+  const characters = Array.from(id)
+  if (characters.length <= LONGEST_ROW_ID) return id
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(id)))
+  const text = btoa(String.fromCharCode(...hash))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+  return `${characters.slice(0, LONGEST_ROW_ID - text.length - 1).join('')}~${text}`
+}

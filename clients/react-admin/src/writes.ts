@@ -1,0 +1,206 @@
+import type { ProblemError } from '@uniform-rest/client'
+import type { Identifier, RaRecord } from 'ra-core'
+import { ConflictError, type FailedRow, isProblemError, ManyError, statusOf, UniformRestError } from './errors.js'
+import { changesOf, membersOf } from './merge-patch.js'
+import type { Rows } from './reads.js'
+
+/** `meta` of writes. */
+export interface WriteMeta {
+  /** Of create and act: chosen by the caller, so that everything that is sent with it is done once. */
+  readonly idempotencyKey?: string
+  /** Of update: the whole row is sent (PUT), in which an optional member that is left out becomes null. */
+  readonly replace?: boolean
+}
+
+/** A row by its id, and as the user saw it: without the latter its version is the one that this client read last. */
+export interface SeenRow {
+  readonly id: Identifier
+  readonly previousData?: RaRecord | undefined
+}
+
+/** An edited row. The version of `data`, which forms keep with the values that they began with, comes first. */
+export interface Update extends SeenRow {
+  readonly data: object
+  readonly meta?: WriteMeta | undefined
+}
+
+export interface Action extends SeenRow {
+  readonly action: string
+  readonly data?: object | undefined
+  readonly meta?: WriteMeta | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Sends what the user changed. Without any version in `data` and `previousData` none is sent, which the service rejects:
+ * one that was read since would make an older form look fresh.
+ */
+export async function updateRow(rows: Rows, { id, data, previousData, meta = {} }: Update): Promise<RaRecord> {
+  const tag = tagOf(data) ?? tagOf(previousData)
+  const sent = meta.replace === true ? membersOf(data) : changesOf(data, previousData)
+  const options = { ifMatch: tag ?? (false as const) }
+  return await guarded(rows, { id, tag, sent, previousData }, () =>
+    meta.replace === true ? rows.replace(id, sent, options) : rows.patch(id, sent, options)
+  )
+}
+
+/** Changes a row of a list by its last read version. */
+export async function updateListed(rows: Rows, id: Identifier, data: object): Promise<void> {
+  const sent = membersOf(data)
+  await guarded(rows, { id, tag: rows.versionOf(id), sent, previousData: undefined }, () => rows.patch(id, sent))
+}
+
+export async function deleteRow(rows: Rows, { id, previousData }: SeenRow): Promise<void> {
+  const tag = tagOf(previousData) ?? rows.versionOf(id)
+  await guarded(rows, { id, tag, sent: undefined, previousData }, () => rows.delete(id, { ifMatch: tag ?? false }))
+}
+
+export async function act(
+  rows: Rows,
+  { id, previousData, action, data, meta = {}, signal }: Action
+): Promise<RaRecord> {
+  const tag = tagOf(previousData) ?? rows.versionOf(id)
+  const { idempotencyKey } = meta
+  return await guarded(rows, { id, tag, sent: data as Readonly<Record<string, unknown>>, previousData }, () =>
+    rows.act(id, action, {
+      ifMatch: tag ?? false,
+      ...(data === undefined ? {} : { body: data }),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...(signal === undefined ? {} : { signal })
+    })
+  )
+}
+
+/**
+ * Writes one row after the other. Resolves with all ids; throws a ManyError that tells the rows that were written from those
+ * that were not.
+ */
+export async function writeEach(
+  ids: readonly Identifier[],
+  write: (id: Identifier) => Promise<void>
+): Promise<Identifier[]> {
+  const done: Identifier[] = []
+  const failed: FailedRow[] = []
+  const untried: Identifier[] = []
+  for (const id of ids) {
+    if (failed.some(({ error }) => concernsAll(error))) {
+      untried.push(id)
+      continue
+    }
+    try {
+      await reported(() => write(id))
+      done.push(id)
+    } catch (error) {
+      failed.push({ id, error })
+    }
+  }
+  if (failed.length > 0) throw new ManyError({ done, failed, untried })
+  return done
+}
+
+/** Nobody is logged in, or nobody answers. */
+function concernsAll(error: unknown): boolean {
+  return [0, 401, 503].includes(statusOf(error))
+}
+
+/** Answers an error of react-admin for each problem of the service. Other errors stay what they are. */
+export async function reported<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isProblemError(error) ? new UniformRestError(error) : error
+  }
+}
+
+interface Guarded extends SeenRow {
+  /** The entity tag that is sent. */
+  readonly tag: string | undefined
+  readonly sent: ConflictError['sent']
+}
+
+/** Makes a ConflictError, with what the row is now, of a precondition that failed. */
+async function guarded<Result>(rows: Rows, row: Guarded, write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write()
+  } catch (error) {
+    if (isProblemError(error) && error.problem.status === 412) throw await conflictOf(rows, row, error)
+    throw error
+  }
+}
+
+async function conflictOf(
+  rows: Rows,
+  { id, tag, sent, previousData }: Guarded,
+  error: ProblemError
+): Promise<ConflictError> {
+  const current = await currentRow(rows, id)
+  const base = tagOf(previousData) === tag ? previousData : undefined
+  const isStale = current === undefined ? undefined : current === null || tagOf(current) !== tag
+  return new ConflictError(error, { sent, base, current, isStale })
+}
+
+async function currentRow(rows: Rows, id: Identifier): Promise<RaRecord | null | undefined> {
+  try {
+    return await rows.get(id)
+  } catch (error) {
+    // The conflict is what the caller must hear of, also where the row cannot be read just now.
+    return isProblemError(error) && error.problem.status === 404 ? null : undefined
+  }
+}
+
+/** The entity tag of a row; undefined for one without a version. */
+function tagOf(row: object | undefined): string | undefined {
+  if (row === undefined || !('rowVersion' in row)) return undefined
+  return typeof row.rowVersion === 'string' && row.rowVersion !== '' ? `W/"${row.rowVersion}"` : undefined
+}
+
+/** Submits whose outcome is not known; the oldest is forgotten first. */
+const MOST_PENDING = 100
+
+/**
+ * The idempotency keys of creates whose outcome is not known. A form that is submitted again after a lost answer, or twice
+ * at once, has the key of the first time, so that the row is made once.
+ */
+export class PendingCreates {
+  readonly #keys = new Map<string, string>()
+
+  async create(
+    rows: Rows,
+    resource: string,
+    { data, meta = {} }: { readonly data: object; readonly meta?: WriteMeta | undefined }
+  ): Promise<RaRecord> {
+    const { idempotencyKey } = meta
+    if (idempotencyKey !== undefined) return await rows.create(data, { idempotencyKey })
+    const submit = `${resource} ${JSON.stringify(data)}`
+    const key = this.#keys.get(submit) ?? randomKey()
+    this.#remember(submit, key)
+    try {
+      const made = await rows.create(data, { idempotencyKey: key })
+      this.#forget(submit, key)
+      return made
+    } catch (error) {
+      // The service keeps no answer of a request that it rejected: the next one is another.
+      if (isProblemError(error) && isRejection(error)) this.#forget(submit, key)
+      throw error
+    }
+  }
+
+  #remember(submit: string, key: string): void {
+    this.#keys.set(submit, key)
+    const [oldest] = this.#keys.keys()
+    if (this.#keys.size > MOST_PENDING && oldest !== undefined) this.#keys.delete(oldest)
+  }
+
+  #forget(submit: string, key: string): void {
+    if (this.#keys.get(submit) === key) this.#keys.delete(submit)
+  }
+}
+
+function isRejection({ problem: { code, status } }: ProblemError): boolean {
+  return status < 500 && code !== 'idempotency.in-flight'
+}
+
+/** 128 random bits. `crypto.randomUUID` is only there on pages with TLS. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16).padStart(8, '0')).join('')
+}
