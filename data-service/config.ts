@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type AdminAddress, readAdminAddress } from '../shared/admin-server.js'
+import { type AdminAddress, readAdminAddress } from '../shared/observe/admin-server.js'
 import { parseLogLevel } from '../shared/logger.js'
 import { readTraceSettings, type TraceSettings } from '../shared/observe/tracing.js'
 import { isSecureUrl, readOpenIdClient } from '../shared/openid-settings.js'

@@ -1,15 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  type AdminAddress,
-  type AdminServer,
-  healthPages,
-  metricsPage,
-  startAdminServer
-} from '../shared/admin-server.js'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, type Logger, logGrpc } from '../shared/logger.js'
-import { openMetrics } from '../shared/observe/prometheus.js'
+import { openAdmin } from '../shared/observe/admin-server.js'
 import { type Environment, help, readArguments } from '../shared/settings.js'
 import { openTracing } from '../shared/observe/tracing.js'
 import { orStartError } from '../shared/start-error.js'
@@ -93,7 +86,6 @@ export async function startDataService(
   let sources = (): DataServiceSources | undefined => undefined
   const metrics = config.admin && new DataServiceMetrics(() => sources())
   const admin = await openAdmin({ address: config.admin, metrics, isReady: () => isReady(), log })
-  if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
   const { grpc } = config
   if (grpc.gatewaySecret === undefined && (grpc.tls?.clientAuth ?? 'none') === 'none') {
     log.warn(
@@ -204,27 +196,6 @@ function typedServicesOf({ entities, typedServices }: Application, log: Logger):
     )
   }
   return typed
-}
-
-/** Health and metrics on a port of their own, if there is one. */
-async function openAdmin({
-  address,
-  metrics,
-  isReady,
-  log
-}: {
-  readonly address: AdminAddress | undefined
-  readonly metrics: DataServiceMetrics | undefined
-  readonly isReady: () => boolean
-  readonly log: Logger
-}): Promise<AdminServer | undefined> {
-  if (address === undefined || metrics === undefined) return undefined
-  const { host, port } = address
-  const pages = new Map([...healthPages(isReady), ...metricsPage(await openMetrics(metrics.families))])
-  return await orStartError(
-    startAdminServer(address, pages, log),
-    (why) => `cannot listen on ADMIN_HOST and ADMIN_PORT (${host}:${port}): ${why}.`
-  )
 }
 
 function expiringIn({ write, auth, outbox }: OpenStores, config: DataServiceConfig): Expiring[] {

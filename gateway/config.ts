@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type AdminAddress, readAdminAddress } from '../shared/admin-server.js'
+import { type AdminAddress, readAdminAddress } from '../shared/observe/admin-server.js'
 import { parseLogLevel } from '../shared/logger.js'
 import { readTraceSettings, type TraceSettings } from '../shared/observe/tracing.js'
 import { readOpenIdClient } from '../shared/openid-settings.js'

@@ -1,14 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  type AdminAddress,
-  type AdminServer,
-  healthPages,
-  metricsPage,
-  startAdminServer
-} from '../shared/admin-server.js'
 import { keepDataPrivate } from '../shared/files.js'
-import { createLogger, type Logger, logGrpc } from '../shared/logger.js'
-import { openMetrics } from '../shared/observe/prometheus.js'
+import { createLogger, logGrpc } from '../shared/logger.js'
+import { openAdmin } from '../shared/observe/admin-server.js'
 import { type Environment, help, readArguments } from '../shared/settings.js'
 import { openTracing } from '../shared/observe/tracing.js'
 import { orStartError } from '../shared/start-error.js'
@@ -64,7 +57,6 @@ async function serve(config: GatewayConfig): Promise<void> {
   let replicas = (): readonly ReplicaState[] => []
   const metrics = config.admin && new GatewayMetrics(() => replicas())
   const admin = await openAdmin({ address: config.admin, metrics, isReady: () => isReady(), log })
-  if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
   const unaryOnly = config.dataServiceCalls === 'unary'
   const pool = new ReplicaPool({ addresses: config.dataServiceAddresses, credentials, unaryOnly, log })
   replicas = () => pool.states()
@@ -109,23 +101,6 @@ async function serve(config: GatewayConfig): Promise<void> {
     await admin?.close()
   }
   log.info('closed')
-}
-
-/** Health and metrics on a port of their own, if there is one. */
-async function openAdmin({
-  address,
-  metrics,
-  isReady,
-  log
-}: {
-  readonly address: AdminAddress | undefined
-  readonly metrics: GatewayMetrics | undefined
-  readonly isReady: () => boolean
-  readonly log: Logger
-}): Promise<AdminServer | undefined> {
-  if (address === undefined || metrics === undefined) return undefined
-  const pages = new Map([...healthPages(isReady), ...metricsPage(await openMetrics(metrics.families))])
-  return await startAdminServer(address, pages, log)
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

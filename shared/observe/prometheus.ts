@@ -1,5 +1,11 @@
-import type { MetricsText } from '../admin-server.js'
 import { type MetricFamily, SECONDS, type Timings } from './tallies.js'
+
+/** Writes the metrics of a process. */
+export interface MetricsText {
+  /** `text/plain; version=0.0.4; charset=utf-8`. */
+  readonly contentType: string
+  write(): Promise<string>
+}
 
 /**
  * The families and Node's own metrics (`process_*`, `nodejs_*`) in the text format of Prometheus. The library is loaded

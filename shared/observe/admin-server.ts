@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { errorKind } from './errors.js'
-import type { Logger } from './logger.js'
-import type { SettingsReader } from './settings.js'
+import { errorKind } from '../errors.js'
+import type { Logger } from '../logger.js'
+import type { SettingsReader } from '../settings.js'
+import { orStartError } from '../start-error.js'
+import { type MetricsText, openMetrics } from './prometheus.js'
+import type { MetricFamily } from './tallies.js'
 
 /** Where a process listens for health checks and metrics, apart from its public port. */
 export interface AdminAddress {
@@ -22,7 +25,7 @@ interface AdminPage {
 type AdminRoute = (path: string) => AdminPage | Promise<AdminPage>
 
 /** The pages of an admin port by their paths. */
-export type AdminPages = ReadonlyMap<string, AdminRoute>
+type AdminPages = ReadonlyMap<string, AdminRoute>
 
 export interface AdminServer {
   /** The port that it listens on, also when port 0 was asked for. */
@@ -49,8 +52,33 @@ function parsePort(text: string): number | undefined | Error {
     : new Error('must be a whole number from 0 to 65535, or unset')
 }
 
-/** `/health/live` and `/health/ready`; `isReady` is called for each request and must answer from memory. */
-export function healthPages(isReady: () => boolean): AdminPages {
+interface AdminOptions {
+  readonly address: AdminAddress | undefined
+  /** undefined without an address: nothing is counted then. */
+  readonly metrics: { readonly families: readonly MetricFamily[] } | undefined
+  /** Called for each request; it must answer from memory. */
+  readonly isReady: () => boolean
+  readonly log: Logger
+}
+
+/**
+ * Health and metrics on a port of their own; undefined without an address. Throws a StartError that names the settings if it
+ * cannot listen.
+ */
+export async function openAdmin({ address, metrics, isReady, log }: AdminOptions): Promise<AdminServer | undefined> {
+  if (address === undefined || metrics === undefined) return undefined
+  const { host, port } = address
+  const pages = new Map([...healthPages(isReady), ...metricsPage(await openMetrics(metrics.families))])
+  const admin = await orStartError(
+    startAdminServer(address, pages, log),
+    (why) => `cannot listen on ADMIN_HOST and ADMIN_PORT (${host}:${port}): ${why}.`
+  )
+  log.info({ port: admin.port }, 'health is told on the admin port')
+  return admin
+}
+
+/** `/health/live` and `/health/ready`. */
+function healthPages(isReady: () => boolean): AdminPages {
   const ready: AdminRoute = (path) => (isReady() ? ok() : problem('upstream.unavailable', path))
   return new Map([
     ['/health', ready],
@@ -59,15 +87,8 @@ export function healthPages(isReady: () => boolean): AdminPages {
   ])
 }
 
-/** Writes the metrics of a process. */
-export interface MetricsText {
-  /** `text/plain; version=0.0.4; charset=utf-8`. */
-  readonly contentType: string
-  write(): Promise<string>
-}
-
 /** `/metrics` in the text format of Prometheus. */
-export function metricsPage(metrics: MetricsText): AdminPages {
+function metricsPage(metrics: MetricsText): AdminPages {
   const page = async (): Promise<AdminPage> => ({
     status: 200,
     headers: { 'content-type': metrics.contentType },
@@ -77,11 +98,7 @@ export function metricsPage(metrics: MetricsText): AdminPages {
 }
 
 /** Serves GET and HEAD of the pages, by path; anything else is a problem document. Rejects if it cannot listen. */
-export async function startAdminServer(
-  { host, port }: AdminAddress,
-  pages: AdminPages,
-  log: Logger
-): Promise<AdminServer> {
+async function startAdminServer({ host, port }: AdminAddress, pages: AdminPages, log: Logger): Promise<AdminServer> {
   const server = createServer(TIMES, (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
     const page = pages.get(path)
