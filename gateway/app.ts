@@ -16,6 +16,7 @@ import { originForm } from './http/query-string.js'
 import { MAX_HEAD_BYTES } from './http/request-head.js'
 import { type KeyRing, processRing } from './key-ring/key-ring.js'
 import type { GatewayMetrics } from './observe/gateway-metrics.js'
+import { RequestLines } from './observe/request-lines.js'
 import { docsPage } from './openapi/docs-page.js'
 import { RESPONSE_HEADERS } from './openapi/components.js'
 import { openApi } from './openapi/document.js'
@@ -35,6 +36,7 @@ import {
   requestIdentity,
   requestLimits,
   requestLog,
+  type RequestRecords,
   securityHeaders
 } from './server/requests.js'
 import { AntiforgeryCheck, antiforgeryRoute, AntiforgeryTokens } from './session/antiforgery.js'
@@ -81,7 +83,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   const { config, data, auth, catalogue, log, now = () => new Date() } = deps
   const address = deps.address ?? new PublicAddress(config)
   const problems = new ProblemSender(address, log)
-  const { app, connections } = createServer(deps, { address, problems })
+  const records = { lines: RequestLines.of(log), metrics: deps.metrics }
+  const { app, connections } = createServer(deps, { address, problems, records })
   const antiforgery = new AntiforgeryTokens(deps.keyRing ?? processRing(now))
   const sessions = sessionTools(auth, config, now)
 
@@ -91,7 +94,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   // Every response has `X-Request-Id`, and `traceparent` if the request had one.
   await app.register(requestIdentity, { tracing: deps.tracing })
   // Every request is one line of the log, and is counted.
-  await app.register(requestLog, { log, metrics: deps.metrics })
+  await app.register(requestLog, records)
   // The operator is warned of a proxy that is missing in TRUSTED_PROXIES.
   await app.register(untrustedProxyWarning, { trustedProxies: config.trustedProxies, log })
   // Every response has the headers that browsers need for safety.
@@ -162,7 +165,11 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
 /** Fastify on its server of HTTP or HTTPS, with what happens to connections and to bytes that are not HTTP. */
 function createServer(
   deps: GatewayDeps,
-  { address, problems }: { readonly address: PublicAddress; readonly problems: ProblemSender }
+  {
+    address,
+    problems,
+    records
+  }: { readonly address: PublicAddress; readonly problems: ProblemSender; readonly records: RequestRecords }
 ): { readonly app: FastifyInstance; readonly connections: Connections } {
   const { config, log, certificates, newRequestId = randomUUID, timeouts = CONNECTION_TIMEOUTS } = deps
   const { strictTransport, trustedProxies, maxConnections } = config
@@ -183,7 +190,8 @@ function createServer(
       // Fastify skips all hooks for these errors, the one of the request log included.
       // Such a request has none of the members that are added to others.
       request.resourceName = ''
-      recordWhenClosed({ log, metrics: deps.metrics }, request, reply)
+      request.report = undefined
+      recordWhenClosed(records, request, reply)
       problems.send(error, request, reply)
     },
     clientErrorHandler: (error, socket) => {

@@ -36,6 +36,11 @@ export function createLogger(options: { name: string; level: string; destination
   )
 }
 
+/** The same log without the search for what must be redacted, for lines whose members all are known to hold no secret. */
+export function unredacted(log: Logger): Logger {
+  return log.child({}, { redact: [] })
+}
+
 /** Logs the messages of the gRPC library, such as those about bad metadata, which it would write to standard error. */
 export function logGrpc(log: Logger): void {
   setLogger({ error: (...parts: unknown[]) => log.info({ reason: shortened(parts.join(' '), 300) }, 'gRPC library') })

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
+import { accountHash } from '../../shared/access-token.js'
 import type { ErrorCode } from '../../shared/errors.js'
 
 /** The account that an event is about. */
@@ -49,24 +49,12 @@ const MESSAGES: Readonly<Record<TrailEntry['event'], string>> = {
 /** Outcomes of what was done as it was asked for. */
 const INFORMING: readonly TrailEntry['outcome'][] = ['success', 'replaced', 'created']
 
-const HASH_DIGITS = 16
-
 /** `log` is the logger of the call, with its request id. Failures are warnings, so that LOG_LEVEL=warn keeps them. */
 export function trail(log: Logger, { account, ...entry }: TrailEntry): void {
   const line = { ...entry, ...(account === undefined ? {} : { account: accountHash(account) }) }
   const message = entry.outcome === 'reuse' ? 'refresh family revoked' : MESSAGES[entry.event]
   if (INFORMING.includes(entry.outcome)) log.info(line, message)
   else log.warn(line, message)
-}
-
-/**
- * The account in log lines: the first 64 bits of the SHA-256 of issuer and subject, with a line feed between. The hash has
- * no key, so that replicas agree on it without a shared secret and an operator can find the lines of a known account. A
- * reader of the logs can therefore check a guessed address.
- */
-function accountHash({ issuer, subject }: TrailSubject): string {
-  const folded = subject.normalize('NFC').toLowerCase().normalize('NFC')
-  return createHash('sha256').update(`${issuer}\n${folded}`).digest('hex').slice(0, HASH_DIGITS)
 }
 
 /**

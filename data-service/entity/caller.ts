@@ -13,6 +13,8 @@ export interface Authenticated {
   /** Issuer and subject together identify a caller. */
   readonly issuer: string
   readonly subject: string
+  /** Issuer and subject in log lines (accountHash of shared/access-token.ts); absent where the service itself calls. */
+  readonly account?: string
   readonly roles: readonly string[]
   readonly permissions: ReadonlySet<string>
   /** The owner claim, 64 bits signed; null if it is missing or no integer. */

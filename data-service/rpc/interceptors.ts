@@ -8,6 +8,7 @@ import { isKeysUnavailable } from '../../shared/key-cache.js'
 import type { RunningSpan, Tracing } from '../../shared/observe/tracing.js'
 import { messageOf } from '../../shared/start-error.js'
 import { requestIdOf } from '../../shared/wire.js'
+import { unredacted } from '../../shared/logger.js'
 import type { Identify } from '../auth/tokens/claims.js'
 import { trail } from '../auth/trail.js'
 import { forCalls } from '../observe/call-scope.js'
@@ -62,6 +63,8 @@ interface Rules<Request> {
   readonly rpc: string
   /** AuthService is answered without a look at the access token. */
   readonly exempt?: boolean
+  /** What the request is for, in the line of the call: a name from a bounded set, or undefined. */
+  readonly resource?: (request: Request) => string | undefined
   /** The row that the request writes to, for the log. */
   readonly target?: (request: Request) => Target
   /** Whether the request itself bounds the call's time, in place of a deadline. */
@@ -89,9 +92,12 @@ function intercepted<Request, Response>(
   interceptors: Interceptors
 ): Intercepted<Request, Response> {
   const { identify, metrics } = interceptors
-  const calls = metrics?.callsOf(rules.rpc)
+  const { rpc } = rules
+  const calls = metrics?.callsOf(rpc)
+  const lines = linesOfCalls(interceptors.log)
   return async (incoming, request) => {
-    const call = new InterceptedCall(incoming, { rpc: rules.rpc, calls, interceptors })
+    const resource = lines && rules.resource?.(request)
+    const call = new InterceptedCall(incoming, { rpc, resource, calls, lines, interceptors })
     try {
       if (rules.bounded?.(request) !== true) requireDeadline(incoming)
       if (rules.exempt !== true) call.caller = await identify(incoming.authorization)
@@ -109,39 +115,43 @@ function intercepted<Request, Response>(
   }
 }
 
+/** Where the lines of calls go, one for each that has ended; undefined if the level leaves them out. */
+function linesOfCalls(log: Logger): Logger | undefined {
+  return log.isLevelEnabled('info') ? unredacted(log) : undefined
+}
+
+interface InterceptedBy {
+  readonly rpc: string
+  readonly resource: string | undefined
+  readonly calls: RpcCalls | undefined
+  readonly lines: Logger | undefined
+  readonly interceptors: Interceptors
+}
+
 /** The context of a call. What few calls ask for is made when it is asked for: a logger takes longer than a read. */
 class InterceptedCall implements CallContext {
   caller: Caller = anonymous
   readonly requestId: string
   readonly peerAddress?: string
   readonly #call: IncomingCall
-  readonly #rpc: string
-  readonly #interceptors: Interceptors
-  /** Where the call is counted; undefined once it was. */
-  #calls: RpcCalls | undefined
+  readonly #by: InterceptedBy
+  /** By `performance.now()`. */
   readonly #begun: number
-  /** undefined where no traces are exported, and once it has ended. */
-  #span: RunningSpan | undefined
+  /** undefined where no traces are exported. */
+  readonly #span: RunningSpan | undefined
+  #hasEnded = false
   #log: Logger | undefined
 
-  constructor(
-    call: IncomingCall,
-    {
-      rpc,
-      calls,
-      interceptors
-    }: { readonly rpc: string; readonly calls: RpcCalls | undefined; readonly interceptors: Interceptors }
-  ) {
-    this.#calls = calls
-    this.#begun = calls?.begin() ?? 0
+  constructor(call: IncomingCall, by: InterceptedBy) {
+    const { rpc, calls, lines, interceptors } = by
+    this.#begun = calls?.begin() ?? (lines === undefined ? 0 : performance.now())
     this.requestId = requestIdOf(call.requestId, interceptors.newRequestId)
     const { tracing } = interceptors
     const { traceparent } = call
     this.#span = tracing && startSpan(tracing, rpc, { traceparent, requestId: this.requestId })
     if (call.peerAddress !== undefined) this.peerAddress = call.peerAddress
     this.#call = call
-    this.#rpc = rpc
-    this.#interceptors = interceptors
+    this.#by = by
   }
 
   get signal(): AbortSignal {
@@ -155,16 +165,17 @@ class InterceptedCall implements CallContext {
   get log(): Logger {
     const { traceparent } = this.#call
     const trace = traceparent === undefined ? {} : { traceparent }
-    this.#log ??= this.#interceptors.log.child({ requestId: this.requestId, rpc: this.#rpc, ...trace })
+    const { rpc, interceptors } = this.#by
+    this.#log ??= interceptors.log.child({ requestId: this.requestId, rpc, ...trace })
     return this.#log
   }
 
   get peerIsGateway(): boolean {
-    return this.#interceptors.isGateway(this.#call)
+    return this.#by.interceptors.isGateway(this.#call)
   }
 
   get clientAddress(): string | undefined {
-    return clientAddressOf(this.#call, this.#interceptors.isGateway)
+    return clientAddressOf(this.#call, this.#by.interceptors.isGateway)
   }
 
   /** Does a part of the call's work, so that its statements are known to be its own. */
@@ -172,18 +183,39 @@ class InterceptedCall implements CallContext {
     return this.#span === undefined ? work() : forCalls([{ span: this.#span }], work)
   }
 
-  /** Counts the call once, with the first code. */
-  ended(code: status, reason?: string): void {
-    this.#calls?.end(this.#begun, code)
-    this.#calls = undefined
-    this.#span?.end({ 'rpc.grpc.status_code': code }, reason)
-    this.#span = undefined
+  /** Records the call once: its first end. `error` is the code of what it failed with. */
+  ended(code: status, error?: ErrorCode): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    const { calls, lines } = this.#by
+    calls?.end(this.#begun, code)
+    this.#span?.end({ 'rpc.grpc.status_code': code }, SERVER_ERRORS.has(code) ? error : undefined)
+    if (lines !== undefined) this.#logEnd(lines, code, error)
   }
 
   failed(error: DomainError): void {
     const isGone = this.cancellation.aborted && error.code !== 'upstream.timeout'
-    const code = isGone ? status.CANCELLED : grpcStatusOf(error)
-    this.ended(code, SERVER_ERRORS.has(code) ? error.code : undefined)
+    if (isGone) this.ended(status.CANCELLED)
+    else this.ended(grpcStatusOf(error), error.code)
+  }
+
+  /** The line of the call. Its members are named as those of the gateway's line for the request (docs/operations.md). */
+  #logEnd(lines: Logger, code: status, error: ErrorCode | undefined): void {
+    const { caller, requestId } = this
+    const { rpc, resource } = this.#by
+    // Members that are undefined are not written.
+    lines.info(
+      {
+        requestId,
+        account: caller.kind === 'authenticated' ? caller.account : undefined,
+        rpc,
+        resource,
+        status: status[code],
+        code: error,
+        durationMs: Math.round((performance.now() - this.#begun) * 1000) / 1000
+      },
+      'call'
+    )
   }
 }
 

@@ -188,12 +188,14 @@ function entityHandlers(
   const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> =>
     Promise.resolve(describeTo(context.peerIsGateway && !asCaller ? 'gateway' : context.caller))
   const { metrics } = interceptors
+  const resource = resourceIn(readDeps)
+  const operationNames = new Set(operations.map(({ name }) => name))
   const write = <Request extends Target, Response extends { readonly replayed?: boolean }>(
     rpc: string,
     handler: UnaryHandler<Request, Response>
   ) => {
     const counted = countedReplays(handler, ({ resource }) => resource, metrics)
-    return intercept<Request, Response>(counted, { rpc, target }, interceptors)
+    return intercept<Request, Response>(counted, { rpc, resource, target }, interceptors)
   }
   return {
     Describe: intercept(describe, { rpc: 'Describe' }, interceptors),
@@ -205,7 +207,11 @@ function entityHandlers(
     Act: write('Act', writes.Act),
     Call: intercept(
       countedReplays(callOperation(deps), ({ operation }) => operation, metrics),
-      { rpc: 'Call', target: ({ operation }) => ({ resource: operation }) },
+      {
+        rpc: 'Call',
+        resource: ({ operation }) => (operationNames.has(operation) ? operation : undefined),
+        target: ({ operation }) => ({ resource: operation })
+      },
       interceptors
     )
   }
@@ -239,10 +245,11 @@ type UnaryReads = Pick<UnaryHandlers<EntityServiceHandlers>, keyof typeof UNARY_
 
 /** The reads that answer with one message, each entity's overrides in place of the standard handlers. */
 function unaryReads(readDeps: ReadDeps, interceptors: Interceptors): UnaryReads {
+  const resource = resourceIn(readDeps)
   const handlers = Object.entries(UNARY_READS).map(([rpc, handlerOf]) => {
     // UNARY_READS holds each handler to the messages of its rpc; the entries of the table have lost that tie.
-    const handler = handlerOf(readDeps) as UnaryHandler<never, object>
-    return [rpc, intercept(handler, { rpc, exempt: false }, interceptors)]
+    const handler = handlerOf(readDeps) as UnaryHandler<{ readonly resource: string }, object>
+    return [rpc, intercept(handler, { rpc, resource, exempt: false }, interceptors)]
   })
   return Object.fromEntries(handlers) as UnaryReads
 }
@@ -251,11 +258,21 @@ function exportCall(readDeps: ReadDeps, interceptors: Interceptors): EntityServi
   return streamCall(
     interceptStream(
       countedExports(exportHandler(readDeps), interceptors.metrics),
-      { rpc: 'Export', bounded: (request) => timesOf(request).idle !== undefined },
+      {
+        rpc: 'Export',
+        resource: resourceIn(readDeps),
+        bounded: (request) => timesOf(request).idle !== undefined
+      },
       interceptors
     ),
     timesOf
   )
+}
+
+/** The resource of a request if there is one of that name, for the log. */
+function resourceIn({ planning: { catalogue } }: ReadDeps): (request: { readonly resource: string }) => string | undefined {
+  const names = new Set(catalogue.resources('gateway').map(({ entity }) => entity.name))
+  return ({ resource }) => (names.has(resource) ? resource : undefined)
 }
 
 /** The resource and the row of a write, for the log. */

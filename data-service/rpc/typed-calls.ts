@@ -93,11 +93,16 @@ function callOf(
   generic: GenericHandlers,
   interceptors: Interceptors
 ): UntypedServiceImplementation[string] {
+  const resource = (): string => rpc.resource
   const target = ({ id }: Message) => ({ resource: rpc.resource, ...(id === undefined ? {} : { id: scalarText(id) }) })
   if (!rpc.streams) {
     const { handle } = rpc
     return unaryCall<Message, Message>(
-      intercept((context, request) => handle(generic, context, request), { rpc: rpc.generic, target }, interceptors)
+      intercept(
+        (context, request) => handle(generic, context, request),
+        { rpc: rpc.generic, resource, target },
+        interceptors
+      )
     )
   }
   const { handle } = rpc
@@ -108,7 +113,7 @@ function callOf(
   return streamCall<Message, Message>(
     interceptStream(
       (context, request) => handle(generic, context, request),
-      { rpc: rpc.generic, bounded: (request) => idleTime(request) !== undefined },
+      { rpc: rpc.generic, resource, bounded: (request) => idleTime(request) !== undefined },
       interceptors
     ),
     (request) => ({ idle: idleTime(request), reader: idleTime(request) })

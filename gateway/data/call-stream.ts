@@ -29,6 +29,14 @@ export interface CallContext {
   readonly clientAddress?: string
   /** Aborted when nobody waits for the answer any more. The call is cancelled then. */
   readonly signal: Cancellation
+  /** Where it is told what else became known; absent where nobody asks. */
+  readonly report?: CallReport
+}
+
+/** What a request learns of its calls besides their answers. It may make several. */
+export class CallReport {
+  /** The `Authorization` of the calls, once an answer has shown that the data service found its token valid. */
+  acceptedAuthorization: string | undefined
 }
 
 /** Why one attempt of a call got no answer. */

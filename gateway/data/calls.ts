@@ -6,14 +6,14 @@ import {
   type ServiceError,
   status
 } from '@grpc/grpc-js'
-import { DomainError } from '../../shared/errors.js'
+import { DomainError, httpStatusOf } from '../../shared/errors.js'
 import { fromRpcStatus, transportError } from '../../shared/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA } from '../../shared/tls.js'
-import { AttemptFailure, type CallContext, checkedAuthorization, MAX_FRAMED_REQUEST } from './call-stream.js'
+import { AttemptFailure, type CallContext, CallReport, checkedAuthorization, MAX_FRAMED_REQUEST } from './call-stream.js'
 import type { Replica, RpcMethod } from './replica.js'
 import type { ReplicaPool } from './replica-pool.js'
 
-export type { CallContext }
+export { type CallContext, CallReport }
 
 /** One unary call: the method, the HTTP request it belongs to, and its message. */
 interface UnaryCall<Request, Response> {
@@ -63,9 +63,12 @@ async function callWithRetries<Request, Response>(
     const replica = serving ?? (await pool.choose(signal, { failed, reuse }))
     try {
       const encoded: EncodedCall = { path: unary.rpc.path, message, deadline, isRepeatable: left > 0 }
-      return decoded(unary.rpc, await callReplica(replica, encoded, unary.call))
+      const answer = decoded(unary.rpc, await callReplica(replica, encoded, unary.call))
+      reportAccepted(unary.call)
+      return answer
     } catch (error) {
       if (!(error instanceof AttemptFailure)) throw error
+      if (isAfterIdentity(error.error)) reportAccepted(unary.call)
       const { maybeSent, ofTransport } = error
       reuse = left > 0 && ofTransport
       const isOver = signal.aborted || failed.has(replica) || (maybeSent && !reuse)
@@ -74,6 +77,18 @@ async function callWithRetries<Request, Response>(
       failed = new Set([...failed, replica])
     }
   }
+}
+
+/** The data service looks at the token before anything else. */
+function reportAccepted({ report, authorization }: CallContext): void {
+  if (report !== undefined) report.acceptedAuthorization = authorization
+}
+
+/** Whether a data service rejects a call in this way only after it has found the token valid: no other 4xx comes before. */
+function isAfterIdentity(error: unknown): boolean {
+  if (!(error instanceof DomainError) || error.code === 'request.malformed') return false
+  const status = httpStatusOf(error)
+  return status >= 400 && status < 500 && status !== 401
 }
 
 function decoded<Response>(rpc: RpcMethod<never, Response>, answer: Buffer): Response {
@@ -235,8 +250,9 @@ function openStream<Request, Response>(
 
 async function* messagesOf<Request, Response>(
   stream: ClientReadableStream<Response>,
-  { call: { signal }, idleTimeout }: StreamCall<Request, Response>
+  { call, idleTimeout }: StreamCall<Request, Response>
 ): AsyncGenerator<Response, void, void> {
+  const { signal } = call
   const cancel = (): void => stream.cancel()
   const listener = { handleEvent: cancel }
   signal.addEventListener('abort', listener)
@@ -251,10 +267,12 @@ async function* messagesOf<Request, Response>(
   try {
     for await (const message of stream as AsyncIterable<Response>) {
       clearTimeout(timer)
+      reportAccepted(call)
       yield message
       timer = setTimeout(giveUp, idleTimeout)
     }
   } catch (error) {
+    if (isAfterIdentity(toDomainError(error))) reportAccepted(call)
     if (!timedOut) throw error
     throw new DomainError('upstream.timeout', 'The data service did not answer in time.', { cause: error })
   } finally {

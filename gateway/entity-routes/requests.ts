@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Cancellation, NEVER } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
-import type { CallContext } from '../data/calls.js'
+import { type CallContext, CallReport } from '../data/calls.js'
 import type { Catalogue } from '../data/catalogue.js'
 import type { DataClient, Unplaced } from '../data/data-client.js'
 import { clientAddress } from '../http/client-address.js'
@@ -111,12 +111,14 @@ export function writeContext(request: FastifyRequest): CallContext {
 }
 
 function callContext(request: FastifyRequest, signal: Cancellation): CallContext {
+  request.report ??= new CallReport()
   return {
     authorization: authorizationOf(request.raw.rawHeaders),
     requestId: request.id,
     traceparent: request.traceparent,
     clientAddress: clientAddress(request),
-    signal
+    signal,
+    report: request.report
   }
 }
 

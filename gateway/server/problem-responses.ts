@@ -63,6 +63,7 @@ export class ProblemSender {
 
   send(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const error = this.#understood(thrown, reply.raw.destroyed ? undefined : request.id)
+    request.errorCode = error.code
     const problem = toProblem(error, {
       base: this.#address.baseFor(request),
       path: pathOf(request.originalUrl),

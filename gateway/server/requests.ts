@@ -4,10 +4,11 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { CancellationSource } from '../../shared/cancellation.js'
-import { DomainError } from '../../shared/errors.js'
-import type { Logger } from '../../shared/logger.js'
+import { DomainError, type ErrorCode } from '../../shared/errors.js'
 import type { RunningSpan, Tracing } from '../../shared/observe/tracing.js'
+import type { CallReport } from '../data/calls.js'
 import type { GatewayMetrics } from '../observe/gateway-metrics.js'
+import type { RequestLines } from '../observe/request-lines.js'
 import { addVary } from '../http/header-fields.js'
 import { loggedPath } from '../http/query-string.js'
 import {
@@ -27,6 +28,10 @@ declare module 'fastify' {
     span: RunningSpan | undefined
     /** The resource, or the operation of the application, that the request is for; empty until it is known, and for others. */
     resourceName: string
+    /** What the calls for this request have told; undefined until there is one. */
+    report: CallReport | undefined
+    /** The code of the problem document that it was answered with; undefined for any other answer. */
+    errorCode: ErrorCode | undefined
   }
 
   interface FastifyContextConfig {
@@ -43,6 +48,8 @@ export const requestIdentity = fp<{ tracing?: Tracing | undefined }>(
     app.decorateRequest('traceparent', undefined)
     app.decorateRequest('span', undefined)
     app.decorateRequest('resourceName', '')
+    app.decorateRequest('report', undefined)
+    app.decorateRequest('errorCode', undefined)
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id)
       const { traceparent } = request.headers
@@ -76,7 +83,8 @@ function newSpanId(): string {
 
 /** Where requests are recorded that have ended. */
 export interface RequestRecords {
-  readonly log: Logger
+  /** undefined where the level of the log leaves them out. */
+  readonly lines: RequestLines | undefined
   /** undefined where nobody asks for metrics. */
   readonly metrics: GatewayMetrics | undefined
 }
@@ -94,13 +102,12 @@ export const requestLog = fp<RequestRecords>(
 
 /** Records a request when its response has ended. */
 export function recordWhenClosed(
-  { log, metrics }: RequestRecords,
+  { lines, metrics }: RequestRecords,
   request: FastifyRequest,
   { raw }: FastifyReply
 ): void {
-  const isLogged = log.isLevelEnabled('info')
   const { span } = request
-  if (!isLogged && metrics === undefined && span === undefined) return
+  if (lines === undefined && metrics === undefined && span === undefined) return
   const started = performance.now()
   metrics?.requestStarted()
   raw.once('close', () => {
@@ -111,7 +118,18 @@ export function recordWhenClosed(
     if (metrics !== undefined) {
       metrics.requestEnded({ route: routeLabelOf(request), resource, method, status }, duration)
     }
-    if (isLogged) logRequest(log, request, { raw, duration })
+    lines?.write({
+      requestId: request.id,
+      acceptedAuthorization: request.report?.acceptedAuthorization,
+      method: sentMethod(request),
+      path: loggedPath(request.originalUrl),
+      route: routeLabelOf(request),
+      resource,
+      status: raw.statusCode,
+      code: request.errorCode,
+      duration,
+      isAborted: !raw.writableFinished
+    })
   })
 }
 
@@ -129,23 +147,6 @@ function endSpan(
 /** A name from a bounded set: never the path that was sent. */
 function routeLabelOf({ routeOptions: { url, config } }: FastifyRequest): string {
   return config.routeLabel ?? url ?? 'none'
-}
-
-/** The line of a request. The query is left out, since filter values are user data. */
-function logRequest(
-  log: Logger,
-  request: FastifyRequest,
-  { raw, duration }: { readonly raw: ServerResponse; readonly duration: number }
-): void {
-  const line = {
-    requestId: request.id,
-    method: sentMethod(request),
-    path: loggedPath(request.originalUrl),
-    status: raw.statusCode,
-    durationMs: Math.round(duration * 1000) / 1000
-  }
-  if (raw.writableFinished) log.info(line, 'request')
-  else log.info({ ...line, aborted: true }, 'request')
 }
 
 /** One year (RFC 6797 section 6.1.1). Without includeSubDomains: the gateway cannot decide for other hosts. */

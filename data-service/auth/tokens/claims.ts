@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import {
+  accountHash,
   type Claims,
   isStillValid,
   type Issuer,
@@ -111,6 +112,7 @@ export function callerOfClaims(claims: Claims, mapping: ClaimMapping, permission
     kind: 'authenticated',
     issuer: claims.iss,
     subject: claims.sub,
+    account: accountHash({ issuer: claims.iss, subject: claims.sub }),
     roles,
     permissions: new Set([...permissionsOf(roles), ...mapping.permissions(claims)]),
     owner: parseOwner(mapping.owner(claims)),
