@@ -39,6 +39,7 @@ import {
   type RequestRecords,
   securityHeaders
 } from './server/requests.js'
+import { serverTiming } from './server/server-timing.js'
 import { AntiforgeryCheck, antiforgeryRoute, AntiforgeryTokens } from './session/antiforgery.js'
 import { authRoutes, keySetRoute } from './session/auth-routes.js'
 import { HtmlRefresh } from './session/html-refresh.js'
@@ -91,10 +92,21 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   // Hooks run in the order of these registrations, before the handler of any route.
   // Pipelined requests of one connection start one after the other.
   app.addHook('onRequest', ({ raw }, reply, done) => connections.startInOrder(raw, reply.raw, done))
+  // No connection outlives the answers that it waits for when the gateway ends.
+  app.addHook('onRequest', ({ raw }, reply, done) => {
+    if (deps.stopping?.aborted === true && raw.httpVersionMajor === 1) reply.header('connection', 'close')
+    done()
+  })
+  app.addHook('preClose', (done) => {
+    connections.endAfterAnswers(app.server)
+    done()
+  })
   // Every response has `X-Request-Id`, and `traceparent` if the request had one.
   await app.register(requestIdentity, { tracing: deps.tracing })
   // Every request is one line of the log, and is counted.
   await app.register(requestLog, records)
+  // Every response tells how long it took where a setting says so.
+  if (config.serverTiming) await app.register(serverTiming)
   // The operator is warned of a proxy that is missing in TRUSTED_PROXIES.
   await app.register(untrustedProxyWarning, { trustedProxies: config.trustedProxies, log })
   // Every response has the headers that browsers need for safety.

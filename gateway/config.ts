@@ -29,6 +29,8 @@ export interface GatewayConfig {
   readonly maxConnections: number
   /** Origins whose scripts may call the API with a bearer token. */
   readonly corsOrigins: readonly string[]
+  /** Whether responses have `Server-Timing`. */
+  readonly serverTiming: boolean
   /** The requests of each address; undefined for no limit. */
   readonly rateLimit: RateLimit | undefined
   /** Milliseconds that the process may be late before it refuses requests; 0 for no limit. */
@@ -68,6 +70,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     drainTime: settings.parsed('DRAIN_TIME', { fallback: '0s', parse: parseDurationOrNone }),
     maxConnections: settings.integer('MAX_CONNECTIONS', { fallback: 10_000, min: 1, max: 1_000_000 }),
     corsOrigins: settings.parsed('CORS_ORIGINS', { fallback: '', parse: parseOrigins }),
+    serverTiming: settings.flag('SERVER_TIMING', false),
     rateLimit: settings.parsed('RATE_LIMIT', { fallback: '', parse: unlessBlank(parseRateLimit) }),
     maxEventLoopDelay: settings.parsed('MAX_EVENT_LOOP_DELAY', { fallback: '2s', parse: parseDurationOrNone }),
     publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) })

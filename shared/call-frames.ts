@@ -22,6 +22,23 @@ export const METADATA_TEXT = /^[\x20-\x7e]*$/
 /** Calls under way on a stream, answers that wait to be sent included. */
 export const MAX_CALLS = 1000
 
+/** What time a data service took for a call, in microseconds. */
+export interface CallTimes {
+  /** From the call to its answer; at least 1. */
+  readonly data: number
+  /** The call's statements, added up. */
+  readonly sql: number
+}
+
+/** Metadata of a unary call that asks for its times, and of its answer that tells them: `1`, and then `<data> <sql>`. */
+export const TIMES_METADATA = 'x-call-times'
+
+/** The text of TIMES_METADATA in an answer. undefined for any other text. */
+export function parseCallTimes(text: string): CallTimes | undefined {
+  const [, data, sql] = /^(\d{1,10}) (\d{1,10})$/.exec(text) ?? []
+  return data === undefined ? undefined : { data: Number(data), sql: Number(sql) }
+}
+
 /** A call as it is sent. All texts are ASCII. */
 export interface FramedCall {
   readonly id: CallId
@@ -36,6 +53,8 @@ export interface FramedCall {
   readonly traceparent: string
   readonly clientAddress: string
   readonly request: Buffer
+  /** Whether its times are asked for. */
+  readonly timed: boolean
 }
 
 /** What arrives of a caller. */
@@ -47,10 +66,10 @@ export interface RequestFrames {
 
 /** What arrives of a data service. */
 export interface ResponseFrames {
-  /** `more`: further parts follow. The bytes are those of the message that is being read. */
-  answer(call: CallId, part: Buffer, more: boolean): void
+  /** `more`: further parts follow. The bytes are those of the message that is being read. `times`: undefined if not told. */
+  answer(call: CallId, part: Buffer, more: boolean, times: CallTimes | undefined): void
   /** `status` holds a google.rpc.Status. */
-  failure(call: CallId, status: Buffer): void
+  failure(call: CallId, status: Buffer, times: CallTimes | undefined): void
   unprocessed(call: CallId): void
 }
 
@@ -116,6 +135,8 @@ function varintSize(value: number): number {
 const uintSize = (value: number): number => (value === 0 ? 0 : 1 + varintSize(value))
 const dataSize = (length: number): number => 1 + varintSize(length) + length
 const textSize = (text: string): number => (text === '' ? 0 : dataSize(text.length))
+const timesSize = (times: CallTimes | undefined): number =>
+  times === undefined ? 0 : uintSize(times.data) + uintSize(times.sql)
 
 /** One member of `oneof frame`, in its frame, in the list `frames`. */
 abstract class OneFrame implements Frame {
@@ -169,13 +190,15 @@ export class CallFrame extends OneFrame {
         textSize(call.requestId) +
         textSize(call.traceparent) +
         textSize(call.clientAddress) +
-        dataSize(call.request.length)
+        dataSize(call.request.length) +
+        uintSize(call.timed ? 1 : 0)
     )
     this.#call = call
   }
 
   protected override fields(to: Writer): void {
-    const { id: call, method, timeoutMs, credential = 0, requestId, traceparent, clientAddress, request } = this.#call
+    const { id: call, method, timeoutMs, credential = 0, requestId, traceparent, clientAddress, request, timed } =
+      this.#call
     to.uint(1, call)
     to.text(2, method)
     to.uint(3, timeoutMs)
@@ -184,6 +207,7 @@ export class CallFrame extends OneFrame {
     to.text(6, traceparent)
     to.text(7, clientAddress)
     to.data(8, request)
+    to.uint(9, timed ? 1 : 0)
   }
 }
 
@@ -217,35 +241,45 @@ export class AnswerFrame extends OneFrame {
   readonly #call: CallId
   readonly #part: Buffer
   readonly #more: boolean
+  readonly #times: CallTimes | undefined
 
-  constructor(call: CallId, part: Buffer, more = false) {
-    super(1, uintSize(call) + uintSize(more ? 1 : 0) + dataSize(part.length))
+  constructor(call: CallId, part: Buffer, more = false, times?: CallTimes) {
+    super(1, uintSize(call) + uintSize(more ? 1 : 0) + dataSize(part.length) + timesSize(times))
     this.#call = call
     this.#part = part
     this.#more = more
+    this.#times = times
   }
 
   protected override fields(to: Writer): void {
     to.uint(1, this.#call)
     to.uint(2, this.#more ? 1 : 0)
     to.data(3, this.#part)
+    if (this.#times === undefined) return
+    to.uint(4, this.#times.data)
+    to.uint(5, this.#times.sql)
   }
 }
 
 export class FailureFrame extends OneFrame {
   readonly #call: CallId
   readonly #status: Buffer
+  readonly #times: CallTimes | undefined
 
   /** `status` is an encoded google.rpc.Status. */
-  constructor(call: CallId, status: Buffer) {
-    super(2, uintSize(call) + dataSize(status.length))
+  constructor(call: CallId, status: Buffer, times?: CallTimes) {
+    super(2, uintSize(call) + dataSize(status.length) + timesSize(times))
     this.#call = call
     this.#status = status
+    this.#times = times
   }
 
   protected override fields(to: Writer): void {
     to.uint(1, this.#call)
     to.data(2, this.#status)
+    if (this.#times === undefined) return
+    to.uint(3, this.#times.data)
+    to.uint(4, this.#times.sql)
   }
 }
 
@@ -309,6 +343,7 @@ function readCall(fields: Fields, on: RequestFrames): void {
   let [call, timeoutMs, credential] = [0, 0, 0]
   let [method, requestId, traceparent, clientAddress] = ['', '', '', '']
   let request: Buffer = NOTHING
+  let timed = 0
   while (fields.next()) {
     switch (fields.field) {
       case 1:
@@ -335,6 +370,9 @@ function readCall(fields: Fields, on: RequestFrames): void {
       case 8:
         request = fields.data()
         break
+      case 9:
+        timed = fields.uint()
+        break
     }
   }
   on.call({
@@ -345,29 +383,34 @@ function readCall(fields: Fields, on: RequestFrames): void {
     requestId,
     traceparent,
     clientAddress,
-    request
+    request,
+    timed: timed !== 0
   })
 }
 
 function readAnswer(fields: Fields, on: ResponseFrames): void {
-  let [call, more] = [0, 0]
+  let [call, more, data, sql] = [0, 0, 0, 0]
   let part: Buffer = NOTHING
   while (fields.next()) {
     if (fields.field === 1) call = fields.uint()
     else if (fields.field === 2) more = fields.uint()
     else if (fields.field === 3) part = fields.data()
+    else if (fields.field === 4) data = fields.uint()
+    else if (fields.field === 5) sql = fields.uint()
   }
-  on.answer(call as CallId, part, more !== 0)
+  on.answer(call as CallId, part, more !== 0, data === 0 ? undefined : { data, sql })
 }
 
 function readFailure(fields: Fields, on: ResponseFrames): void {
-  let call = 0
+  let [call, data, sql] = [0, 0, 0]
   let status: Buffer = NOTHING
   while (fields.next()) {
     if (fields.field === 1) call = fields.uint()
     else if (fields.field === 2) status = fields.data()
+    else if (fields.field === 3) data = fields.uint()
+    else if (fields.field === 4) sql = fields.uint()
   }
-  on.failure(call as CallId, status)
+  on.failure(call as CallId, status, data === 0 ? undefined : { data, sql })
 }
 
 function readCallId(fields: Fields): CallId {

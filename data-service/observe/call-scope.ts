@@ -1,13 +1,35 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { SpanContext } from '@opentelemetry/api'
+import type { CallTimes } from '../../shared/call-frames.js'
 import type { RunningSpan, Tracing } from '../../shared/observe/tracing.js'
 
-// Which calls a statement is run for. It is known only where traces are exported: nothing is kept of a call otherwise.
-// One statement may be run for several calls, so the scope is a list.
+// Which calls a statement is run for. It is known only where traces are exported, and of calls that ask for their times:
+// nothing is kept of a call otherwise. One statement may be run for several calls, so the scope is a list.
 
 /** A call that is observed. */
 export interface ObservedCall {
   readonly span: RunningSpan | undefined
+  readonly stopwatch: Stopwatch | undefined
+}
+
+/** Measures a call that asks for its times, from now on. */
+export class Stopwatch {
+  readonly #begun = performance.now()
+  #statements = 0
+
+  /** A statement that began at this time, by `performance.now()`, has ended. */
+  statementEnded(begun: number): void {
+    this.#statements += performance.now() - begun
+  }
+
+  times(): CallTimes {
+    return { data: Math.max(1, microseconds(performance.now() - this.#begun)), sql: microseconds(this.#statements) }
+  }
+}
+
+/** A frame has 32 bits for them, which is more than an hour. */
+function microseconds(milliseconds: number): number {
+  return Math.min(2 ** 32 - 1, Math.round(milliseconds * 1000))
 }
 
 type Calls = readonly ObservedCall[]
@@ -26,12 +48,6 @@ export function forCalls<Result>(calls: Calls, work: () => Result): Result {
   return calls.length === 0 && scope.getStore() === undefined ? work() : scope.run(calls, work)
 }
 
-/** What is done with each statement of a call. */
-interface StatementObserver {
-  /** Answers what to call when the statement has ended. */
-  begin(statement: ObservedStatement, calls: Calls): (error: unknown) => void
-}
-
 export interface ObservedStatement {
   /** The text, with a `?` for each value. */
   readonly sql: string
@@ -40,18 +56,18 @@ export interface ObservedStatement {
 }
 
 // As the tracer of OpenTelemetry itself: one for the process, since every connection of it would be given the same.
-let observer: StatementObserver | undefined
+let tracer: Tracing | undefined
 
 /** From now on each statement of a call is a span. */
 export function traceStatements(tracing: Tracing): void {
-  observer = { begin: (statement, calls) => beginSpan(tracing, statement, calls) }
+  tracer = tracing
 }
 
 /** Runs a statement. `running` sends it, and settles when its answer is there. */
 export function observed<Result>(statement: ObservedStatement, running: () => Promise<Result>): Promise<Result> {
-  const calls = observer === undefined ? NONE : currentCalls()
-  if (observer === undefined || calls.length === 0) return running()
-  const ended = observer.begin(statement, calls)
+  const calls = currentCalls()
+  if (calls.length === 0) return running()
+  const ended = begin(statement, calls)
   const result = running()
   result.then(() => ended(undefined), ended)
   return result
@@ -59,9 +75,9 @@ export function observed<Result>(statement: ObservedStatement, running: () => Pr
 
 /** The same for a database whose driver is synchronous. */
 export function observedAtOnce<Result>(statement: ObservedStatement, run: () => Result): Result {
-  const calls = observer === undefined ? NONE : currentCalls()
-  if (observer === undefined || calls.length === 0) return run()
-  const ended = observer.begin(statement, calls)
+  const calls = currentCalls()
+  if (calls.length === 0) return run()
+  const ended = begin(statement, calls)
   try {
     const result = run()
     ended(undefined)
@@ -69,6 +85,16 @@ export function observedAtOnce<Result>(statement: ObservedStatement, run: () => 
   } catch (error) {
     ended(error)
     throw error
+  }
+}
+
+/** Answers what to call when the statement has ended. */
+function begin(statement: ObservedStatement, calls: Calls): (error: unknown) => void {
+  const endSpan = tracer && beginSpan(tracer, statement, calls)
+  const begun = performance.now()
+  return (error) => {
+    for (const { stopwatch } of calls) stopwatch?.statementEnded(begun)
+    endSpan?.(error)
   }
 }
 

@@ -20,6 +20,7 @@ import {
 import { CallTable, Deadlines, type Expiring, FrameSender } from '../../shared/call-stream.js'
 import { type Cancellation, CancellationSource } from '../../shared/cancellation.js'
 import { toStatusBytes, transportStatusBytes } from '../../shared/rpc-status.js'
+import { Stopwatch } from '../observe/call-scope.js'
 import { asDomainError, type Connection, connectionOf } from './grpc.js'
 import { callerGone, type IncomingCall, type Intercepted, timeOut } from './interceptors.js'
 
@@ -204,7 +205,7 @@ class ServedStream implements RequestFrames {
       this.#calls.delete(call.id)
       this.#countUnsent(-answer.length)
       this.#endIfDone()
-    })
+    }, call.stopwatch?.times())
   }
 
   #fail(call: ServedCall, error: unknown): void {
@@ -215,7 +216,7 @@ class ServedStream implements RequestFrames {
       error instanceof MalformedRequest
         ? transportStatusBytes(status.INTERNAL, error.message)
         : toStatusBytes(asDomainError(error))
-    this.#sender.send(new FailureFrame(call.id, failure))
+    this.#sender.send(new FailureFrame(call.id, failure, call.stopwatch?.times()))
     this.#endIfDone()
   }
 
@@ -253,17 +254,19 @@ class ServedCall extends CancellationSource implements IncomingCall, Expiring {
   readonly requestId: string | undefined
   readonly traceparent: string | undefined
   readonly clientAddress: string | undefined
+  readonly stopwatch: Stopwatch | undefined
   readonly deadline: number
   readonly #connection: Connection
 
   constructor(frame: FramedCall, authorization: readonly string[], connection: Connection) {
     super()
-    const { requestId, traceparent, clientAddress, timeoutMs } = frame
+    const { requestId, traceparent, clientAddress, timeoutMs, timed } = frame
     this.id = frame.id
     this.authorization = authorization
     this.requestId = requestId === '' ? undefined : requestId
     this.traceparent = traceparent === '' ? undefined : traceparent
     this.clientAddress = clientAddress === '' ? undefined : clientAddress
+    this.stopwatch = timed ? new Stopwatch() : undefined
     this.deadline = timeoutMs === 0 ? Infinity : Date.now() + timeoutMs
     this.#connection = connection
   }

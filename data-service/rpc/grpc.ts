@@ -1,15 +1,17 @@
 import { isIP } from 'node:net'
-import type {
-  handleServerStreamingCall,
-  handleUnaryCall,
+import {
+  type handleServerStreamingCall,
+  type handleUnaryCall,
   Metadata,
-  ServerDuplexStream,
-  ServerUnaryCall,
-  ServerWritableStream
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  type ServerWritableStream
 } from '@grpc/grpc-js'
+import { TIMES_METADATA } from '../../shared/call-frames.js'
 import { DomainError } from '../../shared/errors.js'
 import { toRpcStatus } from '../../shared/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../shared/tls.js'
+import { Stopwatch } from '../observe/call-scope.js'
 import { callerGone, type IncomingCall, type Intercepted, timeOut } from './interceptors.js'
 
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
@@ -50,6 +52,7 @@ function incomingCall(call: GrpcCall): {
       ...connectionOf(call),
       clientAddress: texts(call.metadata, CLIENT_ADDRESS_METADATA)[0],
       traceparent: texts(call.metadata, 'traceparent')[0],
+      stopwatch: texts(call.metadata, TIMES_METADATA)[0] === '1' ? new Stopwatch() : undefined,
       deadline,
       signal: controller.signal,
       cancellation: controller.signal
@@ -82,14 +85,31 @@ export function unaryCall<Request, Response>(
     handler(incoming, call.request).then(
       (response) => {
         settled()
-        callback(null, response)
+        callback(null, response, metadataOfTimes(incoming))
       },
       (error: unknown) => {
         settled()
-        callback(toRpcStatus(asDomainError(error)))
+        callback(statusOf(error, incoming))
       }
     )
   }
+}
+
+/** The metadata that tell the times of a call until now; undefined if it does not ask for them. */
+function metadataOfTimes({ stopwatch }: IncomingCall): Metadata | undefined {
+  if (stopwatch === undefined) return undefined
+  const { data, sql } = stopwatch.times()
+  const metadata = new Metadata()
+  metadata.set(TIMES_METADATA, `${data} ${sql}`)
+  return metadata
+}
+
+/** The status of a call that failed, with its times if it asks for them. */
+function statusOf(error: unknown, incoming: IncomingCall): ReturnType<typeof toRpcStatus> {
+  const failure = toRpcStatus(asDomainError(error))
+  const times = metadataOfTimes(incoming)
+  if (times !== undefined) failure.metadata.merge(times)
+  return failure
 }
 
 /** Intercepted handlers reject only with DomainErrors. This makes sure of it. */
@@ -107,7 +127,8 @@ export interface StreamTimes {
 
 /**
  * An intercepted streaming handler as a grpc-js method. The next message is asked for when the last but one has been
- * sent, so a slow reader slows down the reading from the database. Each message restarts both times.
+ * sent, so a slow reader slows down the reading from the database. Each message restarts both times. A call that asks for
+ * its times is told those until its first message, in the initial metadata.
  */
 export function streamCall<Request, Response>(
   handler: Intercepted<Request, AsyncIterable<Response>>,
@@ -125,8 +146,12 @@ export function streamCall<Request, Response>(
       giveUpAfter(idle)
       // One message is being sent while the next one is made. More would only take up memory.
       let sent = Promise.resolve()
+      let isFirst = true
       for await (const message of await handler(incoming, call.request)) {
         giveUpAfter(reader)
+        const times = isFirst ? metadataOfTimes(incoming) : undefined
+        if (times !== undefined) call.sendMetadata(times)
+        isFirst = false
         await sent
         sent = send(call, message, incoming.signal)
         giveUpAfter(idle)
@@ -139,7 +164,7 @@ export function streamCall<Request, Response>(
         () => call.end(),
         (error: unknown) => {
           // grpc-js takes the status of a stream from an error event.
-          if (!call.cancelled) call.emit('error', toRpcStatus(asDomainError(error)))
+          if (!call.cancelled) call.emit('error', statusOf(error, incoming))
         }
       )
       .finally(() => {

@@ -11,7 +11,7 @@ import { requestIdOf } from '../../shared/wire.js'
 import { unredacted } from '../../shared/logger.js'
 import type { Identify } from '../auth/tokens/claims.js'
 import { trail } from '../auth/trail.js'
-import { forCalls } from '../observe/call-scope.js'
+import { forCalls, type Stopwatch } from '../observe/call-scope.js'
 import type { DataServiceMetrics, RpcCalls } from '../observe/data-service-metrics.js'
 import { anonymous, type CallContext, type Caller, type StreamHandler } from '../entity/caller.js'
 
@@ -29,6 +29,8 @@ export interface IncomingCall {
   /** The certificate of the connection's other end in DER, where one was asked for and verified. */
   peerCertificate(): Buffer | undefined
   readonly traceparent: string | undefined
+  /** Runs from the moment of the call, if it asks for its times. */
+  readonly stopwatch: Stopwatch | undefined
   /** Milliseconds since the epoch; Infinity for none. */
   readonly deadline: number
   /** Aborted by the transport with a DomainError as its reason. A transport may make it when it is asked for. */
@@ -180,7 +182,9 @@ class InterceptedCall implements CallContext {
 
   /** Does a part of the call's work, so that its statements are known to be its own. */
   within<Result>(work: () => Result): Result {
-    return this.#span === undefined ? work() : forCalls([{ span: this.#span }], work)
+    const { stopwatch } = this.#call
+    const isObserved = this.#span !== undefined || stopwatch !== undefined
+    return isObserved ? forCalls([{ span: this.#span, stopwatch }], work) : work()
   }
 
   /** Records the call once: its first end. `error` is the code of what it failed with. */

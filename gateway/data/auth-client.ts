@@ -10,7 +10,7 @@ import type { ReplicaPool } from './replica-pool.js'
 export type { IssuerKeys, Session }
 
 /** These calls carry no `Authorization`. Only those with a signal can be cancelled. */
-export type AuthCall = Pick<CallContext, 'requestId' | 'traceparent' | 'clientAddress'>
+export type AuthCall = Pick<CallContext, 'requestId' | 'traceparent' | 'clientAddress' | 'report'>
 
 /** A login or password change is cancelled when its client disconnects, since hashing a password is expensive. */
 export type LoginCall = AuthCall & { readonly signal: AbortSignal }

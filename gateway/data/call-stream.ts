@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import {
   type CallId,
   CallFrame,
+  type CallTimes,
   CancellationFrame,
   CredentialFrame,
   type CredentialSlot,
@@ -30,13 +31,27 @@ export interface CallContext {
   /** Aborted when nobody waits for the answer any more. The call is cancelled then. */
   readonly signal: Cancellation
   /** Where it is told what else became known; absent where nobody asks. */
-  readonly report?: CallReport
+  readonly report?: CallReport | undefined
 }
 
 /** What a request learns of its calls besides their answers. It may make several. */
 export class CallReport {
   /** The `Authorization` of the calls, once an answer has shown that the data service found its token valid. */
   acceptedAuthorization: string | undefined
+  /** What data services took in all, in microseconds; undefined while none has told, as none does that is not asked. */
+  times: CallTimes | undefined
+  /** Whether the calls ask for their times. */
+  readonly asksForTimes: boolean
+
+  constructor(asksForTimes = false) {
+    this.asksForTimes = asksForTimes
+  }
+
+  addTimes(times: CallTimes | undefined): void {
+    if (times === undefined) return
+    const { data = 0, sql = 0 } = this.times ?? {}
+    this.times = { data: data + times.data, sql: sql + times.sql }
+  }
 }
 
 /** Why one attempt of a call got no answer. */
@@ -172,7 +187,7 @@ export class CallStream implements ResponseFrames {
     this.#abandon(call, cancelled())
   }
 
-  answer(id: CallId, part: Buffer, more: boolean): void {
+  answer(id: CallId, part: Buffer, more: boolean, times: CallTimes | undefined): void {
     const call = this.#calls.get(id)
     // A cancelled call may have been answered before the cancellation arrived.
     if (call === undefined) return
@@ -181,10 +196,12 @@ export class CallStream implements ResponseFrames {
       return
     }
     this.#settled(call)
+    call.call.context.report?.addTimes(times)
     call.resolve(call.parts.length === 0 ? part : Buffer.concat([...call.parts, part]))
   }
 
-  failure(id: CallId, bytes: Buffer): void {
+  failure(id: CallId, bytes: Buffer, times: CallTimes | undefined): void {
+    this.#calls.get(id)?.call.context.report?.addTimes(times)
     const error = fromStatusBytes(bytes) ?? transportError(status.INTERNAL)
     this.#fail(id, new AttemptFailure(error, { maybeSent: true, ofTransport: false }))
   }
@@ -196,13 +213,14 @@ export class CallStream implements ResponseFrames {
 
   #send(call: PendingCall): void {
     const { path: method, request, context, deadline } = call.call
-    const { authorization, requestId, traceparent = '', clientAddress = '' } = context
+    const { authorization, requestId, traceparent = '', clientAddress = '', report } = context
     const credential = authorization === undefined ? undefined : this.#credentials.slotOf(authorization)
     const timeoutMs = Math.max(1, Math.ceil(deadline - Date.now()))
     call.id = this.#nextId()
     this.#calls.set(call.id, call)
+    const timed = report?.asksForTimes === true
     this.#sender.send(
-      new CallFrame({ id: call.id, method, timeoutMs, credential, requestId, traceparent, clientAddress, request })
+      new CallFrame({ id: call.id, method, timeoutMs, credential, requestId, traceparent, clientAddress, request, timed })
     )
   }
 

@@ -6,6 +6,7 @@ import {
   type ServiceError,
   status
 } from '@grpc/grpc-js'
+import { parseCallTimes, TIMES_METADATA } from '../../shared/call-frames.js'
 import { DomainError, httpStatusOf } from '../../shared/errors.js'
 import { fromRpcStatus, transportError } from '../../shared/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA } from '../../shared/tls.js'
@@ -81,7 +82,7 @@ async function callWithRetries<Request, Response>(
 
 /** The data service looks at the token before anything else. */
 function reportAccepted({ report, authorization }: CallContext): void {
-  if (report !== undefined) report.acceptedAuthorization = authorization
+  if (report !== undefined && authorization !== undefined) report.acceptedAuthorization = authorization
 }
 
 /** Whether a data service rejects a call in this way only after it has found the token valid: no other 4xx comes before. */
@@ -120,7 +121,7 @@ function callReplica(replica: Replica, encoded: EncodedCall, call: CallContext):
 /** One call of gRPC: for a data service without streams, while a stream is being opened, and for large requests. */
 function callUnary(replica: Replica, { path, message, deadline }: EncodedCall, call: CallContext): Promise<Buffer> {
   const metadata = callMetadata(call)
-  const { signal } = call
+  const { signal, report } = call
   return new Promise((resolve, reject) => {
     const tracker = trackSending()
     replica.startCall()
@@ -142,9 +143,15 @@ function callUnary(replica: Replica, { path, message, deadline }: EncodedCall, c
       }
     )
     const listener = { handleEvent: () => running.cancel() }
+    if (report?.asksForTimes === true) running.on('status', ({ metadata: trailer }) => reportTimes(report, trailer))
     if (signal.aborted) running.cancel()
     else signal.addEventListener('abort', listener)
   })
+}
+
+function reportTimes(report: CallReport, metadata: Metadata): void {
+  const [text] = metadata.get(TIMES_METADATA)
+  if (typeof text === 'string') report.addTimes(parseCallTimes(text))
 }
 
 function asBytes(message: Buffer): Buffer {
@@ -245,6 +252,12 @@ function openStream<Request, Response>(
   // A cancelled call emits its error after the reader has left; an `error` without a listener would end the process.
   stream.on('error', () => {})
   stream.once('status', () => replica.endCall())
+  const { report } = call
+  if (report?.asksForTimes === true) {
+    // The first is for an answer, the second for a call that failed before it had one.
+    stream.once('metadata', (metadata) => reportTimes(report, metadata))
+    stream.once('status', ({ metadata }) => reportTimes(report, metadata))
+  }
   return stream
 }
 
@@ -288,5 +301,6 @@ function callMetadata(call: CallContext): Metadata {
   metadata.set('x-request-id', call.requestId)
   if (call.clientAddress !== undefined) metadata.set(CLIENT_ADDRESS_METADATA, call.clientAddress)
   if (call.traceparent !== undefined) metadata.set('traceparent', call.traceparent)
+  if (call.report?.asksForTimes === true) metadata.set(TIMES_METADATA, '1')
   return metadata
 }

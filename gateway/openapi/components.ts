@@ -147,6 +147,9 @@ const HEADERS = {
     'The requests that are left to the address in this window and the seconds until it ends: `"address";r=59;t=60`. Absent where requests are not limited.'
   ),
   'RateLimit-Policy': header('The limit: `"address";q=60;w=60` for 60 requests in 60 seconds. Absent likewise.'),
+  'Server-Timing': header(
+    'Milliseconds until the head of the answer, where the service tells them: `total`, `data` in data services, `sql` in statements (W3C Server Timing).'
+  ),
   'Strict-Transport-Security': header('Sent where the service is reached over HTTPS (RFC 6797).')
 } as const satisfies Readonly<Record<string, Header>>
 
@@ -170,6 +173,7 @@ const COMMON_HEADERS = [
   'Cache-Control',
   'RateLimit',
   'RateLimit-Policy',
+  'Server-Timing',
   'Strict-Transport-Security'
 ] as const
 

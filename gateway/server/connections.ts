@@ -158,6 +158,22 @@ export class Connections {
     return true
   }
 
+  /**
+   * Called when the server is about to close, which ends the connections that have been answered: ends those that never sent
+   * anything, and the others after the last answer that they wait for. Otherwise they would be open, and the server with
+   * them, for the time that clients may keep an idle connection.
+   */
+  endAfterAnswers(server: Server): void {
+    for (const { socket, latest, current, queue } of this.#open.values()) {
+      if (latest === undefined && socket.bytesRead === 0) socket.destroy()
+      const last = queue.at(-1)?.response ?? current
+      if (last === undefined) continue
+      // Where the head is sent already, the client does not learn it from the answer.
+      last.shouldKeepAlive = false
+      last.once('close', () => setImmediate(() => server.closeIdleConnections()))
+    }
+  }
+
   #start(connection: Connection, { response, start }: QueuedRequest): void {
     connection.current = response
     // A response emits it once. `once` would make a second function for each request.

@@ -40,7 +40,8 @@ export function sessionTools(
 }
 
 export function authCall(request: FastifyRequest): AuthCall {
-  return { requestId: request.id, traceparent: request.traceparent, clientAddress: clientAddress(request) }
+  const { id: requestId, traceparent, report } = request
+  return { requestId, traceparent, clientAddress: clientAddress(request), report }
 }
 
 /** A refresh under way, and the number of requests that wait for it. */

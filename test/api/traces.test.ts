@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
+import type { CallContext } from '../../gateway/data/calls.js'
+import { grpcDataClient } from '../../gateway/data/data-client.js'
+import { ReplicaPool } from '../../gateway/data/replica-pool.js'
+import { NEVER } from '../../shared/cancellation.js'
 import { Collector, type ExportedSpan } from '../harness/collector.js'
 import { eachDatabase } from '../harness/database.js'
 import { ApiStore } from './api-store.js'
@@ -135,6 +139,37 @@ eachDatabase((kind) => {
         )
         expect(of.map(({ name }) => name)).to.deep.equal(['SELECT products'])
       }
+    })
+
+    it('of reads that became one statement are a span of the first one, with a link to each other', async () => {
+      // Past the gateway: what is asked for in one tick goes in one message, and is one statement.
+      const pool = new ReplicaPool({ addresses: [store.stack.dataAddress] })
+      const data = grpcDataClient(pool)
+      const contextIn = (trace: string): CallContext => ({
+        authorization: undefined,
+        requestId: `in-${trace}`,
+        traceparent: `00-${trace}-${hex(8)}-01`,
+        signal: NEVER
+      })
+      // Until the stream is open calls go one by one.
+      while (!pool.states().some(({ hasStream }) => hasStream)) {
+        await data.get(contextIn(hex(16)), { resource: 'products', id: '1' })
+      }
+      const traces = Array.from({ length: 16 }, () => hex(16))
+      await Promise.all(
+        traces.map((trace, n) => data.get(contextIn(trace), { resource: 'products', id: String(n + 1) }))
+      )
+      pool.close()
+      const calls: ExportedSpan[] = []
+      for (const trace of traces) {
+        const spans = await collector.trace(trace, (found) => found.some(({ kind: of }) => of === SERVER))
+        calls.push(...spans.filter(({ kind: of }) => of === SERVER))
+      }
+      const statements = collector.spans.filter(({ kind: of, traceId }) => of === CLIENT && traces.includes(traceId))
+      const [first, ...others] = calls.map(({ spanId }) => spanId)
+      expect(statements.map(({ name, parentSpanId, links }) => ({ name, parentSpanId, links }))).to.deep.equal([
+        { name: 'SELECT products', parentSpanId: first, links: others }
+      ])
     })
 
     it('begin here without a caller who says so, and are not made where the caller keeps none', async () => {

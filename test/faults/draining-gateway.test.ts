@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { startStack } from '../harness/stack.js'
+import { call } from '../stack/http-call.js'
 import { request } from '../harness/http.js'
 import { freshDatabase } from '../harness/database.js'
 
@@ -20,10 +21,16 @@ describe('a gateway that is told to end', function () {
       }
       expect(await statuses()).to.deep.equal([200, 200, 200])
 
+      const kept = await call(stack.url, '/health/live')
+      expect(kept.headers.connection).to.equal('keep-alive')
+
       const began = performance.now()
       const ended = stack.gateway.stop()
       await stack.gateway.logged(({ msg }) => msg === 'draining')
       expect(await statuses()).to.deep.equal([503, 200, 200])
+      // A client that keeps its connection would otherwise send a request while the gateway closes it.
+      const last = await call(stack.url, '/health/live')
+      expect([last.status, last.headers.connection]).to.deep.equal([200, 'close'])
       await stack.gateway.logged(({ msg }) => msg === 'closing')
       expect(performance.now() - began).to.be.greaterThan(DRAIN_TIME_MS - 50)
       expect(await ended).to.equal(0)

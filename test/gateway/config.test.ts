@@ -25,6 +25,7 @@ describe('settings of the gateway', () => {
       'DRAIN_TIME',
       'MAX_CONNECTIONS',
       'CORS_ORIGINS',
+      'SERVER_TIMING',
       'RATE_LIMIT',
       'MAX_EVENT_LOOP_DELAY',
       'PUBLIC_BASE_URL',

@@ -13,6 +13,7 @@ export interface WireCall {
   readonly traceparent?: string
   readonly clientAddress?: string
   readonly request?: Buffer
+  readonly timed?: boolean
 }
 
 export interface WireRequestFrame {
@@ -26,9 +27,14 @@ export interface WireStatus {
   readonly message: string
 }
 
+interface WireTimes {
+  readonly dataUs?: number
+  readonly sqlUs?: number
+}
+
 export interface WireResponseFrame {
-  readonly answer?: { readonly call?: number; readonly more?: boolean; readonly response?: Buffer }
-  readonly failure?: { readonly call?: number; readonly status?: WireStatus }
+  readonly answer?: WireTimes & { readonly call?: number; readonly more?: boolean; readonly response?: Buffer }
+  readonly failure?: WireTimes & { readonly call?: number; readonly status?: WireStatus }
   readonly unprocessed?: { readonly call?: number }
 }
 

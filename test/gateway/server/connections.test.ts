@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ConnectionTimeouts } from '../../../gateway/server/connections.js'
 import { open } from '../../harness/http.js'
-import { record } from '../fake-data-client.js'
+import { exportHeader, parts, record } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
 
 const SHORT: ConnectionTimeouts = { head: 500, body: 500, response: 500 }
@@ -261,5 +261,48 @@ describe('MAX_CONNECTIONS', () => {
       expect(await text(socket), `socket ${at}`).to.match(/^HTTP\/1.1 200 /)
     }
     await gateway.close()
+  })
+})
+
+describe('a gateway that closes', () => {
+  it('ends connections that wait for nothing, and the others after their answers', async () => {
+    // With the times of the contract: a client may keep an idle connection for longer than any test runs.
+    const gateway = await startGateway()
+    const port = Number(new URL(await listen(gateway)).port)
+    const dial = async (bytes: string): Promise<Socket> => {
+      const socket = connect({ host: '127.0.0.1', port })
+      await once(socket, 'connect')
+      socket.write(bytes)
+      return socket
+    }
+    const silent = await dial('')
+    const idle = await dial(GET)
+    await once(idle, 'data')
+
+    const released = new AbortController()
+    const release = once(released.signal, 'abort')
+    gateway.data.answerGet = async () => {
+      await release
+      return { record: record('{"id":1}') }
+    }
+    gateway.data.answerExport = async function* () {
+      yield* parts(exportHeader())
+      await release
+      yield* parts({ end: { count: 0, truncated: false } })
+    }
+    const begun = await dial('GET /products/export HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(begun, 'data')
+    const called = once(gateway.app.server, 'request')
+    const waiting = await dial(GET)
+    await called
+
+    const closed = gateway.close()
+    expect([await text(silent), await text(idle)]).to.deep.equal(['', ''])
+    released.abort()
+    expect(await text(waiting))
+      .to.match(/^HTTP\/1\.1 200 /)
+      .and.match(/\r\nConnection: close\r\n/i)
+    expect(await text(begun)).to.match(/0\r\n\r\n$/)
+    await closed
   })
 })

@@ -1,0 +1,49 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { CallReport } from '../data/calls.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When the request began, by `performance.now()`. */
+    begun: number
+  }
+}
+
+/**
+ * Sets `Server-Timing` (W3C Server Timing) on every response: `total` from the head of the request to that of the answer,
+ * `data` of it in data services, and `sql` of that in statements, in milliseconds. `data` and `sql` are left out where no
+ * data service was called, or none has told. Pages of origins that may read answers may read the times too.
+ */
+export const serverTiming = fp(
+  async (app) => {
+    app.decorateRequest('begun', 0)
+    app.addHook('onRequest', (request, _reply, done) => {
+      request.begun = performance.now()
+      request.report = new CallReport(true)
+      done()
+    })
+    app.addHook('onSend', (request, reply, ...[payload, done]) => {
+      reply.header('server-timing', timingOf(request, reply))
+      const origin = reply.getHeader('access-control-allow-origin')
+      if (origin !== undefined) reply.header('timing-allow-origin', origin)
+      done(null, payload)
+    })
+  },
+  { name: 'server-timing', dependencies: ['request-identity'], fastify: '5.x' }
+)
+
+/** After the times of the renderer, if it sent some. */
+function timingOf({ begun, report }: FastifyRequest, reply: FastifyReply): string {
+  const sent = reply.getHeader('server-timing')
+  const earlier = sent === undefined ? [] : [sent].flat().map(String)
+  const times = report?.times
+  return [
+    ...earlier,
+    metric('total', performance.now() - begun),
+    ...(times === undefined ? [] : [metric('data', times.data / 1000), metric('sql', times.sql / 1000)])
+  ].join(', ')
+}
+
+function metric(name: string, milliseconds: number): string {
+  return `${name};dur=${milliseconds.toFixed(3)}`
+}
