@@ -3,7 +3,7 @@ import { join, sep } from 'node:path'
 import { permissionsIn } from '../data-service/auth/tokens/claims.js'
 import { type DataServiceConfig, readConfig } from '../data-service/config.js'
 import { asksForOwner } from '../data-service/entity/validation/validate-access.js'
-import { checkCatalogue } from '../data-service/entity/validation/validate.js'
+import { CatalogueError, checkCatalogue } from '../data-service/entity/validation/validate.js'
 import type { Application } from '../data-service/application.js'
 import { type ConfiguredDatabase, openExisting, opening } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
@@ -13,6 +13,7 @@ import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-ow
 import { schemaReport, type SchemaReport } from '../data-service/sql/schema/check-schema.js'
 import type { Migration } from '../data-service/sql/schema/migration.js'
 import { readGatewayConfig } from '../gateway/config.js'
+import { SettingsError } from '../shared/settings.js'
 import { loadApplication, type LoadedApplication } from './application.js'
 import { type CommandLine, Failure } from './command.js'
 
@@ -161,28 +162,38 @@ function printStatements(setting: string, report: SchemaReport | string): void {
  */
 export function checkApplication({ application, folder, environment }: LoadedApplication): DataServiceConfig {
   const { entities, roles, secondStore, operations, outbox: handlers } = application
-  const catalogue = attempt(() =>
-    checkCatalogue(entities, {
-      permissions: permissionsIn(roles),
-      hasSecondStore: secondStore !== undefined,
-      operations,
-      handlers
-    })
+  const hasSecondStore = secondStore !== undefined
+  const catalogue = attempt(
+    () => checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, operations, handlers }),
+    CatalogueError
   )
-  const dataService = attempt(() => readConfig(environment, application))
-  const gateway = attempt(() => readGatewayConfig(environment))
-  const mistakes = [catalogue, dataService, gateway].flatMap((one) => ('mistake' in one ? [one.mistake] : []))
+  const dataService = attempt(() => readConfig(environment, application), SettingsError)
+  const gateway = attempt(() => readGatewayConfig(environment), SettingsError)
+  const problems = [dataService, gateway].flatMap((one) => ('mistake' in one ? one.mistake.problems : []))
+  const mistakes = [
+    ...('mistake' in catalogue ? [catalogue.mistake.message] : []),
+    ...(problems.length === 0 ? [] : [new SettingsError(oncePerSetting(problems)).message])
+  ]
   if ('mistake' in dataService || mistakes.length > 0) throw new Failure(withFiles(mistakes.join('\n'), folder))
   return dataService.result.config
 }
 
-function attempt<Result>(look: () => Result): { readonly result: Result } | { readonly mistake: string } {
+function attempt<Result, Mistake extends Error>(
+  look: () => Result,
+  mistake: new (...args: never[]) => Mistake
+): { readonly result: Result } | { readonly mistake: Mistake } {
   try {
     return { result: look() }
   } catch (error) {
-    if (error instanceof Error && /^(Catalogue|Settings)Error$/.test(error.name)) return { mistake: error.message }
+    if (error instanceof mistake) return { mistake: error }
     throw error
   }
+}
+
+/** Both processes read some of the settings. Of the sentences about one, which begin with its name, the first is kept. */
+function oncePerSetting(problems: readonly string[]): string[] {
+  const settings = problems.map((sentence) => sentence.split(' ', 1)[0])
+  return problems.filter((_, at) => settings.indexOf(settings[at]) === at)
 }
 
 const ENTITY_FILE = /\bdefineEntity\(\s*\{\s*name:\s*['"`]([^'"`]+)['"`]/g

@@ -19,6 +19,7 @@ import {
   type Service,
   startService
 } from './processes.js'
+import { SETTINGS_TOLD, tellUnknownSettings } from './unknown-settings.js'
 
 /** What serves, once all of it does. */
 export interface Running {
@@ -45,6 +46,7 @@ interface How {
  * taken.
  */
 export async function runTogether(loaded: LoadedApplication, how: How): Promise<number> {
+  tellUnknownSettings(how.line.environment, loaded.application)
   checkApplication(loaded)
   const { environment: env } = loaded
   const { gateway: http, dataService: grpc, admin } = await addresses(env)
@@ -72,7 +74,7 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
       add(
         startService('data-service', {
           module: COMMAND_MODULE,
-          args: ['start', 'data-service', '--app', loaded.folder, ...more],
+          args: ['start', 'data-service', SETTINGS_TOLD, '--app', loaded.folder, ...more],
           // Both processes would take the one ADMIN_PORT: it is the gateway's.
           environment: { ...environment, ADMIN_PORT: '' },
           readable: how.readable
@@ -91,7 +93,7 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
       add(
         startService('gateway', {
           module: COMMAND_MODULE,
-          args: ['start', 'gateway', '--app', loaded.folder],
+          args: ['start', 'gateway', SETTINGS_TOLD, '--app', loaded.folder],
           environment: { ...environment, ...rendererUrl, GATEWAY_PORT: String(http.port) },
           readable: how.readable
         })

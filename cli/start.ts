@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { environmentOf, findApplication, loadApplication } from './application.js'
 import { type CommandLine, Failure } from './command.js'
+import { SETTINGS_TOLD, tellUnknownSettings } from './unknown-settings.js'
 
 /** The data service waits until somebody else has run the migrations that have not run. */
 const AWAIT_MIGRATIONS = '--await-migrations'
@@ -10,19 +11,23 @@ const AWAIT_MIGRATIONS = '--await-migrations'
  * prints its settings and ends. `uniform-rest start` runs both, for a machine that has no other supervisor.
  */
 export async function start(line: CommandLine): Promise<number> {
-  const [role, ...args] = line.args
+  const [role, ...rest] = line.args
+  const args = rest.filter((one) => one !== SETTINGS_TOLD)
+  const isTold = args.length < rest.length
   // Under load V8 finds that what a call makes lives until its answer, and puts it into the old generation from the start,
   // where it stays until the next full collection (docs/decisions/036-memory-under-load.md).
   setFlagsFromString('--no-allocation-site-pretenuring')
   if (role === 'gateway') {
     // A gateway knows no entity: where there is no application, there are no settings of one either.
     const found = await findApplication(line)
+    if (!isTold) tellUnknownSettings(line.environment, found?.application)
     const { startGateway } = await import('../gateway/start.js')
     await startGateway({ environment: found?.environment ?? environmentOf(line.environment), args })
     return 0
   }
   if (role === 'data-service') {
     const { application, environment } = await loadApplication(line)
+    if (!isTold) tellUnknownSettings(line.environment, application)
     const { startDataService } = await import('../data-service/start.js')
     const awaitMigrations = args.includes(AWAIT_MIGRATIONS)
     const others = args.filter((one) => one !== AWAIT_MIGRATIONS)

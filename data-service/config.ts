@@ -56,9 +56,11 @@ export function readConfig(
   const reader = new SettingsReader(environment)
   const address = reader.parsed('DATA_SERVICE_ADDRESS', { fallback: '127.0.0.1:50051', parse: parseAddress })
   const dataDir = reader.text('DATA_DIR', '.data')
+  // An application names the setting of its second store.
+  const ofApplication: SettingsReader<string> = reader
   const database = (setting: string, name: string): ConfiguredDatabase => ({
     setting,
-    url: reader.parsed(setting, { fallback: embeddedDatabaseUrl(join(dataDir, name)), parse: checkDatabaseUrl })
+    url: ofApplication.parsed(setting, { fallback: embeddedDatabaseUrl(join(dataDir, name)), parse: checkDatabaseUrl })
   })
   const { secondStore } = application
   const config: DataServiceConfig = {

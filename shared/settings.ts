@@ -1,3 +1,82 @@
+/** Every setting of either process, in the order of docs/settings.md. The readers take no other name. */
+export const SETTING_NAMES = [
+  'DATA_SERVICE_ADDRESS',
+  'GRPC_TLS_CERT_FILE',
+  'GRPC_TLS_KEY_FILE',
+  'GRPC_TLS_CA_FILE',
+  'GRPC_TLS_CLIENT_AUTH',
+  'GRPC_INSECURE',
+  'GATEWAY_SECRET',
+  'DATA_DIR',
+  'OIDC_ISSUER',
+  'OIDC_CLIENT_ID',
+  'REFRESH_TOKEN_TTL',
+  'ADMIN_HOST',
+  'ADMIN_PORT',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_SERVICE_NAME',
+  'OTEL_TRACES_SAMPLER_ARG',
+  'OTEL_BSP_SCHEDULE_DELAY',
+  'LOG_LEVEL',
+  'GATEWAY_HOST',
+  'GATEWAY_PORT',
+  'PUBLIC_BASE_URL',
+  'DRAIN_TIME',
+  'MAX_CONNECTIONS',
+  'MAX_EVENT_LOOP_DELAY',
+  'SERVER_TIMING',
+  'RATE_LIMIT',
+  'CORS_ORIGINS',
+  'HTTP_TLS_CERT_FILE',
+  'HTTP_TLS_KEY_FILE',
+  'TRUSTED_PROXIES',
+  'DATA_SERVICE_CALLS',
+  'RENDERER_URL',
+  'COOKIE_SECURE',
+  'OIDC_CLIENT_SECRET',
+  'OIDC_CLIENT_AUTHENTICATION',
+  'OIDC_SCOPE',
+  'DATA_PROTECTION_BLOB_STORAGE_URI',
+  'DATA_PROTECTION_KEY_VAULT_KEY_URI',
+  'DATABASE_URL',
+  'REVIEWS_DATABASE_URL',
+  'GRPC_TLS_GATEWAY_NAME',
+  'DATABASE_POOL_SIZE',
+  'ENGINE_TABLE_PREFIX',
+  'MIGRATE_AT_START',
+  'SAMPLE_DATA',
+  'MAX_PAGE_SIZE',
+  'MAX_EXPORT_ROWS',
+  'OWNER_CLAIM_TYPE',
+  'OWNER_PARAMETER_NAME',
+  'OWNER_BYPASS_ROLE',
+  'JWT_ISSUER',
+  'JWT_AUDIENCE',
+  'JWT_PRIVATE_KEY_FILE',
+  'JWT_JWKS_URI',
+  'JWT_JWKS_ISSUER',
+  'JWT_JWKS_AUDIENCE',
+  'JWT_JWKS_ROLES',
+  'JWT_JWKS_ROLE_CLAIM',
+  'JWT_JWKS_PERMISSIONS',
+  'JWT_JWKS_PERMISSION_CLAIM',
+  'JWT_JWKS_OWNER_CLAIM',
+  'JWT_JWKS_TOKEN_TYPE',
+  'OIDC_NEW_ACCOUNT_ROLE',
+  'ACCESS_TOKEN_TTL',
+  'REFRESH_GRACE',
+  'IDEMPOTENCY_RETENTION',
+  'IDEMPOTENCY_REQUIRED',
+  'OUTBOX_POLL_INTERVAL',
+  'OUTBOX_HANDLER_TIMEOUT',
+  'OUTBOX_MAX_ATTEMPTS',
+  'OUTBOX_RETENTION',
+  'GRPC_REFLECTION'
+] as const
+
+export type SettingName = (typeof SETTING_NAMES)[number]
+
 /** Settings by name. Only the entry point of a process passes `process.env` in. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -5,7 +84,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
  * Reads settings one by one and collects every problem, so that one failed start reports all mistakes. A blank setting
  * counts as unset.
  */
-export class SettingsReader {
+export class SettingsReader<Name extends string = SettingName> {
   readonly #environment: Environment
   readonly #problems: string[] = []
   readonly #effective = new Map<string, string>()
@@ -14,18 +93,18 @@ export class SettingsReader {
     this.#environment = environment
   }
 
-  text(name: string, fallback: string): string {
+  text(name: Name, fallback: string): string {
     return this.parsed(name, { fallback, parse: (text) => text })
   }
 
-  optionalText(name: string): string | undefined {
+  optionalText(name: Name): string | undefined {
     const text = this.#raw(name)
     this.#effective.set(name, text ?? '')
     return text
   }
 
   /** A secret of at least 16 visible ASCII characters, or undefined if it is not set. It is never printed. */
-  secret(name: string): string | undefined {
+  secret(name: Name): string | undefined {
     const text = this.#raw(name)
     this.#effective.set(name, text === undefined ? '' : '***')
     if (text === undefined || /^[\x21-\x7e]{16,}$/.test(text)) return text
@@ -34,7 +113,7 @@ export class SettingsReader {
   }
 
   /** A secret that somebody else issued, of visible ASCII characters and spaces; undefined if it is not set. Never printed. */
-  issuedSecret(name: string): string | undefined {
+  issuedSecret(name: Name): string | undefined {
     const text = this.#raw(name)
     this.#effective.set(name, text === undefined ? '' : '***')
     if (text === undefined || /^[\x20-\x7e]+$/.test(text)) return text
@@ -42,14 +121,14 @@ export class SettingsReader {
     return undefined
   }
 
-  flag(name: string, fallback: boolean): boolean {
+  flag(name: Name, fallback: boolean): boolean {
     const parse = (text: string): boolean | Error =>
       text === 'true' ? true : text === 'false' ? false : new Error('must be true or false')
     return this.parsed(name, { fallback: String(fallback), parse })
   }
 
   /** A whole number of at least `min` and at most `max`. */
-  integer(name: string, range: { fallback: number; min: number; max?: number }): number {
+  integer(name: Name, range: { fallback: number; min: number; max?: number }): number {
     const { fallback, min, max = Number.MAX_SAFE_INTEGER } = range
     const parse = (text: string): number | Error => {
       const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
@@ -59,7 +138,7 @@ export class SettingsReader {
   }
 
   /** A duration such as `500ms`, `10s`, `15m`, `24h` or `7d`, in milliseconds. */
-  duration(name: string, fallback: string): number {
+  duration(name: Name, fallback: string): number {
     const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
     const parse = (text: string): number | Error => {
       const [, digits = '', unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
@@ -72,7 +151,7 @@ export class SettingsReader {
   }
 
   /** `parse` returns the value, or an Error whose message completes a sentence that begins with the name. */
-  parsed<T>(name: string, how: { fallback: string; parse: (text: string) => T | Error }): T {
+  parsed<T>(name: Name, how: { fallback: string; parse: (text: string) => T | Error }): T {
     const text = this.#raw(name) ?? how.fallback
     this.#effective.set(name, text)
     const value = how.parse(text)
@@ -97,7 +176,7 @@ export class SettingsReader {
     return [...this.#effective].map(([name, value]) => `${name}=${redactUrl(value)}`).join('\n')
   }
 
-  #raw(name: string): string | undefined {
+  #raw(name: Name): string | undefined {
     const text = this.#environment[name]
     return text === undefined || text.trim() === '' ? undefined : text
   }
@@ -105,11 +184,14 @@ export class SettingsReader {
 
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
+  /** A sentence each, which begins with the name of the setting. */
+  readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
     super(
       `Cannot start: ${problems.length} setting${problems.length === 1 ? ' is' : 's are'} wrong.\n- ${problems.join('\n- ')}`
     )
+    this.problems = problems
   }
 }
 

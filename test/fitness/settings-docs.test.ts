@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { firstLook } from '../../cli/dev.js'
 import store from '../../examples/store/uniform-rest.config.js'
+import { SETTING_NAMES } from '../../shared/settings.js'
 import { outputRoot, packageRoot } from '../harness/package-root.js'
 
 const document = readFileSync(join(packageRoot, 'docs/settings.md'), 'utf8')
@@ -39,6 +40,11 @@ describe('docs/settings.md', () => {
       expect(Object.fromEntries(rows)).to.deep.equal(printed(main))
     })
   }
+
+  it('lists what the readers of settings take', () => {
+    const rows = ['Both processes', 'Gateway', 'Data service'].flatMap(documented).map(([name]) => name)
+    expect(rows).to.deep.equal([...SETTING_NAMES])
+  })
 
   it('tells what a first look chooses', () => {
     const rows = documented('What `npm start` chooses')

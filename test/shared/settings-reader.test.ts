@@ -3,7 +3,7 @@ import { redactUrl, SettingsError, SettingsReader } from '../../shared/settings.
 
 describe('SettingsReader', () => {
   it('takes a blank setting for unset', () => {
-    const reader = new SettingsReader({ A: ' ', B: '' })
+    const reader = new SettingsReader<string>({ A: ' ', B: '' })
     expect([reader.text('A', 'x'), reader.optionalText('B'), reader.flag('B', true)]).to.deep.equal([
       'x',
       undefined,
@@ -13,14 +13,14 @@ describe('SettingsReader', () => {
   })
 
   it('reads durations in milliseconds', () => {
-    const reader = new SettingsReader({ A: '500ms', B: '10s', C: '15m', D: '24h', E: '7d' })
+    const reader = new SettingsReader<string>({ A: '500ms', B: '10s', C: '15m', D: '24h', E: '7d' })
     expect(['A', 'B', 'C', 'D', 'E'].map((name) => reader.duration(name, '1s'))).to.deep.equal([
       500, 10_000, 900_000, 86_400_000, 604_800_000
     ])
   })
 
   it('keeps every fault and reads on', () => {
-    const reader = new SettingsReader({ A: 'maybe', B: '1e3', C: '0s', D: '99999999999999999999' })
+    const reader = new SettingsReader<string>({ A: 'maybe', B: '1e3', C: '0s', D: '99999999999999999999' })
     reader.flag('A', false)
     expect(reader.integer('B', { fallback: 5, min: 1 })).to.equal(5)
     reader.duration('C', '1s')

@@ -31,7 +31,7 @@ export function suggestion(name: string, candidates: Iterable<string>): string {
 }
 
 /** Levenshtein distance with one row of memory. */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
     const current = [i]

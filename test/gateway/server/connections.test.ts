@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ConnectionTimeouts } from '../../../gateway/server/connections.js'
 import { open } from '../../harness/http.js'
-import { exportHeader, parts, record } from '../fake-data-client.js'
+import { exportHeader, record } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
 
 const SHORT: ConnectionTimeouts = { head: 500, body: 500, response: 500 }
@@ -286,9 +286,9 @@ describe('a gateway that closes', () => {
       return { record: record('{"id":1}') }
     }
     gateway.data.answerExport = async function* () {
-      yield* parts(exportHeader())
+      yield exportHeader()
       await release
-      yield* parts({ end: { count: 0, truncated: false } })
+      yield { end: { count: 0, truncated: false } }
     }
     const begun = await dial('GET /products/export HTTP/1.1\r\nHost: x\r\n\r\n')
     await once(begun, 'data')
