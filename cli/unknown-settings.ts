@@ -56,8 +56,7 @@ const MOST_MISTAKES = 2
 
 function isMisspelt(name: string, known: ReadonlySet<string>): boolean {
   return Array.from(known).some(
-    (setting) =>
-      Math.abs(setting.length - name.length) <= MOST_MISTAKES && editDistance(name, setting) <= MOST_MISTAKES
+    (setting) => Math.abs(setting.length - name.length) <= MOST_MISTAKES && editDistance(name, setting) <= MOST_MISTAKES
   )
 }
 

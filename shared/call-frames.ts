@@ -197,8 +197,17 @@ export class CallFrame extends OneFrame {
   }
 
   protected override fields(to: Writer): void {
-    const { id: call, method, timeoutMs, credential = 0, requestId, traceparent, clientAddress, request, timed } =
-      this.#call
+    const {
+      id: call,
+      method,
+      timeoutMs,
+      credential = 0,
+      requestId,
+      traceparent,
+      clientAddress,
+      request,
+      timed
+    } = this.#call
     to.uint(1, call)
     to.text(2, method)
     to.uint(3, timeoutMs)

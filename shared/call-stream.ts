@@ -156,9 +156,7 @@ class LargeAnswer {
     const part = this.#answer.subarray(this.#at, this.#at + PART_BYTES)
     this.#at += part.length
     if (this.isSent) this.onSent()
-    return this.isSent
-      ? new AnswerFrame(this.call, part, false, this.#times)
-      : new AnswerFrame(this.call, part, true)
+    return this.isSent ? new AnswerFrame(this.call, part, false, this.#times) : new AnswerFrame(this.call, part, true)
   }
 }
 

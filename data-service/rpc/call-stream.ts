@@ -201,11 +201,16 @@ class ServedStream implements RequestFrames {
     this.#running -= 1
     if (this.#calls.get(call.id) !== call) return
     this.#countUnsent(answer.length)
-    this.#sender.sendAnswer(call.id, answer, () => {
-      this.#calls.delete(call.id)
-      this.#countUnsent(-answer.length)
-      this.#endIfDone()
-    }, call.stopwatch?.times())
+    this.#sender.sendAnswer(
+      call.id,
+      answer,
+      () => {
+        this.#calls.delete(call.id)
+        this.#countUnsent(-answer.length)
+        this.#endIfDone()
+      },
+      call.stopwatch?.times()
+    )
   }
 
   #fail(call: ServedCall, error: unknown): void {

@@ -270,7 +270,9 @@ function exportCall(readDeps: ReadDeps, interceptors: Interceptors): EntityServi
 }
 
 /** The resource of a request if there is one of that name, for the log. */
-function resourceIn({ planning: { catalogue } }: ReadDeps): (request: { readonly resource: string }) => string | undefined {
+function resourceIn({
+  planning: { catalogue }
+}: ReadDeps): (request: { readonly resource: string }) => string | undefined {
   const names = new Set(catalogue.resources('gateway').map(({ entity }) => entity.name))
   return ({ resource }) => (names.has(resource) ? resource : undefined)
 }

@@ -220,7 +220,17 @@ export class CallStream implements ResponseFrames {
     this.#calls.set(call.id, call)
     const timed = report?.asksForTimes === true
     this.#sender.send(
-      new CallFrame({ id: call.id, method, timeoutMs, credential, requestId, traceparent, clientAddress, request, timed })
+      new CallFrame({
+        id: call.id,
+        method,
+        timeoutMs,
+        credential,
+        requestId,
+        traceparent,
+        clientAddress,
+        request,
+        timed
+      })
     )
   }
 

@@ -10,7 +10,13 @@ import { parseCallTimes, TIMES_METADATA } from '../../shared/call-frames.js'
 import { DomainError, httpStatusOf } from '../../shared/errors.js'
 import { fromRpcStatus, transportError } from '../../shared/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA } from '../../shared/tls.js'
-import { AttemptFailure, type CallContext, CallReport, checkedAuthorization, MAX_FRAMED_REQUEST } from './call-stream.js'
+import {
+  AttemptFailure,
+  type CallContext,
+  CallReport,
+  checkedAuthorization,
+  MAX_FRAMED_REQUEST
+} from './call-stream.js'
 import type { Replica, RpcMethod } from './replica.js'
 import type { ReplicaPool } from './replica-pool.js'
 

@@ -43,7 +43,8 @@ export class RequestLines {
   }
 
   write(request: EndedRequest): void {
-    const { requestId, acceptedAuthorization, method, path, route, resource, status, code, duration, isAborted } = request
+    const { requestId, acceptedAuthorization, method, path, route, resource, status, code, duration, isAborted } =
+      request
     // Members that are undefined are not written.
     this.#log.info(
       {

@@ -106,7 +106,9 @@ describeApi(
       const login = { body: { email: 'ada@example.com', password: 'demo-password' } }
       const { http, rpc } = await logged('- POST /auth/login', login)
       expect(http).to.include({ route: '/auth/login', status: 200 }).and.not.to.have.any.keys('account', 'resource')
-      expect(await rpc()).to.include({ rpc: 'Login', status: 'OK' }).and.not.to.have.any.keys('account', 'resource')
+      expect(await rpc())
+        .to.include({ rpc: 'Login', status: 'OK' })
+        .and.not.to.have.any.keys('account', 'resource')
     })
 
     it('with a token that no data service has found valid names no account', async () => {

@@ -39,7 +39,7 @@ describe('names that are no settings', () => {
   })
 
   it('of the environment are told where they are misspelt settings alone', () => {
-    const foreign = ['GATEWAY_INTERFACE', 'DATABASE_NAME', 'ADMIN_ID', 'HTTP_PROXY', 'PATH', 'JWT_SECRET', 'DATA_DIRS']
+    const foreign = ['GATEWAY_INTERFACE', 'DATABASE_NAME', 'ADMIN_ID', 'HTTP_PROXY', 'PATH', 'JWT_SECRET']
     const environment = named(['GATEWAY_PROT', 'LOG_LEVELS', ...foreign])
     expect(unknownSettings({ ...NOTHING, environment })).to.deep.equal([
       'The environment holds GATEWAY_PROT, and there is no such setting. Did you mean "GATEWAY_PORT"?',
