@@ -24,7 +24,7 @@ export const MAX_CALLS = 1000
 
 /** What time a data service took for a call, in microseconds. */
 export interface CallTimes {
-  /** From the call to its answer; at least 1. */
+  /** From the call to its answer. */
   readonly data: number
   /** The call's statements, added up. */
   readonly sql: number
@@ -66,11 +66,12 @@ export interface RequestFrames {
 
 /** What arrives of a data service. */
 export interface ResponseFrames {
-  /** `more`: further parts follow. The bytes are those of the message that is being read. `times`: undefined if not told. */
-  answer(call: CallId, part: Buffer, more: boolean, times: CallTimes | undefined): void
+  /** `more`: further parts follow. The bytes are those of the message that is being read. */
+  answer(call: CallId, part: Buffer, more: boolean): void
   /** `status` holds a google.rpc.Status. */
-  failure(call: CallId, status: Buffer, times: CallTimes | undefined): void
+  failure(call: CallId, status: Buffer): void
   unprocessed(call: CallId): void
+  times(call: CallId, times: CallTimes): void
 }
 
 /** The bytes are not those of a message of the stream. */
@@ -135,8 +136,6 @@ function varintSize(value: number): number {
 const uintSize = (value: number): number => (value === 0 ? 0 : 1 + varintSize(value))
 const dataSize = (length: number): number => 1 + varintSize(length) + length
 const textSize = (text: string): number => (text === '' ? 0 : dataSize(text.length))
-const timesSize = (times: CallTimes | undefined): number =>
-  times === undefined ? 0 : uintSize(times.data) + uintSize(times.sql)
 
 /** One member of `oneof frame`, in its frame, in the list `frames`. */
 abstract class OneFrame implements Frame {
@@ -250,45 +249,52 @@ export class AnswerFrame extends OneFrame {
   readonly #call: CallId
   readonly #part: Buffer
   readonly #more: boolean
-  readonly #times: CallTimes | undefined
 
-  constructor(call: CallId, part: Buffer, more = false, times?: CallTimes) {
-    super(1, uintSize(call) + uintSize(more ? 1 : 0) + dataSize(part.length) + timesSize(times))
+  constructor(call: CallId, part: Buffer, more = false) {
+    super(1, uintSize(call) + uintSize(more ? 1 : 0) + dataSize(part.length))
     this.#call = call
     this.#part = part
     this.#more = more
-    this.#times = times
   }
 
   protected override fields(to: Writer): void {
     to.uint(1, this.#call)
     to.uint(2, this.#more ? 1 : 0)
     to.data(3, this.#part)
-    if (this.#times === undefined) return
-    to.uint(4, this.#times.data)
-    to.uint(5, this.#times.sql)
   }
 }
 
 export class FailureFrame extends OneFrame {
   readonly #call: CallId
   readonly #status: Buffer
-  readonly #times: CallTimes | undefined
 
   /** `status` is an encoded google.rpc.Status. */
-  constructor(call: CallId, status: Buffer, times?: CallTimes) {
-    super(2, uintSize(call) + dataSize(status.length) + timesSize(times))
+  constructor(call: CallId, status: Buffer) {
+    super(2, uintSize(call) + dataSize(status.length))
     this.#call = call
     this.#status = status
-    this.#times = times
   }
 
   protected override fields(to: Writer): void {
     to.uint(1, this.#call)
     to.data(2, this.#status)
-    if (this.#times === undefined) return
-    to.uint(3, this.#times.data)
-    to.uint(4, this.#times.sql)
+  }
+}
+
+export class TimesFrame extends OneFrame {
+  readonly #call: CallId
+  readonly #times: CallTimes
+
+  constructor(call: CallId, times: CallTimes) {
+    super(4, uintSize(call) + uintSize(times.data) + uintSize(times.sql))
+    this.#call = call
+    this.#times = times
+  }
+
+  protected override fields(to: Writer): void {
+    to.uint(1, this.#call)
+    to.uint(2, this.#times.data)
+    to.uint(3, this.#times.sql)
   }
 }
 
@@ -330,6 +336,9 @@ export function readResponseFrames(message: Buffer, on: ResponseFrames): void {
           break
         case 3:
           on.unprocessed(readCallId(frame.message()))
+          break
+        case 4:
+          readTimes(frame.message(), on)
           break
       }
     }
@@ -398,28 +407,34 @@ function readCall(fields: Fields, on: RequestFrames): void {
 }
 
 function readAnswer(fields: Fields, on: ResponseFrames): void {
-  let [call, more, data, sql] = [0, 0, 0, 0]
+  let [call, more] = [0, 0]
   let part: Buffer = NOTHING
   while (fields.next()) {
     if (fields.field === 1) call = fields.uint()
     else if (fields.field === 2) more = fields.uint()
     else if (fields.field === 3) part = fields.data()
-    else if (fields.field === 4) data = fields.uint()
-    else if (fields.field === 5) sql = fields.uint()
   }
-  on.answer(call as CallId, part, more !== 0, data === 0 ? undefined : { data, sql })
+  on.answer(call as CallId, part, more !== 0)
 }
 
 function readFailure(fields: Fields, on: ResponseFrames): void {
-  let [call, data, sql] = [0, 0, 0]
+  let call = 0
   let status: Buffer = NOTHING
   while (fields.next()) {
     if (fields.field === 1) call = fields.uint()
     else if (fields.field === 2) status = fields.data()
-    else if (fields.field === 3) data = fields.uint()
-    else if (fields.field === 4) sql = fields.uint()
   }
-  on.failure(call as CallId, status, data === 0 ? undefined : { data, sql })
+  on.failure(call as CallId, status)
+}
+
+function readTimes(fields: Fields, on: ResponseFrames): void {
+  let [call, data, sql] = [0, 0, 0]
+  while (fields.next()) {
+    if (fields.field === 1) call = fields.uint()
+    else if (fields.field === 2) data = fields.uint()
+    else if (fields.field === 3) sql = fields.uint()
+  }
+  on.times(call as CallId, { data, sql })
 }
 
 function readCallId(fields: Fields): CallId {

@@ -1,4 +1,4 @@
-import { AnswerFrame, type CallId, type CallTimes, type Frame, Writer } from './call-frames.js'
+import { AnswerFrame, type CallId, type Frame, Writer } from './call-frames.js'
 
 /** The method of CallStreamService (proto/transport/v1/call_stream.proto). Its messages are read and written by call-frames.ts. */
 export const CALL_STREAM = {
@@ -48,11 +48,11 @@ export class FrameSender {
   }
 
   /** `onSent` is called when the last part has been put into a message. */
-  sendAnswer(call: CallId, answer: Buffer, onSent: () => void, times?: CallTimes): void {
+  sendAnswer(call: CallId, answer: Buffer, onSent: () => void): void {
     if (this.#closed) return
-    if (answer.length > PART_BYTES) this.#large.push(new LargeAnswer({ call, answer, times, onSent }))
+    if (answer.length > PART_BYTES) this.#large.push(new LargeAnswer(call, answer, onSent))
     else {
-      this.#frames.push(new AnswerFrame(call, answer, false, times))
+      this.#frames.push(new AnswerFrame(call, answer))
       onSent()
     }
     this.#schedule()
@@ -133,19 +133,12 @@ class LargeAnswer {
   readonly call: CallId
   readonly onSent: () => void
   readonly #answer: Buffer
-  readonly #times: CallTimes | undefined
   #at = 0
 
-  constructor(of: {
-    readonly call: CallId
-    readonly answer: Buffer
-    readonly times: CallTimes | undefined
-    readonly onSent: () => void
-  }) {
-    this.call = of.call
-    this.onSent = of.onSent
-    this.#answer = of.answer
-    this.#times = of.times
+  constructor(call: CallId, answer: Buffer, onSent: () => void) {
+    this.call = call
+    this.onSent = onSent
+    this.#answer = answer
   }
 
   get isSent(): boolean {
@@ -156,7 +149,7 @@ class LargeAnswer {
     const part = this.#answer.subarray(this.#at, this.#at + PART_BYTES)
     this.#at += part.length
     if (this.isSent) this.onSent()
-    return this.isSent ? new AnswerFrame(this.call, part, false, this.#times) : new AnswerFrame(this.call, part, true)
+    return new AnswerFrame(this.call, part, !this.isSent)
   }
 }
 

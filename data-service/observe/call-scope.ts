@@ -23,7 +23,7 @@ export class Stopwatch {
   }
 
   times(): CallTimes {
-    return { data: Math.max(1, microseconds(performance.now() - this.#begun)), sql: microseconds(this.#statements) }
+    return { data: microseconds(performance.now() - this.#begun), sql: microseconds(this.#statements) }
   }
 }
 

@@ -15,6 +15,7 @@ import {
   MAX_CALLS,
   readRequestFrames,
   type RequestFrames,
+  TimesFrame,
   UnprocessedFrame
 } from '../../shared/call-frames.js'
 import { CallTable, Deadlines, type Expiring, FrameSender } from '../../shared/call-stream.js'
@@ -201,16 +202,12 @@ class ServedStream implements RequestFrames {
     this.#running -= 1
     if (this.#calls.get(call.id) !== call) return
     this.#countUnsent(answer.length)
-    this.#sender.sendAnswer(
-      call.id,
-      answer,
-      () => {
-        this.#calls.delete(call.id)
-        this.#countUnsent(-answer.length)
-        this.#endIfDone()
-      },
-      call.stopwatch?.times()
-    )
+    this.#sendTimes(call)
+    this.#sender.sendAnswer(call.id, answer, () => {
+      this.#calls.delete(call.id)
+      this.#countUnsent(-answer.length)
+      this.#endIfDone()
+    })
   }
 
   #fail(call: ServedCall, error: unknown): void {
@@ -221,8 +218,13 @@ class ServedStream implements RequestFrames {
       error instanceof MalformedRequest
         ? transportStatusBytes(status.INTERNAL, error.message)
         : toStatusBytes(asDomainError(error))
-    this.#sender.send(new FailureFrame(call.id, failure, call.stopwatch?.times()))
+    this.#sendTimes(call)
+    this.#sender.send(new FailureFrame(call.id, failure))
     this.#endIfDone()
+  }
+
+  #sendTimes({ id, stopwatch }: ServedCall): void {
+    if (stopwatch !== undefined) this.#sender.send(new TimesFrame(id, stopwatch.times()))
   }
 
   /** While the caller does not take its answers, its further calls wait with it. */

@@ -187,7 +187,7 @@ export class CallStream implements ResponseFrames {
     this.#abandon(call, cancelled())
   }
 
-  answer(id: CallId, part: Buffer, more: boolean, times: CallTimes | undefined): void {
+  answer(id: CallId, part: Buffer, more: boolean): void {
     const call = this.#calls.get(id)
     // A cancelled call may have been answered before the cancellation arrived.
     if (call === undefined) return
@@ -196,12 +196,10 @@ export class CallStream implements ResponseFrames {
       return
     }
     this.#settled(call)
-    call.call.context.report?.addTimes(times)
     call.resolve(call.parts.length === 0 ? part : Buffer.concat([...call.parts, part]))
   }
 
-  failure(id: CallId, bytes: Buffer, times: CallTimes | undefined): void {
-    this.#calls.get(id)?.call.context.report?.addTimes(times)
+  failure(id: CallId, bytes: Buffer): void {
     const error = fromStatusBytes(bytes) ?? transportError(status.INTERNAL)
     this.#fail(id, new AttemptFailure(error, { maybeSent: true, ofTransport: false }))
   }
@@ -209,6 +207,10 @@ export class CallStream implements ResponseFrames {
   unprocessed(id: CallId): void {
     const error = transportError(status.UNAVAILABLE)
     this.#fail(id, new AttemptFailure(error, { maybeSent: false, ofTransport: true }))
+  }
+
+  times(id: CallId, times: CallTimes): void {
+    this.#calls.get(id)?.call.context.report?.addTimes(times)
   }
 
   #send(call: PendingCall): void {

@@ -129,7 +129,7 @@ import { sentCookies, sentRefreshTokens, withSession } from '../../gateway/sessi
 import { ownPath } from '../../gateway/session/outside-sign-in.js'
 import { jsonMembers } from '../../gateway/session/session-tools.js'
 import { verifiedToken, verifyToken } from '../../shared/access-token.js'
-import { MalformedFrames, readRequestFrames, readResponseFrames } from '../../shared/call-frames.js'
+import { MalformedFrames, parseCallTimes, readRequestFrames, readResponseFrames } from '../../shared/call-frames.js'
 import { shortened } from '../../shared/errors.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import { decodeDetails, fromStatusBytes } from '../../shared/rpc-status.js'
@@ -341,7 +341,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     ),
   readResponseFrames: (text) =>
     unlessMalformed(() =>
-      readResponseFrames(Buffer.from(text), { answer: nothing, failure: nothing, unprocessed: nothing })
+      readResponseFrames(Buffer.from(text), { answer: nothing, failure: nothing, unprocessed: nothing, times: nothing })
     ),
   cookiePairs,
   cookieValues: (text) => cookieValues(text, 'a'),
@@ -479,6 +479,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     const identify = identifyBy([], { ownerClaimType: 'customer_id', permissionsOf: permissionsOf({}), now: Date.now })
     await identify([`bearer ${text}`])
   },
+  parseCallTimes,
   parseRefreshToken,
   throttledAddress
 }
@@ -494,22 +495,22 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'bodyOf requireJsonBody requireJsonBodyIfAny requireJsonMediaType requireMergePatchType PublicAddress clientAddress announcesBody',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
-    'PublishedKeys timeClaim isGenuine endReplaced logReplaced',
+    'PublishedKeys timeClaim isGenuine endReplaced logReplaced accountHash accountOfVerified',
   'answers, written from what was read':
     'attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +
     'oneOfWords DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
     'jsonArray fromRpcStatus toRpcStatus toStatusBytes transportStatusBytes transportError TokenRejected expected ' +
-    'Writer CredentialFrame CallFrame CancellationFrame UnprocessedFrame AnswerFrame FailureFrame MalformedFrames ' +
+    'Writer CredentialFrame CallFrame CancellationFrame UnprocessedFrame AnswerFrame FailureFrame TimesFrame MalformedFrames ' +
     'callbackPage rejectedPage signInNotValid aliasesOf operatorsOf code escapeHtml htmlPage link table prose toProblem unintelligible',
   'what stops a start, read from settings and files': 'StartError messageOf orStartError',
   'settings, keys and arguments of the operator':
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
-    'readArguments SettingsError SettingsReader redactUrl loadProto createLogger logGrpc isRouteId ' +
+    'readArguments SettingsError SettingsReader redactUrl loadProto createLogger unredacted logGrpc isRouteId ' +
     'ownerParameter TlsCertificates channelCredentials serverCredentials followFiles stateOf ' +
     'isSecureUrl metadataUrl readOpenIdClient isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
   'requests and bytes that are counted and handed on':
-    'boundedText checkBodyLength FairSemaphore startAdminServer healthPages metricsPage openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily FrameSender CallTable Deadlines CancellationSource throwIfAborted',
+    'boundedText checkBodyLength FairSemaphore openAdmin openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily FrameSender CallTable Deadlines CancellationSource throwIfAborted',
   'numbers and values that are parsed already':
     'parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':

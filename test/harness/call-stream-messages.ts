@@ -27,15 +27,11 @@ export interface WireStatus {
   readonly message: string
 }
 
-interface WireTimes {
-  readonly dataUs?: number
-  readonly sqlUs?: number
-}
-
 export interface WireResponseFrame {
-  readonly answer?: WireTimes & { readonly call?: number; readonly more?: boolean; readonly response?: Buffer }
-  readonly failure?: WireTimes & { readonly call?: number; readonly status?: WireStatus }
+  readonly answer?: { readonly call?: number; readonly more?: boolean; readonly response?: Buffer }
+  readonly failure?: { readonly call?: number; readonly status?: WireStatus }
   readonly unprocessed?: { readonly call?: number }
+  readonly times?: { readonly call?: number; readonly dataUs?: number; readonly sqlUs?: number }
 }
 
 const root = new protobuf.Root()

@@ -16,6 +16,7 @@ import {
   readResponseFrames,
   type RequestFrames,
   type ResponseFrames,
+  TimesFrame,
   UnprocessedFrame,
   Writer
 } from '../../shared/call-frames.js'
@@ -53,7 +54,8 @@ function readResponse(message: Buffer): Seen[] {
   readResponseFrames(message, {
     answer: (...of) => seen.push(['answer', ...of]),
     failure: (...of) => seen.push(['failure', ...of]),
-    unprocessed: (...of) => seen.push(['unprocessed', ...of])
+    unprocessed: (...of) => seen.push(['unprocessed', ...of]),
+    times: (...of) => seen.push(['times', ...of])
   } satisfies ResponseFrames)
   return seen
 }
@@ -74,7 +76,7 @@ const framedCall: fc.Arbitrary<FramedCall> = fc.record({
   request: bytes,
   timed: fc.boolean()
 })
-const times = fc.option(fc.record({ data: fc.integer({ min: 1, max: 2 ** 32 - 1 }), sql: uint }), { nil: undefined })
+const times = fc.record({ data: uint, sql: uint })
 
 /** Of what was sent: members with the value that protobuf does not send are left out. */
 function sent<Members extends object>(members: Members): Partial<Members> {
@@ -102,10 +104,15 @@ const requestFrame = fc.oneof(
 )
 
 const responseFrame = fc.oneof(
-  fc.tuple(call, bytes, fc.boolean(), times).map(([id, response, more, took]) => ({
-    frame: new AnswerFrame(id, response, more, took),
-    wire: { answer: { ...sent({ call: id, more }), response, ...sent({ dataUs: took?.data, sqlUs: took?.sql }) } },
-    seen: ['answer', id, response, more, took] as Seen
+  fc.tuple(call, bytes, fc.boolean()).map(([id, response, more]) => ({
+    frame: new AnswerFrame(id, response, more),
+    wire: { answer: { ...sent({ call: id, more }), response } },
+    seen: ['answer', id, response, more] as Seen
+  })),
+  fc.tuple(call, times).map(([id, took]) => ({
+    frame: new TimesFrame(id, took),
+    wire: { times: sent({ call: id, dataUs: took.data, sqlUs: took.sql }) },
+    seen: ['times', id, took] as Seen
   })),
   call.map((id) => ({
     frame: new UnprocessedFrame(id),
@@ -140,9 +147,8 @@ describe('frames of calls', () => {
 
   it('carry a failure as the status that a call of gRPC has', () => {
     const error = new DomainError('conflict', 'Gone.', { guarded: true, title: 'T', members: { a: 1 } })
-    const message = messageOf(new FailureFrame(7 as CallId, toStatusBytes(error), { data: 300, sql: 20 }))
-    expect(decodeResponse(message)[0]?.failure).to.deep.include({ call: 7, dataUs: 300, sqlUs: 20 })
-    expect(readResponse(message)[0]?.[3]).to.deep.equal({ data: 300, sql: 20 })
+    const message = messageOf(new FailureFrame(7 as CallId, toStatusBytes(error)))
+    expect(decodeResponse(message)[0]?.failure).to.deep.include({ call: 7 })
     expect(decodeResponse(message)[0]?.failure?.status).to.include({ code: 9, message: 'Gone.' })
     const [[, , status] = []] = readResponse(message)
     expect(Buffer.isBuffer(status) && fromStatusBytes(status)).to.deep.include({

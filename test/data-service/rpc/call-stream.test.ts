@@ -51,7 +51,8 @@ class FrameClient {
           if (!more) this.outcomes.set(call, Buffer.concat(all))
         },
         failure: (call, bytes) => this.outcomes.set(call, fromStatusBytes(bytes) ?? 'without details'),
-        unprocessed: (call) => this.outcomes.set(call, 'unprocessed')
+        unprocessed: (call) => this.outcomes.set(call, 'unprocessed'),
+        times: () => undefined
       })
       this.#onOutcome()
     })
