@@ -9,6 +9,7 @@ import type { ExportPart, Property } from '../data/data-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { unintelligible } from '../http/problem-details.js'
 import type { RouteQuery } from '../http/query-string.js'
+import { tellTimes } from '../server/server-timing.js'
 import { entityPathOf } from './paths.js'
 import { readQuery, selectionOf } from './reads.js'
 import { exportContext, routeGuards, type EntityRouteDeps, type ResourceParams } from './requests.js'
@@ -65,6 +66,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
           'content-disposition': attachmentName(resource, now()),
           'x-export-row-limit': String(opened.header.rowLimit)
         })
+        tellTimes(request, reply)
         // From here on the response is being sent, so Fastify must not answer an error.
         reply.hijack()
         for (const [name, value] of Object.entries(reply.getHeaders())) {

@@ -23,14 +23,20 @@ export const serverTiming = fp(
       done()
     })
     app.addHook('onSend', (request, reply, ...[payload, done]) => {
-      reply.header('server-timing', timingOf(request, reply))
-      const origin = reply.getHeader('access-control-allow-origin')
-      if (origin !== undefined) reply.header('timing-allow-origin', origin)
+      tellTimes(request, reply)
       done(null, payload)
     })
   },
   { name: 'server-timing', dependencies: ['request-identity'], fastify: '5.x' }
 )
+
+/** Sets the headers as they are at this moment, if they are wanted: for an answer that is sent past Fastify. */
+export function tellTimes(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.report?.asksForTimes !== true) return
+  reply.header('server-timing', timingOf(request, reply))
+  const origin = reply.getHeader('access-control-allow-origin')
+  if (origin !== undefined) reply.header('timing-allow-origin', origin)
+}
 
 /** After the times of the renderer, if it sent some. */
 function timingOf({ begun, report }: FastifyRequest, reply: FastifyReply): string {

@@ -151,7 +151,7 @@ describeApi(
     for (const [what, line, hasStatements] of [
       ['a row', 'clerk GET /products/1', true],
       ['a page', 'clerk GET /products/paged', true],
-      ['an export', 'clerk GET /products/export', true],
+      ['an export, whose rows are read later', 'clerk GET /products/export', undefined],
       ['a row that is not there', 'clerk GET /products/999999', true],
       ['a page that is rejected', 'clerk GET /products/paged?sortColumn=nothing', false],
       ['an export that is rejected', 'clerk GET /products/export?sortColumn=nothing', false]
@@ -162,8 +162,8 @@ describeApi(
         const { total = 0, data = 0, sql = 0 } = times
         expect(total).to.be.greaterThan(data)
         expect(data).to.be.greaterThan(sql)
-        if (hasStatements) expect(sql).to.be.greaterThan(0)
-        else expect(sql).to.equal(0)
+        if (hasStatements === true) expect(sql).to.be.greaterThan(0)
+        if (hasStatements === false) expect(sql).to.equal(0)
       })
     }
 

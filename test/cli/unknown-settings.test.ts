@@ -34,7 +34,7 @@ describe('names that are no settings', () => {
     expect(unknownSettings({ ...NOTHING, dotEnv })).to.deep.equal([
       'The file .env holds GATEWAY_PROT, and there is no such setting. Did you mean "GATEWAY_PORT"?',
       'The file .env holds DATABSE_URL, and there is no such setting. Did you mean "DATABASE_URL"?',
-      'The file .env holds JWT_SECRET, and there is no such setting. Did you mean "JWT_ISSUER"?'
+      'The file .env holds JWT_SECRET, and there is no such setting.'
     ])
   })
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ConnectionTimeouts } from '../../../gateway/server/connections.js'
 import { open } from '../../harness/http.js'
-import { exportHeader, record } from '../fake-data-client.js'
+import { exportHeader, exportRows, record } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
 
 const SHORT: ConnectionTimeouts = { head: 500, body: 500, response: 500 }
@@ -287,8 +287,9 @@ describe('a gateway that closes', () => {
     }
     gateway.data.answerExport = async function* () {
       yield exportHeader()
+      yield exportRows([[1, 'a']])
       await release
-      yield { end: { count: 0, truncated: false } }
+      yield { end: { count: 1, truncated: false } }
     }
     const begun = await dial('GET /products/export HTTP/1.1\r\nHost: x\r\n\r\n')
     await once(begun, 'data')
