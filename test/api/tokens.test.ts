@@ -115,8 +115,8 @@ describeApi(
         }
         const { dataService } = store.stack
         for (const target of targets) {
-          const isRejection = ({ requestId, code }: LogEntry): boolean =>
-            requestId === idOf(target) && code === 'auth.invalid-token'
+          const isRejection = ({ msg, requestId, code }: LogEntry): boolean =>
+            msg !== 'call' && requestId === idOf(target) && code === 'auth.invalid-token'
           const rejection = await dataService.logged(isRejection)
           expect(rejection['reason'], target).to.be.a('string').and.not.equal('')
           expect(dataService.logs().filter(isRejection), target).to.have.length(1)

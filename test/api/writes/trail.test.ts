@@ -143,7 +143,7 @@ async function expectNamed(
   named: { readonly resource: string; readonly id: string | undefined }
 ): Promise<void> {
   const isOfThis = (entry: Row): boolean =>
-    entry['requestId'] === headers['x-request-id'] && entry['code'] === 'conflict' && entry['level'] === 'info'
+    entry['requestId'] === headers['x-request-id'] && entry['code'] === 'conflict' && entry['msg'] === 'call refused'
   const { resource, id, reason } = await stack.dataService.logged(isOfThis)
   expect({ resource, id }).to.deep.equal(named)
   expect(reason).to.be.a('string').and.not.equal('')

@@ -132,7 +132,7 @@ describe('calls in frames', function () {
     expect(await frames.outcome(2)).to.include({ code: 'auth.invalid-token' })
     expect(await frames.outcome(3)).to.include({ code: 'auth.required' })
     expect(Buffer.isBuffer(await frames.outcome(4))).to.equal(true)
-    const logged = service.logs.filter(({ rpc }) => rpc === 'List')
+    const logged = service.logs.filter(({ rpc, msg }) => rpc === 'List' && msg !== 'call')
     expect(logged[0]).to.include({ requestId: 'r2', traceparent: '00-1-2-01' })
     expect(logged[1]).to.include({ requestId: 'r3' }).and.not.have.property('traceparent')
   })
