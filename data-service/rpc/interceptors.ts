@@ -211,6 +211,7 @@ class InterceptedCall implements CallContext {
     lines.info(
       {
         requestId,
+        traceparent: this.#call.traceparent,
         account: caller.kind === 'authenticated' ? caller.account : undefined,
         rpc,
         resource,

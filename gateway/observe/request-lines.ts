@@ -6,6 +6,8 @@ import { type Logger, unredacted } from '../../shared/logger.js'
 /** A request that has ended. */
 interface EndedRequest {
   readonly requestId: string
+  /** undefined if it is in no trace. */
+  readonly traceparent: string | undefined
   /** Its `Authorization`, if a data service has found the token valid; undefined for any other. */
   readonly acceptedAuthorization: string | undefined
   readonly method: string
@@ -43,12 +45,13 @@ export class RequestLines {
   }
 
   write(request: EndedRequest): void {
-    const { requestId, acceptedAuthorization, method, path, route, resource, status, code, duration, isAborted } =
-      request
+    const { requestId, traceparent, acceptedAuthorization, method, path, route, resource, status, code } = request
+    const { duration, isAborted } = request
     // Members that are undefined are not written.
     this.#log.info(
       {
         requestId,
+        traceparent,
         account: acceptedAuthorization === undefined ? undefined : this.#accountOf(acceptedAuthorization),
         method,
         path,

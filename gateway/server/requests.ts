@@ -120,6 +120,7 @@ export function recordWhenClosed(
     }
     lines?.write({
       requestId: request.id,
+      traceparent: request.traceparent,
       acceptedAuthorization: request.report?.acceptedAuthorization,
       method: sentMethod(request),
       path: loggedPath(request.originalUrl),

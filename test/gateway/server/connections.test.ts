@@ -292,6 +292,9 @@ describe('a gateway that closes', () => {
       yield { end: { count: 1, truncated: false } }
     }
     const begun = await dial('GET /products/export HTTP/1.1\r\nHost: x\r\n\r\n')
+    const received: Buffer[] = []
+    begun.on('data', (chunk: Buffer) => received.push(chunk))
+    const ended = once(begun, 'end')
     await once(begun, 'data')
     const called = once(gateway.app.server, 'request')
     const waiting = await dial(GET)
@@ -303,7 +306,8 @@ describe('a gateway that closes', () => {
     expect(await text(waiting))
       .to.match(/^HTTP\/1\.1 200 /)
       .and.match(/\r\nConnection: close\r\n/i)
-    expect(await text(begun)).to.match(/0\r\n\r\n$/)
+    await ended
+    expect(Buffer.concat(received).toString()).to.match(/\r\n0\r\n\r\n$/)
     await closed
   })
 })
