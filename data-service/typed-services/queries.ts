@@ -7,8 +7,15 @@ import type { FieldType } from '../entity/fields/field.js'
 import { type Operator, operatorsOf } from '../entity/fields/operators.js'
 import type { Numbers } from './numbers.js'
 import type { RowType } from './rows.js'
-import { type EnumType, type FieldSpec, makeEnum, makeMessage, type MessageType } from './schema.js'
-import { pascalCase, snakeCase } from './type-names.js'
+import {
+  type EnumType,
+  type FieldSpec,
+  makeEnum,
+  makeMessage,
+  type MessageType,
+  pascalCase,
+  snakeCase
+} from './schema.js'
 import { type Message, scalarText, type ValueType } from './values.js'
 
 // Filters, orders and parts of rows in typed messages, and the texts that they stand for in the generic ones.

@@ -3,10 +3,8 @@ import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.j
 import { storedJson } from '../plan/parsing/json-values.js'
 import type { TypedRpc } from './generic.js'
 import { fieldsOf, type QueryType, shapeFields, shapeOf } from './queries.js'
-import { makeRow, readRow, type RowType, typeWithin } from './rows.js'
-import { type EnumType, type FieldSpec, makeMessage, type MessageType } from './schema.js'
-import { pascalCase, snakeCase } from './type-names.js'
-import { idText, ownerFields, ownerOf, type ResourceTypes } from './typed-resource.js'
+import { idText, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes, type RowType, typeWithin } from './rows.js'
+import { type EnumType, type FieldSpec, makeMessage, type MessageType, pascalCase, snakeCase } from './schema.js'
 import { elementsOf, type JsonMember, type Message, scalarText } from './values.js'
 
 // The reads of a typed service: messages, and what each is in the generic service.

@@ -2,11 +2,18 @@ import { DomainError } from '../../shared/errors.js'
 import type { Action } from '../../shared/gen/entity/v1/Action.js'
 import type { Precondition__Output } from '../../shared/gen/entity/v1/Precondition.js'
 import type { TypedRpc } from './generic.js'
-import { makeRow, readRow, writeBody, type WrittenBody } from './rows.js'
-import { type FieldSpec, makeMessage } from './schema.js'
-import { pascalCase, snakeCase } from './type-names.js'
+import {
+  idText,
+  makeRow,
+  ownerFields,
+  ownerOf,
+  readRow,
+  type ResourceTypes,
+  writeBody,
+  type WrittenBody
+} from './rows.js'
+import { type FieldSpec, makeMessage, pascalCase, snakeCase } from './schema.js'
 import { parsed, rowField } from './typed-reads.js'
-import { idText, ownerFields, ownerOf, type ResourceTypes } from './typed-resource.js'
 import { elementsOf, type Message, scalarText } from './values.js'
 
 // The writes of a typed service: messages, and what each is in the generic service. A body is the JSON of the fields that
