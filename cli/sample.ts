@@ -44,7 +44,7 @@ function progressOf({ resource, count }: Order, log: CommandContext['log']): (lo
  */
 export function parseOrders(flags: readonly string[], resources: readonly string[]): Order[] {
   const options = Object.fromEntries(resources.map((resource) => [resource, { type: 'string' } as const]))
-  const usage = `Usage: ${resources.map((resource) => `[--${resource} <count>]`).join(' ')}`
+  const usage = `Usage: uniform-rest sample ${resources.map((resource) => `[--${resource} <count>]`).join(' ')}`
   const values = attempt(() => parseArgs({ args: [...flags], options }).values, usage)
   return resources.flatMap((resource) => {
     const text = values[resource]
