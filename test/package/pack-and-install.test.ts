@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { freePort } from '../runner/free-port.js'
 import { EmptyFolder, packInto, signalGroup } from './empty-folder.js'
@@ -11,6 +11,9 @@ import { EmptyFolder, packInto, signalGroup } from './empty-folder.js'
 const ENTRY_POINTS = ['uniform-rest', 'uniform-rest/session-cookie']
 const TYPED = [...ENTRY_POINTS, 'uniform-rest/testing']
 const PROJECTS = 'entities/projects.ts'
+
+/** Pages about the repository, as they say: they link to its sources. npm packs the README whatever `files` says. */
+const ABOUT_THE_REPOSITORY = ['README.md', 'docs/tour.md', 'docs/store-rules.md']
 
 /** The second entity of the application, by the steps of its README. */
 const PROJECT_ENTITY = `import { defineEntity, everyone, int, optional, permission, readOnly, text, unique } from 'uniform-rest'
@@ -84,6 +87,15 @@ describe('the package, packed and installed in an empty folder', function () {
     expect(stderr).to.not.match(/EBADENGINE|ERESOLVE|deprecated|peer/i)
   })
 
+  it('holds documentation whose links lead to what it holds', () => {
+    const root = join(folder.path, 'node_modules/uniform-rest')
+    const pages = packed.files
+      .map(({ path }) => path)
+      .filter((path) => path.endsWith('.md') && !path.startsWith('cli/') && !ABOUT_THE_REPOSITORY.includes(path))
+    expect(pages).to.include.members(['docs/README.md', 'docs/http.md', 'docs/decisions/005-row-versions.md'])
+    expect(brokenLinks(root, pages)).to.deep.equal([])
+  })
+
   it('says what it can do', async () => {
     const { stdout } = await folder.run('npx', ['uniform-rest', '--help'])
     expect(stdout).to.match(/^Usage: uniform-rest <command>/)
@@ -121,6 +133,7 @@ describe('the package, packed and installed in an empty folder', function () {
     expect(readdirSync(inApp('.'))).to.include.members(['.env.example', '.github', '.gitignore', 'README.md'])
     const { stdout } = await folder.run('npm', ['install', '--no-audit', '--no-fund'], { in: 'my-app' })
     expect(stdout).to.match(/added \d+ packages/)
+    expect(brokenLinks(inApp('.'), ['README.md'])).to.deep.equal([])
   })
 
   it('overwrites nothing', async () => {
@@ -286,6 +299,16 @@ describe('the package, packed and installed in an empty folder', function () {
     })
   })
 })
+
+/** Links and pictures of pages below a folder that lead to no file of it. */
+function brokenLinks(root: string, pages: readonly string[]): readonly string[] {
+  return pages.flatMap((page) =>
+    Array.from(readFileSync(join(root, page), 'utf8').matchAll(/\]\(((?!https?:|#)[^)\s#]+)(?:#[^)]*)?\)/g))
+      .map(([, target = '']) => target)
+      .filter((target) => !existsSync(join(root, dirname(page), target)))
+      .map((target) => `${page}: ${target}`)
+  )
+}
 
 /** The row version that the entity tag of an answer carries. */
 function versionOf(answer: Response): string | undefined {

@@ -74,6 +74,17 @@ export async function installPrograms(): Promise<void> {
   await ensureGalera()
   await installChromium()
   await installPythonGrpc()
+  await installJq()
+}
+
+/** Installs jq, with which commands of the docs read JSON, where it is missing and we may install it. */
+export async function ensureJq(): Promise<void> {
+  await installJq()
+  if (findProgram('jq') === undefined) throw new Failure('The commands of the docs need jq: install the package jq.')
+}
+
+async function installJq(): Promise<void> {
+  if (findProgram('jq') === undefined) await installPackages('jq')
 }
 
 async function installChromium(): Promise<void> {

@@ -1,0 +1,129 @@
+import { expect } from 'chai'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { freshDatabase, type FreshDatabase } from '../harness/database.js'
+import { packageRoot } from '../harness/package-root.js'
+import { type Stack, startStack } from '../harness/stack.js'
+import { ensureJq } from '../runner/programs.js'
+import { comparable, examplesOf } from './readme-examples.js'
+
+/** Pages whose commands run here, each in a shell of its own. None of them shows a row that another one has changed. */
+const PAGES = [
+  'docs/queries.md',
+  'docs/http.md',
+  'docs/ownership.md',
+  'docs/sessions.md',
+  'docs/concurrency.md',
+  'docs/trail.md'
+]
+
+/** Where the commands of all other pages run, or why they run nowhere. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'README.md': 'readme.test.ts beside this file',
+  'docs/accounts.md':
+    'they ask for passwords, and name a provider that there is none of; test/cli runs each subcommand',
+  'docs/deploying.md': 'test/compose, with a Docker engine',
+  'docs/grpc.md': 'test/grpc-clients',
+  'docs/introspect.md': 'they name a server of somebody else; test/introspect runs the same commands',
+  'docs/migrations.md': 'they write into examples/store; test/cli and test/introspect run the same commands',
+  'docs/operations.md': 'they name servers and keys of a deployment',
+  'docs/testing.md': 'they install packages; test/package runs them in an application',
+  'docs/tour.md': 'readme.test.ts beside this file',
+  'docs/versions.md': 'test/package runs it, and test/fitness compares the numbers',
+  'docs/your-own-application.md': 'test/package runs the first block; the second one names machines of a deployment',
+  'docs/your-own-database.md': 'it names an account of a server'
+}
+
+const SEPARATOR = '\u0001'
+
+describe('pages of docs', function () {
+  this.timeout(60_000)
+  let database: FreshDatabase
+  let stack: Stack
+  const scratch = mkdtempSync(join(tmpdir(), 'pages-'))
+  // Beside package.json, as the page has it: its packages and proto/ are found from there.
+  const grpcExample = join(packageRoot, `grpc-page-${process.pid}.tmp.mjs`)
+  before(async () => {
+    await ensureJq()
+    database = await freshDatabase('sqlite')
+    stack = await startStack({ database })
+  })
+  after(async () => {
+    rmSync(grpcExample, { force: true })
+    rmSync(scratch, { recursive: true, force: true })
+    await stack.stop()
+    await database.dispose()
+  })
+
+  it('have commands that run here or elsewhere, each page with its place', () => {
+    const pages = ['README.md', ...readdirSync(join(packageRoot, 'docs')).map((name) => `docs/${name}`)]
+    const withCommands = pages.filter((page) => page.endsWith('.md') && examplesOf(page).length > 0)
+    expect(withCommands).to.have.members([...PAGES, ...Object.keys(ELSEWHERE)])
+  })
+
+  for (const page of PAGES) {
+    describe(page, () => {
+      const examples = examplesOf(page)
+      let printed: readonly string[]
+
+      // One shell for all, so that a variable or a function of one block is there in the next.
+      before(async () => {
+        const script = examples
+          .map(({ command }) =>
+            command.replaceAll('http://127.0.0.1:3000', stack.url).replaceAll('/tmp/', `${scratch}/`)
+          )
+          .join(`\nprintf '${SEPARATOR}'\n`)
+        const { PATH, HOME } = process.env
+        const shell = spawn('bash', ['-c', script], { env: { PATH, HOME }, stdio: ['ignore', 'pipe', 'inherit'] })
+        const ended = once(shell, 'close')
+        printed = (await text(shell.stdout)).split(SEPARATOR)
+        await ended
+      })
+
+      for (const [index, { command, output }] of examples.entries()) {
+        it(`prints what it says: ${command.split('\n', 1)[0]}`, () => {
+          expect(comparable(printed[index] ?? 'nothing')).to.equal(comparable(output ?? ''))
+        })
+      }
+    })
+  }
+
+  it('have an example of gRPC that runs', async () => {
+    writeFileSync(grpcExample, scriptOf('docs/grpc.md').replace('127.0.0.1:50051', stack.dataAddress))
+    expect(await outputOf(grpcExample)).to.equal(
+      "66 [ { id: 1, status: 'delivered' }, { id: 26, status: 'delivered' } ]\nnot-found\n"
+    )
+  })
+
+  for (const { who, cookie, status } of [
+    { who: 'nobody', cookie: async () => '', status: 401 },
+    { who: 'somebody', cookie: async () => `app_auth_access=${await stack.token('ada@example.com')}`, status: 200 }
+  ]) {
+    it(`have an example of sessions that asks as ${who}`, async () => {
+      const file = join(scratch, `${who}.mjs`)
+      // What a browser does with a path and with the cookies of the page.
+      const browser = `const fetch = (path, { headers, ...init } = {}) => globalThis.fetch(${JSON.stringify(stack.url)} + path, {
+        ...init, headers: { ...headers, ...(path.startsWith('/auth') && { cookie: ${JSON.stringify(await cookie())} }) }
+      })\n`
+      const shown = '\nconsole.log(orders.status, (await orders.json()).code)\n'
+      writeFileSync(file, browser + scriptOf('docs/sessions.md') + shown)
+      expect(await outputOf(file)).to.equal(status === 200 ? '200 undefined\n' : '401 auth.required\n')
+    })
+  }
+})
+
+/** The first block of JavaScript of a page. */
+function scriptOf(page: string): string {
+  const [, script = ''] = /^```js\n(.*?)^```$/ms.exec(readFileSync(join(packageRoot, page), 'utf8')) ?? []
+  return script
+}
+
+async function outputOf(file: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: packageRoot })
+  return stdout
+}
