@@ -101,6 +101,14 @@ describe('links between pages', () => {
     expect(named.filter(({ page }) => page === 'docs/tour.md')).to.have.length.at.least(50)
   })
 
+  it('lead to every chapter from the index of docs', () => {
+    const chapters = readdirSync(join(packageRoot, 'docs')).filter(
+      (name) => name.endsWith('.md') && name !== 'README.md'
+    )
+    const listed = targets.filter(({ page }) => page === 'docs/README.md').map(({ target }) => target)
+    expect(listed).to.include.members(chapters)
+  })
+
   it('show the shop', () => {
     expect(targets).to.deep.include({ page: 'README.md', target: 'docs/screenshots/list-desktop.png' })
   })
