@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import { build } from 'esbuild'
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { outputRoot, packageRoot } from '../harness/package-root.js'
 import { EmptyFolder, packInto } from '../package/empty-folder.js'
 
 const PACKAGE = join(packageRoot, 'clients/typescript')
+const REACT_ADMIN = join(packageRoot, 'clients/react-admin')
 const STORE_TYPES = join(packageRoot, 'examples/store/client-types.ts')
 const MOST_BYTES = 8 * 1024
 
@@ -121,7 +122,76 @@ describe('the package of the typed client', function () {
   }
 })
 
-function tsconfig(kind: 'browser' | 'node'): object {
+describe('the package of the providers of react-admin', function () {
+  this.timeout(240_000)
+  let folder: EmptyFolder
+  let packed: Awaited<ReturnType<typeof packInto>>
+
+  before(async () => {
+    folder = await EmptyFolder.make()
+    packed = await packInto(folder, REACT_ADMIN)
+  })
+  after(async () => folder[Symbol.asyncDispose]())
+
+  it('holds its own files alone, and leaves the client and react-admin to the application', () => {
+    const modules = [
+      'auth-provider',
+      'data-provider',
+      'errors',
+      'filters',
+      'merge-patch',
+      'react-admin',
+      'reads',
+      'writes'
+    ]
+    const built = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])
+    expect(packed.files.map(({ path }) => path)).to.have.members(['LICENSE', 'README.md', 'package.json', ...built])
+    const [own, service] = [REACT_ADMIN, packageRoot].map(
+      (root) => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Readonly<Record<string, unknown>>
+    )
+    expect(own).to.not.have.any.keys('dependencies', 'optionalDependencies', 'scripts')
+    expect(own?.['version']).to.equal(service?.['version'])
+    expect(own?.['peerDependencies']).to.deep.equal({
+      '@uniform-rest/client': service?.['version'],
+      'ra-core': '^5.0.0'
+    })
+  })
+
+  it('has types that the examples compile against, and is loaded by Node', async () => {
+    const client = await packInto(folder, PACKAGE)
+    await folder.run('npm', ['init', '--yes'])
+    // What react-admin needs is there in the checkout.
+    await folder.run('npm', ['install', packed.file, client.file, '--legacy-peer-deps', '--no-audit', '--no-fund'])
+    symlinkSync(join(packageRoot, 'node_modules/ra-core'), join(folder.path, 'node_modules/ra-core'))
+    copyFileSync(STORE_TYPES, join(folder.path, 'store.ts'))
+    const pages = { 'page.ts': join(packageRoot, 'docs/clients.md'), 'readme.ts': join(REACT_ADMIN, 'README.md') }
+    for (const [file, page] of Object.entries(pages)) {
+      const examples = Array.from(
+        readFileSync(page, 'utf8').matchAll(/^```tsx\n(.*?)^```$/gms),
+        ([, code = '']) => code
+      )
+      expect(examples, page).to.not.be.empty
+      writeFileSync(join(folder.path, file), examples.join('\n'))
+    }
+    writeFileSync(join(folder.path, 'package.json'), JSON.stringify({ type: 'module' }))
+    const { compilerOptions, include } = tsconfig('browser')
+    // The types of react-admin itself are not checked.
+    const options = { compilerOptions: { ...compilerOptions, skipLibCheck: true }, include }
+    writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify(options))
+    const compiler = join(packageRoot, 'node_modules/typescript/bin/tsc')
+    const { stdout } = await folder.end(folder.start('node', [compiler, '-p', 'tsconfig.json']))
+    expect(stdout).to.equal('')
+    const script = `import { createClient } from '@uniform-rest/client'
+      import { uniformRestDataProvider } from '@uniform-rest/react-admin'
+      const answer = Response.json([{ id: 1 }], { headers: { 'x-pagination': '{"pageSize":10,"totalCount":1}' } })
+      const client = createClient({ baseUrl: 'http://shop.example', fetch: async () => answer })
+      console.log(JSON.stringify(await uniformRestDataProvider({ client }).getList('things', {})))`
+    const loaded = await folder.run('node', ['--input-type=module', '--eval', script])
+    expect(loaded.stdout).to.equal('{"total":1,"pageInfo":{},"data":[{"id":1}]}\n')
+  })
+})
+
+function tsconfig(kind: 'browser' | 'node'): { readonly compilerOptions: object; readonly include: readonly string[] } {
   return {
     compilerOptions: {
       target: 'es2022',

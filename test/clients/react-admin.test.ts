@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { join } from 'node:path'
 import {
   type AuthProvider,
   type CreateParams,
@@ -25,8 +26,10 @@ import {
 import { type Client, createClient } from '../../clients/typescript/src/client.js'
 import type { Application } from '../../examples/store/client-types.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../harness/database.js'
+import { outputRoot } from '../harness/package-root.js'
 import { type Stack, startStack } from '../harness/stack.js'
-import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
+import { openTestDatabase, type TestDatabase, withTestDatabase } from '../oracle/test-database.js'
+import { startStack as startKeyed } from '../stack/stack.js'
 import { type CutConnection, cutConnectionTo } from './cut-connection.js'
 
 const EXPORT_LIMIT = 25
@@ -530,11 +533,60 @@ eachDatabase((kind) => {
   })
 })
 
-describe('the react-admin providers of an application that is not known', () => {
-  // Keys of several columns, with row versions.
-  it('uses the one id of rows with composite keys', () => {
-    const client = createClient<AnyApplication>()
-    expect(uniformRestDataProvider({ client, compositeKeys: { placements: ['copy', 'serial'] } })).to.be.an('object')
+describe('the react-admin providers of an application whose types are not known', function () {
+  this.timeout(120_000)
+  let database: FreshDatabase
+
+  before(async () => {
+    database = await freshDatabase('sqlite')
+  })
+  after(async () => database?.dispose())
+
+  it('map keys of several columns to the one id of react-admin and back', async () => {
+    const env = { NOTES_DATABASE_URL: database.reviewsUrl, SAMPLE_DATA: 'true' }
+    await using stack = await startKeyed({ app: join(outputRoot, 'test/keyed'), database, env })
+    const token = stack.token({ sub: 'kim', role: 'Keeper' })
+    let asked = new URL(stack.url)
+    const watching: typeof fetch = (input, init) => {
+      asked = new URL(new Request(input, init).url)
+      return fetch(input, init)
+    }
+    const client = createClient<AnyApplication>({ baseUrl: stack.url, token: () => token, fetch: watching })
+    const provider = uniformRestDataProvider({ client, compositeKeys: { placements: ['copy', 'serial'] } })
+    const records: Records = provider
+    const stored = await withTestDatabase(database.url, (sql) =>
+      sql.run('SELECT copy, serial, remark FROM placements ORDER BY copy DESC, serial DESC')
+    )
+    // SQLite has such numbers as texts with zeros before them.
+    const ids = stored.map(({ copy, serial }) => `${String(copy)},${BigInt(String(serial))}`)
+    expect(ids).to.have.length(2)
+    const { data: listed } = await records.getList('placements', { sort: { field: 'id', order: 'DESC' } })
+    expect(listed.map(({ id }) => id)).to.deep.equal(ids)
+    const absent = `${ids[0]?.replace(/,.*/, '') ?? ''},1`
+    const { data: some } = await records.getMany('placements', { ids: [...ids.toReversed(), absent] })
+    expect(some.map(({ id }) => id)).to.deep.equal(ids.toReversed())
+    const [first] = listed
+    if (first === undefined) throw new Error('There are two.')
+    const { data: opened } = await records.getOne('placements', { id: first.id })
+    expect(opened).to.include({ id: ids[0], remark: stored[0]?.['remark'] })
+    const edit = { ...opened, remark: 'Moved' }
+    const { data: saved } = await records.update('placements', { id: first.id, data: edit, previousData: opened })
+    expect(saved).to.include({ id: ids[0], remark: 'Moved' })
+    const stale = await rejected(records.update('placements', { id: first.id, data: edit, previousData: opened }))
+    expect(stale).to.be.instanceOf(ConflictError).and.to.deep.include({ current: saved, isStale: true })
+    await records.delete('placements', { id: first.id, previousData: saved })
+    expect((await records.getList('placements', {})).total).to.equal(1)
+    // A key of more characters than an audit entry holds. This application serves its entries to nobody.
+    const data = { id: 'ü'.repeat(90), name: 'Long' }
+    const { data: country } = await records.create('countries', { data })
+    expect(country.id).to.equal(data.id)
+    const noEntries = await rejected(provider.history('countries', { id: country.id }))
+    expect(noEntries).to.include({ status: 404 })
+    const [entry] = await withTestDatabase(database.url, (sql) =>
+      sql.run("SELECT row_id FROM ur_audit_entries WHERE resource = 'countries'")
+    )
+    expect(entry?.['row_id']).to.have.length(64)
+    expect(asked.searchParams.getAll('filters[rowId].value')).to.deep.equal([entry?.['row_id']])
   })
 })
 
