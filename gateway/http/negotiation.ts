@@ -1,5 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
-import { splitOutsideQuotes, trimOws } from './header-fields.js'
+import { listMembers, splitOutsideQuotes, trimOws } from './header-fields.js'
 
 /** The value of a preference: none, a token or a quoted string (RFC 7240 section 2). */
 const PREFERENCE_VALUE = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]*|"(?:[^"\\]|\\.)*")$/s
@@ -55,9 +55,28 @@ const WEIGHT = /^[\t ]*q[\t ]*=/i
 
 /** Whether `Accept` (RFC 9110 section 12.5.1) names `text/html` itself with a weight above 0. Wildcards do not count. */
 export function acceptsHtml(accept: string | undefined): boolean {
-  return (accept ?? '').split(',').some((range) => {
-    if (!HTML_RANGE.test(range)) return false
-    const weight = range.split(';').find((parameter) => WEIGHT.test(parameter))
-    return weight === undefined || Number(weight.slice(weight.indexOf('=') + 1)) > 0
-  })
+  return (accept ?? '').split(',').some((range) => HTML_RANGE.test(range) && hasWeight(range))
+}
+
+/** Whether a media range is acceptable at all: its weight is not 0. */
+function hasWeight(range: string): boolean {
+  const weight = range.split(';').find((parameter) => WEIGHT.test(parameter))
+  return weight === undefined || Number(weight.slice(weight.indexOf('=') + 1)) > 0
+}
+
+/** The ranges that hold `text/html`, the most specific first. */
+const RANGES_OF_HTML = ['text/html', 'text/*', '*/*'] as const
+
+/**
+ * Whether `Accept` leaves no HTML: of the ranges that hold `text/html`, the most specific has the weight 0, or there is
+ * none. A request without the header takes everything.
+ */
+export function refusesHtml(accept: string | undefined): boolean {
+  const ranges = listMembers(accept ?? '')
+  if (ranges.length === 0) return false
+  for (const wanted of RANGES_OF_HTML) {
+    const matching = ranges.filter((range) => trimOws(range.split(';', 1)[0] ?? '').toLowerCase() === wanted)
+    if (matching.length > 0) return !matching.some(hasWeight)
+  }
+  return true
 }

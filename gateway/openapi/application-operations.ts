@@ -1,9 +1,11 @@
 import type { JsonShape, Operation, Property } from '../data/data-client.js'
 import { ERROR_CODES, type ErrorCode, errorKind } from '../../shared/errors.js'
-import { type Components, ENTITY_HEADERS, jsonContent, problemResponses, success } from './components.js'
+import type { Components } from './components.js'
 import { type DocumentedOperation, parameterOf } from './operations.js'
 import { headerParameters, writeHeader } from './parameters.js'
+import { problemResponses } from './problems.js'
 import { inputSchema, propertySchema } from './property-schema.js'
+import { ENTITY_HEADERS, jsonContent, success } from './responses.js'
 
 /** The tag of the operations that the application has beside the uniform ones. */
 export const OPERATIONS_TAG = {

@@ -1,8 +1,10 @@
 import type { ErrorCode } from '../../shared/errors.js'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/read-session-cookie.js'
-import { type Components, type HeaderName, jsonContent, problemResponses, success } from './components.js'
+import type { Components } from './components.js'
 import type { DocumentedOperation } from './operations.js'
-import { requestIdParameters } from './parameters.js'
+import { requestIdParameters, siteParameters } from './parameters.js'
+import { problemResponses } from './problems.js'
+import { type HeaderName, jsonContent, success } from './responses.js'
 
 // The operations that the gateway has beside those of resources: sessions of browsers, keys, health and documents.
 
@@ -94,7 +96,11 @@ function operation(components: Components, described: Described): GatewayOperati
       id,
       summary,
       description,
-      parameters: [...parameters, ...requestIdParameters(components)],
+      parameters: [
+        ...parameters,
+        ...(codes.includes('request.cross-site') ? siteParameters(components) : []),
+        ...requestIdParameters(components)
+      ],
       ...(body === undefined ? {} : { requestBody: { required: body.required, content: jsonContent(body.schema) } }),
       responses: {
         ...success(components, {
@@ -103,7 +109,11 @@ function operation(components: Components, described: Described): GatewayOperati
           headers,
           ...(content === undefined ? {} : { content })
         }),
-        ...problemResponses(components, { name: id.replaceAll(' ', '-'), codes: ['request.malformed', ...codes] })
+        ...problemResponses(components, {
+          name: id.replaceAll(' ', '-'),
+          codes: ['request.malformed', ...codes],
+          setsCookies: tag === 'sessions'
+        })
       }
     }
   }
@@ -141,7 +151,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
     security: SESSION,
     status: 204,
     answer: 'Both cookies are expired.',
-    headers: ['Set-Cookie', 'Vary'],
+    headers: ['Set-Cookie'],
     body: { schema: ANYTHING, required: false },
     codes: [...SAME_SITE, ...BODY]
   } as const satisfies Partial<Described>
@@ -160,7 +170,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
     status: 200,
     answer: 'The access token. Cookies are set only after a refresh.',
     content: jsonContent(token),
-    headers: ['Set-Cookie', 'Vary'],
+    headers: ['Set-Cookie'],
     codes: [...SAME_SITE, ...BODY]
   })
   return [
@@ -178,7 +188,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
       status: 200,
       answer: 'The access token of the session.',
       content: jsonContent(token),
-      headers: ['Set-Cookie', 'Vary'],
+      headers: ['Set-Cookie'],
       codes: [...SAME_SITE, ...BODY, 'body.invalid', 'auth.invalid-credentials', 'quota-exceeded']
     }),
     operation(components, {
@@ -212,7 +222,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
       },
       status: 204,
       answer: 'The cookies are set.',
-      headers: ['Set-Cookie', 'Vary'],
+      headers: ['Set-Cookie'],
       codes: [...SAME_SITE, ...BODY, 'body.invalid']
     }),
     operation(components, {
@@ -233,7 +243,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
             status: 200,
             description: 'There is no session. This is the only error that is no problem document.',
             content: jsonContent(noSession),
-            headers: ['WWW-Authenticate', 'Set-Cookie', 'Vary']
+            headers: ['WWW-Authenticate', 'Set-Cookie']
           })[200]
         }
       }
@@ -253,7 +263,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
       },
       status: 204,
       answer: 'The password is changed.',
-      headers: ['Set-Cookie', 'Vary'],
+      headers: ['Set-Cookie'],
       codes: [
         ...SAME_SITE,
         ...BODY,
@@ -276,7 +286,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
       status: 200,
       answer: 'The token.',
       content: jsonContent(components.refer('schemas', 'AntiforgeryToken', () => objectOf({ token: TEXT }))),
-      headers: ['Set-Cookie', 'Vary'],
+      headers: ['Set-Cookie'],
       codes: SAME_SITE
     })
   ]
@@ -301,7 +311,7 @@ function signInOperations(components: Components): GatewayOperation[] {
       ],
       status: 303,
       answer: 'To the provider.',
-      headers: ['Location', 'Set-Cookie', 'Vary'],
+      headers: ['Location', 'Set-Cookie'],
       codes: SAME_SITE
     }),
     operation(components, {
@@ -340,7 +350,7 @@ function signInOperations(components: Components): GatewayOperation[] {
       status: 200,
       answer: 'The access token of the session, and the path where the browser goes on.',
       content: jsonContent({ allOf: [accessTokenSchema(components), objectOf({ returnTo: TEXT })] }),
-      headers: ['Set-Cookie', 'Vary'],
+      headers: ['Set-Cookie'],
       codes: [...SAME_SITE, ...BODY, 'body.invalid', 'auth.invalid-credentials', 'quota-exceeded']
     })
   ]
@@ -401,7 +411,6 @@ function serviceOperations(components: Components): GatewayOperation[] {
       security: OPTIONAL_TOKEN,
       answer: 'The document.',
       content: jsonContent({ type: 'object' }),
-      headers: ['Vary'],
       codes: ['auth.invalid-token']
     }),
     operation(components, {
@@ -413,7 +422,6 @@ function serviceOperations(components: Components): GatewayOperation[] {
       security: OPTIONAL_TOKEN,
       answer: 'The page.',
       content: html,
-      headers: ['Vary'],
       codes: ['auth.invalid-token']
     }),
     operation(components, {

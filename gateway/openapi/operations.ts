@@ -7,18 +7,18 @@ import {
   type ReadOperation,
   READS
 } from '../entity-routes/paths.js'
+import type { Components } from './components.js'
+import { headerParameters, operationParameters, ownerParameters, writeHeader } from './parameters.js'
+import { problemResponses } from './problems.js'
+import { idSchema, parameterSchema, propertySchema } from './property-schema.js'
 import {
-  type Components,
   ENTITY_HEADERS,
   jsonContent,
   mergePatchContent,
-  problemResponses,
   success,
   type Success,
   successResponse
-} from './components.js'
-import { headerParameters, operationParameters, ownerParameters, writeHeader } from './parameters.js'
-import { idSchema, parameterSchema, propertySchema } from './property-schema.js'
+} from './responses.js'
 import {
   actionSchema,
   createSchema,

@@ -76,6 +76,28 @@ export function requestIdParameters(components: Components): object[] {
   )
 }
 
+/** By which the endpoints of sessions tell pages of other sites. */
+const SITE_PARAMETERS = {
+  'Sec-Fetch-Site': {
+    name: 'Sec-Fetch-Site',
+    in: 'header',
+    description: 'Browsers send it, and no script can. `cross-site` is 403.',
+    schema: { type: 'string' }
+  },
+  Origin: {
+    name: 'Origin',
+    in: 'header',
+    description: 'Where `Sec-Fetch-Site` is absent: an origin other than that of the service is 403.',
+    schema: { type: 'string' }
+  }
+} as const
+
+export function siteParameters(components: Components): object[] {
+  return Object.entries(SITE_PARAMETERS).map(([name, parameter]) =>
+    components.refer('parameters', name, () => parameter)
+  )
+}
+
 const BASE64 = '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})'
 const ENTITY_TAG = `(?:W/)?"${BASE64}"`
 const ENTITY_TAGS = `(?:[ \\t]*,)*[ \\t]*${ENTITY_TAG}[ \\t]*(?:,[ \\t]*(?:${ENTITY_TAG}[ \\t]*)?)*`

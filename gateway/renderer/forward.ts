@@ -5,6 +5,7 @@ import { DomainError } from '../../shared/errors.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { addVary, HOP_BY_HOP, listMembers } from '../http/header-fields.js'
 import { escapeHtml, HTML_HEADERS, htmlPage } from '../http/html-page.js'
+import { refusesHtml } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { ignoreErrors } from '../server/connections.js'
 import { type PageSession, rendererPath, splitPath } from './destination.js'
@@ -28,6 +29,8 @@ export function forward(
   const publicBase = new URL(address.baseFor(request))
   const remote = request.socket.remoteAddress ?? ''
   const proxies = trustedProxies.trusts(remote) ? request.headers['x-forwarded-for'] : undefined
+  /** Names of the headers that the reply has from the renderer alone. */
+  let theirs: readonly string[] = []
   const { before, last } = splitPath(rendererPath(request.url, base), base)
   return reply.from(last, {
     getUpstream: () => before,
@@ -49,18 +52,43 @@ export function forward(
       host: base.host
     }),
     rewriteHeaders: (headers) => {
+      const own = reply.getHeaders()
       const ours = [reply.getHeader('vary') ?? []].flat().map(String)
       const varies = ours.some((names) => names.includes('Accept'))
       const setsCookies = reply.getHeader('set-cookie') !== undefined
       // The cookies as the client sent them: the answer to an expired session must be kept out of shared caches too.
       const personal = SESSION_COOKIE.test(request.headers.cookie ?? '')
-      return downstreamHeaders(headers, { personal, setsCookies, varies })
+      const sent = downstreamHeaders(headers, { personal, setsCookies, varies })
+      theirs = Object.keys(sent).filter((name) => !(name in own))
+      return sent
+    },
+    onResponse: (_request, _reply, { stream }) => {
+      const isPage = HTML_TYPE.test(String(reply.getHeader('content-type')))
+      if (reply.statusCode !== 404 || !isPage) return void reply.send(stream)
+      varyByAccept(reply)
+      if (!refusesHtml(request.headers.accept)) return void reply.send(stream)
+      // The connection to the renderer can be used again once its page has been read.
+      ignoreErrors(stream).resume()
+      for (const name of theirs) reply.removeHeader(name)
+      void reply.send(nothingHere())
     },
     onError: (failed, { error }) => {
       drainBody(request)
       void failed.send(rendererFailure(error))
     }
   })
+}
+
+const HTML_TYPE = /^text\/html(?:[\t ;]|$)/i
+
+/** Neither the gateway nor the renderer has anything at the path. */
+export function nothingHere(): DomainError {
+  return new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
+}
+
+/** States that `Accept` decides what the response is. */
+export function varyByAccept(reply: FastifyReply): void {
+  reply.header('vary', addVary(String(reply.getHeader('vary') ?? ''), ['Accept']))
 }
 
 /** The codes of timeouts in undici and in @fastify/reply-from. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
@@ -7,11 +7,11 @@ import type { Catalogue } from '../data/catalogue.js'
 import { customReadNamed, READ_SEGMENTS } from '../entity-routes/paths.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { isFromAnotherOrigin } from '../http/cross-site.js'
-import { addVary, listMembers } from '../http/header-fields.js'
+import { listMembers } from '../http/header-fields.js'
 import { acceptsHtml } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { type RequestHead, destinationOf, type OwnPaths, type PageSession, rendererPath } from './destination.js'
-import { forward, drainBody, sendFailurePage, upstreamBody } from './forward.js'
+import { drainBody, forward, nothingHere, sendFailurePage, upstreamBody, varyByAccept } from './forward.js'
 
 interface RendererOptions {
   /** The base URL of the renderer. */
@@ -60,10 +60,6 @@ export const rendererProxy = fp<RendererOptions>(
   },
   { name: 'renderer-proxy', dependencies: ['request-identity', 'problem-responses', 'request-limits'], fastify: '5.x' }
 )
-
-function varyByAccept(reply: FastifyReply): void {
-  reply.header('vary', addVary(String(reply.getHeader('vary') ?? ''), ['Accept']))
-}
 
 /** The store of find-my-way for the handlers of one path, by their destination. */
 function handlersByKey<Handler>(): { get(key: unknown): Handler | null; set(key: unknown, handler: Handler): void } {
@@ -121,7 +117,9 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
       await session.refresh(request, reply)
     },
     preHandler: async (request) => {
-      if (!SAFE_METHODS.has(request.method)) await session.checkAntiforgery(request)
+      if (SAFE_METHODS.has(request.method)) return
+      if (isOfProgram(request)) throw nothingHere()
+      await session.checkAntiforgery(request)
     },
     handler: (request, reply) => forward(request, reply, { ...options, base }),
     // The client may still be sending a body that nobody reads. The connection serves no other request before its end.
@@ -139,6 +137,14 @@ function rejectOtherOrigins({ method, headers }: FastifyRequest): void {
     'request.cross-site',
     'Forms are for pages of this origin: a page of another one sent the request.'
   )
+}
+
+/**
+ * Whether an unsafe request comes from a client of the API and from no page: it has credentials of its own and no cookie.
+ * It could hold no antiforgery token, whose cookie it lacks, and what it lacks is a route of the gateway.
+ */
+function isOfProgram({ headers }: FastifyRequest): boolean {
+  return headers.authorization !== undefined && headers.cookie === undefined
 }
 
 function rejectUpgrade({ headers }: FastifyRequest): void {

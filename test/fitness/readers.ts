@@ -94,7 +94,13 @@ import {
 } from '../../gateway/http/header-fields.js'
 import { checkJsonBody, checkJsonMediaType } from '../../gateway/http/json-body.js'
 import { pageLinks } from '../../gateway/http/links.js'
-import { acceptsHtml, checkApiVersion, ignoredParameters, prefersStrict } from '../../gateway/http/negotiation.js'
+import {
+  acceptsHtml,
+  checkApiVersion,
+  ignoredParameters,
+  prefersStrict,
+  refusesHtml
+} from '../../gateway/http/negotiation.js'
 import { idempotencyKey, ifMatch } from '../../gateway/http/preconditions.js'
 import { forwardedOrigin } from '../../gateway/http/public-address.js'
 import {
@@ -287,6 +293,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   ],
   percentDecode,
   prefersStrict,
+  refusesHtml,
   parseQuery,
   pathOf,
   loggedPath,

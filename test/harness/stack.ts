@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { mintAccessToken } from '../../data-service/commands.js'
 import store from '../../examples/store/uniform-rest.config.js'
 import { ConnectionCuts } from './connection-cuts.js'
+import { DocumentCheck } from './document-check.js'
 import { outputRoot } from './package-root.js'
 import { type Pair, startPair } from '../stack/pair.js'
 import { GATEWAY } from '../stack/service-process.js'
@@ -63,6 +64,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       await pair.stop()
     } finally {
       await cuts?.end()
+      DocumentCheck.ofThisRun?.end()
     }
   }
   return { ...pair, stop, [Symbol.asyncDispose]: stop, env, token: tokenMint(env) }

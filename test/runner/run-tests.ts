@@ -13,7 +13,7 @@ import { runFiles, type TestFile } from './run-files.js'
 /**
  * Runs the test files whose path holds one of the filters, all without filters, on SQLite and on MariaDB, and prints
  * the course and the result. Without filters those of test/api/ run once more, over unary calls, and some of them a third
- * time, with cuts. TEST_SEED repeats an order. When the signal aborts, the run stops and prints the failures that it has
+ * time, with cuts, and a fourth, held against the OpenAPI document. TEST_SEED repeats an order. When the signal aborts, the run stops and prints the failures that it has
  * seen. Rejects with a Failure where no database, no browser or no such test file is found.
  */
 export async function runTests(filters: readonly string[], signal: AbortSignal): Promise<Outcome> {
@@ -34,7 +34,8 @@ export async function runTests(filters: readonly string[], signal: AbortSignal):
       process.stdout.write(`Order by TEST_SEED=${seed}\n\n`)
       // The processes that run the files inherit these.
       Object.assign(process.env, { TEST_MYSQL_URL: server.url, TEST_SEED: String(seed) })
-      const all = filters.length === 0 ? [...files, ...overUnaryCalls(files), ...withCuts(files)] : files
+      const again = [...overUnaryCalls(files), ...withCuts(files), ...againstDocument(files)]
+      const all = filters.length === 0 ? [...files, ...again] : files
       const report = new Report(all.length, process.stdout)
       await runFiles(inOrder(all, seed), report, signal)
       if (signal.aborted) report.interrupted()
@@ -89,7 +90,8 @@ function testFiles(filters: readonly string[]): TestFile[] {
         ? filters.some((filter) => filter.includes(SAMPLES) && name.includes(relative(filter)))
         : name.endsWith('.test.ts') &&
           (filters.length === 0 ? !name.startsWith(CONTAINERS) : filters.some((one) => name.includes(relative(one)))) &&
-          (process.env['TEST_CUTS'] === undefined || canBeCut(name))
+          (process.env['TEST_CUTS'] === undefined || canBeCut(name)) &&
+          (process.env['TEST_DOCUMENT'] === undefined || canBeJudged(name))
     )
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
@@ -110,10 +112,11 @@ function overUnaryCalls(files: readonly TestFile[]): TestFile[] {
 
 /**
  * An order that depends on nothing but the seed, in which the longest begin first, since one that began last would end
- * alone, and those over unary calls and with cuts come last, since they need processes of their own.
+ * alone, and those that run again come last, since they need processes of their own.
  */
 function inOrder(files: readonly TestFile[], seed: number): TestFile[] {
-  const rank = ({ name, env }: TestFile): number => (env === CUTS ? 3 : env === UNARY ? 2 : LONGEST.has(name) ? 0 : 1)
+  const rank = ({ name, env }: TestFile): number =>
+    env === CUTS || env === DOCUMENT ? 3 : env === UNARY ? 2 : LONGEST.has(name) ? 0 : 1
   return shuffled(files, seed).toSorted((a, b) => rank(a) - rank(b))
 }
 
@@ -138,6 +141,29 @@ function withCuts(files: readonly TestFile[]): TestFile[] {
   return files
     .filter(({ name }) => canBeCut(name) && ALWAYS_WITH_CUTS.test(name))
     .map((file) => ({ ...file, name: `${file.name} with cuts`, env: CUTS }))
+}
+
+/**
+ * These have no gateway, or only clients of their own; have a renderer, whose answers the document does not know; or count
+ * calls, spans or lines of the log, of which the document's own requests would be some.
+ */
+const NOT_AGAINST_DOCUMENT =
+  /\/(base-path|bounded-echo|engine-schema|grpc|grpc-tls|sample-data|pages|metrics|traces)\.test\.ts$/
+
+/** The most varied requests. `npm run soak` takes all of test/api/. */
+const ALWAYS_AGAINST_DOCUMENT = /\/(paged|includes|errors|invalid-bodies|preconditions|batch|sessions\/sessions)\.test\.ts$/
+
+function canBeJudged(name: string): boolean {
+  return name.startsWith('test/api/') && !NOT_AGAINST_DOCUMENT.test(name)
+}
+
+const DOCUMENT = { TEST_DOCUMENT: 'true', TEST_DATABASE: 'sqlite' }
+
+/** Each request and its response are held against the OpenAPI document of their caller (test/harness/document-check.ts). */
+function againstDocument(files: readonly TestFile[]): TestFile[] {
+  return files
+    .filter(({ name }) => canBeJudged(name) && ALWAYS_AGAINST_DOCUMENT.test(name))
+    .map((file) => ({ ...file, name: `${file.name} against the document`, env: DOCUMENT }))
 }
 
 function relative(filter: string): string {

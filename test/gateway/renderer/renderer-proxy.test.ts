@@ -252,6 +252,39 @@ describe('the renderer behind the gateway', () => {
     expect([answer.status, answer.header('location')]).to.deep.equal([302, '/login?next=%2Fcart'])
   })
 
+  it('shows a page that says 404 to whom HTML is good for, and a program gets a problem document', async () => {
+    renderer.answer = (_request, response) =>
+      response.writeHead(404, { 'content-type': 'text/html', etag: '"x"', 'set-cookie': 'seen=1' }).end('<p>nothing</p>')
+    for (const accept of ['text/html', '*/*', undefined]) {
+      const page = await request(`${gateway.url}/nothing`, { headers: accept === undefined ? {} : { accept } })
+      expect([page.status, page.text, page.header('etag'), page.header('vary')]).to.deep.equal([
+        404,
+        '<p>nothing</p>',
+        '"x"',
+        'Accept'
+      ])
+    }
+    const problem = await request(`${gateway.url}/nothing`, { headers: { accept: 'application/json' } })
+    expect(problem.status).to.equal(404)
+    expect(problem.json()).to.include({ code: 'route.not-found', instance: '/nothing' })
+    expect(problem.header('content-type')).to.equal('application/problem+json')
+    expect(problem.header('vary')).to.equal('Accept')
+    expect([problem.header('etag'), problem.header('set-cookie')]).to.deep.equal([undefined, undefined])
+    const head = await request(`${gateway.url}/nothing`, { method: 'HEAD', headers: { accept: 'application/json' } })
+    expect([head.status, head.text, head.header('content-type')]).to.deep.equal([404, '', 'application/problem+json'])
+  })
+
+  it('may say 404 in a form of its own, and anything else as HTML, to programs too', async () => {
+    for (const [status, type] of [
+      [404, 'application/json'],
+      [410, 'text/html']
+    ] as const) {
+      renderer.answer = (_request, response) => response.writeHead(status, { 'content-type': type }).end('{}')
+      const answer = await request(`${gateway.url}/nothing`, { headers: { accept: 'application/json' } })
+      expect([answer.status, answer.text, answer.header('content-type')]).to.deep.equal([status, '{}', type])
+    }
+  })
+
   for (const path of [
     '/../etc',
     '/a/%2e%2e/b',

@@ -47,6 +47,21 @@ describe('the renderer behind the gateway, for requests that change something', 
       }
     }
 
+    it('leaves a client of the API, which has a token and no cookie, a path that does not exist', async () => {
+      const headers = { authorization: 'Bearer x' }
+      const answers = [
+        await request(`${strict.url}/cart`, { method: 'POST', headers }),
+        await request(`${strict.url}/cart`, { method: 'POST', headers: { ...headers, cookie: 'app_antiforgery=x' } }),
+        await request(`${strict.url}/cart`, { method: 'POST', headers: { ...headers, 'sec-fetch-site': 'same-site' } })
+      ]
+      expect(answers.map((answer) => [answer.status, (answer.json() as { readonly code: string }).code])).to.deep.equal([
+        [404, 'route.not-found'],
+        [403, 'antiforgery.invalid'],
+        [403, 'request.cross-site']
+      ])
+      expect(renderer.seen).to.deep.equal([])
+    })
+
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
       it(`gets a ${method}, which needs no token`, async () => {
         const answer = await request(`${strict.url}/cart`, { method })

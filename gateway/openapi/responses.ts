@@ -1,0 +1,197 @@
+import { MERGE_PATCH_TYPE } from '../http/json-body.js'
+import type { Components } from './components.js'
+
+// Headers of responses, and successful responses.
+
+interface Header {
+  readonly description: string
+  /** Whether every response that names the header has it. */
+  readonly required?: true
+  readonly schema: object
+}
+
+function header(description: string, schema: object = { type: 'string' }): Header {
+  return { description, schema }
+}
+
+/** Response headers by name. Responses refer to them. */
+const HEADERS = {
+  'X-Request-Id': {
+    ...header('The id of the request: the one that was sent where it matches the pattern, and a new one otherwise.', {
+      type: 'string',
+      pattern: '^[A-Za-z0-9._-]{1,128}$'
+    }),
+    required: true
+  },
+  traceparent: header(
+    'W3C Trace Context: the trace of the request with a span id of the gateway. Absent where the request had no valid one.'
+  ),
+  'api-supported-versions': header('The versions served.', { type: 'string', const: '1.0' }),
+  'X-Ignored-Parameters': header(
+    'Percent-encoded names of what was ignored, comma-separated: query parameters, and members of the body as `body.<name>`.'
+  ),
+  'Preference-Applied': header('Confirms `Prefer: handling=strict` (RFC 7240).', {
+    type: 'string',
+    const: 'handling=strict'
+  }),
+  'Cache-Control': header('Whether the response may be stored (RFC 9111).'),
+  Vary: header('The request headers that the response depends on.'),
+  'X-Row-Limit': { ...header('The most rows that an unpaged list answers.', { type: 'integer' }), required: true },
+  'X-Truncated': header('Sent where rows were left out.', { type: 'string', const: 'true' }),
+  'X-Pagination': {
+    ...header('The place of the page among the others, as JSON.', {
+      type: 'string',
+      contentMediaType: 'application/json',
+      contentSchema: {
+        type: 'object',
+        required: ['pageSize', 'hasPrevious', 'hasNext'],
+        properties: {
+          totalCount: { type: 'integer', description: 'Absent with includeTotal=false.' },
+          pageSize: { type: 'integer', description: 'As clamped.' },
+          currentPage: {
+            type: ['integer', 'null'],
+            description:
+              'As asked, in exact digits. null in an answer to a cursor; absent where it has over 1000 digits.'
+          },
+          totalPages: { type: 'integer', description: 'Absent with includeTotal=false.' },
+          hasPrevious: { type: 'boolean' },
+          hasNext: { type: 'boolean' }
+        }
+      }
+    }),
+    required: true
+  },
+  'X-Total-Count': header('Rows that match in all; absent with includeTotal=false.', { type: 'integer' }),
+  'X-Next-Cursor': header(
+    'The value of `after` for the rows that follow. Absent where there are none, and where it would be over 1 KiB.'
+  ),
+  'X-Previous-Cursor': header('The value of `before` for the rows that precede, likewise.'),
+  Link: header('Links to other pages (RFC 8288) that keep every other parameter. Left out where it would be too long.'),
+  ETag: header('The row version as a weak entity tag; absent where the answer holds no rowVersion.', {
+    type: 'string',
+    pattern: '^W/"[A-Za-z0-9+/]+={0,2}"$'
+  }),
+  Location: header('The absolute URL of the new row. Left out where it would be too long.', {
+    type: 'string',
+    format: 'uri'
+  }),
+  'Idempotent-Replayed': header('Sent where this is the answer to an earlier request with the same key.', {
+    type: 'string',
+    const: 'true'
+  }),
+  'X-Export-Row-Limit': { ...header('The most rows that an export holds.', { type: 'integer' }), required: true },
+  'Content-Disposition': { ...header('The file name of the export.'), required: true },
+  'Set-Cookie': header('Cookies of the session. All of them are HttpOnly and SameSite=Lax.'),
+  'WWW-Authenticate': {
+    ...header('`Bearer`, with `error="invalid_token"` where a token was sent that is not accepted.'),
+    required: true
+  },
+  Allow: header('The methods that the path takes (RFC 9110), sent with 405.'),
+  'Accept-Patch': header('The media type of patches (RFC 5789), sent with the 415 of a PATCH.', {
+    type: 'string',
+    const: MERGE_PATCH_TYPE
+  }),
+  'Retry-After': header('Seconds after which the same request may succeed.', { type: 'integer', minimum: 1 }),
+  RateLimit: header(
+    'The requests that are left to the address in this window and the seconds until it ends: `"address";r=59;t=60`. Absent where requests are not limited.'
+  ),
+  'RateLimit-Policy': header('The limit: `"address";q=60;w=60` for 60 requests in 60 seconds. Absent likewise.'),
+  'RateLimit-Limit': header('The same limit for clients that know only older drafts.', { type: 'integer' }),
+  'RateLimit-Remaining': header('Requests that are left in this window, likewise.', { type: 'integer' }),
+  'RateLimit-Reset': header('Seconds until the window ends, likewise.', { type: 'integer' }),
+  'Access-Control-Allow-Origin': header(
+    'The origin of the script that asks, where the service allows that origin (Fetch Standard). Never under `/auth`.'
+  ),
+  'Access-Control-Expose-Headers': header('The response headers that such a script may read.'),
+  'X-Content-Type-Options': header('Browsers take the media type as it is stated (Fetch Standard).', {
+    type: 'string',
+    const: 'nosniff'
+  }),
+  'Content-Security-Policy': header('What a browser may load for the response, which is nothing but for pages.'),
+  'Referrer-Policy': header('Browsers tell no other site the address.', { type: 'string', const: 'no-referrer' }),
+  'Cross-Origin-Resource-Policy': header('Pages of other sites cannot embed the response.', {
+    type: 'string',
+    const: 'same-origin'
+  }),
+  'Server-Timing': header(
+    'Milliseconds until the head of the answer, where the service tells them: `total`, `data` in data services, `sql` in statements (W3C Server Timing).'
+  ),
+  'Strict-Transport-Security': header('Sent where the service is reached over HTTPS (RFC 6797).')
+} as const satisfies Readonly<Record<string, Header>>
+
+export type HeaderName = keyof typeof HEADERS
+
+/** Headers that browsers obey and scripts have no use for; `Set-Cookie` is kept from them (Fetch Standard). */
+const FOR_BROWSERS: ReadonlySet<string> = new Set([
+  'Set-Cookie',
+  'Access-Control-Allow-Origin',
+  'Access-Control-Expose-Headers',
+  'X-Content-Type-Options',
+  'Content-Security-Policy',
+  'Referrer-Policy',
+  'Cross-Origin-Resource-Policy'
+])
+
+/** The names of all response headers that a script may read. */
+export const RESPONSE_HEADERS: readonly string[] = Object.keys(HEADERS).filter((name) => !FOR_BROWSERS.has(name))
+
+/** Headers of every response. */
+const COMMON_HEADERS = [
+  'X-Request-Id',
+  'traceparent',
+  'Cache-Control',
+  'Vary',
+  'RateLimit',
+  'RateLimit-Policy',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Server-Timing',
+  'Access-Control-Allow-Origin',
+  'Access-Control-Expose-Headers',
+  'X-Content-Type-Options',
+  'Content-Security-Policy',
+  'Referrer-Policy',
+  'Cross-Origin-Resource-Policy',
+  'Strict-Transport-Security'
+] as const
+
+/** References for the `headers` of a response. */
+export function headerRefs(components: Components, names: readonly HeaderName[]): object {
+  return Object.fromEntries(
+    [...COMMON_HEADERS, ...names].map((name) => [name, components.refer('headers', name, () => HEADERS[name])])
+  )
+}
+
+/** The successful response of an operation. */
+export interface Success {
+  readonly status: 200 | 201 | 202 | 204 | 303
+  readonly description: string
+  readonly content?: object
+  readonly headers: readonly HeaderName[]
+}
+
+/** A successful response with its headers, as a member of `responses`. */
+export function success(components: Components, answer: Success): Readonly<Record<string, object>> {
+  return { [answer.status]: successResponse(components, answer) }
+}
+
+/** The response itself. */
+export function successResponse(components: Components, { description, content, headers }: Success): object {
+  return {
+    description,
+    headers: headerRefs(components, headers),
+    ...(content === undefined ? {} : { content })
+  }
+}
+
+/** Headers of the successful responses of resources and of the application's operations. */
+export const ENTITY_HEADERS = ['api-supported-versions', 'X-Ignored-Parameters', 'Preference-Applied'] as const
+
+export function jsonContent(schema: object): object {
+  return { 'application/json': { schema } }
+}
+
+export function mergePatchContent(schema: object): object {
+  return { [MERGE_PATCH_TYPE]: { schema } }
+}
