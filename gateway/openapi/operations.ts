@@ -11,14 +11,7 @@ import type { Components } from './components.js'
 import { headerParameters, operationParameters, ownerParameters, writeHeader } from './parameters.js'
 import { problemResponses } from './problems.js'
 import { idSchema, parameterSchema, propertySchema } from './property-schema.js'
-import {
-  ENTITY_HEADERS,
-  jsonContent,
-  mergePatchContent,
-  success,
-  type Success,
-  successResponse
-} from './responses.js'
+import { ENTITY_HEADERS, jsonContent, mergePatchContent, success, type Success, successResponse } from './responses.js'
 import {
   actionSchema,
   createSchema,

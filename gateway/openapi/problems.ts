@@ -92,10 +92,7 @@ interface ProblemsOfStatus {
   readonly setsCookies: boolean
 }
 
-function problemResponse(
-  components: Components,
-  { name, status, codes, setsCookies }: ProblemsOfStatus
-): Reference {
+function problemResponse(components: Components, { name, status, codes, setsCookies }: ProblemsOfStatus): Reference {
   // Two codes are name enough, and other kinds of operations have the same two.
   const suffix = isStandard(codes, status) ? '' : `.${codes.length <= 2 ? codes.join('.') : name}`
   return components.refer('responses', `Problem${status}${suffix}${setsCookies ? COOKIES : ''}`, () => ({

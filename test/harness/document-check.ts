@@ -14,8 +14,7 @@ const NOTHING = { exchanges: 0, refused: 0, withoutDocument: 0 }
  */
 export class DocumentCheck {
   /** undefined unless this is a run with this check, by TEST_DOCUMENT. */
-  static readonly ofThisRun =
-    process.env['TEST_DOCUMENT'] === undefined ? undefined : new DocumentCheck()
+  static readonly ofThisRun = process.env['TEST_DOCUMENT'] === undefined ? undefined : new DocumentCheck()
 
   /** By their text: most callers see the same. */
   readonly #judges = new Map<string, JudgedDocument>()

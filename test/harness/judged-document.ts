@@ -178,7 +178,10 @@ export class JudgedDocument {
   #takesText(pointer: string, text: string): boolean {
     const validate: (value: unknown) => unknown = this.#validator(pointer)
     if (validate(text) === true) return true
-    return /^(?:true|false|-?\d+(?:\.\d+)?)$/.test(text) && validate(JSON.parse(text.replace(/^(-?)0+(?=\d)/, '$1'))) === true
+    return (
+      /^(?:true|false|-?\d+(?:\.\d+)?)$/.test(text) &&
+      validate(JSON.parse(text.replace(/^(-?)0+(?=\d)/, '$1'))) === true
+    )
   }
 
   #validator(pointer: string): ValidateFunction {

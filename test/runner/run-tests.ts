@@ -68,6 +68,7 @@ const LONGEST: ReadonlySet<string> = new Set([
   'test/library/every-entity.test.ts',
   'test/library/outbox.test.ts',
   'test/openapi/linters-and-clients.test.ts',
+  'test/openapi/validating-proxy.test.ts',
   'test/package/pack-and-install.test.ts'
 ])
 
@@ -151,7 +152,8 @@ const NOT_AGAINST_DOCUMENT =
   /\/(base-path|bounded-echo|engine-schema|grpc|grpc-tls|sample-data|pages|metrics|traces)\.test\.ts$/
 
 /** The most varied requests. `npm run soak` takes all of test/api/. */
-const ALWAYS_AGAINST_DOCUMENT = /\/(paged|includes|errors|invalid-bodies|preconditions|batch|sessions\/sessions)\.test\.ts$/
+const ALWAYS_AGAINST_DOCUMENT =
+  /\/(paged|includes|errors|invalid-bodies|preconditions|batch|sessions\/sessions)\.test\.ts$/
 
 function canBeJudged(name: string): boolean {
   return name.startsWith('test/api/') && !NOT_AGAINST_DOCUMENT.test(name)

@@ -254,7 +254,9 @@ describe('the renderer behind the gateway', () => {
 
   it('shows a page that says 404 to whom HTML is good for, and a program gets a problem document', async () => {
     renderer.answer = (_request, response) =>
-      response.writeHead(404, { 'content-type': 'text/html', etag: '"x"', 'set-cookie': 'seen=1' }).end('<p>nothing</p>')
+      response
+        .writeHead(404, { 'content-type': 'text/html', etag: '"x"', 'set-cookie': 'seen=1' })
+        .end('<p>nothing</p>')
     for (const accept of ['text/html', '*/*', undefined]) {
       const page = await request(`${gateway.url}/nothing`, { headers: accept === undefined ? {} : { accept } })
       expect([page.status, page.text, page.header('etag'), page.header('vary')]).to.deep.equal([

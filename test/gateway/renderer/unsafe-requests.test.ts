@@ -54,11 +54,13 @@ describe('the renderer behind the gateway, for requests that change something', 
         await request(`${strict.url}/cart`, { method: 'POST', headers: { ...headers, cookie: 'app_antiforgery=x' } }),
         await request(`${strict.url}/cart`, { method: 'POST', headers: { ...headers, 'sec-fetch-site': 'same-site' } })
       ]
-      expect(answers.map((answer) => [answer.status, (answer.json() as { readonly code: string }).code])).to.deep.equal([
-        [404, 'route.not-found'],
-        [403, 'antiforgery.invalid'],
-        [403, 'request.cross-site']
-      ])
+      expect(answers.map((answer) => [answer.status, (answer.json() as { readonly code: string }).code])).to.deep.equal(
+        [
+          [404, 'route.not-found'],
+          [403, 'antiforgery.invalid'],
+          [403, 'request.cross-site']
+        ]
+      )
       expect(renderer.seen).to.deep.equal([])
     })
 
