@@ -32,19 +32,33 @@ const INT32 = { minimum: -2_147_483_648, maximum: 2_147_483_647 } as const
 interface ValueSchema {
   /** Left out for JSON, which is of any type. */
   readonly type?: string
+  readonly description?: string
   readonly enum?: readonly unknown[]
   readonly [keyword: string]: unknown
 }
 
-/** The schema of a property in a response (contract.md section 3), with the bounds that all writes respect. */
+/**
+ * The schema of a property in a response (contract.md section 3). The bounds that all writes respect are in its description
+ * alone: a row that was in the table before, or that somebody else wrote, may be beyond them, and is answered as it is.
+ */
 export function propertySchema(property: Property): object {
-  return withOwnType(boundedSchema(property), property, property.nullable ? ['null'] : [])
+  const { description = boundsOfWrites(property) } = boundedSchema(property)
+  return withOwnType({ ...valueSchema(property), description }, property, property.nullable ? ['null'] : [])
+}
+
+function boundsOfWrites(property: Property): string {
+  const { type, minLength } = property
+  if (type === 'string') {
+    return minLength === 0 ? '' : `Writes take at least ${minLength} character${minLength === 1 ? '' : 's'}.`
+  }
+  const bounds = type === 'int' || type === 'double' ? boundsInWords(property) : ''
+  return bounds === '' ? '' : `Writes take ${bounds}.`
 }
 
 /** The schema with the description and the own type that the application declares, and further types of its value. */
 function withOwnType(schema: ValueSchema, property: Property, types: readonly string[]): object {
   const own: OwnKeywords = property.schema === '' ? {} : (JSON.parse(property.schema) as OwnKeywords)
-  const description = [property.description, own.description, schema['description']]
+  const description = [property.description, own.description, schema.description]
     .filter((one) => typeof one === 'string' && one !== '')
     .join(' ')
   const isNullable = types.includes('null')
@@ -203,9 +217,11 @@ function described(property: Property, advice: string): string {
   return bounds === '' ? advice : `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}. ${advice}`
 }
 
-/** The schema of a value in a response, without bounds. */
+/** The schema of a value in a response, without bounds but for the range of its type. */
 export function valueSchema(property: Property): ValueSchema {
-  return boundedSchema({ ...property, minimum: '', maximum: '', minLength: 0 })
+  const isUnsigned = property.type === 'long' ? property.maximum.length > 19 : Number(property.maximum) > INT32.maximum
+  const maximum = isUnsigned && property.type !== 'double' ? property.maximum : ''
+  return boundedSchema({ ...property, minimum: '', maximum, minLength: 0 })
 }
 
 function boundedSchema(property: Property): ValueSchema {

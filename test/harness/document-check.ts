@@ -19,31 +19,28 @@ export class DocumentCheck {
   /** By their text: most callers see the same. */
   readonly #judges = new Map<string, JudgedDocument>()
   /** By gateway and access token. */
-  readonly #seen = new Map<string, JudgedDocument>()
+  readonly #seen = new Map<string, Known>()
   #counts = NOTHING
 
   /** Rejects where the exchange is not as the document says. */
   async check(base: string, request: Request, answer: Answer): Promise<void> {
-    const { origin, pathname } = new URL(base)
-    const sent = sentRequest(request, pathname.replace(/\/$/, ''))
-    const known = await this.#documentFor(origin + pathname, sent.headers['authorization'])
-    if (known === undefined) {
-      this.#count('withoutDocument')
-      return
-    }
+    const { authorization } = headersOf(request)
+    const known = await this.#documentFor(base, authorization)
+    if (known === undefined) return this.#count('withoutDocument')
     this.#count('exchanges')
-    const found = this.#violations(known, sent, answer)
+    const sent = sentRequest(request, known.prefix)
+    const found = this.#violations(known.judge, sent, answer)
     if (found.length === 0) return
     const shown = `${request.method ?? 'GET'} ${request.target} ${sent.body ?? ''}\n${answer.status} ${answer.text}`
     throw new Error(`The OpenAPI document and the service differ:\n${found.join('\n')}\n${shown.slice(0, MOST_SHOWN)}`)
   }
 
-  /** Prints what was checked since the last end. Throws if that was nothing. */
+  /** Prints what was checked since the last end. Throws if a document was asked for and there was none. */
   end(): void {
     const counts = this.#counts
     this.#counts = NOTHING
     process.stdout.write(`      against the document: ${JSON.stringify(counts)}\n`)
-    if (counts.exchanges === 0) throw new Error('No exchange was held against the document.')
+    if (counts.exchanges === 0 && counts.withoutDocument > 0) throw new Error('There was no document.')
   }
 
   #count(what: keyof typeof NOTHING): void {
@@ -63,31 +60,57 @@ export class DocumentCheck {
     ]
   }
 
-  async #documentFor(base: string, authorization: string | undefined): Promise<JudgedDocument | undefined> {
+  async #documentFor(base: string, authorization: string | undefined): Promise<Known | undefined> {
     const key = `${base} ${authorization ?? ''}`
     const known = this.#seen.get(key)
     if (known !== undefined) return known
     const headers = authorization === undefined ? {} : { authorization }
-    const answer = await call(base, `${new URL(base).pathname.replace(/\/$/, '')}/openapi.json`, { headers }).catch(
-      () => undefined
-    )
+    const ask = (prefix: string): Promise<Answer | undefined> =>
+      call(base, `${prefix}/openapi.json`, { headers }).catch(() => undefined)
+    let prefix = ''
+    let answer = await ask(prefix)
+    if (answer?.status === 404) {
+      prefix = prefixOf(answer)
+      answer = await ask(prefix)
+    }
+    // A token that is not accepted shows nothing, and its requests are judged as those of anybody.
     if (answer?.status !== 200) return authorization === undefined ? undefined : this.#documentFor(base, undefined)
     const judge = this.#judges.get(answer.text) ?? new JudgedDocument(JSON.parse(answer.text) as Json)
+    const found = { judge, prefix }
     this.#judges.set(answer.text, judge)
-    this.#seen.set(key, judge)
-    return judge
+    this.#seen.set(key, found)
+    return found
   }
 }
 
+/** A document and the path under which all routes are, as PUBLIC_BASE_URL says. */
+interface Known {
+  readonly judge: JudgedDocument
+  readonly prefix: string
+}
+
+/** The path of the base URL, as the `type` of a problem document shows it. */
+function prefixOf({ text }: Answer): string {
+  const { type } = JSON.parse(text) as { readonly type: string } // of the gateway
+  return new URL(type).pathname.replace(/\/problems\/.*$/, '')
+}
+
 /** The request with its path below the prefix of all routes. */
-function sentRequest({ method = 'GET', target, headers = {}, token, body }: Request, prefix: string): SentRequest {
-  const lines = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name.toLowerCase(), [value].flat().join(', ')] as const]
-  )
+function sentRequest(request: Request, prefix: string): SentRequest {
+  const { method = 'GET', target, body } = request
   return {
     method,
     target: target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : target,
-    headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...Object.fromEntries(lines) },
+    headers: headersOf(request),
     body: body === undefined ? undefined : String(body)
   }
+}
+
+/** By names in lower case. */
+function headersOf({ token, headers = {} }: Request): Readonly<Record<string, string>> {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    // White space around a value is none of it (RFC 9110 section 5.5).
+    value === undefined ? [] : [[name.toLowerCase(), [value].flat().join(', ').trim()] as const]
+  )
+  return { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...Object.fromEntries(lines) }
 }

@@ -235,7 +235,7 @@ export class JudgedDocument {
   }
 
   #members({ pointer, value }: Place, member: string): (readonly [string, Place])[] {
-    const names = Object.keys((value[member] ?? {}) as Json)
+    const names = Object.keys(value[member] ?? {})
     return names.map((name) => [name, this.#at(`${pointer}/${member}/${escaped(name)}`)] as const)
   }
 }

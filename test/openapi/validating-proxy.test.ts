@@ -116,8 +116,13 @@ describe('Prism as a proxy before the gateway, with its document', function () {
       tools.node,
       [
         tools.path('@stoplight/prism-cli/dist/index.js'),
-        ...['proxy', file, stack.url, '--host', '127.0.0.1', '--port', String(port)],
-        ...['--cors', 'false', '--verboseLevel', 'silent']
+        'proxy',
+        file,
+        stack.url,
+        '--host=127.0.0.1',
+        `--port=${port}`,
+        '--cors=false',
+        '--verboseLevel=silent'
       ],
       { cwd: folder, stdio: 'ignore' }
     )

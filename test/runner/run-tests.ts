@@ -146,10 +146,10 @@ function withCuts(files: readonly TestFile[]): TestFile[] {
 
 /**
  * These have no gateway, or only clients of their own; have a renderer, whose answers the document does not know; or count
- * calls, spans or lines of the log, of which the document's own requests would be some.
+ * calls, statements, spans or lines of the log, of which requests for the document would be some.
  */
 const NOT_AGAINST_DOCUMENT =
-  /\/(base-path|bounded-echo|engine-schema|grpc|grpc-tls|sample-data|pages|metrics|traces)\.test\.ts$/
+  /\/(bounded-echo|engine-schema|grpc|grpc-tls|sample-data|pages|metrics|traces|statement-texts|pool-size)\.test\.ts$/
 
 /** The most varied requests. `npm run soak` takes all of test/api/. */
 const ALWAYS_AGAINST_DOCUMENT =

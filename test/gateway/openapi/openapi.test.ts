@@ -267,7 +267,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  it('states the bounds of numbers and texts wherever they are read or written', () => {
+  it('states the bounds of numbers and texts wherever they are written, and in words where they are read', () => {
     const bounded = [
       property('quantity', 'int', { minimum: '1', maximum: '1000', setOnCreate: true, setOnUpdate: true }),
       property('onHand', 'int', { minimum: '0', nullable: true, setOnCreate: true, setOnUpdate: true }),
@@ -285,9 +285,26 @@ describe('the OpenAPI document', () => {
     const actions = [action('move', { input: bounded })]
     const resource = products({ properties: bounded, navigations, actions, createdChildren: ['lines'] })
     const schemas = inside(documentOf(resource), 'components', 'schemas')
+    for (const name of ['products', 'products.lines']) {
+      expect(inside(schemas, name, 'properties'), name).to.deep.include({
+        quantity: {
+          type: 'integer',
+          format: 'int32',
+          minimum: -2_147_483_648,
+          maximum: 2_147_483_647,
+          description: 'Writes take from 1 to 1000.'
+        },
+        onHand: {
+          type: ['integer', 'null'],
+          format: 'int32',
+          minimum: -2_147_483_648,
+          maximum: 2_147_483_647,
+          description: 'Writes take at least 0.'
+        },
+        code: { type: 'string', maxLength: 64, description: 'Writes take at least 1 character.' }
+      })
+    }
     for (const steps of [
-      ['products'],
-      ['products.lines'],
       ['products.create'],
       ['products.create', 'properties', 'lines', 'items'],
       ['products.update'],
@@ -335,12 +352,12 @@ describe('the OpenAPI document', () => {
     expect(inside(schemas, 'products', 'properties')).to.deep.include({
       price: {
         type: 'string',
-        pattern: '^[0-9]{1,8}\\.[0-9]{2}$',
+        pattern: '^-?[0-9]{1,8}\\.[0-9]{2}$',
         description: 'At least 0. Exact digits, scale kept.'
       },
       serial: {
         type: 'string',
-        pattern: '^[0-9]{1,19}$',
+        pattern: '^-?[0-9]{1,19}$',
         description: 'At least 1. A 64-bit integer in exact digits.'
       }
     })
