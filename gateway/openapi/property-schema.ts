@@ -43,7 +43,8 @@ interface ValueSchema {
  */
 export function propertySchema(property: Property): object {
   const { description = boundsOfWrites(property) } = boundedSchema(property)
-  return withOwnType({ ...valueSchema(property), description }, property, property.nullable ? ['null'] : [])
+  const schema = { ...valueSchema(property), ...(description === '' ? {} : { description }) }
+  return withOwnType(schema, property, property.nullable ? ['null'] : [])
 }
 
 function boundsOfWrites(property: Property): string {
