@@ -68,7 +68,6 @@ const LONGEST: ReadonlySet<string> = new Set([
   'test/library/every-entity.test.ts',
   'test/library/outbox.test.ts',
   'test/openapi/linters-and-clients.test.ts',
-  'test/openapi/validating-proxy.test.ts',
   'test/package/pack-and-install.test.ts'
 ])
 
@@ -152,8 +151,7 @@ const NOT_AGAINST_DOCUMENT =
   /\/(bounded-echo|engine-schema|grpc|grpc-tls|sample-data|pages|metrics|traces|statement-texts|pool-size)\.test\.ts$/
 
 /** The most varied requests. `npm run soak` takes all of test/api/. */
-const ALWAYS_AGAINST_DOCUMENT =
-  /\/(paged|includes|errors|invalid-bodies|preconditions|batch|sessions\/sessions)\.test\.ts$/
+const ALWAYS_AGAINST_DOCUMENT = /\/(paged|errors|invalid-bodies|sessions\/sessions)\.test\.ts$/
 
 function canBeJudged(name: string): boolean {
   return name.startsWith('test/api/') && !NOT_AGAINST_DOCUMENT.test(name)
