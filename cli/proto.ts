@@ -39,7 +39,7 @@ export async function proto(line: CommandLine): Promise<number> {
   const lockFile = join(folder, FOLDER, LOCK)
   // The file and not what the application imported: the two differ until the import stands in the application.
   const before = existsSync(lockFile) ? readLock(lockFile) : EMPTY_LOCK
-  const typed = describedPackage(application.entities, { ...typedServices, lock: before })
+  const typed = describedPackage(application, { ...typedServices, lock: before })
   const files = filesOf(typed).map(([path, text]) => ({ path: join(folder, FOLDER, path), text }))
   const changed = files.filter(({ path, text }) => !existsSync(path) || readFileSync(path, 'utf8') !== text)
   const named = changed.map(({ path }) => relative(process.cwd(), path)).join(', ')

@@ -186,9 +186,10 @@ export async function startDataService(
   log.info('stopped')
 }
 
-function typedServicesOf({ entities, typedServices }: Application, log: Logger): TypedPackage | undefined {
+function typedServicesOf(application: Application, log: Logger): TypedPackage | undefined {
+  const { typedServices } = application
   if (typedServices === undefined) return undefined
-  const typed = describedPackage(entities, typedServices)
+  const typed = describedPackage(application, typedServices)
   if (!typed.isLocked) {
     log.warn(
       { package: typedServices.package },

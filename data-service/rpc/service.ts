@@ -98,16 +98,21 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   })
   const entityService = entity.v1.EntityService.service
   const authService = auth.v1.AuthService.service
-  const writes = writeHandlers(writeDeps)
-  const ofEntities = untyped(entityHandlers({ readDeps, writeDeps, operations, writes }, interceptors))
+  const { metrics } = interceptors
+  const reads = readHandlers(readDeps, metrics)
+  const writes = writeHandlers({ readDeps, writeDeps, operations }, metrics)
+  const ofEntities = untyped(entityHandlers({ readDeps, operations, writes }, interceptors))
   const ofAuth = untyped(authHandlers(authDeps, interceptors))
-  server.addService(entityService, { ...unaryCalls(ofEntities), Export: exportCall(readDeps, interceptors) })
+  server.addService(entityService, {
+    ...unaryCalls(ofEntities),
+    Export: exportCall({ readDeps, handler: reads.Export }, interceptors)
+  })
   server.addService(authService, { ...unaryCalls(ofAuth) })
   const streams = new CallStreams(
     new Map([...framedMethods(entityService, ofEntities), ...framedMethods(authService, ofAuth)])
   )
   server.addService({ Open: CALL_STREAM }, { Open: streams.open })
-  const generic = { ...readHandlers(readDeps), ...writes }
+  const generic = { ...reads, ...writes }
   const typed = typedServices === undefined ? [] : typedCalls(typedServices, generic, interceptors)
   for (const { service, calls } of typed) server.addService(service, calls)
   const health = new ServiceHealth([...SERVICES, ...typed.map(({ name }) => name)])
@@ -176,7 +181,6 @@ function unaryCalls(handlers: UntypedHandlers): UntypedServiceImplementation {
 function entityHandlers(
   deps: {
     readonly readDeps: ReadDeps
-    readonly writeDeps: WriteDeps
     readonly operations: readonly Operation[]
     readonly writes: WriteHandlers
   },
@@ -187,16 +191,10 @@ function entityHandlers(
   const describeTo = describeCatalogue(catalogue, ownership, operations)
   const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> =>
     Promise.resolve(describeTo(context.peerIsGateway && !asCaller ? 'gateway' : context.caller))
-  const { metrics } = interceptors
   const resource = resourceIn(readDeps)
   const operationNames = new Set(operations.map(({ name }) => name))
-  const write = <Request extends Target, Response extends { readonly replayed?: boolean }>(
-    rpc: string,
-    handler: UnaryHandler<Request, Response>
-  ) => {
-    const counted = countedReplays(handler, ({ resource }) => resource, metrics)
-    return intercept<Request, Response>(counted, { rpc, resource, target }, interceptors)
-  }
+  const write = <Request extends Target, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
+    intercept<Request, Response>(handler, { rpc, resource, target }, interceptors)
   return {
     Describe: intercept(describe, { rpc: 'Describe' }, interceptors),
     ...unaryReads(readDeps, interceptors),
@@ -206,7 +204,7 @@ function entityHandlers(
     Delete: write('Delete', writes.Delete),
     Act: write('Act', writes.Act),
     Call: intercept(
-      countedReplays(callOperation(deps), ({ operation }) => operation, metrics),
+      writes.Call,
       {
         rpc: 'Call',
         resource: ({ operation }) => (operationNames.has(operation) ? operation : undefined),
@@ -219,25 +217,30 @@ function entityHandlers(
 
 type WriteHandlers = ReturnType<typeof writeHandlers>
 
-/** The writes, each entity's overrides in place of the standard handlers. */
-function writeHandlers(deps: WriteDeps) {
+/** The writes, each entity's overrides in place of the standard handlers, and the operations of the application. */
+function writeHandlers(deps: Parameters<typeof callOperation>[0], metrics: Interceptors['metrics']) {
+  const { writeDeps } = deps
+  const counted = <Request extends Target, Response extends { readonly replayed?: boolean }>(
+    handler: UnaryHandler<Request, Response>
+  ) => countedReplays(handler, ({ resource }) => resource, metrics)
   return {
-    Create: withOverrides(deps, create, (overrides) => overrides.create),
-    CreateBatch: withOverrides(deps, createBatch, (overrides) => overrides.batch),
-    Update: withOverrides(deps, update, (overrides) => overrides.update),
-    Delete: withOverrides(deps, remove, (overrides) => overrides.delete),
-    Act: withOverrides(deps, act, (overrides) => overrides.act)
+    Create: counted(withOverrides(writeDeps, create, (overrides) => overrides.create)),
+    CreateBatch: counted(withOverrides(writeDeps, createBatch, (overrides) => overrides.batch)),
+    Update: counted(withOverrides(writeDeps, update, (overrides) => overrides.update)),
+    Delete: withOverrides(writeDeps, remove, (overrides) => overrides.delete),
+    Act: counted(withOverrides(writeDeps, act, (overrides) => overrides.act)),
+    Call: countedReplays(callOperation(deps), ({ operation }) => operation, metrics)
   }
 }
 
 /** The reads without their interceptors, for typed calls, which have their own. */
-function readHandlers(deps: ReadDeps) {
+function readHandlers(deps: ReadDeps, metrics: Interceptors['metrics']) {
   return {
     Page: UNARY_READS.Page(deps),
     Lookup: UNARY_READS.Lookup(deps),
     Get: UNARY_READS.Get(deps),
     Read: UNARY_READS.Read(deps),
-    Export: exportHandler(deps)
+    Export: countedExports(exportHandler(deps), metrics)
   }
 }
 
@@ -254,10 +257,13 @@ function unaryReads(readDeps: ReadDeps, interceptors: Interceptors): UnaryReads 
   return Object.fromEntries(handlers) as UnaryReads
 }
 
-function exportCall(readDeps: ReadDeps, interceptors: Interceptors): EntityServiceHandlers['Export'] {
+function exportCall(
+  { readDeps, handler }: { readonly readDeps: ReadDeps; readonly handler: ReturnType<typeof exportHandler> },
+  interceptors: Interceptors
+): EntityServiceHandlers['Export'] {
   return streamCall(
     interceptStream(
-      countedExports(exportHandler(readDeps), interceptors.metrics),
+      handler,
       {
         rpc: 'Export',
         resource: resourceIn(readDeps),

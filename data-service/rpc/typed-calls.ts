@@ -1,25 +1,29 @@
 import type { MethodDefinition, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { fromJSON, type PackageDefinition } from '@grpc/proto-loader'
 import protobuf from 'protobufjs'
+import type { Operation } from '../entity/define-operation.js'
 import type { Entity } from '../entity/entity.js'
 import { makeCatalogue } from '../plan/model/catalogue.js'
 import type { GenericHandlers, TypedRpc } from '../typed-services/generic.js'
-import type { MessageType } from '../typed-services/schema.js'
+import { fieldOf, type MessageType } from '../typed-services/schema.js'
 import { makeTypedPackage, type TypedPackage, type TypedServices } from '../typed-services/typed-package.js'
 import { type Message, scalarText } from '../typed-services/values.js'
 import { describeCatalogue } from './describe.js'
 import { streamCall, unaryCall } from './grpc.js'
-import { intercept, type Interceptors, interceptStream } from './interceptors.js'
+import { intercept, type Interceptors, interceptStream, type Target } from './interceptors.js'
 
 // Typed services are the generic one in other messages: each call is translated within the interceptors and answered by the
 // same handler, so that who may, what is checked and what is rejected is decided in one place.
 
-/** The typed services of entities, with every property but hidden ones. */
-export function describedPackage(entities: readonly Entity[], typed: TypedServices): TypedPackage {
+/** The typed services of entities, with every property but hidden ones, and that of operations. */
+export function describedPackage(
+  { entities, operations = [] }: { readonly entities: readonly Entity[]; readonly operations?: readonly Operation[] },
+  typed: TypedServices
+): TypedPackage {
   // The name of the owner parameter, a setting, is no part of typed messages.
   const ownership = { bypassRole: undefined, parameterName: 'owner' }
-  const { resources = [] } = describeCatalogue(makeCatalogue(entities), ownership)('gateway')
-  return makeTypedPackage(resources, typed)
+  const catalogue = describeCatalogue(makeCatalogue(entities), ownership, operations)('gateway')
+  return makeTypedPackage({ resources: catalogue.resources ?? [], operations: catalogue.operations ?? [] }, typed)
 }
 
 interface TypedCalls {
@@ -94,7 +98,12 @@ function callOf(
   interceptors: Interceptors
 ): UntypedServiceImplementation[string] {
   const resource = (): string => rpc.resource
-  const target = ({ id }: Message) => ({ resource: rpc.resource, ...(id === undefined ? {} : { id: scalarText(id) }) })
+  // A parameter of an operation may have this name, and is no id of a row.
+  const idField = rpc.generic === 'Call' ? undefined : fieldOf(rpc.request, 'id')
+  const target = (request: Message): Target => {
+    const id = idField === undefined ? undefined : request[idField]
+    return { resource: rpc.resource, ...(id === undefined ? {} : { id: scalarText(id) }) }
+  }
   if (!rpc.streams) {
     const { handle } = rpc
     return unaryCall<Message, Message>(

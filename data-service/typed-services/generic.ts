@@ -1,5 +1,7 @@
 import type { ActRequest__Output } from '../../shared/gen/entity/v1/ActRequest.js'
 import type { ActResponse } from '../../shared/gen/entity/v1/ActResponse.js'
+import type { CallRequest__Output } from '../../shared/gen/entity/v1/CallRequest.js'
+import type { CallResponse } from '../../shared/gen/entity/v1/CallResponse.js'
 import type { CreateBatchRequest__Output } from '../../shared/gen/entity/v1/CreateBatchRequest.js'
 import type { CreateBatchResponse } from '../../shared/gen/entity/v1/CreateBatchResponse.js'
 import type { CreateRequest__Output } from '../../shared/gen/entity/v1/CreateRequest.js'
@@ -33,6 +35,7 @@ export interface GenericHandlers {
   readonly Update: UnaryHandler<UpdateRequest__Output, UpdateResponse>
   readonly Delete: UnaryHandler<DeleteRequest__Output, DeleteResponse>
   readonly Act: UnaryHandler<ActRequest__Output, ActResponse>
+  readonly Call: UnaryHandler<CallRequest__Output, CallResponse>
   readonly Export: StreamHandler<ExportRequest__Output, ExportResponse>
 }
 
@@ -42,7 +45,7 @@ export type TypedRpc = {
   readonly comment: string
   readonly request: MessageType
   readonly response: MessageType
-  /** The route segment of its resource, for the log. */
+  /** The route segment of its resource, or the name of its operation, for the log. */
   readonly resource: string
   /** The rpc of the generic service that it is translated to, under which it is logged and counted. */
   readonly generic: keyof GenericHandlers

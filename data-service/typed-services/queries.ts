@@ -6,9 +6,10 @@ import type { Shape__Output } from '../../shared/gen/entity/v1/Shape.js'
 import type { FieldType } from '../entity/fields/field.js'
 import { type Operator, operatorsOf } from '../entity/fields/operators.js'
 import type { Numbers } from './numbers.js'
-import type { RowType } from './rows.js'
+import { type RowType, typeWithin } from './rows.js'
 import {
   type EnumType,
+  fieldOf,
   type FieldSpec,
   makeEnum,
   makeMessage,
@@ -215,6 +216,37 @@ function fieldOfOperator({ comparison, arity }: Operator): string {
 /** So that commas and white space in it are its own. */
 function quotedItem(text: string): string {
   return `"${text.replaceAll('"', '""')}"`
+}
+
+/** Parameters of a read or an operation. */
+export interface ParameterTypes {
+  readonly fields: readonly FieldSpec[]
+  /** The texts of those that a request has, by their names. */
+  readonly texts: (request: MessageType, message: Message) => Record<string, string>
+}
+
+/** `keyOf` tells parameters from other fields of the request that have their name. */
+export function makeParameters(
+  parameters: readonly Property[],
+  within: Parameters<typeof typeWithin>[1],
+  keyOf = (name: string): string => name
+): ParameterTypes {
+  const taken = parameters.map((property) => {
+    const { name = '', description = '', nullable = false } = property
+    const type = typeWithin(property, within)
+    const comment = description === '' ? (nullable ? 'May be left out.' : 'Required.') : description
+    return { name, type, spec: { key: keyOf(name), type: type.proto, comment } }
+  })
+  return {
+    fields: taken.map(({ spec }) => spec),
+    texts: (request, message) =>
+      Object.fromEntries(
+        taken.flatMap(({ name, type, spec: { key } }): [string, string][] => {
+          const value = message[fieldOf(request, key)]
+          return value === undefined || value === null ? [] : [[name, type.toText(value)]]
+        })
+      )
+  }
 }
 
 /** Fields of a request that say which parts of a row are answered. */

@@ -1,8 +1,18 @@
+import type { JsonShape } from '../../shared/gen/entity/v1/JsonShape.js'
+import type { Member } from '../../shared/gen/entity/v1/Member.js'
 import type { Navigation } from '../../shared/gen/entity/v1/Navigation.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { Resource } from '../../shared/gen/entity/v1/Resource.js'
 import type { Numbers } from './numbers.js'
-import { type EnumType, type FieldSpec, makeEnum, makeMessage, type MessageType, pascalCase } from './schema.js'
+import {
+  type EnumType,
+  fieldOf,
+  type FieldSpec,
+  makeEnum,
+  makeMessage,
+  type MessageType,
+  pascalCase
+} from './schema.js'
 import {
   elementsOf,
   enumValueType,
@@ -14,10 +24,12 @@ import {
   valueTypeOf
 } from './values.js'
 
-/** A message with members of JSON: a row, the input of an action, an item of a read. */
+/** A message with members of JSON: a row, the input of an action, an item of a read, the body of an operation. */
 export interface RowType {
   readonly message: MessageType
   readonly members: readonly RowMember[]
+  /** Whether its JSON is the value of its only member, and no object. */
+  readonly bare: boolean
 }
 
 type RowMember = {
@@ -25,9 +37,31 @@ type RowMember = {
   readonly key: string
   /** Name in the proto. */
   readonly field: string
-} & (
-  { readonly kind: 'value'; readonly type: ValueType } | { readonly kind: 'row' | 'rows'; readonly of: () => RowType }
-)
+} & MemberForm
+
+type MemberForm =
+  | {
+      readonly kind: 'value'
+      readonly type: ValueType
+      /** Whether a body has null for an absent field, since it may be null but has to be there. */
+      readonly nullWhereAbsent: boolean
+    }
+  | { readonly kind: 'values'; readonly type: ValueType }
+  | { readonly kind: 'row' | 'rows'; readonly of: () => RowType }
+
+/** A member of a message, before it has a number. */
+interface MemberPart {
+  readonly spec: FieldSpec
+  readonly form: MemberForm
+}
+
+/** Where the types are declared that a member needs of its own. */
+interface Within {
+  /** The message that has the member. */
+  readonly message: string
+  readonly numbers: Numbers
+  readonly nested: (MessageType | EnumType)[]
+}
 
 /** What a message of properties needs besides them. */
 export interface RowDeclaration {
@@ -42,15 +76,13 @@ export interface RowDeclaration {
 
 export function makeRow(numbers: Numbers, declared: RowDeclaration): RowType {
   const { name, comment, properties, navigations = [], rowOf } = declared
-  const nested: (MessageType | EnumType)[] = []
-  const values = properties.map((property) => {
-    const type = typeWithin(name, property, { numbers, nested })
-    return { property, type }
-  })
-  const children = navigations.map((navigation) => {
+  const within: Within = { message: name, numbers, nested: [] }
+  const values = properties.map((property) => valuePart(property, within))
+  const children = navigations.map((navigation): MemberPart => {
     const { name: key = '', kind, resource = '', properties: own = [], navigations: inner = [] } = navigation
     const many = kind !== 'NAVIGATION_KIND_REFERENCE'
-    if (rowOf !== undefined && own.length === 0) return { key, many, ...rowOf(resource) }
+    const comment = many ? 'Where children are included.' : 'Where references are included.'
+    if (rowOf !== undefined && own.length === 0) return rowPart({ key, many, comment }, rowOf(resource))
     const row = makeRow(numbers, {
       ...declared,
       name: `${name}.${pascalCase(key)}Item`,
@@ -58,41 +90,99 @@ export function makeRow(numbers: Numbers, declared: RowDeclaration): RowType {
       properties: own,
       navigations: inner
     })
-    nested.push(row.message)
-    return { key, many, name: row.message.name, of: () => row }
+    within.nested.push(row.message)
+    return rowPart({ key, many, comment }, { name: row.message.name, of: () => row })
   })
-  const specs: FieldSpec[] = [
-    ...values.map(({ property, type }) => ({
-      key: property.name ?? '',
-      type: type.proto,
-      comment: commentOf(property, type)
-    })),
-    ...children.map(({ key, many, name: type }) => ({
-      key,
-      type,
-      label: many ? ('repeated' as const) : ('plain' as const),
-      comment: many ? 'Where children are included.' : 'Where references are included.'
-    }))
-  ]
-  const message = makeMessage(numbers, { name, comment, nested }, specs)
-  const fieldOf = (index: number): string => message.fields[index]?.name ?? ''
-  const members = [
-    ...values.map(({ property, type }, index): RowMember => {
-      return { kind: 'value', key: property.name ?? '', field: fieldOf(index), type }
-    }),
-    ...children.map(({ key, many, of }, index): RowMember => {
-      return { kind: many ? 'rows' : 'row', key, field: fieldOf(values.length + index), of }
-    })
-  ]
-  return { message, members }
+  return withParts([...values, ...children], comment, within)
+}
+
+/** A message with the members of an object that an operation takes or answers. */
+export function makeObject(
+  numbers: Numbers,
+  { name, comment, members }: { readonly name: string; readonly comment: string; readonly members: readonly Member[] }
+): RowType {
+  const within: Within = { message: name, numbers, nested: [] }
+  const parts = members.map(({ property, name: key = '', shape }) =>
+    shape ? shapePart(key, shape, within) : valuePart(property ?? {}, within)
+  )
+  return withParts(parts, comment, within)
+}
+
+/** The message of an answer that is an object or a list, in the field `key`, with further fields that the answer has not. */
+export function makeAnswer(
+  { key, shape, further }: { readonly key: string; readonly shape: JsonShape; readonly further: readonly FieldSpec[] },
+  { numbers, ...named }: { readonly name: string; readonly comment: string; readonly numbers: Numbers }
+): RowType {
+  const within: Within = { message: named.name, numbers, nested: [] }
+  return withParts([shapePart(key, shape, within)], named.comment, within, { bare: true, further })
+}
+
+/** A field that is an object or a list. */
+function shapePart(key: string, shape: JsonShape, within: Within): MemberPart {
+  const { kind, members = [], item, nested: inner, minItems = 0, maxItems = 0 } = shape
+  const { message, numbers, nested } = within
+  const name = `${message}.${pascalCase(key)}`
+  if (kind !== 'SHAPE_KIND_LIST') {
+    const row = makeObject(numbers, { name, comment: `The value of ${key}.`, members })
+    nested.push(row.message)
+    return rowPart({ key, many: false, comment: `The ${key}.` }, { name, of: () => row })
+  }
+  const comment = `${minItems} to ${maxItems}.`
+  if (item && item.nullable !== true) {
+    const type = typeWithin({ ...item, name: key }, within)
+    const said = [item.description ?? '', type.comment, comment].filter((part) => part !== '').join(' ')
+    return { spec: { key, type: type.proto, label: 'repeated', comment: said }, form: { kind: 'values', type } }
+  }
+  // Neither null nor a list can be repeated, so these are messages with one member, of which JSON knows nothing.
+  const itemName = { name: `${name}Item`, comment: `One of ${key}.` }
+  const ofItem: Within = { message: itemName.name, numbers, nested: [] }
+  const row =
+    !item && !inner
+      ? makeObject(numbers, { ...itemName, members })
+      : withParts(
+          [item ? valuePart({ ...item, name: 'value' }, ofItem) : shapePart('items', inner ?? {}, ofItem)],
+          itemName.comment,
+          ofItem,
+          { bare: true }
+        )
+  nested.push(row.message)
+  return rowPart({ key, many: true, comment }, { name: row.message.name, of: () => row })
+}
+
+function valuePart(property: Property, within: Within): MemberPart {
+  const { name: key = '', nullable = false, requiredOnCreate = false } = property
+  const type = typeWithin(property, within)
+  return {
+    spec: { key, type: type.proto, comment: commentOf(property, type) },
+    form: { kind: 'value', type, nullWhereAbsent: nullable && requiredOnCreate }
+  }
+}
+
+function rowPart(
+  { key, many, comment }: { readonly key: string; readonly many: boolean; readonly comment: string },
+  { name, of }: { readonly name: string; readonly of: () => RowType }
+): MemberPart {
+  const label = many ? 'repeated' : 'plain'
+  return { spec: { key, type: name, label, comment }, form: { kind: many ? 'rows' : 'row', of } }
+}
+
+function withParts(
+  parts: readonly MemberPart[],
+  comment: string,
+  { message: name, numbers, nested }: Within,
+  { bare = false, further = [] }: { readonly bare?: boolean; readonly further?: readonly FieldSpec[] } = {}
+): RowType {
+  const message = makeMessage(numbers, { name, comment, nested }, [...parts.map(({ spec }) => spec), ...further])
+  const members = parts.map(({ spec: { key }, form }, index): RowMember => ({
+    key,
+    field: message.fields[index]?.name ?? '',
+    ...form
+  }))
+  return { message, members, bare }
 }
 
 /** The type of a property's values. The enum of its words becomes a type within the message. */
-export function typeWithin(
-  message: string,
-  property: Property,
-  { numbers, nested }: { readonly numbers: Numbers; readonly nested: (MessageType | EnumType)[] }
-): ValueType {
+export function typeWithin(property: Property, { message, numbers, nested }: Within): ValueType {
   const { name = '', type = '', words = [] } = property
   if (type !== 'enum' && type !== 'set') return valueTypeOf(property)
   const declared = makeEnum(
@@ -109,9 +199,10 @@ export function typeWithin(
   return setValueType(set.name, declared)
 }
 
-function commentOf({ name = '', type = '', description = '', nullable = false }: Property, of: ValueType): string {
+function commentOf(property: Property, of: ValueType): string {
+  const { name = '', type = '', description = '', nullable = false, defaultValue = '' } = property
   if (type === 'bytes' && name === 'rowVersion') return 'The version of the row, which guarded writes take.'
-  const absent = nullable ? 'Absent for null.' : ''
+  const absent = defaultValue === '' ? (nullable ? 'Absent for null.' : '') : `Absent for ${defaultValue}.`
   const text = [description, of.comment, absent].filter((part) => part !== '').join(' ')
   return text === '' ? `As ${name} of the DTO.` : text
 }
@@ -137,77 +228,22 @@ export function makeRows(
 }
 
 /** The message of a row that an answer shows. */
-export function readRow({ members }: RowType, json: JsonMember): Message {
-  if (typeof json !== 'object' || json === null) return {}
-  const source = json as Readonly<Record<string, JsonMember | null | undefined>> // An object of JSON.
+export function readRow({ members, bare }: RowType, json: JsonMember | null): Message {
+  const [only] = members
+  const whole = bare && only !== undefined ? { [only.key]: json } : json
+  if (typeof whole !== 'object' || whole === null) return {}
+  const source = whole as Readonly<Record<string, JsonMember | null | undefined>> // An object of JSON.
   return Object.fromEntries(
     members.flatMap((member): [string, unknown][] => {
       const value = Object.hasOwn(source, member.key) ? source[member.key] : undefined
       if (value === undefined || value === null) return []
       if (member.kind === 'value') return [[member.field, member.type.fromJson(value)]]
+      if (member.kind === 'values') return [[member.field, elementsOf(value).map(member.type.fromJson)]]
       const inner = member.of()
       if (member.kind === 'row') return [[member.field, readRow(inner, value)]]
       return [[member.field, elementsOf(value).map((one) => readRow(inner, one))]]
     })
   )
-}
-
-/** A body in JSON, with the names of those members whose text is no JSON, and which stand in it as null. */
-export interface WrittenBody {
-  readonly text: string
-  /** JSON pointers. */
-  readonly malformed: readonly string[]
-}
-
-/**
- * The body that a message stands for: a member for each field that is present. `names` are paths of a field mask, of which
- * each is a member, null where the field is absent; a path that the message does not have is a member too, since the
- * service says what it takes.
- */
-export function writeBody(row: RowType, message: Message, names: BodyNames = {}): WrittenBody {
-  const malformed: string[] = []
-  const { only, nulls = [] } = names
-  const written = new Map(memberTexts(row, message, { at: '', malformed }))
-  const keyOf = (path: string): string => row.members.find(({ field }) => field === path)?.key ?? path
-  const chosen = only === undefined ? [...written.keys()] : only.map(keyOf)
-  const keys = new Set([...chosen, ...nulls.map(keyOf)])
-  const kept = Array.from(keys, (key) => `${JSON.stringify(key)}:${written.get(key) ?? 'null'}`)
-  return { text: `{${kept.join()}}`, malformed }
-}
-
-interface BodyNames {
-  /** Members of the body; every present field without it. */
-  readonly only?: readonly string[] | undefined
-  /** Members that are null, and not left out. */
-  readonly nulls?: readonly string[]
-}
-
-function memberTexts(
-  { members }: RowType,
-  message: Message,
-  { at, malformed }: { readonly at: string; readonly malformed: string[] }
-): (readonly [key: string, text: string])[] {
-  return members.flatMap((member): (readonly [string, string])[] => {
-    const { key, field } = member
-    const value = message[field]
-    if (value === undefined || value === null) return []
-    const pointer = `${at}/${key}`
-    if (member.kind === 'value') {
-      const text = member.type.toJson(value)
-      if (text === undefined) malformed.push(pointer)
-      return [[key, text ?? 'null']]
-    }
-    const object = (one: unknown, place: string): string =>
-      // Of our own codec.
-      `{${memberTexts(member.of(), one as Message, { at: place, malformed })
-        .map(([name, text]) => `${JSON.stringify(name)}:${text}`)
-        .join()}}`
-    if (!Array.isArray(value)) return [[key, object(value, pointer)]]
-    const rows: readonly unknown[] = value
-    // An absent list and an empty one are the same in a message.
-    if (rows.length === 0) return []
-    return [[key, `[${rows.map((one, index) => object(one, `${pointer}/${index}`)).join()}]`]]
-  })
 }
 
 /** What the rpcs of one resource are made of. */
@@ -223,8 +259,8 @@ export interface ResourceTypes {
 }
 
 /** The id as it stands in a path; empty where none was sent, which is no id. */
-export function idText({ idType }: ResourceTypes, request: Message): string {
-  const { id } = request
+export function idText({ idType }: ResourceTypes, type: MessageType, request: Message): string {
+  const id = request[fieldOf(type, 'id')]
   return id === undefined ? '' : idType.toText(id)
 }
 

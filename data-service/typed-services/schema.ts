@@ -89,6 +89,11 @@ export function makeMessage(
   return { name, comment, fields, oneof, nested, reserved: removed }
 }
 
+/** The name of a field in the proto: a key of which the type has changed has a number at its end. */
+export function fieldOf({ fields }: MessageType, key: string): string {
+  return fields.find((field) => field.key === key)?.name ?? key
+}
+
 export function makeEnum(
   numbers: Numbers,
   declared: { readonly name: string; readonly comment: string },
@@ -154,6 +159,7 @@ export function upperSnakeCase(name: string): string {
 export function rowName(resource: string): string {
   const name = pascalCase(resource)
   if (/[^aeiou]ies$/.test(name)) return name.replace(/ies$/, 'y')
-  if (/(?:s|x|z|ch|sh)es$/.test(name)) return name.replace(/es$/, '')
+  // Boxes, branches, classes and buses lose two letters; courses, houses and sizes one.
+  if (/(?:x|ch|sh|ss|zz|[^ao]us)es$/.test(name)) return name.replace(/es$/, '')
   return /[^s]s$/.test(name) ? name.slice(0, -1) : name
 }

@@ -1,3 +1,4 @@
+import type { Operation } from '../../shared/gen/entity/v1/Operation.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { Resource } from '../../shared/gen/entity/v1/Resource.js'
 import type { TypedRpc } from './generic.js'
@@ -5,7 +6,8 @@ import { EMPTY_LOCK, Numbers, type ProtoLock } from './numbers.js'
 import { protoText } from './proto-text.js'
 import { Conditions, makeQuery } from './queries.js'
 import { makeRows, type ResourceTypes, type RowType } from './rows.js'
-import { type EnumType, type MessageType, pascalCase, rowName, type ServiceType } from './schema.js'
+import { type EnumType, isEnum, type MessageType, pascalCase, rowName, type ServiceType } from './schema.js'
+import { operationRpc } from './typed-operations.js'
 import { customReadRpc, exportRpc, getRpc, listRpc, lookupRpc } from './typed-reads.js'
 import { actionRpc, batchCreateRpc, createRpc, deleteRpc, updateRpcs } from './typed-writes.js'
 import { valueTypeOf } from './values.js'
@@ -33,8 +35,11 @@ export interface TypedPackage {
   readonly services: readonly { readonly name: string; readonly rpcs: readonly TypedRpc[] }[]
 }
 
-/** Makes the package for resources as a gateway sees them, in the order of their names. */
-export function makeTypedPackage(resources: readonly Resource[], typed: TypedServices): TypedPackage {
+/** Makes the package for resources and operations as a gateway sees them, in the order of their names. */
+export function makeTypedPackage(
+  { resources, operations }: { readonly resources: readonly Resource[]; readonly operations: readonly Operation[] },
+  typed: TypedServices
+): TypedPackage {
   const numbers = new Numbers(typed.lock ?? EMPTY_LOCK)
   const names = new Map(
     resources.map(({ name = '' }) => [name, numbers.rowName(name, rowName(name), `${pascalCase(name)}Row`)])
@@ -42,7 +47,7 @@ export function makeTypedPackage(resources: readonly Resource[], typed: TypedSer
   const rows = makeRows(numbers, resources, (resource) => names.get(resource) ?? rowName(resource))
   const conditions = new Conditions(numbers)
   const types: (MessageType | EnumType)[] = []
-  const services = resources.map((resource): ServiceType & { readonly rpcs: readonly TypedRpc[] } => {
+  const ofResources = resources.map((resource): ServiceType & { readonly rpcs: readonly TypedRpc[] } => {
     const { name = '', description = '', operations = [] } = resource
     const row = rows.get(name)
     if (row === undefined) throw new TypeError(`there is no row of ${name}`)
@@ -71,8 +76,11 @@ export function makeTypedPackage(resources: readonly Resource[], typed: TypedSer
     types.push(row.message, ...query.types, ...rpcs.flatMap(({ request, response }) => [request, response]))
     return { name: `${row.message.name}Service`, comment: description, rpcs }
   })
+  const operationRpcs = operations.map((operation) => operationRpc(numbers, operation))
+  types.push(...operationRpcs.flatMap(({ request, response }) => [request, response]))
+  const services = operations.length === 0 ? ofResources : [...ofResources, { ...OPERATIONS, rpcs: operationRpcs }]
   const all = [...types, ...conditions.types]
-  requireDifferentNames([...all, ...services].map(({ name }) => name))
+  requireDifferentNames([...namesWithin(all), ...services.map(({ name }) => name)])
   const { package: packageName } = typed
   const [first = ''] = packageName.split('.')
   const comment =
@@ -87,6 +95,8 @@ export function makeTypedPackage(resources: readonly Resource[], typed: TypedSer
   }
 }
 
+const OPERATIONS = { name: 'OperationService', comment: 'Operations of the application beside those of its entities.' }
+
 /** The property `id`, of which a composite key has one too. */
 function idTypeOf({ properties = [], name = '' }: Resource, row: RowType): ReturnType<typeof valueTypeOf> {
   const member = row.members.find(({ key }) => key === 'id')
@@ -96,12 +106,16 @@ function idTypeOf({ properties = [], name = '' }: Resource, row: RowType): Retur
   return valueTypeOf(id)
 }
 
+function namesWithin(types: readonly (MessageType | EnumType)[]): string[] {
+  return types.flatMap((type) => [type.name, ...(isEnum(type) ? [] : namesWithin(type.nested))])
+}
+
 function requireDifferentNames(names: readonly string[]): void {
   const twice = names.filter((name, index) => names.indexOf(name) < index)
   if (twice.length === 0) return
   throw new TypedNameError(
     `The typed services have two types called ${[...new Set(twice)].join(', ')}. Give a resource of one another name ` +
-      'under "rows" of proto.lock.json.'
+      'under "rows" of proto.lock.json, or an operation or a member another name.'
   )
 }
 

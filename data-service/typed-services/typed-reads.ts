@@ -2,9 +2,17 @@ import type { CustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
 import { storedJson } from '../plan/parsing/json-values.js'
 import type { TypedRpc } from './generic.js'
-import { fieldsOf, type QueryType, shapeFields, shapeOf } from './queries.js'
-import { idText, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes, type RowType, typeWithin } from './rows.js'
-import { type EnumType, type FieldSpec, makeMessage, type MessageType, pascalCase, snakeCase } from './schema.js'
+import { fieldsOf, makeParameters, type QueryType, shapeFields, shapeOf } from './queries.js'
+import { idText, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes, type RowType } from './rows.js'
+import {
+  type EnumType,
+  fieldOf,
+  type FieldSpec,
+  makeMessage,
+  type MessageType,
+  pascalCase,
+  snakeCase
+} from './schema.js'
 import { elementsOf, type JsonMember, type Message, scalarText } from './values.js'
 
 // The reads of a typed service: messages, and what each is in the generic service.
@@ -14,22 +22,23 @@ const flag = (key: string, comment: string): FieldSpec => ({ key, type: 'bool', 
 export function getRpc(types: ResourceTypes): TypedRpc {
   const { numbers, resource, row, idType } = types
   const name = `Get${row.message.name}`
+  const requestType = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
+    { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
+    ...shapeFields(resource),
+    ...ownerFields(resource)
+  ])
   return {
     name,
     comment: 'One row. NOT_FOUND alike for an absent row and for one outside of the scope of the caller.',
     resource: types.name,
     generic: 'Get',
-    request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
-      { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
-      ...shapeFields(resource),
-      ...ownerFields(resource)
-    ]),
+    request: requestType,
     response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, [rowField(row)]),
     streams: false,
     async handle(generic, context, request) {
       const answer = await generic.Get(context, {
         resource: types.name,
-        id: idText(types, request),
+        id: idText(types, requestType, request),
         shape: shapeOf(row, request),
         unplaced: null,
         ...ownerOf(request)
@@ -130,6 +139,7 @@ export function lookupRpc(types: ResourceTypes): TypedRpc {
     { key: 'id', type: idType.proto, label: 'plain', comment: 'Its id.' },
     { key: 'name', type: 'string', label: 'plain', comment: `Its ${resource.label}.` }
   ])
+  const idField = fieldOf(item, 'id')
   return {
     name,
     comment: 'Ids and names, ordered by name and then id, at most 1000.',
@@ -156,7 +166,7 @@ export function lookupRpc(types: ResourceTypes): TypedRpc {
         ...ownerOf(request)
       })
       const { items } = parsed(json) as unknown as { readonly items: readonly { id: JsonMember; name: string }[] } // Of rpc/reads.ts.
-      return { items: items.map(({ id, name: text }) => ({ id: idType.fromJson(id), name: text })), truncated }
+      return { items: items.map(({ id, name: text }) => ({ [idField]: idType.fromJson(id), name: text })), truncated }
     }
   }
 }
@@ -167,16 +177,9 @@ export function customReadRpc(types: ResourceTypes, read: CustomRead): TypedRpc 
   const { name: readName = '', description = '', parameters = [], items = [], bareItems = false } = read
   const name = `Read${types.plural}${pascalCase(readName)}`
   const nested: (MessageType | EnumType)[] = []
-  const taken = parameters.map((property) => ({
-    property,
-    type: typeWithin(`${name}Request`, property, { numbers, nested })
-  }))
+  const taken = makeParameters(parameters, { message: `${name}Request`, numbers, nested })
   const request = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.`, nested }, [
-    ...taken.map(({ property: { name: key = '', description: said = '', nullable = false }, type }) => ({
-      key,
-      type: type.proto,
-      comment: said === '' ? (nullable ? 'May be left out.' : 'Required.') : said
-    })),
+    ...taken.fields,
     ...ownerFields(resource)
   ])
   const item = makeRow(numbers, { name: `${name}Response.Item`, comment: 'An item of the read.', properties: items })
@@ -198,14 +201,10 @@ export function customReadRpc(types: ResourceTypes, read: CustomRead): TypedRpc 
     ),
     streams: false,
     async handle(generic, context, message) {
-      const parameterTexts = taken.flatMap(({ property: { name: key = '' }, type }, index) => {
-        const value = message[request.fields[index]?.name ?? '']
-        return value === undefined || value === null ? [] : [[key, type.toText(value)]]
-      })
       const { json, rowLimit, truncated } = await generic.Read(context, {
         resource: types.name,
         name: readName,
-        parameters: Object.fromEntries(parameterTexts) as Record<string, string>,
+        parameters: taken.texts(request, message),
         unplaced: null,
         ...ownerOf(message)
       })

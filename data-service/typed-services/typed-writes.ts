@@ -1,17 +1,9 @@
 import { DomainError } from '../../shared/errors.js'
 import type { Action } from '../../shared/gen/entity/v1/Action.js'
 import type { Precondition__Output } from '../../shared/gen/entity/v1/Precondition.js'
+import { writeBody, type WrittenBody } from './bodies.js'
 import type { TypedRpc } from './generic.js'
-import {
-  idText,
-  makeRow,
-  ownerFields,
-  ownerOf,
-  readRow,
-  type ResourceTypes,
-  writeBody,
-  type WrittenBody
-} from './rows.js'
+import { idText, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes } from './rows.js'
 import { type FieldSpec, makeMessage, pascalCase, snakeCase } from './schema.js'
 import { parsed, rowField } from './typed-reads.js'
 import { elementsOf, type Message, scalarText } from './values.js'
@@ -19,19 +11,19 @@ import { elementsOf, type Message, scalarText } from './values.js'
 // The writes of a typed service: messages, and what each is in the generic service. A body is the JSON of the fields that
 // are present; what may be in it is judged by the parser of bodies, as for every other caller.
 
-const KEY: FieldSpec = {
+export const KEY: FieldSpec = {
   key: 'idempotency_key',
   type: 'string',
   comment:
     '1 to 255 visible ASCII characters. A retry with the same key and request answers what the first call answered.'
 }
-const STRICT: FieldSpec = {
+export const STRICT: FieldSpec = {
   key: 'strict',
   type: 'bool',
   label: 'plain',
   comment: 'Whether fields that the request does not take are rejected, and not ignored.'
 }
-const NULLS: FieldSpec = {
+export const NULLS: FieldSpec = {
   key: 'null_mask',
   type: 'google.protobuf.FieldMask',
   label: 'plain',
@@ -44,13 +36,13 @@ const VERSION: FieldSpec = {
   comment:
     'Required: the version that the row was last read with. FAILED_PRECONDITION `conflict` where the row has another.'
 }
-const REPLAYED: FieldSpec = {
+export const REPLAYED: FieldSpec = {
   key: 'replayed',
   type: 'bool',
   label: 'plain',
   comment: 'Whether an earlier call with the same key got this answer.'
 }
-const IGNORED: FieldSpec = {
+export const IGNORED: FieldSpec = {
   key: 'ignored_members',
   type: 'string',
   label: 'repeated',
@@ -157,6 +149,15 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
     comment: 'Fields that are set; one that is absent in the row becomes null. Without it, those that are present.'
   }
   const isPatch = verb === 'Update'
+  const requestType = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
+    { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
+    rowField(row),
+    VERSION,
+    ...(isPatch ? [mask] : [NULLS]),
+    KEY,
+    STRICT,
+    ...ownerFields(resource)
+  ])
   return {
     name,
     comment: isPatch
@@ -164,15 +165,7 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
       : 'Sets every field of a row that a client may set: absent ones become null. Guarded.',
     resource: types.name,
     generic: 'Update',
-    request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
-      { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
-      rowField(row),
-      VERSION,
-      ...(isPatch ? [mask] : [NULLS]),
-      KEY,
-      STRICT,
-      ...ownerFields(resource)
-    ]),
+    request: requestType,
     ...rowResponse(types, name),
     streams: false,
     async handle(generic, context, request) {
@@ -183,7 +176,7 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
       })
       const common = {
         resource: types.name,
-        id: idText(types, request),
+        id: idText(types, requestType, request),
         precondition: precondition(request),
         mergePatch: isPatch,
         ...commonOf(request)
@@ -197,22 +190,23 @@ export function deleteRpc(types: ResourceTypes): TypedRpc {
   const { numbers, resource, row, idType } = types
   const name = `Delete${row.message.name}`
   const comment = 'The version that the row was last read with. Without it the row is deleted whatever its version is.'
+  const requestType = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
+    { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
+    { key: 'row_version', type: 'bytes', comment },
+    ...ownerFields(resource)
+  ])
   return {
     name,
     comment: 'Removes a row with its children.',
     resource: types.name,
     generic: 'Delete',
-    request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
-      { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
-      { key: 'row_version', type: 'bytes', comment },
-      ...ownerFields(resource)
-    ]),
+    request: requestType,
     response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, []),
     streams: false,
     async handle(generic, context, request) {
       await generic.Delete(context, {
         resource: types.name,
-        id: idText(types, request),
+        id: idText(types, requestType, request),
         precondition: precondition(request),
         unplaced: null,
         ...ownerOf(request)
@@ -232,27 +226,28 @@ export function actionRpc(types: ResourceTypes, action: Action): TypedRpc {
   const properties = childPrecondition === '' ? input : [...input, version]
   const body = makeRow(numbers, { name: `${name}Request.Input`, comment: `The input of ${name}.`, properties })
   const inputField: FieldSpec = { key: 'input', type: body.message.name, label: 'plain', comment: 'The input.' }
+  const requestType = makeMessage(
+    numbers,
+    {
+      name: `${name}Request`,
+      comment: `Request of ${name}.`,
+      nested: properties.length === 0 ? [] : [body.message]
+    },
+    [
+      { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
+      VERSION,
+      ...(properties.length === 0 ? [] : [inputField, NULLS]),
+      KEY,
+      STRICT,
+      ...ownerFields(resource)
+    ]
+  )
   return {
     name,
     comment: `${description} Guarded.`,
     resource: types.name,
     generic: 'Act',
-    request: makeMessage(
-      numbers,
-      {
-        name: `${name}Request`,
-        comment: `Request of ${name}.`,
-        nested: properties.length === 0 ? [] : [body.message]
-      },
-      [
-        { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
-        VERSION,
-        ...(properties.length === 0 ? [] : [inputField, NULLS]),
-        KEY,
-        STRICT,
-        ...ownerFields(resource)
-      ]
-    ),
+    request: requestType,
     ...rowResponse(types, name),
     streams: false,
     async handle(generic, context, request) {
@@ -260,7 +255,7 @@ export function actionRpc(types: ResourceTypes, action: Action): TypedRpc {
       const written = writeBody(body, sent, { nulls: pathsOf(request, 'null_mask') })
       const common = {
         resource: types.name,
-        id: idText(types, request),
+        id: idText(types, requestType, request),
         action: actionName,
         precondition: precondition(request),
         ...commonOf(request)
@@ -274,7 +269,7 @@ function rowIn({ row }: ResourceTypes, request: Message): Message {
   return (request[snakeCase(row.message.name)] ?? {}) as Message // Of our own codec.
 }
 
-function pathsOf(request: Message, mask: string): readonly string[] {
+export function pathsOf(request: Message, mask: string): readonly string[] {
   const { paths = [] } = (request[mask] ?? {}) as { readonly paths?: readonly string[] } // Of our own codec.
   return paths
 }
@@ -305,7 +300,7 @@ function commonOf(request: Message): {
 const NO_JSON = Buffer.from('{')
 
 /** Calls with the body. Throws `body.invalid` for members whose text is no JSON. */
-async function withBody<Answer>(
+export async function withBody<Answer>(
   { text, malformed }: WrittenBody,
   call: (body: Buffer) => Promise<Answer>
 ): Promise<Answer> {

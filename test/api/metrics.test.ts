@@ -1,6 +1,9 @@
+import { Metadata } from '@grpc/grpc-js'
 import { expect } from 'chai'
+import application from '../../examples/store/uniform-rest.config.js'
 import { adminOf, growth, type Scrape, scrape, scrapedWhen } from '../harness/metrics.js'
 import { request } from '../harness/http.js'
+import { type Message, TypedClient } from '../harness/typed-client.js'
 import { describeApi } from './api-store.js'
 import { etagOf, send } from './writes/send.js'
 
@@ -11,10 +14,13 @@ describeApi(
   (store) => {
     let gateway: string
     let data: string
+    let products: TypedClient
     before(async () => {
+      products = new TypedClient(application, 'ProductService', store.stack.dataAddress)
       gateway = await adminOf(store.stack.gateway)
       data = await adminOf(store.stack.dataService)
     })
+    after(() => products?.close())
 
     /** What grows on both sides while the work runs, of which the last request is the only one of its path. */
     const grown = async (
@@ -77,6 +83,14 @@ describeApi(
           const again = await send(store, 'clerk POST /products', { body, key: 'counted-1' })
           expect(again.headers['idempotent-replayed']).to.equal('true')
         }
+        const typed = {
+          product: { name: 'Counted', sku: 'COUNTED-2', category_id: 1, price: '1.00' },
+          idempotency_key: 'counted-2'
+        }
+        const token = await store.stack.token('clerk@example.com')
+        const replays: unknown[] = []
+        for (let n = 0; n < 2; n++) replays.push((await products.call('CreateProduct', typed, token))['replayed'])
+        expect(replays).to.deep.equal([false, true])
         const path = String(made.headers.location).replace(store.url, '')
         const change = { body: { ...body, isActive: true }, ifMatch: etagOf(made) }
         expect((await send(store, `clerk PUT ${path}`, change)).status).to.equal(200)
@@ -84,7 +98,7 @@ describeApi(
       })
       expect(counted).to.deep.equal({
         'uniform_rest_version_conflicts_total{resource="products"}': 1,
-        'uniform_rest_idempotent_replays_total{resource="products"}': 2
+        'uniform_rest_idempotent_replays_total{resource="products"}': 3
       })
     })
 
@@ -112,11 +126,16 @@ describeApi(
         await store.call('/products/export')
         await store.call('/products/export?filters[id].operator=equals&filters[id].value=1')
         await store.call('/products/export?sortColumn=nothing')
+        const parts: Message[] = []
+        const options = { deadline: Date.now() + 20_000 }
+        for await (const part of products.methods['ExportProducts']?.({}, new Metadata(), options) ?? [])
+          parts.push(part)
+        expect(parts.at(-1)).to.deep.equal({ end: { count: ROWS_OF_EXPORT, truncated: true } })
       })
       expect(counted).to.deep.equal({
-        'uniform_rest_export_rows_total{resource="products"}': ROWS_OF_EXPORT + 1,
-        'uniform_rest_exports_truncated_total{resource="products"}': 1,
-        'grpc_server_handled_total{grpc_code="OK",grpc_method="Export"}': 2,
+        'uniform_rest_export_rows_total{resource="products"}': 2 * ROWS_OF_EXPORT + 1,
+        'uniform_rest_exports_truncated_total{resource="products"}': 2,
+        'grpc_server_handled_total{grpc_code="OK",grpc_method="Export"}': 3,
         'grpc_server_handled_total{grpc_code="InvalidArgument",grpc_method="Export"}': 1
       })
     })

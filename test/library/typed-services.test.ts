@@ -1,69 +1,12 @@
-import {
-  type Client,
-  credentials,
-  type GrpcObject,
-  loadPackageDefinition,
-  Metadata,
-  type ServiceError
-} from '@grpc/grpc-js'
-import { loadSync } from '@grpc/proto-loader'
+import { Metadata } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describedPackage } from '../../data-service/rpc/typed-calls.js'
-import { decodeDetails } from '../../shared/rpc-status.js'
 import { json } from '../api/http-call.js'
+import { type Failed, failureOf, type Message, TypedClient } from '../harness/typed-client.js'
 import { describeLibrary } from './describe-library.js'
 import library from './uniform-rest.config.js'
 
 const LIBRARIAN = { role: 'Librarian', sub: 'x' }
-
-type Message = Readonly<Record<string, unknown>>
-type Methods = Readonly<
-  Record<
-    string,
-    (
-      request: Message,
-      metadata: Metadata,
-      options: object,
-      done?: (error: ServiceError | null, answer?: Message) => void
-    ) => AsyncIterable<Message>
-  >
->
-
-/** What another program makes of the proto file. */
-function clientOf(service: string, address: string): Client & Methods {
-  const folder = mkdtempSync(join(tmpdir(), 'typed-client-'))
-  try {
-    const file = join(folder, 'library.proto')
-    if (library.typedServices === undefined) throw new TypeError('The library has no typed services')
-    writeFileSync(file, describedPackage(library.entities, library.typedServices).text())
-    const { library: loaded } = loadPackageDefinition(
-      loadSync(file, { keepCase: true, longs: String, enums: String, oneofs: false })
-    )
-    const Service = ((loaded as GrpcObject)['v1'] as GrpcObject)[service] as unknown as new (
-      address: string,
-      credentials: object
-    ) => Client & Methods // As proto-loader makes it of the file.
-    return new Service(address, credentials.createInsecure())
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-/** A failure in the words of its details. */
-interface Failed {
-  readonly reason: string
-  readonly violations: readonly (readonly [field: string, reason: string])[]
-}
-
-function failureOf(error: ServiceError): Failed {
-  const [bytes] = error.metadata.get('grpc-status-details-bin')
-  const info = Buffer.isBuffer(bytes) ? decodeDetails(bytes)?.info : undefined
-  if (info === undefined) throw error
-  return { reason: info.reason, violations: info.violations.map(({ field, reason }) => [field, reason]) }
-}
 
 /** Every type, with the values that a narrower one would lose. */
 const SENT = {
@@ -100,22 +43,11 @@ const SENT = {
 }
 
 describeLibrary('typed services', (store) => {
-  let readings: Client & Methods
-  const unary = (method: string, request: Message, claims: object | undefined = LIBRARIAN): Promise<Message> => {
-    const metadata = new Metadata()
-    if (claims !== undefined) metadata.set('authorization', `Bearer ${store.tokenOf({ ...claims })}`)
-    return new Promise((resolve, reject) => {
-      const options = { deadline: Date.now() + 20_000 }
-      readings[method]?.(request, metadata, options, (error, answer = {}) =>
-        error === null ? resolve(answer) : reject(error)
-      )
-    })
-  }
-  const failed = (method: string, request: Message, claims?: object): Promise<Failed> =>
-    unary(method, request, claims).then(
-      () => ({ reason: 'none', violations: [] }),
-      (error: unknown) => failureOf(error as ServiceError)
-    )
+  let client: TypedClient
+  const unary = (method: string, request: Message, claims: object = LIBRARIAN): Promise<Message> =>
+    client.call(method, request, store.tokenOf({ ...claims }))
+  const failed = (method: string, request: Message, claims: object = LIBRARIAN): Promise<Failed> =>
+    client.failure(method, request, store.tokenOf({ ...claims }))
   const idsOf = async (request: Message): Promise<unknown[]> =>
     (((await unary('ListReadings', request))['readings'] ?? []) as readonly Message[]).map(({ id }) => id)
   const row = (more: Message = {}): Message => ({ reading: { ...SENT, ...more } })
@@ -136,9 +68,9 @@ describeLibrary('typed services', (store) => {
       body: JSON.stringify({ ...meter, photo: null })
     })
     expect(made.status, made.text).to.equal(201)
-    readings = clientOf('ReadingService', store.stack.dataAddress)
+    client = new TypedClient(library, 'ReadingService', store.stack.dataAddress)
   })
-  after(() => readings.close())
+  after(() => client.close())
 
   it('write every type without a loss, and read it as it was written', async () => {
     const created = (await unary('CreateReading', row()))['reading'] as Message
@@ -247,7 +179,7 @@ describeLibrary('typed services', (store) => {
       read_mask: { paths: ['id', 'details', 'amount', 'labels', 'measured_at'] },
       idle_timeout_ms: 20_000
     }
-    for await (const part of readings['ExportReadings']?.(request, metadata, {}) ?? []) parts.push(part)
+    for await (const part of client.methods['ExportReadings']?.(request, metadata, {}) ?? []) parts.push(part)
     const listed = await unary('ListReadings', { read_mask: request.read_mask })
     expect(parts[0]).to.deep.equal({ header: { row_limit: 100_000 } })
     expect(parts.slice(1, -1).flatMap(({ rows }) => (rows as { readonly readings: unknown[] }).readings)).to.deep.equal(
@@ -307,13 +239,13 @@ describeLibrary('typed services', (store) => {
     expect((await failed('DeleteReading', { id: 'x' }, { sub: 'nobody' })).reason).to.equal('capability.denied')
     const metadata = new Metadata()
     const unlimited = await new Promise<Failed>((resolve) => {
-      readings['GetReading']?.({ id: '1' }, metadata, {}, (error) => resolve(failureOf(error as ServiceError)))
+      client.methods['GetReading']?.({ id: '1' }, metadata, {}, (error) => resolve(failureOf(error)))
     })
     expect(unlimited.reason).to.equal('request.malformed')
   })
 
   it('serve each resource', () => {
-    const typed = describedPackage(library.entities, { package: 'library.v1' })
+    const typed = describedPackage({ entities: library.entities }, { package: 'library.v1' })
     const served = typed.services.map(({ rpcs }) => rpcs[0]?.resource)
     expect(served).to.have.members(library.entities.map(({ name }) => name))
   })

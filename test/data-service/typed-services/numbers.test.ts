@@ -18,7 +18,7 @@ function boxes(...properties: Property[]): Resource {
 }
 
 function made(resources: readonly Resource[], lock: ProtoLock = EMPTY_LOCK): TypedPackage {
-  return makeTypedPackage(resources, { package: 'depot.v1', lock })
+  return makeTypedPackage({ resources, operations: [] }, { package: 'depot.v1', lock })
 }
 
 /** The fields of a message or the values of an enum with their numbers, and what is reserved, as the proto says them. */

@@ -19,7 +19,7 @@ describe('the proto of the store', function () {
   it('is that of its entities, with the numbers of its lock', () => {
     const { typedServices } = store
     if (typedServices === undefined) throw new TypeError('The store has no typed services')
-    const typed = describedPackage(store.entities, typedServices)
+    const typed = describedPackage(store, typedServices)
     for (const [path, text] of filesOf(typed)) {
       const committed = readFileSync(join(packageRoot, FOLDER, path), 'utf8')
       // Whole texts of this size take a comparison of lines minutes to show.

@@ -1,0 +1,72 @@
+import type { RowType } from './rows.js'
+import type { Message } from './values.js'
+
+// Bodies of requests: the JSON that messages stand for.
+
+/** A body in JSON, with the names of those members whose text is no JSON, and which stand in it as null. */
+export interface WrittenBody {
+  readonly text: string
+  /** JSON pointers. */
+  readonly malformed: readonly string[]
+}
+
+/**
+ * The body that a message stands for: a member for each field that is present. `names` are paths of a field mask, of which
+ * each is a member, null where the field is absent; a path that the message does not have is a member too, since the
+ * service says what it takes.
+ */
+export function writeBody(row: RowType, message: Message, names: BodyNames = {}): WrittenBody {
+  const malformed: string[] = []
+  const { only, nulls = [] } = names
+  const written = new Map(memberTexts(row, message, { at: '', malformed }))
+  const keyOf = (path: string): string => row.members.find(({ field }) => field === path)?.key ?? path
+  const chosen = only === undefined ? [...written.keys()] : only.map(keyOf)
+  const keys = new Set([...chosen, ...nulls.map(keyOf)])
+  const kept = Array.from(keys, (key) => `${JSON.stringify(key)}:${written.get(key) ?? 'null'}`)
+  return { text: `{${kept.join()}}`, malformed }
+}
+
+interface BodyNames {
+  /** Members of the body; every present field without it. */
+  readonly only?: readonly string[] | undefined
+  /** Members that are null, and not left out. */
+  readonly nulls?: readonly string[]
+}
+
+interface TextPlace {
+  /** JSON pointer. */
+  readonly at: string
+  readonly malformed: string[]
+}
+
+function memberTexts(
+  { members, bare }: RowType,
+  message: Message,
+  { at, malformed }: TextPlace
+): (readonly [key: string, text: string])[] {
+  return members.flatMap((member): (readonly [string, string])[] => {
+    const { key, field } = member
+    const value = message[field]
+    if (value === undefined || value === null) {
+      return member.kind === 'value' && member.nullWhereAbsent ? [[key, 'null']] : []
+    }
+    const pointer = bare ? at : `${at}/${key}`
+    const textOf = (one: unknown, place: string): string => {
+      if ('of' in member) return rowText(member.of(), one as Message, { at: place, malformed }) // Of our own codec.
+      const text = member.type.toJson(one)
+      if (text === undefined) malformed.push(place)
+      return text ?? 'null'
+    }
+    if (member.kind === 'value' || member.kind === 'row') return [[key, textOf(value, pointer)]]
+    const items = value as readonly unknown[] // Of our own codec.
+    // An absent list and an empty one are the same in a message.
+    if (items.length === 0) return []
+    return [[key, `[${items.map((one, index) => textOf(one, `${pointer}/${index}`)).join()}]`]]
+  })
+}
+
+function rowText(row: RowType, message: Message, place: TextPlace): string {
+  const texts = memberTexts(row, message, place)
+  if (row.bare) return texts[0]?.[1] ?? (row.members[0]?.kind === 'value' ? 'null' : '[]')
+  return `{${texts.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`
+}

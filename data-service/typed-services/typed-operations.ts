@@ -1,0 +1,97 @@
+import type { Operation } from '../../shared/gen/entity/v1/Operation.js'
+import { writeBody } from './bodies.js'
+import type { TypedRpc } from './generic.js'
+import type { Numbers } from './numbers.js'
+import { makeParameters } from './queries.js'
+import { makeAnswer, makeObject, readRow, type RowType } from './rows.js'
+import { type EnumType, makeMessage, type MessageType, pascalCase, snakeCase } from './schema.js'
+import { parsed } from './typed-reads.js'
+import { IGNORED, KEY, NULLS, pathsOf, REPLAYED, STRICT, withBody } from './typed-writes.js'
+import { type Message, scalarText } from './values.js'
+
+/** Fields of a request that no parameter is called by. */
+const OWN_FIELDS = ['body', 'strict', 'null_mask', 'idempotency_key']
+
+/** An operation of the application in typed messages, and what it is for the rpc Call of the generic service. */
+export function operationRpc(numbers: Numbers, operation: Operation): TypedRpc {
+  const {
+    name: operationName = '',
+    description = '',
+    method = '',
+    pathParameters = [],
+    queryParameters = []
+  } = operation
+  const name = pascalCase(operationName)
+  const isRead = method === 'GET'
+  const nested: (MessageType | EnumType)[] = []
+  const within = { message: `${name}Request`, numbers, nested }
+  const inPath = pathParameters.map((one) => one.name)
+  const isOwn = (key: string): boolean => OWN_FIELDS.includes(snakeCase(key))
+  const path = makeParameters(pathParameters, within, (key) => (isOwn(key) ? `path ${key}` : key))
+  const query = makeParameters(queryParameters, within, (key) =>
+    isOwn(key) || inPath.includes(key) ? `query ${key}` : key
+  )
+  const body = bodyOf(operation, name, numbers)
+  if (body !== undefined) nested.push(body.message)
+  const request = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.`, nested }, [
+    ...path.fields,
+    ...query.fields,
+    ...(body === undefined
+      ? []
+      : [{ key: 'body', type: body.message.name, label: 'plain' as const, comment: 'The body.' }, STRICT, NULLS]),
+    ...(isRead ? [] : [KEY])
+  ])
+  const answer = answerOf(operation, name, numbers)
+  return {
+    name,
+    comment: description,
+    resource: operationName,
+    generic: 'Call',
+    request,
+    response: answer.message,
+    streams: false,
+    async handle(generic, context, message) {
+      const sent = (message['body'] ?? {}) as Message // Of our own codec.
+      const key = message['idempotency_key']
+      const call = {
+        operation: operationName,
+        path: path.texts(request, message),
+        query: query.texts(request, message),
+        strict: message['strict'] === true,
+        unplaced: null,
+        ...(key === undefined ? {} : { idempotencyKey: scalarText(key) })
+      }
+      const { json, replayed, ignoredMembers } = await withBody(
+        body === undefined ? NO_BODY : writeBody(body, sent, { nulls: pathsOf(message, 'null_mask') }),
+        (bytes) => generic.Call(context, { ...call, body: bytes })
+      )
+      return { ...answer.read(json), ...(isRead ? {} : { replayed, ignored_members: ignoredMembers }) }
+    }
+  }
+}
+
+const NO_BODY = { text: '{}', malformed: [] }
+
+function bodyOf({ body }: Operation, name: string, numbers: Numbers): RowType | undefined {
+  if (!body) return undefined
+  return makeObject(numbers, {
+    name: `${name}Request.Body`,
+    comment: `The body of ${name}.`,
+    members: body.members ?? []
+  })
+}
+
+interface AnswerType {
+  readonly message: MessageType
+  /** The fields that JSON is answered in. */
+  readonly read: (json: Parameters<typeof parsed>[0]) => Message
+}
+
+function answerOf({ answer, method }: Operation, name: string, numbers: Numbers): AnswerType {
+  const declared = { name: `${name}Response`, comment: `Response of ${name}.` }
+  const further = method === 'GET' ? [] : [REPLAYED, IGNORED]
+  if (!answer) return { message: makeMessage(numbers, declared, further), read: () => ({}) }
+  const key = answer.kind === 'SHAPE_KIND_LIST' ? 'items' : 'answer'
+  const type = makeAnswer({ key, shape: answer, further }, { ...declared, numbers })
+  return { message: type.message, read: (json) => readRow(type, parsed(json)) }
+}

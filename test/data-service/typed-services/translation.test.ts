@@ -1,0 +1,162 @@
+import { expect } from 'chai'
+import protobuf from 'protobufjs'
+import type { CallContext } from '../../../data-service/entity/caller.js'
+import type { GenericHandlers } from '../../../data-service/typed-services/generic.js'
+import { EMPTY_LOCK, type ProtoLock } from '../../../data-service/typed-services/numbers.js'
+import { rowName } from '../../../data-service/typed-services/schema.js'
+import { makeTypedPackage, type TypedPackage } from '../../../data-service/typed-services/typed-package.js'
+import type { Message } from '../../../data-service/typed-services/values.js'
+import type { JsonShape } from '../../../shared/gen/entity/v1/JsonShape.js'
+import type { Operation } from '../../../shared/gen/entity/v1/Operation.js'
+import type { Property } from '../../../shared/gen/entity/v1/Property.js'
+import type { Resource } from '../../../shared/gen/entity/v1/Resource.js'
+
+const NUMBER: Property = { name: 'item', type: 'int' }
+const TEXT: Property = { name: 'item', type: 'string', nullable: true }
+
+function made(
+  { resources = [], operations = [] }: { readonly resources?: readonly Resource[]; readonly operations?: Operation[] },
+  lock: ProtoLock = EMPTY_LOCK
+): TypedPackage {
+  return makeTypedPackage({ resources, operations }, { package: 'depot.v1', lock })
+}
+
+/** What the generic rpc gets for a message, and what becomes of its answer. */
+async function translated(
+  typed: TypedPackage,
+  name: string,
+  { message, answer }: { readonly message: Message; readonly answer: object }
+): Promise<{ readonly request: Message; readonly response: unknown }> {
+  const rpc = typed.services.flatMap(({ rpcs }) => rpcs).find((one) => one.name === name)
+  if (rpc === undefined || rpc.streams) throw new TypeError(`There is no unary rpc ${name}`)
+  let request: Message = {}
+  const generic = {
+    [rpc.generic]: (_: CallContext, sent: Message) => {
+      request = sent
+      return Promise.resolve(answer)
+    }
+  } as unknown as GenericHandlers // The rpc calls this one alone.
+  const response = await rpc.handle(generic, {} as CallContext, message)
+  return { request, response }
+}
+
+/** The names of the fields of a message, as a compiler of the proto finds them. */
+function fieldsOf(typed: TypedPackage, message: string): string[] {
+  const { root } = protobuf.parse(typed.text().replace(/^import .*$/gm, ''), { keepCase: true })
+  return Object.keys(root.lookupType(`depot.v1.${message}`).fields)
+}
+
+describe('the translation of typed calls', () => {
+  const list = (of: JsonShape): JsonShape => ({ kind: 'SHAPE_KIND_LIST', minItems: 0, maxItems: 9, ...of })
+  const shape: JsonShape = {
+    kind: 'SHAPE_KIND_OBJECT',
+    members: [
+      { name: 'counts', shape: list({ item: NUMBER }) },
+      { name: 'names', shape: list({ item: TEXT }) },
+      { name: 'grid', shape: list({ nested: list({ item: NUMBER }) }) },
+      { property: { name: 'note', type: 'string', nullable: true, requiredOnCreate: true } },
+      { property: { name: 'size', type: 'int', nullable: true, defaultValue: '2' } }
+    ]
+  }
+  const sort: Operation = {
+    name: 'sort-all',
+    description: 'Sorts.',
+    method: 'POST',
+    pathParameters: [
+      { name: 'body', type: 'int' },
+      { name: 'id', type: 'long' }
+    ],
+    queryParameters: [
+      { name: 'strict', type: 'string' },
+      { name: 'id', type: 'string' }
+    ],
+    body: shape,
+    answer: shape
+  }
+
+  it('keeps lists of lists, of null and of values, and parameters that are called as other fields', async () => {
+    const typed = made({ operations: [sort] })
+    expect(fieldsOf(typed, 'SortAllRequest')).to.deep.equal([
+      'path_body',
+      'id',
+      'query_strict',
+      'query_id',
+      'body',
+      'strict',
+      'null_mask',
+      'idempotency_key'
+    ])
+    const body = { counts: [1, 2], names: [{ value: 'a' }, {}], grid: [{ items: [3] }, {}] }
+    const json = '{"counts":[1,2],"names":["a",null],"grid":[[3],[]],"note":null}'
+    const message = { path_body: 7, id: '8', query_strict: 'x', query_id: 'y', strict: true, body }
+    const { request, response } = await translated(typed, 'SortAll', {
+      message,
+      answer: { json: Buffer.from(json), replayed: true, ignoredMembers: [] }
+    })
+    expect({ ...request, body: String(request['body']) }).to.deep.equal({
+      operation: 'sort-all',
+      path: { body: '7', id: '8' },
+      query: { strict: 'x', id: 'y' },
+      strict: true,
+      unplaced: null,
+      body: json
+    })
+    expect(response).to.deep.equal({
+      answer: { ...body, grid: [{ items: [3] }, { items: [] }] },
+      replayed: true,
+      ignored_members: []
+    })
+  })
+
+  it('sends null for what a mask names', async () => {
+    const { request } = await translated(made({ operations: [sort] }), 'SortAll', {
+      message: { body: { note: 'n' }, null_mask: { paths: ['size'] }, idempotency_key: 'k' },
+      answer: {}
+    })
+    expect([String(request['body']), request['idempotencyKey']]).to.deep.equal(['{"note":"n","size":null}', 'k'])
+  })
+
+  it('finds a key whose type has changed in its new field', async () => {
+    const boxes = (type: string): Resource => ({
+      name: 'boxes',
+      description: 'Boxes.',
+      label: 'name',
+      properties: [
+        { name: 'id', type },
+        { name: 'name', type: 'string' }
+      ]
+    })
+    const typed = made({ resources: [boxes('long')] }, made({ resources: [boxes('int')] }).lock())
+    const [id = ''] = fieldsOf(typed, 'GetBoxRequest')
+    expect(id).to.match(/^id_\d$/)
+    const row = { json: Buffer.from('{"id":"9007199254740993","name":"b"}') }
+    const found = await translated(typed, 'GetBox', { message: { [id]: '9007199254740993' }, answer: { record: row } })
+    expect(found.request).to.include({ id: '9007199254740993' })
+    const [ofRow = ''] = fieldsOf(typed, 'Box')
+    expect(found.response).to.deep.equal({ box: { [ofRow]: '9007199254740993', name: 'b' } })
+    const items = { json: Buffer.from('{"items":[{"id":"5","name":"b"}]}'), truncated: false }
+    const [ofItem = ''] = fieldsOf(typed, 'LookupBoxesResponse.Item')
+    const { response } = await translated(typed, 'LookupBoxes', { message: {}, answer: items })
+    expect(response).to.deep.equal({ items: [{ [ofItem]: '5', name: 'b' }], truncated: false })
+  })
+
+  it('calls rows by the singular of their resource', () => {
+    const plurals = 'products categories boxes branches addresses statuses warehouses courses clauses sizes stock-items'
+    const names = 'Product Category Box Branch Address Status Warehouse Course Clause Size StockItem'
+    expect(plurals.split(' ').map(rowName)).to.deep.equal(names.split(' '))
+  })
+
+  it('has no two types of one name', () => {
+    const twice = {
+      ...sort,
+      body: {
+        ...shape,
+        members: [
+          { name: 'a', shape },
+          { name: 'A', shape }
+        ]
+      }
+    }
+    expect(() => made({ operations: [twice] })).to.throw('two types called SortAllRequest.Body.A')
+  })
+})
