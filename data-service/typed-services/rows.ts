@@ -93,7 +93,7 @@ export function makeRow(numbers: Numbers, declared: RowDeclaration): RowType {
     within.nested.push(row.message)
     return rowPart({ key, many, comment }, { name: row.message.name, of: () => row })
   })
-  return withParts([...values, ...children], comment, within)
+  return withParts([...values, ...children], { ...within, comment })
 }
 
 /** A message with the members of an object that an operation takes or answers. */
@@ -105,7 +105,7 @@ export function makeObject(
   const parts = members.map(({ property, name: key = '', shape }) =>
     shape ? shapePart(key, shape, within) : valuePart(property ?? {}, within)
   )
-  return withParts(parts, comment, within)
+  return withParts(parts, { ...within, comment })
 }
 
 /** The message of an answer that is an object or a list, in the field `key`, with further fields that the answer has not. */
@@ -114,7 +114,7 @@ export function makeAnswer(
   { numbers, ...named }: { readonly name: string; readonly comment: string; readonly numbers: Numbers }
 ): RowType {
   const within: Within = { message: named.name, numbers, nested: [] }
-  return withParts([shapePart(key, shape, within)], named.comment, within, { bare: true, further })
+  return withParts([shapePart(key, shape, within)], { ...within, comment: named.comment }, { bare: true, further })
 }
 
 /** A field that is an object or a list. */
@@ -141,8 +141,7 @@ function shapePart(key: string, shape: JsonShape, within: Within): MemberPart {
       ? makeObject(numbers, { ...itemName, members })
       : withParts(
           [item ? valuePart({ ...item, name: 'value' }, ofItem) : shapePart('items', inner ?? {}, ofItem)],
-          itemName.comment,
-          ofItem,
+          { ...ofItem, comment: itemName.comment },
           { bare: true }
         )
   nested.push(row.message)
@@ -168,8 +167,7 @@ function rowPart(
 
 function withParts(
   parts: readonly MemberPart[],
-  comment: string,
-  { message: name, numbers, nested }: Within,
+  { message: name, comment, numbers, nested }: Within & { readonly comment: string },
   { bare = false, further = [] }: { readonly bare?: boolean; readonly further?: readonly FieldSpec[] } = {}
 ): RowType {
   const message = makeMessage(numbers, { name, comment, nested }, [...parts.map(({ spec }) => spec), ...further])
