@@ -1,12 +1,12 @@
 import { DomainError } from '../../shared/errors.js'
-import type { OwnerFilter, WriteAccess } from '../entity/access.js'
+import type { OwnerFilter, ReadAccess, WriteAccess } from '../entity/access.js'
 import type { Authenticated, Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
 import type { Permission } from '../entity/fields/names.js'
 import { INT32, INT64, isWithin, parseInteger } from '../entity/fields/numbers.js'
-import type { ReadOperation, WriteOperation } from '../entity/operations.js'
+import { READ_OPERATIONS, type ReadOperation, WRITE_OPERATIONS, type WriteOperation } from '../entity/operations.js'
 import type { Resource } from './model/catalogue.js'
 import type { OwnershipPolicy, PlanningContext } from './planning.js'
 import { allRows, intersectScopes, type RowScope } from './model/plans.js'
@@ -162,6 +162,52 @@ export function claimedOwner(column: Column, caller: Authenticated, named: Value
   const owner = ownerOperand(column, caller.owner)
   if (named !== undefined && named !== owner) throw anotherOwner()
   return owner
+}
+
+/**
+ * The operations, own reads and actions of a resource that are not rejected for every row, by name: the caller has a token
+ * where one is needed, the permissions, and an owner claim where rows have owners. It decides nothing: each call is judged
+ * by itself. A rule of an entity file that fails here counts as one that rejects.
+ */
+export function allowedCalls(
+  resource: Resource,
+  { caller, ownership }: { readonly caller: Caller; readonly ownership: OwnershipPolicy }
+): string[] {
+  const { entity, withheld } = resource
+  const passesFilter = (route: string): boolean =>
+    entity.ownerFilter?.routes.has(route) !== true ||
+    (caller.kind === 'authenticated' && (caller.owner !== null || bypassesOwnership(caller, ownership)))
+  const mayRead = (route: string, access: ReadAccess): boolean =>
+    !(decideRows(access, { entity, caller, ownership }) instanceof DomainError) && passesFilter(route)
+  const mayWrite = (route: string, permission?: Permission): boolean => {
+    const access = writeAccess(resource)
+    if (caller.kind === 'anonymous') return false
+    const needed = [access.kind === 'permission' ? access.permission : undefined, permission]
+    if (needed.some((one) => one !== undefined && !caller.permissions.has(one))) return false
+    const owns = access.kind === 'permission' || caller.owner !== null || bypassesOwnership(caller, ownership)
+    return owns && passesFilter(route)
+  }
+  const writes = WRITE_OPERATIONS.filter((one) => entity.writes.has(one) && holds(() => mayWrite(one)))
+  return [
+    ...READ_OPERATIONS.filter((one) => holds(() => mayRead(one, entity.access[one]))),
+    ...writes,
+    ...(writes.includes('create') && hasBatch(entity) ? ['batch'] : []),
+    ...Array.from(entity.customReads.values())
+      .filter((read) => !read.items.some((item) => withheld.has(item.name)))
+      .filter((read) => holds(() => mayRead(read.name, read.access)))
+      .map(({ name }) => name),
+    ...Array.from(entity.actions.values())
+      .filter(({ name, permission }) => holds(() => mayWrite(name, permission)))
+      .map(({ name }) => name)
+  ]
+}
+
+function holds(rule: () => boolean): boolean {
+  try {
+    return rule()
+  } catch {
+    return false
+  }
 }
 
 /** An owner that a request named. `malformed`: it is no 64-bit integer, and the caller has the bypass role. */

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { Action as WireAction } from '../../shared/gen/entity/v1/Action.js'
+import type { AllowedCalls } from '../../shared/gen/entity/v1/AllowedCalls.js'
 import type { CustomRead as WireCustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
 import type { DescribeResponse } from '../../shared/gen/entity/v1/DescribeResponse.js'
 import type { JsonShape } from '../../shared/gen/entity/v1/JsonShape.js'
 import type { Navigation } from '../../shared/gen/entity/v1/Navigation.js'
 import type { Operation as WireOperation } from '../../shared/gen/entity/v1/Operation.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
+import type { PropertyValues } from '../../shared/gen/entity/v1/PropertyValues.js'
 import type { Resource as WireResource } from '../../shared/gen/entity/v1/Resource.js'
 import { needsNoToken } from '../entity/access.js'
-import type { Action } from '../entity/action.js'
+import type { Action, RequiredColumns } from '../entity/action.js'
 import type { Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Children, Column, Entity } from '../entity/entity.js'
@@ -21,7 +23,7 @@ import { type ResolvedShape, valueColumn } from '../entity/fields/shape.js'
 import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } from '../entity/operations.js'
 import { aliasesOf } from '../entity/fields/operators.js'
 import { neededState } from '../plan/plan-writes.js'
-import { hasBatch, isRouteId, ownerParameter } from '../plan/authorize.js'
+import { allowedCalls, hasBatch, isRouteId, ownerParameter } from '../plan/authorize.js'
 import { type Catalogue, isSettable, isSettableOfChild, permissionsOf, type Resource } from '../plan/model/catalogue.js'
 import type { OwnershipPolicy } from '../plan/planning.js'
 import type { ShapedProperty, ShownChildren } from '../plan/model/plans.js'
@@ -50,8 +52,7 @@ export function describeCatalogue(
   }
   // Every caller may know what operations there are, as it may know the actions of a resource.
   const ofApplication = operations.map(describeOperation).toSorted(byName)
-  return (reader) => {
-    const now = catalogue.resources(reader)
+  const viewOf = (now: readonly Resource[]): DescribeResponse => {
     const known = answers.find(({ seen }) => seen.every((one, index) => one === now[index]))
     if (known !== undefined) return known.answer
     const resources = now.map(describe).toSorted(byName)
@@ -61,6 +62,16 @@ export function describeCatalogue(
     if (answers.length === MAX_ANSWERS) answers.shift()
     answers.push({ seen: now, answer })
     return answer
+  }
+  return (reader) => {
+    const now = catalogue.resources(reader)
+    const view = viewOf(now)
+    if (reader === 'gateway') return view
+    const allowed = now.map((resource): AllowedCalls => {
+      return { resource: resource.entity.name, names: allowedCalls(resource, { caller: reader, ownership }) }
+    })
+    const owner = reader.kind === 'authenticated' ? reader.owner : null
+    return { ...view, allowed, owner: owner === null ? '' : owner.toString() }
   }
 }
 
@@ -115,8 +126,8 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
     properties: shaped.flatMap((property) => describeProperty(property, resource) ?? []),
     navigations: shaped.flatMap((property): Navigation[] => {
       if (property.kind === 'reference') {
-        const { name, to } = property.reference
-        return [{ name, kind: 'NAVIGATION_KIND_REFERENCE', resource: to }]
+        const { name, to, via } = property.reference
+        return [{ name, kind: 'NAVIGATION_KIND_REFERENCE', resource: to, via: shownNames(via) }]
       }
       if (property.kind === 'manyToMany') {
         const { name, target } = property.navigation
@@ -124,12 +135,18 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
       }
       return property.kind === 'children' ? [describeChildren(property, entity)] : []
     }),
-    actions: Array.from(entity.actions.values(), describeAction),
+    actions: Array.from(entity.actions.values(), (action) => describeAction(action, resource)),
     deleteCondition: deleteCondition(entity),
+    deleteStates: describeStates(entity.deletion.required, resource),
     createdChildren: entity.creation.children.map(({ children }) => children.name),
     reads: Array.from(entity.customReads.values(), (read) => describeRead(read, resource)),
     ...describeFilter(entity, ownership)
   }
+}
+
+/** None where one of them is hidden: the others do not make a key. */
+function shownNames(columns: readonly Column[]): string[] {
+  return columns.some(({ field }) => field.hidden) ? [] : columns.map(({ name }) => name)
 }
 
 function describeChildren({ children, shown, nested }: ShownChildren, entity: Entity): Navigation {
@@ -147,8 +164,23 @@ function describeChildren({ children, shown, nested }: ShownChildren, entity: En
   }
 }
 
-function describeAction({ name, description, input, guardedChild }: Action): WireAction {
-  return { name, description, input: input.map(describeColumn), childPrecondition: guardedChild?.versionMember ?? '' }
+function describeAction({ name, description, input, guardedChild, required }: Action, resource: Resource): WireAction {
+  return {
+    name,
+    description,
+    input: input.map(describeColumn),
+    childPrecondition: guardedChild?.versionMember ?? '',
+    child: guardedChild?.children.name ?? '',
+    childId: guardedChild?.idMember ?? '',
+    states: describeStates(required, resource)
+  }
+}
+
+/** The states that the entity file requires, without columns that the caller does not see. */
+function describeStates(required: RequiredColumns, { withheld }: Resource): PropertyValues[] {
+  return required
+    .filter(({ column: { name, field } }) => !field.hidden && !withheld.has(name))
+    .map(({ column: { name, field }, anyOf }) => ({ property: name, values: anyOf.map(valueEncoder(field.type)) }))
 }
 
 function deleteCondition({ name, writes, deletion: { required, rule } }: Entity): string {

@@ -14,6 +14,10 @@ export interface CatalogueSnapshot {
   readonly resources: ReadonlyMap<string, Resource>
   /** Those of the application beside the uniform ones, by name. */
   readonly operations: readonly Operation[]
+  /** The names of what the caller may call, by resource. Empty in the whole catalogue. */
+  readonly allowed: ReadonlyMap<string, readonly string[]>
+  /** The owner that the caller's token names, in digits; empty without one. */
+  readonly owner: string
 }
 
 /** The catalogue as the gateway sees it, and as callers without a token do. */
@@ -93,8 +97,14 @@ export class Catalogue {
   }
 }
 
-function snapshotOf({ digest, resources, operations }: DescribeResponse): CatalogueSnapshot {
-  return { digest, resources: new Map(resources.map((resource) => [resource.name, resource])), operations }
+function snapshotOf({ digest, resources, operations, allowed, owner }: DescribeResponse): CatalogueSnapshot {
+  return {
+    digest,
+    resources: new Map(resources.map((resource) => [resource.name, resource])),
+    operations,
+    allowed: new Map(allowed.map(({ resource, names }) => [resource, names])),
+    owner
+  }
 }
 
 async function describeWithRetries(data: DataClient, log: Logger, signal: AbortSignal): Promise<Described> {

@@ -49,7 +49,7 @@ interface SeenCall {
 export class FakeDataClient implements DataClient {
   readonly calls: SeenCall[] = []
   reachable = true
-  catalogue: DescribeResponse = { digest: '1', resources: [products()], operations: [] }
+  catalogue: DescribeResponse = described([products()])
   answerDescribeTo: (call: CallContext) => DescribeResponse = () => this.catalogue
   answerList: () => Promise<ListResponse> | ListResponse = () => ({
     records: [record('{"id":1}'), record('{"id":2}')],
@@ -168,6 +168,11 @@ export class FakeDataClient implements DataClient {
   close(): void {}
 }
 
+/** A catalogue of these resources. */
+export function described(resources: Resource[], more: Partial<DescribeResponse> = {}): DescribeResponse {
+  return { digest: '1', resources, operations: [], allowed: [], owner: '', ...more }
+}
+
 export function record(json: string, rowVersion = ''): EntityRecord {
   return { json: Buffer.from(json), rowVersion: Buffer.from(rowVersion, 'base64') }
 }
@@ -217,8 +222,19 @@ export function property(name: string, type: string, more: Partial<Property> = {
 const SET = { setOnCreate: true, setOnUpdate: true }
 const VARIANT = [property('id', 'int'), property('stock', 'int', SET)]
 
+const NO_CHILDREN = { properties: [], navigations: [], via: [] }
+
 export function action(name: string, more: Partial<Action> = {}): Action {
-  return { name, description: 'Does it.', input: [], childPrecondition: '', ...more }
+  return {
+    name,
+    description: 'Does it.',
+    input: [],
+    childPrecondition: '',
+    states: [],
+    child: '',
+    childId: '',
+    ...more
+  }
 }
 
 export function customRead(name: string, more: Partial<CustomRead> = {}): CustomRead {
@@ -252,8 +268,14 @@ export function products(more: Partial<Resource> = {}): Resource {
       property('rowVersion', 'bytes', { filterable: false, sortable: false, operators: [] })
     ],
     navigations: [
-      { name: 'category', kind: 'NAVIGATION_KIND_REFERENCE', resource: 'products', properties: [], navigations: [] },
-      { name: 'variants', kind: 'NAVIGATION_KIND_CHILDREN', resource: '', properties: VARIANT, navigations: [] }
+      {
+        name: 'category',
+        kind: 'NAVIGATION_KIND_REFERENCE',
+        resource: 'products',
+        ...NO_CHILDREN,
+        via: ['categoryId']
+      },
+      { name: 'variants', kind: 'NAVIGATION_KIND_CHILDREN', resource: '', ...NO_CHILDREN, properties: VARIANT }
     ],
     actions: [action('publish'), action('rename', { input: [property('name', 'string')] })],
     createdChildren: [],
@@ -261,6 +283,7 @@ export function products(more: Partial<Resource> = {}): Resource {
     ownerFiltered: [],
     ownerProperty: '',
     deleteCondition: '',
+    deleteStates: [],
     reads: [],
     ...more
   }

@@ -5,7 +5,7 @@ import { readGatewayConfig } from '../../gateway/config.js'
 import { Catalogue } from '../../gateway/data/catalogue.js'
 import type { Resource } from '../../gateway/data/data-client.js'
 import { TlsCertificates } from '../../shared/tls.js'
-import { FakeDataClient } from './fake-data-client.js'
+import { described, FakeDataClient } from './fake-data-client.js'
 import { FakeAuthClient } from './session/fake-auth-client.js'
 import { memoryLog } from '../harness/memory-log.js'
 
@@ -33,7 +33,7 @@ export async function startGateway(
   const { log, lines, text: logText } = memoryLog()
   const data = new FakeDataClient()
   const auth = new FakeAuthClient(now)
-  if (resources !== undefined) data.catalogue = { digest: '1', resources, operations: [] }
+  if (resources !== undefined) data.catalogue = described(resources)
   const stopping = new AbortController()
   const catalogue = await Catalogue.open(data, log, stopping.signal)
   const { httpTls } = config

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { InjectOptions } from 'fastify'
-import { action, customRead, products, record } from '../fake-data-client.js'
+import { action, customRead, described, products, record } from '../fake-data-client.js'
 import { startGateway, type GatewayFixture } from '../gateway-fixture.js'
 
 const ALL = ['list', 'paged', 'export', 'lookup', 'get', 'create', 'update', 'delete', 'act']
@@ -86,8 +86,7 @@ describe('the owner parameter', () => {
 
   it('may have any name', async () => {
     gateway.data.catalogue = {
-      digest: '2',
-      operations: [],
+      ...described([], { digest: '2' }),
       resources: [products({ ownerParameter: 'id', ownerFiltered: ['list'], actions: [action('publish')] })]
     }
     gateway.data.connect()

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { action, products, record } from '../fake-data-client.js'
+import { action, described, products, record } from '../fake-data-client.js'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 // Only what the full stack (test/api) cannot show: no entity there has a key that is text, nothing there shows the trace
@@ -67,8 +67,7 @@ describe('reads', () => {
     expect((await gateway.app.inject('/stock-items')).statusCode).to.equal(404)
     expect((await gateway.app.inject(rename)).statusCode).to.equal(404)
     gateway.data.catalogue = {
-      digest: '2',
-      operations: [],
+      ...described([], { digest: '2' }),
       resources: [
         products({ name: 'stock-items', operations: ['list'], actions: [] }),
         products({ operations: ['get'], actions: [action('rename-again')] })

@@ -6,7 +6,7 @@ import type { Resource } from '../../../gateway/data/data-client.js'
 import { openApiDocument } from '../../../gateway/openapi/document.js'
 import { DomainError } from '../../../shared/errors.js'
 import { followed, inside, type Json, parametersOf } from '../../harness/openapi-document.js'
-import { action, customRead, products, property } from '../fake-data-client.js'
+import { action, customRead, described, products, property } from '../fake-data-client.js'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 /** The document as JSON brings it over, and a look at what is in it. */
@@ -279,7 +279,8 @@ describe('the OpenAPI document', () => {
         kind: 'NAVIGATION_KIND_CHILDREN' as const,
         resource: '',
         properties: bounded,
-        navigations: []
+        navigations: [],
+        via: []
       }
     ]
     const actions = [action('move', { input: bounded })]
@@ -459,9 +460,7 @@ describe('GET /openapi.json and GET /docs', () => {
     gateway = await startGateway()
     gateway.data.answerDescribeTo = ({ authorization }) => {
       if (authorization === 'Bearer bad') throw new DomainError('auth.invalid-token', 'The access token is bad.')
-      return authorization === 'Bearer clerk'
-        ? { digest: '2', resources: [SECRET], operations: [] }
-        : gateway.data.catalogue
+      return authorization === 'Bearer clerk' ? described([SECRET], { digest: '2' }) : gateway.data.catalogue
     }
   })
   afterEach(() => gateway.close())
