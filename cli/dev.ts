@@ -20,6 +20,7 @@ export function firstLook(environment: Environment, { sample }: LoadedApplicatio
     MIGRATE_AT_START: 'true',
     OWNER_BYPASS_ROLE: 'Admin',
     COOKIE_SECURE: 'false',
+    ADMIN_UI: 'true',
     DATA_PROTECTION_BLOB_STORAGE_URI: keyRing(environment['DATA_DIR'] ?? '.data'),
     ...environment
   }
@@ -44,6 +45,7 @@ function welcome({ base, dataService, hasRenderer }: Running, loaded: LoadedAppl
     '',
     ...(hasRenderer ? [`  Pages  ${new URL('/', base).href}`] : []),
     `  API    ${base}${first === undefined ? '' : `  such as ${base}/${first.name}`}`,
+    ...(environment['ADMIN_UI'] === 'true' ? [`  Admin  ${base}/admin`] : []),
     `  Docs   ${base}/docs  and, as OpenAPI, ${base}/openapi.json`,
     `  gRPC   ${dataService}`,
     '',

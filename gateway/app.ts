@@ -4,6 +4,7 @@ import type { Logger } from '../shared/logger.js'
 import type { Tracing } from '../shared/observe/tracing.js'
 import type { TlsCertificates } from '../shared/tls.js'
 import { MAX_BODY_BYTES, requestIdOf } from '../shared/wire.js'
+import { adminUi } from './admin/admin-ui.js'
 import type { GatewayConfig } from './config.js'
 import type { AuthClient } from './data/auth-client.js'
 import type { Catalogue } from './data/catalogue.js'
@@ -146,6 +147,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
       await routes.register(openApi, { catalogue, address, features: { hasSignIn: config.openId !== undefined } })
       // `/docs`
       await routes.register(docsPage, { catalogue, address, isRendered: config.rendererUrl !== undefined })
+      // `/admin`
+      if (config.adminUi) await routes.register(adminUi, { catalogue, address })
       // `/.well-known/jwks.json`
       await routes.register(keySetRoute, { tools: sessions })
       // `/auth`: sessions of browsers, for pages of this site only.

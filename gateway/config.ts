@@ -46,6 +46,8 @@ export interface GatewayConfig {
   readonly traces: TraceSettings | undefined
   readonly keyRing: KeyRingSettings
   readonly rendererUrl: string | undefined
+  /** Whether `/admin` is served. */
+  readonly adminUi: boolean
   readonly cookieSecure: boolean
   /** undefined: plain HTTP. */
   readonly httpTls: TlsFiles | undefined
@@ -106,6 +108,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
       fallback: '',
       parse: unlessBlank((text) => parseServiceUrl(text, ['http:', 'https:']))
     }),
+    adminUi: settings.flag('ADMIN_UI', false),
     cookieSecure,
     httpTls,
     strictTransport: httpTls !== undefined || cookieSecure,

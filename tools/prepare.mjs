@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,12 +9,12 @@ import { Failure } from './failure.mjs'
 import { projectRoot } from './project-root.mjs'
 
 /**
- * Makes everything ready to run from whatever state the checkout is in: dependencies, types of the proto files, packages for clients, dist/.
+ * Makes everything ready to run from whatever state the checkout is in: dependencies, types of the proto files, packages for clients, dist/, the admin.
  * Costs milliseconds when all is ready.
  */
 export async function prepare() {
   checkNodeVersion()
-  for (const step of [dependencies, protoTypes, typedClient, reactAdmin, compiledCode]) {
+  for (const step of [dependencies, protoTypes, typedClient, reactAdmin, compiledCode, admin]) {
     if (step.isDone()) continue
     await withLock(async () => {
       // Another command may have done it meanwhile.
@@ -118,6 +120,56 @@ const compiledCode = unlessUnchanged('dist/.fingerprint', SOURCES, async () => {
   for (const project of PROJECTS) await compile(project)
   removeOrphans()
 })
+
+const ADMIN = 'clients/admin'
+/** Where the gateway finds it (gateway/admin/admin-ui.ts). */
+const ADMIN_OUTPUT = 'dist/gateway/admin/application'
+const ADMIN_SOURCES = [`${ADMIN}/src`, `${ADMIN}/tsconfig.json`, 'clients/typescript/src', 'clients/react-admin/src']
+
+/** The admin: one script for browsers, with a digest of its content in its name, compressed in both ways. */
+const admin = unlessUnchanged(`${ADMIN_OUTPUT}/.fingerprint`, [...ADMIN_SOURCES, 'package-lock.json'], async () => {
+  process.stderr.write('Bundling the admin …\n')
+  // It may have been installed just now.
+  const { build } = await import('esbuild')
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: projectRoot,
+    entryPoints: [`${ADMIN}/src/main.tsx`],
+    entryNames: '[name]-[hash]',
+    outdir: ADMIN_OUTPUT,
+    tsconfig: `${ADMIN}/tsconfig.json`,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'none',
+    write: false,
+    metafile: true
+  })
+  for (const name of readdirSync(join(projectRoot, ADMIN_OUTPUT))) rmSync(join(projectRoot, ADMIN_OUTPUT, name))
+  for (const { path, contents } of outputFiles) {
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: contents.length }
+    writeFileSync(`${path}.br`, await promisify(brotliCompress)(contents, { params }))
+    writeFileSync(`${path}.gz`, await promisify(gzip)(contents, { level: 9 }))
+  }
+  writeFileSync(join(projectRoot, ADMIN_OUTPUT, 'licenses.txt'), licenses(Object.keys(metafile.inputs)))
+})
+
+/**
+ * The licenses of the packages that files come from, which go where the bundle goes.
+ *
+ * @param {readonly string[]} files
+ */
+function licenses(files) {
+  const packages = new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []))
+  const texts = [...packages].toSorted().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(projectRoot, folder, 'package.json'), 'utf8'))
+    const file = readdirSync(join(projectRoot, folder)).find((one) => /^licen[cs]e/i.test(one))
+    const text = file === undefined ? '' : readFileSync(join(projectRoot, folder, file), 'utf8')
+    return `${name} ${version}: ${license}\n\n${text.trim()}\n`
+  })
+  return texts.join(`\n${'-'.repeat(80)}\n\n`)
+}
 
 /** @param {string} project the folder of a tsconfig.json */
 async function compile(project) {

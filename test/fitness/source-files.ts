@@ -24,7 +24,9 @@ export const PRODUCT = ['gateway', 'data-service', 'shared', 'cli'] as const
 export const CLIENT = 'clients/typescript/src'
 /** The providers of react-admin, another package. */
 export const REACT_ADMIN = 'clients/react-admin/src'
-export const EVERYTHING = [...PRODUCT, CLIENT, REACT_ADMIN, 'examples', 'test', 'bench'] as const
+/** The admin, which runs in browsers alone. */
+export const ADMIN = 'clients/admin/src'
+export const EVERYTHING = [...PRODUCT, CLIENT, REACT_ADMIN, ADMIN, 'examples', 'test', 'bench'] as const
 
 /** Files whose code, comments and string contents left out, matches. */
 export function filesWithCode(files: readonly SourceFile[], pattern: RegExp): string[] {

@@ -1,0 +1,110 @@
+// The catalogue as `/admin/catalogue.json` answers it: what the caller may see and call (entity_service.proto has each member).
+
+export interface Property {
+  readonly name: string
+  readonly type: string
+  readonly nullable: boolean
+  readonly filterable: boolean
+  readonly sortable: boolean
+  readonly searchable: boolean
+  readonly operators: readonly string[]
+  readonly minLength: number
+  readonly maxLength: number
+  readonly scale: number
+  readonly minimum: string
+  readonly maximum: string
+  readonly setOnCreate: boolean
+  readonly setOnUpdate: boolean
+  readonly requiredOnCreate: boolean
+  readonly description: string
+  readonly words: readonly string[]
+}
+
+/** A property and the values, as JSON, of which it must have one. */
+interface PropertyValues {
+  readonly property: string
+  readonly values: readonly string[]
+}
+
+export interface Action {
+  readonly name: string
+  readonly description: string
+  readonly input: readonly Property[]
+  readonly states: readonly PropertyValues[]
+  readonly childPrecondition: string
+  readonly child: string
+  readonly childId: string
+}
+
+export interface Navigation {
+  readonly name: string
+  readonly kind: string
+  readonly resource: string
+  readonly properties: readonly Property[]
+  readonly navigations: readonly Navigation[]
+  readonly via: readonly string[]
+}
+
+export interface Resource {
+  readonly name: string
+  readonly description: string
+  readonly label: string
+  readonly properties: readonly Property[]
+  readonly navigations: readonly Navigation[]
+  readonly actions: readonly Action[]
+  readonly createdChildren: readonly string[]
+  readonly key: readonly string[]
+  readonly deleteStates: readonly PropertyValues[]
+  readonly operations: readonly string[]
+  /** Operations and actions that the caller may call. */
+  readonly allowed: readonly string[]
+}
+
+/** A row as the service answers it. */
+export type Row = Readonly<Record<string, unknown>>
+
+export class Catalogue {
+  readonly resources: readonly Resource[]
+  readonly #byName: ReadonlyMap<string, Resource>
+
+  constructor(resources: readonly Resource[]) {
+    this.resources = resources
+    this.#byName = new Map(resources.map((one) => [one.name, one]))
+  }
+
+  find(name: string): Resource | undefined {
+    return this.#byName.get(name)
+  }
+
+  /** Whether the caller may call an operation or an action of the resource. */
+  allows(resource: string, operation: string): boolean {
+    return this.find(resource)?.allowed.includes(operation) === true
+  }
+
+  /**
+   * The resource that a property refers to, where the property is the whole key of the reference and the caller may read
+   * that resource.
+   */
+  referenceOf({ navigations }: Resource, property: Property): Resource | undefined {
+    const reference = navigations.find(({ via }) => via.length === 1 && via[0] === property.name)
+    if (reference === undefined || !this.allows(reference.resource, 'paged')) return undefined
+    return this.find(reference.resource)
+  }
+}
+
+/** Properties that people read: not the version of a row, which is only sent back. */
+export function shownProperties({ properties }: Pick<Resource, 'properties'>): readonly Property[] {
+  return properties.filter(({ type }) => type !== 'bytes')
+}
+
+/** Whether a row is in the state that an action or a delete needs, as far as the catalogue says. */
+export function isInState(row: Row, states: readonly PropertyValues[]): boolean {
+  return states.every(({ property, values }) => values.includes(JSON.stringify(row[property])))
+}
+
+const CHILD_KINDS: readonly string[] = ['NAVIGATION_KIND_CHILDREN', 'NAVIGATION_KIND_MANY_TO_MANY']
+
+/** The collections that come with a row. */
+export function childrenOf({ navigations }: Pick<Resource, 'navigations'>): readonly Navigation[] {
+  return navigations.filter(({ kind }) => CHILD_KINDS.includes(kind))
+}

@@ -1,0 +1,129 @@
+import { type ReactElement, useState } from 'react'
+import {
+  ArrayInput,
+  Create,
+  Edit,
+  type RaRecord,
+  SaveButton,
+  SimpleForm,
+  SimpleFormIterator,
+  Toolbar,
+  useDataProvider,
+  useNotify,
+  useRedirect,
+  useRefresh
+} from 'react-admin'
+import type { AdminDataProvider } from './providers.js'
+import type { Catalogue, Navigation, Resource, Row } from './catalogue.js'
+import { type Conflict, ConflictDialog, conflictOf } from './conflict.js'
+import { inputOf } from './inputs.js'
+import { inWords } from './words.js'
+
+interface FormProps {
+  readonly resource: Resource
+  readonly catalogue: Catalogue
+}
+
+/** The form of a new row, with the children that are created with it. */
+export function EntityCreate({ resource, catalogue }: FormProps): ReactElement {
+  const of = { resource, catalogue }
+  const children = resource.navigations.filter(({ name }) => resource.createdChildren.includes(name))
+  const settable = resource.properties.filter(({ setOnCreate }) => setOnCreate)
+  return (
+    <Create
+      title={`New: ${inWords(resource.name)}`}
+      redirect="show"
+      transform={(data: Row) => withoutNothing(data, resource)}
+    >
+      <SimpleForm>
+        {settable.map((property) => inputOf(property, { isRequired: property.requiredOnCreate, isNew: true, of }))}
+        {children.map((navigation) => (
+          <ChildInputs key={navigation.name} navigation={navigation} />
+        ))}
+      </SimpleForm>
+    </Create>
+  )
+}
+
+function ChildInputs({ navigation: { name, properties } }: { readonly navigation: Navigation }): ReactElement {
+  return (
+    <ArrayInput source={name} label={inWords(name)}>
+      <SimpleFormIterator inline disableReordering>
+        {properties
+          .filter(({ setOnCreate }) => setOnCreate)
+          .map((property) => inputOf(property, { isRequired: property.requiredOnCreate, isNew: true }))}
+      </SimpleFormIterator>
+    </ArrayInput>
+  )
+}
+
+/** What was left empty is left out, so that it takes its default. */
+function withoutNothing(data: Row, { properties }: Resource): Row {
+  const nullable = new Set(properties.filter((one) => one.nullable).map(({ name }) => name))
+  return Object.fromEntries(
+    Object.entries(data).filter(([name, value]) => value !== undefined && (value !== null || nullable.has(name)))
+  )
+}
+
+/** The form of a row. A save that comes too late shows both sides, and saves what the user chooses. */
+export function EntityEdit({ resource, catalogue }: FormProps): ReactElement {
+  const { name } = resource
+  const provider = useDataProvider<AdminDataProvider>()
+  const notify = useNotify()
+  const redirect = useRedirect()
+  const refresh = useRefresh()
+  const [conflict, setConflict] = useState<Conflict>()
+  const onError = (error: unknown): void => {
+    const found = conflictOf(error)
+    if (found?.isStale === true) setConflict(found)
+    else notify(error instanceof Error ? error.message : String(error), { type: 'error' })
+  }
+  const leave = (id: RaRecord['id'] | undefined): void => {
+    setConflict(undefined)
+    redirect('show', name, id)
+    refresh()
+  }
+  const saveChoice = async (chosen: Row): Promise<void> => {
+    const current = conflict?.current as RaRecord // there is one where there is a choice
+    setConflict(undefined)
+    try {
+      await provider.update(name, { id: current.id, data: chosen, previousData: current })
+      notify('Saved', { type: 'success' })
+      leave(current.id)
+    } catch (error) {
+      onError(error)
+    }
+  }
+  const settable = resource.properties.filter(({ setOnUpdate }) => setOnUpdate)
+  return (
+    <>
+      <Edit
+        mutationMode="pessimistic"
+        redirect="show"
+        // The form keeps the row that it was opened with, whose version is sent.
+        queryOptions={{ refetchOnWindowFocus: false, refetchOnReconnect: false }}
+        mutationOptions={{ onError }}
+      >
+        <SimpleForm
+          toolbar={
+            <Toolbar>
+              <SaveButton />
+            </Toolbar>
+          }
+        >
+          {settable.map((property) =>
+            inputOf(property, { isRequired: !property.nullable, of: { resource, catalogue } })
+          )}
+        </SimpleForm>
+      </Edit>
+      {conflict !== undefined && (
+        <ConflictDialog
+          resource={resource}
+          conflict={conflict}
+          {...(conflict.current ? { onSave: (chosen: Row) => void saveChoice(chosen) } : {})}
+          onClose={() => leave((conflict.current ?? conflict.base)?.['id'] as RaRecord['id'] | undefined)}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,131 @@
+import type { ReactElement } from 'react'
+import {
+  AutocompleteInput,
+  BooleanInput,
+  DateInput,
+  DateTimeInput,
+  maxLength,
+  maxValue,
+  minLength,
+  minValue,
+  NullableBooleanInput,
+  NumberInput,
+  ReferenceInput,
+  regex,
+  required,
+  SelectArrayInput,
+  SelectInput,
+  TextInput,
+  type Validator
+} from 'react-admin'
+import type { Catalogue, Property, Resource } from './catalogue.js'
+import { JsonInput } from './json-input.js'
+import { inWords } from './words.js'
+
+interface InputPlace {
+  /** Where in the form the value is. */
+  readonly source?: string
+  /** Whether the form cannot be sent without it. */
+  readonly isRequired: boolean
+  /** Whether what is left out takes a default, so that nothing is chosen at first. */
+  readonly isNew?: boolean
+  /** The resource that the property is one of; undefined for what actions take. */
+  readonly of?: { readonly resource: Resource; readonly catalogue: Catalogue }
+}
+
+/** The input of a property, with the rules that the catalogue knows. The service judges the value again. */
+export function inputOf(property: Property, { source, isRequired, isNew = false, of }: InputPlace): ReactElement {
+  const { name, type, description, nullable, words } = property
+  const common = {
+    key: name,
+    source: source ?? name,
+    label: inWords(name),
+    fullWidth: true,
+    helperText: description === '' ? false : description,
+    validate: rulesOf(property, isRequired)
+  } as const
+  const { key, ...props } = common
+  const target = of?.catalogue.referenceOf(of.resource, property)
+  if (target !== undefined) return referenceInput(target, { key, ...props })
+  switch (type) {
+    case 'bool':
+      return nullable || (isNew && !isRequired) ? (
+        <NullableBooleanInput key={key} {...props} />
+      ) : (
+        <BooleanInput key={key} {...props} />
+      )
+    case 'int':
+    case 'double':
+      return <NumberInput key={key} {...props} step={type === 'int' ? 1 : 'any'} />
+    case 'long':
+    case 'decimal':
+      // A number of JavaScript would lose digits.
+      return <TextInput key={key} {...props} slotProps={{ htmlInput: { inputMode: 'decimal' } }} />
+    case 'dateTime':
+      return <DateTimeInput key={key} {...props} />
+    case 'date':
+      return <DateInput key={key} {...props} />
+    case 'enum':
+      return <SelectInput key={key} {...props} choices={choicesOf(words)} />
+    case 'set':
+      return <SelectArrayInput key={key} {...props} choices={choicesOf(words)} />
+    case 'json':
+      return <JsonInput key={key} source={props.source} label={props.label} isRequired={isRequired} />
+    default:
+      return <TextInput key={key} {...props} multiline={property.maxLength > LONGEST_LINE} />
+  }
+}
+
+const LONGEST_LINE = 500
+
+function choicesOf(words: readonly string[]): { readonly id: string; readonly name: string }[] {
+  return words.map((word) => ({ id: word, name: word }))
+}
+
+/** A choice among the rows of another resource, found by their name or by what they are searched by. */
+function referenceInput(
+  target: Resource,
+  {
+    key,
+    source,
+    ...props
+  }: { readonly key: string; readonly source: string; readonly label: string; readonly validate: Validator[] }
+): ReactElement {
+  const label = target.properties.find(({ name }) => name === target.label)
+  const isSearched = target.properties.some(({ searchable }) => searchable)
+  const filterToQuery = (text: string): Record<string, string> =>
+    isSearched
+      ? { q: text }
+      : label?.operators.includes('contains') === true
+        ? { [`${target.label}.contains`]: text }
+        : {}
+  const sort = { field: label?.sortable === true ? target.label : 'id', order: 'ASC' } as const
+  return (
+    <ReferenceInput key={key} source={source} reference={target.name} sort={sort}>
+      <AutocompleteInput {...props} filterToQuery={filterToQuery} optionText={target.label} />
+    </ReferenceInput>
+  )
+}
+
+/** Patterns of the texts that the service takes (contract.md section 3). */
+const FORMS: Readonly<Record<string, readonly [pattern: RegExp, advice: string]>> = {
+  long: [/^[+-]?\d{1,20}$/, 'Digits, with a sign if you like'],
+  decimal: [/^[+-]?\d+(?:\.\d+)?$/, 'Digits, with a point if you like'],
+  time: [/^\d\d:\d\d:\d\d(?:\.\d+)?$/, 'Hours, minutes and seconds: 09:30:00'],
+  guid: [/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i, '32 hexadecimal digits: 8-4-4-4-12'],
+  binary: [/^[A-Za-z\d+/]*={0,2}$/, 'Base64']
+}
+
+function rulesOf(property: Property, isRequired: boolean): Validator[] {
+  const { type, minimum, maximum } = property
+  const form = FORMS[type]
+  const isNumber = type === 'int' || type === 'double'
+  return [
+    ...(isRequired && type !== 'bool' ? [required()] : []),
+    ...(type === 'string' && property.maxLength > 0 ? [maxLength(property.maxLength)] : []),
+    ...(type === 'string' && property.minLength > 1 ? [minLength(property.minLength)] : []),
+    ...(isNumber && minimum !== '' ? [minValue(Number(minimum))] : []),
+    ...(isNumber && maximum !== '' ? [maxValue(Number(maximum))] : []),
+    ...(form === undefined ? [] : [regex(form[0], form[1])])
+  ]
+}

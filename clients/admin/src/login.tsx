@@ -1,0 +1,45 @@
+import { Alert, Box, Button, Paper, TextField, Typography } from '@mui/material'
+import { type FormEvent, type ReactElement, useState } from 'react'
+import { useLogin } from 'react-admin'
+
+/** Opens a session. The access token stays in the memory of this page. */
+export function LoginPage(): ReactElement {
+  const login = useLogin()
+  const [failure, setFailure] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault()
+    const values = new FormData(event.currentTarget)
+    setBusy(true)
+    setFailure('')
+    try {
+      await login({ email: values.get('email'), password: values.get('password') })
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Box component="main" sx={{ minHeight: '100vh', display: 'grid', placeItems: 'start center', p: 2, pt: '15vh' }}>
+      <Paper component="form" onSubmit={(event) => void submit(event)} sx={{ p: 3, width: '100%', maxWidth: '24rem' }}>
+        <Typography variant="h5" component="h1" gutterBottom>
+          Sign in
+        </Typography>
+        {failure !== '' && <Alert severity="error">{failure}</Alert>}
+        <TextField fullWidth required name="email" type="email" label="E-mail address" autoComplete="username" />
+        <TextField
+          fullWidth
+          required
+          name="password"
+          type="password"
+          label="Password"
+          autoComplete="current-password"
+        />
+        <Button type="submit" variant="contained" fullWidth disabled={isBusy} sx={{ mt: 2 }}>
+          Sign in
+        </Button>
+      </Paper>
+    </Box>
+  )
+}

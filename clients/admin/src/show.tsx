@@ -1,0 +1,106 @@
+import { Box, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import type { ReactElement } from 'react'
+import { DeleteWithConfirmButton, EditButton, Labeled, Show, TopToolbar, useRecordContext } from 'react-admin'
+import { ActionButtons } from './actions.js'
+import {
+  type Catalogue,
+  childrenOf,
+  isInState,
+  type Navigation,
+  type Resource,
+  type Row,
+  shownProperties
+} from './catalogue.js'
+import { fieldOf } from './fields.js'
+import { History } from './history.js'
+import { inWords, valueText } from './words.js'
+
+interface EntityShowProps {
+  readonly resource: Resource
+  readonly catalogue: Catalogue
+}
+
+/** One row: its properties, its children, what can be done with it, and what was. */
+export function EntityShow({ resource, catalogue }: EntityShowProps): ReactElement {
+  const children = childrenOf(resource)
+  return (
+    <Show
+      actions={<ShowActions resource={resource} catalogue={catalogue} />}
+      queryOptions={{ meta: { includeChildren: children.length > 0 } }}
+    >
+      <Box sx={{ p: 2 }}>
+        <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'repeat(auto-fill, minmax(14rem, 1fr))' }}>
+          {shownProperties(resource).map((property) => (
+            <Labeled key={property.name} label={inWords(property.name)}>
+              {fieldOf(property, resource, catalogue)}
+            </Labeled>
+          ))}
+        </Box>
+        {children.map((navigation) => (
+          <ChildTable key={navigation.name} navigation={navigation} catalogue={catalogue} />
+        ))}
+        {catalogue.allows('audit-entries', 'paged') && <History resource={resource.name} />}
+      </Box>
+    </Show>
+  )
+}
+
+function ShowActions({ resource, catalogue }: EntityShowProps): ReactElement {
+  const row = useRecordContext()
+  if (row === undefined) return <TopToolbar />
+  const mayDelete = catalogue.allows(resource.name, 'delete') && isInState(row, resource.deleteStates)
+  return (
+    <TopToolbar sx={{ flexWrap: 'wrap' }}>
+      <ActionButtons resource={resource} catalogue={catalogue} />
+      {catalogue.allows(resource.name, 'update') && <EditButton />}
+      {mayDelete && <DeleteWithConfirmButton mutationMode="pessimistic" />}
+    </TopToolbar>
+  )
+}
+
+/** The children of a row, or the rows of another resource that links lead to. */
+function ChildTable({
+  navigation,
+  catalogue
+}: {
+  readonly navigation: Navigation
+  readonly catalogue: Catalogue
+}): ReactElement | null {
+  const row = useRecordContext()
+  const children = (row?.[navigation.name] ?? []) as readonly Row[]
+  const properties = shownProperties(
+    navigation.properties.length > 0 ? navigation : (catalogue.find(navigation.resource) ?? navigation)
+  )
+  const title = inWords(navigation.name)
+  return (
+    <Box component="section" sx={{ mt: 3 }} aria-label={title}>
+      <Typography variant="h6" component="h2">
+        {title}
+      </Typography>
+      {children.length === 0 ? (
+        <Typography>None</Typography>
+      ) : (
+        <TableContainer tabIndex={0} role="group" aria-label={title}>
+          <Table size="small">
+            <TableHead>
+              <TableRow>
+                {properties.map(({ name }) => (
+                  <TableCell key={name}>{inWords(name)}</TableCell>
+                ))}
+              </TableRow>
+            </TableHead>
+            <TableBody>
+              {children.map((child, at) => (
+                <TableRow key={String(child['id'] ?? at)}>
+                  {properties.map(({ name, type }) => (
+                    <TableCell key={name}>{valueText(child[name], type)}</TableCell>
+                  ))}
+                </TableRow>
+              ))}
+            </TableBody>
+          </Table>
+        </TableContainer>
+      )}
+    </Box>
+  )
+}

@@ -1,0 +1,30 @@
+/** `Released at` of `releasedAt`, `Purchase orders` of `purchase-orders`. */
+export function inWords(name: string): string {
+  const words = name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll('-', ' ')
+    .toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** The name of an operator as filters write it: `startsWith` of `starts with`. */
+export function operatorKey(operator: string): string {
+  return operator.replace(/ ([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+}
+
+/** A value for people; an em dash where there is none. */
+export function valueText(value: unknown, type: string): string {
+  if (value === null || value === undefined) return '—'
+  if (type === 'dateTime' && typeof value === 'string') return momentText(value)
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No'
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** In the time zone and the form of the browser. */
+function momentText(text: string): string {
+  const at = new Date(text)
+  return Number.isNaN(at.getTime()) ? text : MOMENT.format(at)
+}

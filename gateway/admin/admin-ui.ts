@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { DomainError } from '../../shared/errors.js'
+import { StartError } from '../../shared/start-error.js'
+import type { Catalogue, CatalogueSnapshot } from '../data/catalogue.js'
+import { addVary } from '../http/header-fields.js'
+import { escapeHtml } from '../http/html-page.js'
+import type { PublicAddress } from '../http/public-address.js'
+import { seenByCaller } from '../openapi/document.js'
+import { answerOtherMethods } from '../server/methods.js'
+
+/** What `npm run build` makes of clients/admin: each file compressed in both ways, and nowhere as it is. */
+const APPLICATION = new URL('./application/', import.meta.url)
+
+/** In the order of preference; the ending of the file, and the content coding (RFC 9110 section 8.4.1). */
+const CODINGS = [
+  ['br', 'br'],
+  ['gz', 'gzip']
+] as const
+
+/** A year: the name of a file holds a digest of its content. */
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+/** The admin as it was built: names of files, each with the digest of its content in it. */
+interface BuiltApplication {
+  readonly script: string
+  readonly files: ReadonlySet<string>
+}
+
+/** Throws a StartError if the admin was not built. */
+async function findApplication(): Promise<BuiltApplication> {
+  const found = await readdir(APPLICATION).catch(() => [])
+  const files = new Set(found.filter((name) => name.endsWith('.gz')).map((name) => name.slice(0, -'.gz'.length)))
+  const script = [...files].find((name) => /^main-[A-Z0-9]+\.js$/.test(name))
+  if (script === undefined) throw new StartError('ADMIN_UI is true, and the admin was not built: run npm run build.')
+  return { script, files }
+}
+
+/**
+ * The policy of the page: scripts and calls of this origin alone, no style but those that the application makes with the
+ * nonce, which no other answer has. A picture may be part of the page itself.
+ */
+function policy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join('; ')
+}
+
+/** The page of the application, which takes the nonce from its script element. Its paths are relative to `/admin/`. */
+function page(script: string, nonce: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Admin</title>
+<link rel="icon" href="data:,">
+<script type="module" nonce="${escapeHtml(nonce)}" src="assets/${escapeHtml(script)}"></script>
+</head>
+<body>
+<div id="root"></div>
+<noscript>The admin needs JavaScript. Allow it for this site, and load the page again.</noscript>
+</body>
+</html>
+`
+}
+
+/** `/admin`: the application, its files, and the catalogue that it is made of. */
+export const adminUi = fp<{ catalogue: Catalogue; address: PublicAddress }>(
+  async (app, { catalogue, address }) => {
+    const { script, files } = await findApplication()
+    const get = (
+      url: string,
+      answer: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+    ): void => {
+      answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+      app.get(url, answer)
+    }
+    // What is linked on the page is relative to the path with the slash.
+    get('/admin', async (request, reply) => reply.redirect(`${address.baseFor(request)}/admin/`, 308))
+    get('/admin/', async (_request, reply) => {
+      const nonce = randomBytes(16).toString('base64')
+      return reply
+        .headers({ 'content-security-policy': policy(nonce), 'cache-control': 'no-cache' })
+        .type('text/html; charset=utf-8')
+        .send(page(script, nonce))
+    })
+    get('/admin/assets/:file', async (request, reply) => {
+      const { file } = request.params as { readonly file: string } // of the route
+      if (!files.has(file)) throw new DomainError('route.not-found', 'The admin has no such file.')
+      const { coding, body } = await encoded(file, String(request.headers['accept-encoding'] ?? ''))
+      if (coding !== undefined) reply.header('content-encoding', coding)
+      return reply
+        .headers({
+          'cache-control': IMMUTABLE,
+          vary: addVary(String(reply.getHeader('vary') ?? ''), ['Accept-Encoding'])
+        })
+        .type('text/javascript; charset=utf-8')
+        .send(body)
+    })
+    get('/admin/catalogue.json', async (request, reply) => {
+      const seen = await seenByCaller(catalogue, request, reply)
+      return reply.header('cache-control', 'no-store').send(shown(seen))
+    })
+  },
+  { name: 'admin-ui', dependencies: ['problem-responses'], fastify: '5.x' }
+)
+
+/** A file in a coding that the client takes. */
+async function encoded(file: string, accepted: string): Promise<{ readonly coding?: string; readonly body: Buffer }> {
+  const coding = CODINGS.find(([, name]) => takes(accepted, name))
+  const [ending] = coding ?? ['gz']
+  const body = await readFile(new URL(`${file}.${ending}`, APPLICATION))
+  return coding === undefined ? { body: await promisify(gunzip)(body) } : { coding: coding[1], body }
+}
+
+/** Whether `Accept-Encoding` names the coding, with a weight above 0 (RFC 9110 section 12.5.3). */
+function takes(accepted: string, coding: string): boolean {
+  return accepted.split(',').some((one) => {
+    const [name = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase())
+    return name === coding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
+  })
+}
+
+/** What the caller may see of the catalogue, and may call of it, as the application reads it. */
+function shown({ resources, allowed, owner }: CatalogueSnapshot): object {
+  return {
+    resources: [...resources.values()].map((resource) => ({ ...resource, allowed: allowed.get(resource.name) ?? [] })),
+    owner
+  }
+}
