@@ -163,7 +163,9 @@ const admin = unlessUnchanged(`${ADMIN_OUTPUT}/.fingerprint`, [...ADMIN_SOURCES,
 function licenses(files) {
   const packages = new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []))
   const texts = [...packages].toSorted().map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(projectRoot, folder, 'package.json'), 'utf8'))
+    const { name, version, license } = /** @type {{ name: string, version: string, license: string }} */ (
+      JSON.parse(readFileSync(join(projectRoot, folder, 'package.json'), 'utf8'))
+    )
     const file = readdirSync(join(projectRoot, folder)).find((one) => /^licen[cs]e/i.test(one))
     const text = file === undefined ? '' : readFileSync(join(projectRoot, folder, file), 'utf8')
     return `${name} ${version}: ${license}\n\n${text.trim()}\n`

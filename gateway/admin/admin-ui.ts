@@ -99,7 +99,7 @@ export const adminUi = fp<{ catalogue: Catalogue; address: PublicAddress }>(
     get('/admin/assets/:file', async (request, reply) => {
       const { file } = request.params as { readonly file: string } // of the route
       if (!files.has(file)) throw new DomainError('route.not-found', 'The admin has no such file.')
-      const { coding, body } = await encoded(file, String(request.headers['accept-encoding'] ?? ''))
+      const { coding, body } = await encoded(file, request.headers['accept-encoding'] ?? '')
       if (coding !== undefined) reply.header('content-encoding', coding)
       return reply
         .headers({

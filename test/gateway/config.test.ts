@@ -15,7 +15,8 @@ describe('settings of the gateway', () => {
       logLevel: 'info',
       cookieSecure: true,
       refreshTokenTtl: 7 * 24 * 60 * 60_000,
-      rendererUrl: undefined
+      rendererUrl: undefined,
+      adminUi: false
     })
     expect(effective.split('\n').map((line) => line.split('=')[0])).to.deep.equal([
       'GATEWAY_HOST',
@@ -50,6 +51,7 @@ describe('settings of the gateway', () => {
       'DATA_PROTECTION_BLOB_STORAGE_URI',
       'DATA_PROTECTION_KEY_VAULT_KEY_URI',
       'RENDERER_URL',
+      'ADMIN_UI',
       'REFRESH_TOKEN_TTL',
       'TRUSTED_PROXIES',
       'OIDC_CLIENT_SECRET',

@@ -76,8 +76,7 @@ describe('the package, packed and installed in an empty folder', function () {
     const ofAdmin = /^dist\/gateway\/admin\/application\/(?:main-[A-Z0-9]+\.js\.(?:br|gz)|licenses\.txt)$/
     expect(paths.filter((path) => ofAdmin.test(path))).to.have.length(3)
     const foreign = (path: string): boolean =>
-      path.endsWith('.map') ||
-      (path.startsWith('dist/') ? !/\.(?:js|d\.ts)$/.test(path) && !ofAdmin.test(path) : false)
+      path.endsWith('.map') || (path.startsWith('dist/') ? !/\.(?:js|d\.ts)$/.test(path) && !ofAdmin.test(path) : false)
     expect(paths.filter(foreign)).to.deep.equal([])
     // Of the tests what `uniform-rest/testing` is made of.
     expect(paths.filter((path) => /\.test\.|\/test\/(?!every-entity|oracle|public|stack)/.test(path))).to.deep.equal([

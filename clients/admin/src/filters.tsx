@@ -23,10 +23,15 @@ interface Condition {
   readonly value: unknown
 }
 
+/** What is used here of the context of a list, which react-admin does not type. */
+interface ListState {
+  readonly filterValues: Readonly<Record<string, unknown>>
+  readonly setFilters: (filter: Readonly<Record<string, unknown>>, displayed: object, isDelayed: boolean) => void
+}
+
 /** Search, and conditions by any operator that the catalogue names. */
 export function FilterBar({ resource }: { readonly resource: Resource }): ReactElement {
-  const { filterValues, setFilters } = useListContext()
-  const filter = filterValues as Readonly<Record<string, unknown>>
+  const { filterValues: filter, setFilters } = useListContext() as ListState
   const [isAdding, setAdding] = useState(false)
   const filtered = resource.properties.filter(({ filterable }) => filterable)
   const change = (next: Readonly<Record<string, unknown>>): void => setFilters(next, {}, false)

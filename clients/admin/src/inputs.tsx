@@ -11,7 +11,6 @@ import {
   NullableBooleanInput,
   NumberInput,
   ReferenceInput,
-  regex,
   required,
   SelectArrayInput,
   SelectInput,
@@ -116,6 +115,10 @@ const FORMS: Readonly<Record<string, readonly [pattern: RegExp, advice: string]>
   binary: [/^[A-Za-z\d+/]*={0,2}$/, 'Base64']
 }
 
+function matches(pattern: RegExp, advice: string): Validator {
+  return (value: unknown) => (typeof value !== 'string' || value === '' || pattern.test(value) ? undefined : advice)
+}
+
 function rulesOf(property: Property, isRequired: boolean): Validator[] {
   const { type, minimum, maximum } = property
   const form = FORMS[type]
@@ -126,6 +129,6 @@ function rulesOf(property: Property, isRequired: boolean): Validator[] {
     ...(type === 'string' && property.minLength > 1 ? [minLength(property.minLength)] : []),
     ...(isNumber && minimum !== '' ? [minValue(Number(minimum))] : []),
     ...(isNumber && maximum !== '' ? [maxValue(Number(maximum))] : []),
-    ...(form === undefined ? [] : [regex(form[0], form[1])])
+    ...(form === undefined ? [] : [matches(...form)])
   ]
 }

@@ -6,6 +6,7 @@ import {
   List,
   Pagination,
   SimpleList,
+  type SortPayload,
   TopToolbar,
   useDataProvider,
   useListContext,
@@ -46,7 +47,7 @@ export function EntityList({ resource, catalogue }: EntityListProps): ReactEleme
 const COLUMNS = 8
 
 function Rows({ resource, catalogue }: EntityListProps): ReactElement {
-  const isPhone = useMediaQuery<Theme>((theme) => theme.breakpoints.down('md'))
+  const isPhone = useMediaQuery((theme: Theme) => theme.breakpoints.down('md'))
   const click = catalogue.allows(resource.name, 'get') ? 'show' : false
   if (isPhone) {
     const others = listedProperties(resource, 5).filter(({ name }) => name !== resource.label && name !== 'id')
@@ -63,12 +64,7 @@ function Rows({ resource, catalogue }: EntityListProps): ReactElement {
     )
   }
   return (
-    <Datagrid
-      rowClick={click}
-      size="small"
-      bulkActionButtons={false}
-      sx={{ overflowX: 'auto' }}
-    >
+    <Datagrid rowClick={click} size="small" bulkActionButtons={false} sx={{ overflowX: 'auto' }}>
       {listedProperties(resource, COLUMNS).map((property) => fieldOf(property, resource, catalogue))}
     </Datagrid>
   )
@@ -83,14 +79,20 @@ function ListActions({ resource, catalogue }: EntityListProps): ReactElement {
   )
 }
 
+/** What of the list is exported, which react-admin does not type. */
+interface Shown {
+  readonly filterValues: object
+  readonly sort: SortPayload
+}
+
 /** Saves the rows that the list shows, those of all its pages, as a file. */
 function ExportButton({ name }: { readonly name: string }): ReactElement {
-  const { filterValues, sort } = useListContext()
+  const { filterValues, sort } = useListContext() as Shown
   const provider = useDataProvider<AdminDataProvider>()
   const notify = useNotify()
   const run = async (): Promise<void> => {
     try {
-      const exported = await provider.exportCsv(name, { filter: filterValues as object, sort })
+      const exported = await provider.exportCsv(name, { filter: filterValues, sort })
       await saveExport(exported)
       if (exported.isTruncated === true) {
         notify(`The file has the first ${exported.rowLimit} rows; there are more. Filter the list.`, {

@@ -91,7 +91,7 @@ function ChildTable({
             </TableHead>
             <TableBody>
               {children.map((child, at) => (
-                <TableRow key={String(child['id'] ?? at)}>
+                <TableRow key={valueText(child['id'] ?? at, 'string')}>
                   {properties.map(({ name, type }) => (
                     <TableCell key={name}>{valueText(child[name], type)}</TableCell>
                   ))}

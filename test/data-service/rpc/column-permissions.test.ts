@@ -205,7 +205,9 @@ describe('Describe of a column by permission', () => {
     ])
     // What the token may call is told apart from the view, and no gateway's: the digest is that of the view alone.
     expect(whole.allowed).to.equal(undefined)
-    const called = [clerk, buyer, caller()].map((by) => describeBy(by).allowed?.[0]?.names?.filter((one) => one !== 'lookup'))
+    const called = [clerk, buyer, caller()].map((by) =>
+      describeBy(by).allowed?.[0]?.names?.filter((one) => one !== 'lookup')
+    )
     const reading = ['list', 'paged', 'export', 'get']
     expect(called).to.deep.equal([
       [...reading, 'create', 'update', 'batch', 'touch'],
