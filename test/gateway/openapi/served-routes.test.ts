@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Operation } from '../../../gateway/data/data-client.js'
 import { inside, type Json } from '../../harness/openapi-document.js'
-import { action, customRead, products } from '../fake-data-client.js'
+import { action, customRead, described, products } from '../fake-data-client.js'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 const OPERATION: Operation = {
@@ -30,15 +30,14 @@ describe('the routes that the gateway serves', () => {
       OIDC_CLIENT_ID: 'shop',
       OIDC_CLIENT_SECRET: 'x'.repeat(32)
     })
-    gateway.data.catalogue = {
-      digest: '2',
-      resources: [
+    gateway.data.catalogue = described(
+      [
         products({ operations: [...products().operations, 'batch'], reads: [customRead('session-ids')] }),
         products({ name: 'readings', operations: ['list', 'get'], actions: [] }),
         products({ name: 'inbox', operations: ['create', 'delete'], actions: [action('open')] })
       ],
-      operations: [OPERATION]
-    }
+      { digest: '2', operations: [OPERATION] }
+    )
     gateway.data.connect()
     while (gateway.catalogue.current.digest !== '2') await new Promise(setImmediate)
     document = (await gateway.app.inject({ url: '/openapi.json' })).json()
