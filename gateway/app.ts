@@ -9,6 +9,7 @@ import type { GatewayConfig } from './config.js'
 import type { AuthClient } from './data/auth-client.js'
 import type { Catalogue } from './data/catalogue.js'
 import type { DataClient } from './data/data-client.js'
+import { docsRoutes } from './docs/docs-routes.js'
 import { entityMethods, entityReads, entityWrites } from './entity-routes/entity-routes.js'
 import { operationConstraint, operationRoutes } from './entity-routes/own-operations.js'
 import { untrustedProxyWarning } from './http/client-address.js'
@@ -18,7 +19,6 @@ import { MAX_HEAD_BYTES } from './http/request-head.js'
 import { type KeyRing, processRing } from './key-ring/key-ring.js'
 import type { GatewayMetrics } from './observe/gateway-metrics.js'
 import { RequestLines } from './observe/request-lines.js'
-import { docsPage } from './openapi/docs-page.js'
 import { openApi } from './openapi/document.js'
 import { RESPONSE_HEADERS } from './openapi/responses.js'
 import { pageSession } from './renderer/destination.js'
@@ -146,7 +146,12 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
       // `/openapi.json`
       await routes.register(openApi, { catalogue, address, features: { hasSignIn: config.openId !== undefined } })
       // `/docs`
-      await routes.register(docsPage, { catalogue, address, isRendered: config.rendererUrl !== undefined })
+      await routes.register(docsRoutes, {
+        catalogue,
+        address,
+        isRendered: config.rendererUrl !== undefined,
+        hasSignIn: config.openId !== undefined
+      })
       // `/admin`
       if (config.adminUi) await routes.register(adminUi, { catalogue, address })
       // `/.well-known/jwks.json`

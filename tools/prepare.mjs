@@ -2,7 +2,16 @@ import { spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from './failure.mjs'
@@ -119,6 +128,7 @@ const compiledCode = unlessUnchanged('dist/.fingerprint', SOURCES, async () => {
   process.stderr.write('Compiling …\n')
   for (const project of PROJECTS) await compile(project)
   removeOrphans()
+  copyLibrary()
 })
 
 const ADMIN = 'clients/admin'
@@ -171,6 +181,24 @@ function licenses(files) {
     return `${name} ${version}: ${license}\n\n${text.trim()}\n`
   })
   return texts.join(`\n${'-'.repeat(80)}\n\n`)
+}
+
+/** What `GET /docs/try` serves of swagger-ui, with its licences (docs/decisions/044). */
+const LIBRARY_FILES = [
+  'swagger-ui-bundle.js',
+  'swagger-ui.css',
+  'LICENSE',
+  'NOTICE',
+  'swagger-ui-bundle.js.LICENSE.txt'
+]
+
+function copyLibrary() {
+  for (const file of LIBRARY_FILES) {
+    copyFileSync(
+      join(projectRoot, 'node_modules/swagger-ui-dist', file),
+      join(projectRoot, 'dist/gateway/docs/browser', file)
+    )
+  }
 }
 
 /** @param {string} project the folder of a tsconfig.json */

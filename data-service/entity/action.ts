@@ -86,7 +86,7 @@ interface ActionOfInput extends ActionParts {
   readonly effect: (call: EffectCall) => Change
 }
 
-/** The state that a row must be in for a write, part of the match condition of its statement. */
+/** The state that a row must be in for a write, part of the match condition of its statement; or the state after it. */
 export type RequiredColumns = readonly { readonly column: Column; readonly anyOf: readonly Operand[] }[]
 
 interface ActionParts {
@@ -97,6 +97,8 @@ interface ActionParts {
   readonly permission: Permission | undefined
   /** Part of the UPDATE's match condition; any other state is 422 `state.invalid`. */
   readonly required: RequiredColumns
+  /** The state that it leaves a row in: the one value of each column, or one of several that `change` or `effect` sets. */
+  readonly becomes: RequiredColumns
   /** Members of the body. */
   readonly input: readonly Column[]
   /** The child whose version the body must carry (contract.md section 5, child precondition). */
@@ -137,7 +139,7 @@ export interface ActionCall {
 }
 
 /** What `effect` of an action gets: nothing of the row. */
-type EffectCall = Pick<ActionCall, 'input' | 'now' | 'newCode'>
+export type EffectCall = Pick<ActionCall, 'input' | 'now' | 'newCode'>
 
 /** What `prepare` of a creation gets: the validated values and children of the body. */
 export interface CreationCall extends Omit<ActionCall, 'root' | 'children' | 'child'> {
@@ -235,11 +237,17 @@ type InputFields = Readonly<Record<string, Field>>
 
 /** An action in an entity file. `F` are the root's fields, `C` its children, `I` the body's members. */
 type ActionDefinition<F, C, I extends InputFields, L extends ChildName<C>, G extends ChildName<C>> =
-  DefinitionOfRow<F, C, I, L, G> | DefinitionOfInput<F, C, I>
+  DefinitionOfRow<F, C, I, L, G> | DefinitionOfInput<F, C, I> | DefinitionOfState<F, I>
 
 /** The states of a row by column, `{ status: ['placed', 'paid'] }`. */
 export type RowState<F> = {
   readonly [K in OpenNameOfType<F, 'string' | 'bool' | 'int'>]?: readonly NonNullable<ValueOf<F[K]>>[]
+}
+
+/** The value of each of some columns, `{ status: 'paid' }`, or those that it may have. */
+type NextState<F> = {
+  readonly [K in OpenNameOfType<F, 'string' | 'bool' | 'int'>]?:
+    NonNullable<ValueOf<F[K]>> | readonly NonNullable<ValueOf<F[K]>>[]
 }
 
 interface DefinitionParts<F, I extends InputFields> {
@@ -249,8 +257,23 @@ interface DefinitionParts<F, I extends InputFields> {
   readonly permission?: Permission
   /** State the row must be in, `{ status: ['placed'] }`; any other is 422 `state.invalid`. */
   readonly when?: RowState<F>
+  /**
+   * State that the action leaves a row in, which people see in the diagram of the resource's states. One value,
+   * `{ status: 'paid' }`, is set with what `effect` or `change` set, which need not repeat it. Of several values,
+   * `{ status: ['submitted', 'received'] }`, `change` sets one or leaves the row as it is; any other is an error.
+   */
+  readonly becomes?: NextState<F>
   /** Members of the body, declared as fields are. */
   readonly input?: I
+}
+
+/** An action that does nothing but put the row into another state. */
+interface DefinitionOfState<F, I extends InputFields> extends DefinitionParts<F, I> {
+  readonly becomes: NextState<F>
+  readonly effect?: never
+  readonly change?: never
+  readonly child?: never
+  readonly loads?: never
 }
 
 interface DefinitionOfInput<F, C, I extends InputFields> extends DefinitionParts<F, I> {
@@ -352,6 +375,7 @@ export interface UntypedAction {
   readonly description: string
   readonly permission?: Permission
   readonly when?: Readonly<Record<string, readonly Operand[] | undefined>>
+  readonly becomes?: Readonly<Record<string, Operand | readonly Operand[] | undefined>>
   readonly input?: InputFields
   readonly child?: { readonly children: string; readonly id: string; readonly version: string }
   readonly loads?: readonly string[]

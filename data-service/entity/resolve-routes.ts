@@ -1,9 +1,18 @@
 import { type OwnerFilterDefinition, type ReadAccess, resolveOwnerFilter, type WriteAccess } from './access.js'
-import { type Action, defineAction, type GuardedChild, type RequiredColumns, type UntypedAction } from './action.js'
+import {
+  type Action,
+  type Change,
+  defineAction,
+  type GuardedChild,
+  type Outcome,
+  type RequiredColumns,
+  type UntypedAction
+} from './action.js'
 import type { Creation, Deletion } from './creates-and-deletes.js'
 import { type DefineRead, defineRead, resolveCustomRead, type UntypedCustomRead } from './custom-read.js'
 import type { Entity } from './entity.js'
 import { READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
+import type { Operand, Value } from './fields/field.js'
 import { columnOf, findOrReport, type NameResolver } from './resolve-columns.js'
 
 // Makes the reads, writes and actions of an Entity out of the words of an entity file.
@@ -114,15 +123,48 @@ function resolveAction(name: string, definition: UntypedAction, names: NameResol
     idMember: child.id,
     versionMember: child.version
   }
+  const next = nextState(definition.becomes)
   const parts = {
     name,
     description,
     permission,
     required: requiredColumns(when, names),
+    becomes: requiredColumns(next, names),
     input: members,
     guardedChild,
     loads: loads.map(names.children)
   }
-  if (change !== undefined) return { ...parts, change }
-  return { ...parts, change, effect: typeof effect === 'function' ? effect : () => effect }
+  const isStateful = Object.keys(next).length > 0
+  if (change !== undefined) {
+    return { ...parts, change: isStateful ? async (call) => outcomeWith(await change(call), next) : change }
+  }
+  const changeOf = typeof effect === 'function' ? effect : () => effect
+  return { ...parts, change, effect: isStateful ? (call) => changeWith(changeOf(call), next) : changeOf }
+}
+
+type NextState = Readonly<Record<string, readonly Operand[]>>
+
+function nextState(becomes: UntypedAction['becomes'] = {}): NextState {
+  const entries = Object.entries(becomes).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, [value].flat()]]
+  )
+  // Each entry is a pair of a name and an array.
+  return Object.fromEntries(entries) as NextState
+}
+
+function outcomeWith(outcome: Outcome, next: NextState): Outcome {
+  return 'rejection' in outcome ? outcome : changeWith(outcome, next)
+}
+
+/** The change with the state that the action declares. Throws a TypeError for a change that sets any other. */
+function changeWith(change: Change, next: NextState): Change {
+  const set: Record<string, Value> = { ...change.set }
+  for (const [name, values] of Object.entries(next)) {
+    const [only] = values
+    if (values.length === 1 && only !== undefined) set[name] ??= only
+    if (name in set && !values.some((value) => value === set[name])) {
+      throw new TypeError(`An action sets ${name} to a value that its \`becomes\` does not name.`)
+    }
+  }
+  return { ...change, set }
 }

@@ -7,10 +7,9 @@ import type { JsonShape } from '../../shared/gen/entity/v1/JsonShape.js'
 import type { Navigation } from '../../shared/gen/entity/v1/Navigation.js'
 import type { Operation as WireOperation } from '../../shared/gen/entity/v1/Operation.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
-import type { PropertyValues } from '../../shared/gen/entity/v1/PropertyValues.js'
 import type { Resource as WireResource } from '../../shared/gen/entity/v1/Resource.js'
 import { needsNoToken } from '../entity/access.js'
-import type { Action, RequiredColumns } from '../entity/action.js'
+import type { Action } from '../entity/action.js'
 import type { Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Children, Column, Entity } from '../entity/entity.js'
@@ -28,6 +27,7 @@ import { type Catalogue, isSettable, isSettableOfChild, permissionsOf, type Reso
 import type { OwnershipPolicy } from '../plan/planning.js'
 import type { ShapedProperty, ShownChildren } from '../plan/model/plans.js'
 import { valueEncoder } from '../entity/fields/json-text.js'
+import { describeActionRules, describeRules } from './describe-rules.js'
 
 /** The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. */
 type DescribeTo = (reader: Caller | 'gateway') => DescribeResponse
@@ -137,9 +137,9 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
     }),
     actions: Array.from(entity.actions.values(), (action) => describeAction(action, resource)),
     deleteCondition: deleteCondition(entity),
-    deleteStates: describeStates(entity.deletion.required, resource),
     createdChildren: entity.creation.children.map(({ children }) => children.name),
     reads: Array.from(entity.customReads.values(), (read) => describeRead(read, resource)),
+    ...describeRules(resource),
     ...describeFilter(entity, ownership)
   }
 }
@@ -164,7 +164,8 @@ function describeChildren({ children, shown, nested }: ShownChildren, entity: En
   }
 }
 
-function describeAction({ name, description, input, guardedChild, required }: Action, resource: Resource): WireAction {
+function describeAction(action: Action, resource: Resource): WireAction {
+  const { name, description, input, guardedChild } = action
   return {
     name,
     description,
@@ -172,15 +173,8 @@ function describeAction({ name, description, input, guardedChild, required }: Ac
     childPrecondition: guardedChild?.versionMember ?? '',
     child: guardedChild?.children.name ?? '',
     childId: guardedChild?.idMember ?? '',
-    states: describeStates(required, resource)
+    ...describeActionRules(action, resource)
   }
-}
-
-/** The states that the entity file requires, without columns that the caller does not see. */
-function describeStates(required: RequiredColumns, { withheld }: Resource): PropertyValues[] {
-  return required
-    .filter(({ column: { name, field } }) => !field.hidden && !withheld.has(name))
-    .map(({ column: { name, field }, anyOf }) => ({ property: name, values: anyOf.map(valueEncoder(field.type)) }))
 }
 
 function deleteCondition({ name, writes, deletion: { required, rule } }: Entity): string {

@@ -29,6 +29,7 @@ import { CALL_DEADLINE, type CallContext, readStream, readUnary, writeUnary } fr
 import type { RpcMethod } from './replica.js'
 import type { ReplicaPool } from './replica-pool.js'
 
+export type { Access__Output as Access } from '../../shared/gen/entity/v1/Access.js'
 export type { Action__Output as Action } from '../../shared/gen/entity/v1/Action.js'
 export type { CustomRead__Output as CustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
 export type { JsonShape__Output as JsonShape } from '../../shared/gen/entity/v1/JsonShape.js'
@@ -36,6 +37,7 @@ export type { Navigation__Output as Navigation } from '../../shared/gen/entity/v
 export type { Operation__Output as Operation } from '../../shared/gen/entity/v1/Operation.js'
 export type { Precondition } from '../../shared/gen/entity/v1/Precondition.js'
 export type { Property__Output as Property } from '../../shared/gen/entity/v1/Property.js'
+export type { PropertyValues__Output as PropertyValues } from '../../shared/gen/entity/v1/PropertyValues.js'
 export type { Record__Output as EntityRecord } from '../../shared/gen/entity/v1/Record.js'
 export type { Resource__Output as Resource } from '../../shared/gen/entity/v1/Resource.js'
 export type { Selection } from '../../shared/gen/entity/v1/Selection.js'

@@ -417,12 +417,48 @@ function serviceOperations(components: Components): GatewayOperation[] {
       ...service,
       path: '/docs',
       id: 'docs page',
-      summary: 'This document for people',
+      summary: 'The resources for people',
       description: 'What its caller may see: a bearer token may show more.',
       security: OPTIONAL_TOKEN,
       answer: 'The page.',
       content: html,
       codes: ['auth.invalid-token']
+    }),
+    operation(components, {
+      ...service,
+      path: '/docs/resources/{resource}',
+      id: 'resource page',
+      summary: 'One resource for people',
+      description: 'Its fields with their operators, who may what, and its actions with a picture of the states.',
+      parameters: [{ name: 'resource', in: 'path', description: 'Name of a resource.', required: true, schema: TEXT }],
+      security: OPTIONAL_TOKEN,
+      answer: 'The page.',
+      content: html,
+      headers: ['Vary'],
+      codes: ['auth.invalid-token', 'route.not-found']
+    }),
+    operation(components, {
+      ...service,
+      path: '/docs/try',
+      id: 'try out page',
+      summary: 'A page to try requests out in a browser',
+      description: 'It signs in with the session cookies, and shows the document of the account that is signed in.',
+      answer: 'The page.',
+      content: html
+    }),
+    operation(components, {
+      ...service,
+      path: '/docs/try/{hash}/{file}',
+      id: 'try out file',
+      summary: 'A script or a style sheet of that page',
+      description: 'A file under the hash of its content may be kept for ever.',
+      parameters: [
+        { name: 'hash', in: 'path', description: 'The hash, as the page has it.', required: true, schema: TEXT },
+        { name: 'file', in: 'path', description: 'The name, as the page has it.', required: true, schema: TEXT }
+      ],
+      answer: 'The file.',
+      content: { 'text/javascript': { schema: TEXT }, 'text/css': { schema: TEXT } },
+      codes: ['route.not-found']
     }),
     operation(components, {
       ...service,

@@ -2,7 +2,6 @@ import type { Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, type ReadOperation, readParameters } from '../entity-routes/paths.js'
 import type { ParameterName } from '../http/query-string.js'
 import type { Components } from './components.js'
-import { anyLetterCase, anyOperatorSpelling, trimmed } from './patterns.js'
 
 const FLAG = { type: 'boolean', default: false } as const
 const ON_FLAG = { type: 'boolean', default: true } as const
@@ -325,4 +324,31 @@ function operatorSchema(components: Components, { type, operators, operatorAlias
       }
     ]
   })
+}
+
+// Regular expressions (ECMA-262, without flags) for JSON schemas. They match texts in the spellings that the service takes.
+
+/** A pattern for the text in any letter case: `[iI][dD]`. */
+function anyLetterCase(text: string): string {
+  return Array.from(text, (character) => {
+    const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
+    return lower === upper ? escaped(character) : `[${lower}${upper}]`
+  }).join('')
+}
+
+/** A whole text that one of the patterns matches, with white space around it. */
+function trimmed(patterns: readonly string[]): string {
+  return `^\\s*(?:${patterns.join('|')})\\s*$`
+}
+
+/** `starts with`, `startsWith`, `STARTS_WITH` and `starts-with` for `starts with` (contract.md section 4). */
+function anyOperatorSpelling(words: readonly string[]): string {
+  const folded = words.map((word) => Array.from(word.replaceAll(' ', ''), anyLetterCase).join(BETWEEN))
+  return `^${BETWEEN}(?:${folded.join('|')})${BETWEEN}$`
+}
+
+const BETWEEN = '[ _-]*'
+
+function escaped(character: string): string {
+  return character.replace(/[.*+?^${}()|[\]\\/]/, '\\$&')
 }

@@ -233,19 +233,23 @@ describeApi(
     })
 
     describe('in the documents of the API', () => {
-      const mentions = async (by: string | undefined, path: string, name: string): Promise<boolean> => {
+      const textOf = async (by: string | undefined, path: string): Promise<string> => {
         const answer = by === undefined ? await store.call(path) : await store.as(by, path)
         expect([answer.status, answer.headers.vary]).to.deep.equal([200, 'Authorization'])
-        // In the one document a JSON string, in the other a whole element: `margin` is a word of style sheets too.
-        return answer.text.includes(`"${name}"`) || answer.text.includes(`>${name}<`)
+        return answer.text
       }
-      for (const path of ['/openapi.json', '/docs']) {
-        it(`are in ${path} of callers who have the permission, and of no other`, async () => {
+      const mentions = (text: string, name: string): boolean =>
+        // In the one document a JSON string, in the other a whole element: `margin` is a word of style sheets too.
+        text.includes(`"${name}"`) || text.includes(`>${name}<`)
+      const pages = ['products', 'customers', 'orders'].map((resource) => `/docs/resources/${resource}`)
+      for (const paths of [['/openapi.json'], pages]) {
+        it(`are in ${paths.join(', ')} of callers who have the permission, and of no other`, async () => {
           for (const round of [1, 2]) {
             const seen: unknown[] = []
             for (const by of [undefined, 'ada', 'clerk', 'admin']) {
+              const text = (await Promise.all(paths.map((path) => textOf(by, path)))).join('\n')
               for (const name of ['costPrice', 'margin', 'creditLimit', 'unitCost']) {
-                if (await mentions(by, path, name)) seen.push(`${by ?? '-'} ${name}`)
+                if (mentions(text, name)) seen.push(`${by ?? '-'} ${name}`)
               }
             }
             expect(seen, `round ${round}`).to.deep.equal([
@@ -259,8 +263,10 @@ describeApi(
           }
         })
 
-        it(`need a good token in ${path}, if any`, async () => {
-          store.problem(await store.call(path, { token: 'a.b.c' }), { status: 401, code: 'auth.invalid-token' })
+        it(`need a good token in ${paths.join(', ')}, if any`, async () => {
+          for (const path of paths) {
+            store.problem(await store.call(path, { token: 'a.b.c' }), { status: 401, code: 'auth.invalid-token' })
+          }
         })
       }
     })

@@ -89,7 +89,14 @@ describeApi('a hidden column', (store) => {
       })
     }
 
-    for (const path of ['/openapi.json', '/docs', `/${resource}`, `/${resource}/paged`, `/${resource}/export`]) {
+    for (const path of [
+      '/openapi.json',
+      '/docs',
+      `/docs/resources/${resource}`,
+      `/${resource}`,
+      `/${resource}/paged`,
+      `/${resource}/export`
+    ]) {
       it(`is not mentioned by ${path}: ${hidden} by ${caller}`, async () => {
         const answer = await ask(store, by, path)
         expect(answer.status).to.equal(200)

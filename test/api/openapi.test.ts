@@ -30,7 +30,7 @@ describeApi('GET /openapi.json', (store) => {
     expect(valid, JSON.stringify(errors)).to.equal(true)
   })
 
-  it('states the bounds of the entity files, and so does /docs', async () => {
+  it('states the bounds of the entity files, and so do the pages of /docs', async () => {
     const { schemas } = (json(await store.call('/openapi.json')) as Document).components
     const quantity = { type: 'integer', format: 'int32', minimum: 1, maximum: 10_000 }
     expect(schemas['stock-items.reserve.input']?.properties['quantity']).to.deep.equal(quantity)
@@ -43,8 +43,10 @@ describeApi('GET /openapi.json', (store) => {
       expect(properties['weightGrams'], name).to.include({ minimum: 0 })
       expect(properties['price'], name).to.have.property('description').that.includes('At least 0.')
     }
-    const html = (await store.call('/docs')).text
-    expect(html).to.include('<code>quantity</code> int from 1 to 10000').and.include('decimal(10,2) at least 0')
+    expect((await store.call('/docs/resources/stock-items')).text).to.include(
+      '<code>quantity</code> int from 1 to 10000'
+    )
+    expect((await store.call('/docs/resources/products')).text).to.include('decimal(10,2) at least 0')
   })
 
   it('shows reads of a resource’s own, and its owner parameter where its filter stands', async () => {
@@ -54,7 +56,7 @@ describeApi('GET /openapi.json', (store) => {
     expect(
       ['', '/session-ids', '/paged', '/export', '/lookup'].map((route) => named(`/bookmarks${route}`))
     ).to.deep.equal([true, true, false, false, false])
-    const html = (await store.call('/docs')).text
+    const html = (await store.call('/docs/resources/bookmarks')).text
     expect(html).to.include('/bookmarks/session-ids').and.include('?userId=…')
   })
 })

@@ -230,7 +230,9 @@ export function action(name: string, more: Partial<Action> = {}): Action {
     description: 'Does it.',
     input: [],
     childPrecondition: '',
+    permission: '',
     states: [],
+    becomes: [],
     child: '',
     childId: '',
     ...more
@@ -284,6 +286,8 @@ export function products(more: Partial<Resource> = {}): Resource {
     ownerProperty: '',
     deleteCondition: '',
     deleteStates: [],
+    readAccess: [],
+    writeAccess: null,
     reads: [],
     ...more
   }

@@ -32,6 +32,9 @@ describe('routes', () => {
     ['/health/ready', 'GET, HEAD'],
     ['/openapi.json', 'GET, HEAD'],
     ['/docs', 'GET, HEAD'],
+    ['/docs/resources/products', 'GET, HEAD'],
+    ['/docs/try', 'GET, HEAD'],
+    ['/docs/try/0/try-out.js', 'GET, HEAD'],
     ['/problems', 'GET, HEAD'],
     ['/problems/conflict', 'GET, HEAD']
   ]

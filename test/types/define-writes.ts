@@ -168,6 +168,12 @@ export const sound = [
           children: { parts: { update: [{ id: child.id, set: { size: child.size + 1 } }], insert: [part] } }
         })
       }),
+      use: action({ description: 'Uses.', when: { status: ['new'] }, becomes: { status: 'used', isOpen: true } }),
+      wear: action({
+        description: 'Wears.',
+        becomes: { status: ['used', 'worn'] },
+        effect: ({ now }) => ({ set: { seenAt: now } })
+      }),
       clear: action({
         description: 'Clears.',
         loads: ['parts'],
@@ -220,6 +226,17 @@ export const actionsThatDoNotFit = [
   }),
   // @ts-expect-error a status is text
   defineEntity({ ...things, actions: (action) => ({ x: action({ description: '', when: { status: [1] }, change }) }) }),
+  defineEntity({
+    ...things,
+    // @ts-expect-error a status is text after the action, too
+    actions: (action) => ({ x: action({ description: '', becomes: { status: 1 }, change }) })
+  }),
+  // @ts-expect-error a state is never null
+  defineEntity({ ...things, actions: (action) => ({ x: action({ description: '', becomes: { seenAt: null } }) }) }),
+  // @ts-expect-error no such column
+  defineEntity({ ...things, actions: (action) => ({ x: action({ description: '', becomes: { stauts: 'a' } }) }) }),
+  // @ts-expect-error an action does something
+  defineEntity({ ...things, actions: (action) => ({ x: action({ description: '' }) }) }),
   // @ts-expect-error a permission is `<resource>:<verb>`
   defineEntity({ ...things, actions: (action) => ({ x: action({ description: '', permission: 'manage', change }) }) }),
   // @ts-expect-error no such children

@@ -112,6 +112,7 @@ export function actionMistakes({ actions }: Entity, permissions: readonly string
       ...ownNameMistakes(action),
       ...neededPermission(action.permission, permissions),
       ...stateMistakes(action),
+      ...stateMistakes({ required: action.becomes }),
       ...inputMistakes(action),
       ...effectMistakes(action),
       ...action.loads.flatMap(storeMistakes),

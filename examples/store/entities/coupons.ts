@@ -42,12 +42,12 @@ export const coupons = defineEntity({
     activate: action({
       description: 'Lets the coupon be used.',
       when: { isActive: [false] },
-      effect: { set: { isActive: true } }
+      becomes: { isActive: true }
     }),
     deactivate: action({
       description: 'Keeps the coupon from being used, whatever its dates.',
       when: { isActive: [true] },
-      effect: { set: { isActive: false } }
+      becomes: { isActive: false }
     }),
     extend: action({
       description: 'Moves the end of the coupon to a later moment.',

@@ -72,12 +72,12 @@ export const customers = defineEntity({
     suspend: action({
       description: 'Bars the customer from buying. Returns stay possible.',
       when: { isSuspended: [false] },
-      effect: { set: { isSuspended: true } }
+      becomes: { isSuspended: true }
     }),
     reinstate: action({
       description: 'Lifts a suspension.',
       when: { isSuspended: [true] },
-      effect: { set: { isSuspended: false } }
+      becomes: { isSuspended: false }
     })
   })
 })

@@ -85,18 +85,19 @@ export const events = defineEntity({
     schedule: action({
       description: 'Settles when it takes place; from now on there are tickets to it.',
       when: { status: ['draft'] },
+      becomes: { status: 'scheduled' },
       input: period,
       change: async ({ root, input: { startsAt, endsAt }, findByIds, countReferencing }) =>
         backwards({ startsAt, endsAt }) ??
         tooSmall(root.venueId, {
           venue: (await findByIds('venues', [root.venueId])).get(root.venueId) ?? {},
           tickets: await ticketsOf(root.id, countReferencing)
-        }) ?? { set: { status: 'scheduled', startsAt, endsAt } }
+        }) ?? { set: { startsAt, endsAt } }
     }),
     cancel: action({
       description: 'Calls the event off.',
       when: { status: ['scheduled'] },
-      effect: { set: { status: 'cancelled' } }
+      becomes: { status: 'cancelled' }
     }),
     'change-venue': action({
       description: 'Moves the event to another venue, which must be open and hold the tickets there are.',

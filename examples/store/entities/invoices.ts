@@ -64,16 +64,17 @@ export const invoices = defineEntity({
     issue: action({
       description: 'Sends the invoice out.',
       when: { status: ['draft'] },
+      becomes: { status: 'issued' },
       async change({ root: { orderId }, findByIds, now }) {
         const order = (await findByIds('orders', [orderId])).get(orderId)
         if (order?.['status'] === 'cancelled') return nothingToInvoice()
-        return { set: { status: 'issued', issuedAt: now } }
+        return { set: { issuedAt: now } }
       }
     }),
     void: action({
       description: 'Takes the invoice back for good.',
       when: { status: ['draft', 'issued'] },
-      effect: { set: { status: 'void' } }
+      becomes: { status: 'void' }
     })
   })
 })

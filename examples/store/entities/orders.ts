@@ -85,14 +85,16 @@ export const orders = defineEntity({
     pay: action({
       description: 'Marks the order as paid.',
       when: { status: ['placed'] },
-      effect: ({ now }) => ({ set: { status: 'paid', paidAt: now } })
+      becomes: { status: 'paid' },
+      effect: ({ now }) => ({ set: { paidAt: now } })
     }),
     ship: action({
       description: 'Hands the order to a carrier.',
       permission: 'orders:manage',
       when: { status: ['paid'] },
+      becomes: { status: 'shipped' },
       input: { trackingCode: text(64) },
-      effect: ({ input }) => ({ set: { status: 'shipped', trackingCode: input.trackingCode } })
+      effect: ({ input }) => ({ set: { trackingCode: input.trackingCode } })
     }),
     'update-shipment': action({
       description: 'Corrects the tracking code of an order on its way.',
@@ -105,11 +107,13 @@ export const orders = defineEntity({
       description: 'Marks the order as delivered.',
       permission: 'orders:manage',
       when: { status: ['shipped'] },
-      effect: ({ now }) => ({ set: { status: 'delivered', deliveredAt: now } })
+      becomes: { status: 'delivered' },
+      effect: ({ now }) => ({ set: { deliveredAt: now } })
     }),
     cancel: action({
       description: 'Calls the order off; it has not been shipped yet.',
       when: { status: ['placed', 'paid'] },
+      becomes: { status: 'cancelled' },
       input: { reason: optional(freeText()) },
       loads: ['lines'],
       async change({ root: { id }, children: { lines }, findByUnique, ...tools }) {
@@ -118,8 +122,7 @@ export const orders = defineEntity({
           const number = textOf(invoice, 'number')
           return reject.state(`The invoice ${number} of the order is issued; cancel needs it to be void.`)
         }
-        const back = await putBack(lines, tools)
-        return 'rejection' in back ? back : { set: { status: 'cancelled' }, ...back }
+        return putBack(lines, tools)
       }
     })
   }),

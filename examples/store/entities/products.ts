@@ -113,12 +113,12 @@ export const products = defineEntity({
     publish: action({
       description: 'Puts the product on sale.',
       when: { isActive: [false] },
-      effect: { set: { isActive: true } }
+      becomes: { isActive: true }
     }),
     unpublish: action({
       description: 'Takes the product off sale.',
       when: { isActive: [true] },
-      effect: { set: { isActive: false } }
+      becomes: { isActive: false }
     }),
     'change-category': action({
       description: 'Sorts the product into another category.',

@@ -64,11 +64,12 @@ export const purchaseOrders = defineEntity({
     submit: action({
       description: 'Sends the order to the supplier.',
       when: { status: ['draft'] },
-      effect: { set: { status: 'submitted' } }
+      becomes: { status: 'submitted' }
     }),
     'receive-line': action({
       description: 'Books what has arrived of a line; with the last of the last line the order is received.',
       when: { status: ['submitted'] },
+      becomes: { status: ['submitted', 'received'] },
       input: { lineId: int(), quantity: int({ min: 1, max: 10_000 }) },
       loads: ['lines'],
       change({ children, input: { lineId, quantity } }) {
@@ -87,12 +88,13 @@ export const purchaseOrders = defineEntity({
     cancel: action({
       description: 'Calls the order off; nothing of it has arrived yet.',
       when: { status: ['draft', 'submitted'] },
+      becomes: { status: 'cancelled' },
       input: { reason: optional(freeText()) },
       loads: ['lines'],
       change: ({ children, input: { reason } }) =>
         children.lines.some(({ receivedQuantity }) => receivedQuantity > 0)
           ? reject.state('Some of the order has arrived; cancel needs it to be without receipts.')
-          : { set: { status: 'cancelled', cancelReason: reason } }
+          : { set: { cancelReason: reason } }
     })
   }),
 

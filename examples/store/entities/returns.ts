@@ -123,30 +123,29 @@ export const returns = defineEntity({
       description: 'Lets the customer send it back.',
       permission: 'returns:manage',
       when: { status: ['requested'] },
-      effect: { set: { status: 'approved' } }
+      becomes: { status: 'approved' }
     }),
     reject: action({
       description: 'Turns the return down.',
       permission: 'returns:manage',
       when: { status: ['requested'] },
+      becomes: { status: 'rejected' },
       input: { reason: freeText() },
-      effect: ({ input: { reason } }) => ({ set: { status: 'rejected', rejectReason: reason } })
+      effect: ({ input: { reason } }) => ({ set: { rejectReason: reason } })
     }),
     receive: action({
       description: 'Marks what was sent back as arrived, and puts it back into stock.',
       permission: 'returns:manage',
       when: { status: ['approved'] },
+      becomes: { status: 'received' },
       loads: ['lines'],
-      async change({ children: { lines }, ...tools }) {
-        const back = await putBack(lines, tools)
-        return 'rejection' in back ? back : { set: { status: 'received' }, ...back }
-      }
+      change: ({ children: { lines }, ...tools }) => putBack(lines, tools)
     }),
     refund: action({
       description: 'Marks the customer as paid back.',
       permission: 'returns:manage',
       when: { status: ['received'] },
-      effect: { set: { status: 'refunded' } }
+      becomes: { status: 'refunded' }
     })
   })
 })

@@ -35,13 +35,14 @@ export const subscriptions = defineEntity({
     pause: action({
       description: 'Stops renewals until it is resumed.',
       when: { status: ['active'] },
-      effect: { set: { status: 'paused' } }
+      becomes: { status: 'paused' }
     }),
     resume: action({
       description: 'Takes renewals up again.',
       when: { status: ['paused'] },
+      becomes: { status: 'active' },
       change: async ({ root: { customerId }, findByIds }) =>
-        (await suspendedCustomer(customerId, findByIds, 'resume')) ?? { set: { status: 'active' } }
+        (await suspendedCustomer(customerId, findByIds, 'resume')) ?? {}
     }),
     'change-plan': action({
       description: 'Goes on with another plan.',

@@ -24,12 +24,12 @@ export const suppliers = defineEntity({
     activate: action({
       description: 'Takes up business with the supplier.',
       when: { isActive: [false] },
-      effect: { set: { isActive: true } }
+      becomes: { isActive: true }
     }),
     deactivate: action({
       description: 'Ends business with the supplier; orders on their way still come.',
       when: { isActive: [true] },
-      effect: { set: { isActive: false } }
+      becomes: { isActive: false }
     })
   })
 })

@@ -78,8 +78,8 @@ export const tickets = defineEntity({
     'check-in': action({
       description: 'Lets the holder in.',
       when: { status: ['valid'] },
-      change: async ({ root: { eventId }, findByIds }) =>
-        (await cancelled('check-in', eventId, findByIds)) ?? { set: { status: 'checked-in' } }
+      becomes: { status: 'checked-in' },
+      change: async ({ root: { eventId }, findByIds }) => (await cancelled('check-in', eventId, findByIds)) ?? {}
     })
   })
 })

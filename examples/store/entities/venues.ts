@@ -54,7 +54,7 @@ export const venues = defineEntity({
     close: action({
       description: 'Takes no more events.',
       when: { isOpen: [true] },
-      effect: { set: { isOpen: false } }
+      becomes: { isOpen: false }
     })
   })
 })

@@ -24,12 +24,12 @@ export const warehouses = defineEntity({
     open: action({
       description: 'Opens the warehouse.',
       when: { isOpen: [false] },
-      effect: { set: { isOpen: true } }
+      becomes: { isOpen: true }
     }),
     close: action({
       description: 'Closes the warehouse; its stock stays where it is.',
       when: { isOpen: [true] },
-      effect: { set: { isOpen: false } }
+      becomes: { isOpen: false }
     })
   })
 })

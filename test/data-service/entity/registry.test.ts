@@ -54,6 +54,28 @@ describe('registry', () => {
     expect(set).to.deep.equal([])
   })
 
+  it('tells who may what, and the states of actions and deletes', () => {
+    const orders = resource('orders')
+    const own = { kind: 'ACCESS_KIND_OWN_ROWS', property: 'customerId' }
+    expect(orders.readAccess).to.deep.equal([{ operations: ['list', 'paged', 'export', 'lookup', 'get'], access: own }])
+    expect(orders.writeAccess).to.deep.equal(own)
+    expect(orders.deleteStates).to.deep.equal([{ property: 'status', values: ['"placed"', '"cancelled"'] }])
+    const rules = orders.actions?.map(({ name, permission, states, becomes }) => [name, permission, states, becomes])
+    const status = (...values: string[]) => [{ property: 'status', values: values.map((one) => `"${one}"`) }]
+    expect(rules).to.deep.equal([
+      ['pay', '', status('placed'), status('paid')],
+      ['ship', 'orders:manage', status('paid'), status('shipped')],
+      ['update-shipment', 'orders:manage', status('shipped'), []],
+      ['deliver', 'orders:manage', status('shipped'), status('delivered')],
+      ['cancel', '', status('placed', 'paid'), status('cancelled')]
+    ])
+    const publish = resource('products').actions?.find(({ name }) => name === 'publish')
+    expect([publish?.states, publish?.becomes]).to.deep.equal([
+      [{ property: 'isActive', values: ['false'] }],
+      [{ property: 'isActive', values: ['true'] }]
+    ])
+  })
+
   it('tells which members a create request must hold', () => {
     const required = ({ properties = [] }: Pick<Resource, 'properties'>): (string | undefined)[] =>
       properties.filter((one) => one.requiredOnCreate).map((one) => one.name)

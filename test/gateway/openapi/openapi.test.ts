@@ -453,7 +453,7 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('GET /openapi.json and GET /docs', () => {
+describe('GET /openapi.json and the pages of /docs', () => {
   let gateway: GatewayFixture
   const SECRET = products({ properties: [property('id', 'int'), property('costPrice', 'decimal')] })
   beforeEach(async () => {
@@ -465,7 +465,7 @@ describe('GET /openapi.json and GET /docs', () => {
   })
   afterEach(() => gateway.close())
 
-  for (const url of ['/openapi.json', '/docs']) {
+  for (const url of ['/openapi.json', '/docs/resources/products']) {
     const get = async (token?: string) => {
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
       return await gateway.app.inject({ url, headers })

@@ -19,7 +19,14 @@ const OPERATION: Operation = {
 }
 
 /** What the parameters of paths are here. */
-const VALUES: Readonly<Record<string, string>> = { id: '1', code: 'conflict', day: 'today' }
+const VALUES: Readonly<Record<string, string>> = {
+  id: '1',
+  code: 'conflict',
+  day: 'today',
+  resource: 'products',
+  hash: '0',
+  file: 'try-out.js'
+}
 
 describe('the routes that the gateway serves', () => {
   let gateway: GatewayFixture
@@ -87,7 +94,7 @@ describe('the routes that the gateway serves', () => {
       default:
         return route.startsWith('/:resource/')
           ? resources.map(({ name }) => route.replace(':resource', name))
-          : [route.replace(/:(\w+)/, (_, name: string) => VALUES[name] ?? name)]
+          : [route.replace(/:(\w+)/g, (_, name: string) => VALUES[name] ?? name)]
     }
   }
 })
@@ -96,7 +103,7 @@ describe('the routes that the gateway serves', () => {
 function documentedPaths(document: unknown): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(inside(document, 'paths') as Readonly<Record<string, Json>>).map(([path, item]) => [
-      path.replace(/\{(\w+)\}/, (_, name: string) => VALUES[name] ?? name),
+      path.replace(/\{(\w+)\}/g, (_, name: string) => VALUES[name] ?? name),
       ['get', 'post', 'put', 'patch', 'delete']
         .filter((method) => item[method] !== undefined)
         .map((method) => method.toUpperCase())

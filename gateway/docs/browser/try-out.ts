@@ -1,0 +1,138 @@
+/// <reference lib="dom" />
+// The script of `GET /docs/try`. It signs in with the session cookies, which no script can read, and keeps the access token in
+// the memory of the page alone. The document and the requests that are tried out are those of the account that is signed in.
+
+/** As much of swagger-ui as is used (its documentation, "Configuration"). */
+declare const SwaggerUIBundle: (options: {
+  readonly domNode: Element
+  readonly spec: object
+  readonly layout: 'BaseLayout'
+  readonly deepLinking: boolean
+  readonly docExpansion: 'list' | 'none'
+  readonly defaultModelsExpandDepth: number
+  readonly displayRequestDuration: boolean
+  /** null: nothing is sent to a validator. */
+  readonly validatorUrl: null
+  readonly persistAuthorization: boolean
+  readonly requestInterceptor: (request: TriedRequest) => Promise<TriedRequest>
+}) => unknown
+
+interface TriedRequest {
+  readonly url: string
+  readonly headers: Record<string, string>
+}
+
+/** The body of the response to `POST /auth/session/token` and `POST /auth/login`. */
+interface SessionToken {
+  readonly accessToken: string
+  /** RFC 3339. */
+  readonly accessTokenExpiry: string
+}
+
+/** A token is not used any more within this number of milliseconds before its expiry. */
+const SKEW = 5000
+
+/** The public base URL as this browser knows it, so that every request goes to the origin of the page. */
+const base = location.origin + location.pathname.replace(/\/docs\/try\/?$/, '')
+
+const form = element('#sign-in', HTMLFormElement)
+const signOutButton = element('#sign-out', HTMLButtonElement)
+const message = element('#message', HTMLElement)
+const place = element('#reference', HTMLElement)
+
+let held: SessionToken | undefined
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  void attempt(signIn)
+})
+signOutButton.addEventListener('click', () => void attempt(signOut))
+void attempt(show)
+
+/** Runs a step, and says what went wrong. */
+async function attempt(step: () => Promise<void>): Promise<void> {
+  message.textContent = ''
+  try {
+    await step()
+  } catch (error) {
+    message.textContent = error instanceof Error ? error.message : String(error)
+  }
+}
+
+async function signIn(): Promise<void> {
+  const fields = new FormData(form)
+  const answer = await post('/auth/login', { email: fields.get('email'), password: fields.get('password') })
+  if (answer.status === 401) throw new Error('E-mail address or password is not right.')
+  if (!answer.ok) throw new Error(`The service answered ${answer.status}. Try again later.`)
+  held = (await answer.json()) as SessionToken
+  form.reset()
+  await show()
+}
+
+async function signOut(): Promise<void> {
+  held = undefined
+  const answer = await post('/auth/logout')
+  await show()
+  if (!answer.ok) throw new Error('You are signed out here. The service could not end the session everywhere.')
+}
+
+/** Shows the document of the account that is signed in, or of nobody. */
+async function show(): Promise<void> {
+  const token = await accessToken()
+  form.hidden = token !== undefined
+  signOutButton.hidden = token === undefined
+  const answer = await fetch(`${base}/openapi.json`, { headers: token === undefined ? {} : bearer(token) })
+  if (!answer.ok) throw new Error(`The document cannot be had: the service answered ${answer.status}.`)
+  const spec = { ...((await answer.json()) as object), servers: [{ url: base }] }
+  const domNode = document.createElement('div')
+  place.replaceChildren(domNode)
+  SwaggerUIBundle({
+    domNode,
+    spec,
+    layout: 'BaseLayout',
+    deepLinking: true,
+    docExpansion: 'none',
+    defaultModelsExpandDepth: 0,
+    displayRequestDuration: true,
+    validatorUrl: null,
+    persistAuthorization: false,
+    requestInterceptor: withToken
+  })
+}
+
+/** Adds the access token to a request of this service that has none yet. */
+async function withToken(request: TriedRequest): Promise<TriedRequest> {
+  const isOwn = request.url.startsWith(`${base}/`) && !request.url.startsWith(`${base}/auth/`)
+  const isSet = Object.keys(request.headers).some((name) => name.toLowerCase() === 'authorization')
+  const token = isOwn && !isSet ? await accessToken() : undefined
+  if (token !== undefined) Object.assign(request.headers, bearer(token))
+  return request
+}
+
+/** The access token of the session; undefined if nobody is signed in. */
+async function accessToken(): Promise<string | undefined> {
+  if (held !== undefined && Date.parse(held.accessTokenExpiry) - Date.now() > SKEW) return held.accessToken
+  held = undefined
+  const answer = await post('/auth/session/token')
+  if (answer.status === 401) return undefined
+  if (!answer.ok) throw new Error(`The session cannot be renewed: the service answered ${answer.status}.`)
+  held = (await answer.json()) as SessionToken
+  return held.accessToken
+}
+
+function bearer(token: string): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${token}` }
+}
+
+function post(path: string, body?: object): Promise<Response> {
+  const content =
+    body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  return fetch(base + path, { method: 'POST', ...content })
+}
+
+/** The element that the page has for the selector. */
+function element<E extends Element>(selector: string, type: new () => E): E {
+  const found = document.querySelector(selector)
+  if (!(found instanceof type)) throw new Error(`The page has no ${selector}.`)
+  return found
+}

@@ -1,0 +1,100 @@
+import type { Operation, Resource } from '../data/data-client.js'
+import { code, escapeHtml, htmlPage, link, table } from '../http/html-page.js'
+
+/** What the pages say about where they are served. */
+export interface DocsPlace {
+  /** The public base URL. */
+  readonly base: string
+  /** Whether browsers get lists and rows from a renderer. */
+  readonly isRendered: boolean
+}
+
+/** Where the page of a resource is. The segment before its name keeps names such as `try` apart from other pages. */
+export function resourcePageUrl(base: string, resource: string): string {
+  return `${base}/docs/resources/${resource}`
+}
+
+/** The page that leads to everything else. A link to `/docs#products` still finds the resource. */
+export function docsOverview(
+  { resources, operations }: { readonly resources: readonly Resource[]; readonly operations: readonly Operation[] },
+  { base, isRendered }: DocsPlace
+): string {
+  return htmlPage(
+    'Resources',
+    `<h1>Resources</h1>
+<p>Every resource has the same routes, parameters and answers below ${code(base)}.
+${link(`${base}/docs/try`, 'Try them out')} in the browser, with your own account. The whole contract, for programs, is in
+${link(`${base}/openapi.json`, 'openapi.json')}. Every refusal has a code; ${link(`${base}/problems`, 'the problem pages')}
+say what each means.</p>
+<p>A resource with public reads needs no token to be read. Everything else takes
+${code('Authorization: Bearer <access token>')}. ${code('POST /auth/login')} opens a session and answers an access token, and
+${code('POST /auth/session/token')} a fresh one. An account is made by whoever runs the service, with
+${code('uniform-rest account add <email>')}; ${code('POST /auth/password')} changes its password.</p>
+${isRendered ? RENDERED : ''}
+${table([
+  ['Resource', 'What it holds', 'Reads'],
+  ...resources.map(({ name, description, publicReads }) => [
+    `<a id="${escapeHtml(name)}" href="${escapeHtml(resourcePageUrl(base, name))}">${escapeHtml(name)}</a>`,
+    escapeHtml(description),
+    publicReads ? 'public' : 'token'
+  ])
+])}
+${operations.length === 0 ? '' : operationsSection(operations)}
+${filters(resources)}
+${PAGES}`
+  )
+}
+
+const RENDERED = `<p>Lists and rows, ${code('/<resource>')} and ${code('/<resource>/<id>')}, answer programs in JSON and browsers with a page
+of the site, where it has one. Every other route of a resource answers both alike.</p>`
+
+function operationsSection(operations: readonly Operation[]): string {
+  const token = ({ access, permission }: Operation): string =>
+    access === 'everyone' ? 'public' : permission === '' ? 'token' : `token with ${code(permission)}`
+  return `<section id="operations">
+<h2>Operations</h2>
+<p>What the application does beside its resources. Writes take ${code('Idempotency-Key')} as creates do.</p>
+${table([
+  ['Route', 'What it does', 'For'],
+  ...operations.map((one) => [code(`${one.method} ${one.path}`), escapeHtml(one.description), token(one)])
+])}
+</section>`
+}
+
+function filters(resources: readonly Resource[]): string {
+  return `<section id="filters">
+<h2>Filters</h2>
+<p>${code('filters[<field>].operator=…&filters[<field>].value=…')} on the paged route and on the export. All conditions
+must hold. Letter case, spaces, ${code('_')} and ${code('-')} in an operator make no difference: ${code('startsWith')} is
+${code('starts with')}. ${code('in')} and ${code('between')} take items with commas between. The page of a resource has the
+operators of each of its fields.</p>
+${table([['Type', 'Operators', 'In short'], ...operatorRows(resources)])}
+</section>`
+}
+
+const PAGES = `<section id="pages">
+<h2>Pages and words</h2>
+<p>${code('X-Next-Cursor')} and ${code('X-Previous-Cursor')} of a page lead on as ${code('after=…')} and ${code('before=…')}, with the
+same sort order and filters. A page by its cursor takes the same time however many rows are before it, and rows that come or
+go meanwhile make no other row appear twice or not at all. ${code('sortColumn')} takes up to four names with commas between.</p>
+<p>${code('search=…')} on the list, the paged route and the export keeps rows that contain every word, in at least one of the
+fields that the page of the resource says are searched.</p>
+</section>`
+
+/** One row for each type, with all operators that fields of the type have. */
+function operatorRows(resources: readonly Resource[]): string[][] {
+  const types = new Map<string, { readonly operators: Set<string>; readonly short: Set<string> }>()
+  for (const { type, filterable, operators, operatorAliases } of resources.flatMap(({ properties }) => properties)) {
+    if (!filterable) continue
+    const of = types.get(type) ?? { operators: new Set(), short: new Set() }
+    for (const operator of operators) of.operators.add(operator)
+    for (const alias of operatorAliases) of.short.add(alias)
+    types.set(type, of)
+  }
+  const sorted = [...types].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return sorted.map(([type, { operators, short }]) => [
+    code(type),
+    escapeHtml([...operators].join(', ')),
+    [...short].map(code).join(', ')
+  ])
+}

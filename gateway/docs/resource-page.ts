@@ -1,0 +1,209 @@
+import type { Access, Action, Navigation, Property, Resource } from '../data/data-client.js'
+import { ownerParameterOf } from '../entity-routes/paths.js'
+import { code, escapeHtml, htmlPage, link, table } from '../http/html-page.js'
+import { operationsOf } from '../openapi/document.js'
+import { boundsInWords } from '../openapi/property-schema.js'
+import { resourcePageUrl } from './overview.js'
+import { stateDiagrams, statesInWords } from './states.js'
+
+/** The page of one resource. `base` is the public base URL. */
+export function resourcePage(resource: Resource, base: string): string {
+  const { name, description, publicReads, properties, navigations } = resource
+  const listPath = `/${name}`
+  const hasPages = resource.operations.includes('paged')
+  const heading = hasPages ? link(`${base}${listPath}/paged`, escapeHtml(name)) : escapeHtml(name)
+  return htmlPage(
+    name,
+    `<p>${link(`${base}/docs`, 'All resources')}, ${link(`${base}/docs/try`, 'try it out')}</p>
+<h1>${heading}</h1>
+<p>${escapeHtml(description)} Reads ${publicReads ? 'are public' : 'need a token'}.</p>
+<pre><code>${escapeHtml(exampleCall(resource, base))}</code></pre>
+<h2>Routes</h2>
+${table([
+  ['Route', 'What it does'],
+  ...routesOf(resource).map(({ method, path, summary }) => {
+    // A browser that asks for the list may be a renderer's (contract.md section 8).
+    const isLink = method === 'GET' && path !== listPath && !path.includes('{')
+    return [isLink ? link(base + path, code(`GET ${path}`)) : code(`${method} ${path}`), escapeHtml(summary)]
+  })
+])}
+${accessSection(resource)}
+<h2>Fields</h2>
+${table([['Field', 'Type', 'Takes part in'], ...properties.map(fieldRow)])}
+${operatorsSection(properties)}
+${navigations.length === 0 ? '' : `<h2>Navigations</h2>\n${table([['Name', 'Rows', 'With'], ...navigations.map((one) => navigationRow(one, base))])}`}
+${actionsSection(resource)}`
+  )
+}
+
+/** Who may do what. */
+function accessSection(resource: Resource): string {
+  const { readAccess, writeAccess, operations, actions } = resource
+  const writes = [...operations.filter((one) => WRITES.has(one)), ...(actions.length === 0 ? [] : ['actions'])]
+  const rows = [
+    ...readAccess.flatMap(({ operations: reads, access }) =>
+      access === null ? [] : [[reads.map(code).join(', '), accessText(access)]]
+    ),
+    ...(writeAccess === null ? [] : [[writes.map(code).join(', '), accessText(writeAccess)]])
+  ]
+  // A data service of an earlier version tells no rules.
+  if (rows.length === 0) return ownerNote(resource)
+  return `<h2>Who may what</h2>
+${table([['Operations', 'For'], ...rows])}
+${ownerNote(resource)}`
+}
+
+const WRITES: ReadonlySet<string> = new Set(['create', 'batch', 'update', 'delete'])
+
+/** Who is meant, and which rows, as HTML. */
+function accessText({ kind, permission, property, parts }: Access): string {
+  switch (kind) {
+    case 'ACCESS_KIND_EVERYONE':
+      return 'everyone, without a token too'
+    case 'ACCESS_KIND_PERMISSION':
+      return `callers with ${code(permission)}`
+    case 'ACCESS_KIND_OWN_ROWS':
+      return `owners: ${property === '' ? 'their own rows' : `the rows whose ${code(property)} is their own`}; all rows with the role that the service names for it`
+    case 'ACCESS_KIND_ROWS':
+      return 'the rows that a rule of the resource lets the caller see'
+    case 'ACCESS_KIND_ANY_OF':
+      return parts.map(accessText).join(', <em>or</em> ')
+    case 'ACCESS_KIND_ALL_OF':
+      return parts.map(accessText).join(', <em>and only</em> ')
+    default:
+      return 'callers whom the data service lets'
+  }
+}
+
+/** The operators of each field that can be filtered by. */
+function operatorsSection(properties: readonly Property[]): string {
+  const filtered = properties.filter(({ filterable }) => filterable)
+  if (filtered.length === 0) return ''
+  return `<h2>Filters</h2>
+${table([
+  ['Field', 'Operators', 'In short'],
+  ...filtered.map(({ name, operators, operatorAliases }) => [
+    code(name),
+    escapeHtml(operators.join(', ')),
+    operatorAliases.map(code).join(', ')
+  ])
+])}`
+}
+
+/** The actions with their states, and pictures of the states. */
+function actionsSection(resource: Resource): string {
+  const { name, actions, deleteCondition } = resource
+  const diagrams = stateDiagrams(resource)
+  const deletes = deleteCondition === '' ? '' : `<p>${escapeHtml(deleteCondition)}</p>`
+  if (actions.length === 0) return deletes
+  return `<h2>Actions</h2>
+<p>Each is ${code(`PUT /${name}/{id}/<action>`)} with ${code('If-Match')}, the ${code('ETag')} of the row.</p>
+${diagrams}
+${table([['Action', 'What it does', 'Body', 'For', 'From', 'To'], ...actions.map(actionRow)])}
+${deletes}`
+}
+
+/** Names the operations that take the owner parameter. Empty if none does. */
+function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
+  const operations = ownerFiltered.map((operation) => (operation === 'act' ? 'every action' : code(operation)))
+  const own = reads.filter((read) => read.ownerFiltered).map(({ name }) => code(name))
+  const filtered = [...operations, ...own]
+  if (filtered.length === 0) return ''
+  return `<p>${code(`?${ownerParameter}=…`)} names the owner whose rows are meant, the caller's own, on ${filtered.join(', ')}.</p>`
+}
+
+function fieldRow(property: Property): string[] {
+  const { name, filterable, sortable, searchable, setOnCreate, requiredOnCreate, setOnUpdate, readableBy } = property
+  const uses = [
+    ...(filterable ? ['filter'] : []),
+    ...(sortable ? ['sort'] : []),
+    ...(searchable ? ['search'] : []),
+    ...(setOnCreate ? [requiredOnCreate ? 'create (required)' : 'create'] : []),
+    ...(setOnUpdate ? ['update'] : [])
+  ]
+  const readers = readableBy.length === 0 ? '' : `, for callers with ${readableBy.map(code).join(' and ')}`
+  return [code(name), escapeHtml(typeText(property)), `${uses.length === 0 ? 'answers' : uses.join(', ')}${readers}`]
+}
+
+/** `int from 1 to 1000`, `decimal(10,2) at least 0`, `string of 1 to 200`, each with `or null` if the field is nullable. */
+function typeText(property: Property): string {
+  const { type, nullable, precision, scale, words } = property
+  const size = type === 'decimal' ? `(${precision},${scale})` : lengthText(property)
+  const bounds = boundsInWords(property)
+  const of = words.length === 0 ? '' : ` of ${words.join(', ')}`
+  return `${type}${size}${of}${bounds === '' ? '' : ` ${bounds}`}${nullable ? ' or null' : ''}`
+}
+
+function lengthText({ minLength, maxLength }: Property): string {
+  if (maxLength === 0) return ''
+  return minLength === 0 ? ` up to ${maxLength}` : ` of ${minLength} to ${maxLength}`
+}
+
+function navigationRow({ name, kind, resource, properties, navigations }: Navigation, base: string): string[] {
+  const rows = link(resourcePageUrl(base, resource), escapeHtml(resource))
+  return kind === 'NAVIGATION_KIND_CHILDREN'
+    ? [
+        code(name),
+        [...properties, ...navigations].map((child) => code(child.name)).join(', '),
+        code('includeChildren=true')
+      ]
+    : kind === 'NAVIGATION_KIND_MANY_TO_MANY'
+      ? [code(name), `of ${rows}`, code('includeChildren=true')]
+      : [code(name), `one of ${rows}`, code('includeFKs=true')]
+}
+
+function actionRow({ name, description, input, childPrecondition, permission, states, becomes }: Action): string[] {
+  const members = [
+    ...input.map((member) => `${code(member.name)} ${escapeHtml(typeText(member))}`),
+    ...(childPrecondition === '' ? [] : [`${code(childPrecondition)} of the child`])
+  ]
+  return [
+    code(name),
+    escapeHtml(description),
+    members.length === 0 ? 'none' : members.join('<br>'),
+    permission === '' ? 'writers' : `writers with ${code(permission)}`,
+    states.length === 0 ? 'any state' : escapeHtml(statesInWords(states)),
+    becomes.length === 0 ? 'not said' : escapeHtml(statesInWords(becomes))
+  ]
+}
+
+/** An example call for a shell, with a filter, a sort order and a selection of fields. */
+function exampleCall(resource: Resource, base: string): string {
+  const { name, label, properties, operations, publicReads } = resource
+  const token = publicReads ? '' : ` -H "Authorization: Bearer $TOKEN"`
+  if (!operations.includes('paged')) return `curl -i '${base}/${name}${query(owner(resource, 'list'))}'${token}`
+  const byLabel = properties.find((one) => one.name === label && one.operators.includes('contains'))
+  const sorted = properties.find((one) => one.sortable && one.name === label)
+  const parameters = [
+    ...(byLabel === undefined ? [] : [`filters[${label}].operator=contains`, `filters[${label}].value=a`]),
+    ...(sorted === undefined ? [] : [`sortColumn=${sorted.name}`, 'sortDirection=desc']),
+    ...owner(resource, 'paged'),
+    'pageSize=5',
+    `fields=${[...new Set(['id', label])].join(',')}`
+  ]
+  return `curl -gi '${base}/${name}/paged${query(parameters)}'${token}`
+}
+
+function owner(resource: Resource, operation: 'list' | 'paged'): string[] {
+  const parameter = ownerParameterOf(resource, operation)
+  return parameter === undefined ? [] : [`${parameter}=1`]
+}
+
+function query(parameters: readonly string[]): string {
+  return parameters.length === 0 ? '' : `?${parameters.join('&')}`
+}
+
+interface Route {
+  readonly method: string
+  readonly path: string
+  readonly summary: string
+}
+
+/** The routes of a resource except its actions, as in the OpenAPI document. */
+function routesOf(resource: Resource): Route[] {
+  return operationsOf({ ...resource, actions: [] }).map(({ method, path, document }) => ({
+    method: method.toUpperCase(),
+    path,
+    summary: document.summary
+  }))
+}

@@ -1,0 +1,133 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import fp from 'fastify-plugin'
+import { DomainError } from '../../shared/errors.js'
+import { escapeHtml, link } from '../http/html-page.js'
+import type { PublicAddress } from '../http/public-address.js'
+import { answerOtherMethods } from '../server/methods.js'
+
+/** The files of the page: two of swagger-ui, which the build puts beside the page's own script (docs/decisions/044). */
+const FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'try-out.js'] as const
+
+type FileName = (typeof FILES)[number]
+
+function contentOf(name: FileName): Promise<Buffer> {
+  return readFile(new URL(`./browser/${name}`, import.meta.url))
+}
+
+/** Made at the first request of the page, since most gateways never show it. The bytes are not kept. */
+const hashes = new Map<FileName, Promise<string>>()
+
+function hashOf(name: FileName): Promise<string> {
+  const known = hashes.get(name)
+  if (known !== undefined) return known
+  const made = contentOf(name).then((bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 16))
+  hashes.set(name, made)
+  // A file that could not be read is read again.
+  made.catch(() => hashes.delete(name))
+  return made
+}
+
+function isFileName(name: string): name is FileName {
+  return FILES.some((one) => one === name)
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8'
+}
+
+/** `GET /docs/try`, and its files at `/docs/try/{hash}/{file}`, which browsers keep. */
+export const tryOutRoutes = fp<{ address: PublicAddress; hasSignIn: boolean }>(
+  async (app, { address, hasSignIn }) => {
+    const pageUrl = '/docs/try'
+    answerOtherMethods(app, { url: pageUrl, routed: ['GET', 'HEAD'] })
+    app.get(pageUrl, async (_request, reply) => {
+      const nonce = randomBytes(16).toString('base64')
+      const paths = new Map<FileName, string>()
+      for (const name of FILES) {
+        paths.set(name, `${address.prefix}${pageUrl}/${await hashOf(name)}/${name}`)
+      }
+      const page = tryOutPage({ prefix: address.prefix, hasSignIn, nonce, paths })
+      return reply.headers(pageHeaders(nonce)).send(page)
+    })
+
+    const fileUrl = '/docs/try/:hash/:file'
+    answerOtherMethods(app, { url: fileUrl, routed: ['GET', 'HEAD'] })
+    app.get<{ Params: { hash: string; file: string } }>(fileUrl, async (request, reply) => {
+      const { hash, file } = request.params
+      if (!isFileName(file)) throw new DomainError('route.not-found', 'There is no file of this name; see /docs/try.')
+      // While gateways of two versions serve, a page of the one may get a file of the other, which is not kept.
+      const isSame = hash === (await hashOf(file))
+      return reply
+        .header('cache-control', isSame ? 'public, max-age=31536000, immutable' : 'no-store')
+        .type(TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream')
+        .send(await contentOf(file))
+    })
+  },
+  { name: 'try-out-routes', dependencies: ['problem-responses'], fastify: '5.x' }
+)
+
+/**
+ * Scripts and style sheets are those that the page names with its nonce, and requests go to this origin alone. The library has
+ * its icons in `data:` URLs.
+ */
+function pageHeaders(nonce: string): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-security-policy':
+      `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src data:; connect-src 'self'; ` +
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  }
+}
+
+interface TryOutPage {
+  readonly prefix: string
+  /** Whether accounts of an OpenID provider can sign in. */
+  readonly hasSignIn: boolean
+  readonly nonce: string
+  readonly paths: ReadonlyMap<FileName, string>
+}
+
+function tryOutPage({ prefix, hasSignIn, nonce, paths }: TryOutPage): string {
+  const path = (name: FileName): string => escapeHtml(paths.get(name) ?? '')
+  const provider = hasSignIn
+    ? `\n<p>${link(`${prefix}/auth/sign-in?returnTo=${encodeURIComponent(`${prefix}/docs/try`)}`, 'Sign in with your provider')}</p>`
+    : ''
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Try it out</title>
+<link rel="stylesheet" href="${path('swagger-ui.css')}" nonce="${nonce}">
+<style nonce="${nonce}">${STYLE}</style>
+<script src="${path('swagger-ui-bundle.js')}" nonce="${nonce}" defer></script>
+<script src="${path('try-out.js')}" type="module" nonce="${nonce}"></script>
+</head>
+<body>
+<header>
+<p>${link(`${prefix}/docs`, 'All resources')}</p>
+<form id="sign-in" hidden>
+<label>E-mail address <input name="email" type="email" autocomplete="username" required></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+<button>Sign in</button>${provider}
+</form>
+<button id="sign-out" type="button" hidden>Sign out</button>
+<p id="message" role="status"></p>
+<noscript><p>Trying out needs JavaScript. ${link(`${prefix}/docs`, 'The pages of the resources')} do not.</p></noscript>
+</header>
+<main id="reference"></main>
+</body>
+</html>
+`
+}
+
+const STYLE = `
+body { margin: 0; background: #fff; color: #222; }
+header { font: 1rem/1.5 system-ui, sans-serif; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; max-width: 1460px; margin: 0 auto; padding: .5rem 20px; }
+header p { margin: 0; }
+form { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; }
+[hidden] { display: none; }
+`

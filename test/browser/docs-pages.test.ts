@@ -1,0 +1,121 @@
+/// <reference lib="dom" />
+import { expect } from 'chai'
+import type { Browser, Page } from 'playwright-core'
+import { accessibilityViolations } from './axe.js'
+import { Shop } from './shop.js'
+import { launchBrowser, Visit } from './visit.js'
+
+const VIEWPORTS = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } } as const
+
+/** What swagger-ui renders wrong by itself. */
+const OF_THE_LIBRARY = [] as const
+
+describe('the documentation and the shop in a browser', function () {
+  this.timeout(90_000)
+  let shop: Shop
+  let browser: Browser
+  let visit: Visit
+
+  before(async () => {
+    shop = await Shop.start()
+    browser = await launchBrowser()
+  })
+  after(async () => {
+    await browser?.close()
+    await shop?.stop()
+  })
+  afterEach(() => visit.context.close())
+
+  it('lets an account try out what it may do, with its token in memory alone and within the policy of the page', async () => {
+    visit = await Visit.start(browser)
+    const asked: string[] = []
+    visit.context.on('request', (request) => asked.push(request.url()))
+    const page = await visit.open(`${shop.url()}/docs/try`)
+    expect(await shownDocument(page)).to.not.contain('costPrice')
+
+    const signedIn = page.waitForResponse('**/openapi.json')
+    await page.getByLabel('E-mail address').fill('clerk@example.com')
+    await page.getByLabel('Password').fill('demo-password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    const { authorization = '' } = await (await signedIn).request().allHeaders()
+    expect(authorization).to.match(/^Bearer /)
+
+    const answer = await triedOut(page, 'customers')
+    expect([answer.status, new URL(answer.url).pathname, answer.authorization]).to.deep.equal([
+      200,
+      '/customers/paged',
+      authorization
+    ])
+    expect(answer.shown).to.contain('"email"')
+    expect(
+      await page.evaluate(() => JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }]))
+    ).to.equal('["",{},{}]')
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('E-mail address').waitFor()
+    expect((await triedOut(page, 'customers')).status).to.equal(401)
+    expect(asked.filter((url) => !/^(?:data|blob):/.test(url) && !url.startsWith(`${shop.url()}/`))).to.deep.equal([])
+    // The browser reports the 401 of a request without a session, too.
+    expect(visit.complaints.filter((text) => !text.includes('status of 401'))).to.deep.equal([])
+  })
+
+  for (const [size, viewport] of Object.entries(VIEWPORTS)) {
+    it(`has no violation that axe finds, on a screen of a ${size}`, async () => {
+      visit = await Visit.start(browser, { viewport })
+      const page = await visit.open(shop.url())
+      const found: string[] = []
+      const judge = async (path: string): Promise<void> => {
+        await page.goto(shop.url() + path, { waitUntil: 'networkidle' })
+        await page.locator('[aria-busy]').waitFor({ state: 'detached' })
+        for (const violation of await accessibilityViolations(page)) found.push(`${path}: ${violation}`)
+      }
+      for (const path of [
+        '/docs',
+        '/docs/resources/orders',
+        '/problems',
+        '/problems/conflict',
+        '/',
+        '/products/517',
+        '/sign-in'
+      ]) {
+        await judge(path)
+      }
+      await page.goto(`${shop.url()}/docs/try`, { waitUntil: 'networkidle' })
+      await page.locator('.opblock-tag').first().click()
+      for (const violation of await accessibilityViolations(page, OF_THE_LIBRARY)) found.push(`/docs/try: ${violation}`)
+      await visit.signIn(shop.url(), 'ada')
+      for (const path of ['/cart', '/orders', '/account', '/stock']) await judge(path)
+      expect(found).to.deep.equal([])
+    })
+  }
+})
+
+/** The document that the page has got, as text. */
+async function shownDocument(page: Page): Promise<string> {
+  const [answer] = await Promise.all([page.waitForResponse('**/openapi.json'), page.reload()])
+  return answer.text()
+}
+
+interface TriedOut {
+  readonly url: string
+  readonly status: number
+  readonly authorization: string | undefined
+  /** What the page shows of the answer. */
+  readonly shown: string
+}
+
+/** Opens the paged read of a resource in the page, and runs it. */
+async function triedOut(page: Page, resource: string): Promise<TriedOut> {
+  const section = page.locator(`.opblock-tag-section:has([data-tag="${resource}"])`)
+  await section.locator('.opblock-tag').click()
+  const operation = section.locator(`.opblock-get:has([data-path="/${resource}/paged"])`)
+  await operation.locator('.opblock-summary-control').click()
+  await operation.getByRole('button', { name: 'Try it out' }).click()
+  const [answer] = await Promise.all([
+    page.waitForResponse(`**/${resource}/paged**`),
+    operation.getByRole('button', { name: 'Execute' }).click()
+  ])
+  const shown = await operation.locator('.live-responses-table').innerText()
+  const { authorization } = await answer.request().allHeaders()
+  return { url: answer.url(), status: answer.status(), authorization, shown }
+}
