@@ -118,7 +118,7 @@ function tryOutPage({ prefix, hasSignIn, nonce, paths }: TryOutPage): string {
 <p id="message" role="status"></p>
 <noscript><p>Trying out needs JavaScript. ${link(`${prefix}/docs`, 'The pages of the resources')} do not.</p></noscript>
 </header>
-<main id="reference"></main>
+<div id="reference"></div>
 </body>
 </html>
 `
