@@ -17,6 +17,22 @@ declare const SwaggerUIBundle: (options: {
   readonly requestInterceptor: (request: TriedRequest) => Promise<TriedRequest>
 }) => unknown
 
+/** As much of the OpenAPI document as is changed. */
+interface ApiDocument {
+  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: readonly Parameter[] }>>>>
+}
+
+interface Parameter extends Examples {
+  readonly required?: boolean
+  readonly schema?: Examples
+}
+
+interface Examples {
+  example?: unknown
+  examples?: unknown
+}
+
 interface TriedRequest {
   readonly url: string
   readonly headers: Record<string, string>
@@ -83,7 +99,7 @@ async function show(): Promise<void> {
   signOutButton.hidden = token === undefined
   const answer = await fetch(`${base}/openapi.json`, { headers: token === undefined ? {} : bearer(token) })
   if (!answer.ok) throw new Error(`The document cannot be had: the service answered ${answer.status}.`)
-  const spec = { ...((await answer.json()) as object), servers: [{ url: base }] }
+  const spec = { ...prepared((await answer.json()) as ApiDocument), servers: [{ url: base }] }
   const domNode = document.createElement('div')
   place.replaceChildren(domNode)
   SwaggerUIBundle({
@@ -98,6 +114,20 @@ async function show(): Promise<void> {
     persistAuthorization: false,
     requestInterceptor: withToken
   })
+}
+
+/** The document without examples of optional parameters, all of which swagger-ui would send unasked. */
+function prepared(document: ApiDocument): ApiDocument {
+  const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
+  const inline = operations.flatMap(({ parameters = [] }) => parameters)
+  for (const parameter of [...Object.values(document.components.parameters), ...inline]) {
+    if (parameter.required === true) continue
+    delete parameter.example
+    delete parameter.examples
+    delete parameter.schema?.example
+    delete parameter.schema?.examples
+  }
+  return document
 }
 
 /** Adds the access token to a request of this service that has none yet. */
