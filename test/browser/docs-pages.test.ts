@@ -59,7 +59,7 @@ describe('the documentation and the shop in a browser', function () {
     expect(authorization).to.match(/^Bearer /)
 
     const answer = await triedOut(page, 'customers')
-    expect([answer.status, new URL(answer.url).pathname, answer.authorization]).to.deep.equal([
+    expect([answer.status, new URL(answer.url).pathname, answer.authorization], answer.shown).to.deep.equal([
       200,
       '/customers/paged',
       authorization

@@ -31,6 +31,7 @@ interface Parameter extends Examples {
 interface Examples {
   example?: unknown
   examples?: unknown
+  default?: unknown
 }
 
 interface TriedRequest {
@@ -116,7 +117,7 @@ async function show(): Promise<void> {
   })
 }
 
-/** The document without examples of optional parameters, all of which swagger-ui would send unasked. */
+/** The document without examples and defaults of optional parameters, all of which swagger-ui would send unasked. */
 function prepared(document: ApiDocument): ApiDocument {
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
   const inline = operations.flatMap(({ parameters = [] }) => parameters)
@@ -126,6 +127,7 @@ function prepared(document: ApiDocument): ApiDocument {
     delete parameter.examples
     delete parameter.schema?.example
     delete parameter.schema?.examples
+    delete parameter.schema?.default
   }
   return document
 }
