@@ -139,7 +139,7 @@ export interface ActionCall {
 }
 
 /** What `effect` of an action gets: nothing of the row. */
-export type EffectCall = Pick<ActionCall, 'input' | 'now' | 'newCode'>
+type EffectCall = Pick<ActionCall, 'input' | 'now' | 'newCode'>
 
 /** What `prepare` of a creation gets: the validated values and children of the body. */
 export interface CreationCall extends Omit<ActionCall, 'root' | 'children' | 'child'> {

@@ -30,7 +30,7 @@ export async function accessibilityViolations(page: Page, exceptions: readonly E
     for (const { target, failureSummary = '' } of nodes) {
       const selector = target.flat().join(' ')
       const isExcepted = await page.evaluate(
-        ([element, parts]) => parts.some((part) => document.querySelector(element)?.closest(part) != null),
+        ([element, parts]) => parts.some((part) => (document.querySelector(element)?.closest(part) ?? null) !== null),
         [selector, within] as const
       )
       if (!isExcepted) found.push(`${id}: ${selector} (${failureSummary.replaceAll(/\s+/g, ' ')})`)

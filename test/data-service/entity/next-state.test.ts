@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { ActionCall, EffectCall } from '../../../data-service/entity/action.js'
+import type { ActionCall } from '../../../data-service/entity/action.js'
 import { everyone, permission } from '../../../data-service/entity/access.js'
 import { reject } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
@@ -39,7 +39,7 @@ const call = (name: string): ActionCall => ({ root: { name }, now: 'now' }) as u
 async function outcomeOf(action: string, name = ''): Promise<unknown> {
   const found = lamps.actions.get(action)
   if (found === undefined) throw new Error(`There is no ${action}`)
-  return found.change === undefined ? found.effect(call(name) as EffectCall) : await found.change(call(name))
+  return found.change === undefined ? found.effect(call(name)) : await found.change(call(name))
 }
 
 describe('the state that an action leaves a row in', () => {
