@@ -40,7 +40,7 @@ export class DocumentCheck {
     const counts = this.#counts
     this.#counts = NOTHING
     process.stdout.write(`      against the document: ${JSON.stringify(counts)}\n`)
-    if (counts.exchanges === 0 && counts.withoutDocument > 0) throw new Error('There was no document.')
+    if (counts.exchanges === 0 && counts.withoutDocument > 0) throw new Error('No gateway had a document.')
   }
 
   #count(what: keyof typeof NOTHING): void {
@@ -69,7 +69,7 @@ export class DocumentCheck {
       call(base, `${prefix}/openapi.json`, { headers }).catch(() => undefined)
     let prefix = ''
     let answer = await ask(prefix)
-    if (answer?.status === 404) {
+    if (answer?.status === 404 && answer.headers['content-type'] === 'application/problem+json') {
       prefix = prefixOf(answer)
       answer = await ask(prefix)
     }
