@@ -18,9 +18,10 @@ import {
   type PendingStatements,
   pendingStatements
 } from '../data-service/sql/schema/migrate.js'
-import { type Migration, schemaAfter } from '../data-service/sql/schema/migration.js'
+import { type Migration, plan, schemaAfter } from '../data-service/sql/schema/migration.js'
 import { migrationFile } from '../data-service/sql/schema/migration-file.js'
 import { type Migrations, numberOf } from '../data-service/sql/schema/migration-folder.js'
+import { rollingUpgrade } from '../data-service/sql/schema/rolling-upgrade.js'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger } from '../shared/logger.js'
 import { loadApplication, type LoadedApplication } from './application.js'
@@ -31,11 +32,12 @@ const USAGE = `Usage: uniform-rest migrate                   runs what the datab
          --may-alter <table>                  lets migrations alter and refer to a table that none of them made
        uniform-rest migrate --dry-run         prints its statements and runs nothing
        uniform-rest migrate --grants <acc.>   prints what an account of the server must be granted
-       uniform-rest migrate status            lists what has run, and what entities and migrations say differently
+       uniform-rest migrate status            lists what has run, says whether what is pending allows a rolling upgrade,
+                                              and compares the migrations with the entity files
        uniform-rest migrate create <name>     writes the next migration: what the entities need and no migration makes
          --rename <table.column>:<column>     keeps the values of a column with another name; <table>:<table> for a table
          --default <table.column>=<value>     the value of rows that are there
-         --allow-drops                        drops what no entity names
+         --allow-drops                        drops tables, columns and indexes that are in no entity file
          --allow-data-loss                    makes types narrower
          --empty                              writes a file without steps, to be filled by hand
          --second-store                       for the database of \`secondStore\`
@@ -266,6 +268,7 @@ async function printStatus(store: OpenStore): Promise<number> {
   }
   const unknown = [...applied].filter((name) => !all.some((one) => one.name === name)).toSorted()
   for (const name of unknown) print(`  applied  ${name}, which the application does not have`)
+  printRollingUpgrade(all, applied)
   const found = differenceOf(store, { application, names: tables })
   const differs = [...found.steps.map(stepText), ...found.problems]
   if (differs.length > 0) {
@@ -273,10 +276,35 @@ async function printStatus(store: OpenStore): Promise<number> {
     for (const text of differs) print(`  - ${text}`)
     print(`  \`uniform-rest migrate create <name>${store.which === 'second' ? ' --second-store' : ''}\` writes it.`)
   }
-  if (found.kept.length > 0) print('  Migrations made what no entity names, and it stays:')
+  if (found.kept.length > 0) {
+    print('  These are in the tables and in no entity file. They stay; `migrate create` with --allow-drops drops them:')
+  }
   for (const text of found.kept) print(`  - ${text}`)
   const isPending = all.some(({ name }) => !applied.has(name))
   return isPending || differs.length > 0 ? 1 : 0
+}
+
+/** Says whether data services of the version before can go on while the pending migrations run and new ones are started. */
+function printRollingUpgrade(all: readonly Migration[], applied: ReadonlySet<string>): void {
+  const pending = plan(all).planned.filter(({ name }) => !applied.has(name))
+  // No version serves from a database in which nothing has run.
+  if (pending.length === 0 || applied.size === 0) return
+  const { verdict, unsafe, unknown } = rollingUpgrade(pending)
+  switch (verdict) {
+    case 'safe':
+      print('  A rolling upgrade is safe: the pending migrations only add to the tables.')
+      return
+    case 'unsafe':
+      print('  A rolling upgrade is not safe, unless the version that serves now uses nothing of this:')
+      break
+    case 'unknown':
+      print(
+        '  Read these steps to know whether a rolling upgrade is safe. All other pending steps only add to the tables:'
+      )
+  }
+  for (const text of unsafe) print(`  - ${text}`)
+  if (unsafe.length > 0 && unknown.length > 0) print('  Read these steps too, which nothing but a reader can judge:')
+  for (const text of unknown) print(`  - ${text}`)
 }
 
 function differenceOf(
@@ -321,7 +349,7 @@ async function createMigration(
   if (found.problems.length > 0) {
     throw new Failure(`Nothing was written.\n- ${found.problems.join('\n- ')}`)
   }
-  for (const text of found.kept) print(`No entity names ${text}: it stays, unless --allow-drops is given.`)
+  for (const text of found.kept) print(`No entity file has ${text}: it stays. --allow-drops drops it.`)
   if (found.steps.length === 0 && !isEmpty) {
     print('The migrations make all that the entities need: nothing was written.')
     return 0

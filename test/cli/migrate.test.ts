@@ -84,12 +84,14 @@ describe('uniform-rest migrate', function () {
   it('prints its statements and runs none, and then runs them once', async () => {
     const dry = await migrate('--dry-run')
     expect(dry.stdout).to.include('-- DATABASE_URL: 001-first\nCREATE TABLE IF NOT EXISTS `rooms`')
-    expect((await migrate('status')).stdout).to.include('pending  001-first')
+    const status = await migrate('status')
+    // No version serves from a database in which nothing has run.
+    expect(status.stdout).to.include('pending  001-first').and.not.include('rolling upgrade')
     expect((await migrate()).stdout).to.match(/^DATABASE_URL: ran 001-first$/m)
     expect((await migrate()).stdout).to.match(/^DATABASE_URL: all \d+ migrations have run\n$/)
-    const status = await migrate('--status')
-    expect(status.stdout).to.include('applied  001-first').and.not.include('- ')
-    expect(status.code).to.equal(0)
+    const afterwards = await migrate('--status')
+    expect(afterwards.stdout).to.include('applied  001-first').and.not.include('- ')
+    expect(afterwards.code).to.equal(0)
     expect((await migrate('create', 'again')).stdout).to.include('nothing was written')
   })
 
@@ -124,16 +126,32 @@ describe('uniform-rest migrate', function () {
     const entities = await readFile(join(folder, 'entities.ts'), 'utf8')
     await writeFile(join(folder, 'entities.ts'), entities.replace('weight: decimal', 'grams: decimal'))
     expect((await migrate('--create', 'more', ...flags)).stdout).to.include('Wrote migrations/002-more.ts')
+    expect((await migrate('status')).stdout).to.include(
+      '  pending  002-more\n' +
+        '  A rolling upgrade is not safe, unless the version that serves now uses nothing of this:\n' +
+        '  - 002-more: renames the column note_marks.weight to grams\n'
+    )
     const text = await file('002-more.ts')
     expect(text).to.include("renameColumn('note_marks', 'weight', 'grams')")
     expect(text).to.include("t.varchar('head', 9).default(\"it's new\")").and.include("t.int('code').default(7)")
     await compile()
     expect((await migrate()).stdout).to.equal('DATABASE_URL: ran 002-more\n')
     expect((await migrate('status')).code).to.equal(0)
+    const changed = await readFile(join(folder, 'entities.ts'), 'utf8')
+    await writeFile(join(folder, 'entities.ts'), changed.replace(', code: int()', ''))
+    const kept = await migrate('status')
+    expect(kept.code).to.equal(0)
+    expect(kept.stdout).to.include(
+      '  These are in the tables and in no entity file. They stay; `migrate create` with --allow-drops drops them:\n' +
+        '  - the column notes.code\n'
+    )
   })
 
   it('writes an empty file for what no entity shows', async () => {
     expect((await migrate('create', 'by-hand', '--empty')).stdout).to.include('Wrote migrations/003-by-hand.ts')
+    expect((await migrate('status')).stdout).to.include(
+      '  pending  003-by-hand\n  A rolling upgrade is safe: the pending migrations only add to the tables.\n'
+    )
     expect(await file('003-by-hand.ts')).to.equal(
       "import type { Migration } from 'uniform-rest'\n\n" +
         "export const migration: Migration = {\n  name: '003-by-hand',\n  steps: []\n}\n"

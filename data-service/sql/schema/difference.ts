@@ -18,7 +18,7 @@ export interface Difference {
   readonly steps: readonly TableStep[]
   /** Differences that no step covers unless the author says more, a sentence each that names the flag. */
   readonly problems: readonly string[]
-  /** What migrations made and no entity names. It stays unless drops are allowed. */
+  /** Tables, columns and indexes that migrations made and that are in no entity file. They stay unless drops are allowed. */
   readonly kept: readonly string[]
 }
 
@@ -321,7 +321,7 @@ class Differences {
     }
   }
 
-  /** What no entity names. Indexes of several columns and foreign keys stay: no entity file can say them. */
+  /** Drops what is in no entity file. Indexes of several columns and foreign keys stay: no entity file can say them. */
   drop(): void {
     const { engineTables } = this.#options
     for (const [made, wanted] of this.#both()) {

@@ -8,7 +8,14 @@ import type { Ddl } from '../engines/schema-tools.js'
 import type { OwnTables } from '../engines/own-tables.js'
 import type { PresentTable } from '../engines/tables.js'
 import { type Allowed, begunMark, lookFirst, NOTHING_NAMED, readRecord, takenOverMark } from './look-first.js'
-import { type Migration, type MigrationDatabase, plan, type PlannedMigration, statementsOf } from './migration.js'
+import {
+  type Migration,
+  type MigrationDatabase,
+  plan,
+  type PlannedMigration,
+  type PlannedStep,
+  statementsOf
+} from './migration.js'
 
 interface MigrateOptions {
   readonly own: OwnTables
@@ -142,7 +149,7 @@ function batches(pending: readonly PlannedMigration[], ddl: Ddl) {
   return all
 }
 
-async function runStep(step: PlannedMigration['steps'][number], ddl: Ddl, database: MigrationDatabase): Promise<void> {
+async function runStep(step: PlannedStep, ddl: Ddl, database: MigrationDatabase): Promise<void> {
   if ('step' in step) {
     const present = await presentTable(step.step.table, ddl, database)
     for (const statement of ddl.statements(step, present)) await database.run(statement)

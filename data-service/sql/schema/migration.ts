@@ -56,8 +56,11 @@ export interface MigrationDatabase {
 export interface PlannedMigration {
   readonly name: string
   readonly baseline: boolean
-  readonly steps: readonly (TableChange | Exclude<Step, TableStep>)[]
+  readonly steps: readonly PlannedStep[]
 }
+
+export type PlannedStep =
+  TableChange | RunStep | EngineTablesStep | (Omit<SqlStep, 'leaves'> & { readonly leaves: readonly PlannedStep[] })
 
 /** The tables that the migrations make, without those of `engineTables` and of `sql` that does not say what it leaves. */
 export function schemaAfter(migrations: readonly Migration[]): Schema {
@@ -72,11 +75,10 @@ export function plan(migrations: readonly Migration[]): {
   let schema: Schema = new Map()
   const aliases = new Map<string, string>()
   const planned = migrations.map(({ name, steps, baseline = false }) => {
-    const planStep = (step: Step): PlannedMigration['steps'][number] => {
+    const planStep = (step: Step): PlannedStep => {
       switch (step.kind) {
         case 'sql':
-          step.leaves.forEach(planStep)
-          return step
+          return { ...step, leaves: step.leaves.map(planStep) }
         case 'run':
         case 'engineTables':
           return step
@@ -100,7 +102,7 @@ export function plan(migrations: readonly Migration[]): {
 }
 
 /** The texts of a step, as they are for a database that has had the steps before it. */
-export function statementsOf(step: PlannedMigration['steps'][number], ddl: Ddl): readonly string[] {
+export function statementsOf(step: PlannedStep, ddl: Ddl): readonly string[] {
   if ('step' in step) return ddl.statements(step)
   switch (step.kind) {
     case 'sql':
