@@ -30,7 +30,7 @@ export async function loadApplication(line: CommandLine): Promise<LoadedApplicat
 
 /** As loadApplication, but undefined for a folder without an application. */
 export async function findApplication({ folder, environment }: CommandLine): Promise<LoadedApplication | undefined> {
-  const file = CONFIG_NAMES.map((name) => resolve(folder, name)).find((path) => existsSync(path))
+  const file = configIn(folder)
   if (file === undefined) return undefined
   const application = await importApplication(file)
   return {
@@ -40,9 +40,23 @@ export async function findApplication({ folder, environment }: CommandLine): Pro
   }
 }
 
-async function importApplication(file: string): Promise<Application> {
+function configIn(folder: string): string | undefined {
+  return CONFIG_NAMES.map((name) => resolve(folder, name)).find((path) => existsSync(path))
+}
+
+let typeScriptIsLoadable = false
+
+/** Gets ready to load the application of a folder, and loads nothing of it yet. */
+export async function prepareToLoad(folder: string): Promise<void> {
+  if (typeScriptIsLoadable || !/\.m?ts$/.test(configIn(folder) ?? '')) return
   // Only this loader finds `./x.ts` where a file imports `./x.js`, on every version of Node that is supported.
-  if (/\.m?ts$/.test(file)) (await import('tsx/esm/api')).register()
+  const { register } = await import('tsx/esm/api')
+  register()
+  typeScriptIsLoadable = true
+}
+
+async function importApplication(file: string): Promise<Application> {
+  await prepareToLoad(dirname(file))
   const module: unknown = await import(pathToFileURL(file).href).catch((error: unknown) => {
     throw explained(error, dirname(file))
   })

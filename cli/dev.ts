@@ -1,17 +1,46 @@
-import { isAbsolute, join, relative } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Environment } from '../shared/settings.js'
 import { loadApplication, type LoadedApplication } from './application.js'
 import type { CommandLine } from './command.js'
 import { packageFolder } from './package.js'
-import { runTogether, type Running } from './run-together.js'
+import { runTogether, type Running, type WatchedCode } from './run-together.js'
 
-/** `uniform-rest dev`: both processes with settings for a first look, and the data service again after each change of a file. */
+/** `uniform-rest dev`: both processes with settings for a first look, and again after each change of a file that they use. */
 export async function dev(line: CommandLine): Promise<number> {
   const { application, folder, environment: own } = await loadApplication(line)
   const loaded = { application, folder, environment: firstLook(own, application) }
-  return runTogether(loaded, { line, watch: true, readable: true, welcome: (running) => welcome(running, loaded) })
+  return runTogether(loaded, {
+    line,
+    watched: watchedCode(loaded),
+    readable: true,
+    welcome: (running) => welcome(running, loaded)
+  })
 }
+
+/** The files of the application and, where this package is no installed one but a checkout, its own compiled code. */
+function watchedCode({ application, folder }: LoadedApplication): WatchedCode {
+  const own = packageFolder.split(sep).includes('node_modules') ? [] : [...OWN_CODE]
+  const ownFolders = own.map(([room, users]) => [join(packageFolder, 'dist', room), users] as const)
+  const ofRenderer = application.renderer && dirname(fileURLToPath(application.renderer.module))
+  return {
+    folders: [folder, ...ownFolders.map(([path]) => path)],
+    usedBy: (file) => {
+      const isBelow = (path: string): boolean => file.startsWith(join(path, sep))
+      const users = ownFolders.find(([path]) => isBelow(path))?.[1]
+      if (users !== undefined) return users
+      // The renderer uses what is below a folder of its own, where it has one, and the data service all else.
+      const isPage = ofRenderer !== undefined && ofRenderer !== folder && isBelow(ofRenderer)
+      return [isPage ? 'renderer' : 'data-service']
+    }
+  }
+}
+
+const OWN_CODE = [
+  ['gateway', ['gateway']],
+  ['data-service', ['data-service']],
+  ['shared', ['data-service', 'gateway']]
+] as const
 
 /** What is chosen for a first look; every setting of the user comes before it. */
 export function firstLook(environment: Environment, { sample }: LoadedApplication['application']): Environment {

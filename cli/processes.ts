@@ -17,6 +17,8 @@ export interface Service {
   readonly name: string
   /** Resolves when it has ended; the text says how. */
   readonly ended: Promise<string>
+  /** Tells one that stands by to go on. */
+  proceed(): void
   stop(): Promise<void>
 }
 
@@ -57,6 +59,10 @@ export function startService(
   return {
     name,
     ended,
+    proceed: () => {
+      // Where it has ended already, `ended` tells it.
+      if (child.connected) child.send('proceed')
+    },
     stop: async () => {
       child.kill('SIGTERM')
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT)
@@ -77,6 +83,16 @@ function withSmallHeap(environment: Environment): NodeJS.ProcessEnv {
 
 /** The module of this command, for processes that run another part of it. */
 export const COMMAND_MODULE = fileURLToPath(new URL('./main.js', import.meta.url))
+
+/** What this command says to a data service that it runs itself. */
+export const DATA_SERVICE_FLAGS = {
+  /** It waits until somebody else has run the migrations that have not run. */
+  awaitMigrations: '--await-migrations',
+  /** No other data service serves the same gateway. */
+  single: '--single',
+  /** It loads its own code, and waits for a message of its parent before it loads the application. */
+  standby: '--standby'
+} as const
 
 const INTERRUPTION_INTERVAL = 500
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeFolder } from '../shared/files.js'
 import type { Environment } from '../shared/settings.js'
@@ -13,6 +12,7 @@ import {
   type Address,
   checkFree,
   COMMAND_MODULE,
+  DATA_SERVICE_FLAGS,
   freePort,
   healthy,
   interruption,
@@ -20,6 +20,7 @@ import {
   startService
 } from './processes.js'
 import { SETTINGS_TOLD, tellUnknownSettings } from './unknown-settings.js'
+import { watchFiles } from './watch-files.js'
 
 /** What serves, once all of it does. */
 export interface Running {
@@ -30,10 +31,19 @@ export interface Running {
   readonly hasRenderer: boolean
 }
 
+type ProcessName = 'data-service' | 'renderer' | 'gateway'
+
+/** Code that is about to change. */
+export interface WatchedCode {
+  readonly folders: readonly string[]
+  /** The processes that start again after a change of a file, by its absolute path. */
+  readonly usedBy: (file: string) => readonly ProcessName[]
+}
+
 interface How {
   readonly line: CommandLine
-  /** Whether the data service starts again after a change of a file of the application. */
-  readonly watch: boolean
+  /** What is watched; nothing without it. */
+  readonly watched?: WatchedCode
   /** Whether logs are shown in lines for people. */
   readonly readable: boolean
   /** Printed when everything serves. */
@@ -70,45 +80,71 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
       })
       return service
     }
-    const startDataService = (more: readonly string[] = []): Service =>
-      add(
-        startService('data-service', {
-          module: COMMAND_MODULE,
-          args: ['start', 'data-service', SETTINGS_TOLD, '--app', loaded.folder, ...more],
-          // Both processes would take the one ADMIN_PORT: it is the gateway's.
-          environment: { ...environment, ADMIN_PORT: '' },
-          readable: how.readable
-        })
-      )
+    const dataService = (...flags: readonly string[]): Service =>
+      startService('data-service', {
+        module: COMMAND_MODULE,
+        args: ['start', 'data-service', SETTINGS_TOLD, '--app', loaded.folder, DATA_SERVICE_FLAGS.single, ...flags],
+        // Both processes would take the one ADMIN_PORT: it is the gateway's.
+        environment: { ...environment, ADMIN_PORT: '' },
+        readable: how.readable
+      })
+    const rendererUrl = renderer === undefined ? {} : { RENDERER_URL: `http://${renderer.host}:${renderer.port}` }
+    const gateway = (): Service =>
+      startService('gateway', {
+        module: COMMAND_MODULE,
+        args: ['start', 'gateway', SETTINGS_TOLD, '--app', loaded.folder],
+        environment: { ...environment, ...rendererUrl, GATEWAY_PORT: String(http.port) },
+        readable: how.readable
+      })
     const serve = async (): Promise<void> => {
-      let dataService = startDataService()
+      const services = new Map<ProcessName, Service>()
+      const start = (name: ProcessName, service: Service): unknown => services.set(name, add(service))
+      start('data-service', dataService())
       // Only then the gateway: it would wait too, but with many lines in the log.
       await accepting(grpc, ending.signal)
       // A page must not come before the server that renders it.
       if (renderer !== undefined) {
-        add(startRenderer(loaded, { address: renderer, apiUrl: base, readable: how.readable }))
+        start('renderer', startRenderer(loaded, { address: renderer, apiUrl: base, readable: how.readable }))
         await accepting(renderer, ending.signal)
       }
-      const rendererUrl = renderer === undefined ? {} : { RENDERER_URL: `http://${renderer.host}:${renderer.port}` }
-      add(
-        startService('gateway', {
-          module: COMMAND_MODULE,
-          args: ['start', 'gateway', SETTINGS_TOLD, '--app', loaded.folder],
-          environment: { ...environment, ...rendererUrl, GATEWAY_PORT: String(http.port) },
-          readable: how.readable
-        })
-      )
+      start('gateway', gateway())
       await healthy(base, ending.signal)
       const facts = { base, dataService: `${grpc.host}:${grpc.port}`, hasRenderer: renderer !== undefined }
       process.stdout.write(how.welcome(facts))
-      if (!how.watch) return
-      watchApplication(loaded.folder, ending.signal, async (file) => {
-        process.stdout.write(`${file} has changed: the data service starts again.\n`)
+      if (how.watched === undefined) return
+      // A migration that was written just now is for somebody to read first.
+      const { awaitMigrations, standby } = DATA_SERVICE_FLAGS
+      const next = new Standby(() => dataService(awaitMigrations, standby), ending.signal)
+      next.prepare()
+      const restart: Readonly<Record<ProcessName, () => void>> = {
+        'data-service': () => {
+          const service = next.take()
+          start('data-service', service)
+          service.proceed()
+          // Once it serves, or has ended for a mistake: the processors are its own until then.
+          void Promise.race([accepting(grpc, ending.signal), service.ended]).then(
+            () => next.prepare(),
+            () => undefined
+          )
+        },
+        renderer: () => {
+          if (renderer === undefined) return
+          start('renderer', startRenderer(loaded, { address: renderer, apiUrl: base, readable: how.readable }))
+        },
+        gateway: () => start('gateway', gateway())
+      }
+      const { folders, usedBy } = how.watched
+      watchFiles(folders, ending.signal, async (files) => {
+        const names = [...new Set(files.flatMap(usedBy))]
+        const shown = files.map((file) => relative('', file)).join(', ')
+        process.stdout.write(`${shown} has changed: ${names.join(' and ')} start again.\n`)
         // A mistake in the changed file ends the new process, and the next change starts it again.
         restarting = true
-        await dataService.stop()
-        // A migration that was written just now is for somebody to read first.
-        dataService = startDataService(['--await-migrations'])
+        // What stands by has loaded the code of this package as it was.
+        if (files.some((file) => !file.startsWith(join(loaded.folder, sep)))) await next.drop()
+        await Promise.all(names.map(async (name) => services.get(name)?.stop()))
+        if (ending.signal.aborted) return
+        for (const name of names) restart[name]()
       })
     }
     void serve().catch((error: unknown) => ending.signal.aborted || resolve(String(error)))
@@ -123,56 +159,40 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
   return problem === undefined ? 0 : 1
 }
 
-const WATCHED = /\.(?:[cm]?[jt]s|tsx|json)$/
-const UNWATCHED = /(?:^|[/\\])(?:node_modules|\.[^/\\]*)(?:[/\\]|$)/
-/** Milliseconds that changes are gathered for, since an editor writes several files at once. */
-const GATHERED = 150
+/** The data service that starts after the next change: it has loaded all but the application, and waits. */
+class Standby {
+  readonly #start: () => Service
+  readonly #ending: AbortSignal
+  #service: Service | undefined
 
-/**
- * Calls `changed` after changes of the application's files, one call at a time. Each folder is watched by itself: Node's
- * recursive watching loses a file on Linux once an editor has put another in its place by a rename.
- */
-function watchApplication(folder: string, signal: AbortSignal, changed: (file: string) => Promise<void>): void {
-  let timer: NodeJS.Timeout | undefined
-  let last = Promise.resolve()
-  const report = (file: string): void => {
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      last = last.then(() => (signal.aborted ? undefined : changed(file)))
-    }, GATHERED)
+  /** When the signal is aborted the one that waits ends. */
+  constructor(start: () => Service, ending: AbortSignal) {
+    this.#start = start
+    this.#ending = ending
+    ending.addEventListener('abort', () => void this.drop(), { once: true })
   }
-  const watchers = new Map<string, FSWatcher>()
-  const watchFolder = (path: string): void => {
-    watchers.get(path)?.close()
-    // Where a system cannot watch (too many files, say) everything else still works.
-    try {
-      const watcher = watch(join(folder, path), { signal }, (_event, name) => {
-        if (name === null) return
-        const file = join(path, name)
-        if (UNWATCHED.test(file)) return
-        // A folder that is new, or comes back.
-        if (isFolder(join(folder, file))) watchFolder(file)
-        else if (WATCHED.test(file)) report(file)
-      })
-      watcher.on('error', tellUnwatched)
-      watchers.set(path, watcher)
-      for (const entry of readdirSync(join(folder, path), { withFileTypes: true })) {
-        const below = join(path, entry.name)
-        if (entry.isDirectory() && !UNWATCHED.test(below)) watchFolder(below)
-      }
-    } catch (error) {
-      tellUnwatched(error)
-    }
+
+  prepare(): void {
+    if (this.#ending.aborted || this.#service !== undefined) return
+    const service = this.#start()
+    this.#service = service
+    void service.ended.then(() => {
+      if (this.#service === service) this.#service = undefined
+    })
   }
-  watchFolder('')
-}
 
-function tellUnwatched(error: unknown): void {
-  process.stderr.write(`Changes of files are not seen: ${error instanceof Error ? error.message : String(error)}\n`)
-}
+  /** Starts one where none waits. */
+  take(): Service {
+    const service = this.#service ?? this.#start()
+    this.#service = undefined
+    return service
+  }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  async drop(): Promise<void> {
+    const service = this.#service
+    this.#service = undefined
+    await service?.stop()
+  }
 }
 
 function startRenderer(

@@ -1,10 +1,9 @@
+import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
-import { environmentOf, findApplication, loadApplication } from './application.js'
+import { environmentOf, findApplication, loadApplication, prepareToLoad } from './application.js'
 import { type CommandLine, Failure } from './command.js'
 import { SETTINGS_TOLD, tellUnknownSettings } from './unknown-settings.js'
-
-/** The data service waits until somebody else has run the migrations that have not run. */
-const AWAIT_MIGRATIONS = '--await-migrations'
+import { DATA_SERVICE_FLAGS } from './processes.js'
 
 /**
  * `uniform-rest start gateway` and `uniform-rest start data-service` run one process, with its log in JSON; `--print-config`
@@ -26,12 +25,18 @@ export async function start(line: CommandLine): Promise<number> {
     return 0
   }
   if (role === 'data-service') {
+    const { awaitMigrations, single, standby } = DATA_SERVICE_FLAGS
+    if (args.includes(standby)) await standBy(line)
     const { application, environment } = await loadApplication(line)
     if (!isTold) tellUnknownSettings(line.environment, application)
     const { startDataService } = await import('../data-service/start.js')
-    const awaitMigrations = args.includes(AWAIT_MIGRATIONS)
-    const others = args.filter((one) => one !== AWAIT_MIGRATIONS)
-    await startDataService(application, { environment, args: others, awaitMigrations })
+    const flags: readonly string[] = Object.values(DATA_SERVICE_FLAGS)
+    await startDataService(application, {
+      environment,
+      args: args.filter((one) => !flags.includes(one)),
+      awaitMigrations: args.includes(awaitMigrations),
+      hasReplicas: !args.includes(single)
+    })
     return 0
   }
   if (role?.startsWith('--') === true)
@@ -39,5 +44,15 @@ export async function start(line: CommandLine): Promise<number> {
   if (role !== undefined)
     throw new Failure(`There is nothing to start that is called ${JSON.stringify(role)}: gateway or data-service.`)
   const { runTogether } = await import('./run-together.js')
-  return runTogether(await loadApplication(line), { line, watch: false, readable: false, welcome: () => '' })
+  return runTogether(await loadApplication(line), { line, readable: false, welcome: () => '' })
+}
+
+/** Loads what every data service loads, which takes most of the time of a start, until the parent says to go on. */
+async function standBy({ folder }: CommandLine): Promise<void> {
+  const told = once(process, 'message')
+  await Promise.all([import('../data-service/start.js'), prepareToLoad(folder)])
+  // end-with-parent.ts has let go of the channel, which is all that keeps this process alive now.
+  process.channel?.ref()
+  await told
+  process.channel?.unref()
 }

@@ -41,12 +41,15 @@ export async function startDataService(
   {
     environment,
     args,
-    awaitMigrations = false
+    awaitMigrations = false,
+    hasReplicas = true
   }: {
     readonly environment: Environment
     readonly args: readonly string[]
     /** Whether pending migrations are waited for, and not run: somebody is to read them first. */
     readonly awaitMigrations?: boolean
+    /** Whether another data service may serve the same gateways, which are then told of the end before it begins. */
+    readonly hasReplicas?: boolean
   }
 ): Promise<void> {
   const task = readArguments(args)
@@ -178,7 +181,7 @@ export async function startDataService(
   const [signal] = await stopped
   log.info({ signal }, 'stopping')
   stopping.abort()
-  await Promise.all([service.drain(DRAIN_TIMEOUT), dispatcher.stop(DRAIN_TIMEOUT)])
+  await Promise.all([service.drain({ timeout: DRAIN_TIMEOUT, hasReplicas }), dispatcher.stop(DRAIN_TIMEOUT)])
   await purging
   await stores.close()
   await tracing?.close()

@@ -63,10 +63,11 @@ interface DataService {
   /** Streams of calls that are open. */
   readonly streams: number
   /**
-   * Reports NOT_SERVING, goes on taking calls until the watchers of its health have had time to use another replica, then
-   * takes no new calls, waits for the running ones, and breaks off those that still run after `timeout` milliseconds.
+   * Reports NOT_SERVING and, where it `hasReplicas`, goes on taking calls until the watchers of its health have had time
+   * to use another one. Then it takes no new calls, waits for the running ones, and breaks off those that still run after
+   * `timeout` milliseconds.
    */
-  drain(timeout: number): Promise<void>
+  drain(how: { readonly timeout: number; readonly hasReplicas: boolean }): Promise<void>
 }
 
 /** Well above the 1 MiB of a body, so that a body that is too large gets our error with its details and not the transport's. */
@@ -143,11 +144,11 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     get streams() {
       return streams.count
     },
-    async drain(timeout) {
+    async drain({ timeout, hasReplicas }) {
       isDraining = true
       health.setServing(false)
       const timer = setTimeout(() => server.forceShutdown(), timeout)
-      if (health.isWatched) await delay(NOTICE)
+      if (hasReplicas && health.isWatched) await delay(NOTICE)
       health.endWatches()
       streams.drain()
       await new Promise<void>((resolve) => server.tryShutdown(() => resolve()))

@@ -73,7 +73,7 @@ export async function runService(
   const client = new entity.v1.EntityService(`127.0.0.1:${port}`, credentials.createInsecure())
   const stop = async (): Promise<void> => {
     client.close()
-    await service.drain(1000)
+    await service.drain({ timeout: 1000, hasReplicas: true })
   }
   return { store, client, port, logs, stop, [Symbol.asyncDispose]: stop }
 }
