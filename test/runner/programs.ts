@@ -2,8 +2,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-// The programs that the tests need beside Node: MariaDB, Galera, Chromium, Docker, and Python with gRPC. Each is looked
-// for, and installed from Debian's packages where it is missing and we may install it.
+// The programs that the tests need beside Node: MariaDB, Galera, HAProxy, Chromium, Docker, and Python with gRPC. Each is
+// looked for, and installed from Debian's packages where it is missing and we may install it.
 
 /** A reason not to run the tests that a person can act on. It is shown without a stack (tools/failure.mjs). */
 export class Failure extends Error {
@@ -69,9 +69,29 @@ export async function ensureChromium(): Promise<void> {
   chromiumPath()
 }
 
+/** The path of HAProxy. Throws a Failure where it is not installed. */
+export function haproxyPath(): string {
+  const path = findProgram('haproxy')
+  if (path !== undefined) return path
+  throw new Failure(
+    'The tests behind a load balancer need HAProxy, and are never skipped: install the package haproxy.'
+  )
+}
+
+/** Installs HAProxy where it is missing and we may install it. Throws a Failure where there is none after that. */
+export async function ensureHaproxy(): Promise<void> {
+  await installHaproxy()
+  haproxyPath()
+}
+
+async function installHaproxy(): Promise<void> {
+  if (findProgram('haproxy') === undefined) await installPackages('haproxy')
+}
+
 /** Installs what `npm test` needs of these programs and may install. What is missing after that fails where it is used. */
 export async function installPrograms(): Promise<void> {
   await ensureGalera()
+  await installHaproxy()
   await installChromium()
   await installPythonGrpc()
   await installJq()

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startDatabaseServer } from './database-server.js'
-import { ensureChromium, ensurePythonGrpc, Failure } from './programs.js'
+import { ensureChromium, ensureHaproxy, ensurePythonGrpc, Failure } from './programs.js'
 import { shuffled } from './random.js'
 import { type Outcome, Report } from './report.js'
 import { runFiles, type TestFile } from './run-files.js'
@@ -22,6 +22,7 @@ export async function runTests(filters: readonly string[], signal: AbortSignal):
   const seed = seedOf(process.env['TEST_SEED'])
   if (files.some(({ name }) => name.startsWith('test/browser/'))) await ensureChromium()
   if (files.some(({ name }) => name.startsWith('test/grpc-clients/'))) await ensurePythonGrpc()
+  if (files.some(({ name }) => name.startsWith('test/rolling/'))) await ensureHaproxy()
   // One folder for all temporary files of the run, so that none is left of tests that could not remove theirs. Others
   // may pass through it, since the nodes of a Galera cluster run as the user mysql.
   const folder = await mkdtemp(join(tmpdir(), 'uniform-rest-test-'))

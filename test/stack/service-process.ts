@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
@@ -37,19 +38,20 @@ export const GATEWAY_SECRET = 'the-secret-that-tests-give-to-both'
 export const GATEWAY = ['start', 'gateway'] as const
 
 /**
- * Runs `uniform-rest` with arguments, or a compiled module, from the build that this file is part of, in a process with
- * this environment and no other variables but PATH, GATEWAY_SECRET and, where this process has it, DATA_SERVICE_CALLS. It ends with the process that started it, whatever
- * becomes of that.
+ * Runs `uniform-rest` with arguments, or a compiled module, in a process with this environment and no other variables but
+ * PATH, GATEWAY_SECRET and, where this process has it, DATA_SERVICE_CALLS. It ends with the process that started it,
+ * whatever becomes of that. `output` is the folder of the compiled code, with a slash at its end; that of this file without.
  */
 export function startProcess(
   what: readonly string[] | string,
   env: Readonly<Record<string, string>>,
-  cwd = fileURLToPath(packageRoot)
+  cwd = fileURLToPath(packageRoot),
+  output = fileURLToPath(outputRoot)
 ): ServiceProcess {
   const preload = new URL('cli/end-with-parent.js', outputRoot).href
   const [module, args] = typeof what === 'string' ? [what, []] : ['cli/main.js', what]
   const name = typeof what === 'string' ? what : what.slice(0, 2).join(' ')
-  const program = ['--enable-source-maps', '--import', preload, fileURLToPath(new URL(module, outputRoot)), ...args]
+  const program = ['--enable-source-maps', '--import', preload, join(output, module), ...args]
   const child = spawn(process.execPath, program, {
     cwd,
     env: { PATH: process.env['PATH'], GATEWAY_SECRET, ...callsOfThisRun(), ...env },

@@ -17,13 +17,19 @@ export async function send(store: ApiStore, line: string, write: Write = {}): Pr
   return account === '-' ? store.call(target, options) : store.as(account, target, options)
 }
 
-/** The same with a token and a gateway of one's own choice, on a connection of its own. */
+/** The same with a token and a gateway of one's own choice, on a connection of its own unless there is an agent. */
 export function sendTo(
   base: string,
-  { method, target, token }: { readonly method: string; readonly target: string; readonly token: string },
+  { agent, ...request }: Pick<CallOptions, 'agent'> & Readonly<Record<'method' | 'target' | 'token', string>>,
   write: Write = {}
 ): Promise<Answer> {
-  return call(base, target, { method, token, alone: true, ...written(write) })
+  const { method, target, token } = request
+  return call(base, target, {
+    method,
+    token,
+    ...(agent === undefined ? { alone: true } : { agent }),
+    ...written(write)
+  })
 }
 
 function written({ body: content, ifMatch, key, headers = {} }: Write): CallOptions {
