@@ -137,7 +137,7 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
       watchFiles(folders, ending.signal, async (files) => {
         const names = [...new Set(files.flatMap(usedBy))]
         const shown = files.map((file) => relative('', file)).join(', ')
-        process.stdout.write(`${shown} has changed: ${names.join(' and ')} start again.\n`)
+        process.stdout.write(`${shown} changed: starting ${names.join(' and ')} again.\n`)
         // A mistake in the changed file ends the new process, and the next change starts it again.
         restarting = true
         // What stands by has loaded the code of this package as it was.

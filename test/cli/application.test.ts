@@ -208,6 +208,13 @@ describe('an application in a folder of its own', function () {
       await says('catalogue changed')
       const answer = await fetch(`http://127.0.0.1:${http}/notes/paged?search=x`)
       expect([answer.status, answer.headers.get('x-ignored-parameters')]).to.deep.equal([200, null])
+      // Of a process that serves, by an editor that writes into the file.
+      const [changed, began] = [NOTES('notes').replace('Notes.', 'Changed notes.'), performance.now()]
+      expect(changed).to.include('Changed notes.')
+      await writeFile(join(folder, 'notes.ts'), changed)
+      const document = async () => (await fetch(`http://127.0.0.1:${http}/openapi.json`)).text()
+      await until(async () => (await document()).includes('Changed notes.'))
+      process.stdout.write(`  The new answer was there ${Math.round(performance.now() - began)} ms after a change.\n`)
       // A migration that was written meanwhile is read first, and run by command.
       await writeFile(
         join(folder, 'uniform-rest.config.ts'),

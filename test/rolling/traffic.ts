@@ -9,7 +9,7 @@ import type { Deployment } from './deployment.js'
 /** Clients of each kind. */
 const CLIENTS = 2
 /** Milliseconds between two requests of a client: the machine has other work, and timeouts should come from defects alone. */
-const PAUSE_MS = 10
+const PAUSE_MS = 20
 /** Requests of each kind that are enough to see what a change of the processes does to them. */
 const ENOUGH = 10
 

@@ -1,0 +1,98 @@
+import { expect } from 'chai'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { request } from '../harness/http.js'
+import { packageRoot } from '../harness/package-root.js'
+import { freePort } from '../runner/free-port.js'
+
+/** What a copy of this checkout does without. */
+const LEFT_OUT = new Set(['node_modules', '.git', '.data', '.prepare-lock'])
+
+/** A change of one source by each process that uses it, and where the answer shows it. */
+const CHANGES = [
+  {
+    file: 'examples/store/entities/products.ts',
+    from: /description: '/,
+    to: "description: 'Changed. ",
+    shown: '/openapi.json'
+  },
+  { file: 'gateway/server/problem-pages.ts', from: '<h1>Problems</h1>', to: '<h1>Changed.</h1>', shown: '/problems' },
+  { file: 'examples/store/storefront/layout.tsx', from: '<body', to: '<body title="Changed."', shown: '/' }
+] as const
+
+describe('npm run dev', function () {
+  this.timeout(180_000)
+  const folder = mkdtempSync(join(tmpdir(), 'dev-'))
+  let running: ChildProcess
+  let base = ''
+  let log = ''
+
+  before(async () => {
+    for (const name of readdirSync(packageRoot).filter((one) => !LEFT_OUT.has(one))) {
+      cpSync(join(packageRoot, name), join(folder, name), { recursive: true, preserveTimestamps: true })
+    }
+    symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'))
+    base = `http://127.0.0.1:${await freePort()}`
+    const { PATH, HOME } = process.env
+    running = spawn('npm', ['run', 'dev'], {
+      cwd: folder,
+      env: {
+        PATH,
+        HOME,
+        DATA_DIR: join(folder, '.data'),
+        GATEWAY_PORT: new URL(base).port,
+        DATA_SERVICE_ADDRESS: `127.0.0.1:${await freePort()}`,
+        SAMPLE_DATA: 'false'
+      },
+      stdio: ['ignore', 'pipe', 'pipe']
+    })
+    await new Promise<void>((resolve, reject) => {
+      for (const stream of [running.stdout, running.stderr]) {
+        stream?.on('data', (chunk: Buffer) => {
+          log += chunk.toString('utf8')
+          if (log.includes('Ctrl-C ends everything.')) resolve()
+        })
+      }
+      running.once('close', () => reject(new Error(`npm run dev ended:\n${log}`)))
+    })
+  })
+  after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+
+  const answer = async (path: string): Promise<string> => {
+    const headers = { accept: path === '/' ? 'text/html' : '*/*' }
+    const { status, text } = await request(`${base}${path}`, { headers })
+    return status === 200 ? text : ''
+  }
+
+  for (const { file, from, to, shown } of CHANGES) {
+    it(`shows a change of ${file}`, async () => {
+      expect(await answer(shown)).to.not.be.empty.and.not.include('Changed.')
+      const path = join(folder, file)
+      const [before, text] = [performance.now(), readFileSync(path, 'utf8')]
+      writeFileSync(path, text.replace(from, to))
+      expect(readFileSync(path, 'utf8')).to.not.equal(text)
+      while (!(await answer(shown).catch(() => '')).includes('Changed.')) await pause(20)
+      process.stdout.write(`  ${file}: the new answer after ${Math.round(performance.now() - before)} ms\n`)
+    })
+  }
+
+  it('tells where a source is no code, and goes on', async () => {
+    const path = join(folder, 'gateway/server/problem-pages.ts')
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, `${text}\nconst = 1\n`)
+    while (!log.includes('problem-pages.ts:')) await pause(20)
+    expect(await answer('/problems')).to.include('Changed.')
+    writeFileSync(path, text.replace('Changed.', 'Mended.'))
+    while (!(await answer('/problems').catch(() => '')).includes('Mended.')) await pause(20)
+  })
+
+  it('ends cleanly on Ctrl-C', async () => {
+    running.kill('SIGINT')
+    const [code] = (await once(running, 'close')) as [number | null]
+    expect(code, log).to.equal(0)
+  })
+})
