@@ -96,9 +96,9 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
         environment: { ...environment, ...rendererUrl, GATEWAY_PORT: String(http.port) },
         readable: how.readable
       })
+    const services = new Map<ProcessName, Service>()
+    const start = (name: ProcessName, service: Service): unknown => services.set(name, add(service))
     const serve = async (): Promise<void> => {
-      const services = new Map<ProcessName, Service>()
-      const start = (name: ProcessName, service: Service): unknown => services.set(name, add(service))
       start('data-service', dataService())
       // Only then the gateway: it would wait too, but with many lines in the log.
       await accepting(grpc, ending.signal)
@@ -109,13 +109,15 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
       }
       start('gateway', gateway())
       await healthy(base, ending.signal)
+      // Who reads the welcome may change a file at once.
+      if (how.watched !== undefined) follow(how.watched)
       const facts = { base, dataService: `${grpc.host}:${grpc.port}`, hasRenderer: renderer !== undefined }
       process.stdout.write(how.welcome(facts))
-      if (how.watched === undefined) return
+    }
+    const follow = ({ folders, usedBy }: WatchedCode): void => {
       // A migration that was written just now is for somebody to read first.
       const { awaitMigrations, standby } = DATA_SERVICE_FLAGS
       const next = new Standby(() => dataService(awaitMigrations, standby), ending.signal)
-      next.prepare()
       const restart: Readonly<Record<ProcessName, () => void>> = {
         'data-service': () => {
           const service = next.take()
@@ -133,7 +135,6 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
         },
         gateway: () => start('gateway', gateway())
       }
-      const { folders, usedBy } = how.watched
       watchFiles(folders, ending.signal, async (files) => {
         const names = [...new Set(files.flatMap(usedBy))]
         const shown = files.map((file) => relative('', file)).join(', ')
@@ -146,6 +147,7 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
         if (ending.signal.aborted) return
         for (const name of names) restart[name]()
       })
+      next.prepare()
     }
     void serve().catch((error: unknown) => ending.signal.aborted || resolve(String(error)))
   })
