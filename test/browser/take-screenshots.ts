@@ -15,12 +15,12 @@ const WIDTHS = {
 const SHOWN = 517
 const IN_CART = [251, 776, SHOWN]
 
-/** Pictures of the shop for docs/screenshots, of desktop and phone width. Answers their paths. */
+/** Pictures of the shop and of the admin for docs/screenshots, of desktop and phone width. Answers their paths. */
 export async function takeScreenshots(): Promise<string[]> {
   await ensureChromium()
   const folder = join(packageRoot, 'docs/screenshots')
   await mkdir(folder, { recursive: true })
-  const shop = await Shop.start()
+  const shop = await Shop.start({ env: { ADMIN_UI: 'true' } })
   const browser = await launchBrowser()
   try {
     await fillCart(browser, shop.url())
@@ -40,12 +40,45 @@ export async function takeScreenshots(): Promise<string[]> {
         taken.push(file)
       }
       await visit.context.close()
+      taken.push(...(await pictureAdmin(browser, shop.url(), { folder, width, viewport })))
     }
     return taken
   } finally {
     await browser.close()
     await shop.stop()
   }
+}
+
+/** The list of products, and one of them with what can be done with it. */
+export async function pictureAdmin(
+  browser: Browser,
+  url: string,
+  {
+    folder,
+    width,
+    viewport
+  }: { readonly folder: string; readonly width: string; readonly viewport: (typeof WIDTHS)[keyof typeof WIDTHS] }
+): Promise<string[]> {
+  const visit = await Visit.start(browser, { viewport, colorScheme: 'light' })
+  const page = await visit.open(`${url}/admin`)
+  await page.getByLabel('E-mail address').fill('admin@example.com')
+  await page.getByLabel('Password').fill('demo-password')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByLabel('Password').waitFor({ state: 'detached' })
+  const taken: string[] = []
+  for (const [name, path, text] of [
+    ['admin-list', '/products', 'Everyday Copper Jug'],
+    ['admin-product', '/products/1/show', 'Reviews']
+  ] as const) {
+    const file = join(folder, `${name}-${width}.png`)
+    await page.goto(`${url}/admin/#${path}`)
+    await page.getByText(text).first().waitFor()
+    await page.waitForLoadState('networkidle')
+    await page.screenshot({ path: file })
+    taken.push(file)
+  }
+  await visit.context.close()
+  return taken
 }
 
 async function fillCart(browser: Browser, url: string): Promise<void> {

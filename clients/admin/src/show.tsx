@@ -28,7 +28,8 @@ export function EntityShow({ resource, catalogue }: EntityShowProps): ReactEleme
       actions={<ShowActions resource={resource} catalogue={catalogue} />}
       queryOptions={{ meta: { includeChildren: children.length > 0 } }}
     >
-      <Box sx={{ p: 2 }}>
+      {/* Wide tables are scrolled by themselves, and make no page wider than a phone. */}
+      <Box sx={{ p: 2, contain: 'inline-size' }}>
         <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'repeat(auto-fill, minmax(14rem, 1fr))' }}>
           {shownProperties(resource).map((property) => (
             <Labeled key={property.name} label={inWords(property.name)}>
