@@ -211,12 +211,17 @@ function isServiceError(error: unknown): error is ServiceError {
 interface StreamCall<Request, Response> extends UnaryCall<Request, Response> {
   /** Milliseconds without a message after which the call ends with `upstream.timeout`. */
   readonly idleTimeout: number
+  /**
+   * How many messages at the beginning are nothing without the one that follows them, such as the header of an export. They
+   * come to the reader together with it.
+   */
+  readonly heading: number
 }
 
 /**
  * The messages of a server stream, pulled by the reader: grpc-js asks the data service for more only when the stream is
  * read. The call is cancelled however the iteration ends. It is started once more, on another replica if there is one,
- * if the transport failed before the first message. Throws DomainErrors.
+ * if the transport failed before the reader had a message. Throws DomainErrors.
  */
 export async function* readStream<Request, Response>(
   pool: ReplicaPool,
@@ -224,15 +229,24 @@ export async function* readStream<Request, Response>(
 ): AsyncGenerator<Response, void, void> {
   const { signal } = streaming.call
   const first = await pool.choose(signal, { failed: new Set(), reuse: false })
+  const heading: Response[] = []
   let begun = false
   try {
     for await (const message of messagesOf(openStream(first, streaming), streaming)) {
-      begun = true
-      yield message
+      if (!begun && heading.length < streaming.heading) heading.push(message)
+      else {
+        begun = true
+        yield* heading.splice(0)
+        yield message
+      }
     }
+    yield* heading
     return
   } catch (error) {
-    if (begun || !isTransportFailure(error) || signal.aborted) throw toDomainError(error)
+    if (begun || !isTransportFailure(error) || signal.aborted) {
+      yield* heading
+      throw toDomainError(error)
+    }
   }
   const second = await pool.choose(signal, { failed: new Set([first]), reuse: true })
   try {

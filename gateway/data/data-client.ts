@@ -126,7 +126,7 @@ export function grpcDataClient(pool: ReplicaPool): DataClient {
     describeTo: (call) => readUnary(pool, { rpc: service.Describe, call, request: { asCaller: true } }),
     export(call, request) {
       const idleTimeout = request.idleTimeoutMs ?? CALL_DEADLINE
-      return readStream(pool, { rpc: service.Export, call, request, idleTimeout })
+      return readStream(pool, { rpc: service.Export, call, request, idleTimeout, heading: 1 })
     },
     create: (call, request) => writeUnary(pool, { rpc: service.Create, call, request }),
     createBatch: (call, request) => writeUnary(pool, { rpc: service.CreateBatch, call, request }),

@@ -209,6 +209,7 @@ describe('the data client', () => {
       onExport = (got) => {
         got.on('cancelled', resolve)
         got.write({ header: { rowLimit: 7 } })
+        got.write({ rows: { count: 1 } })
       }
     })
     for await (const part of client.export(call(), { idleTimeoutMs: 5000 })) {
@@ -234,6 +235,44 @@ describe('the data client', () => {
     })()
     expect(await codeOf(reading)).to.equal('conflict')
     expect(parts).to.equal(1)
+  })
+
+  it('starts an export once more of which nothing but the header has come', async () => {
+    let attempts = 0
+    onExport = (got) => {
+      attempts += 1
+      got.write({ header: { rowLimit: attempts } })
+      if (attempts === 1) {
+        // The status of a connection that is lost has no details.
+        got.emit('error', { code: status.UNAVAILABLE, details: 'Connection dropped' })
+        return
+      }
+      got.write({ rows: { count: 5 } })
+      got.write({ end: { count: 5 } })
+      got.end()
+    }
+    const parts: unknown[] = []
+    for await (const { header, rows, end } of client.export(call(), { idleTimeoutMs: 5000 })) {
+      parts.push([header?.rowLimit, rows?.count, end?.count])
+    }
+    expect(parts).to.deep.equal([
+      [2, undefined, undefined],
+      [undefined, 5, undefined],
+      [undefined, undefined, 5]
+    ])
+    expect(attempts).to.equal(2)
+  })
+
+  it('breaks an export off of which rows have come', async () => {
+    let attempts = 0
+    onExport = (got) => {
+      attempts += 1
+      got.write({ header: { rowLimit: 7 } })
+      got.write({ rows: { count: 1 } })
+      got.emit('error', { code: status.UNAVAILABLE, details: 'Connection dropped' })
+    }
+    expect(await codeOf(drain(client.export(call(), { idleTimeoutMs: 5000 })))).to.equal('upstream.unavailable')
+    expect(attempts).to.equal(1)
   })
 
   it('tells when a connection comes into being, and again after it was lost', async () => {
