@@ -35,6 +35,8 @@ interface Exchange {
   isDropped: boolean
   /** What the data service had answered, if the cut kept that, and nothing else, from the gateway. */
   lostAnswer: Buffer | undefined
+  /** Milliseconds that the gateway then took to be ready again. */
+  recoveryTook: number
 }
 
 /** Milliseconds from the end of a cut to the next one, at most. A stream of calls is opened again after 100. */
@@ -136,7 +138,13 @@ export class ConnectionCuts {
     let lost: Exchange | undefined
     for (let attempts = 1; ; attempts++) {
       await this.#allowed(kind)
-      const exchange: Exchange = { kind, isHit: this.#recovery !== undefined, isDropped: false, lostAnswer: undefined }
+      const exchange: Exchange = {
+        kind,
+        isHit: this.#recovery !== undefined,
+        isDropped: false,
+        lostAnswer: undefined,
+        recoveryTook: 0
+      }
       const cut = this.#prepareCut(exchange)
       this.#underWay.add(exchange)
       const answering = attempt()
@@ -152,6 +160,7 @@ export class ConnectionCuts {
       }
       if (exchange.isHit && !(answer instanceof BrokenOff)) lost = exchange
       await this.#recovery
+      exchange.recoveryTook = this.#recoveryTook
       await delay(5)
     }
   }
@@ -192,7 +201,7 @@ export class ConnectionCuts {
   #answerOfRetry({ method = 'GET', target }: Request, lost: Exchange, answer: Answer): Answer {
     // A data service that the test itself has stopped cannot be reached by the second request either.
     const isOwed = lost.kind === 'read' && answer.status !== 503
-    if (isOwed && this.#recoveryTook < GIVES_UP_AFTER) {
+    if (isOwed && lost.recoveryTook < GIVES_UP_AFTER) {
       throw new Error(`${method} ${target} was answered 503, although the connection was cut once.`)
     }
     if (lost.kind !== 'keyed' || !isReplayed(answer)) return answer

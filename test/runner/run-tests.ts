@@ -123,10 +123,10 @@ function inOrder(files: readonly TestFile[], seed: number): TestFile[] {
 
 /**
  * These count statements, connections, spans or lines of the log; read exports slowly, and by a client of their own, as the
- * next two do; send a key over gRPC or another gateway first; or call a data service without a gateway, or none at all.
+ * next two do; send a key over gRPC or another gateway first; or hardly call a data service through a gateway.
  */
 const NOT_WITH_CUTS =
-  /\/(statement-texts|pool-size|metrics|traces|tokens|outside-keys|export-streaming|bounded-echo|grpc-tls|replayed-location|writes\/grpc|malformed-keys|provider-down|auth\/(gateway-peer|keys|login|sessions|surface))\.test\.ts$/
+  /\/(statement-texts|pool-size|metrics|traces|tokens|outside-keys|export-streaming|bounded-echo|grpc-tls|replayed-location|grpc|openapi|column-permissions|malformed-keys|provider-down|auth\/(gateway-peer|keys|login|sessions|surface))\.test\.ts$/
 
 /** The most varied reads, creates and sessions. `npm run soak` takes all of test/api/. */
 const ALWAYS_WITH_CUTS = /\/(paged|includes|export|writes\/create|idempotency|sessions\/sessions)\.test\.ts$/

@@ -25,6 +25,8 @@ export type TestMessage =
   | { readonly event: 'ended' }
 
 const TIMEOUT_MS = 30_000
+/** In a run with cuts a test waits for as many reconnections as it has requests, in the worst case. */
+const TIMES_WITH_CUTS = 5
 const MAX_DIFF_CHARACTERS = 65_536
 
 // The parent has ended, or wants this process to end. What a test file has open must not keep it alive.
@@ -52,6 +54,15 @@ class SendingReporter extends Mocha.reporters.Base {
   constructor(runner: Mocha.Runner, options?: Mocha.MochaOptions) {
     super(runner, options)
     runner.on('pass', () => send({ event: 'passed' }))
+    if (process.env['TEST_CUTS'] !== undefined) {
+      const prolonged = new Set<Mocha.Runnable>()
+      const prolong = (one: Mocha.Runnable): void => {
+        if (!prolonged.has(one)) one.timeout(one.timeout() * TIMES_WITH_CUTS)
+        prolonged.add(one)
+      }
+      runner.on('test', prolong)
+      runner.on('hook', prolong)
+    }
     const failed = new Set<Mocha.Test>()
     runner.on('fail', (test, error: unknown) => {
       // After an error from outside its function a test fails a second time when the function ends.

@@ -313,17 +313,21 @@ describeApi(
       const start = performance.now()
       const first = await send(store, 'ada POST /orders', write)
       const kept = performance.now()
+      let sent = performance.now()
       let again = await send(store, 'ada POST /orders', write)
       while (again.headers['idempotent-replayed'] === 'true') {
         expectReplay(again, first)
         expect(performance.now() - kept, 'ms since the first answer').to.be.below(RETENTION_MS + 10_000)
         await sleep(100)
+        sent = performance.now()
         again = await send(store, 'ada POST /orders', write)
       }
       expect(performance.now() - start, 'ms since the first request').to.be.at.least(RETENTION_MS)
       expect(again.status, again.text).to.equal(201)
       expect(rowIn(again)['id']).not.to.equal(rowIn(first)['id'])
-      expectReplay(await send(store, 'ada POST /orders', write), again)
+      const last = await send(store, 'ada POST /orders', write)
+      // On a slow machine the second answer may be past its time already.
+      if (performance.now() - sent < RETENTION_MS) expectReplay(last, again)
       // Another body may take it over as well; its row stays the one row of the key.
       expect(await count(store, 'ur_idempotency_keys')).to.equal(1)
     })
