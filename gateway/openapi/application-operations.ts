@@ -4,7 +4,7 @@ import type { Components } from './components.js'
 import { type DocumentedOperation, parameterOf } from './operations.js'
 import { headerParameters, writeHeader } from './parameters.js'
 import { problemResponses } from './problems.js'
-import { inputSchema, propertySchema } from './property-schema.js'
+import { answerSchema, inputSchema } from './property-schema.js'
 import { ENTITY_HEADERS, jsonContent, success } from './responses.js'
 
 /** The tag of the operations that the application has beside the uniform ones. */
@@ -42,7 +42,7 @@ export function ownOperations(components: Components, operations: readonly Opera
           ...success(components, {
             status: statusOf(operation),
             description: answer === null ? 'It is done.' : 'The answer.',
-            ...(answer === null ? {} : { content: jsonContent(shapeSchema(answer, propertySchema)) }),
+            ...(answer === null ? {} : { content: jsonContent(shapeSchema(answer, answerSchema)) }),
             headers: method === 'get' ? ENTITY_HEADERS : [...ENTITY_HEADERS, 'Idempotent-Replayed']
           }),
           ...problemResponses(components, {

@@ -47,6 +47,11 @@ export function propertySchema(property: Property): object {
   return withOwnType(schema, property, property.nullable ? ['null'] : [])
 }
 
+/** The schema of a member of an operation's answer, with its bounds: the service sends no answer that is beyond them. */
+export function answerSchema(property: Property): object {
+  return withOwnType(boundedSchema(property), property, property.nullable ? ['null'] : [])
+}
+
 function boundsOfWrites(property: Property): string {
   const { type, minLength } = property
   if (type === 'string') {

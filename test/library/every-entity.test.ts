@@ -1,8 +1,12 @@
 import { describeEveryEntity } from 'uniform-rest/testing'
 import application from './uniform-rest.config.js'
 
+// The entities of the store run on both kinds of database. These take minutes on each, so SQLite is left to `npm run soak`.
+const databases = process.env['SOAK_ROUNDS'] === undefined ? { databases: ['mysql'] as const } : {}
+
 describeEveryEntity({
   application,
+  ...databases,
   folder: new URL('.', import.meta.url),
   bypassRole: 'Admin',
   rules: {
