@@ -112,6 +112,27 @@ describe('the admin', function () {
     expect(await button(offered).count()).to.equal(0)
   })
 
+  it('deletes a row', async () => {
+    const page = await open('admin', '/products')
+    const product = await page.evaluate(async () => {
+      const session = await fetch('/auth/session/token', { method: 'POST' })
+      const { accessToken } = (await session.json()) as { accessToken: string }
+      const made = await fetch('/products', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'Pan of a day', sku: 'DAY-1', categoryId: 1, price: '19.90' })
+      })
+      return (await made.json()) as { id: number }
+    })
+    const statusOf = async (): Promise<number> => (await fetch(`${shop.url()}/products/${product.id}`)).status
+    expect(await statusOf()).to.equal(200)
+    await go(page, `/products/${product.id}/show`)
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+    await page.waitForURL(/#\/products(?:\?|$)/)
+    expect(await statusOf()).to.equal(404)
+  })
+
   it('offers nothing that the caller may not do', async () => {
     const page = await open('ada', '/products/1/show')
     await page.getByRole('heading', { name: /Copper Jug/ }).waitFor()
