@@ -7,7 +7,7 @@ import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import { StartError } from '../../shared/start-error.js'
 import type { Catalogue, CatalogueSnapshot } from '../data/catalogue.js'
-import { addVary } from '../http/header-fields.js'
+import { addVary, IMMUTABLE } from '../http/header-fields.js'
 import { escapeHtml } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { seenByCaller } from '../openapi/document.js'
@@ -21,9 +21,6 @@ const CODINGS = [
   ['br', 'br'],
   ['gz', 'gzip']
 ] as const
-
-/** A year: the name of a file holds a digest of its content. */
-const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** The admin as it was built: names of files, each with the digest of its content in it. */
 interface BuiltApplication {

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
+import { IMMUTABLE } from '../http/header-fields.js'
 import { escapeHtml, link } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
@@ -60,7 +61,7 @@ export const tryOutRoutes = fp<{ address: PublicAddress; hasSignIn: boolean }>(
       // While gateways of two versions serve, a page of the one may get a file of the other, which is not kept.
       const isSame = hash === (await hashOf(file))
       return reply
-        .header('cache-control', isSame ? 'public, max-age=31536000, immutable' : 'no-store')
+        .header('cache-control', isSame ? IMMUTABLE : 'no-store')
         .type(TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream')
         .send(await contentOf(file))
     })

@@ -1,3 +1,6 @@
+/** `Cache-Control` (RFC 9111 section 5.2.2, RFC 8246) of a file whose path holds a digest of its content: for a year. */
+export const IMMUTABLE = 'public, max-age=31536000, immutable'
+
 /**
  * The values of the lines of one header, in order. `rawHeaders` holds names and values in turn, as Node has them; `name`
  * is in lower case.

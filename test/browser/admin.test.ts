@@ -1,29 +1,21 @@
 /// <reference lib="dom" />
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
+import { accessibilityViolations } from './axe.js'
 import { Shop } from './shop.js'
 import { launchBrowser, Visit } from './visit.js'
 
 const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } } as const
-
-/** What axe-core, once it is in a page, answers. */
-interface AxeAnswer {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[]
-}
 
 describe('the admin', function () {
   this.timeout(120_000)
   let shop: Shop
   let browser: Browser
   let visit: Visit
-  let axe: string
 
   before(async () => {
     shop = await Shop.start({ env: { ADMIN_UI: 'true' } })
     browser = await launchBrowser()
-    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   })
   after(async () => {
     await browser?.close()
@@ -48,13 +40,6 @@ describe('the admin', function () {
     return page
   }
   const go = (page: Page, path: string) => page.goto(`${shop.url()}/admin/#${path}`)
-  const violations = async (page: Page): Promise<string[]> => {
-    // Through the protocol of the developer tools, which the content security policy of the page does not concern.
-    await page.evaluate(axe)
-    const run = 'axe.run()'
-    const answer = (await page.evaluate(run)) as AxeAnswer // of axe-core
-    return answer.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)
-  }
 
   it('lists, searches, filters by operator, sorts and exports', async () => {
     const page = await open('admin', '/products')
@@ -94,7 +79,7 @@ describe('the admin', function () {
     await page.getByRole('button', { name: 'Save' }).click()
     const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this meanwhile' })
     expect(await dialog.getByRole('row', { name: /^Name/ }).innerText()).to.match(/Mine[\s\S]*Theirs/)
-    expect(await violations(page)).to.deep.equal([])
+    expect(await accessibilityViolations(page)).to.deep.equal([])
     await dialog.getByRole('button', { name: 'Save the choice' }).click()
     await page.getByRole('heading', { name: /Mine/ }).waitFor()
   })
@@ -150,7 +135,7 @@ describe('the admin', function () {
     it(`has no violation that axe finds: ${size}`, async () => {
       const page = await open('admin', '/products', size)
       await page.getByText('Everyday Copper Jug').first().waitFor()
-      expect(await violations(page), 'list').to.deep.equal([])
+      expect(await accessibilityViolations(page), 'list').to.deep.equal([])
       for (const [path, text] of [
         ['/products/1/show', 'Variants'],
         ['/products/1', 'Reorder level'],
@@ -158,7 +143,7 @@ describe('the admin', function () {
       ] as const) {
         await go(page, path)
         await page.getByText(text).first().waitFor()
-        expect(await violations(page), path).to.deep.equal([])
+        expect(await accessibilityViolations(page), path).to.deep.equal([])
         const isTooWide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)
         expect(isTooWide, path).to.equal(false)
       }
