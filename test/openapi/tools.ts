@@ -28,7 +28,8 @@ export class OpenApiTools {
     const name = `openapi-tools-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`
     const folder = join(packageRoot, '.data', name)
     if (existsSync(folder)) return new OpenApiTools(folder)
-    mkdirSync(join(packageRoot, '.data'), { recursive: true })
+    // The processes keep their data there too, and warn of a folder that others can open.
+    mkdirSync(join(packageRoot, '.data'), { recursive: true, mode: 0o700 })
     // Whoever finds the folder finds it whole: another test may install at the same time.
     const making = await mkdtemp(`${folder}-`)
     for (const file of ['package.json', 'package-lock.json', '.npmrc']) cpSync(join(SOURCE, file), join(making, file))

@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import pino from 'pino'
@@ -234,10 +236,12 @@ eachDatabase((kind) => {
   describe(`processes that start at the same moment on ${kind}`, () => {
     it('migrate and load the sample store once between them', async () => {
       const stores = await freshStores(kind)
+      const DATA_DIR = await mkdtemp(join(tmpdir(), 'data-'))
       try {
         const started = [1, 2, 3].map(() =>
           startProcess(['sample', '--app', join(outputRoot, 'examples/store')], {
             ...stores.urls,
+            DATA_DIR,
             MIGRATE_AT_START: 'true'
           })
         )
@@ -256,6 +260,7 @@ eachDatabase((kind) => {
         expect(counted.map(({ count }) => Number(count))).to.deep.equal([2000])
       } finally {
         await stores.dispose()
+        await rm(DATA_DIR, { recursive: true })
       }
     })
   })
