@@ -119,6 +119,7 @@ const SOURCES = [
   'examples',
   'test',
   'bench',
+  'campaign',
   'tsconfig.json',
   'package-lock.json'
 ]

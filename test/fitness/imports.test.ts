@@ -111,8 +111,17 @@ describe('imports', () => {
     expect(violations(shared, (i) => !under('gateway')(i) && !under('data-service')(i))).to.deep.equal([])
   })
 
-  it('of the product never reach tests or benchmarks', () => {
-    expect(violations(product, (i) => !under('test')(i) && !under('bench')(i))).to.deep.equal([])
+  it('of the product never reach tests, benchmarks or the campaign', () => {
+    const allowed = (i: string): boolean => !['test', 'bench', 'campaign'].some((room) => under(room)(i))
+    expect(violations(product, allowed)).to.deep.equal([])
+  })
+
+  it("of the campaign's checkers reach its history alone: they know nothing of the system", () => {
+    const checkers = sourceFiles('campaign/checkers')
+    expect(checkers).to.not.be.empty
+    const own = (i: string): boolean =>
+      under('campaign/checkers')(i) || i === 'campaign/history.ts' || i.startsWith('node:')
+    expect(violations(checkers, own)).to.deep.equal([])
   })
 
   const homes: readonly (readonly [packages: readonly string[], ...homes: readonly string[]])[] = [

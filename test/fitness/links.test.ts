@@ -13,7 +13,7 @@ const NAMED = /\[`([\w.]+)`\]\(([^)\s#]+\.(?:ts|proto))\)/g
 const NAMED_PATH = /`([\w.]+)`(?:, | \()`([\w/.-]+\.(?:ts|proto))`/g
 
 /** A path of the repository in plain text. */
-const PATH = /`((?:bench|cli|clients|data-service|examples|gateway|proto|shared|test|tools)\/[\w/.-]*\.\w+)`/g
+const PATH = /`((?:bench|campaign|cli|clients|data-service|examples|gateway|proto|shared|test|tools)\/[\w/.-]*\.\w+)`/g
 
 /** In the names of files that a reader of docs/adding-an-entity.md makes. */
 const MADE_BY_READERS = 'gift-cards'

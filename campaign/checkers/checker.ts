@@ -1,0 +1,33 @@
+import type { Exchange } from '../history.js'
+
+/** Runs a statement of hand-written SQL on the primary database, past the system, after everything has come to rest. */
+export type Rows = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
+
+/** Something that must not have happened. */
+export interface Violation {
+  /** One sentence that names the row or the key: "The update of request r-17 was answered 200 and has no audit entry." */
+  readonly what: string
+  /** Ids of the exchanges that prove it, at most a few. */
+  readonly exchanges: readonly string[]
+}
+
+/** What a checker says of a run. */
+export interface Verdict {
+  /** How often the promise could have been broken: acknowledged creates, reads after writes, rows of exports, … */
+  readonly tried: number
+  /** What is counted in `tried`: `acknowledged creates`. */
+  readonly of: string
+  readonly violations: readonly Violation[]
+}
+
+/**
+ * Holds the history of a run, and the rows that are left, to one promise. It imports nothing of the system: what it expects
+ * comes from the contract. Exchanges are seen in the order in which they ended. Memory: facts of the exchanges, not bodies,
+ * since a run may have millions.
+ */
+export interface Checker {
+  /** The promise, a sentence for docs/reliability.md: "Every acknowledged create exists once." */
+  readonly promise: string
+  see(exchange: Exchange): void
+  judge(rows: Rows): Promise<Verdict>
+}

@@ -1,0 +1,145 @@
+import { Agent, request as open } from 'node:http'
+import type { Answer, Exchange, HistoryFile, Request } from './history.js'
+import type { Site } from './site.js'
+
+/** Milliseconds after which a client gives up. Longer than the gateway's own deadlines, so that it answers first. */
+const GIVES_UP_AFTER_MS = 40_000
+
+/** What a workload sends. Headers that the client adds: the token, `x-request-id`, `content-type` and `content-length`. */
+export interface Call {
+  readonly method?: Request['method']
+  readonly target: string
+  /** Default: none, an anonymous request. */
+  readonly account?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Default: a random one. */
+  readonly gateway?: number
+}
+
+/** One user of the system, who sends one request at a time and writes down what became of each. */
+export class Client {
+  readonly name: string
+  /** From 0 to 1, 1 excluded; depends on the seed of the run and the client's name alone. */
+  readonly random: () => number
+  readonly #workload: string
+  readonly #site: Site
+  readonly #history: HistoryFile
+  readonly #now: () => number
+  readonly #agents: readonly Agent[]
+  #sent = 0
+  #tags = 0
+
+  constructor(
+    name: string,
+    options: {
+      readonly workload: string
+      readonly site: Site
+      readonly history: HistoryFile
+      readonly random: () => number
+      readonly now: () => number
+    }
+  ) {
+    this.name = name
+    this.random = options.random
+    this.#workload = options.workload
+    this.#site = options.site
+    this.#history = options.history
+    this.#now = options.now
+    this.#agents = options.site.urls.map(() => new Agent({ keepAlive: true, maxSockets: 1 }))
+  }
+
+  /** One of the items. */
+  pick<T>(items: readonly T[]): T {
+    const item = items[Math.floor(this.random() * items.length)]
+    if (item === undefined) throw new RangeError('There is nothing to pick from')
+    return item
+  }
+
+  /** A whole number from `from` to `to`, both included. */
+  whole(from: number, to: number): number {
+    return from + Math.floor(this.random() * (to - from + 1))
+  }
+
+  /** A text that nobody else has in this run: `creates-3.17`. */
+  tag(): string {
+    return `${this.name}.${++this.#tags}`
+  }
+
+  /** Sends a request and resolves with the exchange once it is in the history. Rejects never for a broken connection. */
+  async send(call: Call): Promise<Exchange> {
+    const gateway = call.gateway ?? this.whole(0, this.#site.urls.length - 1)
+    const id = `${this.name}-${++this.#sent}`
+    const method = call.method ?? (call.body === undefined ? 'GET' : 'POST')
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body)
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    const headers = { ...call.headers, 'x-request-id': id, ...(body === undefined ? {} : { 'content-type': type }) }
+    const request: Request = { method, target: call.target, headers, ...(body === undefined ? {} : { body }) }
+    const token = call.account === undefined ? undefined : await this.#site.token(call.account)
+    const sentAt = this.#now()
+    const outcome = await exchange(this.#site.urls[gateway] ?? '', request, { token, agent: this.#agents[gateway] })
+    const done: Exchange = {
+      id,
+      client: this.name,
+      workload: this.#workload,
+      ...(call.account === undefined ? {} : { account: call.account }),
+      gateway,
+      request,
+      sentAt,
+      endedAt: this.#now(),
+      ...outcome
+    }
+    await this.#history.add({ exchange: done })
+    return done
+  }
+
+  end(): void {
+    for (const agent of this.#agents) agent.destroy()
+  }
+}
+
+/** The answer if it arrived whole, else why not. */
+function exchange(
+  url: string,
+  { method, target, headers, body }: Request,
+  { token, agent }: { readonly token: string | undefined; readonly agent: Agent | undefined }
+): Promise<{ readonly answer: Answer } | { readonly lost: string }> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const lose = (error: Error): void => resolve({ lost: 'code' in error ? String(error.code) : error.message })
+    const outgoing = open(
+      {
+        hostname,
+        port,
+        method,
+        path: target,
+        ...(agent === undefined ? {} : { agent }),
+        signal: AbortSignal.timeout(GIVES_UP_AFTER_MS),
+        headers: {
+          ...headers,
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) })
+        }
+      },
+      (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+        incoming.on('error', lose)
+        incoming.on('close', () => {
+          if (!incoming.complete) resolve({ lost: 'cut' })
+        })
+        incoming.on('end', () => {
+          if (!incoming.complete) return
+          const answered = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as const)
+          const text = Buffer.concat(chunks).toString('utf8')
+          resolve({
+            answer: { status: incoming.statusCode ?? 0, headers: Object.fromEntries<string>(answered), body: text }
+          })
+        })
+      }
+    )
+    outgoing.on('error', lose)
+    outgoing.end(body)
+  })
+}

@@ -1,0 +1,92 @@
+import { createReadStream, createWriteStream, type WriteStream } from 'node:fs'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+/** A request as it was sent. */
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** The path with its query. */
+  readonly target: string
+  /** Without the access token, by names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The JSON text; absent without a body. */
+  readonly body?: string
+}
+
+/** An answer that arrived whole. */
+export interface Answer {
+  readonly status: number
+  /** By names in lower case; several lines of one name are joined by commas. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** One request and what became of it. A checker judges these, and knows nothing else of the system but its rows. */
+export interface Exchange {
+  /** The `X-Request-Id` that it carried, which no other request of the run has. */
+  readonly id: string
+  /** Who sent it: `creates-3`. A client sends one request at a time. */
+  readonly client: string
+  /** The name of the workload. */
+  readonly workload: string
+  /** The account whose token it carried; absent for none. */
+  readonly account?: string
+  /** Which gateway it was sent to, from 0. */
+  readonly gateway: number
+  readonly request: Request
+  /** Milliseconds since the run began, by one monotonic clock for all clients: when the first byte may have left. */
+  readonly sentAt: number
+  /** When the last byte of the answer had arrived, or the client knew that none would. */
+  readonly endedAt: number
+  /** Absent when the connection broke or the client gave up before the whole answer was there: the outcome is unknown. */
+  readonly answer?: Answer
+  /** Why there is no answer: `ECONNRESET`, `timeout`, … */
+  readonly lost?: string
+}
+
+/** Something that was done to the system. */
+export interface Injury {
+  /** `SIGKILL of gateway-1`. */
+  readonly fault: string
+  readonly from: number
+  /** Absent while it lasts. */
+  readonly until?: number
+}
+
+/** A line of the file of a run. */
+export type HistoryLine = { readonly exchange: Exchange } | { readonly injury: Injury }
+
+/** Writes the history of a run, a line of JSON for each exchange and each injury, in the order in which they ended. */
+export class HistoryFile {
+  readonly path: string
+  readonly #stream: WriteStream
+  #exchanges = 0
+
+  constructor(path: string) {
+    this.path = path
+    this.#stream = createWriteStream(path)
+  }
+
+  /** How many exchanges it holds. */
+  get exchanges(): number {
+    return this.#exchanges
+  }
+
+  async add(line: HistoryLine): Promise<void> {
+    if ('exchange' in line) this.#exchanges++
+    if (!this.#stream.write(`${JSON.stringify(line)}\n`)) await once(this.#stream, 'drain')
+  }
+
+  /** Resolves when everything is in the file. */
+  async end(): Promise<void> {
+    this.#stream.end()
+    await once(this.#stream, 'close')
+  }
+}
+
+/** The lines of a file that HistoryFile wrote, one after another: a long run does not fit into memory. */
+export async function* readHistory(path: string): AsyncGenerator<HistoryLine> {
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+    yield JSON.parse(line) as HistoryLine
+  }
+}
