@@ -98,6 +98,7 @@ export async function judge(path: string, checkers: readonly Checker[], rows: Ro
   for await (const line of readHistory(path)) {
     if ('injury' in line) {
       injuries[line.injury.fault] = (injuries[line.injury.fault] ?? 0) + 1
+      for (const checker of checkers) checker.hurt?.(line.injury)
       continue
     }
     exchanges++

@@ -1,4 +1,4 @@
-import type { Exchange } from '../history.js'
+import type { Exchange, Injury } from '../history.js'
 
 /** Runs a statement of hand-written SQL on the primary database, past the system, after everything has come to rest. */
 export type Rows = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
@@ -13,7 +13,7 @@ export interface Violation {
 
 /** What a checker says of a run. */
 export interface Verdict {
-  /** How often the promise could have been broken: acknowledged creates, reads after writes, rows of exports, … */
+  /** How often the promise could have been broken: acknowledged creates, reads after writes, rows of exports, …; 0 fails a run. */
   readonly tried: number
   /** What is counted in `tried`: `acknowledged creates`. */
   readonly of: string
@@ -29,5 +29,7 @@ export interface Checker {
   /** The promise, a sentence for docs/reliability.md: "Every acknowledged create exists once." */
   readonly promise: string
   see(exchange: Exchange): void
+  /** Something was broken and mended, told when it was mended: of requests meanwhile it is told later than they are seen. */
+  hurt?(injury: Injury): void
   judge(rows: Rows): Promise<Verdict>
 }

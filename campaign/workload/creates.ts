@@ -8,7 +8,7 @@ const MOST_ATTEMPTS = 60
 const PAUSE_MS = 250
 
 /** Creates with an Idempotency-Key, sent again through other gateways until somebody answers; some once more after that. */
-export const creates: Workload = {
+export const creates = (): Workload => ({
   name: 'creates',
   clients: 4,
   prepare: async () => {},
@@ -23,7 +23,7 @@ export const creates: Workload = {
     await untilAnswered(() => client.send(call))
     if (client.random() < 0.3) await client.send(call)
   }
-}
+})
 
 /** Sends again for as long as the contract says that the same request may be answered otherwise later. */
 async function untilAnswered(send: () => Promise<Exchange>): Promise<void> {
