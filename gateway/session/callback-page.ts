@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { escapeHtml, HTML_HEADERS, htmlPage, PAGE_STYLE } from '../http/html-page.js'
+import { escapeHtml, HTML_HEADERS, htmlPage, link, PAGE_STYLE } from '../http/html-page.js'
 
 /**
  * The script of the callback page. It posts what the provider has put into the query to the same path, and goes on to where
@@ -43,25 +43,33 @@ interface Page {
   readonly body: string
 }
 
-/** The page that finishes a sign-in. Both pages are the same for everybody, apart from `signInPath`. */
-export function callbackPage(signInPath: string): Page {
+/** Where a person who is not signed in goes from the page: paths of this origin. */
+export interface WaysOn {
+  readonly beginAgain: string
+  /** Where the sign-in began; undefined where that is not known. */
+  readonly goBack?: string
+}
+
+/** The page that finishes a sign-in. Both pages are the same for everybody, apart from where they lead. */
+export function callbackPage(ways: WaysOn): Page {
   const body = `<h1>Signing in …</h1>
 <p id="message" role="status">Signing in needs JavaScript. Allow it for this site, and begin again.</p>
-<p>${beginAgain(signInPath)}</p>
+${links(ways)}
 <script>${SCRIPT}</script>`
   return { headers: HEADERS, body: htmlPage('Signing in', body) }
 }
 
 /** The page after the provider has answered with an error (RFC 6749 section 4.1.2.1). */
-export function rejectedPage(error: string, signInPath: string): Page {
+export function rejectedPage(error: string, ways: WaysOn): Page {
   const why =
     error === 'access_denied'
       ? 'The sign-in was cancelled, or the provider did not allow it.'
       : 'The provider could not sign you in.'
-  const body = `<h1>You are not signed in</h1>\n<p>${escapeHtml(why)}</p>\n<p>${beginAgain(signInPath)}</p>`
+  const body = `<h1>You are not signed in</h1>\n<p>${escapeHtml(why)}</p>\n${links(ways)}`
   return { headers: HEADERS, body: htmlPage('Not signed in', body) }
 }
 
-function beginAgain(signInPath: string): string {
-  return `<a href="${escapeHtml(signInPath)}">Begin again</a>`
+function links({ beginAgain, goBack }: WaysOn): string {
+  const back = goBack === undefined ? '' : `\n<p>${link(goBack, 'Go back')}</p>`
+  return `<p>${link(beginAgain, 'Begin again')}</p>${back}`
 }

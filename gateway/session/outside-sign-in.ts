@@ -12,7 +12,7 @@ import { bodyOf, keepBodiesAsBuffers, requireJsonMediaType } from '../http/json-
 import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { abortOnDisconnect } from '../server/requests.js'
-import { callbackPage, rejectedPage } from './callback-page.js'
+import { callbackPage, rejectedPage, type WaysOn } from './callback-page.js'
 import { sentRefreshTokens } from './cookies.js'
 import { type CallbackParams, type OpenIdProvider, signInNotValid, type SignInSecrets } from './openid-provider.js'
 import { authCall, bodyViolation, jsonMembers, sendAccessToken, type SessionTools } from './session-tools.js'
@@ -208,16 +208,29 @@ const LOGGED_ERRORS: readonly string[] = [
   'consent_required'
 ]
 
+/** Where the page leads: with the path to return to where the browser has begun the sign-in of the state. */
+function waysOn(
+  request: FastifyRequest,
+  { state, address }: { readonly state: string | null; readonly address: PublicAddress }
+): WaysOn {
+  const signIn = address.prefix + SIGN_IN
+  const begun = begunSignIn(request.headers.cookie, redirectUri(address, request))
+  if (begun === undefined || state === null || !isSame(state, begun.state)) return { beginAgain: signIn }
+  const { returnTo } = begun
+  return { beginAgain: `${signIn}?returnTo=${encodeURIComponent(returnTo)}`, goBack: returnTo }
+}
+
 /**
  * `GET /auth/callback`: the page that posts code and state from the provider. It is outside of the rules for cookie
- * endpoints, because the provider's site leads to it. It reads no cookie and sets none.
+ * endpoints, because the provider's site leads to it. It sets no cookie. Of the cookie of the sign-in that it finishes it takes
+ * the path to return to, so that whoever is not signed in can begin again from there.
  */
 export const callbackPageRoute = fp<{ readonly address: PublicAddress; readonly log: Logger }>(
   async (app, { address, log }) => {
     app.get(CALLBACK, async (request, reply) => {
       const query = new URL(request.originalUrl, redirectUri(address, request)).searchParams
       const error = query.get('error')
-      const signInPath = address.prefix + SIGN_IN
+      const ways = waysOn(request, { state: query.get('state'), address })
       if (error !== null) {
         log.warn(
           { requestId: request.id, error: LOGGED_ERRORS.includes(error) ? error : 'other' },
@@ -226,7 +239,7 @@ export const callbackPageRoute = fp<{ readonly address: PublicAddress; readonly 
       } else if (!query.has('code') || !query.has('state')) {
         throw signInNotValid()
       }
-      const { headers, body } = error === null ? callbackPage(signInPath) : rejectedPage(error, signInPath)
+      const { headers, body } = error === null ? callbackPage(ways) : rejectedPage(error, ways)
       return reply.headers(headers).send(body)
     })
   },

@@ -315,6 +315,27 @@ describeSignIn('sign-in at an OpenID provider', {}, (stack) => {
     expect(other.text).to.contain('could not sign you in').and.not.contain('<script').and.not.contain('alert')
   })
 
+  it('leads from the way back to where the sign-in began, for the browser and the state that began it alone', async () => {
+    const visitor = new Visitor()
+    const callback = await begin(visitor, 'ada at the provider', '?returnTo=/admin/%23/orders%3Fa=%22%26')
+    const { searchParams: query } = callback
+    const hrefs = async (who: Visitor, search: string): Promise<readonly string[]> => {
+      const { text } = await who.send(`${stack.url}/auth/callback?${search}`)
+      return Array.from(text.matchAll(/<a href="([^"]*)"/g), ([, href = '']) => href)
+    }
+    const known = [
+      `/auth/sign-in?returnTo=${encodeURIComponent('/admin/#/orders?a="&')}`,
+      '/admin/#/orders?a=&quot;&amp;'
+    ]
+    const state = query.get('state') ?? ''
+    expect(await hrefs(visitor, query.toString())).to.deep.equal(known)
+    expect(await hrefs(visitor, `error=access_denied&state=${state}`)).to.deep.equal(known)
+    const unknown = ['/auth/sign-in']
+    expect(await hrefs(visitor, `code=a&state=${state.slice(1)}`)).to.deep.equal(unknown)
+    expect(await hrefs(visitor, 'error=access_denied')).to.deep.equal(unknown)
+    expect(await hrefs(new Visitor(), query.toString())).to.deep.equal(unknown)
+  })
+
   it('takes nothing from other sites, but for the way back', async () => {
     const headers = { 'sec-fetch-site': 'cross-site' }
     problem(await call(stack.url, '/auth/sign-in', { headers }), 403, 'request.cross-site')
