@@ -22,7 +22,7 @@ import { type ResolvedShape, valueColumn } from '../entity/fields/shape.js'
 import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } from '../entity/operations.js'
 import { aliasesOf } from '../entity/fields/operators.js'
 import { neededState } from '../plan/plan-writes.js'
-import { allowedCalls, hasBatch, isRouteId, ownerParameter } from '../plan/authorize.js'
+import { allowedCalls, hasBatch, isRouteId, ownerParameter, ownsEverything } from '../plan/authorize.js'
 import { type Catalogue, isSettable, isSettableOfChild, permissionsOf, type Resource } from '../plan/model/catalogue.js'
 import type { OwnershipPolicy } from '../plan/planning.js'
 import type { ShapedProperty, ShownChildren } from '../plan/model/plans.js'
@@ -71,7 +71,12 @@ export function describeCatalogue(
       return { resource: resource.entity.name, names: allowedCalls(resource, { caller: reader, ownership }) }
     })
     const owner = reader.kind === 'authenticated' ? reader.owner : null
-    return { ...view, allowed, owner: owner === null ? '' : owner.toString() }
+    return {
+      ...view,
+      allowed,
+      owner: owner === null ? '' : owner.toString(),
+      everyOwner: ownsEverything(reader, ownership)
+    }
   }
 }
 

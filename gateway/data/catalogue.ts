@@ -18,6 +18,8 @@ export interface CatalogueSnapshot {
   readonly allowed: ReadonlyMap<string, readonly string[]>
   /** The owner that the caller's token names, in digits; empty without one. */
   readonly owner: string
+  /** Whether the caller's owner parameter may name any owner. */
+  readonly everyOwner: boolean
 }
 
 /** The catalogue as the gateway sees it, and as callers without a token do. */
@@ -97,13 +99,14 @@ export class Catalogue {
   }
 }
 
-function snapshotOf({ digest, resources, operations, allowed, owner }: DescribeResponse): CatalogueSnapshot {
+function snapshotOf({ digest, resources, operations, allowed, owner, everyOwner }: DescribeResponse): CatalogueSnapshot {
   return {
     digest,
     resources: new Map(resources.map((resource) => [resource.name, resource])),
     operations,
     allowed: new Map(allowed.map(({ resource, names }) => [resource, names])),
-    owner
+    owner,
+    everyOwner
   }
 }
 

@@ -77,7 +77,7 @@ describeApi(
         const answer = await rpc.unary('Describe', {}, token === undefined ? {} : { token })
         if (isFailure(answer)) throw new Error(answer.message)
         const told = answer as DescribeResponse__Output // of the proto
-        expect(told.owner).to.equal(owner)
+        expect([told.owner, told.everyOwner]).to.deep.equal([owner, account === 'admin'])
         expect(told.allowed.map(({ resource }) => resource)).to.have.members(told.resources.map(({ name }) => name))
         for (const resource of told.resources) {
           const { ownerParameter } = resource

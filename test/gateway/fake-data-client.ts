@@ -170,7 +170,7 @@ export class FakeDataClient implements DataClient {
 
 /** A catalogue of these resources. */
 export function described(resources: Resource[], more: Partial<DescribeResponse> = {}): DescribeResponse {
-  return { digest: '1', resources, operations: [], allowed: [], owner: '', ...more }
+  return { digest: '1', resources, operations: [], allowed: [], owner: '', everyOwner: false, ...more }
 }
 
 export function record(json: string, rowVersion = ''): EntityRecord {
