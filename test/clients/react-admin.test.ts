@@ -409,6 +409,10 @@ eachDatabase((kind) => {
       expect(kept).to.deep.include({ done: [ids[0], ids[1]], untried: [] })
       expect(await idsOf("SELECT id FROM products WHERE sku LIKE 'M-%'")).to.deep.equal([ids[2]])
       await clerk.getList('products', { filter: { 'sku.startsWith': 'M-' } })
+      // What the user saw comes before what was read last.
+      const seen = [{ ...listed[2], id: Number(ids[2]) }]
+      const stale = await rejected(clerk.deleteMany('products', { ids: [ids[2]], meta: { seen } }))
+      expect(stale).to.deep.include({ done: [], untried: [] })
       expect(await clerk.deleteMany('products', { ids: [ids[2]] })).to.deep.equal({ data: [ids[2]] })
       const nobody: Records = await providerOf()
       const unauthorized = await rejected(nobody.deleteMany('products', { ids: [1, 2, 3] }))
@@ -424,6 +428,9 @@ eachDatabase((kind) => {
       const stale = await rejected(clerk.act('products', { id: row.id, previousData: row, action: 'unpublish' }))
       expect(stale).to.be.instanceOf(ConflictError)
       expect(stale).to.deep.include({ base: row, current: published.data, isStale: true })
+      const meta = { includeChildren: true }
+      const whole = await rejected(clerk.act('products', { id: row.id, previousData: row, action: 'unpublish', meta }))
+      expect(whole).to.have.deep.property('current', { ...published.data, reviews: [], variants: [] })
       const moved = await clerk.act('products', { id: row.id, action: 'change-category', data: { categoryId: 2 } })
       expect(moved.data).to.include({ categoryId: 2 })
       const wrong = await rejected(clerk.act('products', { id: row.id, action: 'publish' }))

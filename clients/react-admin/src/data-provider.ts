@@ -48,7 +48,7 @@ export interface ActParams<Action extends string, Body> extends SeenRow {
   readonly action: Action
   /** What the action takes. */
   readonly data?: Body
-  readonly meta?: Pick<WriteMeta, 'idempotencyKey'>
+  readonly meta?: Pick<WriteMeta, 'idempotencyKey' | 'includeChildren'>
   readonly signal?: AbortSignal
 }
 
@@ -198,8 +198,13 @@ function standardMethods(rowsOf: RowsOf, keys: Keys): DataProvider {
         return { data: (params.previousData ?? { id: params.id }) as R }
       }),
 
-    deleteMany: async (resource: string, { ids }: { readonly ids: readonly Identifier[] }) => ({
-      data: await writeEach(ids, (id) => deleteRow(rowsOf(resource), { id }))
+    deleteMany: async (
+      resource: string,
+      { ids, meta = {} }: { readonly ids: readonly Identifier[]; readonly meta?: WriteMeta }
+    ) => ({
+      data: await writeEach(ids, (id) =>
+        deleteRow(rowsOf(resource), { id, previousData: meta.seen?.find((row) => row.id === id) })
+      )
     })
   }
 }

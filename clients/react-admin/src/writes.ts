@@ -10,6 +10,10 @@ export interface WriteMeta {
   readonly idempotencyKey?: string
   /** Of update: the whole row is sent (PUT), in which an optional member that is left out becomes null. */
   readonly replace?: boolean
+  /** Of deleteMany: the rows as the user saw them, whose versions are sent. */
+  readonly seen?: readonly RaRecord[]
+  /** Of act: whether `current` of a ConflictError is read with its children. */
+  readonly includeChildren?: boolean
 }
 
 /** A row by its id, and as the user saw it: without the latter its version is the one that this client read last. */
@@ -60,8 +64,9 @@ export async function act(
   { id, previousData, action, data, meta = {}, signal }: Action
 ): Promise<RaRecord> {
   const tag = tagOf(previousData) ?? rows.versionOf(id)
-  const { idempotencyKey } = meta
-  return await guarded(rows, { id, tag, sent: data as Readonly<Record<string, unknown>>, previousData }, () =>
+  const { idempotencyKey, includeChildren = false } = meta
+  const sent = data as Readonly<Record<string, unknown>>
+  return await guarded(rows, { id, tag, sent, previousData, includeChildren }, () =>
     rows.act(id, action, {
       ifMatch: tag ?? false,
       ...(data === undefined ? {} : { body: data }),
@@ -116,6 +121,7 @@ interface Guarded extends SeenRow {
   /** The entity tag that is sent. */
   readonly tag: string | undefined
   readonly sent: ConflictError['sent']
+  readonly includeChildren?: boolean
 }
 
 /** Makes a ConflictError, with what the row is now, of a precondition that failed. */
@@ -130,18 +136,18 @@ async function guarded<Result>(rows: Rows, row: Guarded, write: () => Promise<Re
 
 async function conflictOf(
   rows: Rows,
-  { id, tag, sent, previousData }: Guarded,
+  { id, tag, sent, previousData, includeChildren = false }: Guarded,
   error: ProblemError
 ): Promise<ConflictError> {
-  const current = await currentRow(rows, id)
+  const current = await currentRow(rows, id, includeChildren)
   const base = tagOf(previousData) === tag ? previousData : undefined
   const isStale = current === undefined ? undefined : current === null || tagOf(current) !== tag
   return new ConflictError(error, { sent, base, current, isStale })
 }
 
-async function currentRow(rows: Rows, id: Identifier): Promise<RaRecord | null | undefined> {
+async function currentRow(rows: Rows, id: Identifier, includeChildren: boolean): Promise<RaRecord | null | undefined> {
   try {
-    return await rows.get(id)
+    return await rows.get(id, includeChildren ? { includeChildren } : {})
   } catch (error) {
     // The conflict is what the caller must hear of, also where the row cannot be read just now.
     return isProblemError(error) && error.problem.status === 404 ? null : undefined
