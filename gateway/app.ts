@@ -153,7 +153,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
         hasSignIn: config.openId !== undefined
       })
       // `/admin`
-      if (config.adminUi) await routes.register(adminUi, { catalogue, address })
+      if (config.adminUi) await routes.register(adminUi, { catalogue, address, issuer: config.openId?.issuer })
       // `/.well-known/jwks.json`
       await routes.register(keySetRoute, { tools: sessions })
       // `/auth`: sessions of browsers, for pages of this site only.

@@ -54,8 +54,19 @@ function policy(nonce: string): string {
   ].join('; ')
 }
 
-/** The page of the application, which takes the nonce from its script element. Its paths are relative to `/admin/`. */
-function page(script: string, nonce: string): string {
+interface AdminPage {
+  readonly script: string
+  readonly nonce: string
+  /** The site of the OpenID provider that people sign in with, `login.example.com`; undefined for none. */
+  readonly signInSite: string | undefined
+}
+
+/**
+ * The page of the application, which takes the nonce from its script element and the provider from its root element. Its paths
+ * are relative to `/admin/`.
+ */
+function page({ script, nonce, signInSite }: AdminPage): string {
+  const provider = signInSite === undefined ? '' : ` data-sign-in-site="${escapeHtml(signInSite)}"`
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -66,7 +77,7 @@ function page(script: string, nonce: string): string {
 <script type="module" nonce="${escapeHtml(nonce)}" src="assets/${escapeHtml(script)}"></script>
 </head>
 <body>
-<div id="root"></div>
+<div id="root"${provider}></div>
 <noscript>The admin needs JavaScript. Allow it for this site, and load the page again.</noscript>
 </body>
 </html>
@@ -74,8 +85,9 @@ function page(script: string, nonce: string): string {
 }
 
 /** `/admin`: the application, its files, and the catalogue that it is made of. */
-export const adminUi = fp<{ catalogue: Catalogue; address: PublicAddress }>(
-  async (app, { catalogue, address }) => {
+export const adminUi = fp<{ catalogue: Catalogue; address: PublicAddress; issuer: string | undefined }>(
+  async (app, { catalogue, address, issuer }) => {
+    const signInSite = issuer === undefined ? undefined : new URL(issuer).host
     const { script, files } = await findApplication()
     const get = (
       url: string,
@@ -91,7 +103,7 @@ export const adminUi = fp<{ catalogue: Catalogue; address: PublicAddress }>(
       return reply
         .headers({ 'content-security-policy': policy(nonce), 'cache-control': 'no-cache' })
         .type('text/html; charset=utf-8')
-        .send(page(script, nonce))
+        .send(page({ script, nonce, signInSite }))
     })
     get('/admin/assets/:file', async (request, reply) => {
       const { file } = request.params as { readonly file: string } // of the route
@@ -131,9 +143,10 @@ function takes(accepted: string, coding: string): boolean {
 }
 
 /** What the caller may see of the catalogue, and may call of it, as the application reads it. */
-function shown({ resources, allowed, owner }: CatalogueSnapshot): object {
+function shown({ resources, allowed, owner, everyOwner }: CatalogueSnapshot): object {
   return {
     resources: [...resources.values()].map((resource) => ({ ...resource, allowed: allowed.get(resource.name) ?? [] })),
-    owner
+    owner,
+    everyOwner
   }
 }

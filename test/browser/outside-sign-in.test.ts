@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { SignInStack } from '../api/sign-in/sign-in-stack.js'
+import { accessibilityViolations } from './axe.js'
 import { launchBrowser, scriptVisible, Visit } from './visit.js'
 
 /** The provider is at `localhost`, which is another site to a browser that is at `127.0.0.1`. */
 describe('sign-in at the site of an OpenID provider', function () {
   this.timeout(90_000)
-  const stack = new SignInStack('sqlite', { providerHost: 'localhost' })
+  const stack = new SignInStack('sqlite', { providerHost: 'localhost', settings: { ADMIN_UI: 'true' } })
   let browser: Browser
   let visit: Visit
 
@@ -22,11 +23,25 @@ describe('sign-in at the site of an OpenID provider', function () {
   const begin = async (person: string, options = {}): Promise<Page> => {
     visit = await Visit.start(browser, options)
     const page = await visit.open(`${stack.url}/auth/sign-in?returnTo=/problems%3Ffrom=sign-in`)
+    await logInAtProvider(page, person)
+    return page
+  }
+  const logInAtProvider = async (page: Page, person: string): Promise<void> => {
     expect(new URL(page.url()).origin).to.equal(stack.provider.issuer)
     await page.locator('[name=login]').fill(person)
     await page.locator('[name=password]').fill('any')
     await page.locator('[type=submit]').click()
     await page.getByRole('button', { name: 'Continue' }).click()
+  }
+  /** Opens a page of the admin, which asks who is there, and goes to the provider. */
+  const beginInAdmin = async (path: string): Promise<Page> => {
+    visit = await Visit.start(browser)
+    const page = await visit.open(`${stack.url}/admin/#${path}`)
+    const link = page.getByRole('link', { name: `Sign in with ${new URL(stack.provider.issuer).host}` })
+    await link.waitFor()
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    await link.click()
+    await page.waitForURL(`${stack.provider.issuer}/**`)
     return page
   }
   afterEach(() => visit.context.close())
@@ -50,7 +65,10 @@ describe('sign-in at the site of an OpenID provider', function () {
     expect(await page.getByRole('heading').innerText()).to.equal('You are not signed in')
     expect(page.url()).to.equal(`${stack.url}/auth/callback`)
     expect(await visit.cookies()).to.not.have.any.keys('app_auth_access', 'app_auth_refresh', 'app_auth_sign_in')
-    expect(await page.getByRole('link', { name: 'Begin again' }).getAttribute('href')).to.equal('/auth/sign-in')
+    expect(await page.getByRole('link', { name: 'Begin again' }).getAttribute('href')).to.equal(
+      `/auth/sign-in?returnTo=${encodeURIComponent('/problems?from=sign-in')}`
+    )
+    expect(await page.getByRole('link', { name: 'Go back' }).getAttribute('href')).to.equal('/problems?from=sign-in')
   })
 
   it('says that it needs scripts where they are off', async () => {
@@ -66,5 +84,38 @@ describe('sign-in at the site of an OpenID provider', function () {
     await page.evaluate((url) => void (location.href = url), callback)
     await page.getByText('This browser has begun no such sign-in').waitFor()
     expect(await visit.cookies()).to.deep.equal({})
+  })
+
+  it('leads from the admin back to the page that somebody has to be signed in for', async () => {
+    const path = `/products?filter=${encodeURIComponent('{"name.contains":"Ä & b#1"}')}`
+    const page = await beginInAdmin(path)
+    await logInAtProvider(page, 'ada')
+    await page.getByText('Name contains Ä & b#1').waitFor()
+    const { pathname, hash } = new URL(page.url())
+    expect([pathname, hash.split('&')[0]]).to.deep.equal(['/admin/', `#${path}`])
+    expect(await visit.cookies()).to.include.keys('app_auth_access', 'app_auth_refresh')
+  })
+
+  it('says in words why the admin has nobody signed in, and begins again from the same page of it', async () => {
+    const path = '/products/1/show'
+    const page = await beginInAdmin(path)
+    await logInAtProvider(page, 'eve')
+    await page.getByText('No account is linked to this sign-in.').waitFor()
+    const back = page.getByRole('link', { name: 'Go back' })
+    expect(await back.getAttribute('href')).to.equal(`/admin/#${path}`)
+    await visit.context.clearCookies({ domain: 'localhost' })
+    await page.getByRole('link', { name: 'Begin again' }).click()
+    await page.waitForURL(`${stack.provider.issuer}/**`)
+    await logInAtProvider(page, 'ada')
+    await page.waitForURL(`${stack.url}/admin/#${path}`)
+    await page.getByRole('menuitem', { name: 'Products' }).waitFor()
+  })
+
+  it('leads back to the sign-in of the admin when it was cancelled at the provider', async () => {
+    const page = await beginInAdmin('/orders')
+    await page.getByRole('link', { name: 'Cancel' }).click()
+    await page.getByText('The sign-in was cancelled, or the provider did not allow it.').waitFor()
+    await page.getByRole('link', { name: 'Go back' }).click()
+    await page.getByLabel('Password').waitFor()
   })
 })

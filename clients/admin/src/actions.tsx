@@ -10,11 +10,11 @@ import {
 } from '@mui/material'
 import { type ReactElement, useState } from 'react'
 import { Form, SaveButton, useDataProvider, useNotify, useRecordContext, useRefresh } from 'react-admin'
-import type { AdminDataProvider } from './providers.js'
 import { type Action, type Catalogue, isInState, type Resource, type Row } from './catalogue.js'
 import { type Conflict, conflictOf, ConflictDialog } from './conflict.js'
 import { inputOf } from './inputs.js'
-import { inWords, valueText } from './words.js'
+import type { AdminDataProvider } from './owner.js'
+import { childText, inWords } from './words.js'
 
 interface ActionsProps {
   readonly resource: Resource
@@ -66,11 +66,13 @@ function ActionDialog({ action, resource, onClose }: ActionDialogProps): ReactEl
         id: row.id,
         previousData: row,
         action: action.name,
-        data: { ...given(values, action), ...ofChild }
+        data: { ...given(values, action), ...ofChild },
+        meta: { includeChildren: child !== undefined }
       })
     } catch (error) {
       const found = conflictOf(error)
-      if (found?.isStale === true) setConflict(found)
+      // What an action takes is no change of the row, also where a property has the same name.
+      if (found?.isStale === true) setConflict({ ...found, sent: undefined })
       else notify(error instanceof Error ? error.message : String(error), { type: 'error' })
       return errorsOf(error)
     }
@@ -129,15 +131,6 @@ function given(values: object, { input }: Action): object {
       ([name, value]) => names.has(name) && value !== undefined && value !== null && value !== ''
     )
   )
-}
-
-/** The id of a child with the first texts of it. */
-function childText(child: Row): string {
-  const texts = Object.entries(child).filter(([name, value]) => name !== 'rowVersion' && typeof value !== 'object')
-  return texts
-    .slice(0, 3)
-    .map(([, value]) => valueText(value, 'string'))
-    .join(', ')
 }
 
 /** The messages by field of an error of the data provider. */

@@ -56,6 +56,11 @@ export interface Resource {
   readonly key: readonly string[]
   readonly deleteStates: readonly PropertyValues[]
   readonly operations: readonly string[]
+  /** The query parameter that names the owner of the rows that are meant; empty where there is none. */
+  readonly ownerParameter: string
+  readonly ownerProperty: string
+  /** Operations that take the owner parameter, `act` for all actions. */
+  readonly ownerFiltered: readonly string[]
   /** Operations and actions that the caller may call. */
   readonly allowed: readonly string[]
 }
@@ -63,12 +68,25 @@ export interface Resource {
 /** A row as the service answers it. */
 export type Row = Readonly<Record<string, unknown>>
 
+/** The answer of `/admin/catalogue.json`. */
+export interface CatalogueAnswer {
+  readonly resources: readonly Resource[]
+  /** The owner that the caller's token names, in digits; empty without one. */
+  readonly owner: string
+  /** Whether the caller may name any owner. */
+  readonly everyOwner: boolean
+}
+
 export class Catalogue {
   readonly resources: readonly Resource[]
+  readonly owner: string
+  readonly everyOwner: boolean
   readonly #byName: ReadonlyMap<string, Resource>
 
-  constructor(resources: readonly Resource[]) {
+  constructor({ resources, owner, everyOwner }: CatalogueAnswer) {
     this.resources = resources
+    this.owner = owner
+    this.everyOwner = everyOwner
     this.#byName = new Map(resources.map((one) => [one.name, one]))
   }
 

@@ -13,8 +13,8 @@ import {
   TableRow
 } from '@mui/material'
 import { type ReactElement, useState } from 'react'
-import type { Property, Resource, Row } from './catalogue.js'
-import { inWords, valueText } from './words.js'
+import { childrenOf, type Resource, type Row, shownProperties } from './catalogue.js'
+import { childText, inWords, valueText } from './words.js'
 
 /** The sides of a write that came too late, as errors of the data provider have them. */
 export interface Conflict {
@@ -44,13 +44,13 @@ interface ConflictDialogProps {
 export function ConflictDialog({ resource, conflict, onSave, onClose }: ConflictDialogProps): ReactElement {
   const { current } = conflict
   const [mine, setMine] = useState<readonly string[]>(() => Object.keys(conflict.sent ?? {}))
-  const differing = differencesOf(resource, conflict)
+  const differing = [...differencesOf(resource, conflict), ...childDifferences(resource, conflict)]
   const save = (): void => {
     if (current === null || current === undefined) return
-    const chosen = differing.filter(({ property: { name }, mine: own }) => own !== undefined && mine.includes(name))
+    const chosen = differing.filter(({ name, mine: own }) => own !== undefined && mine.includes(name))
     onSave?.({
       ...current,
-      ...Object.fromEntries(chosen.map(({ property: { name } }) => [name, conflict.sent?.[name]]))
+      ...Object.fromEntries(chosen.map(({ name }) => [name, conflict.sent?.[name]]))
     })
   }
   return (
@@ -70,7 +70,7 @@ export function ConflictDialog({ resource, conflict, onSave, onClose }: Conflict
             </TableHead>
             <TableBody>
               {differing.map((one) => {
-                const { name } = one.property
+                const { name, label } = one
                 const isMine = mine.includes(name)
                 const choice = (side: 'mine' | 'theirs', checked: boolean, choose: () => void): ReactElement | null =>
                   onSave === undefined || one.mine === undefined ? null : (
@@ -79,13 +79,13 @@ export function ConflictDialog({ resource, conflict, onSave, onClose }: Conflict
                       name={name}
                       checked={checked}
                       onChange={choose}
-                      slotProps={{ input: { 'aria-label': `${inWords(name)}: ${side}` } }}
+                      slotProps={{ input: { 'aria-label': `${label}: ${side}` } }}
                     />
                   )
                 return (
                   <TableRow key={name}>
                     <TableCell component="th" scope="row">
-                      {inWords(name)}
+                      {label}
                     </TableCell>
                     <TableCell>{one.base}</TableCell>
                     <TableCell>
@@ -128,7 +128,9 @@ function explanationOf({ current }: Conflict, hasChoice: boolean): string {
 }
 
 interface Difference {
-  readonly property: Property
+  /** Of the property; one of a child has the child before it. */
+  readonly name: string
+  readonly label: string
   readonly base: string
   /** undefined where the user changed nothing. */
   readonly mine: string | undefined
@@ -136,18 +138,44 @@ interface Difference {
 }
 
 /** The properties that either side has changed. */
-function differencesOf({ properties }: Resource, { sent = {}, base = {}, current }: Conflict): Difference[] {
+function differencesOf(resource: Resource, { sent = {}, base = {}, current }: Conflict): Difference[] {
   const now = current ?? {}
-  return properties
-    .filter(({ type }) => type !== 'bytes')
-    .flatMap((property) => {
-      const { name, type } = property
-      const isMine = name in sent && properties.some((one) => one.name === name && one.setOnUpdate)
-      const isTheirs = JSON.stringify(base[name]) !== JSON.stringify(now[name])
-      if (!isMine && !isTheirs) return []
-      const text = (value: unknown): string => valueText(value, type)
-      return [
-        { property, base: text(base[name]), mine: isMine ? text(sent[name]) : undefined, theirs: text(now[name]) }
-      ]
+  return shownProperties(resource).flatMap(({ name, type, setOnUpdate }) => {
+    const isMine = name in sent && setOnUpdate
+    const isTheirs = JSON.stringify(base[name]) !== JSON.stringify(now[name])
+    if (!isMine && !isTheirs) return []
+    const text = (value: unknown): string => valueText(value, type)
+    const mine = isMine ? text(sent[name]) : undefined
+    return [{ name, label: inWords(name), base: text(base[name]), mine, theirs: text(now[name]) }]
+  })
+}
+
+/** What somebody else has changed of the children, where both rows were read with them. */
+function childDifferences(resource: Resource, { base, current }: Conflict): Difference[] {
+  return childrenOf(resource).flatMap((navigation) => {
+    const [before, now] = [base?.[navigation.name], current?.[navigation.name]]
+    if (!Array.isArray(before) || !Array.isArray(now)) return []
+    const [were, are] = [byId(before as readonly Row[]), byId(now as readonly Row[])]
+    return [...new Set([...were.keys(), ...are.keys()])].flatMap((id) => {
+      const [was, is] = [were.get(id), are.get(id)]
+      const [name, label] = [`${navigation.name} ${id}`, `${inWords(navigation.name)} ${id}`]
+      if (was === undefined || is === undefined) {
+        const text = (child: Row | undefined): string => (child === undefined ? '(not there)' : childText(child))
+        return [{ name, label, base: text(was), mine: undefined, theirs: text(is) }]
+      }
+      return shownProperties(navigation)
+        .filter((one) => JSON.stringify(was[one.name]) !== JSON.stringify(is[one.name]))
+        .map((one) => ({
+          name: `${name} ${one.name}`,
+          label: `${label}: ${inWords(one.name).toLowerCase()}`,
+          base: valueText(was[one.name], one.type),
+          mine: undefined,
+          theirs: valueText(is[one.name], one.type)
+        }))
     })
+  })
+}
+
+function byId(children: readonly Row[]): ReadonlyMap<string, Row> {
+  return new Map(children.map((child) => [valueText(child['id'], 'string'), child]))
 }

@@ -13,6 +13,7 @@ import {
 import { type FormEvent, type ReactElement, useState } from 'react'
 import { useListContext } from 'react-admin'
 import type { Property, Resource } from './catalogue.js'
+import { CHOSEN_OWNER, EVERY_OWNER } from './owner.js'
 import { inWords, operatorKey, valueText } from './words.js'
 
 /** A condition as the filter of a list holds it, under the key `price.greaterThan`. */
@@ -50,6 +51,14 @@ export function FilterBar({ resource }: { readonly resource: Resource }): ReactE
           Add filter
         </Button>
       )}
+      {CHOSEN_OWNER in filter && (
+        <Chip
+          label={ownerText(filter[CHOSEN_OWNER], resource)}
+          aria-label={`Choose another owner: ${ownerText(filter[CHOSEN_OWNER], resource)}`}
+          onClick={() => change(without(CHOSEN_OWNER))}
+          onDelete={() => change(without(CHOSEN_OWNER))}
+        />
+      )}
       {conditionsOf(filter, filtered).map((condition) => (
         <Chip
           key={condition.key}
@@ -68,6 +77,10 @@ export function FilterBar({ resource }: { readonly resource: Resource }): ReactE
       )}
     </Stack>
   )
+}
+
+function ownerText(owner: unknown, { ownerProperty }: Resource): string {
+  return owner === EVERY_OWNER ? 'Rows of every owner' : `${inWords(ownerProperty)} ${valueText(owner, 'string')}`
 }
 
 function SearchField({

@@ -13,10 +13,10 @@ import {
   useRedirect,
   useRefresh
 } from 'react-admin'
-import type { AdminDataProvider } from './providers.js'
 import type { Catalogue, Navigation, Resource, Row } from './catalogue.js'
 import { type Conflict, ConflictDialog, conflictOf } from './conflict.js'
 import { inputOf } from './inputs.js'
+import type { AdminDataProvider } from './owner.js'
 import { inWords } from './words.js'
 
 interface FormProps {

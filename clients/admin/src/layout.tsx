@@ -1,5 +1,14 @@
 import type { ReactElement, ReactNode } from 'react'
-import { AppBar, Layout, Logout, TitlePortal, useGetIdentity, UserMenu } from 'react-admin'
+import {
+  AppBar,
+  defaultTheme,
+  Layout,
+  Logout,
+  type RaThemeOptions,
+  TitlePortal,
+  useGetIdentity,
+  UserMenu
+} from 'react-admin'
 
 /** The frame of every page: menu, title and the way out. */
 export function AdminLayout({ children }: { readonly children?: ReactNode }): ReactElement {
@@ -23,4 +32,18 @@ function Account(): ReactElement {
       <Logout />
     </UserMenu>
   )
+}
+
+/** Dark enough under white text, and on white (WCAG 2.2, 1.4.3: a contrast of 4.5). */
+const BLUE = '#1565c0'
+
+/** The usual look of react-admin in the fonts of the system, so that nothing is loaded from elsewhere. */
+export const theme: RaThemeOptions = {
+  ...(defaultTheme as RaThemeOptions),
+  palette: { ...defaultTheme.palette, primary: { main: BLUE }, secondary: { main: BLUE } },
+  components: {
+    ...(defaultTheme as RaThemeOptions).components,
+    MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } }
+  },
+  typography: { fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif' }
 }

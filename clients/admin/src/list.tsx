@@ -3,6 +3,7 @@ import type { ReactElement } from 'react'
 import {
   CreateButton,
   Datagrid,
+  FunctionField,
   List,
   Pagination,
   SimpleList,
@@ -10,13 +11,14 @@ import {
   TopToolbar,
   useDataProvider,
   useListContext,
+  useListParams,
   useNotify
 } from 'react-admin'
-import type { AdminDataProvider } from './providers.js'
+import { PageSelection, SelectionBar, SelectionField } from './bulk-delete.js'
 import { type Catalogue, type Resource, type Row } from './catalogue.js'
-import { saveExport } from './csv-file.js'
 import { fieldOf, listedProperties } from './fields.js'
 import { FilterBar } from './filters.js'
+import { type AdminDataProvider, CHOSEN_OWNER, isOwnerChosen, OwnerChoice } from './owner.js'
 import { inWords, valueText } from './words.js'
 
 interface EntityListProps {
@@ -24,17 +26,39 @@ interface EntityListProps {
   readonly catalogue: Catalogue
 }
 
-/** The list of a resource: a table, or on a phone one line for each row. */
-export function EntityList({ resource, catalogue }: EntityListProps): ReactElement {
-  const { name } = resource
-  const sorted = resource.properties.some((property) => property.name === 'id' && property.sortable)
+const PAGE_SIZE = 25
+
+function firstSort({ properties }: Resource): SortPayload {
+  return { field: properties.some(({ name, sortable }) => name === 'id' && sortable) ? 'id' : '', order: 'ASC' }
+}
+
+/** The list of a resource, which is asked for when it is clear whose rows are meant. */
+export function EntityList(of: EntityListProps): ReactElement {
+  return isOwnerChosen(of.resource, of.catalogue) ? <ListOfOwner {...of} /> : <ShownList {...of} />
+}
+
+function ListOfOwner(of: EntityListProps): ReactElement {
+  const { resource } = of
+  // The parameters that the list itself will have.
+  const [{ filterValues }, { setFilters }] = useListParams({
+    resource: resource.name,
+    sort: firstSort(resource),
+    perPage: PAGE_SIZE
+  })
+  const filter = filterValues as Readonly<Record<string, unknown>>
+  if (CHOSEN_OWNER in filter) return <ShownList {...of} />
+  return <OwnerChoice {...of} onChoose={(owner) => setFilters({ ...filter, [CHOSEN_OWNER]: owner })} />
+}
+
+/** A table, or on a phone one line for each row. */
+function ShownList({ resource, catalogue }: EntityListProps): ReactElement {
   return (
     <List
-      title={inWords(name)}
+      title={inWords(resource.name)}
       actions={<ListActions resource={resource} catalogue={catalogue} />}
-      sort={{ field: sorted ? 'id' : '', order: 'ASC' }}
-      perPage={25}
-      pagination={<Pagination rowsPerPageOptions={[10, 25, 50, 100]} />}
+      sort={firstSort(resource)}
+      perPage={PAGE_SIZE}
+      pagination={<Pagination rowsPerPageOptions={[10, PAGE_SIZE, 50, 100]} />}
       exporter={false}
       empty={false}
     >
@@ -63,10 +87,21 @@ function Rows({ resource, catalogue }: EntityListProps): ReactElement {
       />
     )
   }
+  const mayDelete = catalogue.allows(resource.name, 'delete')
   return (
-    <Datagrid rowClick={click} size="small" bulkActionButtons={false} sx={{ overflowX: 'auto' }}>
-      {listedProperties(resource, COLUMNS).map((property) => fieldOf(property, resource, catalogue))}
-    </Datagrid>
+    <>
+      <Datagrid rowClick={click} size="small" bulkActionButtons={false} sx={{ overflowX: 'auto' }}>
+        {mayDelete && (
+          <FunctionField
+            label={<PageSelection resource={resource} />}
+            sortable={false}
+            render={() => <SelectionField resource={resource} />}
+          />
+        )}
+        {listedProperties(resource, COLUMNS).map((property) => fieldOf(property, resource, catalogue))}
+      </Datagrid>
+      {mayDelete && <SelectionBar resource={resource} />}
+    </>
   )
 }
 
@@ -108,4 +143,19 @@ function ExportButton({ name }: { readonly name: string }): ReactElement {
       Export
     </Button>
   )
+}
+
+interface Exported {
+  readonly fileName: string
+  file(): ReadableStream<Uint8Array>
+}
+
+/** Lets the browser save an export under the name that the service gave it. Rejects where it broke off. */
+async function saveExport(exported: Exported): Promise<void> {
+  const blob = await new Response(exported.file()).blob()
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(blob)
+  link.download = exported.fileName
+  link.click()
+  URL.revokeObjectURL(link.href)
 }

@@ -1,9 +1,15 @@
 import { Alert, Box, Button, Paper, TextField, Typography } from '@mui/material'
 import { type FormEvent, type ReactElement, useState } from 'react'
-import { useLogin } from 'react-admin'
+import { useLocation, useLogin } from 'react-admin'
+
+interface LoginProps {
+  readonly baseUrl: string
+  /** The site of the OpenID provider that people sign in with; undefined for none. */
+  readonly signInSite: string | undefined
+}
 
 /** Opens a session. The access token stays in the memory of this page. */
-export function LoginPage(): ReactElement {
+export function LoginPage({ baseUrl, signInSite }: LoginProps): ReactElement {
   const login = useLogin()
   const [failure, setFailure] = useState('')
   const [isBusy, setBusy] = useState(false)
@@ -39,7 +45,30 @@ export function LoginPage(): ReactElement {
         <Button type="submit" variant="contained" fullWidth disabled={isBusy} sx={{ mt: 2 }}>
           Sign in
         </Button>
+        {signInSite !== undefined && <ProviderLink baseUrl={baseUrl} site={signInSite} />}
       </Paper>
     </Box>
+  )
+}
+
+/** What react-admin keeps of the page that asked who is signed in. */
+interface Asked {
+  readonly nextPathname?: string
+  readonly nextSearch?: string
+}
+
+/** Leads to the provider, and from there back to the page that somebody has to be signed in for. */
+function ProviderLink({ baseUrl, site }: { readonly baseUrl: string; readonly site: string }): ReactElement {
+  const { nextPathname = '/', nextSearch = '' } = (useLocation().state ?? {}) as Asked
+  const page = `${location.pathname}#${encodeURI(nextPathname)}${nextSearch}`
+  return (
+    <Button
+      fullWidth
+      variant="outlined"
+      href={`${baseUrl}/auth/sign-in?returnTo=${encodeURIComponent(page)}`}
+      sx={{ mt: 2, textTransform: 'none' }}
+    >
+      Sign in with {site}
+    </Button>
   )
 }

@@ -1,14 +1,108 @@
 import createCache from '@emotion/cache'
 import { CacheProvider } from '@emotion/react'
+import { type ApplicationTypes, createClient } from '@uniform-rest/client'
+import { type AnyApplication, uniformRestAuthProvider, uniformRestDataProvider } from '@uniform-rest/react-admin'
+import type { ReactElement, ReactNode } from 'react'
+import { Admin, type AuthProvider, memoryStore, Resource as AdminResource } from 'react-admin'
 import { createRoot } from 'react-dom/client'
-import { makeApplication } from './application.js'
+import { Catalogue, type CatalogueAnswer, type Resource } from './catalogue.js'
+import { EntityCreate, EntityEdit } from './forms.js'
+import { AdminLayout, theme } from './layout.js'
+import { EntityList } from './list.js'
+import { LoginPage } from './login.js'
+import { fetchAsOwner, ofChosenOwner } from './owner.js'
+import { EntityShow } from './show.js'
+import { inWords } from './words.js'
 
-const root = document.querySelector('#root')
+/** The types of the one call that is no operation of the application. */
+interface WithCatalogue extends ApplicationTypes {
+  readonly resources: AnyApplication['resources']
+  readonly operations: {
+    readonly 'GET /admin/catalogue.json': {
+      readonly path: Record<never, never>
+      readonly query: Record<never, never>
+      readonly body: never
+      readonly answer: CatalogueAnswer
+    }
+  }
+}
+
+interface ApplicationProps {
+  readonly baseUrl: string
+  /** The site of the OpenID provider that people sign in with; undefined for none. */
+  readonly signInSite: string | undefined
+}
+
+/** The admin of the gateway at `baseUrl`, out of the catalogue that the signed-in caller sees. */
+function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElement {
+  // Both are filled when the catalogue is there, which is before the first read.
+  let catalogue = new Catalogue({ resources: [], owner: '', everyOwner: false })
+  const compositeKeys: Record<string, readonly string[]> = {}
+  const client = createClient<AnyApplication>({
+    baseUrl,
+    token: 'session',
+    fetch: fetchAsOwner(baseUrl, () => catalogue)
+  })
+  const dataProvider = ofChosenOwner(
+    uniformRestDataProvider<AnyApplication>({ client, compositeKeys }),
+    () => catalogue
+  )
+  const authProvider: AuthProvider = {
+    ...uniformRestAuthProvider<AnyApplication>({ client }),
+    /** react-admin asks after each sign-in, and makes the resources of what is answered. */
+    async getPermissions() {
+      // The client calls any route in this way; only the types name the operations of an application.
+      const calls = client as unknown as ReturnType<typeof createClient<WithCatalogue>>
+      catalogue = new Catalogue(await calls.call('GET /admin/catalogue.json', {}))
+      for (const { name, key } of catalogue.resources) if (key.length > 1) compositeKeys[name] = key
+      return catalogue
+    }
+  }
+  return (
+    <Admin
+      title="Admin"
+      dataProvider={dataProvider}
+      authProvider={authProvider}
+      loginPage={<LoginPage baseUrl={baseUrl} signInSite={signInSite} />}
+      layout={AdminLayout}
+      theme={theme}
+      darkTheme={null}
+      // What people filter by is nothing to be kept in a browser.
+      store={memoryStore()}
+      requireAuth
+      disableTelemetry
+    >
+      {(found: unknown) => (found instanceof Catalogue ? found.resources.map((one) => entity(one, found)) : [])}
+    </Admin>
+  )
+}
+
+/** The pages of a resource that the caller may open. A resource without a page only lends its names to references. */
+function entity(resource: Resource, catalogue: Catalogue): ReactNode {
+  const { name, label } = resource
+  const allows = (operation: string): boolean => catalogue.allows(name, operation)
+  const of = { resource, catalogue }
+  return (
+    <AdminResource
+      key={name}
+      name={name}
+      options={{ label: inWords(name) }}
+      recordRepresentation={label}
+      {...(allows('paged') ? { list: <EntityList {...of} /> } : {})}
+      {...(allows('get') ? { show: <EntityShow {...of} /> } : {})}
+      {...(allows('get') && allows('update') ? { edit: <EntityEdit {...of} /> } : {})}
+      {...(allows('create') ? { create: <EntityCreate {...of} /> } : {})}
+    />
+  )
+}
+
+const root = document.querySelector<HTMLElement>('#root')
 if (root === null) throw new Error('The page has no place for the admin.')
 // The page allows no styles but those with its nonce, which the gateway wrote beside its one script.
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? ''
 const styles = createCache({ key: 'admin', nonce, prepend: true })
 // The page is `/admin/` below the base of the API.
 const baseUrl = location.origin + location.pathname.replace(/\/admin\/$/, '')
+const application = makeApplication({ baseUrl, signInSite: root.dataset['signInSite'] })
 
-createRoot(root).render(<CacheProvider value={styles}>{makeApplication(baseUrl)}</CacheProvider>)
+createRoot(root).render(<CacheProvider value={styles}>{application}</CacheProvider>)

@@ -28,3 +28,12 @@ function momentText(text: string): string {
   const at = new Date(text)
   return Number.isNaN(at.getTime()) ? text : MOMENT.format(at)
 }
+
+/** The id of a child with the first texts of it. */
+export function childText(child: object): string {
+  const texts = Object.entries(child).filter(([name, value]) => name !== 'rowVersion' && typeof value !== 'object')
+  return texts
+    .slice(0, 3)
+    .map(([, value]) => valueText(value, 'string'))
+    .join(', ')
+}

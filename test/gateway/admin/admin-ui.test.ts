@@ -116,7 +116,8 @@ describe('/admin', () => {
     gateway.data.answerDescribeTo = () =>
       described([products({ properties: [property('id', 'int')] }), products({ name: 'others' })], {
         allowed: [{ resource: 'products', names: ['paged', 'publish'] }],
-        owner: '7'
+        owner: '7',
+        everyOwner: true
       })
     const answer = await get('/admin/catalogue.json', { authorization: 'Bearer t' })
     expect(answer.statusCode).to.equal(200)
@@ -126,7 +127,8 @@ describe('/admin', () => {
         { ...products({ properties: [property('id', 'int')] }), allowed: ['paged', 'publish'] },
         { ...products({ name: 'others' }), allowed: [] }
       ],
-      owner: '7'
+      owner: '7',
+      everyOwner: true
     })
     expect(gateway.data.calls.at(-1)).to.have.nested.property('call.authorization', 'Bearer t')
   })
@@ -137,6 +139,24 @@ describe('/admin', () => {
     }
     const answer = await get('/admin/catalogue.json', { authorization: 'Bearer bad' })
     expect(answer.json()).to.include({ status: 401, code: 'auth.invalid-token' })
+  })
+})
+
+describe('/admin with an OpenID provider', () => {
+  it('names its site on the page, which has no other difference', async () => {
+    const provider = { OIDC_ISSUER: 'https://login.example:8443/realms/main', OIDC_CLIENT_ID: 'shop' }
+    const bodies: string[] = []
+    for (const settings of [ON, { ...ON, ...provider }]) {
+      const gateway = await startGateway(settings)
+      const { body } = await gateway.app.inject({ url: '/api/admin/' })
+      await gateway.close()
+      bodies.push(body.replace(/nonce="[^"]*"/, 'nonce'))
+    }
+    const [without = '', withProvider] = bodies
+    expect(without).to.contain('<div id="root"></div>')
+    expect(withProvider).to.equal(
+      without.replace('<div id="root">', '<div id="root" data-sign-in-site="login.example:8443">')
+    )
   })
 })
 
