@@ -99,7 +99,14 @@ export class Catalogue {
   }
 }
 
-function snapshotOf({ digest, resources, operations, allowed, owner, everyOwner }: DescribeResponse): CatalogueSnapshot {
+function snapshotOf({
+  digest,
+  resources,
+  operations,
+  allowed,
+  owner,
+  everyOwner
+}: DescribeResponse): CatalogueSnapshot {
   return {
     digest,
     resources: new Map(resources.map((resource) => [resource.name, resource])),
