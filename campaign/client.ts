@@ -25,7 +25,7 @@ export class Client {
   readonly random: () => number
   readonly #workload: string
   readonly #site: Site
-  readonly #history: HistoryFile
+  readonly #history: Pick<HistoryFile, 'add'>
   readonly #now: () => number
   readonly #agents: readonly Agent[]
   #sent = 0
@@ -36,7 +36,7 @@ export class Client {
     options: {
       readonly workload: string
       readonly site: Site
-      readonly history: HistoryFile
+      readonly history: Pick<HistoryFile, 'add'>
       readonly random: () => number
       readonly now: () => number
     }

@@ -1,0 +1,28 @@
+/** A fault that is put into a process on purpose, to see that a checker finds it. */
+export interface Plant {
+  /** `replay-of-another-caller`. */
+  readonly name: string
+  /** What somebody who changed the code might have done wrong: a sentence. */
+  readonly mistake: string
+  /** The class of the checker that has to find it: `CreatedOnce`. */
+  readonly checker: string
+  /** The workload that brings it out. */
+  readonly workload: string
+  readonly process: 'gateway' | 'data-service'
+  /** The compiled module that is changed: `data-service/rpc/writes.js`. */
+  readonly module: string
+  /** Text that the module has exactly once. */
+  readonly find: string
+  readonly replace: string
+  /** Settings that bring it out sooner, for all processes: `{ REFRESH_GRACE: '1s' }`. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** The text of a compiled module with the fault in it. Throws if the text to replace is not there exactly once. */
+export function plantedText(text: string, { name, module, find, replace }: Omit<Plant, 'checker' | 'mistake'>): string {
+  const pieces = text.split(find)
+  if (pieces.length !== 2) {
+    throw new Error(`The fault ${name} replaces a text that ${module} has ${pieces.length - 1} times, not once.`)
+  }
+  return pieces.join(replace)
+}

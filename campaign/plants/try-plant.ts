@@ -1,0 +1,88 @@
+import { randomNumbers } from '../../test/runner/random.js'
+import type { Checker, Verdict } from '../checkers/checker.js'
+import { Client } from '../client.js'
+import type { Exchange, HistoryLine } from '../history.js'
+import type { Workload } from '../workload/workload.js'
+import type { Plant } from './plant.js'
+import type { PlantedSite } from './planted-site.js'
+
+/** A checker that went red, or that was not tried. */
+export interface Red extends Verdict {
+  /** The class of the checker. */
+  readonly checker: string
+}
+
+/** What became of a fault. */
+export interface Tried {
+  /** Requests until a checker went red, or all that were sent. */
+  readonly requests: number
+  readonly red: readonly Red[]
+}
+
+/** Requests after which the checkers judge for the first time. Each round doubles what was sent so far. */
+const FIRST_ROUND = 50
+
+/**
+ * Lets the clients of a workload work, without any other fault, until a checker goes red or `limit` requests were sent, and
+ * a few more. The clients rest while the checkers judge.
+ */
+export async function tryPlant(
+  planted: PlantedSite,
+  workload: Workload,
+  of: { readonly checkers: () => readonly Checker[]; readonly seed: number; readonly limit: number }
+): Promise<Tried> {
+  const exchanges: Exchange[] = []
+  const history = {
+    add(line: HistoryLine): Promise<void> {
+      if ('exchange' in line) exchanges.push(line.exchange)
+      return Promise.resolve()
+    }
+  }
+  const began = performance.now()
+  const now = (): number => performance.now() - began
+  const clients: Client[] = []
+  const clientOf = (name: string): Client => {
+    const random = randomNumbers(of.seed + clients.length)
+    const client = new Client(name, { workload: workload.name, site: planted.site, history, now, random })
+    clients.push(client)
+    return client
+  }
+  try {
+    await workload.prepare(clientOf(`${workload.name}-prepare`))
+    const working = Array.from({ length: workload.clients }, (_, n) => clientOf(`${workload.name}-${n}`))
+    for (let target = FIRST_ROUND; ; target = Math.min(of.limit, 2 * target)) {
+      await Promise.all(
+        working.map(async (client) => {
+          while (exchanges.length < target) await workload.step(client)
+        })
+      )
+      const red = await judged(of.checkers(), exchanges, planted)
+      if (red.length > 0 || target === of.limit) return { requests: exchanges.length, red }
+    }
+  } finally {
+    for (const client of clients) client.end()
+  }
+}
+
+async function judged(
+  checkers: readonly Checker[],
+  exchanges: readonly Exchange[],
+  { rows }: PlantedSite
+): Promise<readonly Red[]> {
+  const red: Red[] = []
+  for (const checker of checkers) {
+    for (const exchange of exchanges) checker.see(exchange)
+    const verdict = await checker.judge(rows)
+    if (verdict.violations.length > 0) red.push({ checker: checker.constructor.name, ...verdict })
+  }
+  return red
+}
+
+/** Why a fault was not found as it has to be; undefined if it was. */
+export function whyNotFound({ name, checker }: Pick<Plant, 'name' | 'checker'>, { requests, red }: Tried): string | undefined {
+  if (red.some((one) => one.checker === checker)) return undefined
+  const others = red.map((one) => `${one.checker} (${one.violations[0]?.what ?? ''})`)
+  return others.length === 0
+    ? `${name} was not found by ${checker} in ${requests} requests.`
+    : `${name} was found by ${others.join(' and ')} alone, and has to be by ${checker}.`
+}
