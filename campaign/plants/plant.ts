@@ -14,12 +14,10 @@ export interface Plant {
   /** Text that the module has exactly once. */
   readonly find: string
   readonly replace: string
-  /** Settings that bring it out sooner, for all processes: `{ REFRESH_GRACE: '1s' }`. */
-  readonly env?: Readonly<Record<string, string>>
 }
 
 /** The text of a compiled module with the fault in it. Throws if the text to replace is not there exactly once. */
-export function plantedText(text: string, { name, module, find, replace }: Omit<Plant, 'checker' | 'mistake'>): string {
+export function plantedText(text: string, { name, module, find, replace }: Plant): string {
   const pieces = text.split(find)
   if (pieces.length !== 2) {
     throw new Error(`The fault ${name} replaces a text that ${module} has ${pieces.length - 1} times, not once.`)

@@ -9,7 +9,7 @@ import type { Plant } from './plant.js'
 
 const STORES = ['store.sqlite', 'reviews.sqlite'] as const
 
-/** The preload of a site, as `SiteOptions.preload` has it, and the file that names the fault. */
+/** The preload of a site, as `SiteOptions.preload` has it. `file` holds the fault as JSON, or nothing. */
 export function preloadOf(file: string): string {
   const url = new URL('preload.js', import.meta.url)
   url.searchParams.set('plant', file)
@@ -30,7 +30,7 @@ export class PlantedSite implements AsyncDisposable {
   }
 
   /** `folder` is the caller's. Resolves when the gateways are ready; no fault is planted yet. */
-  static async start(folder: string, env: Readonly<Record<string, string>>): Promise<PlantedSite> {
+  static async start(folder: string): Promise<PlantedSite> {
     await mkdir(folder, { recursive: true })
     const file = join(folder, 'plant')
     await writeFile(file, '')
@@ -40,8 +40,7 @@ export class PlantedSite implements AsyncDisposable {
       services: 1,
       databaseUrl: () => `sqlite:${join(folder, 'store.sqlite')}`,
       reviewsUrl: `sqlite:${join(folder, 'reviews.sqlite')}`,
-      preload: preloadOf(file),
-      env
+      preload: preloadOf(file)
     })
     await Promise.all(site.services.map((one) => one.terminate()))
     for (const name of STORES) await copyFile(join(folder, name), join(folder, `first-${name}`))
@@ -60,7 +59,7 @@ export class PlantedSite implements AsyncDisposable {
       for (const end of ['-wal', '-shm']) await rm(join(this.#folder, `${name}${end}`), { force: true })
       await copyFile(join(this.#folder, `first-${name}`), join(this.#folder, name))
     }
-    await writeFile(join(this.#folder, 'plant'), plant?.name ?? '')
+    await writeFile(join(this.#folder, 'plant'), plant === undefined ? '' : JSON.stringify(plant))
     this.#plant = plant
     for (const one of members) await one.start()
     for (const url of this.site.urls) await ready(url)

@@ -1,8 +1,9 @@
 import { randomNumbers } from '../../test/runner/random.js'
+import { checkers } from '../checkers/all.js'
 import type { Checker, Verdict } from '../checkers/checker.js'
 import { Client } from '../client.js'
 import type { Exchange, HistoryLine } from '../history.js'
-import type { Workload } from '../workload/workload.js'
+import { workloads } from '../workload/all.js'
 import type { Plant } from './plant.js'
 import type { PlantedSite } from './planted-site.js'
 
@@ -28,9 +29,10 @@ const FIRST_ROUND = 50
  */
 export async function tryPlant(
   planted: PlantedSite,
-  workload: Workload,
-  of: { readonly checkers: () => readonly Checker[]; readonly seed: number; readonly limit: number }
+  of: { readonly workload: string; readonly seed: number; readonly limit: number }
 ): Promise<Tried> {
+  const workload = workloads().find(({ name }) => name === of.workload)
+  if (workload === undefined) throw new Error(`There is no workload ${of.workload}.`)
   const exchanges: Exchange[] = []
   const history = {
     add(line: HistoryLine): Promise<void> {
@@ -56,7 +58,7 @@ export async function tryPlant(
           while (exchanges.length < target) await workload.step(client)
         })
       )
-      const red = await judged(of.checkers(), exchanges, planted)
+      const red = await judged(checkers(), exchanges, planted)
       if (red.length > 0 || target === of.limit) return { requests: exchanges.length, red }
     }
   } finally {
@@ -79,7 +81,10 @@ async function judged(
 }
 
 /** Why a fault was not found as it has to be; undefined if it was. */
-export function whyNotFound({ name, checker }: Pick<Plant, 'name' | 'checker'>, { requests, red }: Tried): string | undefined {
+export function whyNotFound(
+  { name, checker }: Pick<Plant, 'name' | 'checker'>,
+  { requests, red }: Tried
+): string | undefined {
   if (red.some((one) => one.checker === checker)) return undefined
   const others = red.map((one) => `${one.checker} (${one.violations[0]?.what ?? ''})`)
   return others.length === 0
