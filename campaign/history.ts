@@ -51,6 +51,8 @@ export interface Injury {
   readonly from: number
   /** Absent while it lasts. */
   readonly until?: number
+  /** How often it hit something: connections, statements, answers. */
+  readonly hits?: number
 }
 
 /** A line of the file of a run. */

@@ -1,60 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { TOPOLOGIES, type Topology } from './topologies.js'
 
-/** What systems are tried, each with a database of its own. */
-export const TOPOLOGIES = ['sqlite', 'mariadb'] as const
-export type Topology = (typeof TOPOLOGIES)[number]
-
-export interface Options {
-  readonly topologies: readonly Topology[]
-  /** How long each topology is tried. */
+/** What a run depends on, besides the machine. It stands in its verdict, so that the run can be made again. */
+export interface RunOptions {
+  /** How long clients work and things break. */
   readonly seconds: number
   /** A whole number of 32 bits. */
   readonly seed: number
+  /** Milliseconds of peace between faults at most, and half of what one lasts at most. */
+  readonly pace: number
   readonly gateways: number
-  readonly services: number
-  /** Folder for the histories and the verdict. */
-  readonly out: string
+  /** Data services; undefined: as many as the topology says. */
+  readonly services: number | undefined
   /** Only faults whose names include one of these texts; empty for all. */
   readonly faults: readonly string[]
 }
 
+export interface Options extends RunOptions {
+  readonly topologies: readonly Topology[]
+  /** Folder for the histories and the verdicts. */
+  readonly out: string
+  /** A folder whose history is judged again; nothing runs. */
+  readonly check: string | undefined
+  readonly publish: boolean
+}
+
+const NAMES = TOPOLOGIES.map(({ name }) => name)
+
 export const USAGE = `npm run campaign -- [options]
-  --topology <name>   ${TOPOLOGIES.join(', ')}; repeatable (all)
+  --topology <name>   ${NAMES.join(', ')}; repeatable (all)
   --seconds <n>       how long each is tried (60)
   --seed <n>          chooses requests, faults and moments (random, and printed)
+  --pace <ms>         longest peace between faults, and half of what one lasts at most (2000)
   --gateways <n>      (2)
-  --services <n>      data services (2)
+  --services <n>      data services (2; on galera one for each node)
   --fault <text>      only faults whose names include it; repeatable (all). "none": nothing breaks
-  --out <folder>      where history.jsonl and verdict.json of each topology go (.data/campaign)`
+  --replay <folder>   the topology, the seed and the options of the run whose verdict.json is there
+  --check <folder>    judges the history there again; nothing runs
+  --publish           writes docs/reliability.md from the newest verdict of each topology under --out
+  --out <folder>      where history.jsonl, rows.json and verdict.json of each topology go (.data/campaign)`
 
 /** Throws with the usage for an option that is none, or whose value is none. */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      topology: { type: 'string', multiple: true, default: [...TOPOLOGIES] },
+      topology: { type: 'string', multiple: true, default: NAMES },
       seconds: { type: 'string', default: '60' },
-      seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+      seed: { type: 'string', default: String(Math.floor(Math.random() * 999_999_999)) },
+      pace: { type: 'string', default: '2000' },
       gateways: { type: 'string', default: '2' },
-      services: { type: 'string', default: '2' },
+      services: { type: 'string' },
       fault: { type: 'string', multiple: true, default: [] },
+      replay: { type: 'string' },
+      check: { type: 'string' },
+      publish: { type: 'boolean', default: false },
       out: { type: 'string', default: '.data/campaign' }
     }
   })
+  const { out, check, publish, replay } = values
+  if (replay !== undefined) {
+    const { topology, options } = earlier(replay)
+    return { ...options, topologies: [topologyOf(topology)], out, check, publish }
+  }
   return {
     topologies: values.topology.map(topologyOf),
     seconds: numberOf('seconds', values.seconds),
     seed: numberOf('seed', values.seed),
+    pace: numberOf('pace', values.pace),
     gateways: numberOf('gateways', values.gateways),
-    services: numberOf('services', values.services),
+    services: values.services === undefined ? undefined : numberOf('services', values.services),
     faults: values.fault,
-    out: values.out
+    out,
+    check,
+    publish
+  }
+}
+
+/** What a verdict says of the run itself. Verdicts are written by this program. */
+function earlier(folder: string): { readonly topology: string; readonly options: RunOptions } {
+  return JSON.parse(readFileSync(join(folder, 'verdict.json'), 'utf8')) as {
+    readonly topology: string
+    readonly options: RunOptions
   }
 }
 
 function topologyOf(name: string): Topology {
-  const known = TOPOLOGIES.find((one) => one === name)
-  if (known === undefined) throw new Error(`--topology ${name} is none of ${TOPOLOGIES.join(', ')}.\n\n${USAGE}`)
+  const known = TOPOLOGIES.find((one) => one.name === name)
+  if (known === undefined) throw new Error(`--topology ${name} is none of ${NAMES.join(', ')}.\n\n${USAGE}`)
   return known
 }
 

@@ -5,8 +5,12 @@ import { randomNumbers } from '../test/runner/random.js'
 import type { Checker, Rows, Verdict } from './checkers/checker.js'
 import { Client } from './client.js'
 import type { Fault } from './faults/fault.js'
+import { type PlannedGroup, planOf } from './faults/plan.js'
 import { HistoryFile, readHistory } from './history.js'
+import type { Memory } from './member.js'
+import { type Recovery, recoveryOf } from './recovery.js'
 import type { Site } from './site.js'
+import { Watch } from './watch.js'
 import type { Workload } from './workload/workload.js'
 
 /** What a run is made of. */
@@ -15,6 +19,8 @@ export interface Run {
   readonly seed: number
   /** How long clients work and things break. */
   readonly seconds: number
+  /** Milliseconds of peace between faults at most, and half of what one lasts at most. Default: 2000. */
+  readonly pace?: number
   readonly site: Site
   readonly rows: Rows
   readonly workloads: readonly Workload[]
@@ -26,21 +32,30 @@ export interface Run {
   progress(line: string): void
 }
 
-/** What came of a run. */
-export interface Outcome {
+/** What the history says. */
+export interface Judgement {
   readonly exchanges: number
   readonly lost: number
-  /** How often each fault was injected. */
-  readonly injuries: Readonly<Record<string, number>>
+  /** Of each fault, how often it was injected, and how often it hit something. */
+  readonly injuries: Readonly<Record<string, { readonly times: number; readonly hits: number }>>
   readonly verdicts: readonly (Verdict & { readonly promise: string })[]
 }
 
+/** What came of a run. */
+export interface Outcome extends Judgement {
+  readonly recovery: readonly Recovery[]
+  /** What must not have happened, besides broken promises: a process that ended by itself, a gateway that did not recover. */
+  readonly findings: readonly string[]
+  /** What was logged as unforeseen while something was broken. */
+  readonly unforeseen: Watch['unforeseen']
+  /** Of each process at the end. */
+  readonly memory: Readonly<Record<string, Memory>>
+}
+
 const PROGRESS_MS = 10_000
-/** Milliseconds from the end of one fault, or of a pair, to the next, and how long one lasts, at most. */
-const LONGEST_PEACE = 2000
-const LONGEST_INJURY = 4000
-/** How often a second thing breaks at the same time. */
-const PAIRS = 0.4
+const PACE_MS = 2000
+/** A mend may start a process, whose database another fault of the pair has broken, or join a node to its cluster. */
+const MENDS_WITHIN_MS = 180_000
 
 /** Lets clients work while things break, waits until all is mended and answered, and has the checkers judge. */
 export async function run({ seed, seconds, site, faults, ...run }: Run): Promise<Outcome> {
@@ -48,25 +63,27 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
   const history = new HistoryFile(join(run.folder, 'history.jsonl'))
   const began = performance.now()
   const now = (): number => performance.now() - began
-  const clientOf = (name: string, workload: string): Client =>
-    new Client(name, { workload, site, history, now, random: streamOf(seed, name) })
   const clients: Client[] = []
+  const clientOf = (name: string, workload: string): Client => {
+    const client = new Client(name, { workload, site, history, now, random: streamOf(seed, name) })
+    clients.push(client)
+    return client
+  }
   const over = new AbortController()
+  const members = [...site.gateways, ...site.services]
+  const watch = new Watch(members)
   const progress = setInterval(
     () => run.progress(`${Math.round(now() / 1000)} s: ${history.exchanges} requests`),
     PROGRESS_MS
   )
+  const memory: Record<string, Memory> = {}
+  let recovery: Recovery[] = []
   try {
     const working: Promise<void>[] = []
-    for (const workload of run.workloads) {
-      const first = clientOf(`${workload.name}-prepare`, workload.name)
-      clients.push(first)
-      await workload.prepare(first)
-    }
+    for (const workload of run.workloads) await workload.prepare(clientOf(`${workload.name}-prepare`, workload.name))
     for (const workload of run.workloads) {
       for (let n = 0; n < workload.clients; n++) {
         const client = clientOf(`${workload.name}-${n}`, workload.name)
-        clients.push(client)
         working.push(
           (async () => {
             while (!over.signal.aborted) await workload.step(client)
@@ -75,29 +92,41 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
       }
     }
     const end = now() + seconds * 1000
-    await Promise.race([
-      breakThings(faults, { until: end, now, history, random: streamOf(seed, 'faults') }),
-      ...working
-    ])
+    const plan = planOf(faults, { seed: Math.floor(streamOf(seed, 'faults')() * 2 ** 32), pace: run.pace ?? PACE_MS })
+    await Promise.race([breakThings(plan, { until: end, now, history, watch }), failureOf(working)])
     while (now() < end) await delay(Math.max(0, end - now()))
     over.abort()
+    recovery = await Promise.all(site.urls.map((_, n) => recoveryOf(n, clientOf(`recovery-${n}`, 'recovery'))))
+    for (const { gateway, ready, read, write } of recovery) {
+      for (const [what, took] of Object.entries({ ready, read, write })) {
+        if (took === undefined) watch.report(`gateway-${gateway} did not recover: ${what}`)
+      }
+    }
     await Promise.all(working)
+    for (const member of members) {
+      const used = await member.memory()
+      if (used !== undefined) memory[member.name] = used
+    }
   } finally {
     over.abort()
     clearInterval(progress)
+    watch.end()
     for (const client of clients) client.end()
     await history.end()
   }
-  return judge(history.path, run.checkers, run.rows)
+  const judged = await judge(history.path, run.checkers, run.rows)
+  return { ...judged, recovery, findings: watch.findings, unforeseen: watch.unforeseen, memory }
 }
 
 /** Reads the history once for all checkers. */
-export async function judge(path: string, checkers: readonly Checker[], rows: Rows): Promise<Outcome> {
+export async function judge(path: string, checkers: readonly Checker[], rows: Rows): Promise<Judgement> {
   let [exchanges, lost] = [0, 0]
-  const injuries: Record<string, number> = {}
+  const injuries: Record<string, { times: number; hits: number }> = {}
   for await (const line of readHistory(path)) {
     if ('injury' in line) {
-      injuries[line.injury.fault] = (injuries[line.injury.fault] ?? 0) + 1
+      const { fault, hits = 0 } = line.injury
+      const before = injuries[fault] ?? { times: 0, hits: 0 }
+      injuries[fault] = { times: before.times + 1, hits: before.hits + hits }
       for (const checker of checkers) checker.hurt?.(line.injury)
       continue
     }
@@ -112,37 +141,55 @@ export async function judge(path: string, checkers: readonly Checker[], rows: Ro
 
 /** Breaks one thing or two at a time, mends them, and leaves everything whole. */
 async function breakThings(
-  faults: readonly Fault[],
+  plan: Iterable<PlannedGroup>,
   at: {
     readonly until: number
     readonly now: () => number
     readonly history: HistoryFile
-    readonly random: () => number
+    readonly watch: Watch
   }
 ): Promise<void> {
-  const { until, now, history, random } = at
-  while (faults.length > 0 && now() < until) {
-    await delay(random() * LONGEST_PEACE)
-    const chosen = chooseOf(faults, random)
+  const { until, now, history, watch } = at
+  for (const { peace, injuries } of plan) {
+    if (now() + peace >= until) return
+    await delay(peace)
     await Promise.all(
-      chosen.map(async (fault) => {
+      injuries.map(async ({ fault, after, lasts, random }) => {
+        await delay(after)
         const from = now()
-        const length = random() ** 2 * LONGEST_INJURY
-        const mend = await fault.inject(random)
-        await delay(length)
-        await mend()
-        await history.add({ injury: { fault: fault.name, from, until: now() } })
+        const mended = watch.breaks()
+        try {
+          const mend = await fault.inject(random)
+          await delay(lasts)
+          const hits = await within(MENDS_WITHIN_MS, mend())
+          await history.add({ injury: { fault: fault.name, from, until: now(), hits } })
+        } catch (error) {
+          watch.report(`${fault.name} could not be injected or mended: ${String(error)}`)
+          await history.add({ injury: { fault: fault.name, from, until: now(), hits: 0 } })
+        } finally {
+          mended()
+        }
       })
     )
   }
 }
 
-/** One fault, or two that break different things. */
-function chooseOf(faults: readonly Fault[], random: () => number): Fault[] {
-  const pick = (from: readonly Fault[]): Fault[] => from.slice(Math.floor(random() * from.length)).slice(0, 1)
-  const first = pick(faults)
-  if (random() >= PAIRS) return first
-  return [...first, ...pick(faults.filter(({ target }) => target !== first[0]?.target))]
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  const late = new AbortController()
+  const timeout = delay(milliseconds, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`It took longer than ${milliseconds} ms`)
+  })
+  try {
+    return await Promise.race([work, timeout])
+  } finally {
+    late.abort()
+    timeout.catch(() => undefined)
+  }
+}
+
+/** Rejects when one of them does. */
+async function failureOf(working: readonly Promise<void>[]): Promise<void> {
+  await Promise.all(working)
 }
 
 /** Random numbers that depend on the seed and the name alone. */

@@ -1,32 +1,31 @@
-import type { Member } from '../site.js'
+import type { Member } from '../member.js'
 import type { Fault } from './fault.js'
 
 /** Each process is killed, told to end, and stopped for a while as if its machine hung. */
 export function processFaults(members: readonly Member[]): Fault[] {
-  return members.flatMap((member) => [
-    {
-      name: `SIGKILL of ${member.name}`,
-      target: member.name,
-      async inject() {
-        await member.kill()
-        return () => member.start()
-      }
-    },
-    {
-      name: `SIGTERM of ${member.name}`,
-      target: member.name,
-      async inject() {
-        await member.terminate()
-        return () => member.start()
-      }
-    },
-    {
-      name: `SIGSTOP of ${member.name}`,
-      target: member.name,
-      inject() {
-        member.freeze()
-        return Promise.resolve(() => Promise.resolve(member.thaw()))
-      }
+  return members.flatMap((member) => {
+    const target = member.name
+    const again = async (): Promise<number> => {
+      await member.start()
+      return 1
     }
-  ])
+    const of = (kind: string, inject: Fault['inject']): Fault => ({ kind, name: `${kind} of ${target}`, target, inject })
+    return [
+      of('SIGKILL', async () => {
+        await member.kill()
+        return again
+      }),
+      of('SIGTERM', async () => {
+        await member.terminate()
+        return again
+      }),
+      of('SIGSTOP', () => {
+        member.freeze()
+        return Promise.resolve(() => {
+          member.thaw()
+          return Promise.resolve(1)
+        })
+      })
+    ]
+  })
 }

@@ -1,0 +1,122 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { packageRoot } from '../test/harness/package-root.js'
+import { Failure } from '../test/runner/programs.js'
+import { checkers } from './checkers/all.js'
+import type { Database } from './databases/database.js'
+import { startDatabase } from './databases/start-database.js'
+import { faultsOf, leftOut } from './faults/all.js'
+import { startNeighbours } from './neighbours.js'
+import type { RunOptions } from './options.js'
+import { run } from './run.js'
+import { startSite } from './site.js'
+import type { Topology } from './topologies.js'
+import { isKept, KeptRows, type Report, writeVerdict } from './verdict.js'
+import { workloads } from './workload/all.js'
+
+/**
+ * Tries one topology and writes its history, the rows that checkers asked for and its verdict to `out`. A topology whose
+ * servers cannot be had is not tried, and its verdict says why.
+ */
+export async function tryTopology(
+  topology: Topology,
+  options: RunOptions,
+  to: { readonly out: string; progress(line: string): void }
+): Promise<Report> {
+  const { out, progress } = to
+  await mkdir(out, { recursive: true })
+  const report = await tried(topology, options, to)
+  await writeVerdict(out, report)
+  if ('notTried' in report) progress(`${topology.name} is not tried: ${report.notTried}`)
+  return report
+}
+
+async function tried(
+  topology: Topology,
+  options: RunOptions,
+  { out, progress }: { readonly out: string; progress(line: string): void }
+): Promise<Report> {
+  const folder = await mkdtemp(join(tmpdir(), 'campaign-'))
+  const { snapshotIsolation } = topology
+  const started = await startDatabase(topology.database, {
+    folder,
+    progress,
+    ...(snapshotIsolation === undefined ? {} : { snapshotIsolation })
+  }).catch((error: unknown) => {
+    if (error instanceof Failure) return error
+    throw error
+  })
+  try {
+    if (started instanceof Failure) return { topology: topology.name, notTried: started.message }
+    return await triedOn(started, { topology, options, folder, out, progress })
+  } finally {
+    if (!(started instanceof Failure)) await started.dispose()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function triedOn(
+  database: Database,
+  parts: {
+    readonly topology: Topology
+    readonly options: RunOptions
+    readonly folder: string
+    readonly out: string
+    progress(line: string): void
+  }
+): Promise<Report> {
+  const { topology, options, folder, out, progress } = parts
+  const began = new Date().toISOString()
+  const node = (service: number): number => service % Math.max(1, database.nodes.length)
+  const neighbours = await startNeighbours()
+  try {
+    const site = await startSite({
+      folder,
+      gateways: options.gateways,
+      services: options.services ?? topology.services,
+      databaseUrl: (n) => database.urls(node(n)).url,
+      reviewsUrl: (n) => database.urls(node(n)).reviewsUrl,
+      ringUrl: neighbours.ringUrl,
+      rendererUrl: neighbours.rendererUrl
+    })
+    try {
+      const all = faultsOf(site, database)
+      const wanted = options.faults
+      const faults =
+        wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((text) => name.includes(text)))
+      const kept = new KeptRows((sql) => database.query(sql))
+      const outcome = await run({
+        ...options,
+        site,
+        faults,
+        rows: kept.rows,
+        workloads: workloads(),
+        checkers: checkers(),
+        folder: out,
+        progress
+      })
+      await kept.write(out)
+      return {
+        topology: topology.name,
+        database: database.label,
+        versions: { node: process.version, 'uniform-rest': await ownVersion() },
+        began,
+        options,
+        kinds: [...new Set(faults.map(({ kind }) => kind))],
+        leftOut: leftOut(database),
+        outcome,
+        isKept: isKept(outcome)
+      }
+    } finally {
+      await site.stop()
+    }
+  } finally {
+    await neighbours.stop()
+  }
+}
+
+async function ownVersion(): Promise<string> {
+  const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as { readonly version: string }
+  return manifest.version
+}
