@@ -23,8 +23,8 @@ if (args.includes('--help')) {
 }
 
 async function tryAll({ topologies, out, ...options }: Options): Promise<Report[]> {
-  const { seconds, seed, pace, gateways, services, faults } = options
-  const ofRun = { seconds, seed, pace, gateways, services, faults }
+  const { seconds, seed, pace, pairs, eachFault, gateways, services, faults } = options
+  const ofRun = { seconds, seed, pace, pairs, eachFault, gateways, services, faults }
   progress(`Seed ${seed}`)
   const reports: Report[] = []
   for (const topology of topologies) {
@@ -47,8 +47,7 @@ async function checkAgain(folder: string): Promise<Report> {
 async function newest(out: string): Promise<Report[]> {
   return Promise.all(
     TOPOLOGIES.map(
-      async ({ name }) =>
-        (await readVerdict(join(out, name))) ?? { topology: name, notTried: 'it was not asked for.' }
+      async ({ name }) => (await readVerdict(join(out, name))) ?? { topology: name, notTried: 'it was not asked for.' }
     )
   )
 }

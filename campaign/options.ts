@@ -11,9 +11,13 @@ export interface RunOptions {
   readonly seed: number
   /** Milliseconds of peace between faults at most, and half of what one lasts at most. */
   readonly pace: number
+  /** How often a second thing breaks at the same time, from 0 to 1. */
+  readonly pairs: number
   readonly gateways: number
   /** Data services; undefined: as many as the topology says. */
   readonly services: number | undefined
+  /** Whether it goes on until each kind of fault had its turn. */
+  readonly eachFault: boolean
   /** Only faults whose names include one of these texts; empty for all. */
   readonly faults: readonly string[]
 }
@@ -34,8 +38,10 @@ export const USAGE = `npm run campaign -- [options]
   --seconds <n>       how long each is tried (60)
   --seed <n>          chooses requests, faults and moments (random, and printed)
   --pace <ms>         longest peace between faults, and half of what one lasts at most (2000)
+  --pairs <0 to 1>    how often a second thing breaks at the same time (0.4)
   --gateways <n>      (2)
   --services <n>      data services (2; on galera one for each node)
+  --each-fault        goes on, past its time, until each kind of fault had its turn
   --fault <text>      only faults whose names include it; repeatable (all). "none": nothing breaks
   --replay <folder>   the topology, the seed and the options of the run whose verdict.json is there
   --check <folder>    judges the history there again; nothing runs
@@ -51,8 +57,10 @@ export function readOptions(args: readonly string[]): Options {
       seconds: { type: 'string', default: '60' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 999_999_999)) },
       pace: { type: 'string', default: '2000' },
+      pairs: { type: 'string', default: '0.4' },
       gateways: { type: 'string', default: '2' },
       services: { type: 'string' },
+      'each-fault': { type: 'boolean', default: false },
       fault: { type: 'string', multiple: true, default: [] },
       replay: { type: 'string' },
       check: { type: 'string' },
@@ -70,8 +78,10 @@ export function readOptions(args: readonly string[]): Options {
     seconds: numberOf('seconds', values.seconds),
     seed: numberOf('seed', values.seed),
     pace: numberOf('pace', values.pace),
+    pairs: numberOf('pairs', values.pairs),
     gateways: numberOf('gateways', values.gateways),
     services: values.services === undefined ? undefined : numberOf('services', values.services),
+    eachFault: values['each-fault'],
     faults: values.fault,
     out,
     check,

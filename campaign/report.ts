@@ -2,7 +2,7 @@ import type { Report, Tried } from './verdict.js'
 
 /** The verdicts for people, in Markdown that reads in a terminal too. Headings are one level below the title of a page. */
 export function markdownOf(reports: readonly Report[]): string {
-  const tried = reports.filter((one) => !('notTried' in one))
+  const tried = reports.flatMap((one) => ('notTried' in one ? [] : [one]))
   return [
     '## Topologies',
     ...table(
@@ -88,13 +88,15 @@ function details({ topology, versions, outcome, leftOut, options }: Tried): stri
       .map(([name, version]) => `${name} ${version}`)
       .join(', ')}; ${options.gateways} gateways; a pace of ${options.pace} ms.`,
     '',
-    ...(broken.length === 0 ? [] : ['Broken:', ...broken.map(({ what, exchanges }) => `- ${what} (${exchanges.join()})`), '']),
+    ...(broken.length === 0
+      ? []
+      : ['Broken:', ...broken.map(({ what, exchanges }) => `- ${what} (${exchanges.join()})`), '']),
     ...(findings.length === 0 ? [] : ['Findings:', ...findings.map((one) => `- ${one}`), '']),
     ...table(
-      ['after everything was mended', 'ready, ms', 'read, ms', 'write, ms'],
-      recovery.map(({ gateway, ready, read, write }) => [
+      ['after everything was mended', 'ready, ms', 'read, ms', 'write, ms', 'form across gateways, ms'],
+      recovery.map(({ gateway, ready, read, write, form }) => [
         `gateway-${gateway}`,
-        ...[ready, read, write].map((one) => (one === undefined ? '**never**' : String(one)))
+        ...[ready, read, write, form].map((one) => (one === undefined ? '**never**' : String(one)))
       ])
     ),
     '',

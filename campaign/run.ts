@@ -10,6 +10,7 @@ import { HistoryFile, readHistory } from './history.js'
 import type { Memory } from './member.js'
 import { type Recovery, recoveryOf } from './recovery.js'
 import type { Site } from './site.js'
+import { visit } from './visitors.js'
 import { Watch } from './watch.js'
 import type { Workload } from './workload/workload.js'
 
@@ -19,8 +20,12 @@ export interface Run {
   readonly seed: number
   /** How long clients work and things break. */
   readonly seconds: number
+  /** Whether it goes on, past its time, until each kind of fault had its turn. Default: it does not. */
+  readonly eachFault?: boolean
   /** Milliseconds of peace between faults at most, and half of what one lasts at most. Default: 2000. */
   readonly pace?: number
+  /** How often a second thing breaks at the same time, from 0 to 1. Default: 0.4. */
+  readonly pairs?: number
   readonly site: Site
   readonly rows: Rows
   readonly workloads: readonly Workload[]
@@ -54,6 +59,7 @@ export interface Outcome extends Judgement {
 
 const PROGRESS_MS = 10_000
 const PACE_MS = 2000
+const PAIRS = 0.4
 /** A mend may start a process, whose database another fault of the pair has broken, or join a node to its cluster. */
 const MENDS_WITHIN_MS = 180_000
 
@@ -79,7 +85,7 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
   const memory: Record<string, Memory> = {}
   let recovery: Recovery[] = []
   try {
-    const working: Promise<void>[] = []
+    const working: Promise<void>[] = [visit(site, over.signal)]
     for (const workload of run.workloads) await workload.prepare(clientOf(`${workload.name}-prepare`, workload.name))
     for (const workload of run.workloads) {
       for (let n = 0; n < workload.clients; n++) {
@@ -92,13 +98,23 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
       }
     }
     const end = now() + seconds * 1000
-    const plan = planOf(faults, { seed: Math.floor(streamOf(seed, 'faults')() * 2 ** 32), pace: run.pace ?? PACE_MS })
-    await Promise.race([breakThings(plan, { until: end, now, history, watch }), failureOf(working)])
+    const plan = planOf(faults, {
+      seed: Math.floor(streamOf(seed, 'faults')() * 2 ** 32),
+      pace: run.pace ?? PACE_MS,
+      pairs: run.pairs ?? PAIRS
+    })
+    const kinds = new Set(run.eachFault === true ? faults.map(({ kind }) => kind) : [])
+    const goesOn = (peace: number, next: readonly Fault[]): boolean => {
+      if (now() + peace >= end && kinds.size === 0) return false
+      for (const { kind } of next) kinds.delete(kind)
+      return true
+    }
+    await Promise.race([breakThings(plan, { goesOn, now, history, watch }), failureOf(working)])
     while (now() < end) await delay(Math.max(0, end - now()))
     over.abort()
-    recovery = await Promise.all(site.urls.map((_, n) => recoveryOf(n, clientOf(`recovery-${n}`, 'recovery'))))
-    for (const { gateway, ready, read, write } of recovery) {
-      for (const [what, took] of Object.entries({ ready, read, write })) {
+    recovery = await Promise.all(site.urls.map((_, n) => recoveryOf(n, clientOf(`recovery-${n}`, 'recovery'), site)))
+    for (const { gateway, ...answered } of recovery) {
+      for (const [what, took] of Object.entries(answered)) {
         if (took === undefined) watch.report(`gateway-${gateway} did not recover: ${what}`)
       }
     }
@@ -143,15 +159,17 @@ export async function judge(path: string, checkers: readonly Checker[], rows: Ro
 async function breakThings(
   plan: Iterable<PlannedGroup>,
   at: {
-    readonly until: number
+    /** Asked before each group, whose faults begin after so many milliseconds of peace. */
+    readonly goesOn: (peace: number, next: readonly Fault[]) => boolean
     readonly now: () => number
     readonly history: HistoryFile
     readonly watch: Watch
   }
 ): Promise<void> {
-  const { until, now, history, watch } = at
+  const { goesOn, now, history, watch } = at
   for (const { peace, injuries } of plan) {
-    if (now() + peace >= until) return
+    const next = injuries.map(({ fault }) => fault)
+    if (!goesOn(peace, next)) return
     await delay(peace)
     await Promise.all(
       injuries.map(async ({ fault, after, lasts, random }) => {

@@ -1,4 +1,4 @@
-import type { DatabaseKind } from './databases/database.js'
+import type { DatabaseKind } from './database.js'
 
 /** A system that is tried. */
 export interface Topology {

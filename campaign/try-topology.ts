@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { packageRoot } from '../test/harness/package-root.js'
 import { Failure } from '../test/runner/programs.js'
 import { checkers } from './checkers/all.js'
-import type { Database } from './databases/database.js'
-import { startDatabase } from './databases/start-database.js'
+import { type Database, startDatabase } from './database.js'
 import { faultsOf, leftOut } from './faults/all.js'
 import { startNeighbours } from './neighbours.js'
 import type { RunOptions } from './options.js'
@@ -41,7 +40,6 @@ async function tried(
   const { snapshotIsolation } = topology
   const started = await startDatabase(topology.database, {
     folder,
-    progress,
     ...(snapshotIsolation === undefined ? {} : { snapshotIsolation })
   }).catch((error: unknown) => {
     if (error instanceof Failure) return error
@@ -83,8 +81,7 @@ async function triedOn(
     try {
       const all = faultsOf(site, database)
       const wanted = options.faults
-      const faults =
-        wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((text) => name.includes(text)))
+      const faults = wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((text) => name.includes(text)))
       const kept = new KeptRows((sql) => database.query(sql))
       const outcome = await run({
         ...options,

@@ -58,7 +58,9 @@ export class KeptRows {
   /** Numbers that a double holds are numbers, whichever driver has read them; others are their digits. */
   readonly rows: Rows = async (sql) => {
     const found = await this.#rows(sql)
-    const answer = found.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)])))
+    const answer = found.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)]))
+    )
     this.#answers.set(sql, answer)
     return answer
   }

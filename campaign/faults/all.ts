@@ -1,4 +1,4 @@
-import type { Database } from '../databases/database.js'
+import type { Database } from '../database.js'
 import type { Site } from '../site.js'
 import { cutFaults } from './cuts.js'
 import type { Fault } from './fault.js'
@@ -45,8 +45,6 @@ export function leftOut(database: Database): string[] {
       : [
           'faults of the connections to the database and to the second store, and of their servers: SQLite is a file that the data service opens itself.'
         ]),
-    ...('disk-full' in database.hurts
-      ? []
-      : ['a full disk: to mount a small one takes root and the right to mount.'])
+    ...('disk-full' in database.hurts ? [] : ['a full disk: to mount a small one takes root and the right to mount.'])
   ]
 }

@@ -7,6 +7,9 @@ const LONGEST_LATENCY = 300
 /** Bytes of a piece on a link that dribbles, at most, and of a chunk that is dribbled at all: the rest goes in larger pieces. */
 const SHORT_READ = 9
 const MOST_PIECES = 200
+/** Milliseconds that a fault waits for something that it can hit. */
+const OCCASION_MS = 1000
+const LOOKS_EVERY_MS = 10
 
 /** Each connection between two parts of the system is reset, closed, refused, silent, slow, or passes a few bytes at a time. */
 export function linkFaults(links: readonly Link[]): Fault[] {
@@ -15,13 +18,14 @@ export function linkFaults(links: readonly Link[]): Fault[] {
     const on = (kind: string, inject: Fault['inject']): Fault => ({ kind, name: `${kind}, ${target}`, target, inject })
     const ends = (['RST', 'FIN'] as const).flatMap((how) =>
       ([['client'], ['server'], ['client', 'server']] as const).map((told: readonly Side[]) =>
-        on(`${how} to ${told.length === 2 ? 'both sides' : `the ${told[0]}`}`, () => {
+        on(`${how} to ${told.length === 2 ? 'both sides' : `the ${told[0]}`}`, async () => {
+          await occasion(() => link.connections > 0)
           const hits = link.connections
           const mend = link.end(told, how)
-          return Promise.resolve(() => {
+          return () => {
             mend()
             return Promise.resolve(hits)
-          })
+          }
         })
       )
     )
@@ -47,14 +51,20 @@ export function linkFaults(links: readonly Link[]): Fault[] {
 /** A breakage that counts what it hits. */
 export type CountedBreakage = (hit: () => void) => Breakage
 
-/** Breaks a link and counts. */
+/** Breaks a link and counts. One that has hit nothing when it is to be mended waits a little for its occasion. */
 export function broken(link: Link, breakage: CountedBreakage): Promise<Mend> {
   let hits = 0
   const mend = link.break(breakage(() => void hits++))
-  return Promise.resolve(() => {
+  return Promise.resolve(async () => {
+    await occasion(() => hits > 0)
     mend()
-    return Promise.resolve(hits)
+    return hits
   })
+}
+
+/** Resolves when the condition is met, or when it was not for a while. */
+async function occasion(isMet: () => boolean): Promise<void> {
+  for (let waited = 0; waited < OCCASION_MS && !isMet(); waited += LOOKS_EVERY_MS) await delay(LOOKS_EVERY_MS)
 }
 
 /** What these sides send arrives when the link is mended. */

@@ -19,16 +19,14 @@ export interface PlannedGroup {
   readonly injuries: readonly PlannedInjury[]
 }
 
-/** How often a second thing breaks at the same time. */
-const PAIRS = 0.4
-
 /**
- * The groups of a run one after another, without an end. They depend on the names of the faults, the seed and the pace alone.
+ * The groups of a run one after another, without an end. They depend on the names of the faults, the seed, the pace and
+ * how often there are pairs alone.
  * Each kind of fault has its turn before one has its second, each time with another of its targets.
  */
 export function* planOf(
   faults: readonly Fault[],
-  { seed, pace }: { readonly seed: number; readonly pace: number }
+  { seed, pace, pairs }: { readonly seed: number; readonly pace: number; readonly pairs: number }
 ): Generator<PlannedGroup, void> {
   if (faults.length === 0) return
   const random = randomNumbers(seed)
@@ -58,7 +56,7 @@ export function* planOf(
     const first = next(() => true)
     if (first === undefined) return
     const peace = random() * pace
-    const isPair = random() < PAIRS
+    const isPair = random() < pairs
     const injuries = [injury(first, 0)]
     const second = isPair ? next(({ target }) => target !== first.target) : undefined
     if (second !== undefined) injuries.push(injury(second, random() * (injuries[0]?.lasts ?? 0)))

@@ -9,7 +9,12 @@ export function processFaults(members: readonly Member[]): Fault[] {
       await member.start()
       return 1
     }
-    const of = (kind: string, inject: Fault['inject']): Fault => ({ kind, name: `${kind} of ${target}`, target, inject })
+    const of = (kind: string, inject: Fault['inject']): Fault => ({
+      kind,
+      name: `${kind} of ${target}`,
+      target,
+      inject
+    })
     return [
       of('SIGKILL', async () => {
         await member.kill()
