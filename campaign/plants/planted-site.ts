@@ -39,7 +39,7 @@ export class PlantedSite implements AsyncDisposable {
       gateways: 2,
       services: 1,
       databaseUrl: () => `sqlite:${join(folder, 'store.sqlite')}`,
-      reviewsUrl: `sqlite:${join(folder, 'reviews.sqlite')}`,
+      reviewsUrl: () => `sqlite:${join(folder, 'reviews.sqlite')}`,
       preload: preloadOf(file)
     })
     await Promise.all(site.services.map((one) => one.terminate()))
