@@ -128,7 +128,7 @@ function tell(message: GuardMessage): void {
 
 async function errorLogs(): Promise<string> {
   const logs = await Promise.all(
-    servers.map((server) => readFile(join(server.folder, 'errors'), 'utf8').catch(() => ''))
+    servers.map((server) => readFile(join(server.folder, 'errors.log'), 'utf8').catch(() => ''))
   )
   return logs.map((text) => text.split('\n').slice(-LOG_LINES).join('\n')).join('\n')
 }
@@ -263,7 +263,7 @@ async function commonArguments(place: Place & { readonly port: number }): Promis
     `--tmpdir=${join(place.folder, 'tmp')}`,
     `--socket=${join(place.folder, 'socket')}`,
     `--pid-file=${join(place.folder, 'pid')}`,
-    `--log-error=${join(place.folder, 'errors')}`,
+    `--log-error=${join(place.folder, 'errors.log')}`,
     '--bind-address=127.0.0.1',
     `--port=${place.port}`,
     '--skip-name-resolve',

@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-// The programs that the tests need beside Node: MariaDB, Galera, HAProxy, Chromium, Docker, and Python with gRPC. Each is
+// The programs that the tests need beside Node: MariaDB, Galera, HAProxy, libfaketime, Chromium, Docker, and Python with gRPC. Each is
 // looked for, and installed from Debian's packages where it is missing and we may install it.
 
 /** A reason not to run the tests that a person can act on. It is shown without a stack (tools/failure.mjs). */
@@ -53,6 +53,27 @@ export async function ensureGalera(): Promise<void> {
   )
 }
 
+/**
+ * The path of libfaketime for programs with threads, which is installed where it is missing and we may install it. Throws a
+ * Failure where it is missing after that.
+ */
+export async function ensureFaketime(): Promise<string> {
+  await installFaketime()
+  const path = findFaketime()
+  if (path !== undefined) return path
+  throw new Failure('Setting the clock of a database off needs libfaketime: install the package libfaketime.')
+}
+
+async function installFaketime(): Promise<void> {
+  if (findFaketime() === undefined) await installPackages('libfaketime')
+}
+
+function findFaketime(): string | undefined {
+  // Between the two is the folder of this machine's libraries, such as x86_64-linux-gnu.
+  const folders = existsSync('/usr/lib') ? readdirSync('/usr/lib') : []
+  return folders.map((name) => join('/usr/lib', name, 'faketime/libfaketimeMT.so.1')).find((path) => existsSync(path))
+}
+
 /** The path of a Chromium: that of TEST_CHROMIUM, else the installed one. Throws a Failure where there is none. */
 export function chromiumPath(): string {
   const path = findChromium()
@@ -92,6 +113,7 @@ async function installHaproxy(): Promise<void> {
 export async function installPrograms(): Promise<void> {
   await ensureGalera()
   await installHaproxy()
+  await installFaketime()
   await installChromium()
   await installPythonGrpc()
   await installJq()

@@ -1,0 +1,343 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { expect } from 'chai'
+import { type Connection, createConnection } from 'mysql2/promise'
+import {
+  DATABASE_KINDS,
+  type Database,
+  type DatabaseKind,
+  type DatabaseNode
+} from '../../campaign/databases/database.js'
+import { startDatabase } from '../../campaign/databases/start-database.js'
+import { insertFixture } from '../api/fixture.js'
+import { call } from '../api/http-call.js'
+import { sendTo } from '../api/writes/send.js'
+import { outputRoot } from '../harness/package-root.js'
+import { startStack } from '../harness/stack.js'
+
+/** Others are fetched from Debian and take longer: `TEST_CAMPAIGN=mysql,mariadb-newest npm test -- test/campaign` adds them. */
+const KINDS: readonly DatabaseKind[] = ['mariadb', ...further()]
+
+/** Nothing but root may mount a small disk. */
+const ROOT = process.getuid?.() === 0
+
+function further(): DatabaseKind[] {
+  const asked = process.env['TEST_CAMPAIGN']?.split(',') ?? []
+  return DATABASE_KINDS.filter((kind) => asked.includes(kind) && kind !== 'galera')
+}
+
+/** What every server can be hurt by. */
+const EVERYWHERE = [
+  'killed',
+  'terminated',
+  'frozen',
+  'slowed',
+  'read-only',
+  'no-connections',
+  'connections-killed',
+  'writes-held',
+  'table-locked',
+  'table-rebuilt'
+]
+
+const quiet = (): void => undefined
+
+/** Numbers from 0 to 1 that are the same in each run. */
+function numbers(): () => number {
+  let state = 20_251
+  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
+}
+
+/** The code or the number of the error that a statement ends with; undefined where it ends well. */
+async function failureOf(statement: Promise<unknown>): Promise<unknown> {
+  return statement.then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error && 'errno' in error ? (error.errno ?? error.message) : String(error))
+  )
+}
+
+/** Whether it has no answer yet, although there was time for one. */
+async function isPending(statement: Promise<unknown>): Promise<boolean> {
+  return Promise.race([
+    statement.then(
+      () => false,
+      () => false
+    ),
+    pause(200, true)
+  ])
+}
+
+for (const kind of KINDS) {
+  describe(`a database of the campaign of kind ${kind}`, function () {
+    this.timeout(300_000)
+    let folder: string
+    let database: Database
+    let node: DatabaseNode
+    const random = numbers()
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'campaign-'))
+      database = await startDatabase(kind, { folder, progress: quiet })
+      const [first] = database.nodes
+      if (first === undefined) throw new Error('There is no node')
+      node = first
+    })
+    after(async () => {
+      await database?.dispose()
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    /** As the service would, each time on a new connection. */
+    const asService = async (sql: string, values: readonly string[] = []): Promise<unknown> => {
+      const connection = await createConnection({ uri: database.urls(0).url, connectTimeout: 5_000 })
+      connection.on('error', quiet)
+      try {
+        const [rows] = await connection.query(sql, [...values])
+        return rows
+      } finally {
+        connection.destroy()
+      }
+    }
+    const write = (): Promise<unknown> => asService("INSERT INTO notes (text) VALUES ('one')")
+    /** Hurts it, does what the hurt is seen by, heals it, and sees that rows can be written again. */
+    const during = async (name: string, see: () => Promise<void>): Promise<void> => {
+      const heal = await database.hurts[name]?.(random)
+      if (heal === undefined) throw new Error(`There is no hurt ${name}`)
+      try {
+        await see()
+      } finally {
+        await heal()
+      }
+      expect(await failureOf(write())).to.equal(undefined)
+    }
+
+    it('serves the service', async () => {
+      await using stack = await startStack({ database: database.urls(0), env: { SAMPLE_DATA: 'false' } })
+      const { url, reviewsUrl } = database.urls(0)
+      await insertFixture({ database: url, reviews: reviewsUrl })
+      const body = { name: 'Lamp', sku: 'CAMPAIGN-1', categoryId: 1, price: '1.00', isActive: true }
+      const token = await stack.token('clerk@example.com')
+      const made = await sendTo(stack.url, { method: 'POST', target: '/products', token }, { body })
+      expect(made.status, made.text).to.equal(201)
+      const found = await database.query("SELECT name, sku FROM products WHERE sku = 'CAMPAIGN-1'")
+      expect(found).to.deep.equal([{ name: 'Lamp', sku: 'CAMPAIGN-1' }])
+      expect(await database.query('SELECT COUNT(*) AS count FROM reviews.product_reviews')).to.have.length(1)
+      expect((await call(stack.url, '/products/paged?pageSize=2&includeChildren=true')).status).to.equal(200)
+    })
+
+    it('knows these hurts', async () => {
+      // Not before: the service makes nothing among tables that it did not make.
+      await node.run('CREATE TABLE store.notes (id INT PRIMARY KEY AUTO_INCREMENT, text LONGTEXT NOT NULL)')
+      expect(Object.keys(database.hurts).toSorted()).to.deep.equal(
+        [...EVERYWHERE, ...(kind === 'mysql' ? [] : ['clock-skewed']), ...(ROOT ? ['disk-full'] : [])].toSorted()
+      )
+    })
+
+    for (const name of ['killed', 'terminated']) {
+      it(`is ${name}`, () =>
+        during(name, async () => {
+          expect(await failureOf(write())).to.equal(-111) // ECONNREFUSED
+        }))
+    }
+
+    it('is frozen', async () => {
+      const connection = await createConnection(database.urls(0).url)
+      let asked: Promise<unknown> = Promise.resolve()
+      await during('frozen', async () => {
+        asked = connection.query('SELECT 1')
+        expect(await isPending(asked)).to.equal(true)
+      })
+      await asked
+      await connection.end()
+    })
+
+    it('is slowed: it runs and stands in turn', () =>
+      during('slowed', async () => {
+        const [file] = (await node.run('SELECT @@pid_file AS path')) as { readonly path: string }[]
+        const pid = (await readFile(file?.path ?? '', 'utf8')).trim()
+        const states = new Set<boolean>()
+        while (states.size < 2) {
+          const status = await readFile(`/proc/${pid}/status`, 'utf8')
+          states.add(/^State:\s*T/m.test(status))
+        }
+      }))
+
+    it('is read-only', () =>
+      during('read-only', async () => {
+        expect(await failureOf(write())).to.equal(1290)
+        expect(await failureOf(asService('SELECT COUNT(*) FROM notes'))).to.equal(undefined)
+      }))
+
+    it('takes no connections, and those of before stay', async () => {
+      const connection = await createConnection(database.urls(0).url)
+      await during('no-connections', async () => {
+        expect(await failureOf(write())).to.equal(1040)
+        await connection.query('SELECT 1')
+        expect(await node.run('SELECT 1 AS one')).to.deep.equal([{ one: 1 }])
+      })
+      await connection.end()
+    })
+
+    it('ends the connections of the service', async () => {
+      const connection: Connection = await createConnection(database.urls(0).url)
+      connection.on('error', quiet)
+      await during('connections-killed', async () => {
+        expect(await failureOf(connection.query('SELECT 1'))).to.not.equal(undefined)
+      })
+      connection.destroy()
+    })
+
+    it('holds all writes', async () => {
+      let written: Promise<unknown> = Promise.resolve()
+      await during('writes-held', async () => {
+        written = write()
+        expect(await isPending(written)).to.equal(true)
+        expect(await failureOf(asService('SELECT COUNT(*) FROM notes'))).to.equal(undefined)
+      })
+      await written
+    })
+
+    it('holds those who read or write one table', async () => {
+      let read: Promise<unknown> = Promise.resolve()
+      const tables = (await database.query(
+        "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'store'"
+      )) as { readonly name: string }[]
+      await during('table-locked', async () => {
+        const reading = tables.map(({ name }) => asService(`SELECT COUNT(*) FROM \`${name}\``))
+        const pending = await Promise.all(reading.map(isPending))
+        expect(pending.filter(Boolean)).to.have.length(1)
+        read = Promise.all(reading)
+      })
+      await read
+    })
+
+    it('rebuilds a table', async () => {
+      const catalogue = kind === 'mysql' ? 'INNODB_TABLES' : 'INNODB_SYS_TABLES'
+      const ids = async (): Promise<string> =>
+        JSON.stringify(
+          await node.run(
+            `SELECT name, table_id FROM information_schema.${catalogue} WHERE name LIKE 'store/%' AND name NOT LIKE '%#%' ORDER BY name`
+          )
+        )
+      const before = await ids()
+      await during('table-rebuilt', async () => {
+        while ((await ids()) === before) await pause(10)
+      })
+    })
+
+    if (kind !== 'mysql') {
+      it('has a clock that is off', () =>
+        during('clock-skewed', async () => {
+          const off = async (): Promise<number> => {
+            const [row] = await node.run('SELECT UNIX_TIMESTAMP() AS now')
+            return Math.abs(Number(row?.['now']) - Date.now() / 1000)
+          }
+          expect(await off()).to.be.above(30)
+        }))
+    }
+
+    if (ROOT) {
+      it('has a full disk', async () => {
+        await during('disk-full', async () => {
+          let failure: unknown
+          while (failure === undefined) {
+            failure = await failureOf(asService('INSERT INTO notes (text) VALUES (?)', ['x'.repeat(1 << 20)]))
+          }
+          // MySQL says that the table is full. MariaDB tries again for seconds, and then may end itself.
+          expect(failure).to.match(/^(1114|3|1021|1026|-111|.*Connection lost.*)$/)
+        })
+        await node.run('DELETE FROM store.notes')
+      })
+    }
+  })
+}
+
+describe('SQLite as a database of the campaign', () => {
+  let folder: string
+  let database: Database
+  const random = numbers()
+  let file: InstanceType<typeof DatabaseSync>
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'campaign-'))
+    database = await startDatabase('sqlite', { folder, progress: quiet })
+    file = new DatabaseSync(database.urls(0).url.replace('sqlite:', ''), { timeout: 0 })
+    file.exec('PRAGMA journal_mode = WAL; CREATE TABLE notes (text TEXT NOT NULL)')
+  })
+  after(async () => {
+    file?.close()
+    await database?.dispose()
+    await rm(folder, { recursive: true, force: true })
+  })
+  let written = 0
+  const write = (text = 'one'): void => {
+    file.prepare('INSERT INTO notes VALUES (?)').run(text)
+    written++
+  }
+  const during = async (name: string, see: () => void): Promise<void> => {
+    const heal = await database.hurts[name]?.(random)
+    if (heal === undefined) throw new Error(`There is no hurt ${name}`)
+    try {
+      see()
+    } finally {
+      await heal()
+    }
+    write()
+  }
+
+  it('has its writes held', () => during('writes-held', () => expect(() => write()).to.throw(/database is locked/)))
+
+  it('has a journal that a long read keeps', () =>
+    during('long-read', () => {
+      write()
+      expect(file.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()[0]).to.include({ busy: 1 })
+    }))
+
+  if (ROOT) {
+    it('has a full disk', () =>
+      during('disk-full', () =>
+        expect(() => {
+          for (;;) write('x'.repeat(1 << 20))
+        }).to.throw(/disk is full|disk I\/O error/)
+      ))
+  }
+
+  it('answers statements past the service', async () => {
+    const [row] = await database.query('SELECT COUNT(*) AS count FROM notes')
+    expect(row).to.deep.include({ count: BigInt(written) })
+  })
+})
+
+describe('the servers of a campaign that was killed', function () {
+  this.timeout(60_000)
+
+  it('end, and their disks are given back', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'campaign-'))
+    const start = `
+      const { startDatabase } = await import(${JSON.stringify(join(outputRoot, 'campaign/databases/start-database.js'))})
+      const database = await startDatabase('mariadb', { folder: ${JSON.stringify(folder)}, progress: () => undefined })
+      const [{ path }] = await database.nodes[0].run('SELECT @@pid_file AS path')
+      console.log(path)`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', start], {
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
+    const [said] = (await once(child.stdout, 'data')) as [Buffer]
+    const pid = (await readFile(said.toString().trim(), 'utf8')).trim()
+    const isHere = (path: string, text: string): Promise<boolean> =>
+      readFile(path, 'utf8').then(
+        (found) => found.includes(text),
+        () => false
+      )
+    expect(await isHere(`/proc/${pid}/cmdline`, folder)).to.equal(true)
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    while (await isHere(`/proc/${pid}/cmdline`, folder)) await pause(20)
+    while (await isHere('/proc/mounts', folder)) await pause(20)
+    await rm(folder, { recursive: true, force: true })
+  })
+})
