@@ -14,7 +14,5 @@ export async function startDatabase(kind: DatabaseKind, options: DatabaseOptions
       return startSingleServer(await newestMariadb(options.progress), options)
     case 'mysql':
       return startSingleServer(await newestMysql(options.progress), options)
-    case 'galera':
-      throw new Error('galera')
   }
 }

@@ -28,7 +28,7 @@ const ROOT = process.getuid?.() === 0
 
 function further(): DatabaseKind[] {
   const asked = process.env['TEST_CAMPAIGN']?.split(',') ?? []
-  return DATABASE_KINDS.filter((kind) => asked.includes(kind) && kind !== 'galera')
+  return DATABASE_KINDS.filter((kind) => asked.includes(kind) && kind !== 'sqlite')
 }
 
 /** What every server can be hurt by. */
@@ -208,9 +208,13 @@ for (const kind of KINDS) {
         "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'store'"
       )) as { readonly name: string }[]
       await during('table-locked', async () => {
-        const reading = tables.map(({ name }) => asService(`SELECT COUNT(*) FROM \`${name}\``))
-        const pending = await Promise.all(reading.map(isPending))
-        expect(pending.filter(Boolean)).to.have.length(1)
+        let answered = 0
+        const reading = tables.map(async ({ name }) => {
+          await asService(`SELECT COUNT(*) FROM \`${name}\``)
+          answered++
+        })
+        while (answered < tables.length - 1) await pause(10)
+        expect(await isPending(Promise.all(reading))).to.equal(true)
         read = Promise.all(reading)
       })
       await read
