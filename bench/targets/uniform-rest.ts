@@ -32,10 +32,17 @@ export const withRenderer: Target = {
   start: (context) => startPairs(context, { pairs: 1, renderer: true })
 }
 
-async function startPairs(
+/** Pairs of a gateway and a data service, with the processes by what they do. */
+export interface RunningPairs extends RunningTarget {
+  readonly gateways: readonly number[]
+  readonly dataServices: readonly number[]
+}
+
+/** The connections to the database are shared by the data services. */
+export async function startPairs(
   { databaseUrl, databaseConnections, dataDir, maxExportRows, issuer, nodeOptions: more }: TargetContext,
   { pairs, renderer }: { pairs: number; renderer: boolean }
-): Promise<RunningTarget> {
+): Promise<RunningPairs> {
   // As docs/operations.md starts them.
   const nodeOptions = ['--max-semi-space-size=4', '--v8-pool-size=1', ...more]
   const numbers = Array.from({ length: pairs }, (_, index) => index)
@@ -90,7 +97,8 @@ async function startPairs(
       env: { STOREFRONT_PORT: String(rendererPort), STORE_API_URL: origin, LOG_LEVEL: 'error' }
     })
   const services = addresses.map(dataService)
-  const processes = [...services, ...ports.map(gateway), ...(renderer ? [storefront()] : [])]
+  const gateways = ports.map(gateway)
+  const processes = [...services, ...gateways, ...(renderer ? [storefront()] : [])]
   const stop = async (): Promise<void> => {
     for (const one of processes.toReversed()) await one.stop()
   }
@@ -100,6 +108,8 @@ async function startPairs(
     await stop()
     throw error
   }
-  const pids = processes.map(({ pid }) => pid)
-  return { origin, origins, pids, replicas: pairs === 1 ? [] : services.map(({ pid }) => pid), stop }
+  const pidsOf = (those: readonly ServerProcess[]): number[] => those.map(({ pid }) => pid)
+  const dataServices = pidsOf(services)
+  const replicas = pairs === 1 ? [] : dataServices
+  return { origin, origins, pids: pidsOf(processes), replicas, gateways: pidsOf(gateways), dataServices, stop }
 }

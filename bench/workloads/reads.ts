@@ -184,7 +184,7 @@ function cursorPaths(
 }
 
 /** Mulberry32: the same numbers from 0 to 1 for the same seed. */
-function randomNumbers(seed: number): () => number {
+export function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

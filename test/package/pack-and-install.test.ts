@@ -16,7 +16,13 @@ const PROJECTS = 'entities/projects.ts'
  * Pages about the repository, which link to its sources and to the figures of its benchmark. npm packs the README whatever
  * `files` says.
  */
-const ABOUT_THE_REPOSITORY = ['README.md', 'docs/tour.md', 'docs/store-rules.md', 'docs/performance.md']
+const ABOUT_THE_REPOSITORY = [
+  'README.md',
+  'docs/tour.md',
+  'docs/store-rules.md',
+  'docs/performance.md',
+  'docs/scaling.md'
+]
 
 /** The second entity of the application, by the steps of its README. */
 const PROJECT_ENTITY = `import { defineEntity, everyone, int, optional, permission, readOnly, text, unique } from 'uniform-rest'
