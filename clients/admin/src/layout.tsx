@@ -43,7 +43,9 @@ export const theme: RaThemeOptions = {
   palette: { ...defaultTheme.palette, primary: { main: BLUE }, secondary: { main: BLUE } },
   components: {
     ...(defaultTheme as RaThemeOptions).components,
-    MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } }
+    MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
+    // What stands in place of a reference until its name is there.
+    MuiLinearProgress: { defaultProps: { 'aria-label': 'Loading' } }
   },
   typography: { fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif' }
 }
