@@ -50,6 +50,7 @@ describe('the admin of an entity that demands its owner', function () {
 
   const open = async (claims: Claims, path: string): Promise<Page> => {
     visit = await Visit.start(browser, { viewport: { width: 1280, height: 860 } })
+    visit.context.setDefaultTimeout(45_000)
     const cookies = await visit.context.request.post(`${stack.url}/auth/session-cookie`, {
       data: { accessToken: stack.token(claims) }
     })

@@ -36,6 +36,7 @@ describe('sign-in at the site of an OpenID provider', function () {
   /** Opens a page of the admin, which asks who is there, and goes to the provider. */
   const beginInAdmin = async (path: string): Promise<Page> => {
     visit = await Visit.start(browser)
+    visit.context.setDefaultTimeout(45_000)
     const page = await visit.open(`${stack.url}/admin/#${path}`)
     const link = page.getByRole('link', { name: `Sign in with ${new URL(stack.provider.issuer).host}` })
     await link.waitFor()

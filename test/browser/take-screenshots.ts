@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -15,7 +16,10 @@ const WIDTHS = {
 const SHOWN = 517
 const IN_CART = [251, 776, SHOWN]
 
-/** Pictures of the shop and of the admin for docs/screenshots, of desktop and phone width. Answers their paths. */
+/**
+ * Pictures for docs/screenshots: of the shop and of the admin, of desktop and phone width, and of the page to try requests out.
+ * Answers their paths.
+ */
 export async function takeScreenshots(): Promise<string[]> {
   await ensureChromium()
   const folder = join(packageRoot, 'docs/screenshots')
@@ -42,6 +46,7 @@ export async function takeScreenshots(): Promise<string[]> {
       await visit.context.close()
       taken.push(...(await pictureAdmin(browser, shop.url(), { folder, width, viewport })))
     }
+    taken.push(await pictureTryOut(browser, shop.url(), folder))
     return taken
   } finally {
     await browser.close()
@@ -79,6 +84,31 @@ export async function pictureAdmin(
   }
   await visit.context.close()
   return taken
+}
+
+/** A request that a clerk has tried out at `/docs/try`, with its answer. */
+async function pictureTryOut(browser: Browser, url: string, folder: string): Promise<string> {
+  const visit = await Visit.start(browser, { viewport: WIDTHS.desktop, colorScheme: 'light' })
+  const page = await visit.open(`${url}/docs/try`)
+  // Making the page of a document of 700 kB takes seconds of CPU, and it is made twice.
+  page.setDefaultTimeout(180_000)
+  await page.locator('.opblock-tag').first().waitFor()
+  await page.getByLabel('E-mail address').fill('clerk@example.com')
+  await page.getByLabel('Password').fill('demo-password')
+  await Promise.all([page.waitForResponse('**/openapi.json'), page.getByRole('button', { name: 'Sign in' }).click()])
+  const section = page.locator('.opblock-tag-section:has([data-tag="coupons"])')
+  await section.locator('.opblock-tag').click()
+  const operation = section.locator('.opblock-get:has([data-path="/coupons/{id}"])')
+  await operation.locator('.opblock-summary-control').click()
+  await operation.getByRole('button', { name: 'Try it out' }).click()
+  await operation.locator('[data-param-name="id"] input').fill('1')
+  await operation.getByRole('button', { name: 'Execute' }).click()
+  await operation.locator('.live-responses-table').waitFor()
+  await operation.locator('.btn-group').evaluate((element) => element.scrollIntoView())
+  const file = join(folder, 'try-out-desktop.png')
+  await page.screenshot({ path: file })
+  await visit.context.close()
+  return file
 }
 
 async function fillCart(browser: Browser, url: string): Promise<void> {
