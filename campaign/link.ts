@@ -91,10 +91,10 @@ export class Link {
         ['client', client],
         ['server', server]
       ] as const) {
+        // What happens to one side is not told to the other any more.
+        for (const event of ['data', 'end', 'close']) socket.removeAllListeners(event)
+        socket.resume()
         if (!told.includes(side)) {
-          socket.removeAllListeners('data')
-          socket.removeAllListeners('close')
-          socket.resume()
           this.#orphans.add(socket)
         } else if (how === 'RST') socket.resetAndDestroy()
         else {

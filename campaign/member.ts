@@ -15,6 +15,8 @@ export interface Member {
   thaw(): void
   /** After `kill` or `terminate`. Resolves when it listens, after several attempts if it has to. */
   start(): Promise<void>
+  /** The same with one attempt. Rejects, with the end of its log, if it ends before it listens. */
+  startOnce(): Promise<void>
   /** What it has logged since the last call: nothing is kept. */
   takeLogs(): readonly LogEntry[]
   /** How often it ended by itself since the last call, or not as it was asked to: "ended with code 1 …". */
@@ -52,7 +54,6 @@ export class MemberProcess implements Member {
     this.#begin = begin
   }
 
-  /** The first start: rejects if it ends before it listens. */
   async startOnce(): Promise<void> {
     if (this.#running !== undefined) this.#logs.push(...this.#running.forget())
     const running = this.#begin()

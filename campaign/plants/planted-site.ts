@@ -61,7 +61,7 @@ export class PlantedSite implements AsyncDisposable {
     }
     await writeFile(join(this.#folder, 'plant'), plant === undefined ? '' : JSON.stringify(plant))
     this.#plant = plant
-    for (const one of members) await one.start()
+    for (const one of members) await one.startOnce()
     for (const url of this.site.urls) await ready(url)
   }
 
