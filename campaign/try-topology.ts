@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { packageRoot } from '../test/harness/package-root.js'
 import { Failure } from '../test/runner/programs.js'
 import { checkers } from './checkers/all.js'
-import { type Database, startDatabase } from './database.js'
+import type { Database } from './databases/database.js'
+import { startDatabase } from './databases/start-database.js'
 import { faultsOf, leftOut } from './faults/all.js'
 import { startNeighbours } from './neighbours.js'
 import type { RunOptions } from './options.js'
@@ -38,8 +39,11 @@ async function tried(
 ): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), 'campaign-'))
   const { snapshotIsolation } = topology
+  if (topology.database === undefined)
+    return { topology: topology.name, notTried: 'the campaign does not start such a cluster yet.' }
   const started = await startDatabase(topology.database, {
     folder,
+    progress,
     ...(snapshotIsolation === undefined ? {} : { snapshotIsolation })
   }).catch((error: unknown) => {
     if (error instanceof Failure) return error

@@ -1,4 +1,4 @@
-import type { Database } from '../database.js'
+import type { Database } from '../databases/database.js'
 import type { Site } from '../site.js'
 import { cutFaults } from './cuts.js'
 import type { Fault } from './fault.js'
