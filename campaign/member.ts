@@ -91,7 +91,11 @@ export class MemberProcess implements Member {
   async terminate(): Promise<void> {
     const running = this.#get()
     this.#ending.add(running)
-    process.kill(running.pid, 'SIGTERM')
+    try {
+      process.kill(running.pid, 'SIGTERM')
+    } catch {
+      return // It has ended by itself, which is told elsewhere.
+    }
     const late = new AbortController()
     const timer = delay(STOP_MS, undefined, { signal: late.signal }).then(
       async () => {

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { cutFaults } from '../../campaign/faults/cuts.js'
