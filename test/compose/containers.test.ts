@@ -223,6 +223,23 @@ describe('the containers', function () {
       expect(await dial("cert: read('tls.pem'), key: read('tls.key')")).to.equal('answers')
     })
 
+    it('keep the password of the account that may change tables from the data services', async () => {
+      const read = await project.script(
+        'data-service-1',
+        `import { readdirSync, readFileSync } from 'node:fs'
+         const files = readdirSync('/run/keys', { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+         console.log(files.map((one) => readFileSync(one.parentPath + '/' + one.name, 'utf8')).join('\\n'))`
+      )
+      expect(read).to.include('mariadb://store:').and.to.not.include('migrations')
+    })
+
+    it('pass on heads that a gateway takes, and those that it rejects', async () => {
+      const long = await project.send(`/products/7?x=${'a'.repeat(40_000)}`)
+      expect(long.status, long.text.slice(0, 200)).to.equal(200)
+      const tooLong = await project.send(`/products/7?x=${'a'.repeat(80_000)}`)
+      expect([tooLong.status, tooLong.headers['content-type']]).to.deep.equal([414, 'application/problem+json'])
+    })
+
     it('read, create, replay, update under guard and export', async () => {
       const page = await project.send('/products/paged?pageSize=2&sortColumn=id&fields=id,name')
       expect([page.status, page.headers['x-total-count']]).to.deep.equal([200, '2000'])

@@ -1,5 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto'
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { dirname, join } from 'node:path'
 import { generate } from 'selfsigned'
@@ -9,7 +9,7 @@ import { generate } from 'selfsigned'
 // are, certificates are issued anew for a year. The authority of the inside is not that of the public certificate, since
 // data services take whoever has a certificate of the inside for a caller of theirs.
 
-/** The folder with the volumes: authority, database, data-service, gateway and balancer. */
+/** The folder with the volumes: authority, database, migrations, data-service, gateway and balancer. */
 const ROOT = '/keys'
 /** The users of the containers: that of our image, and those of the images mariadb and haproxy. */
 const USERS = { service: 65_532, mariadb: 999, haproxy: 99 }
@@ -154,7 +154,9 @@ const signingKey = await kept('signing-key.pem', () =>
 write('data-service/signing-key.pem', signingKey, USERS.service)
 await writeDatabaseUrls('data-service/1', 'store', databaseHosts[0])
 await writeDatabaseUrls('data-service/2', 'store', databaseHosts[1])
-await writeDatabaseUrls('data-service/migrations', 'migrations', databaseHosts[0])
+await writeDatabaseUrls('migrations', 'migrations', databaseHosts[0])
+// Earlier versions put it where data services could read it.
+rmSync(join(ROOT, 'data-service/migrations'), { recursive: true, force: true })
 
 write('database/root-password', await password('root'), USERS.mariadb)
 write('database/store.sql', await initStatements(), USERS.mariadb)
