@@ -37,6 +37,7 @@ export {
   defaultTo,
   described,
   double,
+  example,
   float,
   freeText,
   guid,

@@ -27,6 +27,7 @@ import { type Catalogue, isSettable, isSettableOfChild, permissionsOf, type Reso
 import type { OwnershipPolicy } from '../plan/planning.js'
 import type { ShapedProperty, ShownChildren } from '../plan/model/plans.js'
 import { valueEncoder } from '../entity/fields/json-text.js'
+import { Examples, exampleText, ROW_VERSION } from './describe-examples.js'
 import { describeActionRules, describeRules } from './describe-rules.js'
 
 /** The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. */
@@ -42,11 +43,12 @@ export function describeCatalogue(
   operations: readonly Operation[] = []
 ): DescribeTo {
   const described = new WeakMap<Resource, WireResource>()
+  const examples = new Examples(catalogue.resources('gateway').map(({ entity }) => entity))
   const answers: { readonly seen: readonly Resource[]; readonly answer: DescribeResponse }[] = []
   const describe = (resource: Resource): WireResource => {
     const known = described.get(resource)
     if (known !== undefined) return known
-    const made = describeResource(resource, ownership)
+    const made = describeResource(resource, { ownership, examples })
     described.set(resource, made)
     return made
   }
@@ -93,10 +95,10 @@ function describeOperation(operation: Operation): WireOperation {
     description,
     access: access.kind,
     permission: access.kind === 'permission' ? access.permission : '',
-    pathParameters: path.map(describeColumn),
+    pathParameters: path.map(describeValue),
     queryParameters: query.map(describeParameter),
     ...(body === undefined ? {} : { body: describeShape(body, describeMember) }),
-    ...(answer === undefined ? {} : { answer: describeShape(answer, describeColumn) }),
+    ...(answer === undefined ? {} : { answer: describeShape(answer, describeValue) }),
     status
   }
 }
@@ -118,7 +120,10 @@ function describeShape(shape: ResolvedShape, describe: (column: Column) => Prope
   return item.kind === 'object' ? { ...list, members: inner.members ?? [] } : { ...list, nested: inner }
 }
 
-function describeResource(resource: Resource, ownership: OwnershipPolicy): WireResource {
+function describeResource(
+  resource: Resource,
+  { ownership, examples }: { readonly ownership: OwnershipPolicy; readonly examples: Examples }
+): WireResource {
   const { entity } = resource
   const shaped = [...resource.properties.values()]
   return {
@@ -128,7 +133,10 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
     key: entity.key.map(({ name }) => name),
     operations: [...READ_OPERATIONS, ...writesOf(entity)],
     publicReads: READ_OPERATIONS.every((operation) => isPublic(entity, operation)),
-    properties: shaped.flatMap((property) => describeProperty(property, resource) ?? []),
+    properties: shaped.flatMap((property) => {
+      const described = describeProperty(property, resource)
+      return described === undefined ? [] : [{ ...described, example: examples.ofProperty(property, entity) }]
+    }),
     navigations: shaped.flatMap((property): Navigation[] => {
       if (property.kind === 'reference') {
         const { name, to, via } = property.reference
@@ -138,12 +146,12 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
         const { name, target } = property.navigation
         return [{ name, kind: 'NAVIGATION_KIND_MANY_TO_MANY', resource: target.name }]
       }
-      return property.kind === 'children' ? [describeChildren(property, entity)] : []
+      return property.kind === 'children' ? [describeChildren(property, { entity, examples })] : []
     }),
-    actions: Array.from(entity.actions.values(), (action) => describeAction(action, resource)),
+    actions: Array.from(entity.actions.values(), (action) => describeAction(action, { resource, examples })),
     deleteCondition: deleteCondition(entity),
     createdChildren: entity.creation.children.map(({ children }) => children.name),
-    reads: Array.from(entity.customReads.values(), (read) => describeRead(read, resource)),
+    reads: Array.from(entity.customReads.values(), (read) => describeRead(read, { resource, examples })),
     ...describeRules(resource),
     ...describeFilter(entity, ownership)
   }
@@ -154,27 +162,43 @@ function shownNames(columns: readonly Column[]): string[] {
   return columns.some(({ field }) => field.hidden) ? [] : columns.map(({ name }) => name)
 }
 
-function describeChildren({ children, shown, nested }: ShownChildren, entity: Entity): Navigation {
+function describeChildren(
+  { children, shown, nested }: ShownChildren,
+  root: { readonly entity: Entity; readonly examples: Examples; readonly isNested?: boolean }
+): Navigation {
+  const { entity, examples, isNested = false } = root
   const { name, resource = '' } = children
   const created = entity.creation.children.some((one) => one.children === children)
-  const id = isComposite(children) ? [COMPOSITE_ID] : []
-  const own = shown.map((column) => describeChildColumn(column, children, created))
+  const id = isComposite(children) ? [{ ...COMPOSITE_ID, example: examples.ofChildId(children) }] : []
+  const own = shown.map((column) => ({
+    ...describeChildColumn(column, children, created),
+    example: examples.ofChild(column, children, isNested ? undefined : entity)
+  }))
   const version = children.versionColumn === undefined ? [] : [rowVersion]
   return {
     name,
     kind: 'NAVIGATION_KIND_CHILDREN',
     resource,
     properties: [...id, ...own, ...version],
-    navigations: nested.map((one) => describeChildren(one, entity))
+    navigations: nested.map((one) => describeChildren(one, { ...root, isNested: true }))
   }
 }
 
-function describeAction(action: Action, resource: Resource): WireAction {
+/** A resource as a caller sees it, and where its examples are. */
+interface Exemplified {
+  readonly resource: Resource
+  readonly examples: Examples
+}
+
+function describeAction(action: Action, { resource, examples }: Exemplified): WireAction {
   const { name, description, input, guardedChild } = action
   return {
     name,
     description,
-    input: input.map(describeColumn),
+    input: input.map((column) => ({
+      ...describeColumn(column),
+      example: examples.ofInput(column, action, resource.entity)
+    })),
     childPrecondition: guardedChild?.versionMember ?? '',
     child: guardedChild?.children.name ?? '',
     childId: guardedChild?.idMember ?? '',
@@ -214,13 +238,18 @@ function describeFilter(
 }
 
 /** A caller who may not see an item may not call the read either, but a gateway that asks as one still routes it. */
-function describeRead({ name, description, params, items, bare }: CustomRead, resource: Resource): WireCustomRead {
+function describeRead(
+  { name, description, params, items, bare }: CustomRead,
+  { resource, examples }: Exemplified
+): WireCustomRead {
   return {
     name,
     description,
     parameters: params.map(describeParameter),
     ownerFiltered: resource.entity.ownerFilter?.routes.has(name) === true,
-    items: items.filter((item) => !resource.withheld.has(item.name)).map(describeColumn),
+    items: items
+      .filter((item) => !resource.withheld.has(item.name))
+      .map((item) => ({ ...describeColumn(item), example: examples.ofItem(item, resource.entity) })),
     bareItems: bare
   }
 }
@@ -268,7 +297,7 @@ function describeParameter(column: Column): Property {
 function describeMember(column: Column): Property {
   const { nullable, requiredNullable, defaultTo } = column.field
   return {
-    ...describeColumn(column),
+    ...describeValue(column),
     requiredOnCreate: requiredNullable || (!nullable && defaultTo === undefined),
     defaultValue: defaultTo === undefined ? '' : valueEncoder(column.field.type)(defaultTo)
   }
@@ -281,7 +310,12 @@ const COMPOSITE_ID: Property = {
     'The values of the key in its order with commas between them; %, comma and / in each are percent-encoded.'
 }
 
-const rowVersion: Property = { name: 'rowVersion', type: 'bytes' }
+const rowVersion: Property = { name: 'rowVersion', type: 'bytes', example: ROW_VERSION }
+
+/** A value that is no column of a row: of a parameter, of an answer. */
+function describeValue(column: Column): Property {
+  return { ...describeColumn(column), example: exampleText(column) }
+}
 
 export function describeColumn({ name, field }: Column): Property {
   const { type, nullable, readableBy, description, custom } = field

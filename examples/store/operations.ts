@@ -1,4 +1,16 @@
-import { decimal, defineOperation, described, guid, int, list, long, optional, permission, text } from 'uniform-rest'
+import {
+  decimal,
+  defineOperation,
+  described,
+  example,
+  guid,
+  int,
+  list,
+  long,
+  optional,
+  permission,
+  text
+} from 'uniform-rest'
 
 /** Over two tables, which no uniform read adds up: what lies in the warehouses, and what it is worth. */
 const stockReport = defineOperation({
@@ -7,17 +19,17 @@ const stockReport = defineOperation({
   description: 'What each warehouse holds, and what it is worth at the prices of today.',
   access: permission('warehouses:manage'),
   query: {
-    warehouseId: described('Only this warehouse.', optional(guid())),
+    warehouseId: described('Only this warehouse.', example(optional(guid()), '00000000-0000-4000-8000-000000000001')),
     least: described('Only warehouses that hold at least so many pieces.', optional(long()))
   },
   answer: {
     warehouses: list({
-      warehouseId: guid(),
-      name: text(200),
-      products: described('How many products it holds.', int()),
-      onHand: described('How many pieces it holds.', long()),
-      reserved: long(),
-      value: decimal(14, 2)
+      warehouseId: example(guid(), '00000000-0000-4000-8000-000000000001'),
+      name: example(text(200), 'Ring Road'),
+      products: described('How many products it holds.', example(int(), 12)),
+      onHand: described('How many pieces it holds.', example(long(), '350')),
+      reserved: example(long(), '25'),
+      value: example(decimal(14, 2), '6965.00')
     })
   },
   async handle({ query: { warehouseId, least }, select }) {

@@ -1,6 +1,7 @@
 import type { JsonShape, Operation, Property } from '../data/data-client.js'
 import { ERROR_CODES, type ErrorCode, errorKind } from '../../shared/errors.js'
-import type { Components } from './components.js'
+import type { Components, Reference } from './components.js'
+import { shapeExample } from './examples.js'
 import { type DocumentedOperation, parameterOf } from './operations.js'
 import { headerParameters, writeHeader } from './parameters.js'
 import { problemResponses } from './problems.js'
@@ -37,12 +38,21 @@ export function ownOperations(components: Components, operations: readonly Opera
           ...(method === 'get' ? [] : [writeHeader(components, 'Idempotency-Key')]),
           ...headerParameters(components)
         ],
-        ...(body === null ? {} : { requestBody: requestBody(body) }),
+        ...(body === null
+          ? {}
+          : { requestBody: requestBody(body, shapeExample(components, `operation.${name}.body`, body)) }),
         responses: {
           ...success(components, {
             status: statusOf(operation),
             description: answer === null ? 'It is done.' : 'The answer.',
-            ...(answer === null ? {} : { content: jsonContent(shapeSchema(answer, answerSchema)) }),
+            ...(answer === null
+              ? {}
+              : {
+                  content: jsonContent(
+                    shapeSchema(answer, answerSchema),
+                    shapeExample(components, `operation.${name}.answer`, answer)
+                  )
+                }),
             headers: method === 'get' ? ENTITY_HEADERS : [...ENTITY_HEADERS, 'Idempotent-Replayed']
           }),
           ...problemResponses(components, {
@@ -76,9 +86,12 @@ function statusOf({ status }: Operation): 200 | 201 | 202 | 204 {
   return status === 201 || status === 202 || status === 204 ? status : 200
 }
 
-function requestBody(body: JsonShape): object {
+function requestBody(body: JsonShape, example: Reference | undefined): object {
   const { required, ...schema } = shapeSchema(body, inputSchema)
-  return { required: required !== undefined && required.length > 0, content: jsonContent({ ...schema, required }) }
+  return {
+    required: required !== undefined && required.length > 0,
+    content: jsonContent({ ...schema, required }, example)
+  }
 }
 
 interface Schema {

@@ -5,7 +5,7 @@ export interface Reference {
   readonly $ref: string
 }
 
-type ComponentKind = 'schemas' | 'parameters' | 'responses' | 'headers'
+type ComponentKind = 'schemas' | 'parameters' | 'responses' | 'headers' | 'examples'
 
 /**
  * What the parts of a document share by reference. A component is made when it is first referred to, so the document
@@ -17,7 +17,8 @@ export class Components {
     schemas: new Map(),
     parameters: new Map(),
     responses: new Map(),
-    headers: new Map()
+    headers: new Map(),
+    examples: new Map()
   }
 
   constructor(resources: readonly Resource[]) {

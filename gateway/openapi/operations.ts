@@ -7,11 +7,32 @@ import {
   type ReadOperation,
   READS
 } from '../entity-routes/paths.js'
-import type { Components } from './components.js'
-import { headerParameters, operationParameters, ownerParameters, writeHeader } from './parameters.js'
+import type { Components, Reference } from './components.js'
+import {
+  actionExample,
+  batchExample,
+  createExample,
+  exampleOf,
+  exportExample,
+  itemsExample,
+  lookupExample,
+  patchExample,
+  rowExample,
+  rowsExample,
+  updateExample
+} from './examples.js'
+import { exampleMember, headerParameters, operationParameters, ownerParameters, writeHeader } from './parameters.js'
 import { problemResponses } from './problems.js'
 import { idSchema, parameterSchema, propertySchema } from './property-schema.js'
-import { ENTITY_HEADERS, jsonContent, mergePatchContent, success, type Success, successResponse } from './responses.js'
+import {
+  content,
+  ENTITY_HEADERS,
+  jsonContent,
+  mergePatchContent,
+  success,
+  type Success,
+  successResponse
+} from './responses.js'
 import {
   actionSchema,
   createSchema,
@@ -103,7 +124,8 @@ function idParameter(components: Components, { name, properties }: Resource): ob
     in: 'path',
     description: 'The `id` of the row.',
     required: true,
-    schema: id === undefined ? { type: 'string' } : idSchema(id)
+    schema: id === undefined ? { type: 'string' } : idSchema(id),
+    ...(id === undefined ? {} : exampleMember(exampleOf(id)))
   }))
 }
 
@@ -133,7 +155,7 @@ export function readOperations(components: Components, resource: Resource): Docu
           ...success(components, {
             status: 200,
             description: answer,
-            content: { [mediaType]: { schema: answerSchema(components, resource, operation) } },
+            content: content(mediaType, ...answerOf(components, resource, operation)),
             headers: [
               ...ENTITY_HEADERS,
               ...(isVersioned(resource) ? headers : headers.filter((header) => header !== 'ETag'))
@@ -146,16 +168,21 @@ export function readOperations(components: Components, resource: Resource): Docu
   })
 }
 
-function answerSchema(components: Components, resource: Resource, operation: ReadOperation): object {
+/** The schema of the body, and its example. */
+function answerOf(
+  components: Components,
+  resource: Resource,
+  operation: ReadOperation
+): readonly [schema: object, example: Reference | undefined] {
   switch (READS[operation].body) {
     case 'rows':
-      return { type: 'array', items: shapedRowSchema(components, resource) }
+      return [{ type: 'array', items: shapedRowSchema(components, resource) }, rowsExample(components, resource)]
     case 'row':
-      return shapedRowSchema(components, resource)
+      return [shapedRowSchema(components, resource), rowExample(components, resource)]
     case 'lookup':
-      return lookupSchema(components, resource)
+      return [lookupSchema(components, resource), lookupExample(components, resource)]
     case 'file':
-      return { type: 'string' }
+      return [{ type: 'string' }, exportExample(components, resource)]
   }
 }
 
@@ -177,7 +204,10 @@ export function customReadOperations(components: Components, resource: Resource)
         ...success(components, {
           status: 200,
           description: 'Its items.',
-          content: jsonContent({ type: 'array', items: itemSchema(read) }),
+          content: jsonContent(
+            { type: 'array', items: itemSchema(read) },
+            itemsExample(components, resource.name, read)
+          ),
           headers: [...ENTITY_HEADERS, 'X-Row-Limit', 'X-Truncated']
         }),
         ...problems(components, 'read')
@@ -194,7 +224,8 @@ export function parameterOf(property: Property, place: 'query' | 'path'): object
     in: place,
     required: !nullable,
     ...(description === '' ? {} : { description }),
-    schema: parameterSchema(property)
+    schema: parameterSchema(property),
+    ...exampleMember(exampleOf(property))
   }
 }
 
@@ -230,7 +261,7 @@ function create(components: Components, resource: Resource): DocumentedOperation
       summary: 'A new row',
       description: 'With an `Idempotency-Key` a retry gets the first answer and makes no second row.',
       parameters: createParameters(components, resource),
-      requestBody: requestBody(createSchema(components, resource)),
+      requestBody: requestBody(createSchema(components, resource), createExample(components, resource)),
       responses: {
         ...written(components, resource, 201),
         ...problems(components, 'create')
@@ -252,12 +283,18 @@ function batch(components: Components, resource: Resource): DocumentedOperation 
       summary: 'New rows, all or none',
       description: 'One transaction. Violations name the place of their row in the array, as `/3/name`.',
       parameters: createParameters(components, resource),
-      requestBody: requestBody({ type: 'array', minItems: 1, maxItems: MAX_BATCH, items }),
+      requestBody: requestBody(
+        { type: 'array', minItems: 1, maxItems: MAX_BATCH, items },
+        batchExample(components, resource)
+      ),
       responses: {
         ...success(components, {
           status: 201,
           description: 'The rows as created, in the order of the request.',
-          content: jsonContent({ type: 'array', items: rowSchema(components, resource) }),
+          content: jsonContent(
+            { type: 'array', items: rowSchema(components, resource) },
+            rowsExample(components, resource)
+          ),
           headers: [...ENTITY_HEADERS, 'Idempotent-Replayed']
         }),
         ...problems(components, 'create')
@@ -284,7 +321,7 @@ function update(components: Components, resource: Resource): DocumentedOperation
       summary: 'What a client may set of a row, replaced',
       description: 'An optional member that is left out becomes null. The row must exist.',
       parameters: guarded(components, resource, 'update'),
-      requestBody: requestBody(updateSchema(components, resource)),
+      requestBody: requestBody(updateSchema(components, resource), updateExample(components, resource)),
       responses: { ...written(components, resource, 200), ...problems(components, 'guarded') }
     }
   }
@@ -301,7 +338,10 @@ function patch(components: Components, resource: Resource): DocumentedOperation 
       description:
         'A JSON merge patch (RFC 7396): a member that is left out keeps its value, and null empties one that may be null.',
       parameters: guarded(components, resource, 'update'),
-      requestBody: { required: true, content: mergePatchContent(patchSchema(components, resource)) },
+      requestBody: {
+        required: true,
+        content: mergePatchContent(patchSchema(components, resource), patchExample(components, resource))
+      },
       responses: { ...written(components, resource, 200), ...problems(components, 'guarded') }
     }
   }
@@ -347,7 +387,10 @@ function act(components: Components, resource: Resource, action: Resource['actio
       summary: action.description,
       description: 'An action on the row as it was last read.',
       parameters: guarded(components, resource, 'act'),
-      requestBody: { ...requestBody(actionSchema(components, name, action)), required },
+      requestBody: {
+        ...requestBody(actionSchema(components, name, action), actionExample(components, name, action)),
+        required
+      },
       responses: { ...written(components, resource, 200), ...problems(components, 'guarded') }
     }
   }
@@ -376,7 +419,7 @@ function written(components: Components, resource: Resource, status: 200 | 201):
   const answer: Success = {
     status,
     description: status === 201 ? 'The row as created.' : 'The row as it is now.',
-    content: jsonContent(rowSchema(components, resource)),
+    content: jsonContent(rowSchema(components, resource), rowExample(components, resource)),
     headers: [
       ...ENTITY_HEADERS,
       ...(isVersioned(resource) ? (['ETag'] as const) : []),
@@ -390,6 +433,6 @@ function written(components: Components, resource: Resource, status: 200 | 201):
   }
 }
 
-function requestBody(schema: object): object {
-  return { required: true, content: jsonContent(schema) }
+function requestBody(schema: object, example: Reference | undefined): object {
+  return { required: true, content: jsonContent(schema, example) }
 }

@@ -2,10 +2,16 @@ import type { Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, type ReadOperation, readParameters } from '../entity-routes/paths.js'
 import type { ParameterName } from '../http/query-string.js'
 import type { Components } from './components.js'
+import { exampleOf } from './examples.js'
 
 const FLAG = { type: 'boolean', default: false } as const
 const ON_FLAG = { type: 'boolean', default: true } as const
 const FROM_ONE = { type: 'integer', minimum: 1 } as const
+
+/** The `example` of a parameter, where there is one. */
+export function exampleMember(example: unknown): { readonly example?: unknown } {
+  return example === undefined ? {} : { example }
+}
 
 /** All parameters of an operation: those of its route, filters, the owner parameter, and the common headers. */
 export function operationParameters(components: Components, resource: Resource, operation: ReadOperation): object[] {
@@ -39,13 +45,15 @@ const HEADER_PARAMETERS = {
     name: 'api-version',
     in: 'header',
     description: 'The version to be served with.',
-    schema: { type: 'string', enum: ['1', '1.0'] }
+    schema: { type: 'string', enum: ['1', '1.0'] },
+    example: '1.0'
   },
   Prefer: {
     name: 'Prefer',
     in: 'header',
     description: '`handling=strict` refuses unknown parameters and members instead of ignoring them (RFC 7240).',
-    schema: { type: 'string' }
+    schema: { type: 'string' },
+    example: 'handling=strict'
   },
   'X-Request-Id': {
     name: 'X-Request-Id',
@@ -58,7 +66,8 @@ const HEADER_PARAMETERS = {
     name: 'traceparent',
     in: 'header',
     description: 'W3C Trace Context. A value that is no such header is ignored.',
-    schema: { type: 'string' }
+    schema: { type: 'string' },
+    example: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   }
 } as const
 
@@ -125,7 +134,8 @@ const WRITE_HEADER_PARAMETERS = {
     description:
       'A key of your choice for this request and its retries: 1 to 255 visible ASCII characters, bare or as a quoted ' +
       'string. A blank one counts as none.',
-    schema: { type: 'string', pattern: '^(?:[!#-~][!-~]{0,254}|"(?:[!#-\\[\\]-~]|\\\\["\\\\]){1,255}"|[ \\t]*)$' }
+    schema: { type: 'string', pattern: '^(?:[!#-~][!-~]{0,254}|"(?:[!#-\\[\\]-~]|\\\\["\\\\]){1,255}"|[ \\t]*)$' },
+    example: '8e03978e-40d5-43e8-bc93-6894a57f9324'
   }
 } as const
 
@@ -197,14 +207,18 @@ const LOOKUP_SEARCH = {
 } as const
 
 function search({ properties }: Resource): object {
-  const searched = properties.filter(({ searchable }) => searchable).map(({ name }) => name)
+  const searchable = properties.filter((property) => property.searchable)
+  const searched = searchable.map(({ name }) => name)
+  // A word of the first of them.
+  const [word] = searchable.slice(0, 1).flatMap((property) => /\S+/.exec(String(exampleOf(property) ?? '')) ?? [])
   return {
     name: 'search',
     in: 'query',
     description:
       'Up to eight words with white space between. Keeps rows where each word is contained in at least one of: ' +
       `${searched.join(', ')}.`,
-    schema: { type: 'string', pattern: '^\\s*(?:\\S+(?:\\s+\\S+){0,7})?\\s*$' }
+    schema: { type: 'string', pattern: '^\\s*(?:\\S+(?:\\s+\\S+){0,7})?\\s*$' },
+    ...exampleMember(word)
   }
 }
 
@@ -227,7 +241,8 @@ function fields(components: Components, { name, properties, navigations }: Resou
           { type: 'string', description: 'In any letter case.', pattern: trimmed(['', ...names.map(anyLetterCase)]) }
         ]
       }
-    }
+    },
+    example: names.slice(0, 2)
   }
 }
 
@@ -255,7 +270,9 @@ function sortColumn(components: Components, { name, properties }: Resource): obj
                 { type: 'string', description: 'In any letter case.', pattern: trimmed(names.map(anyLetterCase)) }
               ]
             }
-    }
+    },
+    // The id is the last key anyway.
+    ...(names.length === 0 ? {} : { example: [names.find((one) => one !== 'id') ?? 'id'] })
   }
 }
 
@@ -277,7 +294,8 @@ function sortDirection(components: Components): object {
           { type: 'string', description: 'In any letter case.', pattern: trimmed(DIRECTIONS.map(anyLetterCase)) }
         ]
       }
-    }
+    },
+    example: ['desc']
   }
 }
 
@@ -289,7 +307,8 @@ function filterParameters(components: Components, { name: of, properties }: Reso
   return properties
     .filter(({ filterable }) => filterable)
     .flatMap((property) => {
-      const { name, type } = property
+      const { name, type, operators } = property
+      const value = exampleOf(property)
       const named = (part: string): string => `filters[${name}].${part}`
       return [
         components.refer('parameters', `${of}.${name}.operator`, () => ({
@@ -297,14 +316,18 @@ function filterParameters(components: Components, { name: of, properties }: Reso
           in: 'query',
           description: 'How the property is compared. Repeatable: the n-th operator belongs to the n-th value.',
           explode: true,
-          schema: { type: 'array', maxItems: MAX_CONDITIONS, items: operatorSchema(components, property) }
+          schema: { type: 'array', maxItems: MAX_CONDITIONS, items: operatorSchema(components, property) },
+          ...exampleMember(operators.slice(0, 1))
         })),
         components.refer('parameters', `${of}.${name}.value`, () => ({
           name: named('value'),
           in: 'query',
           description: `Parsed as ${type}. Repeatable. Takes comma-separated items with \`in\` and \`between\`.`,
           explode: true,
-          schema: { type: 'array', maxItems: MAX_CONDITIONS, items: { type: 'string', maxLength: 4096 } }
+          schema: { type: 'array', maxItems: MAX_CONDITIONS, items: { type: 'string', maxLength: 4096 } },
+          ...exampleMember(
+            value === undefined ? undefined : [typeof value === 'string' ? value : JSON.stringify(value)]
+          )
         }))
       ]
     })

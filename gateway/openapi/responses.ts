@@ -1,5 +1,5 @@
 import { MERGE_PATCH_TYPE } from '../http/json-body.js'
-import type { Components } from './components.js'
+import type { Components, Reference } from './components.js'
 
 // Headers of responses, and successful responses.
 
@@ -109,6 +109,9 @@ const HEADERS = {
   }),
   'Content-Security-Policy': header('What a browser may load for the response, which is nothing but for pages.'),
   'Referrer-Policy': header('Browsers tell no other site the address.', { type: 'string', const: 'no-referrer' }),
+  'Timing-Allow-Origin': header(
+    'The origin of the script that asks, where it may read the times of the response (W3C Resource Timing).'
+  ),
   'Cross-Origin-Resource-Policy': header('Pages of other sites cannot embed the response.', {
     type: 'string',
     const: 'same-origin'
@@ -126,6 +129,7 @@ const FOR_BROWSERS: ReadonlySet<string> = new Set([
   'Set-Cookie',
   'Access-Control-Allow-Origin',
   'Access-Control-Expose-Headers',
+  'Timing-Allow-Origin',
   'X-Content-Type-Options',
   'Content-Security-Policy',
   'Referrer-Policy',
@@ -149,6 +153,7 @@ const COMMON_HEADERS = [
   'Server-Timing',
   'Access-Control-Allow-Origin',
   'Access-Control-Expose-Headers',
+  'Timing-Allow-Origin',
   'X-Content-Type-Options',
   'Content-Security-Policy',
   'Referrer-Policy',
@@ -177,21 +182,26 @@ export function success(components: Components, answer: Success): Readonly<Recor
 }
 
 /** The response itself. */
-export function successResponse(components: Components, { description, content, headers }: Success): object {
+export function successResponse(components: Components, { description, content: body, headers }: Success): object {
   return {
     description,
     headers: headerRefs(components, headers),
-    ...(content === undefined ? {} : { content })
+    ...(body === undefined ? {} : { content: body })
   }
 }
 
 /** Headers of the successful responses of resources and of the application's operations. */
 export const ENTITY_HEADERS = ['api-supported-versions', 'X-Ignored-Parameters', 'Preference-Applied'] as const
 
-export function jsonContent(schema: object): object {
-  return { 'application/json': { schema } }
+export function jsonContent(schema: object, example?: Reference): object {
+  return content('application/json', schema, example)
 }
 
-export function mergePatchContent(schema: object): object {
-  return { [MERGE_PATCH_TYPE]: { schema } }
+export function mergePatchContent(schema: object, example?: Reference): object {
+  return content(MERGE_PATCH_TYPE, schema, example)
+}
+
+/** A body of the media type, with an example where there is one. */
+export function content(mediaType: string, schema: object, example?: Reference): object {
+  return { [mediaType]: { schema, ...(example === undefined ? {} : { examples: { example } }) } }
 }

@@ -213,6 +213,7 @@ export function property(name: string, type: string, more: Partial<Property> = {
     schema: '',
     words: [],
     fractionDigits: 0,
+    example: '',
     operatorAliases: ['eq'],
     readableBy: [],
     ...more

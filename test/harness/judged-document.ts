@@ -87,7 +87,7 @@ export class JudgedDocument {
       const name = String(value['name'])
       const given =
         value['in'] === 'query'
-          ? query.get(name.toLowerCase())
+          ? valuesOf(query, name.toLowerCase())
           : value['in'] === 'header'
             ? [headers[name.toLowerCase()]].filter((one) => one !== undefined)
             : [segmentOf(path, target, name)]
@@ -110,6 +110,28 @@ export class JudgedDocument {
       ...this.#differencesOfHeaders(response, answer.headers),
       ...this.#differencesOfBody(response, answer, request.method)
     ]
+  }
+
+  /** How examples do not match the schemas beside them, those of parameters too; empty if all of them do. */
+  faultsOfExamples(): string[] {
+    const faults: string[] = []
+    const judge = (pointer: string, value: unknown): void => {
+      const validate = this.#validator(`${pointer}/schema`)
+      if (!validate(value)) faults.push(`${pointer}: ${this.#ajv.errorsText(validate.errors)}`)
+    }
+    const walk = (pointer: string, value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return
+      const { schema, example, examples } = value as Json
+      if (schema !== undefined && example !== undefined) judge(pointer, example)
+      for (const name of schema === undefined ? [] : Object.keys(examples ?? {})) {
+        judge(pointer, this.#at(`${pointer}/examples/${escaped(name)}`).value['value'])
+      }
+      for (const [name, member] of Object.entries(value)) walk(`${pointer}/${escaped(name)}`, member)
+    }
+    for (const part of ['/paths', '/components/parameters', '/components/responses']) {
+      walk(part, this.#at(part).value)
+    }
+    return faults
   }
 
   #responseOf(operation: Place, status: number): Place | undefined {
@@ -287,6 +309,18 @@ function segmentsOf(target: string): readonly string[] | undefined {
   const [path = ''] = target.split('?', 1)
   const segments = path.split('/').slice(1).map(decoded)
   return segments.every((one) => one !== undefined) ? segments : undefined
+}
+
+/**
+ * The values of a query parameter, without halves of filters: the n-th operator belongs to the n-th value, and the service
+ * ignores what has no other half, whatever it says.
+ */
+function valuesOf(query: ReadonlyMap<string, readonly string[]>, name: string): readonly string[] | undefined {
+  const [, filter, part] = /^(filters\[.+\])\.(operator|value)$/.exec(name) ?? []
+  const given = query.get(name)
+  if (filter === undefined) return given
+  const others = query.get(`${filter}.${part === 'operator' ? 'value' : 'operator'}`) ?? []
+  return given?.slice(0, others.length)
 }
 
 function segmentOf(path: DocumentedPath | undefined, target: string, name: string): string {

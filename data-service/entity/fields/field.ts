@@ -111,6 +111,8 @@ export interface Field<
   readonly filledByDatabase: boolean
   /** What the value means, in one sentence for people; undefined where its name says enough. */
   readonly description: string | undefined
+  /** A value for documents, as rows have it; undefined where one is made from type and name (examples.ts). */
+  readonly example: Exclude<Value, null> | undefined
   /** The application's own type of the value; undefined for a plain one. */
   readonly custom: CustomType | undefined
 }

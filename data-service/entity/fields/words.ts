@@ -40,6 +40,7 @@ function field<T extends FieldType, Words extends string = string>(
     defaultTo: undefined,
     filledByDatabase: false,
     description: undefined,
+    example: undefined,
     custom: undefined,
     ...more
   }
@@ -248,6 +249,22 @@ export const readableBy = <T extends FieldType, N extends boolean, W extends Wri
 
 /** What a value means, for the OpenAPI document: `described('The day of the first delivery, UTC.', dateTime())`. */
 export const described = <F extends Field>(description: string, of: F): F => ({ ...of, description })
+
+/**
+ * What the documents show as a value, in the form in which rows have it: `example(money(10, 2), '19.90')`. A column without
+ * one has an example that is made from its type and name.
+ */
+export const example = <
+  T extends FieldType,
+  H extends boolean,
+  N extends boolean,
+  W extends Writability,
+  R extends Permission | undefined,
+  V extends string
+>(
+  of: Field<T, H, N, W, R, V>,
+  value: ValueOfType<T, NoInfer<V>>
+): Field<T, H, N, W, R, V> => ({ ...of, example: value })
 
 /** A property in a column of another name: `sku: column('stock_keeping_unit', text(64))`. */
 export const column = <F extends Field>(name: string, of: F): F => ({ ...of, column: name })

@@ -5,6 +5,7 @@ import { compositeId, isComposite, type Keyed } from '../key.js'
 import { type JsonSchema, validatorOf } from '../fields/json-schema.js'
 import { CAMEL_CASE, KEBAB_CASE, LONGEST_NAME, suggestion } from '../fields/names.js'
 import { operatorsOf } from '../fields/operators.js'
+import { exampleMistakes } from './validate-examples.js'
 
 /** First path segments that belong to the gateway (contract.md section 8). */
 export const RESERVED: readonly string[] = ['auth', 'problems', 'health', 'metrics', 'admin', 'docs']
@@ -74,6 +75,7 @@ export function fieldMistakes(entity: Entity): string[] {
         .filter((source) => source.field.hidden)
         .map((source) => `computed \`${name}\` would show the hidden \`${source.name}\`.`)
     ),
+    ...joined.flatMap(({ name, field }) => exampleMistakes(name, field)),
     ...children.flatMap(childrenMistakes)
   ]
 }
@@ -228,7 +230,8 @@ export function columnMistakes(columns: readonly Column[], versionColumn?: strin
       mistakes.push(`\`${name}\` has a minimum length above its maximum.`)
     }
     mistakes.push(...customMistakes(name, field), ...defaultMistakes(name, field))
-    mistakes.push(...typeMistakes(field).map((one) => `\`${name}\` ${one}`))
+    const ofType = typeMistakes(field).map((one) => `\`${name}\` ${one}`)
+    mistakes.push(...(ofType.length === 0 ? exampleMistakes(name, field) : ofType))
     if (field.type !== 'decimal') continue
     if (!Number.isInteger(field.precision) || field.precision < 1 || field.precision > MAX_PRECISION) {
       mistakes.push(`\`${name}\` has precision ${field.precision}; it must be 1 to ${MAX_PRECISION} digits in all.`)

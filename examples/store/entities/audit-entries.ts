@@ -1,4 +1,4 @@
-import { dateTime, defineEntity, long, optional, permission, readOnly, text } from 'uniform-rest'
+import { dateTime, defineEntity, example, long, optional, permission, readOnly, text } from 'uniform-rest'
 
 export const auditEntries = defineEntity({
   name: 'audit-entries',
@@ -11,11 +11,11 @@ export const auditEntries = defineEntity({
     at: readOnly(dateTime()),
     /** Issuer and subject of the access token. */
     subject: readOnly(text(512)),
-    resource: readOnly(text(64)),
-    rowId: readOnly(text(64)),
-    action: readOnly(text(64)),
+    resource: example(readOnly(text(64)), 'products'),
+    rowId: example(readOnly(text(64)), '1'),
+    action: example(readOnly(text(64)), 'update'),
     /** As in `X-Request-Id` and in every log line of the request; entries of earlier versions have none. */
-    requestId: readOnly(optional(text(128)))
+    requestId: example(readOnly(optional(text(128))), '067ae390-c906-45cd-89e8-3372769ef028')
   },
 
   label: 'action',

@@ -1,6 +1,7 @@
 import {
   dateTime,
   defineEntity,
+  example,
   freeText,
   int,
   onCreate,
@@ -17,8 +18,8 @@ export const bookmarks = defineEntity({
   fields: {
     id: readOnly(int()),
     userId: onCreate(int()),
-    sessionId: int(),
-    note: optional(freeText()),
+    sessionId: example(int(), 2),
+    note: example(optional(freeText()), 'Bring the catalogue.'),
     createdAt: readOnly(dateTime())
   },
 

@@ -1,6 +1,7 @@
 import {
   defineEntity,
   everyone,
+  example,
   type FindByIds,
   int,
   intOf,
@@ -20,12 +21,12 @@ export const categories = defineEntity({
 
   fields: {
     id: readOnly(int()),
-    name: unique(text(200)),
+    name: example(unique(text(200)), 'Kettles'),
     parentId: optional(int()),
-    slug: unique(text(64))
+    slug: example(unique(text(64)), 'kettles')
   },
   joined: {
-    parentName: { through: 'parent', property: 'name', field: optional(text(200)) }
+    parentName: { through: 'parent', property: 'name', field: example(optional(text(200)), 'Kitchen') }
   },
 
   label: 'name',

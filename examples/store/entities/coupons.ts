@@ -3,6 +3,7 @@ import {
   dateTime,
   defaultTo,
   defineEntity,
+  example,
   type InputRejection,
   int,
   optional,
@@ -19,8 +20,8 @@ export const coupons = defineEntity({
 
   fields: {
     id: readOnly(int()),
-    code: unique(text(64)),
-    percent: int({ min: 1, max: 100 }),
+    code: example(unique(text(64)), 'SPRING25'),
+    percent: example(int({ min: 1, max: 100 }), 25),
     startsAt: dateTime(),
     /** null: it never ends by itself. */
     endsAt: optional(dateTime()),

@@ -2,6 +2,7 @@ import {
   bool,
   dateTime,
   defineEntity,
+  example,
   freeText,
   hidden,
   int,
@@ -16,7 +17,12 @@ import {
   unique
 } from 'uniform-rest'
 
-const address = { line1: text(200), city: text(200), postalCode: text(40), country: text(64) }
+const address = {
+  line1: example(text(200), '1 Harbour Street'),
+  city: example(text(200), 'Arlington'),
+  postalCode: example(text(40), '22201'),
+  country: example(text(64), 'US')
+}
 
 export const customers = defineEntity({
   name: 'customers',
@@ -24,13 +30,13 @@ export const customers = defineEntity({
 
   fields: {
     id: readOnly(int()),
-    name: text(200),
-    email: unique(text(254, 3)),
-    phone: optional(text(40)),
-    isSuspended: readOnly(bool()),
+    name: example(text(200), 'Grace Hopper'),
+    email: example(unique(text(254, 3)), 'grace@example.com'),
+    phone: example(optional(text(40)), '+1 202 555 0100'),
+    isSuspended: example(readOnly(bool()), false),
     createdAt: readOnly(dateTime()),
     /** For those who write invoices: neither the customer nor a clerk knows of it, and a clerk's PUT keeps it. */
-    creditLimit: readableBy('invoices:manage', optional(money(12, 2))),
+    creditLimit: readableBy('invoices:manage', example(optional(money(12, 2)), '500.00')),
     riskNote: hidden(optional(freeText()))
   },
 

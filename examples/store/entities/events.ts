@@ -3,6 +3,7 @@ import {
   defineEntity,
   described,
   everyone,
+  example,
   type FindByIds,
   type InputRejection,
   int,
@@ -18,7 +19,10 @@ import {
 } from 'uniform-rest'
 import { ticketsOf } from './shop-rules.js'
 
-const period = { startsAt: dateTime(), endsAt: dateTime() }
+const period = {
+  startsAt: example(dateTime(), '2030-05-01T18:00:00.000Z'),
+  endsAt: example(dateTime(), '2030-05-01T21:00:00.000Z')
+}
 
 export const events = defineEntity({
   name: 'events',
@@ -26,7 +30,7 @@ export const events = defineEntity({
 
   fields: {
     id: readOnly(int()),
-    title: text(200),
+    title: example(text(200), 'Caring for Knives'),
     ...period,
     venueId: int(),
     status: readOnly(text(32))
@@ -61,8 +65,8 @@ export const events = defineEntity({
       params: {
         from: described('Only events that end after this moment.', optional(dateTime())),
         until: described('Only events that start before this moment.', optional(dateTime())),
-        status: described('Only events in this state.', optional(text(32))),
-        limit: described('At most so many events.', optional(int({ min: 1, max: 1000 })))
+        status: described('Only events in this state.', example(optional(text(32)), 'scheduled')),
+        limit: described('At most so many events.', example(optional(int({ min: 1, max: 1000 })), 10))
       },
       where: ({ params: { from, until, status }, where, allOf }) =>
         allOf(

@@ -1,6 +1,7 @@
 import {
   dateTime,
   defineEntity,
+  example,
   int,
   money,
   onCreate,
@@ -22,10 +23,10 @@ export const invoices = defineEntity({
 
   fields: {
     id: readOnly(int()),
-    orderId: onCreate(unique(int())),
-    customerId: onCreate(int()),
-    number: readOnly(unique(text(64))),
-    total: readOnly(money(12, 2)),
+    orderId: example(onCreate(unique(int())), 4),
+    customerId: example(onCreate(int()), 59),
+    number: example(readOnly(unique(text(64))), 'I-0000004'),
+    total: example(readOnly(money(12, 2)), '940.44'),
     status: readOnly(text(32)),
     issuedAt: readOnly(optional(dateTime()))
   },

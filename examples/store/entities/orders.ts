@@ -1,6 +1,7 @@
 import {
   dateTime,
   defineEntity,
+  example,
   fitsDigits,
   freeText,
   int,
@@ -24,14 +25,14 @@ export const orders = defineEntity({
 
   fields: {
     id: readOnly(int()),
-    number: readOnly(unique(text(64))),
+    number: example(readOnly(unique(text(64))), 'O-0000001'),
     customerId: onCreate(int()),
     status: readOnly(text(32)),
-    total: readOnly(money(12, 2)),
+    total: example(readOnly(money(12, 2)), '43.80'),
     placedAt: readOnly(dateTime()),
     paidAt: readOnly(optional(dateTime())),
     deliveredAt: readOnly(optional(dateTime())),
-    trackingCode: optional(text(64))
+    trackingCode: example(optional(text(64)), 'TRK12735853')
   },
 
   label: 'number',
@@ -114,7 +115,7 @@ export const orders = defineEntity({
       description: 'Calls the order off; it has not been shipped yet.',
       when: { status: ['placed', 'paid'] },
       becomes: { status: 'cancelled' },
-      input: { reason: optional(freeText()) },
+      input: { reason: example(optional(freeText()), 'Ordered twice.') },
       loads: ['lines'],
       async change({ root: { id }, children: { lines }, findByUnique, ...tools }) {
         const invoice = await findByUnique('invoices', 'orderId', id)

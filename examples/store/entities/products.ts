@@ -4,6 +4,7 @@ import {
   defaultTo,
   defineEntity,
   everyone,
+  example,
   freeText,
   guid,
   int,
@@ -21,7 +22,12 @@ import {
 } from 'uniform-rest'
 import { MAX_STOCK } from './order-parts.js'
 
-const variant = { name: text(200), sku: unique(text(64)), price: money(10, 2), stock: int({ min: 0 }) }
+const variant = {
+  name: example(text(200), 'Small'),
+  sku: example(unique(text(64)), 'CLOCK-1-S'),
+  price: example(money(10, 2), '21.90'),
+  stock: example(int({ min: 0 }), 40)
+}
 
 export const products = defineEntity({
   name: 'products',
@@ -29,19 +35,19 @@ export const products = defineEntity({
 
   fields: {
     id: readOnly(int()),
-    name: text(200),
-    sku: unique(text(64)),
+    name: example(text(200), 'Walnut Clock'),
+    sku: example(unique(text(64)), 'CLOCK-1'),
     categoryId: int(),
-    price: money(10, 2),
-    weightGrams: optional(int({ min: 0 })),
-    barcode: optional(long()),
+    price: example(money(10, 2), '19.90'),
+    weightGrams: example(optional(int({ min: 0 })), 850),
+    barcode: example(optional(long()), '4006381333931'),
     isActive: defaultTo(bool(), true),
     releasedAt: optional(dateTime()),
     externalId: optional(guid()),
-    description: optional(freeText()),
+    description: example(optional(freeText()), 'Runs for a year on one battery.'),
     /** What the store pays for one, and the stock at which it buys more: for its clerks alone. */
-    costPrice: readableBy('products:manage', optional(money(10, 2))),
-    reorderLevel: readableBy('products:manage', optional(int({ min: 0 })))
+    costPrice: readableBy('products:manage', example(optional(money(10, 2)), '9.35')),
+    reorderLevel: readableBy('products:manage', example(optional(int({ min: 0 })), 10))
   },
   computed: {
     displayName: { type: 'string', from: ['name', 'sku'], value: (name, sku) => `${String(name)} (${String(sku)})` },
@@ -132,7 +138,7 @@ export const products = defineEntity({
     }),
     'remove-variant': action({
       description: 'Removes a variant that was never ordered.',
-      input: { variantId: int() },
+      input: { variantId: example(int(), 5) },
       loads: ['variants'],
       change: ({ children, input: { variantId } }) =>
         children.variants.some(({ id }) => id === variantId)

@@ -1,6 +1,7 @@
 import {
   dateTime,
   defineEntity,
+  example,
   freeText,
   hidden,
   int,
@@ -70,7 +71,7 @@ export const purchaseOrders = defineEntity({
       description: 'Books what has arrived of a line; with the last of the last line the order is received.',
       when: { status: ['submitted'] },
       becomes: { status: ['submitted', 'received'] },
-      input: { lineId: int(), quantity: int({ min: 1, max: 10_000 }) },
+      input: { lineId: example(int(), 13), quantity: int({ min: 1, max: 10_000 }) },
       loads: ['lines'],
       change({ children, input: { lineId, quantity } }) {
         const line = children.lines.find(({ id }) => id === lineId)
@@ -89,7 +90,7 @@ export const purchaseOrders = defineEntity({
       description: 'Calls the order off; nothing of it has arrived yet.',
       when: { status: ['draft', 'submitted'] },
       becomes: { status: 'cancelled' },
-      input: { reason: optional(freeText()) },
+      input: { reason: example(optional(freeText()), 'The supplier has none left.') },
       loads: ['lines'],
       change: ({ children, input: { reason } }) =>
         children.lines.some(({ receivedQuantity }) => receivedQuantity > 0)

@@ -1,6 +1,7 @@
 import {
   dateTime,
   defineEntity,
+  example,
   freeText,
   hidden,
   type InputRejection,
@@ -62,9 +63,9 @@ export const returns = defineEntity({
 
   fields: {
     id: readOnly(int()),
-    orderId: onCreate(int()),
-    customerId: onCreate(int()),
-    reason: freeText(),
+    orderId: example(onCreate(int()), 4),
+    customerId: example(onCreate(int()), 59),
+    reason: example(freeText(), 'It is larger than it looked.'),
     status: readOnly(text(32)),
     requestedAt: readOnly(dateTime()),
     rejectReason: hidden(optional(freeText()))
@@ -85,8 +86,8 @@ export const returns = defineEntity({
       foreignKey: 'returnId',
       fields: {
         id: readOnly(int()),
-        productId: int(),
-        variantId: optional(int()),
+        productId: example(int(), 38),
+        variantId: example(optional(int()), 114),
         quantity: int({ min: 1, max: 10_000 })
       }
     }
@@ -130,7 +131,7 @@ export const returns = defineEntity({
       permission: 'returns:manage',
       when: { status: ['requested'] },
       becomes: { status: 'rejected' },
-      input: { reason: freeText() },
+      input: { reason: example(freeText(), 'The return came after 30 days.') },
       effect: ({ input: { reason } }) => ({ set: { rejectReason: reason } })
     }),
     receive: action({

@@ -1,6 +1,7 @@
 import {
   dateTime,
   defineEntity,
+  example,
   type FindByIds,
   type FindByUnique,
   fitsDigits,
@@ -107,8 +108,8 @@ export const shoppingCarts = defineEntity({
   fields: {
     id: readOnly(int()),
     customerId: onCreate(int()),
-    currency: text(3, 3),
-    couponCode: optional(text(64)),
+    currency: example(text(3, 3), 'EUR'),
+    couponCode: example(optional(text(64)), 'WELCOME10'),
     updatedAt: readOnly(dateTime()),
     /** Of the order that the cart became; null while it is open. */
     orderNumber: hidden(optional(text(64)))
@@ -189,7 +190,7 @@ export const shoppingCarts = defineEntity({
     }),
     'apply-coupon': action({
       description: 'Takes a coupon, in place of the one that it has.',
-      input: { code: text(64) },
+      input: { code: example(text(64), 'WELCOME10') },
       async change({ root, input: { code }, findByUnique, now }) {
         const closed = checkedOut(root)
         if (closed !== undefined) return closed

@@ -3,6 +3,7 @@ import {
   defaultTo,
   defineEntity,
   everyone,
+  example,
   freeText,
   hidden,
   int,
@@ -19,8 +20,8 @@ export const speakers = defineEntity({
 
   fields: {
     id: readOnly(int()),
-    name: text(200),
-    bio: optional(freeText()),
+    name: example(text(200), 'Grace Hopper'),
+    bio: example(optional(freeText()), 'Wrote the first compiler.'),
     eventId: int(),
     isConfirmed: defaultTo(hidden(bool()), false)
   },

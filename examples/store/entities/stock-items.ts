@@ -1,4 +1,4 @@
-import { defineEntity, guid, int, long, onCreate, permission, readOnly, reject } from 'uniform-rest'
+import { defineEntity, example, guid, int, long, onCreate, permission, readOnly, reject } from 'uniform-rest'
 
 const MAX_ON_HAND = 2_147_483_647
 const quantity = int({ min: 1, max: 10_000 })
@@ -11,8 +11,8 @@ export const stockItems = defineEntity({
     id: readOnly(long()),
     warehouseId: onCreate(guid()),
     productId: int(),
-    onHand: int({ min: 0 }),
-    reserved: readOnly(int({ min: 0 }))
+    onHand: example(int({ min: 0 }), 25),
+    reserved: example(readOnly(int({ min: 0 })), 0)
   },
 
   label: 'productId',

@@ -1,7 +1,7 @@
-import { dateTime, defineEntity, int, onCreate, ownRows, readOnly, text } from 'uniform-rest'
+import { dateTime, defineEntity, example, int, onCreate, ownRows, readOnly, text } from 'uniform-rest'
 import { suspendedCustomer } from './shop-rules.js'
 
-const plan = text(64)
+const plan = example(text(64), 'Gold')
 
 export const subscriptions = defineEntity({
   name: 'subscriptions',

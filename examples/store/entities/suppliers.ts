@@ -1,4 +1,4 @@
-import { bool, defaultTo, defineEntity, int, permission, readOnly, text } from 'uniform-rest'
+import { bool, defaultTo, defineEntity, example, int, permission, readOnly, text } from 'uniform-rest'
 
 export const suppliers = defineEntity({
   name: 'suppliers',
@@ -6,8 +6,8 @@ export const suppliers = defineEntity({
 
   fields: {
     id: readOnly(int()),
-    name: text(200),
-    country: text(64),
+    name: example(text(200), 'Lindgren & Sons'),
+    country: example(text(64), 'SE'),
     isActive: defaultTo(bool(), true)
   },
 

@@ -1,5 +1,6 @@
 import {
   defineEntity,
+  example,
   type FindByIds,
   int,
   intOf,
@@ -23,9 +24,9 @@ export const tickets = defineEntity({
     id: readOnly(int()),
     eventId: int(),
     customerId: onCreate(int()),
-    seat: optional(text(64)),
+    seat: example(optional(text(64)), 'row 12, seat 7'),
     status: readOnly(text(32)),
-    price: money(10, 2)
+    price: example(money(10, 2), '19.75')
   },
 
   label: 'status',

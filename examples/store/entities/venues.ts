@@ -3,6 +3,7 @@ import {
   defaultTo,
   defineEntity,
   everyone,
+  example,
   int,
   intOf,
   permission,
@@ -19,9 +20,9 @@ export const venues = defineEntity({
 
   fields: {
     id: readOnly(int()),
-    name: text(200),
-    city: text(200),
-    capacity: int({ min: 0 }),
+    name: example(text(200), 'River Hall'),
+    city: example(text(200), 'Lyon'),
+    capacity: example(int({ min: 0 }), 220),
     isOpen: defaultTo(bool(), true)
   },
 

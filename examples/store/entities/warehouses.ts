@@ -1,13 +1,13 @@
-import { bool, defaultTo, defineEntity, guid, permission, readOnly, text } from 'uniform-rest'
+import { bool, defaultTo, defineEntity, example, guid, permission, readOnly, text } from 'uniform-rest'
 
 export const warehouses = defineEntity({
   name: 'warehouses',
   description: 'Places that stock is kept in.',
 
   fields: {
-    id: readOnly(guid()),
-    name: text(200),
-    city: text(200),
+    id: example(readOnly(guid()), '00000000-0000-4000-8000-000000000001'),
+    name: example(text(200), 'Ring Road'),
+    city: example(text(200), 'Göteborg'),
     isOpen: defaultTo(bool(), true)
   },
 

@@ -11,6 +11,7 @@ import {
   column,
   decimal,
   defaultTo,
+  example,
   guid,
   hidden,
   int,
@@ -187,6 +188,26 @@ describe('checkCatalogue', () => {
     'an example that is none of its type': [
       { fields: { id: int(), name: text(1), e: even() } },
       /`e`: 3 is no stored value of the type `even`/
+    ],
+    'an example that no request could send': [
+      { fields: { id: int(), name: text(1), e: example(int({ max: 9 }), 10) } },
+      /others: the example of `e`, 10, must be at most 9\./
+    ],
+    'an example in another form than that of rows': [
+      { fields: { id: int(), name: text(1), e: example(decimal(10, 2), '19.9') } },
+      /others: the example of `e`, "19\.9", must be written as rows have it: "19\.90"\./
+    ],
+    'an example of another type': [
+      { fields: { id: int(), name: text(1), e: { ...long(), example: 1 } } },
+      /others: the example of `e` must be a text of digits\./
+    ],
+    'an example of JSON that its schema does not take': [
+      { fields: { id: int(), name: text(1), e: example(json({ type: 'array' }), '{}') } },
+      /others: the example of `e`, "\{\}", must be array\./
+    ],
+    'an example of a parameter that it does not take': [
+      params({ params: { a: example(text(3), 'long') } }),
+      /custom read `x`: the example of `a`, "long", must have 1 to 3 characters\./
     ],
     'a default that is none of its type': [
       { fields: { id: int(), name: text(1), e: defaultTo(even(), 5) } },

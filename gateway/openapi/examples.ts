@@ -1,0 +1,131 @@
+import type { Action, CustomRead, JsonShape, Navigation, Property, Resource } from '../data/data-client.js'
+import type { Components, Reference } from './components.js'
+
+// Examples of bodies. Each is a component that operations refer to, made of the examples of its properties, so that the
+// document of a caller shows none of what the caller may not see. A body has no example where one of its members has none.
+
+/** The JSON of a row's own members, or of an item's. */
+type Members = Readonly<Record<string, unknown>>
+
+/** The example of a property; undefined where there is none, as an earlier data service tells it. */
+export function exampleOf({ example }: Pick<Property, 'example'>): unknown {
+  return example === '' ? undefined : JSON.parse(example)
+}
+
+/** A row, without what an include brings. */
+export function rowExample(components: Components, { name, properties }: Resource): Reference | undefined {
+  return shared(components, name, membersOf(properties))
+}
+
+/** The answer of a list, a page or a batch. */
+export function rowsExample(components: Components, { name, properties }: Resource): Reference | undefined {
+  return shared(components, `${name}.rows`, arrayOf(membersOf(properties)))
+}
+
+export function lookupExample(components: Components, { name, label, properties }: Resource): Reference | undefined {
+  const [id, shown] = ['id', label].map((one) => properties.find((property) => property.name === one))
+  const row = id && shown && membersOf([id, shown])
+  if (row === undefined) return undefined
+  // A label that is a number is answered as text.
+  return shared(components, `${name}.lookup`, { items: [{ id: row['id'], name: String(row[label]) }] })
+}
+
+/** A file with its byte order mark, a header row and a row (RFC 4180). Versions of rows are in none. */
+export function exportExample(components: Components, { name, properties }: Resource): Reference | undefined {
+  const row = membersOf(properties.filter(({ type }) => type !== 'bytes'))
+  if (row === undefined) return undefined
+  const lines = [Object.keys(row), Object.values(row).map(cell)]
+  return shared(components, `${name}.export`, `\uFEFF${lines.map((line) => `${line.join()}\r\n`).join('')}`)
+}
+
+function cell(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+export function createExample(components: Components, resource: Resource): Reference | undefined {
+  return shared(components, `${resource.name}.create`, newRow(resource))
+}
+
+export function batchExample(components: Components, resource: Resource): Reference | undefined {
+  return shared(components, `${resource.name}.batch`, arrayOf(newRow(resource)))
+}
+
+/** A new row with one child of each collection that a create may hold. */
+function newRow({ properties, navigations, createdChildren }: Resource): Members | undefined {
+  const root = membersOf(properties.filter(({ setOnCreate }) => setOnCreate))
+  const children = navigations
+    .filter(({ name, kind }) => kind === 'NAVIGATION_KIND_CHILDREN' && createdChildren.includes(name))
+    .map((child) => [child.name, arrayOf(newChild(child))] as const)
+  if (root === undefined || children.some(([, rows]) => rows === undefined)) return undefined
+  return { ...root, ...Object.fromEntries(children) }
+}
+
+function newChild({ properties }: Navigation): Members | undefined {
+  return membersOf(properties.filter(({ setOnCreate }) => setOnCreate))
+}
+
+/** What a PUT may set. */
+export function updateExample(components: Components, { name, properties }: Resource): Reference | undefined {
+  return shared(components, `${name}.update`, membersOf(properties.filter(({ setOnUpdate }) => setOnUpdate)))
+}
+
+/** One member, since a PATCH keeps the others. */
+export function patchExample(components: Components, { name, properties }: Resource): Reference | undefined {
+  return shared(components, `${name}.patch`, membersOf(properties.filter(({ setOnUpdate }) => setOnUpdate).slice(0, 1)))
+}
+
+/** Eight bytes, as row versions have. */
+const VERSION = 'AQIDBAUGBwg='
+
+export function actionExample(components: Components, resource: string, action: Action): Reference | undefined {
+  const { name, input, childPrecondition } = action
+  const members = membersOf(input)
+  const guard = childPrecondition === '' ? {} : { [childPrecondition]: VERSION }
+  return shared(components, `${resource}.${name}.input`, members && { ...members, ...guard })
+}
+
+export function itemsExample(
+  components: Components,
+  resource: string,
+  { name, items, bareItems }: CustomRead
+): Reference | undefined {
+  const row = membersOf(items)
+  return shared(components, `${resource}.read.${name}`, arrayOf(bareItems && row ? Object.values(row)[0] : row))
+}
+
+/** A body or an answer of an application's operation. */
+export function shapeExample(components: Components, name: string, shape: JsonShape): Reference | undefined {
+  return shared(components, name, valueOf(shape))
+}
+
+function valueOf(shape: JsonShape): unknown {
+  if (shape.kind !== 'SHAPE_KIND_LIST') return objectOf(shape)
+  const { item, nested } = shape
+  return arrayOf(item !== null ? exampleOf(item) : nested !== null ? valueOf(nested) : objectOf(shape))
+}
+
+function objectOf({ members }: JsonShape): Members | undefined {
+  return whole(
+    members.map(({ name, property, shape }) =>
+      property !== null ? [property.name, exampleOf(property)] : [name, shape === null ? undefined : valueOf(shape)]
+    )
+  )
+}
+
+function membersOf(properties: readonly Property[]): Members | undefined {
+  return whole(properties.map((property) => [property.name, exampleOf(property)]))
+}
+
+/** undefined where a member has no example. */
+function whole(members: readonly (readonly [name: string, value: unknown])[]): Members | undefined {
+  return members.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(members)
+}
+
+function arrayOf(item: unknown): readonly unknown[] | undefined {
+  return item === undefined ? undefined : [item]
+}
+
+function shared(components: Components, name: string, value: unknown): Reference | undefined {
+  return value === undefined ? undefined : components.refer('examples', name, () => ({ value }))
+}
