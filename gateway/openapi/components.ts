@@ -21,13 +21,23 @@ export class Components {
     examples: new Map()
   }
 
-  constructor(resources: readonly Resource[]) {
+  /** The public base URL, without a slash at its end. */
+  readonly base: string
+
+  constructor(resources: readonly Resource[], base = '') {
+    this.base = base
     this.#resources = new Map(resources.map((resource) => [resource.name, resource]))
   }
 
   /** The resource that a navigation leads to; undefined if the caller sees none of this name. */
   resource(name: string): Resource | undefined {
     return this.#resources.get(name)
+  }
+
+  /** A path that a problem document may be about. */
+  get somePath(): string {
+    const [first = 'openapi.json'] = this.#resources.keys()
+    return `/${first}`
   }
 
   /** A reference to the component of this name. `make` may refer to the same component again. */

@@ -24,7 +24,7 @@ export function openApiDocument(
   { resources, operations = [], features = { hasSignIn: false } }: Described,
   base: string
 ): object {
-  const components = new Components(resources)
+  const components = new Components(resources, base)
   const paths: Record<string, Record<string, object>> = {}
   const add = ({ path, method, document }: DocumentedOperation, tag: string, security: object): void => {
     const { id, ...rest } = document

@@ -1,5 +1,6 @@
 import { ERROR_CODES, type ErrorCode, errorKind } from '../../shared/errors.js'
 import type { Components, Reference } from './components.js'
+import { problemExamples } from './problem-examples.js'
 import { ENTITY_HEADERS, type HeaderName, headerRefs } from './responses.js'
 
 // Problem documents as responses, by status and code.
@@ -65,14 +66,19 @@ export function problemResponses(
   const statuses = [...new Set(listed.map(statusOf))].toSorted((one, other) => one - other)
   const byStatus = statuses.map((status) => {
     const here = listed.filter((code) => statusOf(code) === status)
-    return [status, problemResponse(components, { name, status, codes: here, setsCookies })] as const
+    return [status, problemResponse(components, { name, status, codes: here, guarded, setsCookies })] as const
   })
   return {
     ...Object.fromEntries(byStatus),
     default: components.refer('responses', `Problem${setsCookies ? COOKIES : ''}`, () => ({
       description: `Any other failure: ${inWords(ANYWHERE)}.`,
       headers: headerRefs(components, [...headersOfProblems(setsCookies), 'Allow', 'Retry-After']),
-      content: { 'application/problem+json': { schema: problemSchema(components) } }
+      content: {
+        'application/problem+json': {
+          schema: problemSchema(components),
+          examples: problemExamples(components, ANYWHERE, false)
+        }
+      }
     }))
   }
 }
@@ -89,10 +95,12 @@ interface ProblemsOfStatus {
   readonly name: string
   readonly status: number
   readonly codes: readonly ErrorCode[]
+  readonly guarded: boolean
   readonly setsCookies: boolean
 }
 
-function problemResponse(components: Components, { name, status, codes, setsCookies }: ProblemsOfStatus): Reference {
+function problemResponse(components: Components, problems: ProblemsOfStatus): Reference {
+  const { name, status, codes, guarded, setsCookies } = problems
   // Two codes are name enough, and other kinds of operations have the same two.
   const suffix = isStandard(codes, status) ? '' : `.${codes.length <= 2 ? codes.join('.') : name}`
   return components.refer('responses', `Problem${status}${suffix}${setsCookies ? COOKIES : ''}`, () => ({
@@ -109,7 +117,8 @@ function problemResponse(components: Components, { name, status, codes, setsCook
               properties: { code: { type: 'string', enum: codes }, status: { type: 'integer', const: status } }
             }
           ]
-        }
+        },
+        examples: problemExamples(components, codes, guarded)
       }
     }
   }))
