@@ -127,5 +127,10 @@ function arrayOf(item: unknown): readonly unknown[] | undefined {
 }
 
 function shared(components: Components, name: string, value: unknown): Reference | undefined {
-  return value === undefined ? undefined : components.refer('examples', name, () => ({ value }))
+  return value === undefined ? undefined : sharedExample(components, name, value)
+}
+
+/** A body that is known as it is, under a name of its own. */
+export function sharedExample(components: Components, name: string, value: unknown): Reference {
+  return components.refer('examples', name, () => ({ value }))
 }

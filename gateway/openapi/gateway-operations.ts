@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../shared/errors.js'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/read-session-cookie.js'
-import type { Components } from './components.js'
+import type { Components, Reference } from './components.js'
+import { sharedExample } from './examples.js'
 import type { DocumentedOperation } from './operations.js'
 import { requestIdParameters, siteParameters } from './parameters.js'
 import { problemResponses } from './problems.js'
@@ -75,8 +76,8 @@ interface Described {
   readonly description: string
   readonly security: Security
   readonly parameters?: readonly object[]
-  /** The schema of a JSON body, and whether a request must have one. */
-  readonly body?: { readonly schema: object; readonly required: boolean }
+  /** The schema of a JSON body, whether a request must have one, and an example. */
+  readonly body?: { readonly schema: object; readonly required: boolean; readonly example?: Reference }
   readonly status: 200 | 204 | 303
   readonly answer: string
   readonly content?: object
@@ -101,7 +102,9 @@ function operation(components: Components, described: Described): GatewayOperati
         ...(codes.includes('request.cross-site') ? siteParameters(components) : []),
         ...requestIdParameters(components)
       ],
-      ...(body === undefined ? {} : { requestBody: { required: body.required, content: jsonContent(body.schema) } }),
+      ...(body === undefined
+        ? {}
+        : { requestBody: { required: body.required, content: jsonContent(body.schema, body.example) } }),
       responses: {
         ...success(components, {
           status,
@@ -137,6 +140,16 @@ function accessTokenSchema(components: Components): object {
   }))
 }
 
+/** The form of an access token, of nobody and without a signature. */
+const SOME_TOKEN = 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'
+const SOME_PASSWORD = 'correct horse battery staple'
+
+/** The access token of a session as an answer, with its example. */
+function accessTokenContent(components: Components): object {
+  const example = { accessToken: SOME_TOKEN, accessTokenExpiry: '2026-01-31T08:15:00.000Z' }
+  return jsonContent(accessTokenSchema(components), sharedExample(components, 'AccessToken', example))
+}
+
 /** An object whose members all have to be there. */
 function objectOf(properties: Readonly<Record<string, object>>): object {
   return { type: 'object', required: Object.keys(properties), properties }
@@ -155,7 +168,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
     body: { schema: ANYTHING, required: false },
     codes: [...SAME_SITE, ...BODY]
   } as const satisfies Partial<Described>
-  const token = accessTokenSchema(components)
+  const token = accessTokenContent(components)
   const noSession = components.refer('schemas', 'NoSession', () =>
     objectOf({ error: { type: 'string', const: 'no_session' } })
   )
@@ -169,7 +182,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
     body: { schema: ANYTHING, required: false },
     status: 200,
     answer: 'The access token. Cookies are set only after a refresh.',
-    content: jsonContent(token),
+    content: token,
     headers: ['Set-Cookie'],
     codes: [...SAME_SITE, ...BODY]
   })
@@ -183,11 +196,12 @@ function sessionOperations(components: Components): GatewayOperation[] {
       security: NO_CREDENTIAL,
       body: {
         schema: components.refer('schemas', 'Login', () => objectOf({ email: TEXT, password: TEXT })),
-        required: true
+        required: true,
+        example: sharedExample(components, 'Login', { email: 'someone@example.com', password: SOME_PASSWORD })
       },
       status: 200,
       answer: 'The access token of the session.',
-      content: jsonContent(token),
+      content: token,
       headers: ['Set-Cookie'],
       codes: [...SAME_SITE, ...BODY, 'body.invalid', 'auth.invalid-credentials', 'quota-exceeded']
     }),
@@ -218,7 +232,8 @@ function sessionOperations(components: Components): GatewayOperation[] {
           required: ['accessToken'],
           properties: { accessToken: NOT_BLANK, refreshToken: NOT_BLANK }
         })),
-        required: true
+        required: true,
+        example: sharedExample(components, 'SessionTokens', { accessToken: SOME_TOKEN })
       },
       status: 204,
       answer: 'The cookies are set.',
@@ -242,7 +257,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
           401: success(components, {
             status: 200,
             description: 'There is no session. This is the only error that is no problem document.',
-            content: jsonContent(noSession),
+            content: jsonContent(noSession, sharedExample(components, 'NoSession', { error: 'no_session' })),
             headers: ['WWW-Authenticate', 'Set-Cookie']
           })[200]
         }
@@ -259,7 +274,11 @@ function sessionOperations(components: Components): GatewayOperation[] {
         schema: components.refer('schemas', 'PasswordChange', () =>
           objectOf({ currentPassword: TEXT, newPassword: TEXT })
         ),
-        required: true
+        required: true,
+        example: sharedExample(components, 'PasswordChange', {
+          currentPassword: SOME_PASSWORD,
+          newPassword: 'staple battery horse correct'
+        })
       },
       status: 204,
       answer: 'The password is changed.',
@@ -285,7 +304,10 @@ function sessionOperations(components: Components): GatewayOperation[] {
       security: SESSION,
       status: 200,
       answer: 'The token.',
-      content: jsonContent(components.refer('schemas', 'AntiforgeryToken', () => objectOf({ token: TEXT }))),
+      content: jsonContent(
+        components.refer('schemas', 'AntiforgeryToken', () => objectOf({ token: TEXT })),
+        sharedExample(components, 'AntiforgeryToken', { token: 'Nm9mIDE2IGJ5dGVzIQ' })
+      ),
       headers: ['Set-Cookie'],
       codes: SAME_SITE
     })
@@ -360,7 +382,8 @@ function serviceOperations(components: Components): GatewayOperation[] {
   const service = { tag: 'service', security: NO_CREDENTIAL, status: 200, codes: [] } as const
   const html = { 'text/html': { schema: TEXT } }
   const health = jsonContent(
-    components.refer('schemas', 'Health', () => objectOf({ status: { type: 'string', const: 'ok' } }))
+    components.refer('schemas', 'Health', () => objectOf({ status: { type: 'string', const: 'ok' } })),
+    sharedExample(components, 'Health', { status: 'ok' })
   )
   return [
     ...(
