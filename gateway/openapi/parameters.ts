@@ -8,6 +8,12 @@ const FLAG = { type: 'boolean', default: false } as const
 const ON_FLAG = { type: 'boolean', default: true } as const
 const FROM_ONE = { type: 'integer', minimum: 1 } as const
 
+/** The example of a property as the text of a query; empty where there is none. */
+function exampleText(property: Property): string {
+  const value = exampleOf(property)
+  return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+}
+
 /** The `example` of a parameter, where there is one. */
 export function exampleMember(example: unknown): { readonly example?: unknown } {
   return example === undefined ? {} : { example }
@@ -210,7 +216,7 @@ function search({ properties }: Resource): object {
   const searchable = properties.filter((property) => property.searchable)
   const searched = searchable.map(({ name }) => name)
   // A word of the first of them.
-  const [word] = searchable.slice(0, 1).flatMap((property) => /\S+/.exec(String(exampleOf(property) ?? '')) ?? [])
+  const [word] = searchable.slice(0, 1).flatMap((property) => /\S+/.exec(exampleText(property)) ?? [])
   return {
     name: 'search',
     in: 'query',
@@ -308,7 +314,7 @@ function filterParameters(components: Components, { name: of, properties }: Reso
     .filter(({ filterable }) => filterable)
     .flatMap((property) => {
       const { name, type, operators } = property
-      const value = exampleOf(property)
+      const value = exampleText(property)
       const named = (part: string): string => `filters[${name}].${part}`
       return [
         components.refer('parameters', `${of}.${name}.operator`, () => ({
@@ -325,9 +331,7 @@ function filterParameters(components: Components, { name: of, properties }: Reso
           description: `Parsed as ${type}. Repeatable. Takes comma-separated items with \`in\` and \`between\`.`,
           explode: true,
           schema: { type: 'array', maxItems: MAX_CONDITIONS, items: { type: 'string', maxLength: 4096 } },
-          ...exampleMember(
-            value === undefined ? undefined : [typeof value === 'string' ? value : JSON.stringify(value)]
-          )
+          ...exampleMember(value === '' ? undefined : [value])
         }))
       ]
     })

@@ -5,7 +5,7 @@ export interface SentValues {
   readonly target: string
   readonly body?: unknown
   /** The version of the row, for `If-Match`. */
-  readonly version?: unknown
+  readonly version?: string
 }
 
 /** An operation of a resource or of the application, with the examples that the document shows of it. */

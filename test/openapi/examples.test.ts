@@ -6,7 +6,13 @@ import { JudgedDocument } from '../harness/judged-document.js'
 import { inside, type Json } from '../harness/openapi-document.js'
 import { startStack, type Stack } from '../harness/stack.js'
 import { type Answer, call } from '../stack/http-call.js'
-import { differences, DocumentedOperation, operationsIn, type SentValues, withVersions } from './documented-examples.js'
+import {
+  differences,
+  type DocumentedOperation,
+  operationsIn,
+  type SentValues,
+  withVersions
+} from './documented-examples.js'
 import { FAILING } from './problem-examples.js'
 
 /** The first segments of the operations of resources and of the application, and whether rows can be created there. */
@@ -140,13 +146,13 @@ describe('the examples of /openapi.json', function () {
         const made = await send(create, { target: create.path, body: create.body })
         found.push(...made.found, ...notKept(create.body, made.answer))
         const row = JSON.parse(made.answer.text) as Json
-        let version = row['rowVersion']
+        let version = String(row['rowVersion'])
         for (const method of ['put', 'patch']) {
           const write = by(method, `/${resource}/{id}`)
           if (write === undefined) continue
           const written = await send(write, { target: write.target(row), body: write.body, version })
           found.push(...written.found, ...notKept(write.body, written.answer))
-          version = (JSON.parse(written.answer.text) as Json)['rowVersion']
+          version = String((JSON.parse(written.answer.text) as Json)['rowVersion'])
         }
         const remove = by('delete', `/${resource}/{id}`)
         if (remove !== undefined) found.push(...(await send(remove, { target: remove.target(row) })).found)
@@ -177,7 +183,7 @@ describe('the examples of /openapi.json', function () {
     for (const [id, row] of rows) {
       const body = withVersions(action.body as Json, row)
       if (body === undefined) continue
-      const sent = await send(action, { target: action.target(row), body, version: row['rowVersion'] })
+      const sent = await send(action, { target: action.target(row), body, version: String(row['rowVersion']) })
       found = sent.found
       if (sent.answer.status !== action.status) continue
       rows.set(id, await withChildren(`/${action.resource}/${String(id)}`))
