@@ -72,9 +72,14 @@ function faults(tried: readonly Tried[]): string[] {
 /** How often a kind of fault was injected, whoever it happened to, and how often it hit something. */
 export function countOf({ outcome }: Tried, kind: string): { readonly times: number; readonly hits: number } {
   const of = Object.entries(outcome.injuries).filter(
-    ([name]) => name === kind || name.startsWith(`${kind} of `) || name.startsWith(`${kind}, `)
+    ([name]) => name === kind || name.startsWith(`${kind}, `) || /^ of [a-z-]+-\d+$/.test(afterOf(name, kind))
   )
   return { times: sum(of.map(([, { times }]) => times)), hits: sum(of.map(([, { hits }]) => hits)) }
+}
+
+/** What stands in a name after a text that it begins with; else nothing. */
+function afterOf(name: string, beginning: string): string {
+  return name.startsWith(beginning) ? name.slice(beginning.length) : ''
 }
 
 /** What a reader wants to know of one topology: everything that went wrong, and what it took to recover. */
