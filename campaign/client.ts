@@ -1,9 +1,15 @@
 import { Agent, request as open } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Answer, Exchange, HistoryFile, Request } from './history.js'
 import type { Site } from './site.js'
 
 /** Milliseconds after which a client gives up. Longer than the gateway's own deadlines, so that it answers first. */
 const GIVES_UP_AFTER_MS = 40_000
+/** How often a client sends a request on whose answer it insists. More than faults last, so that nearly all are answered. */
+const MOST_ATTEMPTS = 60
+const BETWEEN_ATTEMPTS_MS = 250
+/** How long a user thinks, on average: a machine of two cores serves twenty of them and has time left for what breaks. */
+const THINKS_FOR_MS = 80
 
 /** What a workload sends. Headers that the client adds: the token, `x-request-id`, `content-type` and `content-length`. */
 export interface Call {
@@ -65,6 +71,25 @@ export class Client {
   /** A text that nobody else has in this run: `creates-3.17`. */
   tag(): string {
     return `${this.name}.${++this.#tags}`
+  }
+
+  /** Looks at what was answered before it goes on. */
+  async think(): Promise<void> {
+    await delay(2 * THINKS_FOR_MS * this.random())
+  }
+
+  /**
+   * Sends the same request, through any gateway, for as long as the contract says that it may be answered otherwise later.
+   * Resolves with the last exchange, which in a long outage has no answer either. For reads and for what has a key.
+   */
+  async insist(call: Call): Promise<Exchange> {
+    for (let attempt = 1; ; attempt++) {
+      const exchange = await this.send(call)
+      const status = exchange.answer?.status ?? 0
+      const isFinal = status >= 200 && status < 500 && status !== 409 && status !== 429
+      if (isFinal || attempt === MOST_ATTEMPTS) return exchange
+      await delay(BETWEEN_ATTEMPTS_MS)
+    }
   }
 
   /** Sends a request and resolves with the exchange once it is in the history. Rejects never for a broken connection. */

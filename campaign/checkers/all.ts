@@ -1,7 +1,10 @@
 import type { Checker } from './checker.js'
 import { CreatedOnce } from './creates.js'
+import { OneMoment } from './exports.js'
+import { FreshReads } from './reads.js'
+import { OneChain } from './versions.js'
 
 /** Every promise that a run is held to. A checker remembers what it saw, so each run has its own. */
 export function checkers(): readonly Checker[] {
-  return [new CreatedOnce()]
+  return [new CreatedOnce(), new OneChain(), new FreshReads(), new OneMoment()]
 }

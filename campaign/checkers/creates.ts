@@ -1,74 +1,121 @@
+import { createHash } from 'node:crypto'
 import type { Exchange } from '../history.js'
 import type { Checker, Rows, Verdict, Violation } from './checker.js'
 
-/** A create under one Idempotency-Key. */
-interface Create {
-  readonly name: string
-  /** The first answer 201, and which request had it. */
-  first?: { readonly id: string; readonly body: string; readonly location: string; readonly etag: string }
-  readonly exchanges: string[]
+/** What one caller sends under one key. */
+interface Keyed {
+  readonly sent: string[]
+  /** Digest of the body that was answered first, and of the answer. */
+  first?: { readonly id: string; readonly body: string; readonly answer: string; readonly endedAt: number }
 }
 
-/** Creates of speakers, each with a name that no other has. */
+/** What is known of a speaker of that name: asked for, and answered with a row, or with a rejection of its only request. */
+interface Wanted {
+  readonly id: string
+  readonly batch: string
+  outcome: 'done' | 'rejected' | 'unknown'
+}
+
+/** Writes with an Idempotency-Key, and speakers, each with a name that no other has. */
 export class CreatedOnce implements Checker {
   readonly promise =
-    'Every acknowledged create exists once, none exists twice for one key, and a replay answers what the first answer said.'
-  readonly #creates = new Map<string, Create>()
+    'Every acknowledged create exists once, none exists twice for one key, a replay answers what the first answer said, and a key is worth nothing to another caller or with another body.'
+  readonly #keys = new Map<string, Keyed>()
+  readonly #wanted = new Map<string, Wanted>()
   readonly #violations: Violation[] = []
   #acknowledged = 0
   #replays = 0
 
-  see({ id, workload, request, answer }: Exchange): void {
+  see(exchange: Exchange): void {
+    const { id, account = '', request, answer, sentAt, endedAt } = exchange
     const key = request.headers['idempotency-key']
-    if (workload !== 'creates' || key === undefined) return
-    const create = this.#creates.get(key) ?? { name: nameOf(request.body), exchanges: [] }
-    this.#creates.set(key, create)
-    create.exchanges.push(id)
-    if (answer?.status !== 201) return
-    const seen = {
-      id,
-      body: answer.body,
-      location: new URL(answer.headers['location'] ?? 'missing:').pathname,
-      etag: answer.headers['etag'] ?? ''
-    }
-    const { first } = create
+    if (key === undefined) return
+    if (request.target.startsWith('/speakers')) this.#want(exchange)
+    const unit = `${account} ${request.method} ${request.target} ${key}`
+    const keyed = this.#keys.get(unit) ?? { sent: [] }
+    this.#keys.set(unit, keyed)
+    const isRetry = keyed.sent.length > 0
+    if (keyed.sent.length < 5) keyed.sent.push(id)
+    if (answer === undefined || answer.status >= 500 || answer.status === 429 || answer.status === 409) return
+    const { first } = keyed
+    const body = digest(request.body ?? '')
+    const isReplay = answer.headers['idempotent-replayed'] !== undefined
+    const isDone = answer.status < 300
+    if (isReplay && (!isDone || !isRetry))
+      this.#violate(`${id} is called a replay, of nothing that was sent before.`, id)
     if (first === undefined) {
-      create.first = seen
+      if (!isDone) return
+      keyed.first = { id, body, answer: answerOf(exchange), endedAt }
       this.#acknowledged++
       return
     }
+    // Of two that were under way at the same time, either may be called the first.
+    if (first.endedAt >= sentAt) return
     this.#replays++
-    if (seen.body !== first.body || seen.location !== first.location || seen.etag !== first.etag) {
-      this.#violations.push({
-        what: `The replay ${id} differs from the answer of ${first.id}.`,
-        exchanges: [first.id, id]
-      })
+    if (body !== first.body) {
+      if (answer.status !== 422) {
+        this.#violate(
+          `${id} has another body than ${first.id} under the same key, and is answered ${answer.status}.`,
+          first.id,
+          id
+        )
+      }
+    } else if (!isDone || answerOf(exchange) !== first.answer) {
+      this.#violate(`The replay ${id} differs from the answer of ${first.id}.`, first.id, id)
+    } else if (!isReplay) {
+      this.#violate(`${id} was done again, or is not called the replay of ${first.id} that it is.`, first.id, id)
     }
   }
 
   async judge(rows: Rows): Promise<Verdict> {
     const stored = new Map<string, number>()
-    for (const { name } of await rows("SELECT name FROM speakers WHERE name LIKE 'creates-%'")) {
-      stored.set(String(name), (stored.get(String(name)) ?? 0) + 1)
-    }
-    for (const { name, first, exchanges } of this.#creates.values()) {
-      const count = stored.get(name) ?? 0
+    const batches = new Map<string, Set<boolean>>()
+    const found = await rows(
+      "SELECT name, COUNT(*) AS times FROM speakers WHERE name LIKE 'creates-%' OR name LIKE 'exports-%' GROUP BY name"
+    )
+    for (const { name, times } of found) stored.set(String(name), Number(times))
+    for (const [name, { id, batch, outcome }] of this.#wanted) {
+      const times = stored.get(name) ?? 0
       stored.delete(name)
-      if (count > 1) this.#violations.push({ what: `${name} exists ${count} times.`, exchanges: exchanges.slice(0, 5) })
-      if (count === 0 && first !== undefined) {
-        this.#violations.push({ what: `${name} was acknowledged and does not exist.`, exchanges: [first.id] })
-      }
+      if (times > 1) this.#violate(`${name} exists ${times} times.`, id)
+      if (times === 0 && outcome === 'done') this.#violate(`${name} was acknowledged and does not exist.`, id)
+      if (times > 0 && outcome === 'rejected') this.#violate(`${name} was rejected and exists.`, id)
+      batches.set(batch, (batches.get(batch) ?? new Set()).add(times > 0))
     }
-    for (const name of stored.keys()) this.#violations.push({ what: `Nobody asked for ${name}.`, exchanges: [] })
-    return {
-      tried: this.#acknowledged + this.#replays,
-      of: 'acknowledged creates and replays',
-      violations: this.#violations
+    for (const name of stored.keys()) this.#violate(`Nobody asked for ${name}.`)
+    for (const [batch, there] of batches) {
+      if (there.size > 1) this.#violate(`Some rows of the batch of ${batch} exist, and some do not.`, batch)
     }
+    const tried = this.#acknowledged + this.#replays
+    return { tried, of: 'acknowledged writes with a key, and retries of them', violations: this.#violations }
+  }
+
+  #want({ id, request, answer }: Exchange): void {
+    const status = answer?.status ?? 0
+    const isRejected = status >= 400 && status < 500 && status !== 409 && status !== 429
+    const outcome = status === 201 ? 'done' : isRejected ? 'rejected' : 'unknown'
+    const bodies = [JSON.parse(request.body ?? '[]')].flat() as readonly { readonly name?: unknown }[]
+    const batch = String(bodies[0]?.name)
+    for (const { name } of bodies) {
+      const wanted = this.#wanted.get(String(name))
+      if (wanted === undefined) this.#wanted.set(String(name), { id, batch, outcome })
+      // A rejection says nothing of a request before it whose answer was lost.
+      else if (outcome === 'done') wanted.outcome = outcome
+    }
+  }
+
+  #violate(what: string, ...exchanges: readonly string[]): void {
+    this.#violations.push({ what, exchanges })
   }
 }
 
-function nameOf(body: string | undefined): string {
-  const { name } = JSON.parse(body ?? '{}') as { readonly name?: unknown }
-  return String(name)
+/** The parts of an answer that a replay repeats. */
+function answerOf({ answer }: Exchange): string {
+  const location = answer?.headers['location']
+  const path = location === undefined ? '' : new URL(location).pathname
+  return digest(JSON.stringify([answer?.status, answer?.body, path, answer?.headers['etag']]))
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }

@@ -1,0 +1,27 @@
+import type { Rows } from './checker.js'
+
+/** What a write left in its own transaction. */
+export interface AuditEntry {
+  /** Empty for what no request of this run wrote. */
+  readonly requestId: string
+  /** `venues/7`. */
+  readonly row: string
+  readonly action: string
+}
+
+const AT_A_TIME = 20_000
+
+/** The entries of a resource in the order of their ids, some at a time, since a long run leaves millions. */
+export async function* auditOf(rows: Rows, resource: string): AsyncGenerator<AuditEntry> {
+  for (let after = 0; ;) {
+    const found = await rows(
+      `SELECT id, request_id, row_id, action FROM ur_audit_entries
+       WHERE resource = '${resource}' AND id > ${after} ORDER BY id LIMIT ${AT_A_TIME}`
+    )
+    for (const { id, request_id, row_id, action } of found) {
+      after = Number(id)
+      yield { requestId: String(request_id ?? ''), row: `${resource}/${String(row_id)}`, action: String(action) }
+    }
+    if (found.length < AT_A_TIME) return
+  }
+}

@@ -1,0 +1,197 @@
+import type { Exchange } from '../history.js'
+
+/** Resources with rows that count their updates, and the member that holds the count. */
+export const COUNTERS: Readonly<Record<string, string>> = { venues: 'capacity', 'stock-items': 'onHand' }
+
+/** A row as an answer shows it. */
+export interface Shown {
+  /** `venues/7`. */
+  readonly row: string
+  /** How many updates it had. */
+  readonly value: number
+  /** Absent where the answer tells no version. */
+  readonly version?: string
+  /** The whole row; absent where the answer shows a part of it. */
+  readonly text?: string
+}
+
+/** The n-th update of a row. */
+interface Step {
+  version?: string
+  text?: string
+  /** When the first request that may have made it was sent. */
+  sentAt: number
+  /** Who was told that it was done: the request, or the key under which it was sent several times. */
+  acknowledged?: { readonly by: string; readonly id: string; readonly endedAt: number }
+}
+
+/** A row that counts: what is known of each of its versions. */
+export interface Chain {
+  readonly row: string
+  readonly name: string
+  /** It came into being between these. */
+  readonly born: { readonly sentAt: number; readonly endedAt: number }
+  /** By count. */
+  readonly steps: Map<number, Step>
+  readonly counts: Map<string, number>
+  /** Acknowledged counts that were higher than all before, in the order in which their answers ended. */
+  readonly floors: { readonly endedAt: number; readonly value: number }[]
+  /** When its first delete was sent, if any. */
+  deleteSentAt?: number
+  deleted?: { readonly id: string; readonly endedAt: number }
+}
+
+/** Facts of all rows of the workload `counters`, from the exchanges alone. */
+export class Chains {
+  readonly rows = new Map<string, Chain>()
+  /** What the exchanges say of one version that cannot both be true. */
+  readonly contradictions: { readonly what: string; readonly exchanges: readonly string[] }[] = []
+  readonly #firstSent = new Map<string, number>()
+
+  /** Returns the row that the exchange tells of for the first time, if any. */
+  see(exchange: Exchange): Chain | undefined {
+    const { request, workload, answer, sentAt, endedAt, id } = exchange
+    const [resource = '', rowId] = pathOf(exchange)
+    if (COUNTERS[resource] === undefined) return undefined
+    let begun: Chain | undefined
+    const key = request.headers['idempotency-key']
+    if (key !== undefined && !this.#firstSent.has(key)) this.#firstSent.set(key, sentAt)
+    const first = this.#firstSent.get(key ?? '') ?? sentAt
+    if (request.method === 'POST' && workload === 'counters') {
+      if (answer?.status === 201) begun = this.#begin(exchange, first)
+    } else if (request.method === 'DELETE') {
+      const chain = this.rows.get(`${resource}/${rowId}`)
+      if (chain !== undefined) chain.deleteSentAt = Math.min(chain.deleteSentAt ?? Infinity, sentAt)
+      if (chain !== undefined && answer?.status === 204) chain.deleted ??= { id, endedAt }
+    } else if (request.method !== 'GET') {
+      this.#update(exchange, first, key ?? id)
+    }
+    if (!isReplay(exchange)) for (const shown of shownBy(exchange)) this.#show(shown, id)
+    return begun
+  }
+
+  /** How many updates a row must have had, at least, for whoever asked at that moment. */
+  static floorOf({ floors }: Chain, time: number): number {
+    let [low, high] = [0, floors.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((floors[middle]?.endedAt ?? 0) < time) low = middle + 1
+      else high = middle
+    }
+    return floors[low - 1]?.value ?? 0
+  }
+
+  #begin({ request, answer, endedAt }: Exchange, sentAt: number): Chain | undefined {
+    const [resource = ''] = request.target.slice(1).split('/')
+    const { id, name = '' } = JSON.parse(answer?.body ?? '{}') as { readonly id: unknown; readonly name?: unknown }
+    const row = `${resource}/${String(id)}`
+    if (this.rows.has(row)) return undefined
+    const born = { sentAt, endedAt }
+    const chain: Chain = { row, name: String(name), born, steps: new Map(), counts: new Map(), floors: [] }
+    this.rows.set(row, chain)
+    return chain
+  }
+
+  #update(exchange: Exchange, sentAt: number, by: string): void {
+    const { request, answer, endedAt, id } = exchange
+    const [resource, rowId] = pathOf(exchange)
+    const chain = this.rows.get(`${resource}/${rowId}`)
+    const from = chain?.counts.get(versionOf(request.headers['if-match']))
+    if (chain === undefined || from === undefined) return
+    const step = chain.steps.get(from + 1) ?? { sentAt }
+    step.sentAt = Math.min(step.sentAt, sentAt)
+    chain.steps.set(from + 1, step)
+    if (answer?.status !== 200) return
+    const shown = shownBy(exchange)[0]
+    if (shown?.value !== from + 1 || shown.version !== versionOf(answer.headers['etag'])) {
+      this.#contradict(`The update ${id} of ${chain.row} led from count ${from} to ${answer.body}.`, id)
+    }
+    const { acknowledged } = step
+    if (acknowledged !== undefined && acknowledged.by !== by) {
+      this.#contradict(`Two updates left the version of ${chain.row} with count ${from}.`, acknowledged.id, id)
+    }
+    step.acknowledged ??= { by, id, endedAt }
+    if (from + 1 > (chain.floors.at(-1)?.value ?? 0)) chain.floors.push({ endedAt, value: from + 1 })
+  }
+
+  #show({ row, value, version, text }: Shown, id: string): void {
+    const chain = this.rows.get(row)
+    if (chain === undefined) return
+    const step = chain.steps.get(value) ?? { sentAt: chain.born.sentAt }
+    chain.steps.set(value, step)
+    if (version !== undefined) {
+      const other = chain.counts.get(version)
+      if ((step.version ?? version) !== version || (other ?? value) !== value) {
+        this.#contradict(`The count ${value} of ${row} and the version ${version} do not always go together.`, id)
+      }
+      step.version ??= version
+      chain.counts.set(version, value)
+    }
+    if (text !== undefined && (step.text ??= text) !== text) {
+      this.#contradict(`One version of ${row} is shown as ${step.text} and as ${text}.`, id)
+    }
+  }
+
+  #contradict(what: string, ...exchanges: readonly string[]): void {
+    this.contradictions.push({ what, exchanges })
+  }
+}
+
+/** An answer that was given before: it says nothing of the present. */
+export function isReplay({ answer }: Exchange): boolean {
+  return answer?.headers['idempotent-replayed'] === 'true'
+}
+
+/** The segments of the path. */
+export function pathOf({ request }: Exchange): string[] {
+  return request.target.slice(1).split('?', 1)[0]?.split('/') ?? []
+}
+
+/** `AAAA` of `W/"AAAA"`. */
+export function versionOf(etag: string | undefined): string {
+  return /^(?:W\/)?"(.*)"$/.exec(etag ?? '')?.[1] ?? ''
+}
+
+const PARSED = new WeakMap<Exchange, readonly Shown[]>()
+
+/** The counting rows that a successful answer shows. Several checkers ask, one after the other. */
+export function shownBy(exchange: Exchange): readonly Shown[] {
+  const known = PARSED.get(exchange)
+  if (known !== undefined) return known
+  const shown = [...readRows(exchange)]
+  PARSED.set(exchange, shown)
+  return shown
+}
+
+function* readRows(exchange: Exchange): Generator<Shown> {
+  const { answer } = exchange
+  const [resource = '', second] = pathOf(exchange)
+  const counter = COUNTERS[resource]
+  if (counter === undefined || (answer?.status !== 200 && answer?.status !== 201)) return
+  if (second === 'export') {
+    const [header, ...lines] = csvOf(answer.body)
+    for (const cells of lines) {
+      const row = Object.fromEntries(cells.map((cell, n) => [header?.[n] ?? '', cell]))
+      if (cells[0]?.startsWith('# ') === false) yield { row: `${resource}/${row['id']}`, value: Number(row[counter]) }
+    }
+    return
+  }
+  const body = JSON.parse(answer.body) as Record<string, unknown> | Record<string, unknown>[]
+  const items = Array.isArray(body) ? body : second === 'lookup' ? (body['items'] as Record<string, unknown>[]) : [body]
+  for (const item of items) {
+    const row = `${resource}/${String(item['id'])}`
+    if (second === 'lookup') {
+      const count = /#(\d+)$/.exec(String(item['name']))?.[1]
+      if (count !== undefined) yield { row, value: Number(count) }
+    } else {
+      const version = String(item['rowVersion'])
+      yield { row, value: Number(item[counter]), version, text: JSON.stringify(item) }
+    }
+  }
+}
+
+/** Rows of cells. Good for cells without line breaks, commas and quotes, which those of the workloads have none of. */
+export function csvOf(text: string): string[][] {
+  const lines = text.replace(/^\uFEFF/, '').split('\r\n')
+  return lines.filter((line) => line !== '').map((line) => line.split(','))
+}

@@ -1,0 +1,121 @@
+import type { Exchange } from '../history.js'
+import { auditOf } from './audit.js'
+import { Chains, COUNTERS, pathOf } from './chains.js'
+import type { Checker, Rows, Verdict, Violation } from './checker.js'
+
+/** What became of a write, as far as its sender knows. */
+interface Write {
+  readonly row: string
+  readonly outcome: 'done' | 'rejected' | 'unknown'
+  /** What was sent several times has one of these, and happens once at most. */
+  readonly unit: string
+  entries: number
+}
+
+/** Guarded updates of rows that count them. */
+export class OneChain implements Checker {
+  readonly promise =
+    'The versions of a row are one chain: no update is lost, none rests on a version that another one has left, and each has one audit entry.'
+  readonly #chains = new Chains()
+  readonly #writes = new Map<string, Write>()
+
+  see(exchange: Exchange): void {
+    this.#chains.see(exchange)
+    const { id, request, answer } = exchange
+    const [resource = '', rowId] = pathOf(exchange)
+    if (COUNTERS[resource] === undefined || request.method === 'GET' || request.method === 'POST') return
+    const status = answer?.status ?? 0
+    const outcome = status >= 200 && status < 300 ? 'done' : status >= 400 && status < 500 ? 'rejected' : 'unknown'
+    const unit = request.headers['idempotency-key'] ?? id
+    this.#writes.set(id, { row: `${resource}/${rowId}`, outcome, unit, entries: 0 })
+  }
+
+  async judge(rows: Rows): Promise<Verdict> {
+    const violations: Violation[] = [...this.#chains.contradictions]
+    const updates = new Map<string, number>()
+    const deleted = new Map<string, string>()
+    for (const resource of Object.keys(COUNTERS)) {
+      for await (const { requestId, row, action } of auditOf(rows, resource)) {
+        if (!this.#chains.rows.has(row) || action === 'create') continue
+        if (action === 'delete') deleted.set(row, requestId)
+        else updates.set(row, (updates.get(row) ?? 0) + 1)
+        violations.push(...this.#settle(requestId, row))
+      }
+    }
+    const units = new Map<string, { done: string | undefined; entries: number }>()
+    for (const [id, { unit, outcome, entries }] of this.#writes) {
+      const whole = units.get(unit) ?? { done: undefined, entries: 0 }
+      if (outcome === 'done') whole.done ??= id
+      whole.entries += entries
+      units.set(unit, whole)
+    }
+    let acknowledged = 0
+    for (const [unit, { done, entries }] of units) {
+      if (done !== undefined) acknowledged++
+      if (entries > 1) {
+        violations.push({ what: `What was asked for by ${unit} happened ${entries} times.`, exchanges: [done ?? unit] })
+      }
+      if (done !== undefined && entries === 0 && this.#isOfChain(done)) {
+        violations.push({ what: `${done} was acknowledged and has no audit entry.`, exchanges: [done] })
+      }
+    }
+    violations.push(...(await this.#left(rows, updates, deleted)))
+    return { tried: acknowledged, of: 'acknowledged updates and deletes', violations }
+  }
+
+  /** An audit entry is of a request that was sent and not rejected, and of its row. */
+  *#settle(requestId: string, row: string): Generator<Violation> {
+    const write = this.#writes.get(requestId)
+    if (write?.row !== row) {
+      yield { what: `${row} has an audit entry of ${requestId}, which was never sent for it.`, exchanges: [] }
+      return
+    }
+    write.entries++
+    if (write.outcome !== 'rejected') return
+    yield { what: `${requestId} was rejected, and has written ${row} all the same.`, exchanges: [requestId] }
+  }
+
+  #isOfChain(id: string): boolean {
+    return this.#chains.rows.has(this.#writes.get(id)?.row ?? '')
+  }
+
+  /** The rows as they are in the end. */
+  async #left(
+    rows: Rows,
+    updates: ReadonlyMap<string, number>,
+    deleted: ReadonlyMap<string, string>
+  ): Promise<readonly Violation[]> {
+    const violations: Violation[] = []
+    const left = new Map<string, { readonly value: number; readonly version: string }>()
+    for (const [resource, table, column] of [
+      ['venues', 'venues', 'capacity'],
+      ['stock-items', 'stock_items', 'on_hand']
+    ]) {
+      for (const row of await rows(`SELECT id, ${column} AS value, HEX(row_version) AS version FROM ${table}`)) {
+        const version = Buffer.from(String(row['version']), 'hex').toString('base64')
+        left.set(`${resource}/${String(row['id'])}`, { value: Number(row['value']), version })
+      }
+    }
+    for (const { row, steps, deleted: acknowledged, floors } of this.#chains.rows.values()) {
+      const last = left.get(row)
+      const exchanges = [deleted.get(row) ?? acknowledged?.id ?? ''].filter((id) => id !== '')
+      if ((last === undefined) !== deleted.has(row)) {
+        const what =
+          last === undefined ? 'is gone and has no audit entry of a delete' : 'was deleted and is still there'
+        violations.push({ what: `${row} ${what}.`, exchanges })
+        continue
+      }
+      const highest = floors.at(-1)?.value ?? 0
+      const value = last?.value ?? updates.get(row) ?? 0
+      if (value !== (updates.get(row) ?? 0) || value < highest) {
+        const what = `${row} ends with the count ${value}, has audit entries of ${updates.get(row) ?? 0} updates, and was acknowledged with the count ${highest}.`
+        violations.push({ what, exchanges })
+      }
+      const known = steps.get(value)?.version
+      if (last !== undefined && known !== undefined && known !== last.version) {
+        violations.push({ what: `${row} ends with the version ${last.version}; it was shown as ${known}.`, exchanges })
+      }
+    }
+    return violations
+  }
+}

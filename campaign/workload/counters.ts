@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import type { Client } from '../client.js'
+import type { Exchange } from '../history.js'
+import type { Workload } from './workload.js'
+
+const CLERK = 'clerk@example.com'
+/** Rows that all clients write, few enough that they collide. */
+const VENUES = 6
+const STOCK_ITEMS = 4
+
+interface Row {
+  readonly id: number | string
+  readonly name?: string
+  readonly capacity?: number
+}
+
+/** Rows that count their own updates: each one reads a number, adds one and writes it back, guarded by the version it read. */
+export function counters(): Workload {
+  const venues: string[] = []
+  const stockItems: string[] = []
+  const filters = { venues: 'filters[name].operator=starts%20with&filters[name].value=counters-', stock: '' }
+
+  async function createVenue(client: Client): Promise<string | undefined> {
+    const { answer } = await client.insist({
+      target: '/venues',
+      account: CLERK,
+      headers: { 'idempotency-key': randomUUID() },
+      body: { name: `${client.tag()} #0`, city: 'Aarhus', capacity: 0 }
+    })
+    return answer?.status === 201 ? `/venues/${parse(answer.body).id}` : undefined
+  }
+
+  /** One more, by the whole row or by the member alone. */
+  async function raiseVenue(client: Client, target: string): Promise<Exchange | undefined> {
+    const { answer } = await client.send({ target })
+    if (answer?.status !== 200) return undefined
+    const { name = '', capacity = 0 } = parse(answer.body)
+    const headers = { 'if-match': answer.headers['etag'] ?? '' }
+    const body = { name: name.replace(/#\d+$/, `#${capacity + 1}`), capacity: capacity + 1 }
+    await client.think()
+    if (client.random() < 0.5) return client.send({ method: 'PATCH', target, account: CLERK, headers, body })
+    return client.send({ method: 'PUT', target, account: CLERK, headers, body: { ...body, city: 'Aarhus' } })
+  }
+
+  /** One more, by an action with a key, which may be sent again. */
+  async function raiseStockItem(client: Client, target: string): Promise<void> {
+    const { answer } = await client.send({ target, account: CLERK })
+    if (answer?.status !== 200) return
+    const headers = { 'if-match': answer.headers['etag'] ?? '', 'idempotency-key': randomUUID() }
+    await client.think()
+    const call = { method: 'PUT', target: `${target}/adjust`, account: CLERK, headers, body: { delta: 1 } } as const
+    await client.insist(call)
+    if (client.random() < 0.1) await client.send(call)
+  }
+
+  /** Comes, is written a few times, and goes. */
+  async function live(client: Client): Promise<void> {
+    const target = await createVenue(client)
+    if (target === undefined) return
+    let last: Exchange | undefined
+    for (let n = client.whole(0, 2); n > 0; n--) last = await raiseVenue(client, target)
+    const etag = last?.answer?.headers['etag']
+    const headers = etag === undefined || client.random() < 0.5 ? {} : { 'if-match': etag }
+    if (client.random() < 0.95) await client.insist({ method: 'DELETE', target, account: CLERK, headers })
+    await client.send({ target })
+  }
+
+  async function read(client: Client): Promise<void> {
+    const targets = [
+      client.pick(venues),
+      `/venues?${filters.venues}`,
+      `/venues/paged?${filters.venues}&pageSize=500&sortColumn=capacity&sortDirection=desc`,
+      '/venues/lookup?search=counters-',
+      client.pick(stockItems),
+      `/stock-items?${filters.stock}`
+    ]
+    await client.send({ target: client.pick(targets), account: CLERK })
+  }
+
+  return {
+    name: 'counters',
+    clients: 5,
+    async prepare(client) {
+      for (let n = 0; n < VENUES; n++) venues.push((await createVenue(client)) ?? '')
+      const { answer } = await client.insist({
+        target: '/warehouses',
+        account: CLERK,
+        body: { name: client.tag(), city: 'Aarhus' }
+      })
+      const warehouseId = parse(answer?.body).id
+      filters.stock = `filters[warehouseId].operator=equals&filters[warehouseId].value=${warehouseId}`
+      for (let n = 1; n <= STOCK_ITEMS; n++) {
+        const headers = { 'idempotency-key': randomUUID() }
+        const body = { warehouseId, productId: n, onHand: 0 }
+        const created = await client.insist({ target: '/stock-items', account: CLERK, headers, body })
+        stockItems.push(`/stock-items/${parse(created.answer?.body).id}`)
+      }
+    },
+    async step(client) {
+      const what = client.random()
+      if (what < 0.25) await raiseVenue(client, client.pick(venues))
+      else if (what < 0.4) await raiseStockItem(client, client.pick(stockItems))
+      else if (what < 0.5) await live(client)
+      // Most reads follow a write of the same client, through whichever gateway.
+      await read(client)
+      await client.think()
+    }
+  }
+}
+
+function parse(body: string | undefined): Row {
+  return JSON.parse(body ?? '{}') as Row
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import type { Workload } from './workload.js'
+
+const CLERK = 'clerk@example.com'
+/** So many batches have a prefix of their names in common, by which they are exported. */
+const BATCHES_OF_A_SERIES = 40
+const NAMED = 'filters[name].operator=starts%20with&filters[name].value='
+
+/** Rows that come together or not at all, and exports of them, of rows that are counted meanwhile, and of the whole store. */
+export function exportsWhileWritten(): Workload {
+  let batches = 0
+  const series = (): string => `exports-s${Math.floor(batches / BATCHES_OF_A_SERIES)}.`
+  return {
+    name: 'exports',
+    clients: 2,
+    prepare: async () => {},
+    async step(client) {
+      if (client.random() < 0.4) {
+        batches++
+        const count = client.whole(2, 6)
+        const name = `${series()}${client.tag()}`
+        await client.insist({
+          target: '/speakers/batch',
+          account: CLERK,
+          headers: { 'idempotency-key': randomUUID() },
+          body: Array.from({ length: count }, (_, n) => ({ name: `${name} ${n + 1} of ${count}`, eventId: 1 }))
+        })
+      } else {
+        const target = client.pick([
+          `/speakers/export?${NAMED}${series()}`,
+          `/venues/export?${NAMED}counters-`,
+          '/venues/export',
+          '/stock-items/export',
+          '/venues/export?sortColumn=capacity&sortDirection=desc'
+        ])
+        await client.send({ target, account: CLERK })
+      }
+      await client.think()
+      await client.think()
+    }
+  }
+}
