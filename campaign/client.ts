@@ -58,9 +58,8 @@ export class Client {
 
   /** One of the items. */
   pick<T>(items: readonly T[]): T {
-    const item = items[Math.floor(this.random() * items.length)]
-    if (item === undefined) throw new RangeError('There is nothing to pick from')
-    return item
+    for (const item of items.slice(Math.floor(this.random() * items.length))) return item
+    throw new RangeError('There is nothing to pick from')
   }
 
   /** A whole number from `from` to `to`, both included. */
@@ -74,8 +73,8 @@ export class Client {
   }
 
   /** Looks at what was answered before it goes on. */
-  async think(): Promise<void> {
-    await delay(2 * THINKS_FOR_MS * this.random())
+  async think(times = 1): Promise<void> {
+    await delay(2 * times * THINKS_FOR_MS * this.random())
   }
 
   /**

@@ -62,6 +62,8 @@ export type HistoryLine = { readonly exchange: Exchange } | { readonly injury: I
 export class HistoryFile {
   readonly path: string
   readonly #stream: WriteStream
+  /** All who write while the stream is full wait for the same. */
+  #drained: Promise<unknown> | undefined
   #exchanges = 0
 
   constructor(path: string) {
@@ -76,7 +78,9 @@ export class HistoryFile {
 
   async add(line: HistoryLine): Promise<void> {
     if ('exchange' in line) this.#exchanges++
-    if (!this.#stream.write(`${JSON.stringify(line)}\n`)) await once(this.#stream, 'drain')
+    if (this.#stream.write(`${JSON.stringify(line)}\n`)) return
+    this.#drained ??= once(this.#stream, 'drain').finally(() => (this.#drained = undefined))
+    await this.#drained
   }
 
   /** Resolves when everything is in the file. */

@@ -84,8 +84,9 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
   )
   const memory: Record<string, Memory> = {}
   let recovery: Recovery[] = []
+  const working: Promise<void>[] = []
   try {
-    const working: Promise<void>[] = [visit(site, over.signal)]
+    working.push(visit(site, over.signal))
     for (const workload of run.workloads) await workload.prepare(clientOf(`${workload.name}-prepare`, workload.name))
     for (const workload of run.workloads) {
       for (let n = 0; n < workload.clients; n++) {
@@ -125,6 +126,7 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
     }
   } finally {
     over.abort()
+    await Promise.allSettled(working)
     clearInterval(progress)
     watch.end()
     for (const client of clients) client.end()

@@ -20,7 +20,11 @@ export async function* auditOf(rows: Rows, resource: string): AsyncGenerator<Aud
     )
     for (const { id, request_id, row_id, action } of found) {
       after = Number(id)
-      yield { requestId: String(request_id ?? ''), row: `${resource}/${String(row_id)}`, action: String(action) }
+      yield {
+        requestId: typeof request_id === 'string' ? request_id : '',
+        row: `${resource}/${String(row_id)}`,
+        action: String(action)
+      }
     }
     if (found.length < AT_A_TIME) return
   }

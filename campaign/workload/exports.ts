@@ -35,8 +35,7 @@ export function exportsWhileWritten(): Workload {
         ])
         await client.send({ target, account: CLERK })
       }
-      await client.think()
-      await client.think()
+      await client.think(2)
     }
   }
 }

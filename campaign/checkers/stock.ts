@@ -1,0 +1,186 @@
+import type { Exchange } from '../history.js'
+import { auditOf } from './audit.js'
+import { pathOf } from './chains.js'
+import type { Checker, Rows, Verdict, Violation } from './checker.js'
+
+interface Adjustment {
+  readonly variantId: string
+  readonly delta: number
+  readonly unit: string
+  readonly isDone: boolean
+  readonly isRejected: boolean
+}
+
+interface Line {
+  readonly quantity: number
+  readonly unitPrice: string
+}
+
+/** The workload `stock`: its variants, whose skus begin with that word, and the orders and carts of its customers. */
+export class StockAddsUp implements Checker {
+  readonly promise =
+    'What there is of a variant is what there was, and what was adjusted, less what the orders that stand have taken; orders and invoices come to the sum of their lines; a cart becomes one order.'
+  readonly #violations: Violation[] = []
+  /** By sku: what a variant began with. */
+  readonly #began = new Map<string, number>()
+  readonly #adjustments = new Map<string, Adjustment>()
+  /** Orders by path, with what their owner was told last. */
+  readonly #cancelled = new Map<string, string>()
+  readonly #carts = new Map<string, { checkedOut?: string }>()
+  #orders = 0
+  #totals = 0
+
+  see(exchange: Exchange): void {
+    const { id, workload, request, answer } = exchange
+    if (workload !== 'stock' || request.body === undefined) {
+      if (workload === 'stock') this.#addUp(exchange)
+      return
+    }
+    const [resource, rowId = '', action] = pathOf(exchange)
+    const body = JSON.parse(request.body) as Readonly<Record<string, unknown>>
+    const status = answer?.status ?? 0
+    if (action === 'add-variant') this.#began.set(String(body['sku']), Number(body['stock']))
+    if (action === 'adjust-variant-stock') {
+      this.#adjustments.set(id, {
+        variantId: String(body['variantId']),
+        delta: Number(body['delta']),
+        unit: request.headers['idempotency-key'] ?? id,
+        isDone: status === 200,
+        isRejected: status >= 400 && status < 500
+      })
+    }
+    if (resource === 'orders' && status === 201) this.#orders++
+    if (resource === 'orders' && action === 'cancel' && status === 200) this.#cancelled.set(rowId, id)
+    if (resource === 'shopping-carts' && status === 201) {
+      const { id: cart } = JSON.parse(answer?.body ?? '{}') as { readonly id?: unknown }
+      if (!this.#carts.has(String(cart))) this.#carts.set(String(cart), {})
+    }
+    const cart = this.#carts.get(rowId)
+    if (action === 'checkout' && status === 200 && cart !== undefined) cart.checkedOut ??= id
+  }
+
+  async judge(rows: Rows): Promise<Verdict> {
+    const expected = await this.#expectedStock(rows)
+    for (const { id, sku, stock } of await rows(
+      "SELECT id, sku, stock FROM product_variants WHERE sku LIKE 'stock-%'"
+    )) {
+      const began = this.#began.get(String(sku))
+      if (began === undefined) continue
+      const due = began + (expected.get(String(id)) ?? 0)
+      if (Number(stock) !== due)
+        this.#violate(`There are ${String(stock)} of variant ${String(id)}, and should be ${due}.`)
+    }
+    await this.#judgeOrders(rows)
+    await this.#judgeCarts(rows)
+    const tried =
+      this.#adjustments.size === 0 || this.#orders === 0 ? 0 : this.#adjustments.size + this.#orders + this.#totals
+    return { tried, of: 'adjustments, orders and totals', violations: this.#violations }
+  }
+
+  /** What is added to each variant, by id, since it began. */
+  async #expectedStock(rows: Rows): Promise<ReadonlyMap<string, number>> {
+    const changes = new Map<string, number>()
+    const units = new Map<string, number>()
+    const add = (variant: string, count: number): void => void changes.set(variant, (changes.get(variant) ?? 0) + count)
+    for await (const { requestId, action } of auditOf(rows, 'products')) {
+      const adjustment = this.#adjustments.get(requestId)
+      if (action !== 'adjust-variant-stock' || adjustment === undefined) continue
+      add(adjustment.variantId, adjustment.delta)
+      units.set(adjustment.unit, (units.get(adjustment.unit) ?? 0) + 1)
+      if (adjustment.isRejected)
+        this.#violate(`${requestId} was rejected, and has adjusted the stock all the same.`, requestId)
+    }
+    for (const [id, { unit, isDone }] of this.#adjustments) {
+      const times = units.get(unit) ?? 0
+      if (isDone && times !== 1)
+        this.#violate(`The adjustment ${id} was acknowledged and has ${times} audit entries.`, id)
+      if (times > 1) this.#violate(`The adjustment ${id} happened ${times} times under one key.`, id)
+    }
+    const standing = await rows(
+      `SELECT l.variant_id, SUM(l.quantity) AS taken FROM order_lines l
+       JOIN orders o ON o.id = l.order_id JOIN product_variants v ON v.id = l.variant_id
+       WHERE o.status <> 'cancelled' AND v.sku LIKE 'stock-%' GROUP BY l.variant_id`
+    )
+    for (const { variant_id, taken } of standing) add(String(variant_id), -Number(taken))
+    return changes
+  }
+
+  async #judgeOrders(rows: Rows): Promise<void> {
+    const lines = await rows(
+      `SELECT o.id, o.status, o.total, i.total AS invoiced, l.quantity, l.unit_price FROM orders o
+       JOIN order_lines l ON l.order_id = o.id LEFT JOIN invoices i ON i.order_id = o.id
+       WHERE EXISTS (SELECT 1 FROM order_lines x JOIN product_variants v ON v.id = x.variant_id
+                     WHERE x.order_id = o.id AND v.sku LIKE 'stock-%') ORDER BY o.id`
+    )
+    const orders = new Map<string, { readonly total: bigint; readonly invoiced: bigint | undefined; sum: bigint }>()
+    for (const { id, status, total, invoiced, quantity, unit_price } of lines) {
+      const order = orders.get(String(id)) ?? {
+        total: cents(total),
+        invoiced: invoiced === null ? undefined : cents(invoiced),
+        sum: 0n
+      }
+      orders.set(String(id), order)
+      order.sum += BigInt(Number(quantity)) * cents(unit_price)
+      const cancel = this.#cancelled.get(String(id))
+      if (cancel === undefined) continue
+      this.#cancelled.delete(String(id))
+      if (status !== 'cancelled') this.#violate(`Order ${String(id)} was cancelled and is ${String(status)}.`, cancel)
+    }
+    for (const [id, cancel] of this.#cancelled) this.#violate(`Order ${id} was cancelled and is gone.`, cancel)
+    for (const [id, { total, invoiced, sum }] of orders) {
+      this.#totals++
+      if (total !== sum) this.#violate(`Order ${id} comes to ${total} cents, and its lines to ${sum}.`)
+      if (invoiced !== undefined && invoiced !== total)
+        this.#violate(`The invoice of order ${id} is of ${invoiced} cents.`)
+    }
+  }
+
+  async #judgeCarts(rows: Rows): Promise<void> {
+    const found = await rows(
+      `SELECT c.id, c.order_number, o.id AS order_id,
+         (SELECT SUM(quantity) FROM shopping_cart_items WHERE shopping_cart_id = c.id) AS wanted,
+         (SELECT SUM(quantity) FROM order_lines WHERE order_id = o.id) AS ordered
+       FROM shopping_carts c LEFT JOIN orders o ON o.number = c.order_number`
+    )
+    const owners = new Map<string, string>()
+    for (const { id, order_number, order_id, wanted, ordered } of found) {
+      const cart = this.#carts.get(String(id))
+      if (cart === undefined) continue
+      const { checkedOut } = cart
+      if (checkedOut !== undefined && order_number === null) {
+        this.#violate(`Cart ${String(id)} was checked out and has no order.`, checkedOut)
+      }
+      if (typeof order_number !== 'string') continue
+      const other = owners.get(order_number)
+      owners.set(order_number, String(id))
+      if (other !== undefined) this.#violate(`Carts ${other} and ${String(id)} are one order.`)
+      // A missing order is told apart from one of other lines by its id.
+      if (order_id === null || Number(wanted) !== Number(ordered)) {
+        this.#violate(
+          `Cart ${String(id)} has ${String(wanted)} pieces, and its order ${String(order_id)} has ${String(ordered)}.`
+        )
+      }
+    }
+  }
+
+  /** An order as it is shown with its lines. */
+  #addUp(exchange: Exchange): void {
+    const { id, answer } = exchange
+    if (pathOf(exchange)[0] !== 'orders' || answer?.status !== 200) return
+    const { total, lines } = JSON.parse(answer.body) as { readonly total: string; readonly lines?: readonly Line[] }
+    if (lines === undefined) return
+    this.#totals++
+    const sum = lines.reduce((before, line) => before + BigInt(line.quantity) * cents(line.unitPrice), 0n)
+    if (sum !== cents(total)) this.#violate(`${id} shows an order of ${total} whose lines come to ${sum} cents.`, id)
+  }
+
+  #violate(what: string, ...exchanges: readonly string[]): void {
+    this.#violations.push({ what, exchanges })
+  }
+}
+
+/** `12.50`, or 12.5 of a database that stores numbers, in cents. */
+function cents(amount: unknown): bigint {
+  const [whole = '0', fraction = ''] = String(amount).split('.')
+  return BigInt(whole) * 100n + BigInt(fraction.padEnd(2, '0').slice(0, 2))
+}

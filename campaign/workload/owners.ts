@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import type { Call, Client } from '../client.js'
+import type { Workload } from './workload.js'
+
+const OWNERS = ['ada', 'ben'] as const
+type Owner = (typeof OWNERS)[number]
+
+/** The accounts that ask, `undefined` for nobody known. */
+const CALLERS = ['ada@example.com', 'ben@example.com', 'nobody@example.com', undefined] as const
+
+/** So many rows are asked for again. */
+const REMEMBERED = 60
+
+const COLLECTIONS = [
+  '/orders?includeFKs=true&includeChildren=true',
+  '/orders/paged?pageSize=100&sortColumn=id&sortDirection=desc',
+  '/orders/export?fields=id,customerId,trackingCode',
+  '/orders/lookup',
+  '/orders?search=of-',
+  '/bookmarks?userId=1',
+  '/bookmarks?userId=2',
+  '/bookmarks/paged?pageSize=100&search=of-',
+  '/bookmarks/export?fields=id,userId',
+  '/bookmarks/session-ids?userId=2',
+  '/subscriptions?includeFKs=true',
+  '/subscriptions/paged?pageSize=50&sortColumn=plan&sortDirection=desc',
+  '/subscriptions/lookup?search=of-',
+  '/subscriptions/export?fields=id,customerId,plan',
+  '/subscriptions?filters[plan].operator=contains&filters[plan].value=of-',
+  '/shopping-carts?includeChildren=true',
+  '/shopping-carts/paged?customerId=1',
+  '/shopping-carts/lookup',
+  '/returns?includeChildren=true',
+  '/invoices/paged?includeFKs=true',
+  '/tickets?includeFKs=true',
+  '/customers/1?includeChildren=true',
+  '/customers/2?includeChildren=true',
+  '/audit-entries/paged'
+]
+
+/** Customers who make rows that say whose they are, and everybody asks for everybody's. */
+export function owners(): Workload {
+  const made: string[] = []
+  let productId = 0
+
+  function creation(client: Client, owner: Owner): Call {
+    const tag = `of-${owner}.${client.tag()}`
+    return client.pick<Call>([
+      { target: '/bookmarks', body: { sessionId: client.whole(1, 2_000_000_000), note: tag } },
+      { target: '/subscriptions', body: { plan: tag, renewsAt: '2030-01-01T00:00:00.000Z' } },
+      { target: '/orders', body: { trackingCode: tag, lines: [{ productId, quantity: 1 }] } },
+      { target: '/shopping-carts', body: { currency: 'EUR', items: [{ productId, quantity: 1 }] } }
+    ])
+  }
+
+  async function create(client: Client): Promise<void> {
+    const owner = client.pick(OWNERS)
+    const headers = { 'idempotency-key': randomUUID() }
+    const call = { ...creation(client, owner), headers }
+    const { answer } = await client.insist({ ...call, account: `${owner}@example.com` })
+    if (answer?.status !== 201) return
+    made.push(new URL(answer.headers['location'] ?? '').pathname)
+    if (made.length > REMEMBERED) made.shift()
+    // The same key and the same path: whoever else sends them gets a row of their own, or none.
+    const other = owner === 'ada' ? 'ben' : 'ada'
+    if (client.random() < 0.3) {
+      const account = `${other}@example.com`
+      await client.insist({ target: call.target, body: bodyOf(call.target, other, client), headers, account })
+    }
+  }
+
+  function bodyOf(target: string, owner: Owner, client: Client): unknown {
+    for (;;) {
+      const { target: found, body } = creation(client, owner)
+      if (found === target) return body
+    }
+  }
+
+  async function meddle(client: Client): Promise<void> {
+    if (made.length === 0) return
+    const target = client.pick(made)
+    const account = client.pick(CALLERS)
+    const by = account === undefined ? {} : { account }
+    const { answer } = await client.send({ target: `${target}?includeFKs=true`, ...by })
+    const etag = answer?.headers['etag'] ?? 'W/"AAAAAAAAAAA="'
+    const owner = account?.startsWith('ben') === true ? 'ben' : 'ada'
+    const what = client.random()
+    if (what < 0.2) await client.send({ method: 'DELETE', target, ...by })
+    else if (what < 0.4 && target.startsWith('/subscriptions/')) {
+      const body = { plan: `of-${owner}.${client.tag()}` }
+      await client.send({ method: 'PUT', target: `${target}/change-plan`, headers: { 'if-match': etag }, body, ...by })
+    } else if (what < 0.4 && target.startsWith('/bookmarks/')) {
+      const body = { note: `of-${owner}.${client.tag()}` }
+      await client.send({ method: 'PUT', target: `${target}/annotate`, headers: { 'if-match': etag }, body, ...by })
+    }
+  }
+
+  return {
+    name: 'owners',
+    clients: 3,
+    async prepare(client) {
+      const body = { name: client.tag(), sku: client.tag(), categoryId: 1, price: '9.90' }
+      const { answer } = await client.insist({ target: '/products', account: 'clerk@example.com', body })
+      productId = Number((JSON.parse(answer?.body ?? '{}') as { readonly id?: unknown }).id)
+    },
+    async step(client) {
+      const what = client.random()
+      if (what < 0.25) await create(client)
+      else if (what < 0.5) await meddle(client)
+      else {
+        const account = client.pick(CALLERS)
+        await client.send({ target: client.pick(COLLECTIONS), ...(account === undefined ? {} : { account }) })
+      }
+      await client.think()
+    }
+  }
+}
