@@ -6,7 +6,7 @@ const ACCOUNTS = ['ada@example.com', 'ben@example.com', 'nobody@example.com', 'c
 /** The store's documented password of its sample accounts. */
 const PASSWORD = 'demo-password'
 /** As seldom as browsers: a session is given 60 tokens a minute at most. */
-const THOUGHTS = 20
+const THOUGHTS = 10
 
 /** What a browser holds, and what it has held. */
 interface Browser {

@@ -1,0 +1,497 @@
+import { expect } from 'chai'
+import { AllowedAnswers } from '../../campaign/checkers/answers.js'
+import { CreatedOnce } from '../../campaign/checkers/creates.js'
+import { OneMoment } from '../../campaign/checkers/exports.js'
+import { OwnRowsOnly } from '../../campaign/checkers/owners.js'
+import { FreshReads } from '../../campaign/checkers/reads.js'
+import { SessionsEndOnce } from '../../campaign/checkers/sessions.js'
+import { StockAddsUp } from '../../campaign/checkers/stock.js'
+import { OneChain } from '../../campaign/checkers/versions.js'
+import { entry, violationsOf, type Written } from './written-history.js'
+
+const CLERK = 'clerk@example.com'
+const ADA = 'ada@example.com'
+const BEN = 'ben@example.com'
+const keyed = { 'idempotency-key': 'k-1' }
+const replayed = { 'idempotent-replayed': 'true' }
+
+/** Version n of a row, and its tag. */
+const version = (n: number): string => Buffer.from([0, 0, 0, 0, 0, 0, 0, n]).toString('base64')
+const tag = (n: number): string => `W/"${version(n)}"`
+
+describe('checker of creates', () => {
+  const speaker = { id: 1, name: 'creates-0.1' }
+  const at = { location: 'http://gateway/speakers/1', etag: tag(1) }
+  const create: Written = {
+    account: CLERK,
+    call: 'POST /speakers',
+    headers: keyed,
+    body: { name: 'creates-0.1' },
+    status: 201,
+    answer: speaker,
+    got: at
+  }
+  const { status: _, ...lost } = create
+  const replay: Written = { ...create, got: { ...at, ...replayed } }
+  const reused: Written = { ...create, body: { name: 'creates-0.2' }, status: 422, answer: {}, got: {} }
+  const ofAnother: Written = {
+    ...create,
+    account: 'admin@example.com',
+    body: { name: 'creates-0.3' },
+    answer: { id: 3, name: 'creates-0.3' }
+  }
+  const left = (...names: readonly string[]) => ({ speakers: names.map((name) => ({ name, times: 1 })) })
+
+  it('accepts replays, a reused key, another caller and a lost answer', async () => {
+    const rows = left('creates-0.1', 'creates-0.3')
+    expect(await violationsOf(new CreatedOnce(), [create, replay, reused, ofAnother], rows)).to.deep.equal([])
+    expect(await violationsOf(new CreatedOnce(), [lost, replay, replay], left('creates-0.1'))).to.deep.equal([])
+    expect(await violationsOf(new CreatedOnce(), [create, { ...ofAnother, status: 503 }], left('creates-0.1'))).to.be
+      .empty
+  })
+
+  const bad: readonly (readonly [string, readonly Written[], readonly string[], RegExp])[] = [
+    ['a create that is gone', [create], [], /acknowledged and does not exist/],
+    ['a row that nobody asked for', [create], ['creates-0.1', 'creates-0.9'], /Nobody asked for creates-0.9/],
+    ['a rejected create that happened', [create, reused], ['creates-0.1', 'creates-0.2'], /was rejected and exists/],
+    ['a replay with another body', [create, { ...replay, answer: { id: 2 } }], ['creates-0.1'], /differs/],
+    [
+      'a replay with another tag',
+      [create, { ...replay, got: { ...at, ...replayed, etag: tag(2) } }],
+      ['creates-0.1'],
+      /differs/
+    ],
+    ['a replay that does not say so', [create, create], ['creates-0.1'], /done again/],
+    ['a first answer that says it is a replay', [replay], ['creates-0.1'], /of nothing/],
+    ['a retry that is rejected', [create, { ...replay, status: 422, got: {} }], ['creates-0.1'], /differs/],
+    ['a reused key that creates', [create, { ...reused, status: 201 }], ['creates-0.1', 'creates-0.2'], /another body/]
+  ]
+  for (const [what, history, names, expected] of bad) {
+    it(`finds ${what}`, async () => {
+      expect((await violationsOf(new CreatedOnce(), history, left(...names))).join()).to.match(expected)
+    })
+  }
+
+  it('finds a row that exists twice, and half a batch', async () => {
+    const twice = { speakers: [{ name: 'creates-0.1', times: 2 }] }
+    expect((await violationsOf(new CreatedOnce(), [create], twice)).join()).to.match(/exists 2 times/)
+    const batch = { ...lost, call: 'POST /speakers/batch', body: [{ name: 'creates-0.5' }, { name: 'creates-0.6' }] }
+    const found = await violationsOf(new CreatedOnce(), [create, batch], left('creates-0.1', 'creates-0.5'))
+    expect(found.join()).to.match(/Some rows of the batch/)
+  })
+})
+
+/** A venue that was created and updated once, by `r-3`. */
+const venue = (n: number) => ({ id: 7, name: `counters-0.1 #${n}`, capacity: n, rowVersion: version(n) })
+const born: Written = { call: 'POST /venues', headers: keyed, body: {}, status: 201, answer: venue(0) }
+const read = (n: number, more: Partial<Written> = {}): Written => ({
+  call: 'GET /venues/7',
+  status: 200,
+  answer: venue(n),
+  ...more
+})
+const update = (from: number, more: Partial<Written> = {}): Written => ({
+  call: 'PUT /venues/7',
+  headers: { 'if-match': tag(from) },
+  body: {},
+  status: 200,
+  answer: venue(from + 1),
+  got: { etag: tag(from + 1) },
+  ...more
+})
+const { status: _status, ...lostUpdate } = update(1)
+const gone: Written = { call: 'DELETE /venues/7', status: 204 }
+
+describe('checker of versions', () => {
+  const story = [born, read(0), update(0), lostUpdate]
+  const created = entry('venues/7', 'create', 'r-1')
+  const updated = entry('venues/7', 'update', 'r-3')
+  const left = (n: number) => [{ id: 7, value: n, version: Buffer.from(version(n), 'base64').toString('hex') }]
+
+  it('accepts a chain, with an update of unknown outcome or without, and a delete', async () => {
+    const short = { ur_audit_entries: [created, updated], venues: left(1) }
+    expect(await violationsOf(new OneChain(), story, short)).to.deep.equal([])
+    const long = { ur_audit_entries: [created, updated, entry('venues/7', 'update', 'r-4')], venues: left(2) }
+    expect(await violationsOf(new OneChain(), story, long)).to.deep.equal([])
+    const over = { ur_audit_entries: [created, updated, entry('venues/7', 'delete', 'r-4')], venues: [] }
+    expect(await violationsOf(new OneChain(), [born, read(0), update(0), gone], over)).to.deep.equal([])
+  })
+
+  const rejected = { status: 412, answer: {} }
+  const bad: readonly (readonly [string, readonly Written[], readonly object[], readonly object[], RegExp])[] = [
+    ['a lost update', story, [created, updated], left(0), /ends with the count 0/],
+    ['an update without an audit entry', story, [created], left(1), /has no audit entry/],
+    ['an update that happened twice', story, [created, updated, updated], left(2), /happened 2 times/],
+    ['a stray audit entry', story, [created, updated, entry('venues/7', 'update', 'x')], left(2), /never sent/],
+    [
+      'a rejection that happened',
+      [born, read(0), update(0), update(1, rejected)],
+      [updated, entry('venues/7', 'update', 'r-4')],
+      left(2),
+      /was rejected/
+    ],
+    ['two updates of one version', [...story, update(0)], [created, updated], left(1), /Two updates left/],
+    [
+      'an answer that skips a version',
+      [born, read(0), update(0, { answer: venue(2) })],
+      [updated],
+      left(1),
+      /led from/
+    ],
+    [
+      'a version with two texts',
+      [...story, read(1, { answer: { ...venue(1), city: 'X' } })],
+      [updated],
+      left(1),
+      /is shown as/
+    ],
+    [
+      'a version with two counts',
+      [...story, read(1, { answer: { ...venue(1), capacity: 5 } })],
+      [updated],
+      left(1),
+      /go together/
+    ],
+    [
+      'another version in the end',
+      story,
+      [created, updated],
+      [{ id: 7, value: 1, version: 'FF' }],
+      /ends with the version/
+    ],
+    ['a row that vanished', story, [created, updated], [], /is gone/],
+    [
+      'a deleted row that is there',
+      [...story, gone],
+      [updated, entry('venues/7', 'delete', 'r-5')],
+      left(1),
+      /still there/
+    ]
+  ]
+  for (const [what, history, ur_audit_entries, venues, expected] of bad) {
+    it(`finds ${what}`, async () => {
+      const rows = { ur_audit_entries, venues } as Parameters<typeof violationsOf>[2]
+      expect((await violationsOf(new OneChain(), history, rows)).join('\n')).to.match(expected)
+    })
+  }
+})
+
+describe('checker of reads', () => {
+  const list = (items: readonly unknown[]): Written => ({ call: 'GET /venues', status: 200, answer: items })
+  const lookup = (n: number): Written => ({
+    call: 'GET /venues/lookup',
+    status: 200,
+    answer: { items: [{ id: 7, name: venue(n).name }] }
+  })
+  const missing: Written = { call: 'GET /venues/7', status: 404, answer: {} }
+
+  it('accepts what was acknowledged, what is newer, and what was under way', async () => {
+    const story = [born, read(0), list([venue(0)]), update(0), read(1), list([venue(1)]), lookup(1), read(2)]
+    expect(await violationsOf(new FreshReads(), story)).to.deep.equal([])
+    const early = read(0, { at: [30, 99] })
+    expect(await violationsOf(new FreshReads(), [born, read(0), list([venue(0)]), update(0), early])).to.deep.equal([])
+    expect(await violationsOf(new FreshReads(), [born, read(0), gone, missing, list([])])).to.deep.equal([])
+    const replay: Written = { ...update(0), got: { etag: tag(1), ...replayed } }
+    expect(await violationsOf(new FreshReads(), [born, read(0), update(0), update(1), replay, read(2)])).to.deep.equal(
+      []
+    )
+  })
+
+  const bad: readonly (readonly [string, readonly Written[], RegExp])[] = [
+    ['a stale row', [born, read(0), update(0), read(0)], /count 0; 1 had been/],
+    ['a stale row of a list', [born, read(0), update(0), list([venue(0)])], /count 0; 1 had been/],
+    ['a stale row of a lookup', [born, read(0), update(0), lookup(0)], /count 0; 1 had been/],
+    ['a row that a list leaves out', [born, read(0), list([])], /does not show venues\/7/],
+    ['a row that is not found', [born, read(0), missing], /does not show venues\/7/],
+    ['a deleted row', [born, read(0), gone, read(0)], /had been deleted/]
+  ]
+  for (const [what, history, expected] of bad) {
+    it(`finds ${what}`, async () => {
+      expect((await violationsOf(new FreshReads(), history)).join('\n')).to.match(expected)
+    })
+  }
+})
+
+describe('checker of exports', () => {
+  const csv = (...lines: readonly string[]): string => lines.map((line) => `${line}\r\n`).join('')
+  const other = { id: 8, name: 'counters-0.2 #0', capacity: 0, rowVersion: version(100) }
+  const bornToo: Written = { ...born, headers: { 'idempotency-key': 'k-2' }, answer: other }
+  const updateToo: Written = {
+    ...update(0),
+    call: 'PUT /venues/8',
+    headers: { 'if-match': tag(100) },
+    answer: { ...other, capacity: 1, rowVersion: version(101) },
+    got: { etag: tag(101) }
+  }
+  const exported = (at: readonly [number, number], ...rows: readonly string[]): Written => ({
+    call: 'GET /venues/export',
+    status: 200,
+    answer: csv('id,name,capacity', ...rows),
+    at
+  })
+  // 7 has been written from 20 to 25, and after that 8 from 30 to 35.
+  const story = [born, bornToo, update(0), updateToo]
+
+  it('accepts each moment, and rows that came while it ran', async () => {
+    for (const rows of [
+      ['7,x,0', '8,x,0'],
+      ['7,x,1', '8,x,0'],
+      ['7,x,1', '8,x,1']
+    ]) {
+      expect(await violationsOf(new OneMoment(), [...story, exported([16, 50], ...rows)])).to.deep.equal([])
+    }
+    expect(await violationsOf(new OneMoment(), [...story, exported([1, 50], '7,x,0')])).to.deep.equal([])
+  })
+
+  const bad: readonly (readonly [string, Written, RegExp])[] = [
+    ['rows of two moments', exported([16, 50], '7,x,0', '8,x,1'), /no single moment/],
+    ['a stale export', exported([40, 50], '7,x,0', '8,x,0'), /no single moment/],
+    ['a row that is left out', exported([16, 50], '7,x,0'), /leaves out/],
+    ['a row that is there twice', exported([16, 50], '7,x,0', '7,x,0', '8,x,0'), /a row twice/],
+    ['an end that is none', exported([16, 50], '7,x,0', '# export incomplete after 1 rows,,'), /incomplete/]
+  ]
+  for (const [what, written, expected] of bad) {
+    it(`finds ${what}`, async () => {
+      expect((await violationsOf(new OneMoment(), [...story, written])).join('\n')).to.match(expected)
+    })
+  }
+
+  it('finds half a batch', async () => {
+    const speakers = (...rows: readonly string[]): Written => ({
+      call: 'GET /speakers/export',
+      status: 200,
+      answer: csv('id,name', ...rows)
+    })
+    expect(await violationsOf(new OneMoment(), [speakers('1,b 1 of 2', '2,b 2 of 2')])).to.deep.equal([])
+    expect((await violationsOf(new OneMoment(), [speakers('1,b 1 of 2')])).join()).to.match(/1 of the 2 rows of b/)
+  })
+})
+
+describe('checker of owners', () => {
+  const create: Written = {
+    account: ADA,
+    call: 'POST /bookmarks',
+    body: {},
+    status: 201,
+    answer: { id: 5, userId: 1, note: 'of-ada.x-1' },
+    got: { location: 'http://gateway/bookmarks/5' }
+  }
+  const shown = (account: string | undefined, answer: unknown, call = 'GET /orders'): Written => ({
+    ...(account === undefined ? {} : { account }),
+    call,
+    status: 200,
+    answer
+  })
+
+  it('accepts own rows, those that the administrator sees, and what the caller has written itself', async () => {
+    const own = shown(ADA, [{ id: 5, customerId: 1, note: 'of-ada.x-1' }])
+    const all = shown('admin@example.com', [{ customerId: 2, note: 'of-ben.x-1' }])
+    const echo: Written = { account: BEN, call: 'GET /orders?search=of-ada.x-1', status: 200, answer: 'of-ada.x-1' }
+    expect(await violationsOf(new OwnRowsOnly(), [create, own, all, echo])).to.deep.equal([])
+  })
+
+  const bad: readonly (readonly [string, Written, RegExp])[] = [
+    ['a tag in a list', shown(BEN, [{ note: 'of-ada.x-1' }]), /is shown of-ada/],
+    ['a tag for nobody known', shown(undefined, 'x of-ada.x-1'), /unknown caller is shown/],
+    ['a tag in a header', { ...shown(BEN, []), got: { link: '</x?of-ada.x-1>' } }, /is shown of-ada/],
+    ['a tag in a problem document', { ...shown(BEN, 'of-ada.x-1'), status: 422 }, /is shown of-ada/],
+    ['a row without a tag', shown(BEN, [{ id: 9, customerId: 1 }]), /a row of customer 1/],
+    ['a row of an export', shown(BEN, 'id,customerId\r\n9,1\r\n', 'GET /orders/export'), /a row of customer 1/],
+    ['a customer', shown(BEN, { id: 1, name: 'Ada' }, 'GET /customers/1'), /a row of customer 1/],
+    ['a foreign row that was found', shown(BEN, {}, 'GET /bookmarks/5'), /which is of ada/],
+    ['a foreign row that was deleted', { account: BEN, call: 'DELETE /bookmarks/5', status: 204 }, /which is of ada/],
+    ["the replay of another's create", { ...create, account: BEN, answer: {} }, /has been given/]
+  ]
+  for (const [what, written, expected] of bad) {
+    it(`finds ${what}`, async () => {
+      expect((await violationsOf(new OwnRowsOnly(), [create, written])).join('\n')).to.match(expected)
+    })
+  }
+})
+
+describe('checker of stock', () => {
+  const act = (call: string, body: object, more: Partial<Written> = {}): Written => ({
+    workload: 'stock',
+    call,
+    body,
+    status: 200,
+    answer: {},
+    ...more
+  })
+  const story = [
+    act('PUT /products/1/add-variant', { sku: 'stock-1', stock: 100 }),
+    act('PUT /products/1/adjust-variant-stock', { variantId: 3, delta: 7 }),
+    act('POST /orders', {}, { status: 201, answer: { id: 4 } }),
+    act('POST /shopping-carts', {}, { status: 201, answer: { id: 6 } }),
+    act('PUT /shopping-carts/6/checkout', {})
+  ]
+  const line = { id: 4, status: 'placed', total: '10.50', invoiced: '10.50', quantity: 2, unit_price: '5.25' }
+  const cart = { id: 6, order_number: 'O-1', order_id: 4, wanted: 2, ordered: 2 }
+  const good = {
+    ur_audit_entries: [entry('products/1', 'adjust-variant-stock', 'r-2')],
+    product_variants: [{ id: 3, sku: 'stock-1', stock: 105 }],
+    order_lines: [{ variant_id: 3, taken: 2 }],
+    orders: [line],
+    shopping_carts: [cart]
+  }
+
+  it('accepts what adds up', async () => {
+    expect(await violationsOf(new StockAddsUp(), story, good)).to.deep.equal([])
+  })
+
+  const cancel = act('PUT /orders/4/cancel', {})
+  const refused = act('PUT /products/1/adjust-variant-stock', { variantId: 3, delta: 7 }, { status: 412 })
+  const bad: readonly (readonly [string, readonly Written[], object, RegExp])[] = [
+    ['stock that is lost', story, { product_variants: [{ id: 3, sku: 'stock-1', stock: 104 }] }, /should be 105/],
+    ['an adjustment that did not happen', story, { ur_audit_entries: [] }, /has 0 audit entries/],
+    [
+      'an adjustment that happened twice',
+      story,
+      { ur_audit_entries: [...good.ur_audit_entries, ...good.ur_audit_entries] },
+      /has 2 audit/
+    ],
+    [
+      'a rejected one that happened',
+      [...story, refused],
+      { ur_audit_entries: [...good.ur_audit_entries, entry('products/1', 'adjust-variant-stock', 'r-6')] },
+      /was rejected/
+    ],
+    ['an order of another sum', story, { orders: [{ ...line, total: '10.00' }] }, /its lines to 1050/],
+    ['an invoice of another sum', story, { orders: [{ ...line, invoiced: '9.99' }] }, /invoice of order 4/],
+    ['an order that is cancelled no more', [...story, cancel], {}, /was cancelled and is placed/],
+    ['a cancelled order that is gone', [...story, cancel], { orders: [] }, /is gone/],
+    ['a cart without its order', story, { shopping_carts: [{ ...cart, order_number: null }] }, /has no order/],
+    ['a cart whose order is another', story, { shopping_carts: [{ ...cart, ordered: 1 }] }, /has 2 pieces/],
+    [
+      'two carts of one order',
+      [...story, act('POST /shopping-carts', {}, { status: 201, answer: { id: 7 } })],
+      { shopping_carts: [cart, { ...cart, id: 7 }] },
+      /are one order/
+    ],
+    [
+      'a wrong sum that is shown',
+      [
+        ...story,
+        {
+          workload: 'stock',
+          call: 'GET /orders/4',
+          status: 200,
+          answer: { total: '1.00', lines: [{ quantity: 2, unitPrice: '5.25' }] }
+        }
+      ],
+      {},
+      /whose lines come to 1050/
+    ]
+  ]
+  for (const [what, history, tables, expected] of bad) {
+    it(`finds ${what}`, async () => {
+      expect((await violationsOf(new StockAddsUp(), history, { ...good, ...tables })).join('\n')).to.match(expected)
+    })
+  }
+})
+
+describe('checker of sessions', () => {
+  const given = (token: string) => ({ 'set-cookie': `app_auth_access=a; Path=/,app_auth_refresh=${token}; Path=/` })
+  const logIn: Written = { call: 'POST /auth/login', status: 200, answer: {}, got: given('t-0') }
+  const refresh = (token: string, next: string | undefined, sentAt: number): Written => ({
+    call: 'POST /auth/session/token',
+    headers: { cookie: `app_auth_refresh=${token}` },
+    at: [sentAt, sentAt + 5],
+    status: next === undefined ? 401 : 200,
+    answer: {},
+    got: next === undefined ? {} : given(next)
+  })
+  const logOut: Written = {
+    call: 'POST /auth/logout',
+    headers: { cookie: 'app_auth_refresh=t-1' },
+    status: 204,
+    at: [300, 305]
+  }
+  const first = refresh('t-0', 't-1', 200)
+
+  it('accepts rotation, the grace window, its end, a lost answer and a log-out', async () => {
+    const { status: _s, ...lost } = refresh('t-1', 't-2', 400)
+    const good: readonly (readonly Written[])[] = [
+      [logIn, first, refresh('t-0', 't-1', 900), refresh('t-1', 't-2', 950)],
+      [logIn, first, refresh('t-0', undefined, 20_000), refresh('t-1', undefined, 20_100)],
+      [logIn, first, lost, refresh('t-1', 't-3', 500)],
+      [logIn, first, lost, refresh('t-1', undefined, 30_000)],
+      [logIn, first, logOut, refresh('t-1', undefined, 400), refresh('t-0', undefined, 500)]
+    ]
+    for (const story of good) expect(await violationsOf(new SessionsEndOnce(), story)).to.deep.equal([])
+  })
+
+  const bad: readonly (readonly [string, readonly Written[], RegExp])[] = [
+    ['a session that lives on', [logIn, first, logOut, refresh('t-1', 't-2', 400)], /after the log-out/],
+    ['an old token that lives on', [logIn, first, logOut, refresh('t-0', 't-2', 400)], /after the log-out/],
+    ['a token past its grace', [logIn, first, refresh('t-0', 't-1', 20_000)], /used long before/],
+    ['a session that is lost', [logIn, first, refresh('t-1', undefined, 400)], /nothing had ended it/],
+    ['a token that stays', [logIn, refresh('t-0', 't-0', 200)], /without a new token/],
+    ['a reuse that branches', [logIn, first, refresh('t-0', 't-9', 400)], /not answered with the newest/],
+    ['a refresh token in a body', [{ ...logIn, answer: 't-0' }, first], /in its body/],
+    ['two sessions of one token', [logIn, logIn, first], /no refresh token of its own/]
+  ]
+  for (const [what, history, expected] of bad) {
+    it(`finds ${what}`, async () => {
+      expect((await violationsOf(new SessionsEndOnce(), history)).join('\n')).to.match(expected)
+    })
+  }
+})
+
+describe('checker of answers', () => {
+  const fine: Written = { account: CLERK, call: 'GET /venues/7', status: 200, answer: {} }
+  const problem = (status: number, code: string, more: Partial<Written> = {}): Written => ({
+    id: 'p-1',
+    account: CLERK,
+    call: 'GET /venues/7',
+    status,
+    answer: {
+      type: `http://gateway/problems/${code}`,
+      status,
+      code,
+      instance: '/venues/7',
+      requestId: 'p-1',
+      ...(more.body as object)
+    },
+    ...more,
+    got: { 'content-type': 'application/problem+json', 'retry-after': '1', ...more.got }
+  })
+  const injury = { fault: 'SIGKILL of gateway-0', from: 0, until: 3 }
+  const { status: _answered, ...lost } = fine
+
+  it('accepts rejections that the contract knows, and failures while something is broken', async () => {
+    const rejected = problem(404, 'not-found')
+    expect(await violationsOf(new AllowedAnswers(), [fine, rejected])).to.deep.equal([])
+    const failing = [fine, problem(503, 'upstream.unavailable', { at: [9000, 9005] }), lost, injury]
+    expect(await violationsOf(new AllowedAnswers(), failing)).to.deep.equal([])
+  })
+
+  const bad: readonly (readonly [string, Written, RegExp])[] = [
+    ['a failure in peace', problem(503, 'upstream.unavailable', { at: [20_000, 20_005] }), /nothing was broken/],
+    ['a lost answer in peace', { ...lost, at: [20_000, 20_005] }, /nothing was broken/],
+    ['a 500', problem(500, 'internal'), /nothing about the request explains/],
+    ['a status that the method does not have', problem(422, 'state.invalid'), /nothing about the request explains/],
+    ['a 401 for a valid token', problem(401, 'auth.required'), /nothing about the request explains/],
+    [
+      'a 409 of a guarded write',
+      problem(409, 'conflict', { call: 'PUT /venues/7', headers: { 'if-match': tag(0) } }),
+      /nothing about/
+    ],
+    ['an unknown code', problem(404, 'no-such'), /with the code no-such/],
+    ['a problem that is none', { ...problem(404, 'not-found'), got: {} }, /of the type application\/json/],
+    ['the id of another request', problem(404, 'not-found', { id: 'p-2' }), /names the request p-1/],
+    [
+      'a 503 without advice',
+      { ...problem(503, 'upstream.unavailable', { at: [0, 1] }), got: { 'content-type': 'application/problem+json' } },
+      /without Retry-After/
+    ],
+    ['a stack', { ...fine, answer: 'x at run (/srv/a.js:3:4)' }, /holds a stack/],
+    ['SQL', { ...fine, answer: 'SELECT id FROM venues' }, /holds SQL/],
+    ['a token', { ...fine, answer: 'eyJhbGciOiJFUzI1.eyJzdWIiOiJhZGEi.x' }, /holds a token/]
+  ]
+  for (const [what, written, expected] of bad) {
+    it(`finds ${what}`, async () => {
+      expect((await violationsOf(new AllowedAnswers(), [fine, written, injury])).join('\n')).to.match(expected)
+    })
+  }
+})
