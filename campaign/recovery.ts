@@ -41,17 +41,13 @@ export async function recoveryOf(gateway: number, client: Client, { urls }: Site
     }
     return undefined
   }
-  const key = randomUUID()
+  const headers = { 'idempotency-key': randomUUID() }
+  const body = { name: client.tag(), eventId: 1 }
   return {
     gateway,
     ready: await took(200, () => ({ target: '/health/ready' })),
     read: await took(200, () => ({ target: '/speakers/paged?pageSize=1' })),
-    write: await took(201, () => ({
-      target: '/speakers',
-      account: 'clerk@example.com',
-      headers: { 'idempotency-key': key },
-      body: { name: client.tag(), eventId: 1 }
-    })),
+    write: await took(201, () => ({ target: '/speakers', account: 'clerk@example.com', headers, body })),
     form: await posted()
   }
 }

@@ -71,7 +71,8 @@ export class CreatedOnce implements Checker {
     const stored = new Map<string, number>()
     const batches = new Map<string, Set<boolean>>()
     const found = await rows(
-      "SELECT name, COUNT(*) AS times FROM speakers WHERE name LIKE 'creates-%' OR name LIKE 'exports-%' GROUP BY name"
+      `SELECT name, COUNT(*) AS times FROM speakers
+       WHERE name LIKE 'creates-%' OR name LIKE 'exports-%' OR name LIKE 'recovery-%' GROUP BY name`
     )
     for (const { name, times } of found) stored.set(String(name), Number(times))
     for (const [name, { id, batch, outcome }] of this.#wanted) {
