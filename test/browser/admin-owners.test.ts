@@ -70,6 +70,11 @@ describe('the admin of an entity that demands its owner', function () {
 
   it('lists, changes, acts on and deletes the rows of a caller who is one owner', async () => {
     const page = await open(OWNER, '/notes')
+    // The row is read late: a form of the row as the list had it would lose what is typed.
+    await page.route('**/notes/1?*', async (route) => {
+      if (route.request().method() === 'GET') await new Promise((resolve) => setTimeout(resolve, 1000))
+      await route.continue()
+    })
     expect(await titles(page)).to.deep.equal(['Lamp oil', 'Matches'])
     await page.getByRole('cell', { name: 'Lamp oil', exact: true }).click()
     await page.getByRole('button', { name: 'Archive' }).click()
@@ -78,7 +83,7 @@ describe('the admin of an entity that demands its owner', function () {
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByLabel('Title').fill('Lamp')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('heading', { name: /Lamp$/ }).waitFor()
+    await page.locator('.show-page').getByText('Lamp', { exact: true }).waitFor()
     expect(await sql('SELECT title, is_archived FROM notes WHERE id = 1')).to.deep.equal([
       { title: 'Lamp', is_archived: 1n }
     ])

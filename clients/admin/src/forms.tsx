@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from 'react'
+import { type ReactElement, type ReactNode, useEffect, useState } from 'react'
 import {
   ArrayInput,
   Create,
@@ -9,6 +9,7 @@ import {
   SimpleFormIterator,
   Toolbar,
   useDataProvider,
+  useEditContext,
   useNotify,
   useRedirect,
   useRefresh
@@ -104,17 +105,19 @@ export function EntityEdit({ resource, catalogue }: FormProps): ReactElement {
         queryOptions={{ refetchOnWindowFocus: false, refetchOnReconnect: false }}
         mutationOptions={{ onError }}
       >
-        <SimpleForm
-          toolbar={
-            <Toolbar>
-              <SaveButton />
-            </Toolbar>
-          }
-        >
-          {settable.map((property) =>
-            inputOf(property, { isRequired: !property.nullable, of: { resource, catalogue } })
-          )}
-        </SimpleForm>
+        <WhenRead>
+          <SimpleForm
+            toolbar={
+              <Toolbar>
+                <SaveButton />
+              </Toolbar>
+            }
+          >
+            {settable.map((property) =>
+              inputOf(property, { isRequired: !property.nullable, of: { resource, catalogue } })
+            )}
+          </SimpleForm>
+        </WhenRead>
       </Edit>
       {conflict !== undefined && (
         <ConflictDialog
@@ -126,4 +129,17 @@ export function EntityEdit({ resource, catalogue }: FormProps): ReactElement {
       )}
     </>
   )
+}
+
+/**
+ * Its children when the row has been read. react-admin shows the row of the list until then, and resets the form to the one
+ * that it reads: what was typed meanwhile would be gone.
+ */
+function WhenRead({ children }: { readonly children: ReactNode }): ReactNode {
+  const { isFetching } = useEditContext()
+  const [isRead, setRead] = useState(false)
+  useEffect(() => {
+    if (!isFetching) setRead(true)
+  }, [isFetching])
+  return isRead ? children : null
 }
