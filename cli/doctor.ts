@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checkKeys } from '../data-service/auth/tokens/signing-keys.js'
 import type { DataServiceConfig } from '../data-service/config.js'
 import { type ConfiguredDatabase, openExisting, openFailure, sameDatabase } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
@@ -8,11 +10,15 @@ import { summarized } from '../data-service/sql/schema/check-columns.js'
 import { engineMigrations } from '../data-service/sql/schema/engine-tables.js'
 import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
 import { neededRights } from '../data-service/sql/schema/needed-rights.js'
+import { readGatewayConfig } from '../gateway/config.js'
 import { messageOf, StartError } from '../shared/start-error.js'
+import { checkTlsFiles } from '../shared/tls.js'
 import type { Environment } from '../shared/settings.js'
 import { loadApplication, type LoadedApplication } from './application.js'
 import { checkApplication, comparedTables, namesOf, ownedWithoutBypass } from './check.js'
 import { type CommandLine, Failure, printable } from './command.js'
+import { readDotEnv } from './dot-env.js'
+import { unknownSettings } from './unknown-settings.js'
 
 /** `mistake`: the service does not start or is not safe as it is. `warning`: some requests or some moments suffer. */
 type Verdict = 'fine' | 'warning' | 'mistake'
@@ -32,7 +38,7 @@ interface Finding {
 export async function doctor(line: CommandLine): Promise<number> {
   const loaded = await loadApplication(line)
   const found = new Map<Verdict, number>()
-  for await (const { verdict, of, text } of examineAll(loaded)) {
+  for await (const { verdict, of, text } of examineAll(loaded, line)) {
     found.set(verdict, (found.get(verdict) ?? 0) + 1)
     process.stdout.write(`${verdict.padEnd(7)}  ${of}: ${lines(text)}\n`)
   }
@@ -52,7 +58,7 @@ function lines(text: string): string {
     .join(`\n${' '.repeat('mistake  '.length)}`)
 }
 
-async function* examineAll(loaded: LoadedApplication): AsyncGenerator<Finding> {
+async function* examineAll(loaded: LoadedApplication, line: CommandLine): AsyncGenerator<Finding> {
   yield { verdict: 'fine', of: 'node', text: process.versions.node }
   let config: DataServiceConfig
   try {
@@ -74,7 +80,9 @@ async function* examineAll(loaded: LoadedApplication): AsyncGenerator<Finding> {
     yield { verdict: 'mistake', of: 'OWNER_BYPASS_ROLE', text }
   }
   yield await examineDataDir(config.dataDir)
+  yield* examineSettingNames(loaded, line)
   yield* examineCertificates(loaded.environment)
+  yield* examineKeys(loaded.environment, config)
   yield* examineDatabases(loaded, config)
 }
 
@@ -112,6 +120,41 @@ async function* examineCertificates(environment: Environment): AsyncGenerator<Fi
       else yield { verdict: 'fine', of, text: `the certificate is valid until ${ends}` }
     } catch (error) {
       yield { verdict: 'mistake', of, text: `${file} is no certificate that can be read: ${messageOf(error)}.` }
+    }
+  }
+}
+
+/** Names that were probably meant for settings. */
+function* examineSettingNames({ application }: LoadedApplication, { environment }: CommandLine): Generator<Finding> {
+  const dotEnv = readDotEnv(join(process.cwd(), '.env'))
+  for (const text of unknownSettings({ environment, dotEnv, application })) {
+    yield { verdict: 'warning', of: 'settings', text }
+  }
+}
+
+/** What either process reads before it listens: the keys of certificates, and the one that signs access tokens. */
+async function* examineKeys(environment: Environment, config: DataServiceConfig): AsyncGenerator<Finding> {
+  const { httpTls } = readGatewayConfig(environment).config
+  const {
+    grpc: { tls: grpcTls },
+    tokens,
+    dataDir
+  } = config
+  const looks = [
+    ['HTTP_TLS_KEY_FILE', httpTls && (() => checkTlsFiles(httpTls))],
+    ['GRPC_TLS_KEY_FILE', grpcTls && (() => checkTlsFiles(grpcTls))],
+    ['JWT_PRIVATE_KEY_FILE', () => checkKeys({ file: tokens.privateKeyFile, dataDir })]
+  ] as const
+  for (const [of, look] of looks) {
+    try {
+      await look?.()
+    } catch (error) {
+      const text = messageOf(error).replace(`${of} `, '')
+      // A certificate that cannot be read has a line of its own.
+      const isTold = CERTIFICATES.some(
+        (name) => environment[name] !== undefined && text.startsWith(`${environment[name]} `)
+      )
+      if (!isTold) yield { verdict: 'mistake', of, text }
     }
   }
 }

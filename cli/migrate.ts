@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Application } from '../data-service/application.js'
 import { readConfig } from '../data-service/config.js'
-import { type ConfiguredDatabase, openDatabase, openFailure } from '../data-service/sql/connect.js'
+import { type ConfiguredDatabase, openDatabase, openExisting, openFailure } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { namesOfOwn, type OwnNames, type OwnTables, ownTables } from '../data-service/sql/engines/own-tables.js'
 import { type Difference, difference, type DifferenceOptions } from '../data-service/sql/schema/difference.js'
@@ -51,11 +52,11 @@ export async function migrate(line: CommandLine): Promise<number> {
     case 'run':
       return await eachStore(loaded, (store) => runPending(store, order.allowed))
     case 'dry-run':
-      return await eachStore(loaded, (store) => printPending(store, order.allowed))
+      return await eachStore(loaded, (store) => printPending(store, order.allowed), READS)
     case 'grants':
-      return await eachStore(loaded, (store) => printGrants(store, order.account))
+      return await eachStore(loaded, (store) => printGrants(store, order.account), READS)
     case 'status':
-      return await eachStore(loaded, printStatus)
+      return await eachStore(loaded, printStatus, READS)
     case 'create':
       return await createMigration(loaded, order)
   }
@@ -178,7 +179,8 @@ interface OpenStore extends Store {
 /** Does the same for each store, and answers the highest exit code. */
 async function eachStore(
   { application, environment }: LoadedApplication,
-  work: (store: OpenStore) => Promise<number>
+  work: (store: OpenStore) => Promise<number>,
+  { makesDatabases } = { makesDatabases: true }
 ): Promise<number> {
   const { config } = readConfig(environment, application)
   await keepDataPrivate(config.dataDir, createLogger({ name: 'migrate', level: 'silent' }))
@@ -187,8 +189,12 @@ async function eachStore(
     const configured: ConfiguredDatabase | undefined = config.databases[store.which]
     if (configured === undefined) continue
     let database: Database | undefined
+    let standIn: string | undefined
     try {
-      database = await openDatabase(configured.url, config.databasePoolSize)
+      if (!makesDatabases) database = await openExisting(configured.url, config.databasePoolSize)
+      if (!makesDatabases && database === undefined) standIn = await mkdtemp(join(tmpdir(), 'migrate-'))
+      const url = standIn === undefined ? configured.url : `sqlite:${join(standIn, 'empty.sqlite')}`
+      database ??= await openDatabase(url, config.databasePoolSize)
       const names = store.which === 'primary' ? config.ownNames : { ...config.ownNames, schema: undefined }
       const tables = await findOwnTables(database, names, store.own)
       const { setting } = configured
@@ -198,10 +204,14 @@ async function eachStore(
       throw openFailure(error, configured)
     } finally {
       await database?.sequelize.close()
+      if (standIn !== undefined) await rm(standIn, { recursive: true, force: true })
     }
   }
   return code
 }
+
+/** Of `eachStore`: a SQLite file that does not exist is not made, and taken as an empty one. */
+const READS = { makesDatabases: false }
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`)

@@ -71,6 +71,11 @@ export class TlsCertificates {
   }
 }
 
+/** Reads the files as a start does. Throws an Error whose message names the file that is wrong. */
+export async function checkTlsFiles(files: TlsFiles): Promise<void> {
+  await readMaterial(files)
+}
+
 async function readMaterial({ certFile, keyFile, caFile }: TlsFiles): Promise<TlsMaterial> {
   const [cert, key, ca] = await Promise.all([readPem(certFile), readPem(keyFile), readPem(caFile)])
   if (cert !== undefined) parseCertificate(cert, certFile)

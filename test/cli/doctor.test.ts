@@ -122,20 +122,27 @@ eachDatabase((kind) => {
         notBeforeDate: new Date('2020-01-01'),
         notAfterDate: new Date('2020-02-01')
       })
-      const [http, key, grpc] = ['http.pem', 'key.pem', 'grpc.pem'].map((name) => join(dataDir, name))
+      const [http, key, grpc, grpcKey] = ['http.pem', 'key.pem', 'grpc.pem', 'grpc.key'].map((name) =>
+        join(dataDir, name)
+      )
       await writeFile(String(http), soon.cert)
       await writeFile(String(key), soon.private)
       await writeFile(String(grpc), past.cert)
+      await writeFile(String(grpcKey), past.private)
       await chmod(dataDir, 0o755)
       try {
         const { code, warning, mistake } = await doctor({
           HTTP_TLS_CERT_FILE: String(http),
           HTTP_TLS_KEY_FILE: String(key),
           GRPC_TLS_CERT_FILE: String(grpc),
-          GRPC_TLS_KEY_FILE: String(key),
-          DATABASE_POOL_SIZE: '60000'
+          GRPC_TLS_KEY_FILE: String(grpcKey),
+          DATABASE_POOL_SIZE: '60000',
+          JWT_ISUER: 'https://issuer.example'
         })
         expect(code).to.equal(1)
+        expect(warning).to.include(
+          'settings: The environment holds JWT_ISUER, and there is no such setting. Did you mean "JWT_ISSUER"?'
+        )
         expect(mistake).to.deep.equal(['GRPC_TLS_CERT_FILE: the certificate ended on 2020-02-01. Put a new one there.'])
         expect(warning).to.include(`DATA_DIR: ${dataDir} can be entered by other users. Run chmod 700 on it.`)
         expect(
@@ -151,6 +158,30 @@ eachDatabase((kind) => {
       } finally {
         await chmod(dataDir, 0o700)
       }
+    })
+
+    it('says with which keys a start ends', async () => {
+      const [one, other] = await Promise.all(
+        ['one', 'other'].map((name) => generate([{ name: 'commonName', value: name }], { keyType: 'ec' }))
+      )
+      const [cert, key, none] = ['one.pem', 'other.key', 'none.pem'].map((name) => join(dataDir, name))
+      await writeFile(String(cert), String(one?.cert))
+      await writeFile(String(key), String(other?.private))
+      const { code, mistake } = await doctor({
+        HTTP_TLS_CERT_FILE: String(cert),
+        HTTP_TLS_KEY_FILE: String(key),
+        GRPC_TLS_CERT_FILE: String(cert),
+        GRPC_TLS_KEY_FILE: String(none),
+        JWT_PRIVATE_KEY_FILE: String(none)
+      })
+      expect([code, mistake]).to.deep.equal([
+        1,
+        [
+          `HTTP_TLS_KEY_FILE: ${key} holds no unencrypted private key of the certificate in ${cert}.`,
+          `GRPC_TLS_KEY_FILE: ${none} cannot be read (ENOENT).`,
+          `JWT_PRIVATE_KEY_FILE: ${none} cannot be read (ENOENT).`
+        ]
+      ])
     })
 
     it('says what is wrong with settings, and looks no further', async () => {

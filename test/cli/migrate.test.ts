@@ -87,6 +87,7 @@ describe('uniform-rest migrate', function () {
     const status = await migrate('status')
     // No version serves from a database in which nothing has run.
     expect(status.stdout).to.include('pending  001-first').and.not.include('rolling upgrade')
+    expect(await readdir(join(folder, 'data')).catch(() => []), 'what status and --dry-run have made').to.be.empty
     expect((await migrate()).stdout).to.match(/^DATABASE_URL: ran 001-first$/m)
     expect((await migrate()).stdout).to.match(/^DATABASE_URL: all \d+ migrations have run\n$/)
     const afterwards = await migrate('--status')

@@ -30,6 +30,12 @@ async function loadKeys(from: KeyFile): Promise<KeySet> {
   return await readKeys(from)
 }
 
+/** Throws as loadKeys does for the file of JWT_PRIVATE_KEY_FILE, or for the one of DATA_DIR if it exists. Makes nothing. */
+export async function checkKeys(from: KeyFile): Promise<void> {
+  if (from.file === undefined && !(await exists(pathOfKeys(from)))) return
+  await readKeys(from)
+}
+
 /** Like loadKeys, but never generates the file. */
 async function readKeys(from: KeyFile): Promise<KeySet> {
   const path = pathOfKeys(from)
