@@ -1,5 +1,5 @@
 /** What the campaign can start. `mysql` is the newest MySQL that Debian has, `mariadb-newest` that of its stable release. */
-export const DATABASE_KINDS = ['sqlite', 'mariadb', 'mariadb-newest', 'mysql'] as const
+export const DATABASE_KINDS = ['sqlite', 'mariadb', 'mariadb-newest', 'mysql', 'galera'] as const
 export type DatabaseKind = (typeof DATABASE_KINDS)[number]
 
 export interface Address {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { ensureFaketime } from '../../test/runner/programs.js'
 import type { Address, StoreUrls } from './database.js'
@@ -61,7 +61,11 @@ export async function makeServerFolder({
       ...[STORE, REVIEWS].map((name) => `GRANT ALL ON ${name}.* TO '${app}'@'%'`)
     ]
     await writeFile(join(folder, INIT_FILE), statements.map((statement) => `${statement};\n`).join(''))
-    if (owner !== undefined) await run('chown', ['-R', `${owner}:`, folder])
+    if (owner !== undefined) {
+      await run('chown', ['-R', `${owner}:`, folder])
+      // It has to pass through, since a folder for temporary files is its maker's alone.
+      await chmod(dirname(folder), 0o711)
+    }
     return mounted
   } catch (error) {
     await mounted?.unmount()

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
-import { open, readFile, writeFile } from 'node:fs/promises'
+import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Connection, createConnection } from 'mysql2/promise'
@@ -79,6 +79,8 @@ export class ServerNode implements DatabaseNode {
       const stdio: StdioOptions = ['ignore', log.fd, log.fd] // It says some errors before it opens its log.
       this.#process = spawn(program, args, { stdio, env: { PATH: process.env['PATH'], ...env } })
       await log.close()
+      const { pid } = this.#process
+      this.#process.on('close', () => void forgetClock(pid))
       this.#process.on('error', () => undefined) // The wait below tells that it does not run.
     }
     for (;;) {
@@ -157,6 +159,14 @@ export class ServerNode implements DatabaseNode {
     }
   }
 
+  /** Whether it serves statements at this moment. */
+  serves(): Promise<boolean> {
+    return this.#look().then(
+      () => true,
+      () => false
+    )
+  }
+
   /** Resolves if it serves. */
   async #look(): Promise<void> {
     const connection = await this.connect('admin')
@@ -172,4 +182,9 @@ export class ServerNode implements DatabaseNode {
     const log = await readFile(join(this.folder, 'errors.log'), 'utf8').catch(() => '')
     return log.split('\n').slice(-LOG_LINES).join('\n')
   }
+}
+
+/** Removes what libfaketime leaves of a process that was killed. */
+async function forgetClock(pid: number | undefined): Promise<void> {
+  for (const name of ['faketime_shm', 'sem.faketime_sem']) await rm(`/dev/shm/${name}_${pid}`, { force: true })
 }

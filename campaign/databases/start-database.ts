@@ -1,4 +1,5 @@
 import type { Database, DatabaseKind, DatabaseOptions } from './database.js'
+import { startGalera } from './galera.js'
 import { installedMariadb, newestMariadb, newestMysql } from './server-programs.js'
 import { startSingleServer } from './single-server.js'
 import { startSqlite } from './sqlite-database.js'
@@ -14,5 +15,7 @@ export async function startDatabase(kind: DatabaseKind, options: DatabaseOptions
       return startSingleServer(await newestMariadb(options.progress), options)
     case 'mysql':
       return startSingleServer(await newestMysql(options.progress), options)
+    case 'galera':
+      return startGalera(options)
   }
 }

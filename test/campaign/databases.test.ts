@@ -18,17 +18,21 @@ import { insertFixture } from '../api/fixture.js'
 import { call } from '../api/http-call.js'
 import { sendTo } from '../api/writes/send.js'
 import { outputRoot } from '../harness/package-root.js'
+import { startReplicas } from '../harness/cluster.js'
 import { startStack } from '../harness/stack.js'
 
-/** Others are fetched from Debian and take longer: `TEST_CAMPAIGN=mysql,mariadb-newest npm test -- test/campaign` adds them. */
+/** Others are fetched from Debian and take longer: `TEST_CAMPAIGN=mysql,mariadb-newest,galera npm test -- test/campaign` adds them. */
 const KINDS: readonly DatabaseKind[] = ['mariadb', ...further()]
 
 /** Nothing but root may mount a small disk. */
 const ROOT = process.getuid?.() === 0
 
 function further(): DatabaseKind[] {
-  const asked = process.env['TEST_CAMPAIGN']?.split(',') ?? []
-  return DATABASE_KINDS.filter((kind) => asked.includes(kind) && kind !== 'sqlite')
+  return DATABASE_KINDS.filter((kind) => isAsked(kind) && kind !== 'sqlite' && kind !== 'galera')
+}
+
+function isAsked(kind: DatabaseKind): boolean {
+  return process.env['TEST_CAMPAIGN']?.split(',').includes(kind) === true
 }
 
 /** What every server can be hurt by. */
@@ -258,6 +262,82 @@ for (const kind of KINDS) {
         await node.run('DELETE FROM store.notes')
       })
     }
+  })
+}
+
+if (isAsked('galera')) {
+  describe('a cluster of the campaign', function () {
+    this.timeout(600_000)
+    let folder: string
+    let database: Database
+    const random = numbers()
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'campaign-'))
+      database = await startDatabase('galera', { folder, progress: quiet })
+      await database.nodes[0]?.run(
+        'CREATE TABLE store.notes (id INT PRIMARY KEY AUTO_INCREMENT, text LONGTEXT NOT NULL)'
+      )
+    })
+    after(async () => {
+      await database?.dispose()
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    /** How many nodes each node says that its part of the cluster has, `away` if that is no majority or no node answers. */
+    const parts = (): Promise<string[]> =>
+      Promise.all(
+        database.nodes.map(async (node) => {
+          const sql = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_status', 'wsrep_cluster_size')"
+          const rows = await node.run(sql).catch(() => [])
+          const [size, status] = rows.map((row) => String(row['Value']))
+          return status === 'Primary' ? String(size) : 'away'
+        })
+      )
+    const cases: Readonly<Record<string, readonly string[]>> = {
+      killed: ['2', '2', 'away'],
+      frozen: ['2', '2', 'away'],
+      'node-emptied': ['2', '2', 'away'],
+      'node-partitioned': ['2', '2', 'away'],
+      'no-majority': ['away', 'away', 'away'],
+      'node-unreachable': ['3', '3', 'away'],
+      'node-desynced': ['3', '3', '3']
+    }
+    for (const [name, expected] of Object.entries(cases)) {
+      it(`is hurt by ${name} and is whole again afterwards`, async () => {
+        const heal = await database.hurts[name]?.(random)
+        if (heal === undefined) throw new Error(`There is no hurt ${name}`)
+        let found: readonly string[] = []
+        try {
+          while (String(found) !== String(expected)) found = (await parts()).toSorted()
+        } finally {
+          await heal()
+        }
+        while (String(await parts()) !== '3,3,3') await pause(50)
+        for (const node of database.nodes) await node.run("INSERT INTO store.notes (text) VALUES ('one')")
+        const [row] = await database.query('SELECT COUNT(*) % 3 AS rest, COUNT(*) > 0 AS some FROM notes')
+        expect(row).to.deep.equal({ rest: 0, some: 1 })
+      })
+    }
+
+    it('serves two services on two nodes', async () => {
+      await database.nodes[0]?.run('DROP TABLE store.notes')
+      await using cluster = await startReplicas(
+        [0, 1].map((node) => ({ database: database.urls(node), env: { SAMPLE_DATA: 'false' } }))
+      )
+      const { url, reviewsUrl } = database.urls(0)
+      await insertFixture({ database: url, reviews: reviewsUrl })
+      const token = await cluster.token('clerk@example.com')
+      for (const [at, gateway] of cluster.urls.entries()) {
+        const body = { name: 'Lamp', sku: `CAMPAIGN-${at}`, categoryId: 1, price: '1.00', isActive: true }
+        const made = await sendTo(gateway, { method: 'POST', target: '/products', token }, { body })
+        expect(made.status, made.text).to.equal(201)
+      }
+      expect(await database.query("SELECT sku FROM products WHERE name = 'Lamp' ORDER BY sku")).to.deep.equal([
+        { sku: 'CAMPAIGN-0' },
+        { sku: 'CAMPAIGN-1' }
+      ])
+    })
   })
 }
 
