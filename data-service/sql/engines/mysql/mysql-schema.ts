@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import type { Ddl, Grants, GrantsOptions, PresentRelation, SchemaTools, TableRights } from '../schema-tools.js'
 import type { StoredValues } from '../live-schema/column-types.js'
@@ -125,11 +126,18 @@ export class MysqlSchema implements SchemaTools {
    */
   withLock<Result>(name: string, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     return this.#sequelize.transaction(async (transaction) => {
-      // Lock names are global to the server and have at most 64 characters.
-      const lock = "CONCAT(MD5(DATABASE()), ':', $name)"
-      const options = { bind: { name }, transaction, type: QueryTypes.SELECT } as const
+      // Lock names are global to the server and have at most 64 characters. Versions that run side by side have the same
+      // name, which is made here since MySQL has no MD5() from 9.6 on.
+      const [database] = await this.#sequelize.query<{ name: string }>('SELECT DATABASE() AS name', {
+        transaction,
+        type: QueryTypes.SELECT
+      })
+      const lock = `${createHash('md5')
+        .update(database?.name ?? '')
+        .digest('hex')}:${name}`
+      const options = { bind: { lock }, transaction, type: QueryTypes.SELECT } as const
       const [row] = await this.#sequelize.query<{ got: unknown }>(
-        `SELECT GET_LOCK(${lock}, ${LOCK_TIMEOUT_SECONDS}) AS got`,
+        `SELECT GET_LOCK($lock, ${LOCK_TIMEOUT_SECONDS}) AS got`,
         options
       )
       if (Number(row?.got) !== 1) {
@@ -138,7 +146,7 @@ export class MysqlSchema implements SchemaTools {
       try {
         return await this.#sequelize.transaction(work)
       } finally {
-        await this.#sequelize.query(`SELECT RELEASE_LOCK(${lock})`, options)
+        await this.#sequelize.query('SELECT RELEASE_LOCK($lock)', options)
       }
     })
   }
