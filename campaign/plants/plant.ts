@@ -6,8 +6,8 @@ export interface Plant {
   readonly mistake: string
   /** The class of the checker that has to find it: `CreatedOnce`. */
   readonly checker: string
-  /** The workload that brings it out. */
-  readonly workload: string
+  /** The workloads that bring it out, together. */
+  readonly workloads: readonly string[]
   readonly process: 'gateway' | 'data-service'
   /** The compiled module that is changed: `data-service/rpc/writes.js`. */
   readonly module: string

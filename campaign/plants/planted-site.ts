@@ -53,10 +53,11 @@ export class PlantedSite implements AsyncDisposable {
     const isOfGateways = [plant, this.#plant].some((one) => one?.process === 'gateway')
     const members = [...services, ...(isOfGateways ? gateways : [])]
     const running = this.#isServing ? members : members.filter((one) => !services.includes(one))
-    await Promise.all(running.map((one) => one.terminate()))
+    await Promise.all(running.map((one) => one.kill()))
     this.#isServing = true
     for (const name of STORES) {
-      for (const end of ['-wal', '-shm']) await rm(join(this.#folder, `${name}${end}`), { force: true })
+      // Removed, not overwritten: a connection that is still open would write its pages into the new file.
+      for (const end of ['', '-wal', '-shm']) await rm(join(this.#folder, `${name}${end}`), { force: true })
       await copyFile(join(this.#folder, `first-${name}`), join(this.#folder, name))
     }
     await writeFile(join(this.#folder, 'plant'), plant === undefined ? '' : JSON.stringify(plant))

@@ -4,6 +4,7 @@ import type { Checker, Verdict } from '../checkers/checker.js'
 import { Client } from '../client.js'
 import type { Exchange, HistoryLine } from '../history.js'
 import { workloads } from '../workload/all.js'
+import type { Workload } from '../workload/workload.js'
 import type { Plant } from './plant.js'
 import type { PlantedSite } from './planted-site.js'
 
@@ -23,16 +24,23 @@ export interface Tried {
 /** Requests after which the checkers judge for the first time. Each round doubles what was sent so far. */
 const FIRST_ROUND = 50
 
+/** A client that does not think between its requests, so that more of them meet. */
+class Hurried extends Client {
+  override think(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
 /**
- * Lets the clients of a workload work, without any other fault, until a checker goes red or `limit` requests were sent, and
+ * Lets the clients of some workloads work, without any other fault, until a checker goes red or `limit` requests were sent, and
  * a few more. The clients rest while the checkers judge.
  */
 export async function tryPlant(
   planted: PlantedSite,
-  of: { readonly workload: string; readonly seed: number; readonly limit: number }
+  of: { readonly workloads: readonly string[]; readonly seed: number; readonly limit: number }
 ): Promise<Tried> {
-  const workload = workloads().find(({ name }) => name === of.workload)
-  if (workload === undefined) throw new Error(`There is no workload ${of.workload}.`)
+  const chosen = workloads().filter(({ name }) => of.workloads.includes(name))
+  if (chosen.length < of.workloads.length) throw new Error(`Not all of ${of.workloads.join()} are workloads.`)
   const exchanges: Exchange[] = []
   const history = {
     add(line: HistoryLine): Promise<void> {
@@ -43,18 +51,26 @@ export async function tryPlant(
   const began = performance.now()
   const now = (): number => performance.now() - began
   const clients: Client[] = []
-  const clientOf = (name: string): Client => {
+  const clientOf = (workload: Workload, name: string): Client => {
     const random = randomNumbers(of.seed + clients.length)
-    const client = new Client(name, { workload: workload.name, site: planted.site, history, now, random })
+    const client = new Hurried(`${workload.name}-${name}`, {
+      workload: workload.name,
+      site: planted.site,
+      history,
+      now,
+      random
+    })
     clients.push(client)
     return client
   }
   try {
-    await workload.prepare(clientOf(`${workload.name}-prepare`))
-    const working = Array.from({ length: workload.clients }, (_, n) => clientOf(`${workload.name}-${n}`))
+    for (const workload of chosen) await workload.prepare(clientOf(workload, 'prepare'))
+    const working = chosen.flatMap((workload) =>
+      Array.from({ length: workload.clients }, (_, n) => ({ workload, client: clientOf(workload, String(n)) }))
+    )
     for (let target = FIRST_ROUND; ; target = Math.min(of.limit, 2 * target)) {
       await Promise.all(
-        working.map(async (client) => {
+        working.map(async ({ workload, client }) => {
           while (exchanges.length < target) await workload.step(client)
         })
       )
