@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkers } from './checkers/all.js'
 import { type Options, readOptions, USAGE } from './options.js'
+import { tryAllPlants } from './plants/try-all.js'
 import { markdownOf } from './report.js'
 import { judge } from './run.js'
 import { TOPOLOGIES } from './topologies.js'
@@ -14,6 +15,10 @@ const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 const args = process.argv.slice(2)
 if (args.includes('--help')) {
   process.stdout.write(`${USAGE}\n`)
+} else if (args.includes('--plants')) {
+  const { seed } = readOptions(args)
+  progress(`Seed ${seed}`)
+  if (!(await tryAllPlants(seed, (line) => void process.stdout.write(`${line}\n`)))) process.exitCode = 1
 } else {
   const options = readOptions(args)
   const reports = options.check === undefined ? await tryAll(options) : [await checkAgain(options.check)]
@@ -23,8 +28,9 @@ if (args.includes('--help')) {
 }
 
 async function tryAll({ topologies, out, ...options }: Options): Promise<Report[]> {
-  const { seconds, seed, pace, pairs, eachFault, gateways, services, faults } = options
-  const ofRun = { seconds, seed, pace, pairs, eachFault, gateways, services, faults }
+  const { seconds, seed, pace, pairs, eachFault, gateways, services, faults, plant } = options
+  const planted = plant === undefined ? {} : { plant }
+  const ofRun = { seconds, seed, pace, pairs, eachFault, gateways, services, faults, ...planted }
   progress(`Seed ${seed}`)
   const reports: Report[] = []
   for (const topology of topologies) {

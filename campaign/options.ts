@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly eachFault: boolean
   /** Only faults whose names include one of these texts; empty for all. */
   readonly faults: readonly string[]
+  /** The name of a planted fault (plants/plants.ts) that the system has. */
+  readonly plant?: string
 }
 
 export interface Options extends RunOptions {
@@ -43,6 +45,8 @@ export const USAGE = `npm run campaign -- [options]
   --services <n>      data services (2; on galera one for each node)
   --each-fault        goes on, past its time, until each kind of fault had its turn
   --fault <text>      only faults whose names include it; repeatable (all). "none": nothing breaks
+  --plant <name>      a system with a planted fault (campaign/plants/plants.ts), which a checker has to find
+  --plants            tries every planted fault, one after another, and nothing else
   --replay <folder>   the topology, the seed and the options of the run whose verdict.json is there
   --check <folder>    judges the history there again; nothing runs
   --publish           writes docs/reliability.md from the newest verdict of each topology under --out
@@ -62,13 +66,15 @@ export function readOptions(args: readonly string[]): Options {
       services: { type: 'string' },
       'each-fault': { type: 'boolean', default: false },
       fault: { type: 'string', multiple: true, default: [] },
+      plant: { type: 'string' },
+      plants: { type: 'boolean', default: false },
       replay: { type: 'string' },
       check: { type: 'string' },
       publish: { type: 'boolean', default: false },
       out: { type: 'string', default: '.data/campaign' }
     }
   })
-  const { out, check, publish, replay } = values
+  const { out, check, publish, plant, replay } = values
   if (replay !== undefined) {
     const { topology, options } = earlier(replay)
     return { ...options, topologies: [topologyOf(topology)], out, check, publish }
@@ -83,6 +89,7 @@ export function readOptions(args: readonly string[]): Options {
     services: values.services === undefined ? undefined : numberOf('services', values.services),
     eachFault: values['each-fault'],
     faults: values.fault,
+    ...(plant === undefined ? {} : { plant }),
     out,
     check,
     publish

@@ -9,6 +9,7 @@ import { startDatabase } from './databases/start-database.js'
 import { faultsOf, leftOut } from './faults/all.js'
 import { startNeighbours } from './neighbours.js'
 import type { RunOptions } from './options.js'
+import { preloadWith } from './plants/planted-site.js'
 import { run } from './run.js'
 import { startSite } from './site.js'
 import type { Topology } from './topologies.js'
@@ -80,7 +81,8 @@ async function triedOn(
       databaseUrl: (n) => database.urls(node(n)).url,
       reviewsUrl: (n) => database.urls(node(n)).reviewsUrl,
       ringUrl: neighbours.ringUrl,
-      rendererUrl: neighbours.rendererUrl
+      rendererUrl: neighbours.rendererUrl,
+      ...(options.plant === undefined ? {} : { preload: await preloadWith(options.plant, folder) })
     })
     try {
       const all = faultsOf(site, database)

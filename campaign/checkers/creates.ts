@@ -44,6 +44,8 @@ export class CreatedOnce implements Checker {
     if (isReplay && (!isDone || !isRetry))
       this.#violate(`${id} is called a replay, of nothing that was sent before.`, id)
     if (first === undefined) {
+      const isReused = answer.status === 422 && answer.body.includes('"idempotency.key.reused"')
+      if (isReused && !isRetry) this.#violate(`${id} is told that its key was used before, which it was not.`, id)
       if (!isDone) return
       keyed.first = { id, body, answer: answerOf(exchange), endedAt }
       this.#acknowledged++

@@ -6,14 +6,24 @@ import { connect } from '../../data-service/sql/connect.js'
 import type { Rows } from '../checkers/checker.js'
 import { type Site, startSite } from '../site.js'
 import type { Plant } from './plant.js'
+import { PLANTS } from './plants.js'
 
 const STORES = ['store.sqlite', 'reviews.sqlite'] as const
 
 /** The preload of a site, as `SiteOptions.preload` has it. `file` holds the fault as JSON, or nothing. */
-export function preloadOf(file: string): string {
+function preloadOf(file: string): string {
   const url = new URL('preload.js', import.meta.url)
   url.searchParams.set('plant', file)
   return url.href
+}
+
+/** The preload of a site, all of whose processes have the fault of that name for as long as the folder stands. */
+export async function preloadWith(name: string, folder: string): Promise<string> {
+  const plant = PLANTS.find((one) => one.name === name)
+  if (plant === undefined) throw new Error(`--plant ${name} is none of ${PLANTS.map((one) => one.name).join(', ')}.`)
+  const file = join(folder, 'plant')
+  await writeFile(file, JSON.stringify(plant))
+  return preloadOf(file)
 }
 
 /** A system over SQLite, with two gateways and one data service, whose fault can be exchanged for another one. */

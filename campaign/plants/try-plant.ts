@@ -24,6 +24,9 @@ export interface Tried {
 /** Requests after which the checkers judge for the first time. Each round doubles what was sent so far. */
 const FIRST_ROUND = 50
 
+/** So many clients in place of one. */
+const CROWD = 3
+
 /** A client that does not think between its requests, so that more of them meet. */
 class Hurried extends Client {
   override think(): Promise<void> {
@@ -66,7 +69,7 @@ export async function tryPlant(
   try {
     for (const workload of chosen) await workload.prepare(clientOf(workload, 'prepare'))
     const working = chosen.flatMap((workload) =>
-      Array.from({ length: workload.clients }, (_, n) => ({ workload, client: clientOf(workload, String(n)) }))
+      Array.from({ length: CROWD * workload.clients }, (_, n) => ({ workload, client: clientOf(workload, String(n)) }))
     )
     for (let target = FIRST_ROUND; ; target = Math.min(of.limit, 2 * target)) {
       await Promise.all(

@@ -4,6 +4,7 @@ import type { Workload } from './workload.js'
 const CLERK = 'clerk@example.com'
 /** So many batches have a prefix of their names in common, by which they are exported. */
 const BATCHES_OF_A_SERIES = 40
+const VENUES_BETWEEN = 450
 const NAMED = 'filters[name].operator=starts%20with&filters[name].value='
 
 /** Rows that come together or not at all, and exports of them, of rows that are counted meanwhile, and of the whole store. */
@@ -13,7 +14,12 @@ export function exportsWhileWritten(): Workload {
   return {
     name: 'exports',
     clients: 2,
-    prepare: async () => {},
+    async prepare(client) {
+      // More rows than the first batch of an export, between the first rows that count and those that come later.
+      const body = Array.from({ length: VENUES_BETWEEN }, () => ({ name: client.tag(), city: 'Aarhus', capacity: 1 }))
+      const headers = { 'idempotency-key': randomUUID() }
+      await client.insist({ target: '/venues/batch', account: CLERK, headers, body })
+    },
     async step(client) {
       if (client.random() < 0.4) {
         batches++

@@ -53,6 +53,12 @@ describe('checker of creates', () => {
   const bad: readonly (readonly [string, readonly Written[], readonly string[], RegExp])[] = [
     ['a create that is gone', [create], [], /acknowledged and does not exist/],
     ['a row that nobody asked for', [create], ['creates-0.1', 'creates-0.9'], /Nobody asked for creates-0.9/],
+    [
+      'a new key that is called used',
+      [create, { ...ofAnother, status: 422, answer: { code: 'idempotency.key.reused' }, got: {} }],
+      ['creates-0.1'],
+      /its key was used before/
+    ],
     ['a rejected create that happened', [create, reused], ['creates-0.1', 'creates-0.2'], /was rejected and exists/],
     ['a replay with another body', [create, { ...replay, answer: { id: 2 } }], ['creates-0.1'], /differs/],
     [

@@ -8,7 +8,7 @@ import { tryPlant, whyNotFound } from '../../campaign/plants/try-plant.js'
 
 const SEED = 7
 /** Requests within which a fault has to be found. */
-const LIMIT = 1600
+const LIMIT = 1000
 /** Requests of a workload without any fault. */
 const WITHOUT = 200
 
