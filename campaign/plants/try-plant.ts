@@ -40,8 +40,15 @@ class Hurried extends Client {
  */
 export async function tryPlant(
   planted: PlantedSite,
-  of: { readonly workloads: readonly string[]; readonly seed: number; readonly limit: number }
+  of: {
+    readonly workloads: readonly string[]
+    readonly seed: number
+    readonly limit: number
+    /** Default: true. Without, there are as many clients as in a campaign, and they think: nothing takes too long. */
+    readonly inHurry?: boolean
+  }
 ): Promise<Tried> {
+  const { inHurry = true } = of
   const chosen = workloads().filter(({ name }) => of.workloads.includes(name))
   if (chosen.length < of.workloads.length) throw new Error(`Not all of ${of.workloads.join()} are workloads.`)
   const exchanges: Exchange[] = []
@@ -56,7 +63,7 @@ export async function tryPlant(
   const clients: Client[] = []
   const clientOf = (workload: Workload, name: string): Client => {
     const random = randomNumbers(of.seed + clients.length)
-    const client = new Hurried(`${workload.name}-${name}`, {
+    const client = new (inHurry ? Hurried : Client)(`${workload.name}-${name}`, {
       workload: workload.name,
       site: planted.site,
       history,
@@ -69,7 +76,10 @@ export async function tryPlant(
   try {
     for (const workload of chosen) await workload.prepare(clientOf(workload, 'prepare'))
     const working = chosen.flatMap((workload) =>
-      Array.from({ length: CROWD * workload.clients }, (_, n) => ({ workload, client: clientOf(workload, String(n)) }))
+      Array.from({ length: (inHurry ? CROWD : 1) * workload.clients }, (_, n) => ({
+        workload,
+        client: clientOf(workload, String(n))
+      }))
     )
     for (let target = FIRST_ROUND; ; target = Math.min(of.limit, 2 * target)) {
       await Promise.all(
