@@ -12,9 +12,10 @@ import type { DataClient } from './data/data-client.js'
 import { docsRoutes } from './docs/docs-routes.js'
 import { entityMethods, entityReads, entityWrites } from './entity-routes/entity-routes.js'
 import { operationConstraint, operationRoutes } from './entity-routes/own-operations.js'
+import { setHeadersOfRefusal } from './entity-routes/requests.js'
 import { untrustedProxyWarning } from './http/client-address.js'
 import { PublicAddress } from './http/public-address.js'
-import { originForm } from './http/query-string.js'
+import { routedTarget } from './http/query-string.js'
 import { MAX_HEAD_BYTES } from './http/request-head.js'
 import { type KeyRing, processRing } from './key-ring/key-ring.js'
 import type { GatewayMetrics } from './observe/gateway-metrics.js'
@@ -23,14 +24,14 @@ import { openApi } from './openapi/document.js'
 import { RESPONSE_HEADERS } from './openapi/responses.js'
 import { pageSession } from './renderer/destination.js'
 import { rendererProxy } from './renderer/renderer-proxy.js'
-import { backPressure, rateLimit } from './server/admission.js'
+import { backPressure, type OnRefusal, rateLimit } from './server/admission.js'
 import { CONNECTION_TIMEOUTS, Connections, type ConnectionTimeouts } from './server/connections.js'
 import { crossOrigin } from './server/cross-origin.js'
 import { Http2Listener, httpsServerFactory } from './server/http2.js'
 import { MalformedHttp } from './server/malformed-http.js'
 import { addAllMethods, health } from './server/methods.js'
 import { problemPages } from './server/problem-pages.js'
-import { problemResponses, ProblemSender } from './server/problem-responses.js'
+import { problemResponses, ProblemSender, unknownPaths } from './server/problem-responses.js'
 import {
   privateCookies,
   recordWhenClosed,
@@ -38,6 +39,7 @@ import {
   requestLimits,
   requestLog,
   type RequestRecords,
+  safetyHeaders,
   securityHeaders
 } from './server/requests.js'
 import { serverTiming } from './server/server-timing.js'
@@ -104,6 +106,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   })
   // Every response has `X-Request-Id`, and `traceparent` if the request had one.
   await app.register(requestIdentity, { tracing: deps.tracing })
+  // Every error becomes a problem document.
+  await app.register(problemResponses, { problems })
   // Every request is one line of the log, and is counted.
   await app.register(requestLog, records)
   // Every response tells how long it took where a setting says so.
@@ -120,12 +124,13 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
     await app.register(crossOrigin, { origins, exposedHeaders: RESPONSE_HEADERS, prefix: address.prefix })
   }
   // A client takes no more than its share, and the process takes no more than it can serve.
-  if (limit !== undefined) await app.register(rateLimit, { limit })
-  if (maxEventLoopDelay > 0) await app.register(backPressure, { maxEventLoopDelay, log })
+  const onRefusal: OnRefusal = (request, reply) => setHeadersOfRefusal(request, reply, { catalogue, address })
+  if (limit !== undefined) await app.register(rateLimit, { limit, onRefusal })
+  if (maxEventLoopDelay > 0) await app.register(backPressure, { maxEventLoopDelay, log, onRefusal })
   // Heads and bodies above the limits of the contract are rejected.
   await app.register(requestLimits)
-  // Every error becomes a problem document.
-  await app.register(problemResponses, { problems })
+  // Paths without a route are rejected.
+  await app.register(unknownPaths)
   // Requests of the application's operations are told from those of resources before their route.
   await app.register(operationConstraint, { catalogue, address })
   // Requests for pages go to the renderer; whether a request is for a page is decided before its route.
@@ -205,14 +210,14 @@ function createServer(
     childLoggerFactory: () => loggerInstance,
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id'], newRequestId),
     trustProxy: (remote: string) => trustedProxies.trusts(remote),
-    rewriteUrl: (raw) => originForm(raw.url ?? '/'),
+    rewriteUrl: (raw) => routedTarget(raw.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
       // Fastify skips all hooks for these errors, the one of the request log included.
       // Such a request has none of the members that are added to others.
       request.resourceName = ''
       request.report = undefined
       recordWhenClosed(records, request, reply)
-      problems.send(error, request, reply)
+      problems.send(error, request, reply.headers(safetyHeaders(strictTransport)))
     },
     clientErrorHandler: (error, socket) => {
       if (!connections.ignoresTimeout(error, socket)) malformed.onClientError(error, socket)

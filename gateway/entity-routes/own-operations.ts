@@ -13,6 +13,7 @@ import {
   type EntityRouteDeps,
   handleUnknownParameters,
   noSuchPath,
+  OPERATION_LABEL,
   readContext,
   setEntityHeaders,
   setIgnoredParameters,
@@ -90,7 +91,7 @@ export const operationRoutes = fp<EntityRouteDeps>(
       if (found === undefined) throw noSuchPath()
       return await callOperation(deps, found, { request, reply })
     }
-    const common = { url, constraints, config: { routeLabel: 'operation' }, onRequest, handler }
+    const common = { url, constraints, config: { routeLabel: OPERATION_LABEL }, onRequest, handler }
     app.route({ ...common, method: 'GET', preValidation: checkVersion })
     app.route({ ...common, method: 'DELETE', preValidation: checkVersion })
     app.route({

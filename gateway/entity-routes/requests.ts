@@ -30,6 +30,9 @@ export interface RowParams extends ResourceParams {
   readonly id: string
 }
 
+/** What the metrics call the routes of the application's operations. */
+export const OPERATION_LABEL = 'operation'
+
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
 
 /**
@@ -86,6 +89,17 @@ export function noSuchPath(): DomainError {
 export function setEntityHeaders(reply: FastifyReply): void {
   reply.header('api-supported-versions', SUPPORTED_VERSIONS)
   reply.header('cache-control', 'no-store')
+}
+
+/** Sets them on an answer that comes before the route of its request, if that is of a resource or an operation. */
+export function setHeadersOfRefusal(
+  { params, routeOptions: { url = '', config } }: FastifyRequest,
+  reply: FastifyReply,
+  { catalogue, address }: { readonly catalogue: Catalogue; readonly address: PublicAddress }
+): void {
+  const isOfResource =
+    url.startsWith(`${address.prefix}/:resource`) && catalogue.find((params as ResourceParams).resource) !== undefined
+  if (isOfResource || config.routeLabel === OPERATION_LABEL) setEntityHeaders(reply)
 }
 
 /** The context of a read. The call is cancelled if the client disconnects. */

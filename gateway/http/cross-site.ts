@@ -46,3 +46,8 @@ export function isFromAnotherOrigin(site: string | readonly string[] | undefined
 function joined(site: string | readonly string[] | undefined): string {
   return [site ?? []].flat().join(',').toLowerCase()
 }
+
+/** Whether the request is a CORS preflight (Fetch Standard, "CORS-preflight request"), whatever its origin. */
+export function isPreflight(method: string, headers: FastifyRequest['headers']): boolean {
+  return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
+}

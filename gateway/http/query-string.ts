@@ -23,6 +23,18 @@ export function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
+/** What routes match instead of a target whose path is not percent-encoded UTF-8. No route has it, and no client can send it. */
+export const UNDECODABLE = '/\0/\0/\0/\0/\0'
+
+/**
+ * The target that routes match. Fastify would answer a path that it cannot decode before any hook has run, and so without
+ * the headers, the limit and the checks that all other requests have.
+ */
+export function routedTarget(target: string): string {
+  const routed = originForm(target)
+  return percentDecode(pathOf(routed)) === undefined ? UNDECODABLE : routed
+}
+
 /** One parameter of a query string, decoded. */
 interface QueryParameter {
   readonly name: string

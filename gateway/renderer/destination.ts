@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/errors.js'
 import { acceptsHtml } from '../http/negotiation.js'
-import { pathOf, percentDecode } from '../http/query-string.js'
+import { pathOf, percentDecode, UNDECODABLE } from '../http/query-string.js'
 import type { AntiforgeryCheck } from '../session/antiforgery.js'
 import type { HtmlRefresh } from '../session/html-refresh.js'
 
@@ -48,6 +48,8 @@ export function destinationOf(
   head: RequestHead,
   own: OwnPaths
 ): { readonly renderer: boolean; readonly both: boolean } {
+  // The gateway rejects it.
+  if (head.target === UNDECODABLE) return { renderer: false, both: false }
   const below = belowPrefix(pathOf(head.target), own.prefix)
   if (below === undefined) return { renderer: true, both: false }
   const [first = '', ...rest] = below

@@ -8,6 +8,7 @@ import { escapeHtml, HTML_HEADERS, htmlPage } from '../http/html-page.js'
 import { refusesHtml } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { ignoreErrors } from '../server/connections.js'
+import { OWN_ANSWERS } from '../server/requests.js'
 import { type PageSession, rendererPath, splitPath } from './destination.js'
 
 interface Forwarding {
@@ -52,13 +53,16 @@ export function forward(
       host: base.host
     }),
     rewriteHeaders: (headers) => {
+      // From here on the answer is the renderer's.
+      for (const name of Object.keys(OWN_ANSWERS)) reply.removeHeader(name)
       const own = reply.getHeaders()
       const ours = [reply.getHeader('vary') ?? []].flat().map(String)
       const varies = ours.some((names) => names.includes('Accept'))
       const setsCookies = reply.getHeader('set-cookie') !== undefined
       // The cookies as the client sent them: the answer to an expired session must be kept out of shared caches too.
       const personal = SESSION_COOKIE.test(request.headers.cookie ?? '')
-      const sent = downstreamHeaders(headers, { personal, setsCookies, varies })
+      const page = downstreamHeaders(headers, { personal, setsCookies, varies })
+      const sent = Object.fromEntries(Object.entries(page).filter(([name]) => !(name in own) || JOINED.has(name)))
       theirs = Object.keys(sent).filter((name) => !(name in own))
       return sent
     },
@@ -70,6 +74,7 @@ export function forward(
       // The connection to the renderer can be used again once its page has been read.
       ignoreErrors(stream).resume()
       for (const name of theirs) reply.removeHeader(name)
+      reply.headers(OWN_ANSWERS)
       void reply.send(nothingHere())
     },
     onError: (failed, { error }) => {
@@ -78,6 +83,9 @@ export function forward(
     }
   })
 }
+
+/** The headers in which the renderer's value holds the gateway's. All others that the gateway has set are its own alone. */
+const JOINED: ReadonlySet<string> = new Set(['vary', 'cache-control', 'set-cookie'])
 
 const HTML_TYPE = /^text\/html(?:[\t ;]|$)/i
 

@@ -1,10 +1,12 @@
 import { getHeapStatistics } from 'node:v8'
 import underPressure from '@fastify/under-pressure'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { Logger } from '../../shared/logger.js'
 import { clientAddress } from '../http/client-address.js'
+import { isPreflight } from '../http/cross-site.js'
 
 /** `count` requests in each window of `seconds`. */
 export interface RateLimit {
@@ -21,12 +23,8 @@ export function parseRateLimit(text: string): RateLimit | Error {
     : new Error('must be <count>/<seconds>, such as 600/60 for 600 requests a minute')
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whether @fastify/cors has taken the request for a preflight. undefined where the setting of origins is not there. */
-    corsPreflightEnabled?: boolean
-  }
-}
+/** Called before a request is refused, to set the headers that its answer has whatever becomes of it. */
+export type OnRefusal = (request: FastifyRequest, reply: FastifyReply) => void
 
 /** Addresses that are counted at a time. Beyond, the one that was seen least lately is forgotten. */
 const COUNTED_ADDRESSES = 65_536
@@ -37,8 +35,8 @@ const COUNTED_ADDRESSES = 65_536
  * which more clients read. A request beyond the limit is 429 `quota-exceeded` with `Retry-After`. Routes with
  * `config: { rateLimit: false }` are not counted.
  */
-export const rateLimit = fp<{ limit: RateLimit }>(
-  async (app, { limit: { count, seconds } }) => {
+export const rateLimit = fp<{ limit: RateLimit; onRefusal: OnRefusal }>(
+  async (app, { limit: { count, seconds }, onRefusal }) => {
     // It is loaded only where there is a limit.
     const { default: limiter } = await import('@fastify/rate-limit')
     await app.register(limiter, {
@@ -51,8 +49,10 @@ export const rateLimit = fp<{ limit: RateLimit }>(
     const countRequest = app.createRateLimit()
     const policy = `"address";q=${count};w=${seconds}`
     app.addHook('onRequest', async (request, reply) => {
-      // A preflight is the browser's own, and asks for nothing.
-      if (request.routeOptions.config.rateLimit === false || request.corsPreflightEnabled === true) return
+      const { config } = request.routeOptions
+      if (config.rateLimit === false) return
+      // A preflight is the browser's own, and asks for nothing. One for a page is work of the renderer.
+      if (config.streamsBody !== true && isPreflight(request.method, request.headers)) return
       const window = await countRequest(request)
       if (window.isAllowed) return
       const reset = Math.max(1, window.ttlInSeconds)
@@ -64,6 +64,7 @@ export const rateLimit = fp<{ limit: RateLimit }>(
         'ratelimit-reset': String(reset)
       })
       if (!window.isExceeded) return
+      onRefusal(request, reply)
       throw new DomainError(
         'quota-exceeded',
         `More than ${count} requests in ${seconds} seconds came from this address. Retry in ${reset} seconds.`,
@@ -91,13 +92,13 @@ const RETRY_AFTER = 1
  * second), or its heap is nearly full: those under way are then answered in time, and a load balancer takes another
  * gateway. Routes with `config: { pressureHandler: admitted }` are served all the same.
  */
-export const backPressure = fp<{ maxEventLoopDelay: number; log: Logger }>(
-  async (app, { maxEventLoopDelay, log }) => {
+export const backPressure = fp<{ maxEventLoopDelay: number; log: Logger; onRefusal: OnRefusal }>(
+  async (app, { maxEventLoopDelay, log, onRefusal }) => {
     let warned = -Infinity
     await app.register(underPressure, {
       maxEventLoopDelay,
       maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * FULL_HEAP),
-      pressureHandler: (...[, , type, value]) => {
+      pressureHandler: (...[request, reply, type, value]) => {
         // What under-pressure says of a second without a measurement, as the first one may be.
         if (value === Infinity) return
         const now = performance.now()
@@ -105,7 +106,9 @@ export const backPressure = fp<{ maxEventLoopDelay: number; log: Logger }>(
           warned = now
           log.warn({ reason: type, value }, 'requests are refused: this process has too much to do')
         }
+        onRefusal(request, reply)
         throw new DomainError('upstream.unavailable', 'The gateway has too much to do at the moment.', {
+          title: 'The gateway is too busy',
           retryAfter: RETRY_AFTER,
           cause: new Overload(type)
         })

@@ -2,6 +2,7 @@ import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
+import { isPreflight } from '../http/cross-site.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -55,6 +56,7 @@ export const crossOrigin = fp<{
       if (isCookies) route.config = { ...route.config, cors: false }
       // The route that the package adds for preflights: all paths that are served have one of their own.
       if (route.method === 'OPTIONS' && route.url === '*') {
+        route.config = { ...route.config, routeLabel: 'none' }
         route.onRequest = () => {
           throw new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
         }
@@ -67,12 +69,8 @@ export const crossOrigin = fp<{
       }
     })
   },
-  { name: 'cross-origin', dependencies: ['request-identity'], fastify: '5.x' }
+  { name: 'cross-origin', dependencies: ['request-identity', 'problem-responses'], fastify: '5.x' }
 )
-
-function isPreflight(method: string, headers: FastifyRequest['headers']): boolean {
-  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
-}
 
 /** Origins (RFC 6454 section 6.2) with commas between, as browsers send them in `Origin`. */
 export function parseOrigins(text: string): readonly string[] | Error {

@@ -7,7 +7,7 @@ import { type Problem, toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { pathOf } from '../http/query-string.js'
 import { pathOfMalformedHead } from '../http/request-head.js'
-import { STRICT_TRANSPORT } from './requests.js'
+import { safetyHeaders } from './requests.js'
 
 /** An error of Node's parser. Fastify's type for it describes `rawPacket` wrongly, as the JSON of a Buffer. */
 interface ParserError extends Error {
@@ -32,7 +32,7 @@ export class MalformedHttp {
   readonly #address: PublicAddress
   readonly #log: Logger
   readonly #newRequestId: () => string
-  readonly #strictTransport: boolean
+  readonly #safetyHeaders: Readonly<Record<string, string>>
   readonly #latest = new WeakMap<Socket, ServerResponse>()
   readonly #rejected = new WeakSet<Socket>()
 
@@ -40,7 +40,7 @@ export class MalformedHttp {
     this.#address = options.address
     this.#log = options.log
     this.#newRequestId = options.newRequestId
-    this.#strictTransport = options.strictTransport
+    this.#safetyHeaders = safetyHeaders(options.strictTransport)
   }
 
   attach(server: Server): void {
@@ -123,8 +123,7 @@ export class MalformedHttp {
     const requestId = this.#newRequestId()
     const problem = toProblem(error, { base: this.#address.base, path, requestId })
     this.#log.info({ requestId, status: problem.status, code: error.code }, 'malformed HTTP')
-    const strict = this.#strictTransport ? { 'strict-transport-security': STRICT_TRANSPORT } : {}
-    return { ...problem, headers: { ...problem.headers, 'x-request-id': requestId, ...strict } }
+    return { ...problem, headers: { ...problem.headers, 'x-request-id': requestId, ...this.#safetyHeaders } }
   }
 }
 

@@ -76,6 +76,15 @@ export function sentMethod({ method, raw }: FastifyRequest): string {
 }
 
 /**
+ * The method for metrics and traces, from a bounded set. `_OTHER` is what the semantic conventions of OpenTelemetry call one
+ * that the router does not know.
+ */
+export function countedMethod({ method, raw }: FastifyRequest): string {
+  const sent = raw.headers[':method']
+  return typeof sent === 'string' && sent !== method ? '_OTHER' : method
+}
+
+/**
  * `/health/live` answers 200 while the process runs. `/health/ready` and `/health` answer 200 while requests can be
  * served, else 503. `isReady` must answer from memory.
  */

@@ -97,15 +97,25 @@ export class ProblemSender {
   }
 }
 
-/** Makes problem documents of all errors, and of paths without a route before their body is read. */
+/**
+ * Makes problem documents of all errors. Must be registered before any plugin that adds a route: a route keeps the error
+ * handler that there is when it is added.
+ */
 export const problemResponses = fp<{ problems: ProblemSender }>(
   async (app, { problems }) => {
     app.setErrorHandler((error, request, reply) => problems.send(error, request, reply))
+  },
+  { name: 'problem-responses', dependencies: ['request-identity'], fastify: '5.x' }
+)
+
+/** Rejects paths without a route before their body is read. */
+export const unknownPaths = fp(
+  async (app) => {
     app.addHook('onRequest', (request, _reply, done) => {
       if (request.is404)
         throw new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
       done()
     })
   },
-  { name: 'problem-responses', dependencies: ['request-identity', 'request-limits'], fastify: '5.x' }
+  { name: 'unknown-paths', dependencies: ['problem-responses', 'request-limits'], fastify: '5.x' }
 )

@@ -10,7 +10,7 @@ import type { CallReport } from '../data/calls.js'
 import type { GatewayMetrics } from '../observe/gateway-metrics.js'
 import type { RequestLines } from '../observe/request-lines.js'
 import { addVary } from '../http/header-fields.js'
-import { loggedPath } from '../http/query-string.js'
+import { loggedPath, UNDECODABLE } from '../http/query-string.js'
 import {
   checkBodySize,
   checkRequestHead,
@@ -18,7 +18,7 @@ import {
   continueTrace,
   type RequestHead
 } from '../http/request-head.js'
-import { sentMethod } from './methods.js'
+import { countedMethod, sentMethod } from './methods.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -71,7 +71,8 @@ export const requestIdentity = fp<{ tracing?: Tracing | undefined }>(
 
 /** Neither the path nor the query is told: both hold values. */
 function startSpan(tracing: Tracing, request: FastifyRequest, parent: string | undefined): RunningSpan {
-  const { method, id } = request
+  const { id } = request
+  const method = countedMethod(request)
   const route = routeLabelOf(request)
   const attributes = { 'http.request.method': method, 'http.route': route, 'uniform_rest.request_id': id }
   return tracing.start({ name: `${method} ${route}`, kind: 'server', parent, attributes })
@@ -113,10 +114,10 @@ export function recordWhenClosed(
   raw.once('close', () => {
     const duration = performance.now() - started
     const status = raw.headersSent ? raw.statusCode : 0
-    const { resourceName: resource, method } = request
+    const { resourceName: resource } = request
     if (span !== undefined) endSpan(span, { status, resource })
     if (metrics !== undefined) {
-      metrics.requestEnded({ route: routeLabelOf(request), resource, method, status }, duration)
+      metrics.requestEnded({ route: routeLabelOf(request), resource, method: countedMethod(request), status }, duration)
     }
     lines?.write({
       requestId: request.id,
@@ -151,29 +152,34 @@ function routeLabelOf({ routeOptions: { url, config } }: FastifyRequest): string
 }
 
 /** One year (RFC 6797 section 6.1.1). Without includeSubDomains: the gateway cannot decide for other hosts. */
-export const STRICT_TRANSPORT = 'max-age=31536000'
+const STRICT_TRANSPORT = 'max-age=31536000'
 
 /**
  * Of all answers that the gateway gives itself, as OWASP advises for interfaces: nothing in them is run, framed or embedded
- * by another site, and no page is told where its reader came from. The gateway's own pages replace the policy by theirs, and pages
+ * by another site, and no page is told where its reader came from. The gateway's own pages replace the policy by theirs, and answers
  * of the renderer have what the renderer says.
  */
-const OWN_ANSWERS = {
+export const OWN_ANSWERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin'
 } as const
 
-/**
- * Sets `X-Content-Type-Options: nosniff` on every response, `Strict-Transport-Security` if clients use HTTPS, and OWN_ANSWERS
- * on those that are not the renderer's.
- */
+/** The headers of safety of an answer that the gateway gives itself. `strictTransport`: whether clients use HTTPS. */
+export function safetyHeaders(strictTransport: boolean): Readonly<Record<string, string>> {
+  return {
+    'x-content-type-options': 'nosniff',
+    ...OWN_ANSWERS,
+    ...(strictTransport ? { 'strict-transport-security': STRICT_TRANSPORT } : {})
+  }
+}
+
+/** Sets the headers of safety on every response. An answer of the renderer loses OWN_ANSWERS again (forward.ts). */
 export const securityHeaders = fp<{ strictTransport: boolean }>(
   async (app, { strictTransport }) => {
-    app.addHook('onRequest', (request, reply, done) => {
-      reply.header('x-content-type-options', 'nosniff')
-      if (request.routeOptions.config.streamsBody !== true) reply.headers(OWN_ANSWERS)
-      if (strictTransport) reply.header('strict-transport-security', STRICT_TRANSPORT)
+    const headers = safetyHeaders(strictTransport)
+    app.addHook('onRequest', (_request, reply, done) => {
+      reply.headers(headers)
       done()
     })
   },
@@ -202,6 +208,10 @@ export const requestLimits = fp(
   async (app) => {
     app.addHook('onRequest', (request, reply, done) => {
       closingOnError(request, reply, checkRequestHead)
+      // routedTarget has led it past all routes.
+      if (request.url === UNDECODABLE) {
+        throw new DomainError('request.malformed', 'The path is not percent-encoded UTF-8.')
+      }
       done()
     })
     app.addHook('preParsing', (request, reply, ...[, done]) => {

@@ -35,7 +35,10 @@ export function tellTimes(request: FastifyRequest, reply: FastifyReply): void {
   if (request.report?.asksForTimes !== true) return
   reply.header('server-timing', timingOf(request, reply))
   const origin = reply.getHeader('access-control-allow-origin')
-  if (origin !== undefined) reply.header('timing-allow-origin', origin)
+  // On an answer of the renderer it is the renderer's, which says itself who may read the times.
+  if (origin !== undefined && request.routeOptions.config.streamsBody !== true) {
+    reply.header('timing-allow-origin', origin)
+  }
 }
 
 /** After the times of the renderer, if it sent some. */

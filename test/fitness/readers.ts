@@ -112,6 +112,7 @@ import {
   pathOf,
   percentDecode,
   queryOf,
+  routedTarget,
   routeQuery,
   loggedPath
 } from '../../gateway/http/query-string.js'
@@ -281,6 +282,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   splitOutsideQuotes: (text) => splitOutsideQuotes(text, ','),
   addVary: (text) => addVary(text, ['Cookie']),
   originForm,
+  routedTarget,
   pageLinks: (text) =>
     pageLinks(
       { url: `${listener}/things/paged`, query: text },
@@ -518,7 +520,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'isSecureUrl metadataUrl readOpenIdClient isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
   'requests and bytes that are counted and handed on':
-    'boundedText checkBodyLength FairSemaphore openAdmin openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily FrameSender CallTable Deadlines CancellationSource throwIfAborted',
+    'boundedText checkBodyLength isPreflight FairSemaphore openAdmin openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily FrameSender CallTable Deadlines CancellationSource throwIfAborted',
   'numbers and values that are parsed already':
     'parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':

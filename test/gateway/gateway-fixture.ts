@@ -27,7 +27,7 @@ const NOW = new Date('2031-02-03T04:05:06.789Z')
 export async function startGateway(
   environment: Readonly<Record<string, string>> = {},
   resources?: Resource[],
-  { timeouts, now = () => NOW }: Partial<Pick<GatewayDeps, 'timeouts' | 'now'>> = {}
+  { timeouts, metrics, now = () => NOW }: Partial<Pick<GatewayDeps, 'timeouts' | 'now' | 'metrics'>> = {}
 ): Promise<GatewayFixture> {
   const { config } = readGatewayConfig({ GATEWAY_PORT: '0', ...environment })
   const { log, lines, text: logText } = memoryLog()
@@ -49,6 +49,7 @@ export async function startGateway(
     log,
     now,
     certificates,
+    metrics,
     ...(timeouts === undefined ? {} : { timeouts })
   })
   await app.ready()

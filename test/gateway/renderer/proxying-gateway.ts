@@ -6,7 +6,7 @@ import { Catalogue } from '../../../gateway/data/catalogue.js'
 import { PublicAddress } from '../../../gateway/http/public-address.js'
 import type { PageSession } from '../../../gateway/renderer/destination.js'
 import { rendererProxy, type RendererTimeouts } from '../../../gateway/renderer/renderer-proxy.js'
-import { problemResponses, ProblemSender } from '../../../gateway/server/problem-responses.js'
+import { problemResponses, ProblemSender, unknownPaths } from '../../../gateway/server/problem-responses.js'
 import { requestIdentity, requestLimits } from '../../../gateway/server/requests.js'
 import { createLogger } from '../../../shared/logger.js'
 import { FakeDataClient } from '../fake-data-client.js'
@@ -38,8 +38,9 @@ export async function startProxying(
   const address = new PublicAddress(config)
   const app = Fastify({ genReqId: () => randomUUID() })
   await app.register(requestIdentity)
-  await app.register(requestLimits)
   await app.register(problemResponses, { problems: new ProblemSender(address, log) })
+  await app.register(requestLimits)
+  await app.register(unknownPaths)
   const { trustedProxies } = config
   await app.register(rendererProxy, {
     rendererUrl,

@@ -57,6 +57,37 @@ describe('the limit of requests of an address', () => {
     }
   })
 
+  it('does not count preflights, whatever their origin, and counts what is not served below /health', async () => {
+    const preflight = { 'access-control-request-method': 'PUT', 'x-forwarded-for': '192.0.2.4' }
+    for (const origin of ['https://listed.example', 'https://unlisted.example', 'null']) {
+      for (let count = 0; count < 2; count++) {
+        const headers = { ...preflight, origin }
+        const answer = await gateway.app.inject({ url: '/products/1', method: 'OPTIONS', headers })
+        expect(answer.statusCode).to.equal(204)
+        expect(answer.headers).not.to.have.any.keys('ratelimit', 'ratelimit-policy')
+      }
+    }
+    const unlike = { 'x-forwarded-for': '192.0.2.4', origin: 'https://unlisted.example' }
+    const options = await gateway.app.inject({ url: '/products/1', method: 'OPTIONS', headers: unlike })
+    expect(options.headers['ratelimit-remaining']).to.equal('2')
+    const nothing = await get('/health/nothing', '192.0.2.4')
+    expect([nothing.statusCode, nothing.headers['ratelimit-remaining']]).to.deep.equal([404, '1'])
+  })
+
+  it('tells the versions served with a refusal where the request is for a resource', async () => {
+    for (let count = 0; count < 3; count++) await get('/nope', '192.0.2.5')
+    for (const [url, versions] of [
+      ['/products/1', '1.0'],
+      ['/products', '1.0'],
+      ['/nope', undefined],
+      ['/docs/resources/products', undefined],
+      ['/products/1/2/3/4', undefined]
+    ] as const) {
+      const { statusCode, headers } = await get(url, '192.0.2.5')
+      expect([url, statusCode, headers['api-supported-versions']]).to.deep.equal([url, 429, versions])
+    }
+  })
+
   it('is off by default', async () => {
     const open = await startGateway()
     try {
@@ -90,9 +121,14 @@ describe('a gateway that has too much to do', () => {
         refused = await gateway.app.inject('/products/1')
       }
       expect(refused.statusCode).to.equal(503)
-      expect(refused.headers).to.include({ 'retry-after': '1', 'content-type': 'application/problem+json' })
+      expect(refused.headers).to.include({
+        'retry-after': '1',
+        'content-type': 'application/problem+json',
+        'api-supported-versions': '1.0'
+      })
       expect(refused.json()).to.include({
         code: 'upstream.unavailable',
+        title: 'The gateway is too busy',
         detail: 'The gateway has too much to do at the moment.'
       })
       const served = gateway.data.calls.length

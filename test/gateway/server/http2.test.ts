@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { expect } from 'chai'
 import type { ExportPart } from '../../../gateway/data/data-client.js'
+import { GatewayMetrics } from '../../../gateway/observe/gateway-metrics.js'
 import { DomainError } from '../../../shared/errors.js'
 import { Authority } from '../../harness/certificates.js'
 import { openHttp2, openStream, overHttp1, overHttp2, type TlsRequest } from '../../harness/https.js'
@@ -23,6 +24,7 @@ describe('HTTP/2', function () {
   let authority: Authority
   let renderer: FakeRenderer
   let gateway: GatewayFixture
+  let metrics: GatewayMetrics
   let url: string
   let session: ClientHttp2Session
   before(async () => {
@@ -30,7 +32,8 @@ describe('HTTP/2', function () {
     renderer = await startRenderer()
     const { certFile, keyFile } = await authority.issueTo('http')
     const files = { HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile }
-    gateway = await startGateway({ ...files, RENDERER_URL: renderer.url })
+    metrics = new GatewayMetrics(() => [])
+    gateway = await startGateway({ ...files, RENDERER_URL: renderer.url }, undefined, { metrics })
     url = await listen(gateway)
     session = await openHttp2(url, authority.cert)
   })
@@ -105,6 +108,12 @@ describe('HTTP/2', function () {
     })
   }
 
+  const countedMethods = (): unknown[] => {
+    const requests = metrics.families.find(({ about }) => about.name === 'http_requests_total')
+    if (requests?.kind !== 'counter') throw new TypeError('http_requests_total is a counter')
+    return requests.samples().map(({ labels }) => labels['method'])
+  }
+
   for (const method of ['FOO', 'BREW', 'get', 'X'.repeat(300)]) {
     it(`answers the unknown method ${method.slice(0, 10)} at a known path with 405 and Allow, elsewhere with 404`, async () => {
       const known = await overHttp2(session, { method, path: '/products/1' })
@@ -119,6 +128,7 @@ describe('HTTP/2', function () {
         expect((await overHttp2(session, { method, path })).status, path).to.equal(404)
       }
       expect(renderer.seen.length).to.equal(before)
+      expect(countedMethods()).to.include('_OTHER').and.not.include(method)
       expect(gateway.logText()).to.include(`"method":"${method.slice(0, 200)}`)
     })
   }
