@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorKind } from '../errors.js'
+import { isLoopback } from '../ip-address.js'
 import type { Logger } from '../logger.js'
 import type { SettingsReader } from '../settings.js'
 import { orStartError } from '../start-error.js'
+import { requestIdOf } from '../wire.js'
 import { type MetricsText, openMetrics } from './prometheus.js'
 import type { MetricFamily } from './tallies.js'
 
@@ -21,8 +23,14 @@ interface AdminPage {
   readonly body: string
 }
 
-/** Makes the response of a path. `path` is without the query. */
-type AdminRoute = (path: string) => AdminPage | Promise<AdminPage>
+/** A request of the admin port. */
+interface AdminRequest {
+  /** Without the query. */
+  readonly path: string
+  readonly requestId: string
+}
+
+type AdminRoute = (request: AdminRequest) => AdminPage | Promise<AdminPage>
 
 /** The pages of an admin port by their paths. */
 type AdminPages = ReadonlyMap<string, AdminRoute>
@@ -79,7 +87,7 @@ export async function openAdmin({ address, metrics, isReady, log }: AdminOptions
 
 /** `/health/live` and `/health/ready`. */
 function healthPages(isReady: () => boolean): AdminPages {
-  const ready: AdminRoute = (path) => (isReady() ? ok() : problem('upstream.unavailable', path))
+  const ready: AdminRoute = (request) => (isReady() ? ok() : problem('upstream.unavailable', request))
   return new Map([
     ['/health', ready],
     ['/health/live', ok],
@@ -97,23 +105,32 @@ function metricsPage(metrics: MetricsText): AdminPages {
   return new Map([['/metrics', page]])
 }
 
-/** Serves GET and HEAD of the pages, by path; anything else is a problem document. Rejects if it cannot listen. */
+/**
+ * Serves GET, HEAD and OPTIONS of the pages, by path; anything else is a problem document. Rejects if it cannot listen. Where
+ * it listens on the loopback alone, requests for other hosts are rejected: a page of a browser on this machine could
+ * otherwise read the metrics through a name of its own that leads here (DNS rebinding).
+ */
 async function startAdminServer({ host, port }: AdminAddress, pages: AdminPages, log: Logger): Promise<AdminServer> {
   const server = createServer(TIMES, (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+    const requestId = requestIdOf(request.headers['x-request-id'], randomUUID)
+    const asked = { path, requestId }
     const page = pages.get(path)
     const { method = 'GET' } = request
+    response.setHeaders(new Map([['x-request-id', requestId], ...Object.entries(SAFETY)]))
     // The body is read and dropped: an unread one would keep the connection busy.
     request.resume()
-    if (page === undefined) send(response, problem('route.not-found', path))
-    else if (method !== 'GET' && method !== 'HEAD') send(response, problem('method.not-allowed', path))
-    else void answer(response, { path, page, log })
+    if (isLoopback(host) && isForAnotherHost(request)) send(response, problem('request.malformed', asked))
+    else if (page === undefined) send(response, problem('route.not-found', asked))
+    else if (method === 'OPTIONS') response.writeHead(204, { allow: ALLOWED, 'cache-control': 'no-store' }).end()
+    else if (method !== 'GET' && method !== 'HEAD') send(response, problem('method.not-allowed', asked))
+    else void answer(response, { asked, page, log })
   })
   server.maxConnections = MAX_CONNECTIONS
   // Node removes its own error listener from the sockets of CONNECT and of upgrades.
   const rejectMethod = (_request: unknown, socket: Duplex): void => {
     socket.on('error', () => {})
-    socket.end('HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+    socket.end(`HTTP/1.1 405 Method Not Allowed\r\nAllow: ${ALLOWED}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
   }
   server.on('connect', rejectMethod)
   server.on('upgrade', rejectMethod)
@@ -132,15 +149,20 @@ async function startAdminServer({ host, port }: AdminAddress, pages: AdminPages,
   }
 }
 
+/** Whether `Host` names something else than the loopback. A browser always sends it; a probe of HTTP/1.0 need not. */
+function isForAnotherHost({ headers: { host } }: IncomingMessage): boolean {
+  return host !== undefined && !isLoopback(host.replace(/:\d*$/, '').toLowerCase())
+}
+
 async function answer(
   response: ServerResponse,
-  { path, page, log }: { readonly path: string; readonly page: AdminRoute; readonly log: Logger }
+  { asked, page, log }: { readonly asked: AdminRequest; readonly page: AdminRoute; readonly log: Logger }
 ): Promise<void> {
   try {
-    send(response, await page(path))
+    send(response, await page(asked))
   } catch (error) {
-    const failure = problem('internal', path)
-    log.error({ path, err: error }, 'a page of the admin port failed')
+    const failure = problem('internal', asked)
+    log.error({ ...asked, err: error }, 'a page of the admin port failed')
     send(response, failure)
   }
 }
@@ -154,13 +176,27 @@ function ok(): AdminPage {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' }
 }
 
+const ALLOWED = 'GET, HEAD, OPTIONS'
+
+/** Of every answer of the port, which browsers have no business with. */
+const SAFETY = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer'
+} as const
+
 /**
- * The errors of this port. It has no public base URL and no pages that explain its errors, so `type` is `about:blank`
- * (RFC 9457 section 4.2.1).
+ * The errors of this port. It has no public base URL and no pages that explain its errors, and a data service does not know
+ * the gateway that has them, so `type` is `about:blank` (RFC 9457 section 4.2.1). `code` tells what it is.
  */
 const PROBLEMS = {
+  'request.malformed': {
+    detail: 'The header Host must name this machine, as localhost or 127.0.0.1 do: ADMIN_HOST is a loopback address.',
+    headers: {}
+  },
   'route.not-found': { detail: 'There is nothing at this path.', headers: {} },
-  'method.not-allowed': { detail: 'Allowed: GET, HEAD.', headers: { allow: 'GET, HEAD' } },
+  'method.not-allowed': { detail: `Allowed: ${ALLOWED}.`, headers: { allow: ALLOWED } },
   'upstream.unavailable': {
     detail: 'This process is ending, or what its requests need cannot serve at the moment.',
     headers: { 'retry-after': '1' }
@@ -168,12 +204,12 @@ const PROBLEMS = {
   internal: { detail: 'Something went wrong. The log of this process says more.', headers: {} }
 } as const
 
-function problem(code: keyof typeof PROBLEMS, instance: string): AdminPage {
+function problem(code: keyof typeof PROBLEMS, { path: instance, requestId }: AdminRequest): AdminPage {
   const { http: status, title } = errorKind(code)
   const { detail, headers } = PROBLEMS[code]
   return {
     status,
     headers: { 'content-type': 'application/problem+json', ...headers },
-    body: JSON.stringify({ type: 'about:blank', status, title, detail, instance, code, requestId: randomUUID() })
+    body: JSON.stringify({ type: 'about:blank', status, title, detail, instance, code, requestId })
   }
 }

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { request, type HttpAnswer } from '../harness/http.js'
+import { exchange, request, type HttpAnswer } from '../harness/http.js'
 import { GATEWAY, listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { withTestDatabase } from '../oracle/test-database.js'
@@ -103,7 +103,7 @@ describe('health', function () {
       const nothing = await request(`${base}/products`)
       expect([nothing.status, nothing.json()], base).to.deep.include.members([404])
       const wrong = await request(`${base}/health/ready`, { method: 'DELETE' })
-      expect([wrong.status, wrong.header('allow')], base).to.deep.equal([405, 'GET, HEAD'])
+      expect([wrong.status, wrong.header('allow')], base).to.deep.equal([405, 'GET, HEAD, OPTIONS'])
       for (const head of [
         'CONNECT x:1 HTTP/1.1\r\nHost: x',
         'GET / HTTP/1.1\r\nHost: x\r\nUpgrade: a\r\nConnection: upgrade'
@@ -117,6 +117,57 @@ describe('health', function () {
       }
     }
     await alive()
+  })
+
+  it('answers on the admin port as on the public one', async () => {
+    for (const base of [data, admin]) {
+      for (const path of ['/health', '/health/live', '/health/ready', '/metrics']) {
+        const options = await request(base + path, { method: 'OPTIONS', headers: { 'x-request-id': 'asked-1' } })
+        expect([options.status, options.text, options.header('allow')]).to.deep.equal([204, '', 'GET, HEAD, OPTIONS'])
+        expect(options.header('x-request-id')).to.equal('asked-1')
+        for (const method of ['GET', 'DELETE']) {
+          const answer = await request(base + path, { method, headers: { 'x-request-id': 'asked-2' } })
+          expect(answer.status, path).to.equal(method === 'GET' ? 200 : 405)
+          expect(answer.header('x-content-type-options')).to.equal('nosniff')
+          expect(answer.header('x-request-id')).to.equal('asked-2')
+        }
+      }
+      const nothing = await request(`${base}/nothing`)
+      const { requestId, ...problem } = nothing.json() as Record<string, unknown>
+      expect(requestId).to.equal(nothing.header('x-request-id'))
+      expect(problem).to.deep.equal({
+        type: 'about:blank',
+        title: 'No such route',
+        status: 404,
+        detail: 'There is nothing at this path.',
+        instance: '/nothing',
+        code: 'route.not-found'
+      })
+    }
+  })
+
+  it('rejects requests for other hosts on an admin port of the loopback', async () => {
+    for (const base of [data, admin]) {
+      const { port } = new URL(base)
+      for (const [host, status] of [
+        [`evil.example:${port}`, 400],
+        ['evil.example', 400],
+        ['localhost.evil.example', 400],
+        ['127.0.0.1.evil.example', 400],
+        ['192.0.2.1', 400],
+        [`localhost:${port}`, 200],
+        ['LOCALHOST', 200],
+        ['127.0.0.1', 200],
+        [`[::1]:${port}`, 200]
+      ] as const) {
+        for (const path of ['/metrics', '/health/live']) {
+          const answer = await exchange(base, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+          const [head = '', body = ''] = answer.split('\r\n\r\n')
+          expect(head.split(' ')[1], host).to.equal(String(status))
+          if (status === 400) expect(JSON.parse(body)).to.include({ code: 'request.malformed', instance: path })
+        }
+      }
+    }
   })
 
   it('says that a process is ending while it finishes what is under way', async () => {

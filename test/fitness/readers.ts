@@ -138,7 +138,7 @@ import { jsonMembers } from '../../gateway/session/session-tools.js'
 import { verifiedToken, verifyToken } from '../../shared/access-token.js'
 import { MalformedFrames, parseCallTimes, readRequestFrames, readResponseFrames } from '../../shared/call-frames.js'
 import { shortened } from '../../shared/errors.js'
-import { throttledAddress } from '../../shared/ip-address.js'
+import { isLoopback, throttledAddress } from '../../shared/ip-address.js'
 import { decodeDetails, fromStatusBytes } from '../../shared/rpc-status.js'
 import {
   cookiePairs,
@@ -304,6 +304,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     checkRequestHead({ method: 'GET', target: text, httpVersion: '1.1', rawHeaders: ['Host', text] }),
   checkRequestHeadSize: (text) =>
     checkRequestHeadSize({ method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: text.split(' ') }),
+  isLoopback,
   requestIdOf: (text) => requestIdOf(text, () => ''),
   routeQuery: (text) => routeQuery(text, READS.paged, 'id'),
   continueTrace: (text) => continueTrace(text, () => ''),
@@ -517,7 +518,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
     'readArguments SettingsError SettingsReader redactUrl loadProto createLogger unredacted logGrpc isRouteId ' +
     'ownerParameter TlsCertificates channelCredentials serverCredentials followFiles stateOf ' +
-    'isSecureUrl metadataUrl readOpenIdClient isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
+    'isSecureUrl metadataUrl readOpenIdClient parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
   'requests and bytes that are counted and handed on':
     'boundedText checkBodyLength isPreflight FairSemaphore openAdmin openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily FrameSender CallTable Deadlines CancellationSource throwIfAborted',
