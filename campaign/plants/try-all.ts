@@ -16,7 +16,8 @@ export async function tryAllPlants(seed: number, say: (line: string) => void): P
     await using planted = await PlantedSite.start(folder)
     for (const plant of PLANTS) {
       await planted.plant(plant)
-      const tried = await tryPlant(planted, { workloads: plant.workloads, seed, limit: LIMIT })
+      const { checker, workloads } = plant
+      const tried = await tryPlant(planted, { checker, workloads, seed, limit: LIMIT })
       const why = whyNotFound(plant, tried)
       if (why === undefined) found++
       const red = tried.red.map(({ checker, violations }) => `${checker} (${violations[0]?.what ?? ''})`)

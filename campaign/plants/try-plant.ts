@@ -35,7 +35,7 @@ class Hurried extends Client {
 }
 
 /**
- * Lets the clients of some workloads work, without any other fault, until a checker goes red or `limit` requests were sent, and
+ * Lets the clients of some workloads work, without any other fault, until the checker goes red or `limit` requests were sent, and
  * a few more. The clients rest while the checkers judge.
  */
 export async function tryPlant(
@@ -44,6 +44,8 @@ export async function tryPlant(
     readonly workloads: readonly string[]
     readonly seed: number
     readonly limit: number
+    /** The class of the checker that has to find something: the others may go red before it. Default: any. */
+    readonly checker?: string
     /** Default: true. Without, there are as many clients as in a campaign, and they think: nothing takes too long. */
     readonly inHurry?: boolean
   }
@@ -88,7 +90,8 @@ export async function tryPlant(
         })
       )
       const red = await judged(checkers(), exchanges, planted)
-      if (red.length > 0 || target === of.limit) return { requests: exchanges.length, red }
+      const isFound = red.some(({ checker }) => checker === (of.checker ?? checker))
+      if (isFound || target === of.limit) return { requests: exchanges.length, red }
     }
   } finally {
     for (const client of clients) client.end()

@@ -35,7 +35,8 @@ describe('A planted fault', function () {
   for (const plant of PLANTS) {
     it(`is found by ${plant.checker}: ${plant.name}`, async () => {
       await planted.plant(plant)
-      const tried = await tryPlant(planted, { workloads: plant.workloads, seed: SEED, limit: LIMIT })
+      const { checker, workloads } = plant
+      const tried = await tryPlant(planted, { checker, workloads, seed: SEED, limit: LIMIT })
       expect(whyNotFound(plant, tried)).to.equal(undefined)
     })
   }
