@@ -24,7 +24,7 @@ import { openApi } from './openapi/document.js'
 import { RESPONSE_HEADERS } from './openapi/responses.js'
 import { pageSession } from './renderer/destination.js'
 import { rendererProxy } from './renderer/renderer-proxy.js'
-import { backPressure, type OnRefusal, rateLimit } from './server/admission.js'
+import { backPressure, type OnRefusal, rateLimit, startUp } from './server/admission.js'
 import { CONNECTION_TIMEOUTS, Connections, type ConnectionTimeouts } from './server/connections.js'
 import { crossOrigin } from './server/cross-origin.js'
 import { Http2Listener, httpsServerFactory } from './server/http2.js'
@@ -55,6 +55,7 @@ export interface GatewayDeps {
   readonly config: GatewayConfig
   readonly data: DataClient
   readonly auth: AuthClient
+  /** Until it is described, requests but those for health are 503. */
   readonly catalogue: Catalogue
   readonly log: Logger
   /** Default: a key ring in the memory of this process. */
@@ -129,6 +130,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   if (maxEventLoopDelay > 0) await app.register(backPressure, { maxEventLoopDelay, log, onRefusal })
   // Heads and bodies above the limits of the contract are rejected.
   await app.register(requestLimits)
+  // Nothing but health is served before the data service has said what there is.
+  await app.register(startUp, { isDescribed: () => catalogue.isDescribed })
   // Paths without a route are rejected.
   await app.register(unknownPaths)
   // Requests of the application's operations are told from those of resources before their route.
@@ -140,7 +143,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
     await app.register(rendererProxy, { rendererUrl, catalogue, address, trustedProxies, session, log })
   }
 
-  const isReady = (): boolean => deps.stopping?.aborted !== true && data.isReachable()
+  const isReady = (): boolean => deps.stopping?.aborted !== true && catalogue.isDescribed && data.isReachable()
   const entityDeps = { data, catalogue, address, now }
   await app.register(
     async (routes) => {

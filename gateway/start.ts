@@ -64,7 +64,11 @@ async function serve(config: GatewayConfig): Promise<void> {
   const auth = new GrpcAuthClient(pool)
   try {
     log.info({ addresses: config.dataServiceAddresses }, 'asking the data service for its catalogue')
-    const catalogue = await Catalogue.open(data, log, stopping)
+    const catalogue = new Catalogue(data, log, stopping)
+    // The port is opened meanwhile, for those who ask for health.
+    const described = catalogue.describe().catch((error: unknown) => {
+      if (!stopping.aborted) throw error
+    })
     const keyRing = await openKeyRing(config.keyRing, log)
     const address = new PublicAddress(config)
     const deps = {
@@ -82,8 +86,13 @@ async function serve(config: GatewayConfig): Promise<void> {
     }
     const app = await buildGateway(deps)
     await app.listen({ host: config.host === 'localhost' ? '127.0.0.1' : config.host, port: config.port })
-    isReady = () => !stopping.aborted && data.isReachable()
-    log.info({ url: address.listening(app), publicBaseUrl: address.base }, 'listening')
+    isReady = () => !stopping.aborted && catalogue.isDescribed && data.isReachable()
+    const url = address.listening(app)
+    if (!catalogue.isDescribed)
+      log.info({ url }, 'health is told on the public port; other requests wait for the catalogue')
+    await Promise.race([described, aborted(stopping)])
+    // From here on requests are served.
+    if (!stopping.aborted) log.info({ url, publicBaseUrl: address.base }, 'listening')
     await aborted(stopping)
     if (config.drainTime > 0) {
       log.info({ drainTimeMs: config.drainTime }, 'draining')
@@ -96,6 +105,8 @@ async function serve(config: GatewayConfig): Promise<void> {
   } catch (error) {
     if (!stopping.aborted) throw error
   } finally {
+    // Where the port could not be had, nobody is to wait for the catalogue any longer.
+    stop.abort()
     pool.close()
     await tracing?.close()
     await admin?.close()

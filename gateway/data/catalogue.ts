@@ -28,6 +28,15 @@ interface Described {
   readonly anonymous: CatalogueSnapshot
 }
 
+const NOTHING: CatalogueSnapshot = {
+  digest: '',
+  resources: new Map(),
+  operations: [],
+  allowed: new Map(),
+  owner: '',
+  everyOwner: false
+}
+
 /**
  * The resources of the data service, and the application's operations. Routes look them up on every request, so that a changed catalogue needs no
  * restart of the gateway: the catalogue is fetched again each time a data service begins to serve. Documents for people
@@ -37,24 +46,39 @@ export class Catalogue {
   readonly #data: DataClient
   readonly #log: Logger
   readonly #signal: AbortSignal
-  #current: Described
-  #operationPaths: OperationPaths
+  #current: Described = { whole: NOTHING, anonymous: NOTHING }
+  #operationPaths = new OperationPaths([])
+  #isDescribed = false
   #refreshing = false
   #refreshAgain = false
 
   /** Waits until a data service has described itself, however long that takes. Rejects when the signal is aborted. */
   static async open(data: DataClient, log: Logger, signal: AbortSignal): Promise<Catalogue> {
-    const first = await describeWithRetries(data, log, signal)
-    return new Catalogue({ data, log, signal, first })
+    const catalogue = new Catalogue(data, log, signal)
+    await catalogue.describe()
+    return catalogue
   }
 
-  private constructor(from: { data: DataClient; log: Logger; signal: AbortSignal; first: Described }) {
-    this.#data = from.data
-    this.#log = from.log
-    this.#signal = from.signal
-    this.#current = from.first
-    this.#operationPaths = new OperationPaths(from.first.whole.operations)
+  /** It is empty until `describe` has resolved. */
+  constructor(data: DataClient, log: Logger, signal: AbortSignal) {
+    this.#data = data
+    this.#log = log
+    this.#signal = signal
+  }
+
+  /**
+   * Fills the catalogue, and from then on follows its changes. To be called once. Resolves when a data service has described
+   * itself, however long that takes. Rejects when the signal is aborted.
+   */
+  async describe(): Promise<void> {
+    this.#take(await describeWithRetries(this.#data, this.#log, this.#signal))
+    this.#isDescribed = true
     this.#data.onConnected(() => void this.#refresh())
+  }
+
+  /** Whether a data service has described itself. Until then no resource is known, and nothing can be said about any path. */
+  get isDescribed(): boolean {
+    return this.#isDescribed
   }
 
   /** Every resource with all its properties, for the routes. */
@@ -89,13 +113,17 @@ export class Catalogue {
       const described = await describeWithRetries(this.#data, this.#log, this.#signal).catch(() => undefined)
       const { whole, anonymous } = this.#current
       if (described === undefined) continue
-      this.#current = described
-      this.#operationPaths = new OperationPaths(described.whole.operations)
+      this.#take(described)
       const { digest, resources } = described.whole
       if (digest === whole.digest && described.anonymous.digest === anonymous.digest) continue
       this.#log.info({ digest, resources: resources.size }, 'catalogue changed')
     }
     this.#refreshing = false
+  }
+
+  #take(described: Described): void {
+    this.#current = described
+    this.#operationPaths = new OperationPaths(described.whole.operations)
   }
 }
 

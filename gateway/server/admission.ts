@@ -23,6 +23,13 @@ export function parseRateLimit(text: string): RateLimit | Error {
     : new Error('must be <count>/<seconds>, such as 600/60 for 600 requests a minute')
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route is served before a data service has described itself. */
+    atStart?: true
+  }
+}
+
 /** Called before a request is refused, to set the headers that its answer has whatever becomes of it. */
 export type OnRefusal = (request: FastifyRequest, reply: FastifyReply) => void
 
@@ -84,7 +91,7 @@ export class Overload extends Error {
 const FULL_HEAP = 0.9
 /** Milliseconds between two lines of the log that say that requests are refused. */
 const WARNING_INTERVAL = 10_000
-/** Seconds after which a refused client may try again. The delay is measured anew each second. */
+/** Seconds after which a refused client may try again. The delay is measured anew each second, and the data service asked again. */
 const RETRY_AFTER = 1
 
 /**
@@ -116,6 +123,24 @@ export const backPressure = fp<{ maxEventLoopDelay: number; log: Logger; onRefus
     })
   },
   { name: 'back-pressure', dependencies: ['request-identity'], fastify: '5.x' }
+)
+
+/**
+ * Refuses requests with 503 until the gateway knows what it serves: before that no path can be told from one that has nothing.
+ * Routes with `config: { atStart: true }` are served all the same.
+ */
+export const startUp = fp<{ isDescribed: () => boolean }>(
+  async (app, { isDescribed }) => {
+    app.addHook('onRequest', (request, _reply, done) => {
+      if (!isDescribed() && request.routeOptions.config.atStart !== true) {
+        throw new DomainError('upstream.unavailable', 'The gateway has just started, and waits for the data service.', {
+          retryAfter: RETRY_AFTER
+        })
+      }
+      done()
+    })
+  },
+  { name: 'start-up', dependencies: ['problem-responses', 'request-limits'], fastify: '5.x' }
 )
 
 /** For routes that are served whatever there is to do. */

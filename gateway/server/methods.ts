@@ -97,11 +97,15 @@ export const health = fp<{ isReady: () => boolean }>(
     ] as const
     for (const [url, isHealthy] of pages) {
       answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
-      app.get(url, { config: { rateLimit: false, pressureHandler: admitted } }, async (_request, reply) => {
-        if (!isHealthy()) throw new DomainError('upstream.unavailable', 'Requests cannot be served at the moment.')
-        reply.header('cache-control', 'no-store')
-        return { status: 'ok' }
-      })
+      app.get(
+        url,
+        { config: { atStart: true, rateLimit: false, pressureHandler: admitted } },
+        async (_request, reply) => {
+          if (!isHealthy()) throw new DomainError('upstream.unavailable', 'Requests cannot be served at the moment.')
+          reply.header('cache-control', 'no-store')
+          return { status: 'ok' }
+        }
+      )
     }
   },
   { name: 'health', dependencies: ['problem-responses'], fastify: '5.x' }

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { exchange, request, type HttpAnswer } from '../harness/http.js'
 import { GATEWAY, listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
+import { listenLocally } from '../harness/local-server.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { startPrivateServer, type PrivateServer } from '../runner/database-server.js'
+import { freePort } from '../runner/free-port.js'
 
 describe('health', function () {
   this.timeout(60_000)
@@ -168,6 +170,85 @@ describe('health', function () {
         }
       }
     }
+  })
+
+  it('is told by a gateway that starts before its data service, which serves nothing else until then', async () => {
+    const port = await freePort()
+    const gateway = startProcess(GATEWAY, {
+      GATEWAY_PORT: '0',
+      ADMIN_PORT: '0',
+      DATA_SERVICE_ADDRESS: `127.0.0.1:${port}`
+    })
+    const target = new URL(`tcp://${stack.dataAddress}`)
+    const way = createServer((client) => {
+      const upstream = connect({ host: target.hostname, port: Number(target.port) })
+      for (const [from, to] of [
+        [client, upstream],
+        [upstream, client]
+      ] as const) {
+        from.on('error', () => to.destroy())
+        from.pipe(to)
+      }
+    })
+    try {
+      const { url: told } = await gateway.logged(({ msg }) =>
+        String(msg).startsWith('health is told on the public port')
+      )
+      const url = String(told).replace(/\/$/, '')
+      for (const base of [url, await adminOf(gateway)]) {
+        expect((await request(`${base}/health/live`)).json(), base).to.deep.equal({ status: 'ok' })
+        await rejected(base)
+      }
+      for (const [method, path] of [
+        ['GET', '/products'],
+        ['GET', '/products/1'],
+        ['GET', '/no/such/path/at/all'],
+        ['GET', '/openapi.json'],
+        ['POST', '/auth/login'],
+        ['OPTIONS', '/products']
+      ] as const) {
+        const answer = await request(url + path, { method })
+        expect([answer.status, answer.header('retry-after')], path).to.deep.equal([503, '1'])
+        expect(answer.header('content-type'), path).to.equal('application/problem+json')
+        const { requestId, ...problem } = answer.json() as Record<string, unknown>
+        expect(requestId).to.equal(answer.header('x-request-id'))
+        expect(problem).to.deep.equal({
+          type: `${url}/problems/upstream.unavailable`,
+          title: 'The data service is unavailable',
+          status: 503,
+          detail: 'The gateway has just started, and waits for the data service.',
+          instance: path,
+          code: 'upstream.unavailable'
+        })
+      }
+      expect(gateway.logs().map(({ msg }) => msg)).not.to.include('listening')
+      await listenLocally(way, port)
+      expect(await listening(gateway, 'url')).to.equal(url)
+      for (const [path, status] of [
+        ['/products', 200],
+        ['/health/ready', 200],
+        ['/no/such/path/at/all', 404]
+      ] as const) {
+        expect((await request(url + path)).status, path).to.equal(status)
+      }
+    } finally {
+      way.close()
+      expect(await gateway.stop()).to.equal(0)
+    }
+  })
+
+  it('ends a gateway that still waits for its data service, and one whose port is taken', async () => {
+    const waiting = startProcess(GATEWAY, {
+      GATEWAY_PORT: '0',
+      DATA_SERVICE_ADDRESS: `127.0.0.1:${await freePort()}`
+    })
+    const { url } = await waiting.logged(({ msg }) => String(msg).startsWith('health is told on the public port'))
+    const taken = startProcess(GATEWAY, {
+      GATEWAY_PORT: new URL(String(url)).port,
+      DATA_SERVICE_ADDRESS: `127.0.0.1:${await freePort()}`
+    })
+    expect(await taken.ended).to.equal(1)
+    expect(await waiting.stop()).to.equal(0)
   })
 
   it('says that a process is ending while it finishes what is under way', async () => {
