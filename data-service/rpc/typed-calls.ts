@@ -7,7 +7,8 @@ import { makeCatalogue } from '../plan/model/catalogue.js'
 import type { GenericHandlers, TypedRpc } from '../typed-services/generic.js'
 import { fieldOf, type MessageType } from '../typed-services/schema.js'
 import { makeTypedPackage, type TypedPackage, type TypedServices } from '../typed-services/typed-package.js'
-import { type Message, scalarText } from '../typed-services/values.js'
+import { type Message, scalarText, UNKNOWN_FIELDS } from '../typed-services/values.js'
+import { IGNORED } from '../typed-services/typed-writes.js'
 import { describeCatalogue } from './describe.js'
 import { streamCall, unaryCall } from './grpc.js'
 import { intercept, type Interceptors, interceptStream, type Target } from './interceptors.js'
@@ -35,11 +36,18 @@ interface TypedCalls {
 /** The services for grpc-js. The codecs of their messages are made when the first call comes, since that takes a while. */
 export function typedCalls(typed: TypedPackage, generic: GenericHandlers, interceptors: Interceptors): TypedCalls[] {
   let root: protobuf.Root | undefined
-  const codecOf = ({ name }: MessageType): Codec => {
+  const codecOf = ({ name }: MessageType, namesUnknown = false): Codec => {
     root ??= rootOf(typed)
     const type = root.lookupType(`${typed.name}.${name}`)
+    const decode = (bytes: Uint8Array): Message => type.toObject(type.decode(bytes), DECODED)
     return {
-      decode: (bytes) => type.toObject(type.decode(bytes), DECODED),
+      decode: namesUnknown
+        ? (bytes) => {
+            const message = decode(bytes)
+            const unknown = unknownFields(type, bytes)
+            return unknown.length === 0 ? message : { ...message, [UNKNOWN_FIELDS]: unknown }
+          }
+        : decode,
       encode: (message) => Buffer.from(type.encode(type.fromObject(message)).finish())
     }
   }
@@ -57,6 +65,36 @@ interface Codec {
 
 /** Longs are texts, since a number does not hold them all; oneofs name the field that is set. */
 const DECODED = { longs: String, enums: String, arrays: true, oneofs: true }
+
+/** Names of unknown fields that a request can have. There is no need to tell all of them. */
+const MAX_UNKNOWN = 50
+
+/**
+ * The fields of an encoded message that its type does not have, by the fields that lead to them and their number:
+ * `product.lines[0].1023`. A decoded message has lost them.
+ */
+function unknownFields(
+  type: protobuf.Type,
+  bytes: Uint8Array,
+  { at, found }: { readonly at: string; readonly found: string[] } = { at: '', found: [] }
+): string[] {
+  const reader = protobuf.Reader.create(bytes)
+  const counts = new Map<number, number>()
+  while (reader.pos < reader.len && found.length < MAX_UNKNOWN) {
+    const tag = reader.uint32()
+    const number = tag >>> 3
+    const field = type.fieldsById[number]
+    const inner = field?.resolve().resolvedType
+    if (field === undefined) found.push(`${at}${number}`)
+    if (field !== undefined && inner instanceof protobuf.Type) {
+      const index = counts.get(number) ?? 0
+      counts.set(number, index + 1)
+      const place = `${at}${field.name}${field.repeated ? `[${index}]` : ''}.`
+      unknownFields(inner, reader.bytes(), { at: place, found })
+    } else reader.skipType(tag & 7)
+  }
+  return found
+}
 
 /** The types of the proto file, which imports nothing but these. Names of fields stay as they are written. */
 function rootOf(typed: TypedPackage): protobuf.Root {
@@ -77,10 +115,12 @@ export function typedDefinition(typed: TypedPackage): PackageDefinition {
 function methodOf(
   path: string,
   { request, response, streams }: TypedRpc,
-  codecOf: (type: MessageType) => Codec
+  codecOf: (type: MessageType, namesUnknown?: boolean) => Codec
 ): MethodDefinition<Message, Message> {
   let codecs: { readonly request: Codec; readonly response: Codec } | undefined
-  const made = (): typeof codecs & {} => (codecs ??= { request: codecOf(request), response: codecOf(response) })
+  const namesUnknown = response.fields.some(({ key }) => key === IGNORED.key)
+  const made = (): typeof codecs & {} =>
+    (codecs ??= { request: codecOf(request, namesUnknown), response: codecOf(response) })
   return {
     path,
     requestStream: false,

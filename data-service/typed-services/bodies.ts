@@ -12,8 +12,8 @@ export interface WrittenBody {
 
 /**
  * The body that a message stands for: a member for each field that is present. `names` are paths of a field mask, of which
- * each is a member, null where the field is absent; a path that the message does not have is a member too, since the
- * service says what it takes.
+ * each is a member, null where the field is absent. A path that the message does not have is a member too, since the
+ * service says what it takes; `unknownPaths` finds those.
  */
 export function writeBody(row: RowType, message: Message, names: BodyNames = {}): WrittenBody {
   const malformed: string[] = []
@@ -24,6 +24,22 @@ export function writeBody(row: RowType, message: Message, names: BodyNames = {})
   const keys = new Set([...chosen, ...nulls.map(keyOf)])
   const kept = Array.from(keys, (key) => `${JSON.stringify(key)}:${written.get(key) ?? 'null'}`)
   return { text: `{${kept.join()}}`, malformed }
+}
+
+/** Paths of a field mask that name no field of the message, and no member of its JSON. */
+export function unknownPaths({ members }: RowType, paths: readonly string[]): string[] {
+  return paths.filter((path) => !members.some(({ key, field }) => field === path || key === path))
+}
+
+/** Fields that are present and that the paths of a field mask leave out, as they are called in the proto. */
+export function fieldsBeside({ members }: RowType, message: Message, paths: readonly string[]): string[] {
+  const left = members.filter(({ key, field }) => !paths.includes(field) && !paths.includes(key))
+  return left.flatMap(({ field }) => (isPresent(message[field]) ? [field] : []))
+}
+
+/** An absent list and an empty one are the same in a message. */
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
 }
 
 interface BodyNames {

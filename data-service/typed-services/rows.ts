@@ -256,10 +256,14 @@ export interface ResourceTypes {
   readonly idType: ValueType
 }
 
-/** The id as it stands in a path; empty where none was sent, which is no id. */
+/** Types of which an absent field without presence is the number 0. */
+const NUMBERS: ReadonlySet<string> = new Set(['int32', 'int64', 'uint64', 'double'])
+
+/** The id as it stands in a path; empty where none was sent, which is no id. A number that was not sent is 0. */
 export function idText({ idType }: ResourceTypes, type: MessageType, request: Message): string {
   const id = request[fieldOf(type, 'id')]
-  return id === undefined ? '' : idType.toText(id)
+  if (id === undefined) return NUMBERS.has(idType.proto) ? '0' : ''
+  return idType.toText(id)
 }
 
 /** The owner whose rows are asked for, where the resource has an owner filter. */

@@ -6,8 +6,8 @@ import { makeParameters } from './queries.js'
 import { makeAnswer, makeObject, readRow, type RowType } from './rows.js'
 import { type EnumType, makeMessage, type MessageType, pascalCase, snakeCase } from './schema.js'
 import { parsed } from './typed-reads.js'
-import { IGNORED, KEY, NULLS, pathsOf, REPLAYED, STRICT, withBody } from './typed-writes.js'
-import { type Message, scalarText } from './values.js'
+import { commonOf, IGNORED, KEY, NULLS, pathsOf, REPLAYED, STRICT, withBody } from './typed-writes.js'
+import type { Message } from './values.js'
 
 /** Fields of a request that no parameter is called by. */
 const OWN_FIELDS = ['body', 'strict', 'null_mask', 'idempotency_key']
@@ -52,20 +52,22 @@ export function operationRpc(numbers: Numbers, operation: Operation): TypedRpc {
     streams: false,
     async handle(generic, context, message) {
       const sent = (message['body'] ?? {}) as Message // Of our own codec.
-      const key = message['idempotency_key']
+      // A parameter of the operation may be called owner.
+      const { unused, ownerParameter: _, ...common } = commonOf(message)
       const call = {
         operation: operationName,
         path: path.texts(request, message),
         query: query.texts(request, message),
-        strict: message['strict'] === true,
-        unplaced: null,
-        ...(key === undefined ? {} : { idempotencyKey: scalarText(key) })
+        ...common
       }
       const { json, replayed, ignoredMembers } = await withBody(
         body === undefined ? NO_BODY : writeBody(body, sent, { nulls: pathsOf(message, 'null_mask') }),
         (bytes) => generic.Call(context, { ...call, body: bytes })
       )
-      return { ...answer.read(json), ...(isRead ? {} : { replayed, ignored_members: ignoredMembers }) }
+      return {
+        ...answer.read(json),
+        ...(isRead ? {} : { replayed, ignored_members: [...(ignoredMembers ?? []), ...unused] })
+      }
     }
   }
 }

@@ -1,12 +1,12 @@
 import { DomainError } from '../../shared/errors.js'
 import type { Action } from '../../shared/gen/entity/v1/Action.js'
 import type { Precondition__Output } from '../../shared/gen/entity/v1/Precondition.js'
-import { writeBody, type WrittenBody } from './bodies.js'
+import { fieldsBeside, unknownPaths, writeBody, type WrittenBody } from './bodies.js'
 import type { TypedRpc } from './generic.js'
 import { idText, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes } from './rows.js'
 import { type FieldSpec, makeMessage, pascalCase, snakeCase } from './schema.js'
 import { parsed, rowField } from './typed-reads.js'
-import { elementsOf, type Message, scalarText } from './values.js'
+import { elementsOf, type Message, scalarText, UNKNOWN_FIELDS } from './values.js'
 
 // The writes of a typed service: messages, and what each is in the generic service. A body is the JSON of the fields that
 // are present; what may be in it is judged by the parser of bodies, as for every other caller.
@@ -46,7 +46,8 @@ export const IGNORED: FieldSpec = {
   key: 'ignored_members',
   type: 'string',
   label: 'repeated',
-  comment: 'Members of the body that the request does not take, by their names in JSON.'
+  comment:
+    'What was sent and not used: members of the body by their names in JSON, and unknown fields by number, `product.1023`.'
 }
 
 /** An answer of the generic service to a write of one row. */
@@ -61,10 +62,14 @@ function rowResponse({ numbers, row }: ResourceTypes, name: string): Pick<TypedR
   return { response: makeMessage(numbers, declared, [rowField(row), REPLAYED, IGNORED]) }
 }
 
-function rowAnswer({ row }: ResourceTypes, { record, ignoredMembers, replayed }: WriteAnswer): Message {
+function rowAnswer(
+  { row }: ResourceTypes,
+  { record, ignoredMembers = [], replayed }: WriteAnswer,
+  unused: readonly string[]
+): Message {
   return {
     [snakeCase(row.message.name)]: readRow(row, parsed(record?.json)),
-    ignored_members: ignoredMembers,
+    ignored_members: [...ignoredMembers, ...unused],
     replayed
   }
 }
@@ -88,8 +93,10 @@ export function createRpc(types: ResourceTypes): TypedRpc {
     streams: false,
     async handle(generic, context, request) {
       const body = writeBody(row, rowIn(types, request), { nulls: pathsOf(request, 'null_mask') })
-      const common = { resource: types.name, linkBase: '', ...commonOf(request) }
-      return rowAnswer(types, await withBody(body, (bytes) => generic.Create(context, { ...common, body: bytes })))
+      const { unused, ...sent } = commonOf(request)
+      const common = { resource: types.name, linkBase: '', ...sent }
+      const answer = await withBody(body, (bytes) => generic.Create(context, { ...common, body: bytes }))
+      return rowAnswer(types, answer, unused)
     }
   }
 }
@@ -116,18 +123,19 @@ export function batchCreateRpc(types: ResourceTypes): TypedRpc {
     ]),
     streams: false,
     async handle(generic, context, request) {
-      const sent = (request[rows] ?? []) as readonly Message[] // Of our own codec.
-      const bodies = sent.map((one) => writeBody(row, one))
+      const messages = (request[rows] ?? []) as readonly Message[] // Of our own codec.
+      const bodies = messages.map((one) => writeBody(row, one))
       const body = {
         text: `[${bodies.map(({ text }) => text).join()}]`,
         malformed: bodies.flatMap(({ malformed }, index) => malformed.map((pointer) => `/${index}${pointer}`))
       }
-      const common = { resource: types.name, ...commonOf(request) }
+      const { unused, ...sent } = commonOf(request)
+      const common = { resource: types.name, ...sent }
       const answer = await withBody(body, (bytes) => generic.CreateBatch(context, { ...common, body: bytes }))
       const found = parsed(answer.json)
       return {
         [rows]: elementsOf(found).map((one) => readRow(row, one)),
-        ignored_members: answer.ignoredMembers,
+        ignored_members: [...(answer.ignoredMembers ?? []), ...unused],
         replayed: answer.replayed
       }
     }
@@ -146,7 +154,8 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
     key: 'update_mask',
     type: 'google.protobuf.FieldMask',
     label: 'plain',
-    comment: 'Fields that are set; one that is absent in the row becomes null. Without it, those that are present.'
+    comment:
+      'Fields that are set; one that is absent in the row becomes null. Without it, those that are present; `*` is all.'
   }
   const isPatch = verb === 'Update'
   const requestType = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
@@ -169,19 +178,25 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
     ...rowResponse(types, name),
     streams: false,
     async handle(generic, context, request) {
-      const paths = pathsOf(request, 'update_mask')
-      const body = writeBody(row, rowIn(types, request), {
-        only: isPatch && paths.length > 0 ? paths : undefined,
-        nulls: pathsOf(request, 'null_mask')
+      const message = rowIn(types, request)
+      const paths = isPatch ? pathsOf(request, 'update_mask') : []
+      const isWhole = paths.length === 1 && paths[0] === EVERY_FIELD
+      const only = paths.length === 0 || isWhole ? undefined : paths
+      const body = writeBody(row, message, { only, nulls: pathsOf(request, 'null_mask') })
+      const rowName = snakeCase(row.message.name)
+      const { unused, ...sent } = commonOf(request, {
+        beside: only === undefined ? [] : fieldsBeside(row, message, only).map((field) => `${rowName}.${field}`),
+        wrong: only === undefined ? [] : unknownPaths(row, only).map((path) => `update_mask.${path}`)
       })
       const common = {
         resource: types.name,
         id: idText(types, requestType, request),
         precondition: precondition(request),
-        mergePatch: isPatch,
-        ...commonOf(request)
+        mergePatch: isPatch && !isWhole,
+        ...sent
       }
-      return rowAnswer(types, await withBody(body, (bytes) => generic.Update(context, { ...common, body: bytes })))
+      const answer = await withBody(body, (bytes) => generic.Update(context, { ...common, body: bytes }))
+      return rowAnswer(types, answer, unused)
     }
   }
 }
@@ -251,16 +266,18 @@ export function actionRpc(types: ResourceTypes, action: Action): TypedRpc {
     ...rowResponse(types, name),
     streams: false,
     async handle(generic, context, request) {
-      const sent = (request['input'] ?? {}) as Message // Of our own codec.
-      const written = writeBody(body, sent, { nulls: pathsOf(request, 'null_mask') })
+      const input = (request['input'] ?? {}) as Message // Of our own codec.
+      const written = writeBody(body, input, { nulls: pathsOf(request, 'null_mask') })
+      const { unused, ...sent } = commonOf(request)
       const common = {
         resource: types.name,
         id: idText(types, requestType, request),
         action: actionName,
         precondition: precondition(request),
-        ...commonOf(request)
+        ...sent
       }
-      return rowAnswer(types, await withBody(written, (bytes) => generic.Act(context, { ...common, body: bytes })))
+      const answer = await withBody(written, (bytes) => generic.Act(context, { ...common, body: bytes }))
+      return rowAnswer(types, answer, unused)
     }
   }
 }
@@ -281,16 +298,36 @@ function precondition(request: Message): Precondition__Output {
   return { kind: 'PRECONDITION_KIND_TAGS', versions: [version] }
 }
 
-function commonOf(request: Message): {
+/** A mask of this path alone stands for all fields (https://google.aip.dev/134). */
+const EVERY_FIELD = '*'
+
+/** Names of what a request has and does not take, besides its unknown fields. */
+interface Untaken {
+  /** Fields of the row that its mask leaves out. */
+  readonly beside?: readonly string[]
+  /** What is rejected without strictness too. */
+  readonly wrong?: readonly string[]
+}
+
+/** What all writes take. `unused` are the fields that are neither taken nor rejected. */
+export function commonOf(
+  request: Message,
+  { beside = [], wrong = [] }: Untaken = {}
+): {
   readonly strict: boolean
-  readonly unplaced: null
+  readonly unplaced: { readonly parameters: string[] } | null
   readonly idempotencyKey?: string
   readonly ownerParameter?: string
+  readonly unused: readonly string[]
 } {
   const key = request['idempotency_key']
+  const strict = request['strict'] === true
+  const unused = [...(request[UNKNOWN_FIELDS] ?? []), ...beside]
+  const rejected = strict ? [...wrong, ...unused] : wrong
   return {
-    strict: request['strict'] === true,
-    unplaced: null,
+    strict,
+    unused,
+    unplaced: rejected.length === 0 ? null : { parameters: [...rejected] },
     ...(key === undefined ? {} : { idempotencyKey: scalarText(key) }),
     ...ownerOf(request)
   }

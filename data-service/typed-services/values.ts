@@ -6,7 +6,10 @@ import type { EnumType } from './schema.js'
 // here: what a property does not take is passed on, in a form that the parser of requests rejects in its own words.
 
 /** A message as its codec decodes it: longs are strings, enums the names of their values, absent fields undefined. */
-export type Message = Readonly<Record<string, unknown>>
+export type Message = Readonly<Record<string, unknown>> & { readonly [UNKNOWN_FIELDS]?: readonly string[] }
+
+/** Fields of a decoded request that its message type does not have, within it at any depth: `product.1023`. */
+export const UNKNOWN_FIELDS = Symbol('unknown fields')
 
 /** A type of value, between its form in JSON (contract.md section 3) and its form in a message. */
 export interface ValueType {

@@ -4,6 +4,7 @@ import {
   type GrpcObject,
   loadPackageDefinition,
   Metadata,
+  type ServiceDefinition,
   type ServiceError
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
@@ -43,10 +44,15 @@ export function failureOf(error: unknown): Failed {
   return { reason: info.reason, violations: info.violations.map(({ field, reason }) => [field, reason]) }
 }
 
+type ClientType = (new (address: string, credentials: object) => Client & Methods) & {
+  readonly service: ServiceDefinition
+}
+
 /** A caller of one typed service of an application, that knows nothing but its proto file. */
 export class TypedClient {
   readonly methods: Methods
   readonly #client: Client
+  readonly #service: ServiceDefinition
 
   constructor(application: Application, service: string, address: string) {
     const folder = mkdtempSync(join(tmpdir(), 'typed-client-'))
@@ -60,10 +66,11 @@ export class TypedClient {
       const loaded = name
         .split('.')
         .reduce((object, part) => object[part] as GrpcObject, loadPackageDefinition(loadSync(file, options)))
-      const Service = loaded[service] as unknown as new (address: string, credentials: object) => Client & Methods // As proto-loader makes it of the file.
+      const Service = loaded[service] as unknown as ClientType // As proto-loader makes it of the file.
       const made = new Service(address, credentials.createInsecure())
       this.methods = made
       this.#client = made
+      this.#service = Service.service
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
@@ -83,6 +90,34 @@ export class TypedClient {
       if (rpc === undefined) throw new TypeError(`There is no rpc ${method}`)
       rpc(request, metadata, options, (error, answer = {}) => (error === null ? resolve(answer) : reject(error)))
     })
+  }
+
+  encode(method: string, request: Message): Buffer {
+    return this.#definition(method).requestSerialize(request)
+  }
+
+  /** A call with any bytes in place of its message. */
+  send(method: string, bytes: Buffer, token?: string): Promise<Message> {
+    const definition = this.#definition(method)
+    const metadata = new Metadata()
+    if (token !== undefined) metadata.set('authorization', `Bearer ${token}`)
+    return new Promise((resolve, reject) => {
+      this.#client.makeUnaryRequest(
+        definition.path,
+        (sent: Buffer) => sent,
+        (answer) => definition.responseDeserialize(answer) as Message,
+        bytes,
+        metadata,
+        { deadline: Date.now() + 20_000 },
+        (error, answer = {}) => (error === null ? resolve(answer) : reject(error))
+      )
+    })
+  }
+
+  #definition(method: string): ServiceDefinition[string] {
+    const definition = this.#service[method]
+    if (definition === undefined) throw new TypeError(`There is no rpc ${method}`)
+    return definition
   }
 
   /** How the call fails; `none` for one that does not. */

@@ -50,6 +50,16 @@ describeLibrary('typed keys, actions, lookups, reads and operations', (store) =>
   })
   after(() => clients.forEach((client) => client.close()))
 
+  it('find a row whose number is 0, which a message without presence does not hold', async () => {
+    await post('/barcodes', { id: '0', publicationId: BOOK, note: 'none' })
+    const { barcode } = (await call('BarcodeService.GetBarcode', { id: '0' })) as { readonly barcode: Message }
+    expect(barcode).to.include({ id: '0', note: 'none' })
+    const changed = { id: '0', row_version: barcode['row_version'], barcode: { note: 'zero' } }
+    expect((await call('BarcodeService.UpdateBarcode', changed))['barcode']).to.include({ id: '0', note: 'zero' })
+    await call('BarcodeService.DeleteBarcode', { id: '0' })
+    expect((await failed('BarcodeService.GetBarcode', { id: '0' })).reason).to.equal('not-found')
+  })
+
   describe('a key of several columns', () => {
     it('is one text: rows are created, read and replaced by it', async () => {
       const sent = {

@@ -1,5 +1,6 @@
 import { Metadata } from '@grpc/grpc-js'
 import { expect } from 'chai'
+import protobuf from 'protobufjs'
 import { describedPackage } from '../../data-service/rpc/typed-calls.js'
 import { json } from '../api/http-call.js'
 import { type Failed, failureOf, type Message, TypedClient } from '../harness/typed-client.js'
@@ -41,6 +42,11 @@ const SENT = {
   story: 'a,"b"',
   essay: ''
 }
+
+/** The tag of field 1 with a message: the row of a request. */
+const READING_TAG = 10
+/** One of the readings of a batch, with nothing but the unknown field 1023. */
+const BATCH_READING = Buffer.from([READING_TAG, 6, 0xfa, 0x3f, 3, 0x61, 0x62, 0x63])
 
 describeLibrary('typed services', (store) => {
   let client: TypedClient
@@ -230,6 +236,74 @@ describeLibrary('typed services', (store) => {
       'body:/details',
       'body:/measuredAt'
     ])
+  })
+
+  it('name what they do not take, and reject it where they are strict', async () => {
+    // Field 1023 with the text abc, in the request and within its reading.
+    const extra = Buffer.from([0xfa, 0x3f, 3, 0x61, 0x62, 0x63])
+    const withUnknown = (request: Message): Buffer => {
+      const sent = row({ serial: '20', measured_at: { seconds: '20' } })
+      const reader = protobuf.Reader.create(client.encode('CreateReading', sent))
+      reader.uint32()
+      const reading = Buffer.concat([reader.bytes(), extra])
+      const ofReading = protobuf.Writer.create().uint32(READING_TAG).bytes(reading).finish()
+      return Buffer.concat([ofReading, client.encode('CreateReading', request), extra])
+    }
+    const token = store.tokenOf({ ...LIBRARIAN })
+    const before = await idsOf({})
+    const unknown = ['reading.1023', '1023']
+    const rejected = await client.send('CreateReading', withUnknown({ strict: true }), token).catch(failureOf)
+    expect(rejected).to.deep.equal({
+      reason: 'parameter.unknown',
+      violations: unknown.map((name) => [`query:${name}`, 'parameter.unknown'])
+    })
+    expect(await idsOf({})).to.deep.equal(before)
+    const created = await client.send('CreateReading', withUnknown({}), token)
+    const { reading, ignored_members: ignored } = created as { reading: Message; ignored_members: unknown }
+    expect(ignored).to.deep.equal(unknown)
+    const { id, row_version: version } = reading
+    const two = [client.encode('BatchCreateReadings', { readings: [SENT, SENT], strict: true }), BATCH_READING, extra]
+    const batch = await client.send('BatchCreateReadings', Buffer.concat(two), token).catch(failureOf)
+    expect(batch).to.have.property('violations').that.deep.includes(['query:readings[2].1023', 'parameter.unknown'])
+    const masked = { id, row_version: version, reading: { floor: 3, depth: 4 }, update_mask: { paths: ['depth'] } }
+    expect(await failed('UpdateReading', { ...masked, strict: true })).to.deep.equal({
+      reason: 'parameter.unknown',
+      violations: [['query:reading.floor', 'parameter.unknown']]
+    })
+    const updated = await unary('UpdateReading', masked)
+    expect(updated['ignored_members']).to.deep.equal(['reading.floor'])
+    expect(updated['reading']).to.deep.include({ floor: 0, depth: 4 })
+    await unary('DeleteReading', { id })
+  })
+
+  it('update the fields of a mask, every field by that of a star, and none by one that is unknown', async () => {
+    const { reading } = (await unary(
+      'CreateReading',
+      row({ serial: '21', floor: 5, measured_at: { seconds: '21' } })
+    )) as { readonly reading: Message }
+    const { id, row_version: version } = reading
+    const update = (paths: readonly string[], sent: Message): Message => ({
+      id,
+      row_version: version,
+      reading: sent,
+      update_mask: { paths }
+    })
+    for (const paths of [['WEIGHT_GRAMS'], ['floor', '*'], ['floor.x']]) {
+      expect(await failed('UpdateReading', update(paths, { floor: 1 })), String(paths)).to.deep.equal({
+        reason: 'parameter.unknown',
+        violations: [[`query:update_mask.${paths.at(-1) ?? ''}`, 'parameter.unknown']]
+      })
+    }
+    expect((await unary('GetReading', { id }))['reading']).to.deep.equal(reading)
+    const { notes: _, ...whole } = { ...SENT, serial: '21', floor: 6, measured_at: { seconds: '21' } }
+    const updated = await unary('UpdateReading', update(['*'], whole))
+    const { notes, floor } = updated['reading'] as Message
+    expect({ notes, floor, ignored: updated['ignored_members'] }).to.deep.equal({
+      notes: undefined,
+      floor: 6,
+      ignored: ['kind']
+    })
+    await unary('DeleteReading', { id })
   })
 
   it('ask who calls before they look at anything else', async () => {
