@@ -40,8 +40,6 @@ async function tried(
 ): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), 'campaign-'))
   const { snapshotIsolation } = topology
-  if (topology.database === undefined)
-    return { topology: topology.name, notTried: 'the campaign does not start such a cluster yet.' }
   const started = await startDatabase(topology.database, {
     folder,
     progress,
@@ -71,11 +69,14 @@ async function triedOn(
 ): Promise<Report> {
   const { topology, options, folder, out, progress } = parts
   const began = new Date().toISOString()
+  // Data services take everybody else's rights from their folder, and servers of a cluster have a user of their own.
+  const dataDir = join(folder, 'site')
+  await mkdir(dataDir)
   const node = (service: number): number => service % Math.max(1, database.nodes.length)
   const neighbours = await startNeighbours()
   try {
     const site = await startSite({
-      folder,
+      folder: dataDir,
       gateways: options.gateways,
       services: options.services ?? topology.services,
       databaseUrl: (n) => database.urls(node(n)).url,

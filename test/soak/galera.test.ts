@@ -91,6 +91,20 @@ describe(`a Galera cluster of three nodes, ${ROUNDS} rounds,`, function () {
     expectProblem(answer, { ...expected, base: String(base) })
   }
 
+  it('shows every acknowledged write to a read on the other node at once', async () => {
+    for (let round = 1; round <= ROUNDS * 5; round++) {
+      const order = await send(round, 'ada POST /orders', { body: { lines: [{ productId: 1, quantity: 1 }] } })
+      expect(order.status, order.text).to.equal(201)
+      const path = `/orders/${idOf(order)}`
+      const read = await send(round + 1, `ada GET ${path}`)
+      expect([read.status, etagOf(read)], `round ${round}`).to.deep.equal([200, etagOf(order)])
+      const paid = await send(round + 1, `ada PUT ${path}/pay`, { ifMatch: etagOf(order), body: {} })
+      expect(paid.status, paid.text).to.equal(200)
+      const again = await send(round, `ada GET ${path}`)
+      expect(rowIn(again)['status'], `round ${round}`).to.equal('paid')
+    }
+  })
+
   it('cancels no order while its invoice is issued on another node', async () => {
     for (let round = 1; round <= ROUNDS; round++) {
       const order = `/orders/${await ordered()}`

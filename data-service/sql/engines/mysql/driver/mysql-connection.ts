@@ -109,6 +109,12 @@ export function collationOf(server: MysqlServer): string {
 /** Bytes: the keys of some 2000 characters. */
 const MAX_SORT_LENGTH = 65_536
 
+/**
+ * A read and the beginning of a transaction on a node of Galera wait until the node has applied what any node had
+ * acknowledged before. What the server asks for besides stays. docs/decisions/052.
+ */
+const WAIT_FOR_OTHER_NODES = 'SET SESSION wsrep_sync_wait = @@SESSION.wsrep_sync_wait | 1'
+
 /** The first statements of a new connection. */
 function sessionStatements(server: MysqlServer): readonly string[] {
   const collation = collationOf(server)
@@ -132,6 +138,7 @@ export async function prepareSession(connection: Connection): Promise<void> {
   const server = serverOf(variables.get('version') ?? '')
   for (const statement of sessionStatements(server)) await connection.promise().query(statement)
   const isNode = variables.get('wsrep_on') === 'ON' && !['', 'none'].includes(variables.get('wsrep_provider') ?? '')
+  if (isNode) await connection.promise().query(WAIT_FOR_OTHER_NODES)
   const index = isNode ? Number((await namedValues(connection, WHICH_NODE)).get('wsrep_local_index')) : undefined
   servers.set(connection, { server, node: index !== undefined && Number.isNaN(index) ? 0 : index })
 }
