@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Application } from '../data-service/application.js'
 import { readConfig } from '../data-service/config.js'
-import { type ConfiguredDatabase, openDatabase, openExisting, openFailure } from '../data-service/sql/connect.js'
+import { type ConfiguredDatabase, openDatabase, openFailure, openUnchanged } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { namesOfOwn, type OwnNames, type OwnTables, ownTables } from '../data-service/sql/engines/own-tables.js'
 import { type Difference, difference, type DifferenceOptions } from '../data-service/sql/schema/difference.js'
@@ -188,30 +187,35 @@ async function eachStore(
   for (const store of storesOf(application)) {
     const configured: ConfiguredDatabase | undefined = config.databases[store.which]
     if (configured === undefined) continue
-    let database: Database | undefined
-    let standIn: string | undefined
-    try {
-      if (!makesDatabases) database = await openExisting(configured.url, config.databasePoolSize)
-      if (!makesDatabases && database === undefined) standIn = await mkdtemp(join(tmpdir(), 'migrate-'))
-      const url = standIn === undefined ? configured.url : `sqlite:${join(standIn, 'empty.sqlite')}`
-      database ??= await openDatabase(url, config.databasePoolSize)
+    const { setting, url } = configured
+    const run = async (database: Database): Promise<number> => {
       const names = store.which === 'primary' ? config.ownNames : { ...config.ownNames, schema: undefined }
       const tables = await findOwnTables(database, names, store.own)
-      const { setting } = configured
-      const all = allOf(store, tables)
-      code = Math.max(code, await work({ ...store, all, tables, database, setting, application }))
+      return await work({ ...store, all: allOf(store, tables), tables, database, setting, application })
+    }
+    try {
+      code = Math.max(
+        code,
+        await (makesDatabases ? opened(url, config.databasePoolSize, run) : openUnchanged(url, run))
+      )
     } catch (error) {
       throw openFailure(error, configured)
-    } finally {
-      await database?.sequelize.close()
-      if (standIn !== undefined) await rm(standIn, { recursive: true, force: true })
     }
   }
   return code
 }
 
-/** Of `eachStore`: a SQLite file that does not exist is not made, and taken as an empty one. */
+/** Of `eachStore`: a database that does not exist is not made, and taken as an empty one. */
 const READS = { makesDatabases: false }
+
+async function opened(url: string, poolSize: number, work: (database: Database) => Promise<number>): Promise<number> {
+  const database = await openDatabase(url, poolSize)
+  try {
+    return await work(database)
+  } finally {
+    await database.sequelize.close()
+  }
+}
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`)

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
 import type { MigrationError } from 'umzug'
@@ -22,6 +25,22 @@ export async function openDatabase(url: string, poolSize: number): Promise<Datab
   const location = locateDatabase(url)
   await location.prepare()
   return location.open(poolSize)
+}
+
+/** Opens a database that is there. In the place of one that is not, `work` gets an empty one, of which nothing is left. */
+export async function openUnchanged<Result>(
+  url: string,
+  work: (database: Database) => Promise<Result>
+): Promise<Result> {
+  const location = locateDatabase(url)
+  const folder = (await location.exists()) ? undefined : await mkdtemp(join(tmpdir(), 'database-'))
+  const database = (folder === undefined ? location : location.standIn(folder)).open()
+  try {
+    return await work(database)
+  } finally {
+    await database.sequelize.close()
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  }
 }
 
 /** Opens a database that is there, and makes nothing. undefined where there is none. */

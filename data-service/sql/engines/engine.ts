@@ -39,6 +39,8 @@ export interface DatabaseLocation {
   readonly spelling: string
   /** Whether there is something to open. A server answers that itself, when it is asked. */
   exists(): Promise<boolean>
+  /** An empty database of this kind in a folder of the caller's, to be shown in the place of one that does not exist. */
+  standIn(folder: string): DatabaseLocation
   /** Makes what the database needs before it can be opened, such as the folder of its file. */
   prepare(): Promise<void>
   /**

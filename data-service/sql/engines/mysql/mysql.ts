@@ -201,6 +201,11 @@ class MysqlLocation implements DatabaseLocation {
     return Promise.resolve(true)
   }
 
+  /** The server itself says whether the database is there. */
+  standIn(): DatabaseLocation {
+    return this
+  }
+
   /** Nothing to make: the operator creates the database. */
   prepare(): Promise<void> {
     return Promise.resolve()

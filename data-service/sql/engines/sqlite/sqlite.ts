@@ -1,5 +1,5 @@
 import { stat, statfs } from 'node:fs/promises'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { QueryTypes, Sequelize, Transaction } from 'sequelize'
 import { makeFolder } from '../../../../shared/files.js'
 import {
@@ -82,6 +82,10 @@ class SqliteLocation implements DatabaseLocation {
   async exists(): Promise<boolean> {
     const file = await stat(this.#file).catch(() => undefined)
     return file !== undefined
+  }
+
+  standIn(folder: string): DatabaseLocation {
+    return new SqliteLocation(join(folder, 'empty.sqlite'))
   }
 
   async prepare(): Promise<void> {
