@@ -32,6 +32,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/introspect.md': 'they name a server of somebody else; test/introspect runs the same commands',
   'docs/migrations.md': 'they write into examples/store; test/cli and test/introspect run the same commands',
   'docs/operations.md': 'they name servers and keys of a deployment',
+  'docs/reliability.md': 'test/campaign runs the command, for a shorter time',
   'docs/testing.md': 'they install packages; test/package runs them in an application',
   'docs/tour.md': 'readme.test.ts beside this file',
   'docs/versions.md': 'test/package runs it, and test/fitness compares the numbers',
