@@ -27,32 +27,20 @@ import { callerGone, type IncomingCall, type Intercepted, timeOut } from './inte
 
 // The data service's end of CallStreamService (proto/transport/v1/call_stream.proto).
 
-/** A unary rpc from and to the bytes of its messages. Rejects with a DomainError, or a MalformedRequest. */
+/** A unary rpc from and to the bytes of its messages. Rejects with a DomainError. */
 export type FramedMethod = (call: IncomingCall, request: Buffer) => Promise<Buffer>
-
-/** The bytes of a request are not those of its message. */
-class MalformedRequest extends Error {
-  override readonly name = 'MalformedRequest'
-}
 
 /** The handlers of a service by the names of their rpcs, where the tie of each to the messages of its rpc is lost. */
 export type UntypedHandlers = Readonly<Record<string, Intercepted<object, object>>>
 
-/** The handlers as they are called from a stream, by the full names of their rpcs. */
+/** The handlers as they are called from a stream, by the full names of their rpcs. `service` is one of `withUndecodable`. */
 export function framedMethods(service: ServiceDefinition, handlers: UntypedHandlers): [string, FramedMethod][] {
   return Object.entries(handlers).map(([name, handler]) => {
     // The definition has lost the types of the messages, which the handlers tell.
     const rpc = service[name] as MethodDefinition<object, object> | undefined
     if (rpc === undefined) throw new TypeError(`The service has no rpc ${name}`)
     const { path, requestDeserialize, responseSerialize } = rpc
-    const decode = (bytes: Buffer): object => {
-      try {
-        return requestDeserialize(bytes)
-      } catch (error) {
-        throw new MalformedRequest('The request is no message of its rpc.', { cause: error })
-      }
-    }
-    return [path, async (call, bytes) => responseSerialize(await handler(call, decode(bytes)))]
+    return [path, async (call, bytes) => responseSerialize(await handler(call, requestDeserialize(bytes)))]
   })
 }
 
@@ -214,10 +202,7 @@ class ServedStream implements RequestFrames {
     this.#running -= 1
     if (this.#calls.get(call.id) !== call) return
     this.#calls.delete(call.id)
-    const failure =
-      error instanceof MalformedRequest
-        ? transportStatusBytes(status.INTERNAL, error.message)
-        : toStatusBytes(asDomainError(error))
+    const failure = toStatusBytes(asDomainError(error))
     this.#sendTimes(call)
     this.#sender.send(new FailureFrame(call.id, failure))
     this.#endIfDone()

@@ -1,10 +1,13 @@
+import type { Http2Server } from 'node:http2'
 import { isIP } from 'node:net'
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
   Metadata,
+  type Server,
   type ServerDuplexStream,
   type ServerUnaryCall,
+  type ServiceDefinition,
   type ServerWritableStream
 } from '@grpc/grpc-js'
 import { TIMES_METADATA } from '../../shared/call-frames.js'
@@ -12,7 +15,7 @@ import { DomainError } from '../../shared/errors.js'
 import { toRpcStatus } from '../../shared/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../shared/tls.js'
 import { Stopwatch } from '../observe/call-scope.js'
-import { callerGone, type IncomingCall, type Intercepted, timeOut } from './interceptors.js'
+import { callerGone, type IncomingCall, type Intercepted, timeOut, UndecodableRequest } from './interceptors.js'
 
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
 
@@ -76,6 +79,40 @@ function texts(metadata: Metadata, name: string): string[] {
   return metadata.get(name).map(String)
 }
 
+/**
+ * Shows every `authorization` of a call in its metadata. Node keeps the first of several in HTTP/2, so that a caller with
+ * two tokens would be whoever the first one says. To be called when the server listens.
+ */
+export function repeatAuthorization(server: Server): void {
+  // grpc-js has no public way to the header lines. A test has two lines, so that a version which hides them is noticed.
+  const servers = server['http2Servers'] as ReadonlyMap<Http2Server, unknown>
+  for (const http2Server of servers.keys()) {
+    http2Server.prependListener('stream', (...[, headers, , lines]: StreamArguments) => {
+      const values = lines.filter((_, index) => index % 2 === 1 && lines[index - 1] === 'authorization')
+      if (values.length > 1) Object.assign(headers, { authorization: values })
+    })
+  }
+}
+
+/** Of the event `stream`; the types of Node leave the lines out: names and values in turn. */
+type StreamArguments = [stream: unknown, headers: object, flags: number, lines: readonly string[]]
+
+/** The service with requests that cannot be decoded as UndecodableRequests: grpc-js has INTERNAL without details for them. */
+export function withUndecodable(service: ServiceDefinition): ServiceDefinition {
+  return Object.fromEntries(
+    Object.entries(service).map(([name, rpc]) => {
+      const requestDeserialize = (bytes: Buffer): unknown => {
+        try {
+          return rpc.requestDeserialize(bytes) as unknown
+        } catch (error) {
+          return new UndecodableRequest(error)
+        }
+      }
+      return [name, { ...rpc, requestDeserialize }]
+    })
+  )
+}
+
 /** An intercepted handler as a unary grpc-js method. */
 export function unaryCall<Request, Response>(
   handler: Intercepted<Request, Response>
@@ -125,6 +162,8 @@ export interface StreamTimes {
   readonly reader: number | undefined
 }
 
+const NO_TIMES: StreamTimes = { idle: undefined, reader: undefined }
+
 /**
  * An intercepted streaming handler as a grpc-js method. The next message is asked for when the last but one has been
  * sent, so a slow reader slows down the reading from the database. Each message restarts both times. A call that asks for
@@ -136,7 +175,8 @@ export function streamCall<Request, Response>(
 ): handleServerStreamingCall<Request, Response> {
   return (call) => {
     const { incoming, abort, settled } = incomingCall(call)
-    const { idle, reader } = timesOf(call.request)
+    const request: Request | UndecodableRequest = call.request
+    const { idle, reader } = request instanceof UndecodableRequest ? NO_TIMES : timesOf(request)
     let timer: NodeJS.Timeout | undefined
     const giveUpAfter = (time: number | undefined): void => {
       clearTimeout(timer)
@@ -147,7 +187,7 @@ export function streamCall<Request, Response>(
       // One message is being sent while the next one is made. More would only take up memory.
       let sent = Promise.resolve()
       let isFirst = true
-      for await (const message of await handler(incoming, call.request)) {
+      for await (const message of await handler(incoming, request)) {
         giveUpAfter(reader)
         const times = isFirst ? metadataOfTimes(incoming) : undefined
         if (times !== undefined) call.sendMetadata(times)

@@ -50,8 +50,20 @@ export interface Interceptors {
   readonly tracing?: Tracing | undefined
 }
 
+/** Stands for a request whose bytes are not those of its message, so that its call is answered as any other is. */
+export class UndecodableRequest {
+  readonly cause: unknown
+
+  constructor(cause: unknown) {
+    this.cause = cause
+  }
+}
+
 /** A handler behind all interceptors. It rejects only with DomainErrors. */
-export type Intercepted<Request, Response> = (call: IncomingCall, request: Request) => Promise<Response>
+export type Intercepted<Request, Response> = (
+  call: IncomingCall,
+  request: Request | UndecodableRequest
+) => Promise<Response>
 
 /** The resource and the row that a call writes to, for the log. */
 export interface Target {
@@ -98,15 +110,17 @@ function intercepted<Request, Response>(
   const calls = metrics?.callsOf(rpc)
   const lines = linesOfCalls(interceptors.log)
   return async (incoming, request) => {
-    const resource = lines && rules.resource?.(request)
+    const isDecoded = !(request instanceof UndecodableRequest)
+    const resource = lines && isDecoded ? rules.resource?.(request) : undefined
     const call = new InterceptedCall(incoming, { rpc, resource, calls, lines, interceptors })
     try {
-      if (rules.bounded?.(request) !== true) requireDeadline(incoming)
+      if (isDecoded && rules.bounded?.(request) !== true) requireDeadline(incoming)
       if (rules.exempt !== true) call.caller = await identify(incoming.authorization)
       if (incoming.cancellation.aborted) throw incoming.cancellation.reason
+      if (!isDecoded) throw undecodable(request)
       return await call.within(() => handler(call, request))
     } catch (error) {
-      const target = rules.target?.(request)
+      const target = isDecoded ? rules.target?.(request) : undefined
       const failure = toDomainError(error, call, target)
       call.failed(failure)
       if (failure.code === 'conflict' && failure.guarded && target !== undefined) {
@@ -280,6 +294,12 @@ async function* guarded<Response>(messages: AsyncIterable<Response>, call: Inter
 /** Throws for a call without a deadline, which could hold a connection and a statement for ever. */
 function requireDeadline({ deadline }: IncomingCall): void {
   if (deadline === Infinity) throw new DomainError('request.malformed', 'Every call needs a deadline.')
+}
+
+function undecodable({ cause }: UndecodableRequest): DomainError {
+  return new DomainError('request.malformed', 'The bytes of the request are not those of the message of its rpc.', {
+    cause
+  })
 }
 
 export function timeOut(): DomainError {

@@ -32,7 +32,7 @@ import type { Operation } from '../entity/define-operation.js'
 import type { TypedPackage } from '../typed-services/typed-package.js'
 import { exportHandler } from './export.js'
 import { callOperation } from './call-operation.js'
-import { streamCall, type StreamTimes, unaryCall } from './grpc.js'
+import { repeatAuthorization, streamCall, type StreamTimes, unaryCall, withUndecodable } from './grpc.js'
 import { intercept, type Intercepted, type Interceptors, interceptStream, type Target } from './interceptors.js'
 import { withOverrides, type ReadDeps, UNARY_READS } from './reads.js'
 import { typedCalls, typedDefinition } from './typed-calls.js'
@@ -97,8 +97,8 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     // Node enforces by refusing streams at random (grpc-js turns it off); the size of metadata, which Node bounds to
     // 64 KiB by itself.
   })
-  const entityService = entity.v1.EntityService.service
-  const authService = auth.v1.AuthService.service
+  const entityService = withUndecodable(entity.v1.EntityService.service)
+  const authService = withUndecodable(auth.v1.AuthService.service)
   const { metrics } = interceptors
   const reads = readHandlers(readDeps, metrics)
   const writes = writeHandlers({ readDeps, writeDeps, operations }, metrics)
@@ -115,7 +115,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   server.addService({ Open: CALL_STREAM }, { Open: streams.open })
   const generic = { ...reads, ...writes }
   const typed = typedServices === undefined ? [] : typedCalls(typedServices, generic, interceptors)
-  for (const { service, calls } of typed) server.addService(service, calls)
+  for (const { service, calls } of typed) server.addService(withUndecodable(service), calls)
   const health = new ServiceHealth([...SERVICES, ...typed.map(({ name }) => name)])
   health.addTo(server)
   if (reflection) {
@@ -128,8 +128,9 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     async listen(address) {
       const port = await new Promise<number>((resolve, reject) => {
         server.bindAsync(address, credentials, (error, bound) => {
-          if (error === null) resolve(bound)
-          else reject(error)
+          if (error !== null) return reject(error)
+          repeatAuthorization(server)
+          resolve(bound)
         })
       })
       health.setServing(true)

@@ -1,6 +1,10 @@
+import { connect, createServer } from 'node:net'
+import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { json } from '../api/http-call.js'
-import { type Failed, type Message, TypedClient } from '../harness/typed-client.js'
+import { type Failed, failureOf, type Message, TypedClient } from '../harness/typed-client.js'
+import { type Header, headersFrames, PREFACE, TYPE } from '../faults/http2-frames.js'
+import { listenLocally } from '../harness/local-server.js'
 import { describeLibrary } from './describe-library.js'
 import library from './uniform-rest.config.js'
 
@@ -11,6 +15,53 @@ const LANGUAGE = 'a,b/c%'
 const SHELF = 'a%2Cb%2Fc%25,South,-3'
 const MOST = '18446744073709551615'
 const BOOK = '0b5a4f1e-6d0f-4a77-9c1a-3f2f6a1c0d5e'
+
+/**
+ * A way to a gRPC server for one call. In place of its own headers, of which no client sends two of a kind, the call has
+ * these tokens.
+ */
+async function withTokens(
+  address: string,
+  path: string,
+  tokens: readonly string[]
+): Promise<AsyncDisposable & { readonly address: string }> {
+  const [host = '', port = ''] = address.split(':')
+  const headers: Header[] = [
+    [':method', 'POST'],
+    [':scheme', 'http'],
+    [':path', path],
+    [':authority', address],
+    ['content-type', 'application/grpc'],
+    ['te', 'trailers'],
+    ['grpc-timeout', '20S'],
+    ...tokens.map((token): Header => ['authorization', token])
+  ]
+  const server = createServer((near) => {
+    const far = connect(Number(port), host)
+    far.pipe(near)
+    let rest: Buffer = Buffer.alloc(0)
+    let isBegun = false
+    near.on('data', (data: Buffer) => {
+      rest = Buffer.concat([rest, data])
+      for (;;) {
+        const length = isBegun ? 9 + (rest.length < 9 ? 0 : rest.readUIntBE(0, 3)) : PREFACE.length
+        if (rest.length < length) return
+        const frame = rest.subarray(0, length)
+        rest = rest.subarray(length)
+        far.write(isBegun && frame[3] === TYPE.headers ? headersFrames(frame.readUInt32BE(5), headers) : frame)
+        isBegun = true
+      }
+    })
+    near.on('close', () => far.destroy())
+    near.on('error', () => far.destroy())
+    far.on('error', () => near.destroy())
+  })
+  const own = await listenLocally(server)
+  return {
+    address: `127.0.0.1:${own}`,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve()))
+  }
+}
 
 /** The rows of every type are in typed-services.test.ts. */
 describeLibrary('typed keys, actions, lookups, reads and operations', (store) => {
@@ -58,6 +109,36 @@ describeLibrary('typed keys, actions, lookups, reads and operations', (store) =>
     expect((await call('BarcodeService.UpdateBarcode', changed))['barcode']).to.include({ id: '0', note: 'zero' })
     await call('BarcodeService.DeleteBarcode', { id: '0' })
     expect((await failed('BarcodeService.GetBarcode', { id: '0' })).reason).to.equal('not-found')
+  })
+
+  it('answer bytes that are no message as a fault of their sender, once they know who sends', async () => {
+    const client = clientOf('BarcodeService')
+    const broken = Buffer.from([0x0a, 0xff])
+    for (const method of ['GetBarcode', 'CreateBarcode', 'ListBarcodes']) {
+      const error: unknown = await client
+        .send(method, broken, store.tokenOf({ ...LIBRARIAN }))
+        .catch((one: unknown) => one)
+      expect(error, method).to.have.property('code', status.INVALID_ARGUMENT)
+      expect(failureOf(error)).to.deep.equal({ reason: 'request.malformed', violations: [] })
+    }
+    expect(failureOf(await client.send('GetBarcode', broken, 'x').catch((one: unknown) => one))).to.deep.equal({
+      reason: 'auth.invalid-token',
+      violations: []
+    })
+  })
+
+  it('take two tokens for none that is valid, as HTTP does', async () => {
+    const tokens = [LIBRARIAN, { sub: 'nobody' }].map((claims) => `Bearer ${store.tokenOf({ ...claims })}`)
+    const reasonOf = async (sent: readonly string[]): Promise<string> => {
+      await using way = await withTokens(store.stack.dataAddress, '/library.v1.BarcodeService/GetBarcode', sent)
+      const client = new TypedClient(library, 'BarcodeService', way.address)
+      const { reason } = await client.failure('GetBarcode', { id: '1' })
+      client.close()
+      return reason
+    }
+    expect(await reasonOf(tokens.slice(0, 1))).to.equal('not-found')
+    expect(await reasonOf(tokens)).to.equal('auth.invalid-token')
+    expect(await reasonOf(tokens.toReversed())).to.equal('auth.invalid-token')
   })
 
   describe('a key of several columns', () => {

@@ -202,7 +202,8 @@ describe('calls in frames', function () {
       get(3, undefined, { method: rpcs.Export.path }),
       get(4)
     )
-    for (const id of [1, 2, 3]) expect(await frames.outcome(id), `call ${id}`).to.equal('without details')
+    for (const id of [1, 3]) expect(await frames.outcome(id), `call ${id}`).to.equal('without details')
+    expect(await frames.outcome(2)).to.include({ code: 'request.malformed' })
     expect(await frames.record(4)).to.include({ id: 1 })
     expect(fromStatusBytes(transportStatusBytes(status.INTERNAL, 'x'))).to.equal(undefined)
   })
