@@ -256,6 +256,36 @@ describe('what the typed client sends again, and when', () => {
       expect((error as ExportIncompleteError).rows, read).to.equal(3)
     }
   })
+
+  it('takes an export for incomplete where its body ends in the mark, or within a row, as one that is whole', async () => {
+    const head = { 'content-type': 'text/csv', 'x-export-row-limit': '10' }
+    const bodies: readonly (readonly [body: string, rows: number | 'whole'])[] = [
+      ['id,name\r\n1,a\r\n# export incomplete after 1 rows,\r\n', 1],
+      ['id\r\n1\r\n# export incomplete after 1 rows\r\n', 1],
+      ['id,name\r\n# export incomplete after 0 rows,\r\n', 0],
+      ['id,name\r\n1,a\r\n2,"b, and', 1],
+      ['id,name\r\n1,a\r\n2,b', 1],
+      ['id,na', 0],
+      ['id,name\r\n"# export incomplete after 0 rows",\r\n', 'whole'],
+      ['id,name\r\n', 'whole']
+    ]
+    for (const [body, rows] of bodies) {
+      for (const read of ['rows', 'file']) {
+        const answered = createClient<Application>({
+          fetch: () => Promise.resolve(new Response(body, { headers: head }))
+        })
+        const found = await answered.resource('things').export()
+        const reading = read === 'file' ? new Response(found.file()).text() : drained(found)
+        if (rows === 'whole') {
+          await reading
+          continue
+        }
+        const error = await rejected(Promise.resolve(reading))
+        expect(error, `${read} of ${body}`).to.be.instanceOf(ExportIncompleteError)
+        expect((error as ExportIncompleteError).rows, `${read} of ${body}`).to.equal(rows)
+      }
+    }
+  })
 })
 
 async function drained(rows: AsyncIterable<unknown>): Promise<void> {

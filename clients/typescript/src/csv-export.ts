@@ -52,7 +52,7 @@ export class CsvExport<Field extends string> implements AsyncIterable<CsvRecord<
     for await (const chunk of this.#chunks(this.#body.getReader(), () => held)) {
       for (const row of chunk === undefined ? reader.end() : reader.read(chunk)) {
         if (names === undefined) {
-          names = row.map(String)
+          names = row.cells.map(String)
           continue
         }
         if (held !== undefined) {
@@ -62,7 +62,7 @@ export class CsvExport<Field extends string> implements AsyncIterable<CsvRecord<
         held = row
       }
     }
-    if (this.#finish(held) && held !== undefined && names !== undefined) yield recordOf(names, held)
+    if (this.#finish(held, reader) && held !== undefined && names !== undefined) yield recordOf(names, held)
   }
 
   /** The bytes of the file as they come, its mark included. Breaks off with an ExportIncompleteError as the rows do. */
@@ -88,15 +88,20 @@ export class CsvExport<Field extends string> implements AsyncIterable<CsvRecord<
           return
         }
         count(reader.end())
-        this.#finish(held)
+        this.#finish(held, reader)
         controller.close()
       },
       cancel: (reason) => source.cancel(reason)
     })
   }
 
-  /** Counts the last row, unless it is the mark: beyond the limit there is no row. */
-  #finish(last: CsvRow | undefined): boolean {
+  /**
+   * Counts the last row, unless it is the mark: beyond the limit there is no row. Throws an ExportIncompleteError where the
+   * body ended as a whole one does and is none: a proxy that keeps answers back hides that the connection broke.
+   */
+  #finish(last: CsvRow | undefined, reader: RowReader): boolean {
+    if (reader.isWithinRow || last?.isMark === true)
+      throw this.#incomplete(last, 'The body ended before its export did.')
     this.#isTruncated = last !== undefined && this.#rows === this.rowLimit
     if (last === undefined || this.#isTruncated) return false
     this.#rows++
@@ -117,23 +122,29 @@ export class CsvExport<Field extends string> implements AsyncIterable<CsvRecord<
       yield undefined
     } catch (error) {
       this.#signal?.throwIfAborted()
-      // The row before a break is the mark of it, or one that came whole.
-      const row = held()
-      const isMark = row !== undefined && /^# export incomplete after \d+ rows$/.test(row[0] ?? '')
-      const rows = this.#rows + (row === undefined || isMark ? 0 : 1)
-      throw new ExportIncompleteError(rows, { cause: new ConnectionError('The connection broke.', { cause: error }) })
+      throw this.#incomplete(held(), 'The connection broke.', { cause: error })
     } finally {
       // A caller who wants no more stops the query of the service.
       await source.cancel().catch(() => undefined)
     }
   }
+
+  /** The row before a break is the mark of it, or one that came whole. */
+  #incomplete(last: CsvRow | undefined, why: string, options: ErrorOptions = {}): ExportIncompleteError {
+    const rows = this.#rows + (last === undefined || last.isMark ? 0 : 1)
+    return new ExportIncompleteError(rows, { cause: new ConnectionError(why, options) })
+  }
 }
 
-/** The cells of a row; null for an empty one, which is not in quotes. */
-type CsvRow = readonly (string | null)[]
+interface CsvRow {
+  /** Null for an empty one, which is not in quotes. */
+  readonly cells: readonly (string | null)[]
+  /** Whether it says that the export broke off. A cell with this text is in quotes, and the mark is not. */
+  readonly isMark: boolean
+}
 
 function recordOf<Field extends string>(names: readonly string[], row: CsvRow): CsvRecord<Field> {
-  return Object.fromEntries(names.map((name, index) => [name, row[index] ?? null])) as CsvRecord<Field>
+  return Object.fromEntries(names.map((name, index) => [name, row.cells[index] ?? null])) as CsvRecord<Field>
 }
 
 /** Reads RFC 4180, whose chunks may end anywhere. */
@@ -148,12 +159,14 @@ class RowReader {
     return this.#rows(this.#decoder.decode(chunk, { stream: true }))
   }
 
-  /** What is left when no more comes: nothing, in a file whose rows all end. */
+  /** What is left when no more comes. */
   end(): CsvRow[] {
-    const rows = this.#rows(this.#decoder.decode())
-    const last = this.#rest === '' ? [] : [cellsOf(this.#rest)]
-    this.#rest = ''
-    return [...rows, ...last]
+    return this.#rows(this.#decoder.decode())
+  }
+
+  /** Whether a row has begun and not ended. The rows of a file all end. */
+  get isWithinRow(): boolean {
+    return this.#rest !== ''
   }
 
   #rows(text: string): CsvRow[] {
@@ -165,7 +178,7 @@ class RowReader {
       // Two quotes within a cell close it and open it again.
       if (one === '"') this.#isQuoted = !this.#isQuoted
       if (one !== '\n' || this.#isQuoted) continue
-      rows.push(cellsOf(this.#rest.slice(from, this.#at).replace(/\r$/, '')))
+      rows.push(rowOf(this.#rest.slice(from, this.#at).replace(/\r$/, '')))
       from = this.#at + 1
     }
     this.#rest = this.#rest.slice(from)
@@ -174,11 +187,11 @@ class RowReader {
   }
 }
 
-function cellsOf(line: string): CsvRow {
+function rowOf(line: string): CsvRow {
   const cells: (string | null)[] = []
   for (const [, quoted, plain = '', end] of line.matchAll(/(?:"((?:[^"]|"")*)"|([^,]*))(,|$)/g)) {
     cells.push(quoted === undefined ? plain || null : quoted.replaceAll('""', '"'))
     if (end === '') break
   }
-  return cells
+  return { cells, isMark: /^# export incomplete after \d+ rows(?:,|$)/.test(line) }
 }
