@@ -103,11 +103,15 @@ describeLibrary('typed keys, actions, lookups, reads and operations', (store) =>
 
   it('find a row whose number is 0, which a message without presence does not hold', async () => {
     await post('/barcodes', { id: '0', publicationId: BOOK, note: 'none' })
-    const { barcode } = (await call('BarcodeService.GetBarcode', { id: '0' })) as { readonly barcode: Message }
+    // Senders of proto3 leave a 0 out; the one of Node does so for an absent id alone.
+    const client = clientOf('BarcodeService')
+    const send = (method: string, request: Message = {}): Promise<Message> =>
+      client.send(method, client.encode(method, request), store.tokenOf({ ...LIBRARIAN }))
+    const { barcode } = (await send('GetBarcode')) as { readonly barcode: Message }
     expect(barcode).to.include({ id: '0', note: 'none' })
-    const changed = { id: '0', row_version: barcode['row_version'], barcode: { note: 'zero' } }
-    expect((await call('BarcodeService.UpdateBarcode', changed))['barcode']).to.include({ id: '0', note: 'zero' })
-    await call('BarcodeService.DeleteBarcode', { id: '0' })
+    const changed = { row_version: barcode['row_version'], barcode: { note: 'zero' } }
+    expect((await send('UpdateBarcode', changed))['barcode']).to.include({ id: '0', note: 'zero' })
+    await send('DeleteBarcode')
     expect((await failed('BarcodeService.GetBarcode', { id: '0' })).reason).to.equal('not-found')
   })
 
