@@ -41,25 +41,26 @@ export async function idempotentWrite(
   }
 ): Promise<IdempotentResponse> {
   const claim = keyClaim(parsed, write, deps)
+  // What this request was to store when its last transaction ended, perhaps with an answer that was lost.
+  let ownResponse: Buffer | undefined
   const inTransaction = async (unit: UnitOfWork): Promise<IdempotentResponse> => {
+    const store = (answer: WriteResponse): IdempotentResponse => {
+      if (claim !== undefined) unit.storeResponse(claim, (ownResponse = encodeResponse(answer, owner)))
+      return { ...answer, replayed: false }
+    }
     const { caller } = parsed.writer
     const { owner } = caller
     const steps = new WriteSteps(unit, deps, { caller, requestId: context.requestId })
     const atOnce = await write.atOnce?.(steps, claim)
-    if (atOnce !== undefined) {
-      if (claim !== undefined) unit.storeResponse(claim, encodeResponse(atOnce, owner))
-      return { ...atOnce, replayed: false }
-    }
+    if (atOnce !== undefined) return store(atOnce)
     const stored = claim && (await unit.claimKey(claim))
     if (claim !== undefined && stored !== undefined) {
       const { answer, isFor } = decodeResponse(stored.answer)
       if (!isFor(owner)) throw storedForAnotherOwner()
       if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
-      return { ...withoutWithheld(answer, parsed), replayed: true }
+      return { ...withoutWithheld(answer, parsed), replayed: ownResponse?.equals(stored.answer) !== true }
     }
-    const answer = await write.work(steps)
-    if (claim !== undefined) unit.storeResponse(claim, encodeResponse(answer, owner))
-    return { ...answer, replayed: false }
+    return store(await write.work(steps))
   }
   const { guarded = write.method !== 'POST' } = write
   return guardConflicts(guarded, deps.store.transaction(context.cancellation, inTransaction))

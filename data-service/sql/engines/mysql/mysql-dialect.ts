@@ -47,8 +47,9 @@ export const mysqlDialect: SqlDialect = {
   columnWithoutCharacter: mysqlColumnWithoutCharacter,
   decode: decoderOf,
   insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
-  // ROW_COUNT() is -1 after a statement that failed or read, and 0 after one that changed no row.
-  insertAfterChange: (into, values) => `${into} SELECT ${values} FROM DUAL WHERE ROW_COUNT() > 0`,
+  // ROW_COUNT() is -1 after a statement that failed or read, and 0 after one that changed no row. MySQL 9 takes it for a
+  // constant of the time at which the statement was prepared, unless the comparison has to be made anew for each row.
+  insertAfterChange: (into, values) => `${into} SELECT ${values} FROM DUAL WHERE ROW_COUNT() > FLOOR(RAND())`,
   guards: {
     inTransaction: '@@in_transaction = 1',
     // ROW_COUNT() is -1 after a statement that failed or answered rows.
