@@ -180,7 +180,7 @@ describeApi(
       const head = await request(`${gateway}/metrics`, { method: 'HEAD' })
       expect([head.status, head.bytes.length]).to.deep.equal([200, 0])
       const post = await request(`${data}/metrics`, { method: 'POST' })
-      expect([post.status, post.header('allow')]).to.deep.equal([405, 'GET, HEAD'])
+      expect([post.status, post.header('allow')]).to.deep.equal([405, 'GET, HEAD, OPTIONS'])
     })
 
     it('has no label that a client could choose', async () => {
