@@ -152,7 +152,11 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
       // `/problems`
       await routes.register(problemPages, { address })
       // `/openapi.json`
-      await routes.register(openApi, { catalogue, address, features: { hasSignIn: config.openId !== undefined } })
+      await routes.register(openApi, {
+        catalogue,
+        address,
+        features: { hasSignIn: config.openId !== undefined, hasAdmin: config.adminUi }
+      })
       // `/docs`
       await routes.register(docsRoutes, {
         catalogue,

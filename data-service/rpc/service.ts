@@ -102,7 +102,8 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   const { metrics } = interceptors
   const reads = readHandlers(readDeps, metrics)
   const writes = writeHandlers({ readDeps, writeDeps, operations }, metrics)
-  const ofEntities = untyped(entityHandlers({ readDeps, operations, writes }, interceptors))
+  const { required: keyRequired } = writeDeps.idempotency
+  const ofEntities = untyped(entityHandlers({ readDeps, operations, writes, keyRequired }, interceptors))
   const ofAuth = untyped(authHandlers(authDeps, interceptors))
   server.addService(entityService, {
     ...unaryCalls(ofEntities),
@@ -185,14 +186,17 @@ function entityHandlers(
     readonly readDeps: ReadDeps
     readonly operations: readonly Operation[]
     readonly writes: WriteHandlers
+    readonly keyRequired: boolean
   },
   interceptors: Interceptors
 ): UnaryHandlers<EntityServiceHandlers> {
-  const { readDeps, operations, writes } = deps
+  const { readDeps, operations, writes, keyRequired } = deps
   const { catalogue, ownership } = readDeps.planning
   const describeTo = describeCatalogue(catalogue, ownership, operations)
-  const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> =>
-    Promise.resolve(describeTo(context.peerIsGateway && !asCaller ? 'gateway' : context.caller))
+  const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> => {
+    const view = describeTo(context.peerIsGateway && !asCaller ? 'gateway' : context.caller)
+    return Promise.resolve({ ...view, keyRequired })
+  }
   const resource = resourceIn(readDeps)
   const operationNames = new Set(operations.map(({ name }) => name))
   const write = <Request extends Target, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>

@@ -7,7 +7,7 @@ import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import { StartError } from '../../shared/start-error.js'
 import type { Catalogue, CatalogueSnapshot } from '../data/catalogue.js'
-import { addVary, IMMUTABLE } from '../http/header-fields.js'
+import { acceptedCoding, addVary, type Coding, IMMUTABLE } from '../http/header-fields.js'
 import { escapeHtml } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { seenByCaller } from '../openapi/document.js'
@@ -16,11 +16,8 @@ import { answerOtherMethods } from '../server/methods.js'
 /** What `npm run build` makes of clients/admin: each file compressed in both ways, and nowhere as it is. */
 const APPLICATION = new URL('./application/', import.meta.url)
 
-/** In the order of preference; the ending of the file, and the content coding (RFC 9110 section 8.4.1). */
-const CODINGS = [
-  ['br', 'br'],
-  ['gz', 'gzip']
-] as const
+/** The ending of the file in each coding. */
+const ENDINGS: Readonly<Record<Coding, string>> = { br: 'br', gzip: 'gz' }
 
 /** The admin as it was built: names of files, each with the digest of its content in it. */
 interface BuiltApplication {
@@ -127,19 +124,10 @@ export const adminUi = fp<{ catalogue: Catalogue; address: PublicAddress; issuer
 )
 
 /** A file in a coding that the client takes. */
-async function encoded(file: string, accepted: string): Promise<{ readonly coding?: string; readonly body: Buffer }> {
-  const coding = CODINGS.find(([, name]) => takes(accepted, name))
-  const [ending] = coding ?? ['gz']
-  const body = await readFile(new URL(`${file}.${ending}`, APPLICATION))
-  return coding === undefined ? { body: await promisify(gunzip)(body) } : { coding: coding[1], body }
-}
-
-/** Whether `Accept-Encoding` names the coding, with a weight above 0 (RFC 9110 section 12.5.3). */
-function takes(accepted: string, coding: string): boolean {
-  return accepted.split(',').some((one) => {
-    const [name = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase())
-    return name === coding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
-  })
+async function encoded(file: string, accepted: string): Promise<{ readonly coding?: Coding; readonly body: Buffer }> {
+  const coding = acceptedCoding(accepted)
+  const body = await readFile(new URL(`${file}.${ENDINGS[coding ?? 'gzip']}`, APPLICATION))
+  return coding === undefined ? { body: await promisify(gunzip)(body) } : { coding, body }
 }
 
 /** What the caller may see of the catalogue, and may call of it, as the application reads it. */

@@ -20,6 +20,8 @@ export interface CatalogueSnapshot {
   readonly owner: string
   /** Whether the caller's owner parameter may name any owner. */
   readonly everyOwner: boolean
+  /** Whether creates, and operations with POST, need an Idempotency-Key. */
+  readonly keyRequired: boolean
 }
 
 /** The catalogue as the gateway sees it, and as callers without a token do. */
@@ -34,7 +36,8 @@ const NOTHING: CatalogueSnapshot = {
   operations: [],
   allowed: new Map(),
   owner: '',
-  everyOwner: false
+  everyOwner: false,
+  keyRequired: false
 }
 
 /**
@@ -133,7 +136,8 @@ function snapshotOf({
   operations,
   allowed,
   owner,
-  everyOwner
+  everyOwner,
+  keyRequired
 }: DescribeResponse): CatalogueSnapshot {
   return {
     digest,
@@ -141,7 +145,8 @@ function snapshotOf({
     operations,
     allowed: new Map(allowed.map(({ resource, names }) => [resource, names])),
     owner,
-    everyOwner
+    everyOwner,
+    keyRequired
   }
 }
 

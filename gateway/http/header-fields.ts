@@ -77,6 +77,26 @@ export function addVary(vary: string | undefined, names: readonly string[]): str
   return all.length === 0 ? undefined : all.join(', ')
 }
 
+/** Content codings in the order of preference (RFC 9110 section 8.4.1). */
+export const CODINGS = ['br', 'gzip'] as const
+export type Coding = (typeof CODINGS)[number]
+
+/** The first coding that `Accept-Encoding` names with a weight above 0 (RFC 9110 section 12.5.3). undefined for none. */
+export function acceptedCoding(acceptEncoding: string): Coding | undefined {
+  const accepted = new Set<string>()
+  for (const member of listMembers(acceptEncoding)) {
+    const [name = '', ...parameters] = member.split(';').map((part) => trimOws(part).toLowerCase())
+    if (!parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))) accepted.add(name)
+  }
+  return CODINGS.find((coding) => accepted.has(coding))
+}
+
+/** Whether `If-None-Match` is `*` or holds the tag, compared weakly (RFC 9110 section 13.1.2). */
+export function hasEntityTag(ifNoneMatch: string, tag: string): boolean {
+  const opaque = (one: string): string => (one.startsWith('W/') ? one.slice(2) : one)
+  return listMembers(ifNoneMatch).some((one) => one === '*' || opaque(one) === opaque(tag))
+}
+
 /**
  * Fields that belong to one connection, which an intermediary must not forward (RFC 9110 section 7.6.1). Fields that
  * `Connection` itself names belong to it too.

@@ -3,7 +3,7 @@ import { ERROR_CODES, type ErrorCode, errorKind } from '../../shared/errors.js'
 import type { Components, Reference } from './components.js'
 import { shapeExample } from './examples.js'
 import { type DocumentedOperation, parameterOf } from './operations.js'
-import { headerParameters, writeHeader } from './parameters.js'
+import { createKey, headerParameters, writeHeader } from './parameters.js'
 import { problemResponses } from './problems.js'
 import { answerSchema, inputSchema } from './property-schema.js'
 import { ENTITY_HEADERS, jsonContent, success } from './responses.js'
@@ -35,7 +35,7 @@ export function ownOperations(components: Components, operations: readonly Opera
         parameters: [
           ...pathParameters.map((one) => parameterOf(one, 'path')),
           ...queryParameters.map((one) => parameterOf(one, 'query')),
-          ...(method === 'get' ? [] : [writeHeader(components, 'Idempotency-Key')]),
+          ...keyParameters(components, method),
           ...headerParameters(components)
         ],
         ...(body === null
@@ -92,6 +92,11 @@ function requestBody(body: JsonShape, example: Reference | undefined): object {
     required: required !== undefined && required.length > 0,
     content: jsonContent({ ...schema, required }, example)
   }
+}
+
+function keyParameters(components: Components, method: string): object[] {
+  if (method === 'get') return []
+  return [method === 'post' ? createKey(components) : writeHeader(components, 'Idempotency-Key')]
 }
 
 interface Schema {

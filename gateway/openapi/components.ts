@@ -24,8 +24,12 @@ export class Components {
   /** The public base URL, without a slash at its end. */
   readonly base: string
 
-  constructor(resources: readonly Resource[], base = '') {
+  /** Whether creates need an Idempotency-Key. */
+  readonly keyRequired: boolean
+
+  constructor(resources: readonly Resource[], { base = '', keyRequired = false } = {}) {
     this.base = base
+    this.keyRequired = keyRequired
     this.#resources = new Map(resources.map((resource) => [resource.name, resource]))
   }
 

@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Catalogue, CatalogueSnapshot } from '../data/catalogue.js'
 import type { Operation, Resource } from '../data/data-client.js'
 import { readContext } from '../entity-routes/requests.js'
-import { addVary } from '../http/header-fields.js'
+import { acceptedCoding, addVary, type Coding, hasEntityTag } from '../http/header-fields.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { Components } from './components.js'
@@ -17,14 +20,16 @@ interface Described {
   /** Those of the application beside the uniform ones. */
   readonly operations?: readonly Operation[]
   readonly features?: GatewayFeatures
+  /** Whether creates need an Idempotency-Key. */
+  readonly keyRequired?: boolean
 }
 
 /** An OpenAPI 3.1 document. `base` is the public base URL. */
 export function openApiDocument(
-  { resources, operations = [], features = { hasSignIn: false } }: Described,
+  { resources, operations = [], features = { hasSignIn: false, hasAdmin: false }, keyRequired = false }: Described,
   base: string
 ): object {
-  const components = new Components(resources, base)
+  const components = new Components(resources, { base, keyRequired })
   const paths: Record<string, Record<string, object>> = {}
   const add = ({ path, method, document }: DocumentedOperation, tag: string, security: object): void => {
     const { id, ...rest } = document
@@ -100,26 +105,67 @@ export async function seenByCaller(
 /** Documents that are kept: one for each view of the catalogue and base URL. */
 const MAX_DOCUMENTS = 16
 
+/** A document as it is sent. */
+class WrittenDocument {
+  readonly text: Buffer
+  /** A weak entity tag: the codings of one text share it. */
+  readonly etag: string
+  readonly #encoded = new Map<Coding, Promise<Buffer>>()
+
+  constructor(document: object) {
+    this.text = Buffer.from(JSON.stringify(document))
+    this.etag = `W/"${createHash('sha256').update(this.text).digest('base64')}"`
+  }
+
+  /** The text in this coding, which is made once. */
+  in(coding: Coding): Promise<Buffer> {
+    const known = this.#encoded.get(coding)
+    if (known !== undefined) return known
+    const made = COMPRESS[coding](this.text)
+    this.#encoded.set(coding, made)
+    return made
+  }
+}
+
+/** Of brotli's 11 levels of quality: the higher ones take seconds for a document of a megabyte, and save little. */
+const BROTLI_QUALITY = 5
+const COMPRESS: Readonly<Record<Coding, (text: Buffer) => Promise<Buffer>>> = {
+  br: (text) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+  gzip: (text) => promisify(gzip)(text)
+}
+
 /** `GET /openapi.json`, with what its caller may see. */
 export const openApi = fp<{ catalogue: Catalogue; address: PublicAddress; features: GatewayFeatures }>(
   async (app, { catalogue, address, features }) => {
     const url = '/openapi.json'
-    const written = new Map<string, string>()
-    const documentOf = ({ digest, resources, operations }: CatalogueSnapshot, base: string): string => {
-      const key = `${digest} ${base}`
+    const written = new Map<string, WrittenDocument>()
+    const documentOf = (
+      { digest, resources, operations, keyRequired }: CatalogueSnapshot,
+      base: string
+    ): WrittenDocument => {
+      const key = `${digest} ${keyRequired} ${base}`
       const known = written.get(key)
       if (known !== undefined) return known
-      const text = JSON.stringify(openApiDocument({ resources: [...resources.values()], operations, features }, base))
+      const described = { resources: [...resources.values()], operations, features, keyRequired }
+      const document = new WrittenDocument(openApiDocument(described, base))
       const [oldest] = written.keys()
       if (oldest !== undefined && written.size >= MAX_DOCUMENTS) written.delete(oldest)
-      written.set(key, text)
-      return text
+      written.set(key, document)
+      return document
     }
     answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
       const seen = await seenByCaller(catalogue, request, reply)
-      const text = documentOf(seen, address.baseFor(request))
-      return reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(text)
+      const document = documentOf(seen, address.baseFor(request))
+      const { 'if-none-match': ifNoneMatch = '', 'accept-encoding': acceptEncoding = '' } = request.headers
+      const vary = addVary(String(reply.getHeader('vary') ?? ''), ['Accept-Encoding'])
+      reply.headers({ 'cache-control': 'no-cache', etag: document.etag, vary })
+      if (hasEntityTag(ifNoneMatch, document.etag)) return reply.code(304).send()
+      const coding = acceptedCoding(acceptEncoding)
+      if (coding !== undefined) reply.header('content-encoding', coding)
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(coding === undefined ? document.text : await document.in(coding))
     })
   },
   { name: 'openapi', dependencies: ['problem-responses'], fastify: '5.x' }

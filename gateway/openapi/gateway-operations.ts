@@ -53,17 +53,23 @@ const OPTIONAL_TOKEN: Security = [{}, { bearer: [] }]
 export interface GatewayFeatures {
   /** Whether an outside OpenID provider signs people in. */
   readonly hasSignIn: boolean
+  /** Whether `/admin` is served. */
+  readonly hasAdmin: boolean
 }
 
 /** The tags of these operations. */
 export const GATEWAY_TAGS = Object.entries(TAGS).map(([name, description]) => ({ name, description }))
 
 /** The operations with their tags, ids and security. */
-export function gatewayOperations(components: Components, { hasSignIn }: GatewayFeatures): GatewayOperation[] {
+export function gatewayOperations(
+  components: Components,
+  { hasSignIn, hasAdmin }: GatewayFeatures
+): GatewayOperation[] {
   return [
     ...sessionOperations(components),
     ...(hasSignIn ? signInOperations(components) : []),
-    ...serviceOperations(components)
+    ...serviceOperations(components),
+    ...(hasAdmin ? adminOperations(components) : [])
   ]
 }
 
@@ -78,7 +84,9 @@ interface Described {
   readonly parameters?: readonly object[]
   /** The schema of a JSON body, whether a request must have one, and an example. */
   readonly body?: { readonly schema: object; readonly required: boolean; readonly example?: Reference }
-  readonly status: 200 | 204 | 303
+  readonly status: 200 | 204 | 303 | 308
+  /** Whether `If-None-Match` may be answered 304. */
+  readonly mayBeUnchanged?: true
   readonly answer: string
   readonly content?: object
   readonly headers?: readonly HeaderName[]
@@ -87,7 +95,7 @@ interface Described {
 
 function operation(components: Components, described: Described): GatewayOperation {
   const { path, method = 'get', tag, id, summary, description, security, body } = described
-  const { parameters = [], status, answer, content, headers = [], codes } = described
+  const { parameters = [], status, mayBeUnchanged, answer, content, headers = [], codes } = described
   return {
     path,
     method,
@@ -112,6 +120,9 @@ function operation(components: Components, described: Described): GatewayOperati
           headers,
           ...(content === undefined ? {} : { content })
         }),
+        ...(mayBeUnchanged === undefined
+          ? {}
+          : success(components, { status: 304, description: 'The client has it as it is.', headers })),
         ...problemResponses(components, {
           name: id.replaceAll(' ', '-'),
           codes: ['request.malformed', ...codes],
@@ -432,8 +443,11 @@ function serviceOperations(components: Components): GatewayOperation[] {
       summary: 'This document',
       description: 'What its caller may see: a bearer token may show more.',
       security: OPTIONAL_TOKEN,
+      parameters: [IF_NONE_MATCH],
       answer: 'The document.',
       content: jsonContent({ type: 'object' }),
+      headers: ['ETag', 'Content-Encoding', 'Vary'],
+      mayBeUnchanged: true,
       codes: ['auth.invalid-token']
     }),
     operation(components, {
@@ -504,6 +518,65 @@ function serviceOperations(components: Components): GatewayOperation[] {
       answer: 'The page.',
       content: html,
       codes: ['route.not-found']
+    })
+  ]
+}
+
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'The `ETag` of the answer that the client has: where it is the same, the answer is 304 without a body.',
+  schema: { type: 'string' }
+} as const
+
+function adminOperations(components: Components): GatewayOperation[] {
+  const admin = { tag: 'service', status: 200, security: NO_CREDENTIAL, codes: [] } as const
+  return [
+    operation(components, {
+      ...admin,
+      path: '/admin',
+      id: 'admin',
+      summary: 'The admin, for people',
+      description: 'It leads to the path with the slash.',
+      status: 308,
+      answer: 'To the page.',
+      headers: ['Location']
+    }),
+    operation(components, {
+      ...admin,
+      path: '/admin/',
+      id: 'admin page',
+      summary: 'The page of the admin',
+      description: 'An application in the browser, made of what its caller may see and call.',
+      answer: 'The page.',
+      content: { 'text/html': { schema: TEXT } },
+      headers: ['Cache-Control']
+    }),
+    operation(components, {
+      ...admin,
+      path: '/admin/assets/{file}',
+      id: 'admin file',
+      summary: 'A script of the admin',
+      description: 'A name holds the hash of its content, so that the file may be kept for ever.',
+      parameters: [
+        { name: 'file', in: 'path', description: 'The name, as the page has it.', required: true, schema: TEXT }
+      ],
+      answer: 'The file.',
+      content: { 'text/javascript': { schema: TEXT } },
+      headers: ['Cache-Control', 'Content-Encoding', 'Vary'],
+      codes: ['route.not-found']
+    }),
+    operation(components, {
+      ...admin,
+      path: '/admin/catalogue.json',
+      id: 'admin catalogue',
+      summary: 'What the admin is made of',
+      description: 'What its caller may see and call: a bearer token may show more.',
+      security: OPTIONAL_TOKEN,
+      answer: 'The catalogue.',
+      content: jsonContent({ type: 'object' }),
+      headers: ['Cache-Control', 'Vary'],
+      codes: ['auth.invalid-token']
     })
   ]
 }

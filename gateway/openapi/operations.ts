@@ -21,7 +21,14 @@ import {
   rowsExample,
   updateExample
 } from './examples.js'
-import { exampleMember, headerParameters, operationParameters, ownerParameters, writeHeader } from './parameters.js'
+import {
+  createKey,
+  exampleMember,
+  headerParameters,
+  operationParameters,
+  ownerParameters,
+  writeHeader
+} from './parameters.js'
 import { problemResponses } from './problems.js'
 import { idSchema, parameterSchema, propertySchema } from './property-schema.js'
 import {
@@ -304,11 +311,7 @@ function batch(components: Components, resource: Resource): DocumentedOperation 
 }
 
 function createParameters(components: Components, resource: Resource): object[] {
-  return [
-    ...ownerParametersFor(components, resource, 'create'),
-    writeHeader(components, 'Idempotency-Key'),
-    ...headerParameters(components)
-  ]
+  return [...ownerParametersFor(components, resource, 'create'), createKey(components), ...headerParameters(components)]
 }
 
 function update(components: Components, resource: Resource): DocumentedOperation {

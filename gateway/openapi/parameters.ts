@@ -125,6 +125,16 @@ const IF_MATCH = {
   schema: { type: 'string', pattern: `^${ENTITY_TAGS}$`, examples: ['W/"AQIDBAUGBwg="'] }
 } as const
 
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A key of your choice for this request and its retries: 1 to 255 visible ASCII characters, bare or as a quoted ' +
+    'string. A blank one counts as none.',
+  schema: { type: 'string', pattern: '^(?:[!#-~][!-~]{0,254}|"(?:[!#-\\[\\]-~]|\\\\["\\\\]){1,255}"|[ \\t]*)$' },
+  example: '8e03978e-40d5-43e8-bc93-6894a57f9324'
+} as const
+
 /** Further headers of writes. */
 const WRITE_HEADER_PARAMETERS = {
   'If-Match': IF_MATCH,
@@ -134,19 +144,17 @@ const WRITE_HEADER_PARAMETERS = {
     description: 'Where it is sent, the row must still have this version; `*` asks that it exists.',
     schema: { ...IF_MATCH.schema, pattern: `^(?:[ \\t,]*|[ \\t]*\\*[ \\t]*|${ENTITY_TAGS})$` }
   },
-  'Idempotency-Key': {
-    name: 'Idempotency-Key',
-    in: 'header',
-    description:
-      'A key of your choice for this request and its retries: 1 to 255 visible ASCII characters, bare or as a quoted ' +
-      'string. A blank one counts as none.',
-    schema: { type: 'string', pattern: '^(?:[!#-~][!-~]{0,254}|"(?:[!#-\\[\\]-~]|\\\\["\\\\]){1,255}"|[ \\t]*)$' },
-    example: '8e03978e-40d5-43e8-bc93-6894a57f9324'
-  }
+  'Idempotency-Key': IDEMPOTENCY_KEY,
+  'Idempotency-Key.required': { ...IDEMPOTENCY_KEY, required: true }
 } as const
 
 export function writeHeader(components: Components, name: keyof typeof WRITE_HEADER_PARAMETERS): object {
   return components.refer('parameters', name, () => WRITE_HEADER_PARAMETERS[name])
+}
+
+/** The key of a create, or of an operation with POST, which IDEMPOTENCY_REQUIRED demands. */
+export function createKey(components: Components): object {
+  return writeHeader(components, components.keyRequired ? 'Idempotency-Key.required' : 'Idempotency-Key')
 }
 
 interface QueryParameterOf {

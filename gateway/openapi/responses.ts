@@ -1,3 +1,4 @@
+import { CODINGS } from '../http/header-fields.js'
 import { MERGE_PATCH_TYPE } from '../http/json-body.js'
 import type { Components, Reference } from './components.js'
 
@@ -35,6 +36,13 @@ const HEADERS = {
     const: 'handling=strict'
   }),
   'Cache-Control': header('Whether the response may be stored (RFC 9111).'),
+  'Content-Encoding': header(
+    'The coding of the body, of those that `Accept-Encoding` names; absent where it has none.',
+    {
+      type: 'string',
+      enum: [...CODINGS]
+    }
+  ),
   Vary: header('The request headers that the response depends on.'),
   'X-Row-Limit': { ...header('The most rows that an unpaged list answers.', { type: 'integer' }), required: true },
   'X-Truncated': header('Sent where rows were left out.', { type: 'string', const: 'true' }),
@@ -67,10 +75,13 @@ const HEADERS = {
   ),
   'X-Previous-Cursor': header('The value of `before` for the rows that precede, likewise.'),
   Link: header('Links to other pages (RFC 8288) that keep every other parameter. Left out where it would be too long.'),
-  ETag: header('The row version as a weak entity tag; absent where the answer holds no rowVersion.', {
-    type: 'string',
-    pattern: '^W/"[A-Za-z0-9+/]+={0,2}"$'
-  }),
+  ETag: header(
+    'The version of the row or of the document, as a weak entity tag; absent where the answer holds no rowVersion.',
+    {
+      type: 'string',
+      pattern: '^W/"[A-Za-z0-9+/]+={0,2}"$'
+    }
+  ),
   Location: header('The absolute URL of the new row. Left out where it would be too long.', {
     type: 'string',
     format: 'uri'
@@ -170,7 +181,7 @@ export function headerRefs(components: Components, names: readonly HeaderName[])
 
 /** The successful response of an operation. */
 export interface Success {
-  readonly status: 200 | 201 | 202 | 204 | 303
+  readonly status: 200 | 201 | 202 | 204 | 303 | 304 | 308
   readonly description: string
   readonly content?: object
   readonly headers: readonly HeaderName[]

@@ -325,6 +325,10 @@ describe('the admin', function () {
       expect(await page.getByRole('link', { name, exact: true }).count(), name).to.equal(0)
     }
     expect(await page.getByText('Cost price').count()).to.equal(0)
+    for (const path of ['/customers', '/customers/2', '/no-such-resource']) {
+      await go(page, path)
+      await page.getByRole('status').filter({ hasText: 'There is no such page, or you may not see it.' }).waitFor()
+    }
   })
 
   for (const size of ['desktop', 'phone'] as const) {

@@ -85,8 +85,10 @@ import { forwardedAddress, TrustedProxies } from '../../gateway/http/client-addr
 import { cookieViolation } from '../../gateway/http/cookies.js'
 import { isCrossSite, isFromAnotherOrigin } from '../../gateway/http/cross-site.js'
 import {
+  acceptedCoding,
   addVary,
   authorizationOf,
+  hasEntityTag,
   headerLines,
   listMembers,
   splitOutsideQuotes,
@@ -281,6 +283,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   listMembers,
   splitOutsideQuotes: (text) => splitOutsideQuotes(text, ','),
   addVary: (text) => addVary(text, ['Cookie']),
+  acceptedCoding,
+  hasEntityTag: (text) => hasEntityTag(text, 'W/"a"'),
   originForm,
   routedTarget,
   pageLinks: (text) =>

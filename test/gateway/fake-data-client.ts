@@ -170,7 +170,16 @@ export class FakeDataClient implements DataClient {
 
 /** A catalogue of these resources. */
 export function described(resources: Resource[], more: Partial<DescribeResponse> = {}): DescribeResponse {
-  return { digest: '1', resources, operations: [], allowed: [], owner: '', everyOwner: false, ...more }
+  return {
+    digest: '1',
+    resources,
+    operations: [],
+    allowed: [],
+    owner: '',
+    everyOwner: false,
+    keyRequired: false,
+    ...more
+  }
 }
 
 export function record(json: string, rowVersion = ''): EntityRecord {

@@ -1,10 +1,12 @@
 import type { ReactElement, ReactNode } from 'react'
+import { Typography } from '@mui/material'
 import {
   AppBar,
   defaultTheme,
   Layout,
   Logout,
   type RaThemeOptions,
+  Title,
   TitlePortal,
   useGetIdentity,
   UserMenu
@@ -13,6 +15,18 @@ import {
 /** The frame of every page: menu, title and the way out. */
 export function AdminLayout({ children }: { readonly children?: ReactNode }): ReactElement {
   return <Layout appBar={AdminBar}>{children}</Layout>
+}
+
+/** In the place of a page that is not there for the caller, who is not told whether it is there for others. */
+export function NothingHere(): ReactElement {
+  return (
+    <>
+      <Title title="Not found" />
+      <Typography role="status" sx={{ padding: 2 }}>
+        There is no such page, or you may not see it.
+      </Typography>
+    </>
+  )
 }
 
 /** The title of a page is its heading of the first level, for those who go by headings. */

@@ -5,9 +5,10 @@ import { type AnyApplication, uniformRestAuthProvider, uniformRestDataProvider }
 import type { ReactElement, ReactNode } from 'react'
 import { Admin, type AuthProvider, memoryStore, Resource as AdminResource } from 'react-admin'
 import { createRoot } from 'react-dom/client'
+import { Route } from 'react-router-dom'
 import { Catalogue, type CatalogueAnswer, type Resource } from './catalogue.js'
 import { EntityCreate, EntityEdit } from './forms.js'
-import { AdminLayout, theme } from './layout.js'
+import { AdminLayout, NothingHere, theme } from './layout.js'
 import { EntityList } from './list.js'
 import { LoginPage } from './login.js'
 import { fetchAsOwner, ofChosenOwner } from './owner.js'
@@ -65,6 +66,7 @@ function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElemen
       authProvider={authProvider}
       loginPage={<LoginPage baseUrl={baseUrl} signInSite={signInSite} />}
       layout={AdminLayout}
+      catchAll={NothingHere}
       theme={theme}
       darkTheme={null}
       // What people filter by is nothing to be kept in a browser.
@@ -92,7 +94,9 @@ function entity(resource: Resource, catalogue: Catalogue): ReactNode {
       {...(allows('get') ? { show: <EntityShow {...of} /> } : {})}
       {...(allows('get') && allows('update') ? { edit: <EntityEdit {...of} /> } : {})}
       {...(allows('create') ? { create: <EntityCreate {...of} /> } : {})}
-    />
+    >
+      <Route path="*" element={<NothingHere />} />
+    </AdminResource>
   )
 }
 

@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { default as addFormats } from 'ajv-formats'
@@ -480,7 +481,9 @@ describe('GET /openapi.json and the pages of /docs', () => {
         ] as const) {
           const answer = await get(token)
           expect(answer.statusCode).to.equal(200)
-          expect(answer.headers['vary']).to.equal('Authorization')
+          expect(answer.headers['vary']).to.equal(
+            url === '/openapi.json' ? 'Authorization, Accept-Encoding' : 'Authorization'
+          )
           expect(answer.body.includes('costPrice'), `${token ?? 'nobody'}, round ${round}`).to.equal(shown)
         }
       }
@@ -494,4 +497,41 @@ describe('GET /openapi.json and the pages of /docs', () => {
       expect((await get()).statusCode).to.equal(200)
     })
   }
+
+  it('compress /openapi.json, and are not sent to who has them', async () => {
+    const get = async (headers: Readonly<Record<string, string>> = {}) =>
+      await gateway.app.inject({ url: '/openapi.json', headers })
+    const plain = await get()
+    expect(plain.headers).to.not.have.property('content-encoding')
+    const etag = String(plain.headers.etag)
+    expect(etag).to.match(/^W\/"[\w+/]+={0,2}"$/)
+    for (const [accepted, coding, decoded] of [
+      ['gzip, br', 'br', brotliDecompressSync],
+      ['br;q=0, gzip;q=0.5', 'gzip', gunzipSync]
+    ] as const) {
+      const answer = await get({ 'accept-encoding': accepted })
+      expect(answer.headers).to.include({ 'content-encoding': coding, etag, vary: 'Authorization, Accept-Encoding' })
+      expect(decoded(answer.rawPayload).toString('utf8'), accepted).to.equal(plain.body)
+      expect(answer.rawPayload.length).to.be.lessThan(plain.rawPayload.length / 5)
+    }
+    for (const held of [etag, etag.slice(2), `"x", ${etag}`, '*']) {
+      const unchanged = await get({ 'if-none-match': held })
+      expect([unchanged.statusCode, unchanged.body, unchanged.headers.etag], held).to.deep.equal([304, '', etag])
+    }
+    expect((await get({ 'if-none-match': '"x"' })).statusCode).to.equal(200)
+    // Another caller's document is another one.
+    expect((await get({ 'if-none-match': etag, authorization: 'Bearer clerk' })).statusCode).to.equal(200)
+  })
+
+  it('say that creates need a key where they do', async () => {
+    const required = async (): Promise<unknown> => {
+      const document = (await gateway.app.inject({ url: '/openapi.json' })).json<Json>()
+      return parametersOf(document, '/products', 'post').get('Idempotency-Key')?.['required'] ?? false
+    }
+    expect(await required()).to.equal(false)
+    gateway.data.catalogue = described([products()], { digest: '3', keyRequired: true })
+    gateway.data.connect()
+    while (!gateway.catalogue.current.keyRequired) await new Promise(setImmediate)
+    expect(await required()).to.equal(true)
+  })
 })

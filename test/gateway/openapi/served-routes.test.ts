@@ -35,7 +35,8 @@ describe('the routes that the gateway serves', () => {
     gateway = await startGateway({
       OIDC_ISSUER: 'https://login.example',
       OIDC_CLIENT_ID: 'shop',
-      OIDC_CLIENT_SECRET: 'x'.repeat(32)
+      OIDC_CLIENT_SECRET: 'x'.repeat(32),
+      ADMIN_UI: 'true'
     })
     gateway.data.catalogue = described(
       [
