@@ -84,7 +84,8 @@ describe('attempts at a transaction', () => {
 
   const races = {
     'a deadlock': serverError(1213),
-    'a row changed since it was read': serverError(1020)
+    'a row changed since it was read': serverError(1020),
+    'a lost certification of Group Replication': serverError(3101)
   }
   const waits = {
     'a lock wait': serverError(1205),

@@ -7,6 +7,8 @@ const KIND_BY_NUMBER: ReadonlyMap<number, ErrorKind> = new Map([
   [1213, 'deadlock'],
   // ER_CHECKREAD: the row was changed after this transaction's snapshot (innodb_snapshot_isolation).
   [1020, 'lostRace'],
+  // ER_TRANSACTION_ROLLBACK_DURING_COMMIT: a member of MySQL Group Replication failed to certify the transaction.
+  [3101, 'lostRace'],
   // ER_QUERY_INTERRUPTED: stopped by an operator or for a replicated transaction, and rolled back as a whole.
   [1317, 'lostRace'],
   // ER_LOCK_WAIT_TIMEOUT
