@@ -50,8 +50,8 @@ export const PLANTS: readonly Plant[] = [
     workloads: ['creates'],
     process: 'data-service',
     module: 'data-service/rpc/idempotent-write.js',
-    find: '{ ...withoutWithheld(answer, parsed), replayed: true }',
-    replace: '{ ...withoutWithheld(answer, parsed), rowVersion: Buffer.alloc(0), replayed: true }'
+    find: '{ ...withoutWithheld(answer, parsed), replayed:',
+    replace: '{ ...withoutWithheld(answer, parsed), rowVersion: Buffer.alloc(0), replayed:'
   },
   {
     name: 'entry-of-the-same-moment-left-out',
