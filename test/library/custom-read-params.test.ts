@@ -208,6 +208,7 @@ describeLibrary('a custom read with parameters', (store, kind) => {
       {
         name: 'since',
         in: 'query',
+        example: '2026-01-31T08:00:00.000Z',
         required: true,
         description: 'The begin of the period.',
         schema: {
@@ -219,6 +220,7 @@ describeLibrary('a custom read with parameters', (store, kind) => {
       {
         name: 'until',
         in: 'query',
+        example: '2030-12-31T08:00:00.000Z',
         required: false,
         schema: {
           type: 'string',
@@ -229,6 +231,7 @@ describeLibrary('a custom read with parameters', (store, kind) => {
       {
         name: 'colours',
         in: 'query',
+        example: '#ff8800',
         required: false,
         schema: {
           type: 'string',
@@ -243,6 +246,7 @@ describeLibrary('a custom read with parameters', (store, kind) => {
       {
         name: 'maxPrice',
         in: 'query',
+        example: '10.00',
         required: false,
         schema: {
           type: 'string',
@@ -253,26 +257,36 @@ describeLibrary('a custom read with parameters', (store, kind) => {
       {
         name: 'branch',
         in: 'query',
+        example: 1,
         required: false,
         schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 9 }
       },
-      { name: 'word', in: 'query', required: false, schema: { type: 'string', minLength: 1, maxLength: 20 } },
-      { name: 'dear', in: 'query', required: false, schema: { type: 'boolean' } },
+      {
+        name: 'word',
+        in: 'query',
+        example: 'Word',
+        required: false,
+        schema: { type: 'string', minLength: 1, maxLength: 20 }
+      },
+      { name: 'dear', in: 'query', example: true, required: false, schema: { type: 'boolean' } },
       {
         name: 'batch',
         in: 'query',
+        example: '1',
         required: false,
         schema: { type: 'string', pattern: '^[+-]?0*[0-9]{1,20}$', description: 'A 64-bit integer.' }
       },
       {
         name: 'tag',
         in: 'query',
+        example: '6f9619ff-8b86-d011-b42d-00c04fc964ff',
         required: false,
         schema: { type: 'string', format: 'uuid', pattern: '^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$' }
       },
       {
         name: 'most',
         in: 'query',
+        example: 2,
         required: false,
         schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 3, default: 2 }
       }
