@@ -11,6 +11,8 @@ import { readVerdict, type Tried } from '../../campaign/verdict.js'
 
 const MAIN = fileURLToPath(new URL('../../campaign/main.js', import.meta.url))
 const run = promisify(execFile)
+/** SQLite has part of the faults of MariaDB, and its turn in `npm run soak`. */
+const TOPOLOGIES = process.env['SOAK_ROUNDS'] === undefined ? ['mariadb'] : ['mariadb', 'sqlite']
 
 describe('the campaign at its shortest', function () {
   this.timeout(300_000)
@@ -30,7 +32,7 @@ describe('the campaign at its shortest', function () {
     return report
   }
 
-  for (const topology of ['sqlite', 'mariadb']) {
+  for (const topology of TOPOLOGIES) {
     it(`breaks everything that it can on ${topology}, and every promise is tried and kept`, async () => {
       const { stderr, stdout } = await campaign(
         '--topology',
@@ -68,9 +70,9 @@ describe('the campaign at its shortest', function () {
   }
 
   it('judges a history again without a database', async () => {
-    const before = await verdictOf('sqlite')
-    await campaign('--check', join(out, 'sqlite'))
-    expect(await verdictOf('sqlite')).to.deep.equal(before)
+    const before = await verdictOf('mariadb')
+    await campaign('--check', join(out, 'mariadb'))
+    expect(await verdictOf('mariadb')).to.deep.equal(before)
   })
 
   it('rejects a topology that it does not know', async () => {
