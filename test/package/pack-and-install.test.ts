@@ -250,6 +250,7 @@ describe('the package, packed and installed in an empty folder', function () {
       const first = new Set(Object.keys(document.paths).map((path) => path.split('/')[1] ?? ''))
       expect([...first].sort()).to.deep.equal([
         '.well-known',
+        'admin',
         'auth',
         'docs',
         'health',
