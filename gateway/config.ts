@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import { type AdminAddress, readAdminAddress } from '../shared/observe/admin-server.js'
 import { parseLogLevel } from '../shared/logger.js'
 import { readTraceSettings, type TraceSettings } from '../shared/observe/tracing.js'
@@ -77,6 +77,13 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     maxEventLoopDelay: settings.parsed('MAX_EVENT_LOOP_DELAY', { fallback: '2s', parse: parseDurationOrNone }),
     publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) })
   }
+  const { admin } = listener
+  if (admin !== undefined && admin.port !== 0 && admin.port === listener.port && overlap(listener.host, admin.host)) {
+    settings.addProblem(
+      `GATEWAY_PORT and ADMIN_PORT must be two ports, not ${admin.port} for both: GATEWAY_HOST ${listener.host} and ADMIN_HOST ` +
+        `${admin.host} take it on one address.`
+    )
+  }
   const dataServiceAddresses = settings.parsed('DATA_SERVICE_ADDRESS', {
     fallback: '127.0.0.1:50051',
     parse: parseAddresses
@@ -126,6 +133,13 @@ function parseHost(text: string): string | Error {
   if (isIP(host) !== 0) return host
   const isName = host === text && /^[A-Za-z0-9._-]{1,253}$/.test(host)
   return isName ? host : new Error('must be an address or a host name without a port, such as 127.0.0.1, ::1 or [::1]')
+}
+
+/** Whether two hosts to listen on share an address, as far as their texts tell: what a host name leads to is not looked up. */
+function overlap(one: string, other: string): boolean {
+  // Node listens on `::` for IPv4 too.
+  if (one === other || one === '::' || other === '::') return true
+  return (one === '0.0.0.0' && !isIPv6(other)) || (other === '0.0.0.0' && !isIPv6(one))
 }
 
 /** Milliseconds. Unlike other durations it may be zero. */

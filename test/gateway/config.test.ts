@@ -162,6 +162,33 @@ describe('settings of the gateway', () => {
       )
   })
 
+  it('give the public port and the admin port an address each', () => {
+    const ports = { GATEWAY_PORT: '8080', ADMIN_PORT: '8080' }
+    for (const [GATEWAY_HOST, ADMIN_HOST] of [
+      ['127.0.0.1', '127.0.0.1'],
+      ['0.0.0.0', '10.0.0.1'],
+      ['10.0.0.1', '0.0.0.0'],
+      ['::', '127.0.0.1'],
+      ['shop.example', '0.0.0.0']
+    ] as const) {
+      expect(() => readGatewayConfig({ ...ports, GATEWAY_HOST, ADMIN_HOST }), `${GATEWAY_HOST}, ${ADMIN_HOST}`)
+        .to.throw()
+        .with.property('message')
+        .that.equals(
+          'Cannot start: 1 setting is wrong.\n- GATEWAY_PORT and ADMIN_PORT must be two ports, not 8080 for both: ' +
+            `GATEWAY_HOST ${GATEWAY_HOST} and ADMIN_HOST ${ADMIN_HOST} take it on one address.`
+        )
+    }
+    for (const apart of [
+      { ...ports, GATEWAY_HOST: '10.0.0.1' },
+      { ...ports, GATEWAY_HOST: '0.0.0.0', ADMIN_HOST: '::1' },
+      { GATEWAY_PORT: '0', ADMIN_PORT: '0' },
+      { GATEWAY_PORT: '8080', ADMIN_PORT: '8081' }
+    ]) {
+      expect(() => readGatewayConfig(apart), JSON.stringify(apart)).not.to.throw()
+    }
+  })
+
   it('take a certificate of HTTPS with its key, or neither', () => {
     const both = { HTTP_TLS_CERT_FILE: 'a.pem', HTTP_TLS_KEY_FILE: 'a.key' }
     expect(readGatewayConfig(both).config.httpTls).to.include({ certFile: 'a.pem', keyFile: 'a.key' })
