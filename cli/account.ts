@@ -9,8 +9,8 @@ import {
   parseOwner
 } from '../data-service/auth/administration.js'
 import { mintAccessTokenFor, withAccounts } from '../data-service/commands.js'
-import { loadApplication } from './application.js'
-import { type CommandLine, Failure, printable } from './command.js'
+import { loadApplication } from './application/application.js'
+import { type CommandLine, Failure, printable } from './application/command.js'
 
 /** `uniform-rest account <command>`: the accounts of the database, whether the service runs or not (docs/accounts.md). */
 export async function account(line: CommandLine): Promise<number> {

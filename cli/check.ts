@@ -14,8 +14,8 @@ import { schemaReport, type SchemaReport } from '../data-service/sql/schema/chec
 import type { Migration } from '../data-service/sql/schema/migration.js'
 import { readGatewayConfig } from '../gateway/config.js'
 import { SettingsError } from '../shared/settings.js'
-import { loadApplication, type LoadedApplication } from './application.js'
-import { type CommandLine, Failure } from './command.js'
+import { loadApplication, type LoadedApplication } from './application/application.js'
+import { type CommandLine, Failure } from './application/command.js'
 
 /**
  * `uniform-rest check` says everything that is wrong with the entities and the settings, and then, of each database that is

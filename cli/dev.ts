@@ -1,9 +1,9 @@
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Environment } from '../shared/settings.js'
-import { loadApplication, type LoadedApplication } from './application.js'
-import type { CommandLine } from './command.js'
-import { packageFolder } from './package.js'
+import { loadApplication, type LoadedApplication } from './application/application.js'
+import type { CommandLine } from './application/command.js'
+import { packageFolder } from './application/package.js'
 import { runTogether, type Running, type WatchedCode } from './run-together.js'
 
 /** `uniform-rest dev`: both processes with settings for a first look, and again after each change of a file that they use. */

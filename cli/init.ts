@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CommandLine, Failure } from './command.js'
-import { packageFolder, readPackage } from './package.js'
+import { type CommandLine, Failure } from './application/command.js'
+import { packageFolder, readPackage } from './application/package.js'
 
 const USAGE = 'Usage: uniform-rest init <folder> [--no-example]'
 

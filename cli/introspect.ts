@@ -18,8 +18,14 @@ import { introspect as readDatabase, KeyMistake } from '../data-service/sql/intr
 import { changeLines, reportOf } from '../data-service/sql/introspect/report.js'
 import { quoted } from '../data-service/sql/engines/live-schema/column-types.js'
 import { numberOf } from '../data-service/sql/schema/migration-folder.js'
-import { CONFIG_NAMES, environmentOf, findApplication, holdsModules, type LoadedApplication } from './application.js'
-import { type CommandLine, Failure } from './command.js'
+import {
+  CONFIG_NAMES,
+  environmentOf,
+  findApplication,
+  holdsModules,
+  type LoadedApplication
+} from './application/application.js'
+import { type CommandLine, Failure } from './application/command.js'
 import { bareConfig } from './init.js'
 import { nextNumber } from './migrate.js'
 

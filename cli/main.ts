@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { suggestion } from '../data-service/entity/fields/names.js'
 import { messageOf, StartError } from '../shared/start-error.js'
-import { type Command, type CommandLine, Failure } from './command.js'
+import { type Command, type CommandLine, Failure } from './application/command.js'
 
 interface CommandEntry {
   readonly says: string
@@ -101,7 +101,7 @@ async function run(argv: readonly string[]): Promise<number> {
     return 0
   }
   if (name === '--version' || name === '-v') {
-    process.stdout.write((await import('./package.js')).versionLines())
+    process.stdout.write((await import('./application/package.js')).versionLines())
     return 0
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined

@@ -24,8 +24,8 @@ import { type Migrations, numberOf } from '../data-service/sql/schema/migration-
 import { rollingUpgrade } from '../data-service/sql/schema/rolling-upgrade.js'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger } from '../shared/logger.js'
-import { loadApplication, type LoadedApplication } from './application.js'
-import { type CommandLine, Failure } from './command.js'
+import { loadApplication, type LoadedApplication } from './application/application.js'
+import { type CommandLine, Failure } from './application/command.js'
 
 const USAGE = `Usage: uniform-rest migrate                   runs what the databases have not had
          --among-tables-of <database>         makes tables in a database that holds tables of others

@@ -1,6 +1,6 @@
 import { type OutboxCommands, withOutbox } from '../data-service/commands.js'
-import { loadApplication } from './application.js'
-import { type CommandLine, Failure } from './command.js'
+import { loadApplication } from './application/application.js'
+import { type CommandLine, Failure } from './application/command.js'
 
 const USAGE = `Usage: uniform-rest outbox list           prints what was set aside, one event a line
        uniform-rest outbox retry <id>…    makes an event that was set aside wait again

@@ -4,9 +4,9 @@ import { dirname, join, relative } from 'node:path'
 import { describedPackage } from '../data-service/rpc/typed-calls.js'
 import { EMPTY_LOCK, lockText, type ProtoLock } from '../data-service/typed-services/numbers.js'
 import type { TypedPackage } from '../data-service/typed-services/typed-package.js'
-import { loadApplication } from './application.js'
+import { loadApplication } from './application/application.js'
 import { checkApplication } from './check.js'
-import { type CommandLine, Failure } from './command.js'
+import { type CommandLine, Failure } from './application/command.js'
 
 /** The folder of the proto, in that of the application. */
 const FOLDER = 'grpc'

@@ -4,9 +4,9 @@ import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeFolder } from '../shared/files.js'
 import type { Environment } from '../shared/settings.js'
-import type { LoadedApplication } from './application.js'
+import type { LoadedApplication } from './application/application.js'
 import { checkApplication } from './check.js'
-import { type CommandLine, Failure } from './command.js'
+import { type CommandLine, Failure } from './application/command.js'
 import {
   accepting,
   type Address,
@@ -18,9 +18,9 @@ import {
   interruption,
   type Service,
   startService
-} from './processes.js'
-import { SETTINGS_TOLD, tellUnknownSettings } from './unknown-settings.js'
-import { watchFiles } from './watch-files.js'
+} from './processes/processes.js'
+import { SETTINGS_TOLD, tellUnknownSettings } from './application/unknown-settings.js'
+import { watchFiles } from './processes/watch-files.js'
 
 /** What serves, once all of it does. */
 export interface Running {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { type CommandContext, withDatabases } from '../data-service/commands.js'
 import { loadSampleRows, sampleDatabase } from '../data-service/sql/sample-rows.js'
-import { loadApplication } from './application.js'
-import { type CommandLine, Failure } from './command.js'
+import { loadApplication } from './application/application.js'
+import { type CommandLine, Failure } from './application/command.js'
 
 const PROGRESS_STEPS = 10
 const MAX_COUNT = 2 ** 31 - 1

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
-import { environmentOf, findApplication, loadApplication, prepareToLoad } from './application.js'
-import { type CommandLine, Failure } from './command.js'
-import { SETTINGS_TOLD, tellUnknownSettings } from './unknown-settings.js'
-import { DATA_SERVICE_FLAGS } from './processes.js'
+import { environmentOf, findApplication, loadApplication, prepareToLoad } from './application/application.js'
+import { type CommandLine, Failure } from './application/command.js'
+import { SETTINGS_TOLD, tellUnknownSettings } from './application/unknown-settings.js'
+import { DATA_SERVICE_FLAGS } from './processes/processes.js'
 
 /**
  * `uniform-rest start gateway` and `uniform-rest start data-service` run one process, with its log in JSON; `--print-config`

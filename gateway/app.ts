@@ -3,7 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Logger } from '../shared/logger.js'
 import type { Tracing } from '../shared/observe/tracing.js'
 import type { TlsCertificates } from '../shared/tls.js'
-import { MAX_BODY_BYTES, requestIdOf } from '../shared/wire.js'
+import { MAX_BODY_BYTES, requestIdOf } from '../shared/transport/wire.js'
 import { adminUi } from './admin/admin-ui.js'
 import type { GatewayConfig } from './config.js'
 import type { AuthClient } from './data/auth-client.js'

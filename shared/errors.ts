@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 
 /**
- * The one error type inside. It crosses gRPC with all its members (shared/rpc-status.ts) and becomes a problem document
+ * The one error type inside. It crosses gRPC with all its members (shared/transport/rpc-status.ts) and becomes a problem document
  * in the gateway only (gateway/http/problem-details.ts). Everything else that is thrown is answered as `internal`, and
  * its message stays in the log.
  */

@@ -36,7 +36,7 @@ export function startServer({
 }: ServerProgram): ServerProcess {
   const path = isAbsolute(module) ? module : fileURLToPath(new URL(`../../${module}`, import.meta.url))
   // Ends with us, however we end.
-  const preload = new URL('../../cli/end-with-parent.js', import.meta.url).href
+  const preload = new URL('../../cli/processes/end-with-parent.js', import.meta.url).href
   const child = spawn(node, [...nodeOptions, '--import', preload, path, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', process.stderr, process.stderr, 'ipc']

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Cancellation } from '../../shared/cancellation.js'
+import type { Cancellation } from '../../shared/transport/cancellation.js'
 
 /** Who calls. The data service takes this from the token that it validates itself, never from what the gateway says. */
 export type Caller = Anonymous | Authenticated

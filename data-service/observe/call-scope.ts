@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { SpanContext } from '@opentelemetry/api'
-import type { CallTimes } from '../../shared/call-frames.js'
+import type { CallTimes } from '../../shared/transport/call-frames.js'
 import type { RunningSpan, Tracing } from '../../shared/observe/tracing.js'
 
 // Which calls a statement is run for. It is known only where traces are exported, and of calls that ask for their times:

@@ -1,5 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
-import { decodeBase64 } from '../../shared/wire.js'
+import { decodeBase64 } from '../../shared/transport/wire.js'
 import type { Action, GuardedChild, NamedValues } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
 import { idText, isComposite, type RowKey, unreachableIds } from '../entity/key.js'

@@ -11,7 +11,7 @@ import type { ExportPlan, Projection } from '../plan/model/plans.js'
 import { planExport } from '../plan/plan-reads.js'
 import type { BatchWriter, ExportBatch } from '../plan/model/stores.js'
 import { csvWriter, type RowsWriter } from './csv.js'
-import { describeProperty } from './describe.js'
+import { describeProperty } from './describe/describe.js'
 import { cellReader, type ValueProperty } from './json.js'
 import { type ReadDeps, withOverrides } from './reads.js'
 

@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
-import { CALL_STREAM } from '../../shared/call-stream.js'
+import { CALL_STREAM } from '../../shared/transport/call-stream.js'
 import type { AuthServiceHandlers } from '../../shared/gen/auth/v1/AuthService.js'
 import type { ProtoGrpcType as AuthTypes } from '../../shared/gen/auth_service.js'
 import type { DescribeRequest__Output } from '../../shared/gen/entity/v1/DescribeRequest.js'
@@ -16,7 +16,7 @@ import type { DescribeResponse } from '../../shared/gen/entity/v1/DescribeRespon
 import type { EntityServiceHandlers } from '../../shared/gen/entity/v1/EntityService.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ProtoGrpcType as EntityTypes } from '../../shared/gen/entity_service.js'
-import { loadProto } from '../../shared/wire.js'
+import { loadProto } from '../../shared/transport/wire.js'
 import { type AuthDeps, keys } from '../auth/authentication.js'
 import { CountedAttempts } from '../auth/counted-attempts.js'
 import { login } from '../auth/login.js'
@@ -25,15 +25,21 @@ import { PasswordCheck } from '../auth/password-check.js'
 import { refresh, revoke, revokeAll } from '../auth/sessions.js'
 import { signIn } from '../auth/sign-in.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
-import { CallStreams, framedMethods, type UntypedHandlers } from './call-stream.js'
+import { CallStreams, framedMethods, type UntypedHandlers } from './transport/call-stream.js'
 import { countedExports, countedLogins, countedReplays } from '../observe/counted-handlers.js'
-import { describeCatalogue } from './describe.js'
+import { describeCatalogue } from './describe/describe.js'
 import type { Operation } from '../entity/define-operation.js'
 import type { TypedPackage } from '../typed-services/typed-package.js'
 import { exportHandler } from './export.js'
 import { callOperation } from './call-operation.js'
-import { repeatAuthorization, streamCall, type StreamTimes, unaryCall, withUndecodable } from './grpc.js'
-import { intercept, type Intercepted, type Interceptors, interceptStream, type Target } from './interceptors.js'
+import { repeatAuthorization, streamCall, type StreamTimes, unaryCall, withUndecodable } from './transport/grpc.js'
+import {
+  intercept,
+  type Intercepted,
+  type Interceptors,
+  interceptStream,
+  type Target
+} from './transport/interceptors.js'
 import { withOverrides, type ReadDeps, UNARY_READS } from './reads.js'
 import { typedCalls, typedDefinition } from './typed-calls.js'
 import type { WriteDeps } from './write-steps.js'

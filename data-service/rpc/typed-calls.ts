@@ -9,9 +9,9 @@ import { fieldOf, type MessageType } from '../typed-services/schema.js'
 import { makeTypedPackage, type TypedPackage, type TypedServices } from '../typed-services/typed-package.js'
 import { type Message, scalarText, UNKNOWN_FIELDS } from '../typed-services/values.js'
 import { IGNORED } from '../typed-services/typed-writes.js'
-import { describeCatalogue } from './describe.js'
-import { streamCall, unaryCall } from './grpc.js'
-import { intercept, type Interceptors, interceptStream, type Target } from './interceptors.js'
+import { describeCatalogue } from './describe/describe.js'
+import { streamCall, unaryCall } from './transport/grpc.js'
+import { intercept, type Interceptors, interceptStream, type Target } from './transport/interceptors.js'
 
 // Typed services are the generic one in other messages: each call is translated within the interceptors and answered by the
 // same handler, so that who may, what is checked and what is rejected is decided in one place.

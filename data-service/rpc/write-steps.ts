@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { DomainError } from '../../shared/errors.js'
-import { MAX_MEMBERS_BYTES } from '../../shared/rpc-status.js'
+import { MAX_MEMBERS_BYTES } from '../../shared/transport/rpc-status.js'
 import { reject, type Rejection } from '../entity/action.js'
 import type { Authenticated } from '../entity/caller.js'
 import type { Entity } from '../entity/entity.js'

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
 import type { MigrationError } from 'umzug'
-import { Deadlines, type Expiring } from '../../shared/call-stream.js'
-import { type AbortListener, type Cancellation, CancellationSource } from '../../shared/cancellation.js'
+import { Deadlines, type Expiring } from '../../shared/transport/call-stream.js'
+import { type AbortListener, type Cancellation, CancellationSource } from '../../shared/transport/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import { redactUrl } from '../../shared/settings.js'
 import { messageOf, StartError } from '../../shared/start-error.js'
@@ -203,7 +203,7 @@ function readerUnlessHung(
   reader: Reader,
   { what, isHung }: { readonly what: string; readonly isHung: () => boolean }
 ): Reader {
-  // Not a Set: one whose entries come and go keeps them from early collection (CallTable in shared/call-stream.ts).
+  // Not a Set: one whose entries come and go keeps them from early collection (CallTable in shared/transport/call-stream.ts).
   const running: WatchedRead[] = []
   const deadlines = new Deadlines(
     () => [...running],

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Cancellation, throwIfAborted } from '../../shared/cancellation.js'
+import { type Cancellation, throwIfAborted } from '../../shared/transport/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Value } from '../entity/fields/field.js'
 import {

@@ -14,11 +14,11 @@ import {
   METADATA_TEXT,
   readResponseFrames,
   type ResponseFrames
-} from '../../shared/call-frames.js'
-import { CALL_STREAM, CallTable, Deadlines, type Expiring, FrameSender } from '../../shared/call-stream.js'
-import type { AbortListener, Cancellation } from '../../shared/cancellation.js'
+} from '../../shared/transport/call-frames.js'
+import { CALL_STREAM, CallTable, Deadlines, type Expiring, FrameSender } from '../../shared/transport/call-stream.js'
+import type { AbortListener, Cancellation } from '../../shared/transport/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
-import { fromStatusBytes, transportError } from '../../shared/rpc-status.js'
+import { fromStatusBytes, transportError } from '../../shared/transport/rpc-status.js'
 
 /** What a call takes over from the HTTP request that causes it. */
 export interface CallContext {

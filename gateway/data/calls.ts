@@ -6,9 +6,9 @@ import {
   type ServiceError,
   status
 } from '@grpc/grpc-js'
-import { parseCallTimes, TIMES_METADATA } from '../../shared/call-frames.js'
+import { parseCallTimes, TIMES_METADATA } from '../../shared/transport/call-frames.js'
 import { DomainError, httpStatusOf } from '../../shared/errors.js'
-import { fromRpcStatus, transportError } from '../../shared/rpc-status.js'
+import { fromRpcStatus, transportError } from '../../shared/transport/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA } from '../../shared/tls.js'
 import {
   AttemptFailure,

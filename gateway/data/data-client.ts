@@ -24,7 +24,7 @@ import type { ReadResponse__Output as ReadResponse } from '../../shared/gen/enti
 import type { UpdateRequest } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse__Output as UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
-import { loadProto } from '../../shared/wire.js'
+import { loadProto } from '../../shared/transport/wire.js'
 import { CALL_DEADLINE, type CallContext, readStream, readUnary, writeUnary } from './calls.js'
 import type { RpcMethod } from './replica.js'
 import type { ReplicaPool } from './replica-pool.js'

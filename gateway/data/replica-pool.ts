@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import type { Cancellation } from '../../shared/cancellation.js'
+import type { Cancellation } from '../../shared/transport/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import { targetNameOf } from '../../shared/tls.js'

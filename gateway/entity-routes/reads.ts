@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { jsonArray } from '../../shared/wire.js'
+import { jsonArray } from '../../shared/transport/wire.js'
 import type {
   CustomRead,
   EntityRecord,

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Cancellation, NEVER } from '../../shared/cancellation.js'
+import { type Cancellation, NEVER } from '../../shared/transport/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import { type CallContext, CallReport } from '../data/calls.js'
 import type { Catalogue } from '../data/catalogue.js'

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, rejection } from '../../shared/errors.js'
-import { BODY_TOO_DEEP, MAX_BODY_DEPTH } from '../../shared/wire.js'
+import { BODY_TOO_DEEP, MAX_BODY_DEPTH } from '../../shared/transport/wire.js'
 
 const JSON_TYPE = 'application/json'
 /** The format of patches (RFC 7396). It is JSON as well. */

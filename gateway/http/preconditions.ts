@@ -1,5 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
-import { decodeBase64 } from '../../shared/wire.js'
+import { decodeBase64 } from '../../shared/transport/wire.js'
 import { listMembers, trimOws } from './header-fields.js'
 
 /** The content of `If-Match`: the decoded row versions, or why there are none. The data service decides what it means. */

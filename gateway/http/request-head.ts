@@ -1,5 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
-import { checkBodyLength } from '../../shared/wire.js'
+import { checkBodyLength } from '../../shared/transport/wire.js'
 import { headerLines } from './header-fields.js'
 import { pathOf } from './query-string.js'
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { decodeBase64 } from '../../shared/wire.js'
+import { decodeBase64 } from '../../shared/transport/wire.js'
 import type { KeyDates, RingKey } from './ring-key.js'
 
 /** A secret that is encrypted by the key-encryption key. */

@@ -6,7 +6,7 @@ import { isLoopback } from '../ip-address.js'
 import type { Logger } from '../logger.js'
 import type { SettingsReader } from '../settings.js'
 import { orStartError } from '../start-error.js'
-import { requestIdOf } from '../wire.js'
+import { requestIdOf } from '../transport/wire.js'
 import { type MetricsText, openMetrics } from './prometheus.js'
 import type { MetricFamily } from './tallies.js'
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { readDotEnv } from '../../cli/dot-env.js'
+import { readDotEnv } from '../../cli/application/dot-env.js'
 
 describe('the file .env', () => {
   let folder = ''

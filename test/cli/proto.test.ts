@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { Failure } from '../../cli/command.js'
+import { Failure } from '../../cli/application/command.js'
 import { proto } from '../../cli/proto.js'
 import { outputRoot, packageRoot } from '../harness/package-root.js'
 

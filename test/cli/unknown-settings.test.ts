@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { unknownSettings } from '../../cli/unknown-settings.js'
+import { unknownSettings } from '../../cli/application/unknown-settings.js'
 import { SETTING_NAMES } from '../../shared/settings.js'
 import { outputRoot } from '../harness/package-root.js'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
-import { loadProto } from '../../shared/wire.js'
+import { loadProto } from '../../shared/transport/wire.js'
 import {
   FLAG,
   frame,

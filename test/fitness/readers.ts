@@ -138,17 +138,22 @@ import { sentCookies, sentRefreshTokens, withSession } from '../../gateway/sessi
 import { ownPath } from '../../gateway/session/outside-sign-in.js'
 import { jsonMembers } from '../../gateway/session/session-tools.js'
 import { verifiedToken, verifyToken } from '../../shared/access-token.js'
-import { MalformedFrames, parseCallTimes, readRequestFrames, readResponseFrames } from '../../shared/call-frames.js'
+import {
+  MalformedFrames,
+  parseCallTimes,
+  readRequestFrames,
+  readResponseFrames
+} from '../../shared/transport/call-frames.js'
 import { shortened } from '../../shared/errors.js'
 import { isLoopback, throttledAddress } from '../../shared/ip-address.js'
-import { decodeDetails, fromStatusBytes } from '../../shared/rpc-status.js'
+import { decodeDetails, fromStatusBytes } from '../../shared/transport/rpc-status.js'
 import {
   cookiePairs,
   cookieValues,
   readSessionCookie,
   unverifiedClaims
 } from '../../shared/session-cookie/read-session-cookie.js'
-import { decodeBase64, requestIdOf } from '../../shared/wire.js'
+import { decodeBase64, requestIdOf } from '../../shared/transport/wire.js'
 import { resource } from '../data-service/plan/example-entities.js'
 import { boards, carts } from '../data-service/plan/owned-entities.js'
 

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Application } from '../../data-service/application.js'
 import { describedPackage } from '../../data-service/rpc/typed-calls.js'
-import { decodeDetails } from '../../shared/rpc-status.js'
+import { decodeDetails } from '../../shared/transport/rpc-status.js'
 
 export type Message = Readonly<Record<string, unknown>>
 

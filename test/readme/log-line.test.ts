@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readableLine } from '../../cli/processes.js'
+import { readableLine } from '../../cli/processes/processes.js'
 
 describe('a line of the log of npm start', () => {
   it('has nothing unprintable that a terminal might obey, only the line ends of a stack', () => {

@@ -19,9 +19,9 @@ import {
   TimesFrame,
   UnprocessedFrame,
   Writer
-} from '../../shared/call-frames.js'
+} from '../../shared/transport/call-frames.js'
 import { DomainError } from '../../shared/errors.js'
-import { fromStatusBytes, toStatusBytes } from '../../shared/rpc-status.js'
+import { fromStatusBytes, toStatusBytes } from '../../shared/transport/rpc-status.js'
 import {
   decodeRequest,
   decodeResponse,

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type CallId, type Frame, UnprocessedFrame } from '../../shared/call-frames.js'
-import { CallTable, Deadlines, FrameSender } from '../../shared/call-stream.js'
+import { type CallId, type Frame, UnprocessedFrame } from '../../shared/transport/call-frames.js'
+import { CallTable, Deadlines, FrameSender } from '../../shared/transport/call-stream.js'
 import { decodeResponse, type WireResponseFrame } from '../harness/call-stream-messages.js'
 
 const id = (call: number): CallId => call as CallId
@@ -208,7 +208,7 @@ describe('the calls of a stream', () => {
   it('leave nothing in the old generation when they have ended', function () {
     this.timeout(60_000)
     const script = `
-      import { CallTable } from ${JSON.stringify(new URL('../../shared/call-stream.js', import.meta.url).href)}
+      import { CallTable } from ${JSON.stringify(new URL('../../shared/transport/call-stream.js', import.meta.url).href)}
       const table = new CallTable()
       const call = (id) => ({ id, made: Array.from({ length: 20 }, () => ({ id })) })
       const old = () => v8.getHeapSpaceStatistics().find((one) => one.space_name === 'old_space').space_used_size

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { CancellationSource, NEVER } from '../../shared/cancellation.js'
+import { CancellationSource, NEVER } from '../../shared/transport/cancellation.js'
 
 describe('CancellationSource', () => {
   const reason = new Error('over')

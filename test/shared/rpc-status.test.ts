@@ -1,7 +1,7 @@
 import { Metadata, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { DomainError, ERROR_CODES, errorKind, rejection, type Violation } from '../../shared/errors.js'
-import { fromRpcStatus, toRpcStatus } from '../../shared/rpc-status.js'
+import { fromRpcStatus, toRpcStatus } from '../../shared/transport/rpc-status.js'
 
 const across = (error: DomainError): DomainError =>
   fromRpcStatus(Object.assign(new Error('from the wire'), toRpcStatus(error)))

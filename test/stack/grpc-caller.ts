@@ -7,8 +7,8 @@ import {
   type status
 } from '@grpc/grpc-js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
-import { decodeDetails, type RpcDetails } from '../../shared/rpc-status.js'
-import { loadProto } from '../../shared/wire.js'
+import { decodeDetails, type RpcDetails } from '../../shared/transport/rpc-status.js'
+import { loadProto } from '../../shared/transport/wire.js'
 
 /** A failed call as an internal service sees it. */
 export interface RpcFailure {

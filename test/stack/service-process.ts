@@ -48,7 +48,7 @@ export function startProcess(
   cwd = fileURLToPath(packageRoot),
   output = fileURLToPath(outputRoot)
 ): ServiceProcess {
-  const preload = new URL('cli/end-with-parent.js', outputRoot).href
+  const preload = new URL('cli/processes/end-with-parent.js', outputRoot).href
   const [module, args] = typeof what === 'string' ? [what, []] : ['cli/main.js', what]
   const name = typeof what === 'string' ? what : what.slice(0, 2).join(' ')
   const program = ['--enable-source-maps', '--import', preload, join(output, module), ...args]

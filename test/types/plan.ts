@@ -12,7 +12,7 @@ import {
   type Projection
 } from '../../data-service/plan/model/plans.js'
 import type { ReadStore } from '../../data-service/plan/model/stores.js'
-import { inScope, inScopesOf, keyIs } from '../../data-service/sql/entity-rows/conditions.js'
+import { inScope, inScopesOf, keyIs } from '../../data-service/sql/entity-rows/statements/conditions.js'
 import { LoadedPage } from '../../data-service/sql/entity-rows/loaded-page.js'
 import type { Source } from '../../data-service/sql/entity-rows/navigations.js'
 import type { ReadSession } from '../../data-service/sql/engines/sessions.js'

@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../../shared/cancellation.js'
+import type { Cancellation } from '../../../shared/transport/cancellation.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { CsvWriter } from '../../entity/fields/csv-text.js'
 import type { Value } from '../../entity/fields/field.js'

@@ -1,4 +1,4 @@
-import { decodeBase64 } from '../../../shared/wire.js'
+import { decodeBase64 } from '../../../shared/transport/wire.js'
 import type { NamedValues } from '../../entity/action.js'
 import { type CreatedChildren, MAX_CHILDREN } from '../../entity/creates-and-deletes.js'
 import type { Children, Column, KeyColumns } from '../../entity/entity.js'

@@ -1,6 +1,6 @@
 import { parse, type ParseOptions } from 'lossless-json'
 import { DomainError } from '../../../shared/errors.js'
-import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../../shared/wire.js'
+import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../../shared/transport/wire.js'
 import { withoutTrailingZeros } from '../../entity/fields/numbers.js'
 import { quoted } from './violations.js'
 

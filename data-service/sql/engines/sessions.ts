@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../../shared/cancellation.js'
+import type { Cancellation } from '../../../shared/transport/cancellation.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { Value } from '../../entity/fields/field.js'
 import type { BoundValues, CsvRow, FoundRow, ShownStatement, Statement, StatementText } from './statement.js'

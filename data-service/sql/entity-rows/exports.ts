@@ -1,9 +1,9 @@
 import type { ExportPlan, Position } from '../../plan/model/plans.js'
 import type { BatchWriter, ExportBatch } from '../../plan/model/stores.js'
-import { boundValues, scopeConditions } from './conditions.js'
+import { boundValues, scopeConditions } from './statements/conditions.js'
 import type { Snapshot } from '../engines/sessions.js'
 import type { CsvRow } from '../engines/statement.js'
-import { anyOfRanges, exactOrder, rangesBehind, sortKeyOf } from './keyset.js'
+import { anyOfRanges, exactOrder, rangesBehind, sortKeyOf } from './statements/keyset.js'
 import { selectionOf, type Source, valueAt } from './navigations.js'
 
 /** Batches that are read as one where each takes a sort of all rows. */

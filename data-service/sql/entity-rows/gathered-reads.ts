@@ -1,11 +1,18 @@
-import { type AbortListener, type Cancellation, CancellationSource } from '../../../shared/cancellation.js'
+import { type AbortListener, type Cancellation, CancellationSource } from '../../../shared/transport/cancellation.js'
 import { currentCalls, forCalls } from '../../observe/call-scope.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { Column } from '../../entity/entity.js'
 import type { GetPlan, Projection } from '../../plan/model/plans.js'
 import type { LoadedRow } from '../../plan/model/stores.js'
 import { idText } from '../../entity/key.js'
-import { areEqualScopes, comparisonsOf, paddedOperands, scopeConditions, scopeText, shapeOf } from './conditions.js'
+import {
+  areEqualScopes,
+  comparisonsOf,
+  paddedOperands,
+  scopeConditions,
+  scopeText,
+  shapeOf
+} from './statements/conditions.js'
 import type { SqlDialect } from '../engines/statement.js'
 
 /** Plans that differ in their keys, and in the values of their rows' scopes. Those of the same row have equal scopes. */
@@ -176,7 +183,7 @@ interface Group {
   readonly maxRows: number
   /**
    * The oldest first. Not a Set: one whose entries come and go moves what they hold into the old generation, as a Map does
-   * (CallTable in shared/call-stream.ts).
+   * (CallTable in shared/transport/call-stream.ts).
    */
   waiting: Member[]
   running: number

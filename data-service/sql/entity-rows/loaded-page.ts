@@ -10,10 +10,18 @@ import type {
   SortKey
 } from '../../plan/model/plans.js'
 import type { LoadedChild, LoadedRow, PageResult } from '../../plan/model/stores.js'
-import { boundValues, isCountedAlong, type ScopedConditions } from './conditions.js'
+import { boundValues, isCountedAlong, type ScopedConditions } from './statements/conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import type { FoundRow } from '../engines/statement.js'
-import { anyOfRanges, exactKeys, exactOrder, type Ranges, rangesBehind, reversed, sortKeyOf } from './keyset.js'
+import {
+  anyOfRanges,
+  exactKeys,
+  exactOrder,
+  type Ranges,
+  rangesBehind,
+  reversed,
+  sortKeyOf
+} from './statements/keyset.js'
 import { idText, type RowKey } from '../../entity/key.js'
 import {
   keyReader,

@@ -12,11 +12,11 @@ import {
   type Projection
 } from '../../plan/model/plans.js'
 import type { LoadedChild } from '../../plan/model/stores.js'
-import { boundValues, keyIn, pathKey, scopeConditions } from './conditions.js'
+import { boundValues, keyIn, pathKey, scopeConditions } from './statements/conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import type { FoundRow, SqlDialect } from '../engines/statement.js'
-import { type ChildrenOwner, hasTextKey } from './row-models.js'
-import type { SelectedColumn, Statements } from './statements.js'
+import { type ChildrenOwner, hasTextKey } from './statements/row-models.js'
+import type { SelectedColumn, Statements } from './statements/statements.js'
 
 /** The columns that a statement selects: those of the projection, then further ones that are needed. */
 export interface Selection {

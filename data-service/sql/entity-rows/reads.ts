@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../../shared/cancellation.js'
+import type { Cancellation } from '../../../shared/transport/cancellation.js'
 import type { Entity, StoreName } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues } from '../../entity/key.js'
@@ -20,19 +20,19 @@ import {
   inScopesOf,
   type RowCondition,
   type ScopedConditions
-} from './conditions.js'
+} from './statements/conditions.js'
 import type { Database } from '../engines/engine.js'
 import type { Reader, ReadSession } from '../engines/sessions.js'
 import { exportRows } from './exports.js'
 import { GatheredReads, type SamePlans } from './gathered-reads.js'
-import { exactOrder } from './keyset.js'
+import { exactOrder } from './statements/keyset.js'
 import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
 import { own, type Source } from './navigations.js'
 import { ownSelect, ownValues, withinLimit } from './own-statements.js'
-import { RowModels } from './row-models.js'
+import { RowModels } from './statements/row-models.js'
 import { SharedReads } from './shared-reads.js'
-import { type CacheUse, Statements } from './statements.js'
-import { type TextOperands, withTextOperands } from './where-text.js'
+import { type CacheUse, Statements } from './statements/statements.js'
+import { type TextOperands, withTextOperands } from './statements/where-text.js'
 
 interface Databases {
   readonly primary: Database

@@ -5,9 +5,9 @@ import type { Column } from '../../entity/entity.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
 import type { Assignments, ExpectedVersions, UpdatePlan } from '../../plan/model/plans.js'
-import { boundValues, comparisonsOf, pathsOf, type RowCondition, shapeOf } from './conditions.js'
-import { CacheUse } from './statements.js'
-import { columnNamed, whereAll } from './where-text.js'
+import { boundValues, comparisonsOf, pathsOf, type RowCondition, shapeOf } from './statements/conditions.js'
+import { CacheUse } from './statements/statements.js'
+import { columnNamed, whereAll } from './statements/where-text.js'
 import type { Changed } from '../engines/sessions.js'
 import {
   type BoundValue,

@@ -1,5 +1,5 @@
 import { currentCalls, forCalls } from '../../observe/call-scope.js'
-import { type AbortListener, type Cancellation, CancellationSource } from '../../../shared/cancellation.js'
+import { type AbortListener, type Cancellation, CancellationSource } from '../../../shared/transport/cancellation.js'
 
 /** Sends the statement of a read. Aborted when nobody waits for its result any more. */
 type SendRead<Result> = (cancellation: Cancellation) => Promise<Result>

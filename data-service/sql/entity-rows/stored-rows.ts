@@ -14,11 +14,19 @@ import type {
 } from '../../plan/model/plans.js'
 import type { LoadedRow, LockedRow, PageResult, StoredRow } from '../../plan/model/stores.js'
 import { keyOrder } from '../../plan/model/catalogue.js'
-import { boundValues, inScope, keyIn, keyIs, refersTo, type RowCondition, scopeConditions } from './conditions.js'
+import {
+  boundValues,
+  inScope,
+  keyIn,
+  keyIs,
+  refersTo,
+  type RowCondition,
+  scopeConditions
+} from './statements/conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import { KEYS_AT_ONCE, own, type Source } from './navigations.js'
 import { LoadedPage, readPage } from './loaded-page.js'
-import type { Lock } from './select-text.js'
+import type { Lock } from './statements/select-text.js'
 
 /** The most rows that are found at once. */
 const MAX_KEYS = 1000

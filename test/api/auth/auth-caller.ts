@@ -3,8 +3,8 @@ import type { AuthServiceClient } from '../../../shared/gen/auth/v1/AuthService.
 import type { KeysResponse__Output } from '../../../shared/gen/auth/v1/KeysResponse.js'
 import type { Session__Output } from '../../../shared/gen/auth/v1/Session.js'
 import type { ProtoGrpcType } from '../../../shared/gen/auth_service.js'
-import { decodeDetails, type RpcDetails } from '../../../shared/rpc-status.js'
-import { loadProto } from '../../../shared/wire.js'
+import { decodeDetails, type RpcDetails } from '../../../shared/transport/rpc-status.js'
+import { loadProto } from '../../../shared/transport/wire.js'
 import { GATEWAY_SECRET } from '../../stack/service-process.js'
 
 /** A rejected call, with the typed details that the contract promises. */

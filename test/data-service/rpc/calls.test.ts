@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { exportSemaphore } from '../../../data-service/rpc/export.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { ExportResponse__Output } from '../../../shared/gen/entity/v1/ExportResponse.js'
-import { fromRpcStatus } from '../../../shared/rpc-status.js'
+import { fromRpcStatus } from '../../../shared/transport/rpc-status.js'
 import { GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
 import { answer, failure, metadata, type RunningService, runService, soon } from './running-service.js'
 

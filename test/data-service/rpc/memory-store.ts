@@ -9,7 +9,7 @@ import type {
   LoadedRow,
   ReadStore
 } from '../../../data-service/plan/model/stores.js'
-import type { Cancellation } from '../../../shared/cancellation.js'
+import type { Cancellation } from '../../../shared/transport/cancellation.js'
 
 type MemoryRow = Readonly<Record<string, Value>>
 

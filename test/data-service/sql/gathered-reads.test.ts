@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Cancellation } from '../../../shared/cancellation.js'
+import type { Cancellation } from '../../../shared/transport/cancellation.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { GetPlan, RowScope } from '../../../data-service/plan/model/plans.js'
 import type { LoadedRow } from '../../../data-service/plan/model/stores.js'

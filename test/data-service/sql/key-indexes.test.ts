@@ -11,16 +11,21 @@ import {
   refersTo,
   type RowCondition,
   type WantedRow
-} from '../../../data-service/sql/entity-rows/conditions.js'
+} from '../../../data-service/sql/entity-rows/statements/conditions.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import type { Database } from '../../../data-service/sql/engines/engine.js'
 import { valuesOf } from '../../../data-service/sql/engines/statement.js'
 import type { RowScope, SortKey } from '../../../data-service/plan/model/plans.js'
-import { anyOfRanges, exactKeys, exactOrder, rangesBehind } from '../../../data-service/sql/entity-rows/keyset.js'
+import {
+  anyOfRanges,
+  exactKeys,
+  exactOrder,
+  rangesBehind
+} from '../../../data-service/sql/entity-rows/statements/keyset.js'
 import { own } from '../../../data-service/sql/entity-rows/navigations.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
-import { RowModels } from '../../../data-service/sql/entity-rows/row-models.js'
-import { Statements } from '../../../data-service/sql/entity-rows/statements.js'
+import { RowModels } from '../../../data-service/sql/entity-rows/statements/row-models.js'
+import { Statements } from '../../../data-service/sql/entity-rows/statements/statements.js'
 import { createLogger } from '../../../shared/logger.js'
 import { type DatabaseKind, eachDatabase, freshDatabase } from '../../harness/database.js'
 import { createShelves, languages, placements, publications, shelves, barcodes } from '../../library/shelves.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Cancellation, CancellationSource, NEVER } from '../../../shared/cancellation.js'
+import { type Cancellation, CancellationSource, NEVER } from '../../../shared/transport/cancellation.js'
 import type { LookupPlan, RowScope } from '../../../data-service/plan/model/plans.js'
 import { SharedReads } from '../../../data-service/sql/entity-rows/shared-reads.js'
 import { eachDatabase } from '../../harness/database.js'

@@ -12,11 +12,11 @@ import { HealthImplementation } from 'grpc-health-check'
 import type { CallContext } from '../../../gateway/data/calls.js'
 import { type DataClient, grpcDataClient } from '../../../gateway/data/data-client.js'
 import { ReplicaPool } from '../../../gateway/data/replica-pool.js'
-import { CALL_STREAM } from '../../../shared/call-stream.js'
+import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
-import { toStatusBytes } from '../../../shared/rpc-status.js'
-import { loadProto } from '../../../shared/wire.js'
+import { toStatusBytes } from '../../../shared/transport/rpc-status.js'
+import { loadProto } from '../../../shared/transport/wire.js'
 import {
   decodeRequest,
   encodeResponse,
@@ -26,7 +26,7 @@ import {
 } from '../../harness/call-stream-messages.js'
 import { memoryLog, type MemoryLog } from '../../harness/memory-log.js'
 import { randomNumbers } from '../../runner/random.js'
-import { Writer, FailureFrame, type CallId } from '../../../shared/call-frames.js'
+import { Writer, FailureFrame, type CallId } from '../../../shared/transport/call-frames.js'
 
 // What proto-loader made of the file that the types were generated from.
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType

@@ -14,8 +14,8 @@ import { type DataClient, grpcDataClient } from '../../../gateway/data/data-clie
 import { ReplicaPool } from '../../../gateway/data/replica-pool.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
-import { toRpcStatus } from '../../../shared/rpc-status.js'
-import { loadProto } from '../../../shared/wire.js'
+import { toRpcStatus } from '../../../shared/transport/rpc-status.js'
+import { loadProto } from '../../../shared/transport/wire.js'
 
 type Unary = (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => void
 type Streaming = (call: ServerWritableStream<unknown, unknown>) => void

@@ -9,8 +9,8 @@ import { ReplicaPool, type ResolveHost } from '../../../gateway/data/replica-poo
 import { DomainError } from '../../../shared/errors.js'
 import type { ProtoGrpcType as AuthTypes } from '../../../shared/gen/auth_service.js'
 import type { ProtoGrpcType as EntityTypes } from '../../../shared/gen/entity_service.js'
-import { toRpcStatus } from '../../../shared/rpc-status.js'
-import { loadProto } from '../../../shared/wire.js'
+import { toRpcStatus } from '../../../shared/transport/rpc-status.js'
+import { loadProto } from '../../../shared/transport/wire.js'
 import { listenLocally } from '../../harness/local-server.js'
 
 type Unary = (call: unknown, answer: sendUnaryData<unknown>) => void

@@ -5,7 +5,7 @@ import { entityTag } from '../../../gateway/http/preconditions.js'
 import { forwardedOrigin } from '../../../gateway/http/public-address.js'
 import { pickParameters } from '../../../gateway/http/query-string.js'
 import { checkBodySize, continueTrace } from '../../../gateway/http/request-head.js'
-import { requestIdOf } from '../../../shared/wire.js'
+import { requestIdOf } from '../../../shared/transport/wire.js'
 
 describe('Prefer', () => {
   const STRICT = [

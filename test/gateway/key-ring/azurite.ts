@@ -70,7 +70,7 @@ async function signedUrl(container: ContainerClient, name: string, permissions: 
 }
 
 async function run(folder: string): Promise<{ port: number; end(): Promise<void> }> {
-  const preload = pathToFileURL(join(outputRoot, 'cli/end-with-parent.js')).href
+  const preload = pathToFileURL(join(outputRoot, 'cli/processes/end-with-parent.js')).href
   const program = join(packageRoot, 'node_modules/azurite/dist/src/blob/main.js')
   const settings = ['--blobHost', '127.0.0.1', '--blobPort', '0', '--location', folder, '--disableTelemetry']
   // The client speaks a newer version of the protocol than the last azurite for Node 20 knows of.

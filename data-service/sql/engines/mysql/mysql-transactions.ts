@@ -1,5 +1,5 @@
 import type { ResultSetHeader } from 'mysql2'
-import { throwIfAborted } from '../../../../shared/cancellation.js'
+import { throwIfAborted } from '../../../../shared/transport/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
 import {
   assertOneRow,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
 import { LRUCache } from 'lru-cache'
-import { type Cancellation, throwIfAborted } from '../../../../shared/cancellation.js'
+import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
 import { nextRowVersion } from '../../../entity/fields/row-version.js'
 import { observedAtOnce } from '../../../observe/call-scope.js'
 import { matchKey, sortKey } from './sqlite-dialect.js'

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
-import { type Cancellation, throwIfAborted } from '../../../../shared/cancellation.js'
+import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
 import {
   assertOneRow,

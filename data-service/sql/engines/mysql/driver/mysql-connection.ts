@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import mysql2, { type Connection, type ConnectionOptions, type ResultSetHeader } from 'mysql2'
 import { ConnectionError, type Sequelize } from 'sequelize'
-import { type Cancellation, throwIfAborted } from '../../../../../shared/cancellation.js'
+import { type Cancellation, throwIfAborted } from '../../../../../shared/transport/cancellation.js'
 import { type ObservedStatement, observed } from '../../../../observe/call-scope.js'
 import { raceAbort } from '../../sessions.js'
 import {

@@ -17,11 +17,11 @@ import {
   type RequestFrames,
   TimesFrame,
   UnprocessedFrame
-} from '../../shared/call-frames.js'
-import { CallTable, Deadlines, type Expiring, FrameSender } from '../../shared/call-stream.js'
-import { type Cancellation, CancellationSource } from '../../shared/cancellation.js'
-import { toStatusBytes, transportStatusBytes } from '../../shared/rpc-status.js'
-import { Stopwatch } from '../observe/call-scope.js'
+} from '../../../shared/transport/call-frames.js'
+import { CallTable, Deadlines, type Expiring, FrameSender } from '../../../shared/transport/call-stream.js'
+import { type Cancellation, CancellationSource } from '../../../shared/transport/cancellation.js'
+import { toStatusBytes, transportStatusBytes } from '../../../shared/transport/rpc-status.js'
+import { Stopwatch } from '../../observe/call-scope.js'
 import { asDomainError, type Connection, connectionOf } from './grpc.js'
 import { callerGone, type IncomingCall, type Intercepted, timeOut } from './interceptors.js'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import type { Application } from '../data-service/application.js'
-import { editDistance, suggestion } from '../data-service/entity/fields/names.js'
-import { type Environment, SETTING_NAMES } from '../shared/settings.js'
+import type { Application } from '../../data-service/application.js'
+import { editDistance, suggestion } from '../../data-service/entity/fields/names.js'
+import { type Environment, SETTING_NAMES } from '../../shared/settings.js'
 import { printable } from './command.js'
 import { readDotEnv } from './dot-env.js'
 

@@ -1,5 +1,5 @@
 import { type BelongsTo, IndexHints, literal, Op, where, type WhereOptions } from 'sequelize'
-import { type Expression, quoted } from '../engines/statement.js'
+import { type Expression, quoted } from '../../engines/statement.js'
 import { columnNamed } from './where-text.js'
 import { joinAlias } from './conditions.js'
 import { type JoinShape, known, type RowModel, type RowModels } from './row-models.js'

@@ -6,8 +6,8 @@ import { connect, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Environment } from '../shared/settings.js'
-import { Failure, printable } from './command.js'
+import type { Environment } from '../../shared/settings.js'
+import { Failure, printable } from '../application/command.js'
 
 /** Milliseconds that a process has to end after SIGTERM. */
 const STOP_TIMEOUT = 10_000
@@ -82,7 +82,7 @@ function withSmallHeap(environment: Environment): NodeJS.ProcessEnv {
 }
 
 /** The module of this command, for processes that run another part of it. */
-export const COMMAND_MODULE = fileURLToPath(new URL('./main.js', import.meta.url))
+export const COMMAND_MODULE = fileURLToPath(new URL('../main.js', import.meta.url))
 
 /** What this command says to a data service that it runs itself. */
 export const DATA_SERVICE_FLAGS = {

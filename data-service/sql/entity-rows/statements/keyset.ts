@@ -1,8 +1,8 @@
-import type { Value } from '../../entity/fields/field.js'
-import type { Entity } from '../../entity/entity.js'
-import type { Path, Position, SortKey } from '../../plan/model/plans.js'
+import type { Value } from '../../../entity/fields/field.js'
+import type { Entity } from '../../../entity/entity.js'
+import type { Path, Position, SortKey } from '../../../plan/model/plans.js'
 import type { ColumnComparison, RowCondition } from './conditions.js'
-import type { SqlDialect } from '../engines/statement.js'
+import type { SqlDialect } from '../../engines/statement.js'
 
 // Keyset pagination: the rows behind a position in an order, read without the rows before it. Pages that begin at a
 // cursor and the batches of exports are read so, and their cost does not grow with the number of rows before them.

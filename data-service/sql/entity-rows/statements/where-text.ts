@@ -1,9 +1,9 @@
 import { fn, literal, Op, where, type WhereOptions } from 'sequelize'
-import type { Column, Entity } from '../../entity/entity.js'
-import { type Comparison, OPERATORS } from '../../entity/fields/operators.js'
-import type { Path } from '../../plan/model/plans.js'
-import type { LiveSchema } from '../engines/live-schema/live-schema.js'
-import type { SchemaTools } from '../engines/schema-tools.js'
+import type { Column, Entity } from '../../../entity/entity.js'
+import { type Comparison, OPERATORS } from '../../../entity/fields/operators.js'
+import type { Path } from '../../../plan/model/plans.js'
+import type { LiveSchema } from '../../engines/live-schema/live-schema.js'
+import type { SchemaTools } from '../../engines/schema-tools.js'
 import {
   anyOfTuples,
   type Expression,
@@ -11,7 +11,7 @@ import {
   type SqlDialect,
   type TextMatch,
   type TextOperand
-} from '../engines/statement.js'
+} from '../../engines/statement.js'
 import {
   aliasOf,
   type AnyComparison,

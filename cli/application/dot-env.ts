@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Environment } from '../shared/settings.js'
+import type { Environment } from '../../shared/settings.js'
 import { Failure } from './command.js'
 
 /**

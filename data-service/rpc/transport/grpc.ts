@@ -10,11 +10,11 @@ import {
   type ServiceDefinition,
   type ServerWritableStream
 } from '@grpc/grpc-js'
-import { TIMES_METADATA } from '../../shared/call-frames.js'
-import { DomainError } from '../../shared/errors.js'
-import { toRpcStatus } from '../../shared/rpc-status.js'
-import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../shared/tls.js'
-import { Stopwatch } from '../observe/call-scope.js'
+import { TIMES_METADATA } from '../../../shared/transport/call-frames.js'
+import { DomainError } from '../../../shared/errors.js'
+import { toRpcStatus } from '../../../shared/transport/rpc-status.js'
+import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
+import { Stopwatch } from '../../observe/call-scope.js'
 import { callerGone, type IncomingCall, type Intercepted, timeOut, UndecodableRequest } from './interceptors.js'
 
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>

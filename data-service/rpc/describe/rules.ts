@@ -1,12 +1,12 @@
-import type { Access } from '../../shared/gen/entity/v1/Access.js'
-import type { Action as WireAction } from '../../shared/gen/entity/v1/Action.js'
-import type { PropertyValues } from '../../shared/gen/entity/v1/PropertyValues.js'
-import type { ReadAccess as WireReadAccess } from '../../shared/gen/entity/v1/ReadAccess.js'
-import type { Resource as WireResource } from '../../shared/gen/entity/v1/Resource.js'
-import type { ReadAccess } from '../entity/access.js'
-import type { Action, RequiredColumns } from '../entity/action.js'
-import { READ_OPERATIONS } from '../entity/operations.js'
-import type { Resource } from '../plan/model/catalogue.js'
+import type { Access } from '../../../shared/gen/entity/v1/Access.js'
+import type { Action as WireAction } from '../../../shared/gen/entity/v1/Action.js'
+import type { PropertyValues } from '../../../shared/gen/entity/v1/PropertyValues.js'
+import type { ReadAccess as WireReadAccess } from '../../../shared/gen/entity/v1/ReadAccess.js'
+import type { Resource as WireResource } from '../../../shared/gen/entity/v1/Resource.js'
+import type { ReadAccess } from '../../entity/access.js'
+import type { Action, RequiredColumns } from '../../entity/action.js'
+import { READ_OPERATIONS } from '../../entity/operations.js'
+import type { Resource } from '../../plan/model/catalogue.js'
 
 // What the catalogue tells of who may do what, and in which states. Of properties that the caller may not see it tells nothing.
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { VERSIONS } from '../shared/versions.js'
+import { VERSIONS } from '../../shared/versions.js'
 
 /** The folder of this package, where its package.json is: two levels above `dist/cli/`. */
-export const packageFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[/\\]$/, '')
+export const packageFolder = fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, '')
 
 interface PackageFile {
   readonly name: string

@@ -1,8 +1,8 @@
-import type { Column, KeyColumns } from '../../entity/fields/columns.js'
-import type { Operand } from '../../entity/fields/field.js'
-import { idText, type RowKey } from '../../entity/key.js'
-import { type Comparison, OPERATORS } from '../../entity/fields/operators.js'
-import { type Join, type Path, type RowScope, stepsOf } from '../../plan/model/plans.js'
+import type { Column, KeyColumns } from '../../../entity/fields/columns.js'
+import type { Operand } from '../../../entity/fields/field.js'
+import { idText, type RowKey } from '../../../entity/key.js'
+import { type Comparison, OPERATORS } from '../../../entity/fields/operators.js'
+import { type Join, type Path, type RowScope, stepsOf } from '../../../plan/model/plans.js'
 import {
   bindNamesOfTwo,
   type BoundValue,
@@ -10,7 +10,7 @@ import {
   padToPowerOfTwo,
   quoted,
   type SqlDialect
-} from '../engines/statement.js'
+} from '../../engines/statement.js'
 
 /**
  * A condition of a statement: a comparison, or several conditions joined by OR or by AND. `isFilter`: no index is chosen

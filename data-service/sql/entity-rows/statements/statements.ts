@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import { fn, literal, Op } from 'sequelize'
-import type { Children, Column, Entity } from '../../entity/entity.js'
-import { int } from '../../entity/fields/words.js'
-import type { Keyed } from '../../entity/key.js'
-import { keyOrder } from '../../plan/model/catalogue.js'
-import { type Join, type Path, type SortKey, stepsOf } from '../../plan/model/plans.js'
+import type { Children, Column, Entity } from '../../../entity/entity.js'
+import { int } from '../../../entity/fields/words.js'
+import type { Keyed } from '../../../entity/key.js'
+import { keyOrder } from '../../../plan/model/catalogue.js'
+import { type Join, type Path, type SortKey, stepsOf } from '../../../plan/model/plans.js'
 import {
   type Expression,
   type Selected,
   selectStatement,
   type ShownStatement,
   type SqlDialect
-} from '../engines/statement.js'
+} from '../../engines/statement.js'
 import { columnNamed, columnOf, sortExpression, type TextContext, whereAll } from './where-text.js'
 import { comparisonsOf, isComparison, pathKey, pathsOf, type RowCondition, shapeOf } from './conditions.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'

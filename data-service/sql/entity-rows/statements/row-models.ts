@@ -7,11 +7,11 @@ import {
   type ModelStatic,
   type Sequelize
 } from 'sequelize'
-import type { Children, Column, Entity, KeyColumns, StoreName } from '../../entity/entity.js'
-import type { Field } from '../../entity/fields/field.js'
-import type { Keyed } from '../../entity/key.js'
-import { type Join, type Path, stepsOf } from '../../plan/model/plans.js'
-import { quoted } from '../engines/statement.js'
+import type { Children, Column, Entity, KeyColumns, StoreName } from '../../../entity/entity.js'
+import type { Field } from '../../../entity/fields/field.js'
+import type { Keyed } from '../../../entity/key.js'
+import { type Join, type Path, stepsOf } from '../../../plan/model/plans.js'
+import { quoted } from '../../engines/statement.js'
 
 export type RowModel = ModelStatic<Model>
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { type GrpcObject, loadPackageDefinition } from '@grpc/grpc-js'
 import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
-import { DomainError } from './errors.js'
+import { DomainError } from '../errors.js'
 
 /**
  * Decodes padded standard base64 (RFC 4648 section 4). undefined for a text that is not exactly the encoding of its bytes:
@@ -54,7 +54,7 @@ export function jsonArray(values: readonly Buffer[]): Buffer {
 }
 
 /** The proto folder, two levels above the built module. */
-const PROTO_DIRECTORY = fileURLToPath(new URL('../../proto', import.meta.url))
+const PROTO_DIRECTORY = fileURLToPath(new URL('../../../proto', import.meta.url))
 
 /** Loads `entity/v1/entity_service.proto` and the like, with the options that the generated types were made with. */
 export function loadProto(...files: string[]): { definition: PackageDefinition; types: GrpcObject } {

@@ -1,4 +1,4 @@
-import type { Environment } from '../shared/settings.js'
+import type { Environment } from '../../shared/settings.js'
 
 /** What a command of `uniform-rest` is given. */
 export interface CommandLine {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Application } from '../data-service/application.js'
-import type { Environment } from '../shared/settings.js'
+import type { Application } from '../../data-service/application.js'
+import type { Environment } from '../../shared/settings.js'
 import { type CommandLine, Failure } from './command.js'
 import { readDotEnv } from './dot-env.js'
 

@@ -11,7 +11,7 @@ import {
   type ProblemMembers,
   shortened,
   type Violation
-} from './errors.js'
+} from '../errors.js'
 
 /** The google.rpc details of an error (https://google.aip.dev/193). */
 export interface RpcDetails {
@@ -38,7 +38,7 @@ const MAX_VIOLATIONS = 256
 const DOMAIN = 'uniform-rest'
 const PREFIX = 'type.googleapis.com/google.rpc.'
 
-const directory = fileURLToPath(new URL('../../proto', import.meta.url))
+const directory = fileURLToPath(new URL('../../../proto', import.meta.url))
 const root = new protobuf.Root()
 root.resolvePath = (_origin, target) => (target.startsWith('google/protobuf/') ? target : join(directory, target))
 root.loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto'])
