@@ -30,6 +30,7 @@ export interface Options extends RunOptions {
   readonly out: string
   /** A folder whose history is judged again; nothing runs. */
   readonly check: string | undefined
+  /** Whether the page is written from verdicts that are there; nothing runs. */
   readonly publish: boolean
 }
 
@@ -49,13 +50,18 @@ export const USAGE = `npm run campaign -- [options]
   --plants            tries every planted fault, one after another, and nothing else
   --replay <folder>   the topology, the seed and the options of the run whose verdict.json is there
   --check <folder>    judges the history there again; nothing runs
-  --publish           writes docs/reliability.md from the newest verdict of each topology under --out
+  --publish           writes docs/reliability.md from the newest verdict of each topology, three folders below --out at
+                      most; nothing runs
   --out <folder>      where history.jsonl, rows.json and verdict.json of each topology go (.data/campaign)`
+
+/** What --publish goes with. */
+const PUBLISHING = ['publish', 'out']
 
 /** Throws with the usage for an option that is none, or whose value is none. */
 export function readOptions(args: readonly string[]): Options {
-  const { values } = parseArgs({
+  const { values, tokens } = parseArgs({
     args: [...args],
+    tokens: true,
     options: {
       topology: { type: 'string', multiple: true, default: NAMES },
       seconds: { type: 'string', default: '60' },
@@ -75,6 +81,8 @@ export function readOptions(args: readonly string[]): Options {
     }
   })
   const { out, check, publish, plant, replay } = values
+  const others = tokens.flatMap((one) => (one.kind === 'option' && !PUBLISHING.includes(one.name) ? [one.rawName] : []))
+  if (publish && others.length > 0) throw new Error(`--publish runs nothing and takes no ${others.join()}.\n\n${USAGE}`)
   if (replay !== undefined) {
     const { topology, options } = earlier(replay)
     return { ...options, topologies: [topologyOf(topology)], out, check, publish }

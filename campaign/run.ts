@@ -43,7 +43,7 @@ export interface Judgement {
   readonly lost: number
   /** Of each fault, how often it was injected, and how often it hit something. */
   readonly injuries: Readonly<Record<string, { readonly times: number; readonly hits: number }>>
-  readonly verdicts: readonly (Verdict & { readonly promise: string })[]
+  readonly verdicts: readonly (Verdict & Pick<Checker, 'title' | 'promise'>)[]
 }
 
 /** What came of a run. */
@@ -152,8 +152,11 @@ export async function judge(path: string, checkers: readonly Checker[], rows: Ro
     if (line.exchange.answer === undefined) lost++
     for (const checker of checkers) checker.see(line.exchange)
   }
-  const verdicts: (Verdict & { promise: string })[] = []
-  for (const checker of checkers) verdicts.push({ promise: checker.promise, ...(await checker.judge(rows)) })
+  const verdicts: Judgement['verdicts'][number][] = []
+  for (const checker of checkers) {
+    const { title, promise } = checker
+    verdicts.push({ title, promise, ...(await checker.judge(rows)) })
+  }
   return { exchanges, lost, injuries, verdicts }
 }
 

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { packageRoot } from '../test/harness/package-root.js'
 import { Failure } from '../test/runner/programs.js'
 import { checkers } from './checkers/all.js'
@@ -10,10 +12,10 @@ import { faultsOf, leftOut } from './faults/all.js'
 import { startNeighbours } from './neighbours.js'
 import type { RunOptions } from './options.js'
 import { preloadWith } from './plants/planted-site.js'
+import { isKept, KeptRows, type Report, writeVerdict } from './report/verdict.js'
 import { run } from './run.js'
 import { startSite } from './site.js'
 import type { Topology } from './topologies.js'
-import { isKept, KeptRows, type Report, writeVerdict } from './verdict.js'
 import { workloads } from './workload/all.js'
 
 /**
@@ -69,6 +71,7 @@ async function triedOn(
 ): Promise<Report> {
   const { topology, options, folder, out, progress } = parts
   const began = new Date().toISOString()
+  const versions = { node: process.version, 'uniform-rest': await ownVersion(), ...(await commit()) }
   // Data services take everybody else's rights from their folder, and servers of a cluster have a user of their own.
   const dataDir = join(folder, 'site')
   await mkdir(dataDir)
@@ -104,7 +107,7 @@ async function triedOn(
       return {
         topology: topology.name,
         database: database.label,
-        versions: { node: process.version, 'uniform-rest': await ownVersion() },
+        versions,
         began,
         options,
         kinds: [...new Set(faults.map(({ kind }) => kind))],
@@ -123,4 +126,16 @@ async function triedOn(
 async function ownVersion(): Promise<string> {
   const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as { readonly version: string }
   return manifest.version
+}
+
+/** The commit that runs, and whether files differ from it; nothing where there is no repository. */
+async function commit(): Promise<{ readonly commit?: string }> {
+  const git = async (...args: readonly string[]): Promise<string> =>
+    (await promisify(execFile)('git', args, { cwd: packageRoot })).stdout.trim()
+  try {
+    const [name, changes] = [await git('rev-parse', '--short=10', 'HEAD'), await git('status', '--porcelain')]
+    return { commit: changes === '' ? name : `${name} with changes` }
+  } catch {
+    return {}
+  }
 }

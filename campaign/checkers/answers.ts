@@ -52,6 +52,9 @@ interface Trouble {
 
 /** Every answer of every workload. */
 export class AllowedAnswers implements Checker {
+  readonly title = 'Answers that are allowed'
+  readonly contract = '7. Errors'
+  readonly how = 'all workloads: status, code, headers and body of every answer.'
   readonly promise =
     'Every answer is one that the contract allows for its request, tells nothing of the inside, and is a failure of the system only while something was broken or within ten seconds after.'
   readonly #violations: Violation[] = []

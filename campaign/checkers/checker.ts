@@ -26,6 +26,14 @@ export interface Verdict {
  * since a run may have millions.
  */
 export interface Checker {
+  /** What docs/reliability.md calls the promise: "Created once". No two have the same. */
+  readonly title: string
+  /** The heading of docs/spec/contract.md below which it stands: "5. Writes". */
+  readonly contract: string
+  /** Which workloads try it, and how; sentences for the page, without a capital at the beginning. */
+  readonly how: string
+  /** Whether it looks for what was acknowledged, and would find a write that is lost or was done twice. Default: it does not. */
+  readonly isOfWrites?: true
   /** The promise, a sentence for docs/reliability.md: "Every acknowledged create exists once." */
   readonly promise: string
   see(exchange: Exchange): void

@@ -18,6 +18,11 @@ interface Wanted {
 
 /** Writes with an Idempotency-Key, and speakers, each with a name that no other has. */
 export class CreatedOnce implements Checker {
+  readonly title = 'Created once'
+  readonly contract = '5. Writes'
+  readonly how =
+    '`creates` and `exports` create rows and batches of rows under a key, and send what has no answer again through other gateways. Some is sent once more after its answer, by another caller or with another body under the same key. In the end all names are counted in the table.'
+  readonly isOfWrites = true
   readonly promise =
     'Every acknowledged create exists once, none exists twice for one key, a replay answers what the first answer said, and a key is worth nothing to another caller or with another body.'
   readonly #keys = new Map<string, Keyed>()

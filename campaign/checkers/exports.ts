@@ -22,6 +22,10 @@ const PART = /^(?<batch>.+) (?<n>\d+) of (?<count>\d+)$/
 
 /** Exports, while rows that count and batches of rows are written. */
 export class OneMoment implements Checker {
+  readonly title = 'Exports of one moment'
+  readonly contract = '4. Reads'
+  readonly how =
+    '`exports` exports tables, filtered, sorted and whole, while `counters` updates their rows and batches of rows come.'
   readonly promise =
     'An export shows the table as it was at one moment while it ran: each row at a version of that moment, and of rows that came together all or none.'
   readonly #chains = new Chains()

@@ -11,6 +11,10 @@ interface Missing {
 
 /** Reads through any gateway, of rows that count their updates. */
 export class FreshReads implements Checker {
+  readonly title = 'Fresh reads'
+  readonly contract = '4. Reads'
+  readonly how =
+    '`counters` reads what it has just written, through whichever gateway and data service: by id, in lists, pages and lookups.'
   readonly promise =
     'A read that began after a write was acknowledged shows that write or a later one, through any gateway; what was deleted stays deleted.'
   readonly #chains = new Chains()

@@ -24,6 +24,9 @@ interface Use {
 
 /** Browsers, each of which asks one thing at a time. */
 export class SessionsEndOnce implements Checker {
+  readonly title = 'Sessions end when they should'
+  readonly contract = '8. Sessions'
+  readonly how = '`sessions` logs in, refreshes, tries used tokens again and logs out.'
   readonly promise =
     'A session that was logged out stays so, no refresh token is honoured past its grace window, and no session is lost without a reason.'
   readonly #families = new Map<string, Family>()

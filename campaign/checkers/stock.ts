@@ -18,6 +18,11 @@ interface Line {
 
 /** The workload `stock`: its variants, whose skus begin with that word, and the orders and carts of its customers. */
 export class StockAddsUp implements Checker {
+  readonly title = 'Stock and money add up'
+  readonly contract = '5. Writes'
+  readonly how =
+    '`stock` adjusts what there is of variants, orders them, checks out carts and cancels orders. In the end stock, orders, invoices and carts are added up in the tables.'
+  readonly isOfWrites = true
   readonly promise =
     'What there is of a variant is what there was, and what was adjusted, less what the orders that stand have taken; orders and invoices come to the sum of their lines; a cart becomes one order.'
   readonly #violations: Violation[] = []

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { checkers } from '../../campaign/checkers/all.js'
-import { countOf } from '../../campaign/report.js'
-import { readVerdict, type Tried } from '../../campaign/verdict.js'
+import { countOf } from '../../campaign/report/faults.js'
+import { readVerdict, type Tried } from '../../campaign/report/verdict.js'
 
 const MAIN = fileURLToPath(new URL('../../campaign/main.js', import.meta.url))
 const run = promisify(execFile)

@@ -1,8 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { Rows } from './checkers/checker.js'
-import type { RunOptions } from './options.js'
-import type { Outcome } from './run.js'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Rows } from '../checkers/checker.js'
+import type { RunOptions } from '../options.js'
+import type { Outcome } from '../run.js'
+import { sum } from './markdown.js'
 
 /** What `verdict.json` says of a topology. */
 export type Report = Tried | NotTried
@@ -11,7 +12,7 @@ export interface Tried {
   readonly topology: string
   /** The database with its version and what matters of its settings. */
   readonly database: string
-  /** Of Node and of this project. */
+  /** `node`, `uniform-rest`, and the `commit` where it is known. */
   readonly versions: Readonly<Record<string, string>>
   /** When it began, in UTC. */
   readonly began: string
@@ -30,6 +31,15 @@ export interface NotTried {
   readonly notTried: string
 }
 
+export function isTried(report: Report): report is Tried {
+  return !('notTried' in report)
+}
+
+/** How many faults were injected. */
+export function injected({ outcome }: Tried): number {
+  return sum(Object.values(outcome.injuries).map(({ times }) => times))
+}
+
 /** Whether a run has shown that every promise is kept. A checker that saw nothing proves nothing. */
 export function isKept({ verdicts, findings }: Pick<Outcome, 'verdicts' | 'findings'>): boolean {
   return findings.length === 0 && verdicts.every(({ tried, violations }) => tried > 0 && violations.length === 0)
@@ -44,6 +54,24 @@ export async function readVerdict(folder: string): Promise<Report | undefined> {
   const text = await readFile(join(folder, 'verdict.json'), 'utf8').catch(() => undefined)
   // This program alone writes the file.
   return text === undefined ? undefined : (JSON.parse(text) as Report)
+}
+
+/** Folders below `--out` that are looked into: a run may have had an `--out` of its own there. */
+const DEPTH = 3
+
+/** Of each topology the verdict of the run that began last, in the order of the names. One that has a planted fault is none. */
+export async function newestVerdicts(out: string, names: readonly string[]): Promise<Report[]> {
+  const found: Report[] = []
+  for (const path of await readdir(out, { recursive: true })) {
+    if (basename(path) !== 'verdict.json' || path.split(/[\\/]/).length > DEPTH + 1) continue
+    const report = await readVerdict(join(out, dirname(path)))
+    if (report !== undefined && !(isTried(report) && report.options.plant !== undefined)) found.push(report)
+  }
+  return names.map((name) => {
+    const of = found.filter(({ topology }) => topology === name)
+    const tried = of.filter(isTried).toSorted((one, other) => (one.began < other.began ? 1 : -1))
+    return tried[0] ?? of[0] ?? { topology: name, notTried: 'it was not asked for.' }
+  })
 }
 
 /** Keeps what checkers read of the database, so that the history can be judged again without it. */

@@ -1,0 +1,74 @@
+import { faultsSections } from './faults.js'
+import { answerOf, promisesTable } from './promises.js'
+import { topologiesTable, topologySection } from './topologies.js'
+import { isTried, type Report } from './verdict.js'
+
+/** What a run prints: the answer and all tables, without the text of the page. */
+export function summaryOf(reports: readonly Report[]): string {
+  const tried = reports.filter(isTried)
+  return [
+    answerOf(tried),
+    '',
+    ...topologiesTable(reports),
+    ...promisesTable(tried),
+    '',
+    ...faultsSections(tried),
+    ...tried.flatMap(topologySection)
+  ].join('\n')
+}
+
+/** docs/reliability.md, which reads from the top: the answer, what was tried, what that does not say, how it works. */
+export function pageOf(reports: readonly Report[], notes: string): string {
+  const tried = reports.filter(isTried)
+  return [
+    '# Reliability',
+    answerOf(tried),
+    '',
+    'A topology is two or more gateways and data services of the example store over one database. Clients of many kinds work on it without a pause while parts of it are broken at random moments, one or two at a time, and mended. Every request and every answer is written down, and checkers that know nothing of the code hold them, and the rows that are left, to the [contract](spec/contract.md).',
+    '',
+    '## What was tried',
+    ...topologiesTable(reports),
+    WITHOUT_ANSWER,
+    '',
+    '## Promises',
+    'The number of a topology is how often the promise could have been broken there. A promise that nothing has tried fails the run.',
+    '',
+    ...promisesTable(tried),
+    '',
+    LIMITS,
+    '',
+    HOW_IT_WORKS,
+    '',
+    '## Faults',
+    'Each number is how often the fault was injected; after the slash, how many connections, statements or answers it hit: a cut waits for what it is to cut, and may wait in vain. A dash: there is no such fault on this topology.',
+    '',
+    ...faultsSections(tried),
+    '## Each topology',
+    'How long each gateway took, from the moment at which the last fault was mended, until it was ready, answered a read and a write, and accepted a form whose token another gateway had made; and the memory of each process.',
+    '',
+    ...tried.flatMap(topologySection),
+    notes
+  ].join('\n')
+}
+
+const WITHOUT_ANSWER = `A request is without an answer because the campaign has cut or refused its connection, frozen or killed the gateway that had it, or kept it waiting for 40 seconds. The client does not know then whether a write was done. It does what the contract is made for: it sends the same request with the same \`Idempotency-Key\` again, through any gateway, and is answered what the first request had come to. Whether a write without an answer was done is settled by the [audit trail](trail.md), and it must have been done once at most.`
+
+const LIMITS = `## What these figures do not say
+- **No power was cut.** SIGKILL leaves what a process has written in the hands of the kernel. A disk or a machine that forgets what it had confirmed was not tried; what the database makes of it depends on its own settings.
+- **It is one machine.** Processes, databases and clients share its processors and its clock. Networks are the loopback device, and for Galera namespaces of the kernel. Latency between sites, lost packets and clocks of several machines were not tried, but for the clock of the database.
+- **It is not a load test.** Some twenty clients wait between their requests. [Performance](performance.md) and [scaling](scaling.md) are about load.
+- **The store is small.** Its tables begin with few rows, and a run adds some hundred thousand at most.
+- **Nothing broken is no proof.** What happens once in more tries than the table shows may have been missed. The tries are not independent of each other, so that no probability follows from their number.
+- **A seed repeats the plan, not the run.** The requests and the faults depend on it; how they meet depends on the machine.
+- **A checker sees what it was written to see.** [Decision 049](decisions/049-what-the-campaign-judges.md) says what is judged and what is not. That each checker can go red is shown by planted faults: \`npm run campaign -- --plants\` tries them all.
+- **What could not be broken on a topology** is listed below it.`
+
+const HOW_IT_WORKS = `## How it works
+Every connection between two parts goes through a proxy of the campaign, which can break it at each step of its protocol. Faults are dealt like cards by a seed, so that each kind has its turn before one has its second. In the end everything is mended; every gateway must be ready and answer a read and a write within 30 seconds, no process may have ended by itself, and none may log an error while nothing is broken. Then the checkers read the history once, and ask the database for the rows that are left. The reasons are in [decision 050](decisions/050-how-the-campaign-breaks-things.md), the databases in [decision 047](decisions/047-the-databases-of-the-campaign.md).
+
+## Run it yourself
+\`\`\`sh
+npm run campaign -- --topology sqlite --seconds 60
+\`\`\`
+
+\`--help\` lists the options. It prints its seed, and writes the history, the rows and the verdict of each topology below \`--out\`. \`--replay <folder>\` runs the plan of an earlier run again, and \`--check <folder>\` judges its history again. This page, but for the [notes](#notes) at its end, is written by \`npm run campaign -- --publish --out <folder>\` from the newest verdict of each topology that is in the folder; nothing runs for that.`
