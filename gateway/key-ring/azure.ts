@@ -1,4 +1,4 @@
-import type { TokenCredential } from '@azure/identity'
+import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/identity'
 import { CryptographyClient, type CryptographyClientOptions, KeyClient, type KeyVaultKey } from '@azure/keyvault-keys'
 import { BlockBlobClient, RestError, type StoragePipelineOptions } from '@azure/storage-blob'
 import type { KeyEncryption, WrappedSecret } from './ring-document.js'
@@ -17,7 +17,32 @@ const BLOB_PIPELINE: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }
  */
 async function azureCredential(): Promise<TokenCredential> {
   const { DefaultAzureCredential } = await import('@azure/identity')
-  return new DefaultAzureCredential()
+  return new AbortableCredential(new DefaultAzureCredential({ retryOptions: { maxRetries: 0 } }))
+}
+
+/**
+ * A credential that gives up with the call that needs the token. The library does not pass the call's signal to the endpoint
+ * of a managed identity, so the call would wait for an endpoint that does not answer for as long as the connection lasts, and
+ * RingUpkeep, which has one look at a time, would never look again.
+ */
+class AbortableCredential implements TokenCredential {
+  readonly #credential: TokenCredential
+
+  constructor(credential: TokenCredential) {
+    this.#credential = credential
+  }
+
+  getToken(scopes: string | string[], options?: GetTokenOptions): Promise<AccessToken | null> {
+    const signal = options?.abortSignal
+    const token = this.#credential.getToken(scopes, options)
+    if (signal === undefined) return token
+    return new Promise((resolve, reject) => {
+      const abort = (): void => reject(new Error('The identity of this process got no token in time.'))
+      if (signal.aborted) abort()
+      signal.addEventListener('abort', abort)
+      token.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    })
+  }
 }
 
 /** The ring as one blob. The version is its entity tag. */

@@ -1,10 +1,11 @@
 import { constants, generateKeyPairSync, privateDecrypt, publicEncrypt, randomBytes, type KeyObject } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { listenLocally } from '../../harness/local-server.js'
+import { closeLocally, listenLocally } from '../../harness/local-server.js'
 
 const TOKEN = 'token-of-a-test'
+/** Seconds that a token of FakeIdentity is good for. The client asks anew for one that ends within five minutes. */
+const TOKEN_LIFE = 60
 const OAEP_256 = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }
 
 interface Version {
@@ -57,9 +58,7 @@ export class FakeVault {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections()
-    this.#server.close()
-    await once(this.#server, 'close')
+    await closeLocally(this.#server)
   }
 
   async #answer(request: IncomingMessage): Promise<Answer> {
@@ -68,7 +67,8 @@ export class FakeVault {
       const challenge = 'Bearer authorization="https://login.test/tenant", resource="https://vault.test"'
       return failure(401, 'Unauthorized', { 'www-authenticate': challenge })
     }
-    const { pathname, searchParams } = new URL(request.url ?? '', this.url)
+    // As a proxy it is asked for whole URLs.
+    const { pathname, searchParams, host } = new URL(request.url ?? '', this.url)
     const [, name = '', version = '', operation = ''] =
       /^\/keys\/([^/]+)(?:\/([^/]*))?(?:\/(\w+))?$/.exec(pathname) ?? []
     this.asked.push(`${request.method} ${operation === '' ? 'get' : operation}`)
@@ -77,13 +77,54 @@ export class FakeVault {
     if (!searchParams.has('api-version')) return failure(400, 'BadParameter')
     const key = version === '' ? this.#versions.at(-1) : this.#versions.find((one) => one.version === version)
     if (name !== 'ring' || key === undefined) return failure(404, 'KeyNotFound')
-    const kid = `${this.url}/keys/${name}/${key.version}`
+    const kid = `http://${host}/keys/${name}/${key.version}`
     if (request.method === 'GET') {
       const jwk = key.publicKey.export({ format: 'jwk' })
       const attributes = { enabled: true, ...(key.expires === undefined ? {} : { exp: key.expires }) }
       return ok({ key: { kid, ...jwk, key_ops: ['wrapKey', 'unwrapKey'] }, attributes })
     }
     return calculate(key, { kid, operation, body })
+  }
+}
+
+/**
+ * The managed identity of an app of Azure App Service: a local server that hands out tokens of FakeVault to whoever knows
+ * the secret of its header. The environment of a process says where it is.
+ */
+export class FakeIdentity {
+  /** How often it was asked. */
+  asked = 0
+  /** While set, whoever asks gets this status, 429 with an hour to wait, or no answer at all. */
+  rejection: number | 'silence' | undefined
+  readonly header = randomBytes(16).toString('hex')
+  #port = 0
+  readonly #server = createServer(({ headers, url }, response) => {
+    this.asked++
+    if (this.rejection === 'silence') return
+    const resource = new URL(url ?? '', this.url).searchParams.get('resource')
+    const status = this.rejection ?? (headers['x-identity-header'] === this.header && resource !== null ? 200 : 400)
+    const expires = Math.floor(Date.now() / 1000) + TOKEN_LIFE
+    const token = { access_token: TOKEN, expires_on: expires, resource, token_type: 'Bearer' }
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      ...(status === 429 ? { 'retry-after': '3600' } : {})
+    })
+    response.end(JSON.stringify(status === 200 ? token : { error: { code: 'invalid_request', message: 'No token' } }))
+  })
+
+  static async start(): Promise<FakeIdentity> {
+    const identity = new FakeIdentity()
+    identity.#port = await listenLocally(identity.#server)
+    return identity
+  }
+
+  /** `http://127.0.0.1:1234/msi/token` */
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/msi/token`
+  }
+
+  async stop(): Promise<void> {
+    await closeLocally(this.#server)
   }
 }
 

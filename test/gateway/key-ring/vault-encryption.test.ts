@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { VaultEncryption } from '../../../gateway/key-ring/azure.js'
 import { describeFailure } from '../../../gateway/key-ring/ring-document.js'
-import { FakeVault } from './fake-vault.js'
+import { FakeIdentity, FakeVault } from './fake-vault.js'
 
 describe('key-encryption key in a vault', () => {
   const secret = randomBytes(32)
@@ -75,5 +75,63 @@ describe('key-encryption key in a vault', () => {
     ]) {
       expect(own(by), by).to.equal(false)
     }
+  })
+})
+
+describe('key-encryption key in a vault, by a managed identity', () => {
+  const NAMES = ['IDENTITY_ENDPOINT', 'IDENTITY_HEADER', 'AZURE_TOKEN_CREDENTIALS'] as const
+  const environment = NAMES.map((name) => [name, process.env[name]] as const)
+  const secret = randomBytes(32)
+  let vault: FakeVault
+  let identity: FakeIdentity
+  let encryption: VaultEncryption
+
+  // The library keeps the endpoint that the process has found first.
+  before(async () => {
+    vault = await FakeVault.start()
+    identity = await FakeIdentity.start()
+    process.env['IDENTITY_ENDPOINT'] = identity.url
+    process.env['IDENTITY_HEADER'] = identity.header
+    process.env['AZURE_TOKEN_CREDENTIALS'] = 'prod'
+    encryption = await VaultEncryption.by({ vault: vault.url, name: 'ring', version: undefined })
+  })
+
+  beforeEach(() => {
+    identity.asked = 0
+    identity.rejection = undefined
+  })
+
+  after(async () => {
+    for (const [name, value] of environment) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+    await identity.stop()
+    await vault.stop()
+  })
+
+  const failureOfWrap = (): Promise<string> => encryption.wrap(secret).then(() => 'none', String)
+
+  it('wraps and unwraps with its tokens', async () => {
+    expect((await encryption.unwrap(await encryption.wrap(secret))).equals(secret)).to.equal(true)
+    expect(identity.asked).to.equal(3)
+  })
+
+  for (const status of [400, 429, 500]) {
+    it(`rejects at once while it is answered ${status}, and works again after that`, async () => {
+      identity.rejection = status
+      expect(await failureOfWrap()).to.include('ManagedIdentityCredential: ')
+      expect(identity.asked).to.equal(1)
+      identity.rejection = undefined
+      expect((await encryption.wrap(secret)).by).to.equal(`${vault.url}/keys/ring/${vault.versions[0]}`)
+    })
+  }
+
+  it('rejects while it is not answered, and works again after that', async function () {
+    this.timeout(15_000)
+    identity.rejection = 'silence'
+    expect(await failureOfWrap()).to.equal('Error: The identity of this process got no token in time.')
+    identity.rejection = undefined
+    expect((await encryption.wrap(secret)).by).to.equal(`${vault.url}/keys/ring/${vault.versions[0]}`)
   })
 })
