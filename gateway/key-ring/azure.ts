@@ -1,4 +1,5 @@
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/identity'
+import { createDefaultHttpClient, type HttpClient } from '@azure/core-rest-pipeline'
 import { CryptographyClient, type CryptographyClientOptions, KeyClient, type KeyVaultKey } from '@azure/keyvault-keys'
 import { BlockBlobClient, RestError, type StoragePipelineOptions } from '@azure/storage-blob'
 import type { KeyEncryption, WrappedSecret } from './ring-document.js'
@@ -17,13 +18,25 @@ const BLOB_PIPELINE: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }
  */
 async function azureCredential(): Promise<TokenCredential> {
   const { DefaultAzureCredential } = await import('@azure/identity')
-  return new AbortableCredential(new DefaultAzureCredential({ retryOptions: { maxRetries: 0 } }))
+  const options = { retryOptions: { maxRetries: 0 }, httpClient: limitedHttpClient() }
+  return new AbortableCredential(new DefaultAzureCredential(options))
 }
 
 /**
- * A credential that gives up with the call that needs the token. The library does not pass the call's signal to the endpoint
- * of a managed identity, so the call would wait for an endpoint that does not answer for as long as the connection lasts, and
- * RingUpkeep, which has one look at a time, would never look again.
+ * Requests for tokens end after CALL_TIMEOUT, bodies of answers included. The library lets those to the endpoint of a managed identity wait for as long as
+ * the connection stands, and a process that was told to end would wait with them.
+ */
+function limitedHttpClient(): HttpClient {
+  const client = createDefaultHttpClient()
+  return {
+    sendRequest: (request) =>
+      client.sendRequest(Object.assign(request, { abortSignal: AbortSignal.timeout(CALL_TIMEOUT) }))
+  }
+}
+
+/**
+ * A credential that gives up with the call that needs the token. The library tries one source of tokens after another and
+ * does not heed the call's signal everywhere, and RingUpkeep, which has one look at a time, does not look again before it ends.
  */
 class AbortableCredential implements TokenCredential {
   readonly #credential: TokenCredential

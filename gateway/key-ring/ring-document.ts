@@ -98,6 +98,9 @@ export function newKey(dates: Omit<KeyDates, 'id'>): RingKey {
   return { ...dates, id: randomBytes(12).toString('base64url'), secret: randomBytes(SECRET_BYTES) }
 }
 
+/** Characters of a failure's message. That of an identity tells in one line each why it has no token from each source. */
+const LONGEST_MESSAGE = 2000
+
 /**
  * The text of a failure that may be logged. Errors of the Azure clients contain whole requests with tokens and signatures,
  * so only status, code and message are taken, and the query of a URL in the message is removed.
@@ -105,7 +108,7 @@ export function newKey(dates: Omit<KeyDates, 'id'>): RingKey {
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown failure'
   const codes = [property(error, 'statusCode'), property(error, 'code')].filter((code) => code !== undefined)
-  const message = error.message.replace(/\?[^\s'"]*/g, '?***').slice(0, 300)
+  const message = error.message.replace(/\?[^\s'"]*/g, '?***').slice(0, LONGEST_MESSAGE)
   return [...codes, message === '' ? error.name : message].join(' ')
 }
 

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { startCluster, type Cluster } from '../../harness/cluster.js'
 import { freshDatabase, type FreshDatabase } from '../../harness/database.js'
 import { request } from '../../harness/http.js'
+import { FakeIdentity, FakeVault } from '../../gateway/key-ring/fake-vault.js'
 import { startRenderer, type FakeRenderer } from '../../gateway/renderer/renderer-fixture.js'
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -91,5 +92,31 @@ describe('gateways as processes', function () {
       expect(JSON.stringify(line)).to.match(/ECONNREFUSED/)
       expect(JSON.stringify(stack?.logs())).to.not.match(/a-signature/)
     })
+  })
+
+  it('start, serve and end while the endpoint of their identity does not answer', async () => {
+    const [vault, identity] = [await FakeVault.start(), await FakeIdentity.start()]
+    identity.rejection = 'silence'
+    const env = {
+      DATA_PROTECTION_BLOB_STORAGE_URI: pathToFileURL(join(folder, 'silent.json')).href,
+      DATA_PROTECTION_KEY_VAULT_KEY_URI: `${vault.url}/keys/ring`,
+      IDENTITY_ENDPOINT: identity.url,
+      IDENTITY_HEADER: identity.header,
+      AZURE_TOKEN_CREDENTIALS: 'prod'
+    }
+    try {
+      // Rejects when one of them does not end in time.
+      await withGateways(env, async ({ urls: [url], stacks: [stack] }) => {
+        expect(await postAcross(url, url)).to.equal(200)
+        const line = await stack?.gateway.logged(({ msg }) => String(msg).startsWith('the key ring is not to be had'))
+        expect(line?.['troubles']).to.deep.equal([
+          { at: 'wrap', detail: 'The identity of this process got no token in time.' }
+        ])
+      })
+      expect(identity.asked).to.be.at.least(2)
+    } finally {
+      await identity.stop()
+      await vault.stop()
+    }
   })
 })

@@ -16,6 +16,12 @@ describe('failures in the log', () => {
     expect(describeFailure(error)).to.equal('GET https://a.test/c/b?*** failed')
   })
 
+  it('tell all that the sources of an identity say, and not without an end', () => {
+    const sources = Array.from({ length: 5 }, (_, n) => `source ${n}: ${'no token '.repeat(15)}`).join('\n')
+    expect(describeFailure(new Error(sources))).to.equal(sources)
+    expect(describeFailure(new Error('x'.repeat(3000)))).to.have.lengthOf(2000)
+  })
+
   it('have a text whatever was thrown', () => {
     expect(describeFailure('secret')).to.equal('unknown failure')
     expect(describeFailure(new TypeError(''))).to.equal('TypeError')
