@@ -1,14 +1,39 @@
 import { createServer } from 'node:http'
 import { closeLocally, listenLocally } from '../test/harness/local-server.js'
 import { startAzurite } from '../test/gateway/key-ring/azurite.js'
+import { FakeIdentity, FakeVault } from '../test/gateway/key-ring/fake-vault.js'
 import { PAGE } from './visitors.js'
 
-/** What gateways need besides data services: a real blob server for their key ring, and a renderer of one page. */
+/** What gateways need besides data services. */
 export interface Neighbours {
+  /** A real blob server for their key ring. */
   readonly ringUrl: string
+  /** A renderer of one page. */
   readonly rendererUrl: string
+  readonly vault: KeyVault
   stop(): Promise<void>
 }
+
+/** Where gateways have the keys of their ring wrapped: what a process needs to know of it. */
+export interface KeyVaultAddress {
+  /** `http://localhost:1234/keys/ring` */
+  readonly keyUrl: string
+  /** The endpoint of a managed identity as Azure App Service has it, and the secret that it is asked with. */
+  readonly identityUrl: string
+  readonly identityHeader: string
+}
+
+/** A stand-in for Azure Key Vault, with real keys, and for the identity that its callers have. */
+export interface KeyVault extends KeyVaultAddress {
+  /** Adds a version of the key, which wraps from then on; earlier ones unwrap. */
+  rotate(): void
+  /** Removes the ring that its key has wrapped, so that gateways have to make another one. */
+  removeRing(): Promise<void>
+  /** The ring as it is stored; empty while there is none. */
+  storedRing(): Promise<string>
+}
+
+const RING = 'ring.json'
 
 export async function startNeighbours(): Promise<Neighbours> {
   const azurite = await startAzurite()
@@ -17,11 +42,29 @@ export async function startNeighbours(): Promise<Neighbours> {
     response.setHeader('content-type', 'text/html').end(PAGE)
   })
   const port = await listenLocally(renderer)
+  const vault = await FakeVault.start()
+  const identity = await FakeIdentity.start()
+  const ring = azurite.container.getBlockBlobClient(RING)
   return {
-    ringUrl: (await azurite.blobUrl('ring.json')).href,
+    ringUrl: (await azurite.blobUrl(RING)).href,
     rendererUrl: `http://127.0.0.1:${port}`,
+    vault: {
+      // Another name than that of the other neighbours, so that gateways call it alone through a proxy.
+      keyUrl: `http://localhost:${new URL(vault.url).port}/keys/ring`,
+      identityUrl: identity.url,
+      identityHeader: identity.header,
+      rotate: () => vault.rotate(),
+      async removeRing() {
+        await ring.deleteIfExists()
+      },
+      async storedRing() {
+        return (await ring.exists()) ? (await ring.downloadToBuffer()).toString('utf8') : ''
+      }
+    },
     async stop() {
       await closeLocally(renderer)
+      await vault.stop()
+      await identity.stop()
       await azurite.dispose()
     }
   }

@@ -6,6 +6,7 @@ import { freePort } from '../test/runner/free-port.js'
 import { GATEWAY, startProcess } from '../test/stack/service-process.js'
 import { Link, type Protocol } from './link.js'
 import { type Member, MemberProcess } from './member.js'
+import type { KeyVaultAddress } from './neighbours.js'
 
 /** The system that is tried: gateways and data services over one database, with a proxy on every connection. */
 export interface Site {
@@ -13,7 +14,10 @@ export interface Site {
   readonly urls: readonly string[]
   readonly gateways: readonly Member[]
   readonly services: readonly Member[]
+  /** All but those in `vaultLinks`. */
   readonly links: readonly Link[]
+  /** Of each gateway, those to the key vault and to the endpoint of its identity; none without a vault. */
+  readonly vaultLinks: readonly (readonly Link[])[]
   /** A valid access token of a sample account: `ada@example.com`. */
   token(account: string): Promise<string>
   stop(): Promise<void>
@@ -30,6 +34,8 @@ export interface SiteOptions {
   /** Where gateways keep their key ring, and who makes their pages, each put behind a link of each gateway; default: none. */
   readonly ringUrl?: string
   readonly rendererUrl?: string
+  /** Who wraps the keys of the ring; default: they are stored in plain form. */
+  readonly vault?: KeyVaultAddress
   /** Settings of all processes, above those chosen here. */
   readonly env?: Readonly<Record<string, string>>
   /** A module that each process loads first, for planted faults. */
@@ -53,19 +59,37 @@ export async function startSite(options: SiteOptions): Promise<Site> {
   }
   const members: MemberProcess[] = []
   const links: Link[] = []
+  const vaultLinks: Link[][] = []
   const stop = async (): Promise<void> => {
     await Promise.all(members.map((one) => one.end()))
-    for (const link of links) await link.close()
+    for (const link of [...links, ...vaultLinks.flat()]) await link.close()
   }
   /** The URL that leads to the same through a link. */
-  const through = async (url: string, name: string, protocol: Protocol): Promise<string> => {
+  const through = async (url: string, name: string, protocol: Protocol, among = links): Promise<string> => {
     if (/^(?:sqlite|file):/.test(url)) return url
     const inner = new URL(url)
     const link = await Link.to({ host: inner.hostname, port: Number(inner.port) }, { name, protocol })
-    links.push(link)
+    among.push(link)
     const { host, port } = link.address
     inner.host = `${host}:${port}`
     return inner.href
+  }
+  /**
+   * Stored keys name the URL of the key that has wrapped them, which is therefore the same for every gateway. So the link is no
+   * part of it, but what the clients of Azure take for a proxy. Every other neighbour is at 127.0.0.1.
+   */
+  const vaultSettings = async (vault: KeyVaultAddress, name: string): Promise<Record<string, string>> => {
+    const among: Link[] = []
+    vaultLinks.push(among)
+    return {
+      DATA_PROTECTION_KEY_VAULT_KEY_URI: vault.keyUrl,
+      HTTP_PROXY: await through(new URL(vault.keyUrl).origin, `${name} to the key vault`, 'http', among),
+      NO_PROXY: '127.0.0.1',
+      IDENTITY_ENDPOINT: await through(vault.identityUrl, `${name} to its identity`, 'http', among),
+      IDENTITY_HEADER: vault.identityHeader,
+      // Without the tools of developers, which a machine may have.
+      AZURE_TOKEN_CREDENTIALS: 'prod'
+    }
   }
   try {
     const services: MemberProcess[] = []
@@ -95,7 +119,7 @@ export async function startSite(options: SiteOptions): Promise<Site> {
       for (const [m, address] of addresses.entries())
         reached.push(new URL(await through(`http://${address}`, `${name} to data-service-${m}`, 'calls')).host)
       const port = await freePort()
-      const { ringUrl, rendererUrl } = options
+      const { ringUrl, rendererUrl, vault } = options
       const settings = {
         ...env,
         GATEWAY_PORT: String(port),
@@ -105,7 +129,8 @@ export async function startSite(options: SiteOptions): Promise<Site> {
           : { DATA_PROTECTION_BLOB_STORAGE_URI: await through(ringUrl, `${name} to the blob store`, 'http') }),
         ...(rendererUrl === undefined
           ? {}
-          : { RENDERER_URL: await through(rendererUrl, `${name} to the renderer`, 'http') })
+          : { RENDERER_URL: await through(rendererUrl, `${name} to the renderer`, 'http') }),
+        ...(vault === undefined ? {} : await vaultSettings(vault, name))
       }
       const gateway = new MemberProcess(name, 'url', () => startProcess(GATEWAY, settings, folder))
       members.push(gateway)
@@ -123,7 +148,7 @@ export async function startSite(options: SiteOptions): Promise<Site> {
       }
       return mint(account)
     }
-    return { urls, gateways, services, links, token, stop }
+    return { urls, gateways, services, links, vaultLinks, token, stop }
   } catch (error) {
     await stop()
     throw error

@@ -86,10 +86,11 @@ async function triedOn(
       reviewsUrl: (n) => database.urls(node(n)).reviewsUrl,
       ringUrl: neighbours.ringUrl,
       rendererUrl: neighbours.rendererUrl,
+      vault: neighbours.vault,
       ...(options.plant === undefined ? {} : { preload: await preloadWith(options.plant, folder) })
     })
     try {
-      const all = faultsOf(site, database)
+      const all = faultsOf(site, database, neighbours.vault)
       const wanted = options.faults
       const faults = wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((text) => name.includes(text)))
       const kept = new KeptRows((sql) => database.query(sql))

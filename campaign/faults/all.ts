@@ -1,23 +1,26 @@
 import type { Database } from '../databases/database.js'
+import type { KeyVault } from '../neighbours.js'
 import type { Site } from '../site.js'
 import { cutFaults } from './cuts.js'
 import type { Fault } from './fault.js'
+import { keyVaultFaults } from './key-vault.js'
 import { linkFaults } from './links.js'
 import { processFaults } from './processes.js'
 import { wrongAnswers } from './wrong-answers.js'
 
 /** Everything that can break in a system. */
-export function faultsOf(site: Site, database: Database): Fault[] {
+export function faultsOf(site: Site, database: Database, vault: KeyVault): Fault[] {
   return [
     ...processFaults([...site.gateways, ...site.services]),
     ...linkFaults(site.links),
     ...cutFaults(site.links),
     ...wrongAnswers(site.links.filter(({ name }) => NEIGHBOURS.test(name))),
+    ...keyVaultFaults(site, vault),
     ...databaseFaults(database)
   ]
 }
 
-/** Links to what gateways need besides data services. */
+/** Links to what gateways need besides data services and the key vault. */
 const NEIGHBOURS = /to the (?:blob store|renderer)$/
 
 /** Of several hurts at a time the last would have to be healed first, so the database is hurt in one way at a time. */
@@ -39,7 +42,6 @@ function databaseFaults({ hurts }: Database): Fault[] {
 /** What is not broken on a system, with the reason, for the verdict. */
 export function leftOut(database: Database): string[] {
   return [
-    'faults of the key vault: its client takes HTTPS and an identity of Azure alone. The gateway without it is tried by test/gateway/key-ring/vault-encryption.test.ts.',
     ...(database.nodes.length > 0
       ? []
       : [
