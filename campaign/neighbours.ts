@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { closeLocally, listenLocally } from '../test/harness/local-server.js'
 import { startAzurite } from '../test/gateway/key-ring/azurite.js'
 import { FakeIdentity, FakeVault } from '../test/gateway/key-ring/fake-vault.js'
+import type { KeyVaultAddress } from './site.js'
 import { PAGE } from './visitors.js'
 
 /** What gateways need besides data services. */
@@ -12,15 +13,6 @@ export interface Neighbours {
   readonly rendererUrl: string
   readonly vault: KeyVault
   stop(): Promise<void>
-}
-
-/** Where gateways have the keys of their ring wrapped: what a process needs to know of it. */
-export interface KeyVaultAddress {
-  /** `http://localhost:1234/keys/ring` */
-  readonly keyUrl: string
-  /** The endpoint of a managed identity as Azure App Service has it, and the secret that it is asked with. */
-  readonly identityUrl: string
-  readonly identityHeader: string
 }
 
 /** A stand-in for Azure Key Vault, with real keys, and for the identity that its callers have. */

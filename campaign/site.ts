@@ -6,7 +6,6 @@ import { freePort } from '../test/runner/free-port.js'
 import { GATEWAY, startProcess } from '../test/stack/service-process.js'
 import { Link, type Protocol } from './link.js'
 import { type Member, MemberProcess } from './member.js'
-import type { KeyVaultAddress } from './neighbours.js'
 
 /** The system that is tried: gateways and data services over one database, with a proxy on every connection. */
 export interface Site {
@@ -21,6 +20,15 @@ export interface Site {
   /** A valid access token of a sample account: `ada@example.com`. */
   token(account: string): Promise<string>
   stop(): Promise<void>
+}
+
+/** Where gateways have the keys of their ring wrapped: what a process needs to know of it. */
+export interface KeyVaultAddress {
+  /** `http://localhost:1234/keys/ring` */
+  readonly keyUrl: string
+  /** The endpoint of a managed identity as Azure App Service has it, and the secret that it is asked with. */
+  readonly identityUrl: string
+  readonly identityHeader: string
 }
 
 export interface SiteOptions {

@@ -8,8 +8,10 @@ import type { Fault, Mend } from './fault.js'
 import { linkFaults } from './links.js'
 import { rejections, wrongAnswers } from './wrong-answers.js'
 
-/** Milliseconds between two questions that make a gateway look at its ring. It looks once a second at most. */
+/** Milliseconds between two questions that make a gateway look at its ring. */
 const ASKS_EVERY_MS = 100
+/** Milliseconds that a fault lasts at least: a gateway looks once a second at most. */
+const LASTS_MS = 1500
 
 /** What happens to the links, under what a reader of the verdict wants to know. */
 const KINDS: Readonly<Record<string, RegExp>> = {
@@ -88,6 +90,7 @@ async function whileAsked(
   { url, vault }: { readonly url: string; readonly vault: KeyVault }
 ): Promise<Mend> {
   const over = new AbortController()
+  const looked = delay(LASTS_MS)
   const asking = (async () => {
     while (!over.signal.aborted) {
       await vault.removeRing()
@@ -96,6 +99,7 @@ async function whileAsked(
     }
   })()
   return async () => {
+    await looked
     const hits = await mend()
     over.abort()
     await asking
