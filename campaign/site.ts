@@ -67,33 +67,39 @@ export async function startSite(options: SiteOptions): Promise<Site> {
   }
   const members: MemberProcess[] = []
   const links: Link[] = []
-  const vaultLinks: Link[][] = []
+  const vaultLinks: (readonly Link[])[] = []
   const stop = async (): Promise<void> => {
     await Promise.all(members.map((one) => one.end()))
     for (const link of [...links, ...vaultLinks.flat()]) await link.close()
   }
-  /** The URL that leads to the same through a link. */
-  const through = async (url: string, name: string, protocol: Protocol, among = links): Promise<string> => {
-    if (/^(?:sqlite|file):/.test(url)) return url
+  /** A link to where a URL leads, and the URL that leads there through it. */
+  const linkTo = async (url: string, name: string, protocol: Protocol): Promise<{ link: Link; url: string }> => {
     const inner = new URL(url)
     const link = await Link.to({ host: inner.hostname, port: Number(inner.port) }, { name, protocol })
-    among.push(link)
     const { host, port } = link.address
     inner.host = `${host}:${port}`
-    return inner.href
+    return { link, url: inner.href }
+  }
+  /** The URL that leads to the same through a link, which is kept. */
+  const through = async (url: string, name: string, protocol: Protocol): Promise<string> => {
+    if (/^(?:sqlite|file):/.test(url)) return url
+    const made = await linkTo(url, name, protocol)
+    links.push(made.link)
+    return made.url
   }
   /**
    * Stored keys name the URL of the key that has wrapped them, which is therefore the same for every gateway. So the link is no
    * part of it, but what the clients of Azure take for a proxy. Every other neighbour is at 127.0.0.1.
    */
   const vaultSettings = async (vault: KeyVaultAddress, name: string): Promise<Record<string, string>> => {
-    const among: Link[] = []
-    vaultLinks.push(among)
+    const called = await linkTo(new URL(vault.keyUrl).origin, `${name} to the key vault`, 'http')
+    const identity = await linkTo(vault.identityUrl, `${name} to its identity`, 'http')
+    vaultLinks.push([called.link, identity.link])
     return {
       DATA_PROTECTION_KEY_VAULT_KEY_URI: vault.keyUrl,
-      HTTP_PROXY: await through(new URL(vault.keyUrl).origin, `${name} to the key vault`, 'http', among),
+      HTTP_PROXY: called.url,
       NO_PROXY: '127.0.0.1',
-      IDENTITY_ENDPOINT: await through(vault.identityUrl, `${name} to its identity`, 'http', among),
+      IDENTITY_ENDPOINT: identity.url,
       IDENTITY_HEADER: vault.identityHeader,
       // Without the tools of developers, which a machine may have.
       AZURE_TOKEN_CREDENTIALS: 'prod'
