@@ -41,6 +41,11 @@ const GROUPS: readonly Group[] = [
     has: (kind) => kind.startsWith('database ')
   },
   {
+    name: 'Key vault',
+    what: 'The stand-in for the key vault that wraps the key ring, or the endpoint of the identity that calls it, is refused, silent or slow, cut, or answers what it must not, while a gateway needs it for a new ring or for its start; and the key has a new version.',
+    has: (kind) => kind.includes('key vault')
+  },
+  {
     name: 'Neighbours',
     what: 'The blob store of the key ring, or the renderer of pages, is there and answers what it must not.',
     has: () => true
