@@ -1,6 +1,6 @@
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, readFile, stat } from 'node:fs/promises'
+import { access, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkKeys } from '../data-service/auth/tokens/signing-keys.js'
 import type { DataServiceConfig } from '../data-service/config.js'
@@ -12,8 +12,7 @@ import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-ow
 import { neededRights } from '../data-service/sql/schema/needed-rights.js'
 import { readGatewayConfig } from '../gateway/config.js'
 import { messageOf, StartError } from '../shared/start-error.js'
-import { checkTlsFiles } from '../shared/tls.js'
-import type { Environment } from '../shared/settings.js'
+import { examineTlsFiles, type TlsFiles } from '../shared/tls.js'
 import { loadApplication, type LoadedApplication } from './application/application.js'
 import { checkApplication, comparedTables, namesOf, ownedWithoutBypass } from './check.js'
 import { type CommandLine, Failure, printable } from './application/command.js'
@@ -81,8 +80,9 @@ async function* examineAll(loaded: LoadedApplication, line: CommandLine): AsyncG
   }
   yield await examineDataDir(config.dataDir)
   yield* examineSettingNames(loaded, line)
-  yield* examineCertificates(loaded.environment)
-  yield* examineKeys(loaded.environment, config)
+  yield* examineTls('HTTP', readGatewayConfig(loaded.environment).config.httpTls)
+  yield* examineTls('GRPC', config.grpc.tls)
+  yield* examineSigningKeys(config)
   yield* examineDatabases(loaded, config)
 }
 
@@ -102,26 +102,30 @@ async function examineDataDir(dataDir: string): Promise<Finding> {
     : { verdict: 'warning', of, text: `${dataDir} can be entered by other users. Run chmod 700 on it.` }
 }
 
-const CERTIFICATES = ['HTTP_TLS_CERT_FILE', 'GRPC_TLS_CERT_FILE', 'GRPC_TLS_CA_FILE']
 /** Days before its end from which a certificate is worth a warning. */
 const NEAR_END = 30
 const DAY = 24 * 60 * 60_000
 
-async function* examineCertificates(environment: Environment): AsyncGenerator<Finding> {
-  for (const of of CERTIFICATES) {
-    const file = environment[of]
-    if (file === undefined || file === '') continue
-    try {
-      const { validTo } = new X509Certificate(await readFile(file))
-      const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY)
-      const ends = new Date(validTo).toISOString().slice(0, 10)
-      if (days < 0) yield { verdict: 'mistake', of, text: `the certificate ended on ${ends}. Put a new one there.` }
-      else if (days < NEAR_END) yield { verdict: 'warning', of, text: `the certificate ends on ${ends}. Renew it.` }
-      else yield { verdict: 'fine', of, text: `the certificate is valid until ${ends}` }
-    } catch (error) {
-      yield { verdict: 'mistake', of, text: `${file} is no certificate that can be read: ${messageOf(error)}.` }
-    }
+/** The files of one pair of TLS settings, such as `HTTP_TLS_CERT_FILE` and `HTTP_TLS_KEY_FILE`. */
+async function* examineTls(protocol: 'HTTP' | 'GRPC', files: TlsFiles | undefined): AsyncGenerator<Finding> {
+  if (files === undefined) return
+  const { certFile, keyFile, caFile } = await examineTlsFiles(files)
+  for (const [of, found] of [
+    [`${protocol}_TLS_CERT_FILE`, certFile],
+    [`${protocol}_TLS_KEY_FILE`, keyFile],
+    [`${protocol}_TLS_CA_FILE`, caFile]
+  ] as const) {
+    if (found instanceof Error) yield { verdict: 'mistake', of, text: found.message }
+    else if (found !== undefined) yield examineEnd(of, found)
   }
+}
+
+function examineEnd(of: string, { validTo }: X509Certificate): Finding {
+  const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY)
+  const ends = new Date(validTo).toISOString().slice(0, 10)
+  if (days < 0) return { verdict: 'mistake', of, text: `the certificate ended on ${ends}. Put a new one there.` }
+  if (days < NEAR_END) return { verdict: 'warning', of, text: `the certificate ends on ${ends}. Renew it.` }
+  return { verdict: 'fine', of, text: `the certificate is valid until ${ends}` }
 }
 
 /** Names that were probably meant for settings. */
@@ -132,30 +136,13 @@ function* examineSettingNames({ application }: LoadedApplication, { environment 
   }
 }
 
-/** What either process reads before it listens: the keys of certificates, and the one that signs access tokens. */
-async function* examineKeys(environment: Environment, config: DataServiceConfig): AsyncGenerator<Finding> {
-  const { httpTls } = readGatewayConfig(environment).config
-  const {
-    grpc: { tls: grpcTls },
-    tokens,
-    dataDir
-  } = config
-  const looks = [
-    ['HTTP_TLS_KEY_FILE', httpTls && (() => checkTlsFiles(httpTls))],
-    ['GRPC_TLS_KEY_FILE', grpcTls && (() => checkTlsFiles(grpcTls))],
-    ['JWT_PRIVATE_KEY_FILE', () => checkKeys({ file: tokens.privateKeyFile, dataDir })]
-  ] as const
-  for (const [of, look] of looks) {
-    try {
-      await look?.()
-    } catch (error) {
-      const text = messageOf(error).replace(`${of} `, '')
-      // A certificate that cannot be read has a line of its own.
-      const isTold = CERTIFICATES.some(
-        (name) => environment[name] !== undefined && text.startsWith(`${environment[name]} `)
-      )
-      if (!isTold) yield { verdict: 'mistake', of, text }
-    }
+/** The keys that sign access tokens. */
+async function* examineSigningKeys({ tokens, dataDir }: DataServiceConfig): AsyncGenerator<Finding> {
+  const of = 'JWT_PRIVATE_KEY_FILE'
+  try {
+    await checkKeys({ file: tokens.privateKeyFile, dataDir })
+  } catch (error) {
+    yield { verdict: 'mistake', of, text: messageOf(error).replace(`${of} `, '') }
   }
 }
 

@@ -71,41 +71,69 @@ export class TlsCertificates {
   }
 }
 
-/** Reads the files as a start does. Throws an Error whose message names the file that is wrong. */
-export async function checkTlsFiles(files: TlsFiles): Promise<void> {
-  await readMaterial(files)
+/** What a file turned out to be: a certificate with its first one parsed, or an Error whose message names the file. */
+type CertificateFound = X509Certificate | Error | undefined
+
+/** What the files of one side turned out to be; undefined for a file that is not set, and for a key that is right. */
+export interface TlsFilesFound {
+  readonly certFile: CertificateFound
+  readonly keyFile: Error | undefined
+  readonly caFile: CertificateFound
 }
 
-async function readMaterial({ certFile, keyFile, caFile }: TlsFiles): Promise<TlsMaterial> {
+/** Reads each of the files once, as a start does, and says of each what it is. */
+export async function examineTlsFiles(files: TlsFiles): Promise<TlsFilesFound> {
+  return (await readFiles(files)).found
+}
+
+async function readMaterial(files: TlsFiles): Promise<TlsMaterial> {
+  const { material, found } = await readFiles(files)
+  const mistake = Object.values<CertificateFound>({ ...found }).find((one) => one instanceof Error)
+  if (mistake !== undefined) throw mistake
+  return material
+}
+
+/** The material is complete where nothing that was found is an Error. */
+async function readFiles(files: TlsFiles): Promise<{ material: TlsMaterial; found: TlsFilesFound }> {
+  const { certFile, keyFile, caFile } = files
   const [cert, key, ca] = await Promise.all([readPem(certFile), readPem(keyFile), readPem(caFile)])
-  if (cert !== undefined) parseCertificate(cert, certFile)
-  if (ca !== undefined) parseCertificate(ca, caFile)
-  try {
-    createSecureContext({ cert, key, ca })
-  } catch (error) {
-    throw new Error(`${keyFile ?? caFile} holds no unencrypted private key of the certificate in ${certFile}.`, {
-      cause: error
-    })
+  const found = {
+    certFile: parseCertificate(cert, certFile),
+    keyFile: key instanceof Error ? key : undefined,
+    caFile: parseCertificate(ca, caFile)
   }
-  return { cert, key, ca }
+  const material = { cert: contentOf(cert), key: contentOf(key), ca: contentOf(ca) }
+  if (Object.values(found).some((one) => one instanceof Error)) return { material, found }
+  try {
+    createSecureContext(material)
+  } catch (error) {
+    const wrong = `${keyFile ?? caFile} holds no unencrypted private key of the certificate in ${certFile}.`
+    return { material, found: { ...found, keyFile: new Error(wrong, { cause: error }) } }
+  }
+  return { material, found }
 }
 
-async function readPem(path: string | undefined): Promise<Buffer | undefined> {
+async function readPem(path: string | undefined): Promise<Buffer | Error | undefined> {
   if (path === undefined) return undefined
   try {
     return await readFile(path)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new Error(`${path} cannot be read (${code}).`, { cause: error })
+    return new Error(`${path} cannot be read (${code}).`, { cause: error })
   }
 }
 
+function contentOf(read: Buffer | Error | undefined): Buffer | undefined {
+  return read instanceof Error ? undefined : read
+}
+
 /** The first certificate of a file. Node accepts a file of authorities that contains none, without an error. */
-function parseCertificate(pem: Buffer, path: string | undefined): X509Certificate {
+function parseCertificate(pem: Buffer | Error | undefined, path: string | undefined): CertificateFound {
+  if (pem === undefined || pem instanceof Error) return pem
   try {
     return new X509Certificate(pem)
   } catch (error) {
-    throw new Error(`${path} holds no PEM certificate.`, { cause: error })
+    return new Error(`${path} holds no PEM certificate.`, { cause: error })
   }
 }
 

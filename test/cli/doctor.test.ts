@@ -184,6 +184,29 @@ eachDatabase((kind) => {
       ])
     })
 
+    it('says of each file of TLS once what is wrong with it', async () => {
+      const { cert } = await generate([{ name: 'commonName', value: 'one' }], { keyType: 'ec' })
+      const [there, none, text] = ['there.pem', 'nowhere.pem', 'text.pem'].map((name) => join(dataDir, name))
+      await writeFile(String(there), cert)
+      await writeFile(String(text), 'no certificate')
+      const { code, fine, mistake } = await doctor({
+        HTTP_TLS_CERT_FILE: String(none),
+        HTTP_TLS_KEY_FILE: `${none} of HTTP`,
+        GRPC_TLS_CERT_FILE: String(there),
+        GRPC_TLS_KEY_FILE: String(there),
+        GRPC_TLS_CA_FILE: String(text)
+      })
+      expect([code, mistake]).to.deep.equal([
+        1,
+        [
+          `HTTP_TLS_CERT_FILE: ${none} cannot be read (ENOENT).`,
+          `HTTP_TLS_KEY_FILE: ${none} of HTTP cannot be read (ENOENT).`,
+          `GRPC_TLS_CA_FILE: ${text} holds no PEM certificate.`
+        ]
+      ])
+      expect(fine.filter((line) => line.startsWith('GRPC_TLS_CERT_FILE: the certificate is valid'))).to.have.length(1)
+    })
+
     it('says what is wrong with settings, and looks no further', async () => {
       const { code, fine, mistake } = await doctor({ MAX_PAGE_SIZE: '0', GATEWAY_PORT: 'x' })
       expect([code, fine.length]).to.deep.equal([1, 1])

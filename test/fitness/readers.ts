@@ -526,7 +526,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'settings, keys and arguments of the operator':
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
     'readArguments SettingsError SettingsReader redactUrl loadProto createLogger unredacted logGrpc isRouteId ' +
-    'ownerParameter TlsCertificates checkTlsFiles channelCredentials serverCredentials followFiles stateOf ' +
+    'ownerParameter TlsCertificates examineTlsFiles channelCredentials serverCredentials followFiles stateOf ' +
     'isSecureUrl metadataUrl readOpenIdClient parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
   'requests and bytes that are counted and handed on':
