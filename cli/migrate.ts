@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Application } from '../data-service/application.js'
 import { readConfig } from '../data-service/config.js'
-import { type ConfiguredDatabase, openDatabase, openFailure, openUnchanged } from '../data-service/sql/connect.js'
+import { type ConfiguredDatabase, openFailure, withDatabase } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { namesOfOwn, type OwnNames, type OwnTables, ownTables } from '../data-service/sql/engines/own-tables.js'
 import { type Difference, difference, type DifferenceOptions } from '../data-service/sql/schema/difference.js'
@@ -51,11 +51,11 @@ export async function migrate(line: CommandLine): Promise<number> {
     case 'run':
       return await eachStore(loaded, (store) => runPending(store, order.allowed))
     case 'dry-run':
-      return await eachStore(loaded, (store) => printPending(store, order.allowed), READS)
+      return await eachStore(loaded, (store) => printPending(store, order.allowed), 'stand-in')
     case 'grants':
-      return await eachStore(loaded, (store) => printGrants(store, order.account), READS)
+      return await eachStore(loaded, (store) => printGrants(store, order.account), 'stand-in')
     case 'status':
-      return await eachStore(loaded, printStatus, READS)
+      return await eachStore(loaded, printStatus, 'stand-in')
     case 'create':
       return await createMigration(loaded, order)
   }
@@ -175,11 +175,11 @@ interface OpenStore extends Store {
   readonly application: Application
 }
 
-/** Does the same for each store, and answers the highest exit code. */
+/** Does the same for each store, and answers the highest exit code. With `stand-in` a database that is not there is taken as an empty one. */
 async function eachStore(
   { application, environment }: LoadedApplication,
   work: (store: OpenStore) => Promise<number>,
-  { makesDatabases } = { makesDatabases: true }
+  ifMissing: 'make' | 'stand-in' = 'make'
 ): Promise<number> {
   const { config } = readConfig(environment, application)
   await keepDataPrivate(config.dataDir, createLogger({ name: 'migrate', level: 'silent' }))
@@ -194,27 +194,12 @@ async function eachStore(
       return await work({ ...store, all: allOf(store, tables), tables, database, setting, application })
     }
     try {
-      code = Math.max(
-        code,
-        await (makesDatabases ? opened(url, config.databasePoolSize, run) : openUnchanged(url, run))
-      )
+      code = Math.max(code, await withDatabase(url, { poolSize: config.databasePoolSize, ifMissing }, run))
     } catch (error) {
       throw openFailure(error, configured)
     }
   }
   return code
-}
-
-/** Of `eachStore`: a database that does not exist is not made, and taken as an empty one. */
-const READS = { makesDatabases: false }
-
-async function opened(url: string, poolSize: number, work: (database: Database) => Promise<number>): Promise<number> {
-  const database = await openDatabase(url, poolSize)
-  try {
-    return await work(database)
-  } finally {
-    await database.sequelize.close()
-  }
 }
 
 function print(text: string): void {

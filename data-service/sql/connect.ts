@@ -27,14 +27,20 @@ export async function openDatabase(url: string, poolSize: number): Promise<Datab
   return location.open(poolSize)
 }
 
-/** Opens a database that is there. In the place of one that is not, `work` gets an empty one, of which nothing is left. */
-export async function openUnchanged<Result>(
+/**
+ * Runs `work` on the database of a URL, and closes it. One that is not there is made; where `ifMissing` says so, `work` gets an
+ * empty one in its place, of which nothing is left.
+ */
+export async function withDatabase<Result>(
   url: string,
+  { poolSize, ifMissing }: { readonly poolSize: number; readonly ifMissing: 'make' | 'stand-in' },
   work: (database: Database) => Promise<Result>
 ): Promise<Result> {
   const location = locateDatabase(url)
-  const folder = (await location.exists()) ? undefined : await mkdtemp(join(tmpdir(), 'database-'))
-  const database = (folder === undefined ? location : location.standIn(folder)).open()
+  if (ifMissing === 'make') await location.prepare()
+  const needsStandIn = ifMissing === 'stand-in' && !(await location.exists())
+  const folder = needsStandIn ? await mkdtemp(join(tmpdir(), 'database-')) : undefined
+  const database = (folder === undefined ? location : location.standIn(folder)).open(poolSize)
   try {
     return await work(database)
   } finally {
