@@ -226,7 +226,8 @@ export const filledByDatabase = <F extends Field>(of: F): F & { readonly filledB
   ...of,
   filledByDatabase: true
 })
-export const defaultTo = <
+/** A word that gives a field a value of its own type, and leaves all else of it as it is. */
+type WithValue = <
   T extends FieldType,
   H extends boolean,
   N extends boolean,
@@ -236,7 +237,9 @@ export const defaultTo = <
 >(
   of: Field<T, H, N, W, R, V>,
   value: ValueOfType<T, NoInfer<V>>
-): Field<T, H, N, W, R, V> => ({ ...of, defaultTo: value })
+) => Field<T, H, N, W, R, V>
+
+export const defaultTo: WithValue = (of, value) => ({ ...of, defaultTo: value })
 /**
  * A column that takes a permission to read, `readableBy('products:manage', optional(int()))`. For any other caller it is
  * an unknown name in every read and body, a PUT keeps its value, and a create gives it its default or null. Rules of the
@@ -254,17 +257,7 @@ export const described = <F extends Field>(description: string, of: F): F => ({ 
  * What the documents show as a value, in the form in which rows have it: `example(money(10, 2), '19.90')`. A column without
  * one has an example that is made from its type and name.
  */
-export const example = <
-  T extends FieldType,
-  H extends boolean,
-  N extends boolean,
-  W extends Writability,
-  R extends Permission | undefined,
-  V extends string
->(
-  of: Field<T, H, N, W, R, V>,
-  value: ValueOfType<T, NoInfer<V>>
-): Field<T, H, N, W, R, V> => ({ ...of, example: value })
+export const example: WithValue = (of, value) => ({ ...of, example: value })
 
 /** A property in a column of another name: `sku: column('stock_keeping_unit', text(64))`. */
 export const column = <F extends Field>(name: string, of: F): F => ({ ...of, column: name })
