@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, sep } from 'node:path'
 import { permissionsIn } from '../data-service/auth/tokens/claims.js'
 import { type DataServiceConfig, readConfig } from '../data-service/config.js'
 import { asksForOwner } from '../data-service/entity/validation/validate-access.js'
@@ -14,7 +12,7 @@ import { schemaReport, type SchemaReport } from '../data-service/sql/schema/chec
 import type { Migration } from '../data-service/sql/schema/migration.js'
 import { readGatewayConfig } from '../gateway/config.js'
 import { SettingsError } from '../shared/settings.js'
-import { loadApplication, type LoadedApplication } from './application/application.js'
+import { loadApplication, type LoadedApplication, withFiles } from './application/application.js'
 import { type CommandLine, Failure } from './application/command.js'
 
 /**
@@ -194,20 +192,4 @@ function attempt<Result, Mistake extends Error>(
 function oncePerSetting(problems: readonly string[]): string[] {
   const settings = problems.map((sentence) => sentence.split(' ', 1)[0])
   return problems.filter((_, at) => settings.indexOf(settings[at]) === at)
-}
-
-const ENTITY_FILE = /\bdefineEntity\(\s*\{\s*name:\s*['"`]([^'"`]+)['"`]/g
-const PASSED_OVER = /(?:^|[/\\])(?:node_modules|\.[^/\\]*)(?:[/\\]|$)/
-
-/** Adds to each line about an entity, `- tasks: …`, the file of the folder that begins it with `defineEntity({ name: 'tasks'`. */
-function withFiles(mistakes: string, folder: string): string {
-  const files = new Map<string, string>()
-  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    if (PASSED_OVER.test(file) || !/(?<!\.d)\.m?[jt]s$/.test(file)) continue
-    const text = readFileSync(join(folder, file), 'utf8')
-    for (const [, name = ''] of text.matchAll(ENTITY_FILE)) files.set(name, file.replaceAll(sep, '/'))
-  }
-  return mistakes.replace(/^- ([^\s:]+):/gm, (line, name: string) =>
-    files.has(name) ? `- ${name} (${files.get(name)}):` : line
-  )
 }

@@ -68,15 +68,21 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
 
   const running = new Set<Service>()
   const ending = new AbortController()
-  let restarting = false
+  let isRestarted = false
+  /** Those that were told to end, because what they use has changed. */
+  const replaced = new Set<Service>()
   /** Resolves with what went wrong, or with undefined on Ctrl-C. */
   const end = new Promise<string | undefined>((resolve) => {
     void interruption().then(() => resolve(undefined))
     const add = (service: Service): Service => {
       running.add(service)
       void service.ended.then((said) => {
-        const unexpected = running.delete(service) && !restarting
-        if (unexpected) resolve(`The ${service.name} ${said}: see its log above.`)
+        running.delete(service)
+        if (ending.signal.aborted || replaced.has(service)) return
+        const what = `The ${service.name} ${said}: see its log above.`
+        // A mistake in a changed file ends the new process, and the next change starts it again.
+        if (isRestarted) process.stdout.write(`${what} It starts again after the next change of a file.\n`)
+        else resolve(what)
       })
       return service
     }
@@ -139,11 +145,17 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
         const names = [...new Set(files.flatMap(usedBy))]
         const shown = files.map((file) => relative('', file)).join(', ')
         process.stdout.write(`${shown} changed: starting ${names.join(' and ')} again.\n`)
-        // A mistake in the changed file ends the new process, and the next change starts it again.
-        restarting = true
+        isRestarted = true
         // What stands by has loaded the code of this package as it was.
         if (files.some((file) => !file.startsWith(join(loaded.folder, sep)))) await next.drop()
-        await Promise.all(names.map(async (name) => services.get(name)?.stop()))
+        await Promise.all(
+          names.map(async (name) => {
+            const service = services.get(name)
+            if (service === undefined) return
+            replaced.add(service)
+            await service.stop()
+          })
+        )
         if (ending.signal.aborted) return
         for (const name of names) restart[name]()
       })
@@ -154,7 +166,6 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
 
   const problem = await end
   ending.abort()
-  restarting = true
   if (problem !== undefined) process.stderr.write(`${problem}\n`)
   // Who calls others comes first: it finishes what is under way, and needs them for it.
   for (const service of [...running].toReversed()) await service.stop()

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
-import { environmentOf, findApplication, loadApplication, prepareToLoad } from './application/application.js'
+import { environmentOf, findApplication, loadApplication, prepareToLoad, withFiles } from './application/application.js'
 import { type CommandLine, Failure } from './application/command.js'
 import { SETTINGS_TOLD, tellUnknownSettings } from './application/unknown-settings.js'
 import { DATA_SERVICE_FLAGS } from './processes/processes.js'
@@ -27,7 +27,7 @@ export async function start(line: CommandLine): Promise<number> {
   if (role === 'data-service') {
     const { awaitMigrations, single, standby } = DATA_SERVICE_FLAGS
     if (args.includes(standby)) await standBy(line)
-    const { application, environment } = await loadApplication(line)
+    const { application, folder, environment } = await loadApplication(line)
     if (!isTold) tellUnknownSettings(line.environment, application)
     const { startDataService } = await import('../data-service/start.js')
     const flags: readonly string[] = Object.values(DATA_SERVICE_FLAGS)
@@ -36,6 +36,10 @@ export async function start(line: CommandLine): Promise<number> {
       args: args.filter((one) => !flags.includes(one)),
       awaitMigrations: args.includes(awaitMigrations),
       hasReplicas: !args.includes(single)
+    }).catch((error: unknown) => {
+      // By name: a check of entities is loaded with the data service alone.
+      const isOfEntities = error instanceof Error && error.name === 'CatalogueError'
+      throw isOfEntities ? new Failure(withFiles(error.message, folder), { cause: error }) : error
     })
     return 0
   }

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Application } from '../../data-service/application.js'
 import type { Environment } from '../../shared/settings.js'
+import { StartError } from '../../shared/start-error.js'
 import { type CommandLine, Failure } from './command.js'
 import { readDotEnv } from './dot-env.js'
 
@@ -77,6 +78,7 @@ const NOT_FOUND = /^Cannot find (module|package) '(.+?)' imported from (.+)$/
 
 /** What a person can act on where a config cannot be loaded. Any other error is shown with its stack. */
 function explained(error: unknown, folder: string): unknown {
+  if (error instanceof StartError) return new StartError(withFiles(error.message, folder), { cause: error })
   if (!(error instanceof Error && 'code' in error)) return error
   // Node could not say so itself: the loader of TypeScript first tries the other kind of file.
   if (String(error.code).startsWith('ERR_REQUIRE_') && !holdsModules(folder)) {
@@ -113,4 +115,20 @@ export function environmentOf(environment: Environment): Environment {
 
 function set(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''))
+}
+
+const ENTITY_FILE = /\bdefineEntity\(\s*\{\s*name:\s*['"`]([^'"`]+)['"`]/g
+const PASSED_OVER = /(?:^|[/\\])(?:node_modules|\.[^/\\]*)(?:[/\\]|$)/
+
+/** Adds to each line about an entity, `- tasks: …`, the file of the folder that begins it with `defineEntity({ name: 'tasks'`. */
+export function withFiles(mistakes: string, folder: string): string {
+  const files = new Map<string, string>()
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (PASSED_OVER.test(file) || !/(?<!\.d)\.m?[jt]s$/.test(file)) continue
+    const text = readFileSync(join(folder, file), 'utf8')
+    for (const [, name = ''] of text.matchAll(ENTITY_FILE)) files.set(name, file.replaceAll(sep, '/'))
+  }
+  return mistakes.replace(/^- ([^\s:]+):/gm, (line, name: string) =>
+    files.has(name) ? `- ${name} (${files.get(name)}):` : line
+  )
 }

@@ -1,8 +1,9 @@
+import { StartError } from '../../shared/start-error.js'
 import type { OwnerFilterDefinition, ReadsDefinition, WriteAccess } from './access.js'
 import type { DefineAction, UntypedAction, UpdateRule } from './action.js'
 import type { CreationDefinition, DeletionDefinition } from './creates-and-deletes.js'
 import type { CustomReads } from './custom-read.js'
-import type { EntityOf, Reference } from './entity.js'
+import type { Column, EntityOf, Reference } from './entity.js'
 import type { ComparableType, FieldType } from './fields/field.js'
 import { snakeCase } from './fields/names.js'
 import { type OperatorOf, operatorsOf } from './fields/operators.js'
@@ -142,19 +143,25 @@ interface DefinitionWithoutVersion {
   readonly actions?: never
 }
 
-/** Makes an entity of its definition. It never throws: checkCatalogue reports the mistakes of all entities at once. */
+/**
+ * Makes an entity of its definition. checkCatalogue reports the mistakes of all entities at once; a definition that lacks a
+ * word which every entity has is a StartError here.
+ */
 export function defineEntity<
   const F extends Fields,
   const R extends References<F> = Record<never, never>,
   const J extends JoinedProperties<R> = Record<never, never>,
   const C extends ChildCollections = Record<never, never>
 >(definition: EntityDefinition<F, R, J, C>): EntityOf<F> {
+  checkComplete(definition)
   const mistakes: string[] = []
   const { key, columns } = keyedColumns(definition, mistakes)
   const children = childrenOf(definition.children ?? {}, key, mistakes)
-  const column = findOrReport(columns, { what: 'a field', standIn: standInColumn, mistakes })
+  const columnIn = (place: string): ((name: string) => Column) =>
+    findOrReport(columns, { what: 'a field', place, standIn: standInColumn, mistakes })
   const references = Object.entries(definition.references ?? {}).map(([name, { to, via }]): Reference => {
     const [first, ...others] = typeof via === 'string' ? [via] : via
+    const column = columnIn(`reference \`${name}\``)
     return { name, to, via: [column(first), ...others.map(column)] }
   })
   const joined = joinedOf(definition.joined ?? {}, references, mistakes)
@@ -163,10 +170,10 @@ export function defineEntity<
   const resolved = { ...definition, access }
   const reads = resolved as unknown as UntypedReads
   const writing = resolveWrites(resolved as unknown as UntypedWrites, {
-    column,
+    columnIn,
     children: findOrReport(children, { what: 'a child collection', standIn: standInChildren, mistakes })
   })
-  const reading = resolveReads(reads, { column })
+  const reading = resolveReads(reads, { columnIn })
   const hooks = resolveHooks((definition as unknown as UntypedHooks).hooks)
   return {
     name: definition.name,
@@ -175,11 +182,12 @@ export function defineEntity<
     versionColumn: versionColumnOf(definition),
     key,
     columns,
-    computed: computedOf(definition.computed ?? {}, column),
+    computed: computedOf(definition.computed ?? {}, columnIn),
     joined,
     filterable: new Map(
       definition.filterable.map((name) => {
-        const { type, custom } = (joined.find((one) => one.name === name) ?? column(name)).field
+        // checkCatalogue reports a name that stands for nothing.
+        const { type, custom } = ([...joined, ...columns].find((one) => one.name === name) ?? standInColumn(name)).field
         const narrowed: Readonly<Record<string, readonly OperatorOf<FieldType>[] | undefined>> =
           definition.operators ?? {}
         const all = operatorsOf(type).map(({ word }) => word)
@@ -190,7 +198,7 @@ export function defineEntity<
     sortable: new Set(definition.sortable),
     indexes: definition.indexes ?? 'advised',
     searchable: definition.searchable ?? [],
-    label: column(definition.label),
+    label: columnIn('`label`')(definition.label),
     references,
     manyToMany: Object.entries(definition.manyToMany ?? {}).map(([name, { through, from, to, sort = [] }]) => ({
       name,
@@ -204,10 +212,20 @@ export function defineEntity<
     ...writing,
     // Rules of other entities may create and update rows of an entity that has no such write.
     hooks: compileHooks(hooks, ['create', 'update', 'delete', ...writing.actions.keys()]),
-    ownerFilter: resolveFilter(reads, { ...reading, ...writing }, { column, mistakes }),
+    ownerFilter: resolveFilter(reads, { ...reading, ...writing }, { columnIn, mistakes }),
     overrides: definition.overrides ?? {},
     mistakes
   }
+}
+
+const NEEDED = ['name', 'description', 'fields', 'label', 'filterable', 'sortable', 'access'] as const
+
+/** An application runs without a compiler having seen its files, so words may be missing that the types ask for. */
+function checkComplete(definition: { readonly [Word in (typeof NEEDED)[number]]?: unknown }): void {
+  const missing = NEEDED.filter((word) => definition[word] === undefined).map((word) => `\`${word}\``)
+  if (missing.length === 0) return
+  const name = typeof definition.name === 'string' ? definition.name : 'an entity without a name'
+  throw new StartError(`an entity is not complete.\n- ${name}: defineEntity takes ${missing.join(', ')} too.`)
 }
 
 /** The hooks of an entity file without the types of its names. */

@@ -22,7 +22,7 @@ export function keyedColumns(
     const [first = standInColumn('id')] = columns
     return { key: [id ?? first], columns }
   }
-  const find = findOrReport(columns, { what: 'a field', standIn: standInColumn, mistakes })
+  const find = findOrReport(columns, { what: 'a field', place: '`key`', standIn: standInColumn, mistakes })
   const [first, ...others] = names
   const key: KeyColumns = [find(first), ...others.map(find)]
   return {
@@ -92,13 +92,13 @@ export interface ComputedDefinition<F> {
 
 export function computedOf<F>(
   definitions: Readonly<Record<string, ComputedDefinition<F>>>,
-  column: (name: string) => Column
+  columnIn: NameResolver['columnIn']
 ): Computed[] {
   return Object.entries(definitions).map(([name, { type, nullable = false, from, value }]) => ({
     name,
     type,
     nullable,
-    from: from.map(column),
+    from: from.map(columnIn(`computed \`${name}\``)),
     value: (values) => value(...values)
   }))
 }
@@ -204,20 +204,27 @@ function foreignKeyOf(
 
 /** Finds what a name of the entity file stands for, and notes a mistake for an unknown name. */
 export interface NameResolver {
-  readonly column: (name: string) => Column
+  /** `place` is the word of the entity file that has the name: a mistake begins with it. */
+  readonly columnIn: (place: string) => (name: string) => Column
   readonly children: (name: string) => Children
 }
 
 /** Finds by name. For an unknown name it notes a mistake and answers a stand-in. */
 export function findOrReport<One extends { readonly name: string }>(
   all: readonly One[],
-  otherwise: { readonly what: string; readonly standIn: (name: string) => One; readonly mistakes: string[] }
+  otherwise: {
+    readonly what: string
+    readonly place?: string
+    readonly standIn: (name: string) => One
+    readonly mistakes: string[]
+  }
 ): (name: string) => One {
   return (name) => {
     const found = all.find((one) => one.name === name)
     if (found !== undefined) return found
     const names = all.map((one) => one.name)
-    otherwise.mistakes.push(`\`${name}\` is not ${otherwise.what}.${suggestion(name, names)}`)
+    const place = otherwise.place === undefined ? '' : `${otherwise.place}: `
+    otherwise.mistakes.push(`${place}\`${name}\` is not ${otherwise.what}.${suggestion(name, names)}`)
     return otherwise.standIn(name)
   }
 }

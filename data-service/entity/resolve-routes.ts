@@ -10,7 +10,7 @@ import {
 } from './action.js'
 import type { Creation, Deletion } from './creates-and-deletes.js'
 import { type DefineRead, defineRead, resolveCustomRead, type UntypedCustomRead } from './custom-read.js'
-import type { Entity } from './entity.js'
+import type { Column, Entity } from './entity.js'
 import { READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
 import type { Operand, Value } from './fields/field.js'
 import { columnOf, findOrReport, type NameResolver } from './resolve-columns.js'
@@ -31,7 +31,7 @@ export interface UntypedReads {
 
 export function resolveReads(
   { access, customReads = {} }: UntypedReads,
-  { column }: Pick<NameResolver, 'column'>
+  { columnIn }: Pick<NameResolver, 'columnIn'>
 ): Pick<Entity, 'access' | 'customReads'> {
   const { reads = {} } = access
   const read = access.read ?? reads.export
@@ -45,7 +45,11 @@ export function resolveReads(
     customReads: new Map(
       definitions.map(([name, definition]) => [
         name,
-        resolveCustomRead(name, definition, { listAccess: every.list, column, columnOf })
+        resolveCustomRead(name, definition, {
+          listAccess: every.list,
+          column: columnIn(`custom read \`${name}\``),
+          columnOf
+        })
       ])
     )
   }
@@ -55,7 +59,7 @@ export function resolveReads(
 export function resolveFilter(
   { access: { ownerFilter } }: UntypedReads,
   of: Pick<Entity, 'customReads' | 'writes' | 'actions'>,
-  { column, mistakes }: Pick<NameResolver, 'column'> & { readonly mistakes: string[] }
+  { columnIn, mistakes }: Pick<NameResolver, 'columnIn'> & { readonly mistakes: string[] }
 ): Entity['ownerFilter'] {
   if (ownerFilter === undefined) return undefined
   const routes = routeNames(of)
@@ -63,7 +67,11 @@ export function resolveFilter(
     routes.map((name) => ({ name })),
     { what: 'a route of the resource', standIn: (name) => ({ name }), mistakes }
   )
-  return resolveOwnerFilter(ownerFilter, routes, { column, route: (name) => void route(name), mistakes })
+  return resolveOwnerFilter(ownerFilter, routes, {
+    column: columnIn('`ownerFilter`'),
+    route: (name) => void route(name),
+    mistakes
+  })
 }
 
 /** Every route of a resource by name. */
@@ -105,18 +113,19 @@ export function resolveWrites(
       })),
       prepare: creates.prepare
     },
-    deletion: { required: requiredColumns(deletes.when, names), rule: deletes.rule },
+    deletion: { required: requiredColumns(deletes.when, names.columnIn('`deletes`')), rule: deletes.rule },
     updateRule: updates,
     actions: new Map(definitions.map(([name, definition]) => [name, resolveAction(name, definition, names)]))
   }
 }
 
-function requiredColumns(when: UntypedAction['when'] = {}, names: NameResolver): RequiredColumns {
-  return Object.entries(when).map(([name, anyOf = []]) => ({ column: names.column(name), anyOf }))
+function requiredColumns(when: UntypedAction['when'] = {}, column: (name: string) => Column): RequiredColumns {
+  return Object.entries(when).map(([name, anyOf = []]) => ({ column: column(name), anyOf }))
 }
 
 function resolveAction(name: string, definition: UntypedAction, names: NameResolver): Action {
   const { description, permission, when, input = {}, child, loads = [], change, effect = {} } = definition
+  const column = names.columnIn(`action \`${name}\``)
   const members = Object.entries(input).map(([name, field]) => columnOf(name, field))
   const guardedChild: GuardedChild | undefined = child && {
     children: names.children(child.children),
@@ -128,8 +137,8 @@ function resolveAction(name: string, definition: UntypedAction, names: NameResol
     name,
     description,
     permission,
-    required: requiredColumns(when, names),
-    becomes: requiredColumns(next, names),
+    required: requiredColumns(when, column),
+    becomes: requiredColumns(next, column),
     input: members,
     guardedChild,
     loads: loads.map(names.children)

@@ -125,6 +125,32 @@ describe('an application in a folder of its own', function () {
     }
   })
 
+  it('is told the word of an entity file that is wrong or missing, and the file, by every command', async () => {
+    for (const [from, to, told] of [
+      [
+        "label: 'title'",
+        "label: 'titel'",
+        '- notes (notes.ts): `label`: `titel` is not a field. Did you mean "title"?'
+      ],
+      ["label: 'title',", '', '- notes (notes.ts): defineEntity takes `label` too.'],
+      [
+        'access: { read: everyone }',
+        "access: { read: { kind: 'permission', permission: 'notes:read' } }",
+        '- notes (notes.ts): permission `notes:read` is given to no role. ' +
+          "Give it to one in `roles` of the config, such as { Admin: ['notes:read'] }."
+      ]
+    ] as const) {
+      await writeFile(join(folder, 'notes.ts'), NOTES('notes').replace(from, to))
+      for (const command of [['check'], ['start', 'data-service']]) {
+        const { code, stderr } = await run(command)
+        expect([code, stderr.split('\n').filter((line) => line.startsWith('- '))], command.join(' ')).to.deep.equal([
+          1,
+          [told]
+        ])
+      }
+    }
+  })
+
   it('is missed where there is none, and rejected without what defineApplication makes', async () => {
     await rm(join(folder, 'uniform-rest.config.ts'))
     const missing = await run(['check'])
@@ -201,7 +227,10 @@ describe('an application in a folder of its own', function () {
       await says('Ctrl-C ends everything.')
       await writeFile(join(folder, 'notes.ts.new'), NOTES('Mistaken'))
       await rename(join(folder, 'notes.ts.new'), join(folder, 'notes.ts'))
-      await says('the name must be kebab-case')
+      await says('- Mistaken (notes.ts): the name must be kebab-case')
+      await says(
+        'The data-service ended with code 1: see its log above. It starts again after the next change of a file.'
+      )
       // As editors do that replace a file.
       await writeFile(join(folder, 'notes.ts.new'), NOTES('notes', "searchable: ['title']"))
       await rename(join(folder, 'notes.ts.new'), join(folder, 'notes.ts'))

@@ -109,7 +109,8 @@ function isEach(access: ReadAccess, isKind: (part: ReadAccess) => boolean): bool
 /** A permission that no role has. */
 export function permissionMistakes(name: string, permissions: readonly string[]): string[] {
   if (permissions.includes(name)) return []
-  return [`permission \`${name}\` is given to no role.${suggestion(name, permissions)}`]
+  const remedy = `Give it to one in \`roles\` of the config, such as { Admin: ['${name}'] }.`
+  return [`permission \`${name}\` is given to no role.${suggestion(name, permissions)} ${remedy}`]
 }
 
 /** An owner property that cannot hold an owner. */

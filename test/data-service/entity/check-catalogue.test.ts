@@ -139,9 +139,9 @@ describe('checkCatalogue', () => {
     )
     expect(found).to.include.members([
       'Bad Name: the name must be kebab-case such as `stock-items`.',
-      'Bad Name: `nmae` is not a field. Did you mean "name"?',
+      'Bad Name: filterable names `nmae`, which is not a field. Did you mean "name"?',
       'Bad Name: filterable names the hidden `secret`.',
-      'Bad Name: `cod` is not a field. Did you mean "code"?',
+      'Bad Name: `label`: `cod` is not a field. Did you mean "code"?',
       'others: reference `thing` leads to `thingz`, no resource. Did you mean "things"?',
       'others: sortable names `naem`, which is not a field. Did you mean "name"?'
     ])
