@@ -17,6 +17,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from './failure.mjs'
 import { projectRoot } from './project-root.mjs'
 
+/** Code that does not compile. What was installed and generated before is there. */
+export class CompileFailure extends Failure {}
+
 /**
  * Makes everything ready to run from whatever state the checkout is in: dependencies, types of the proto files, packages for clients, dist/, the admin.
  * Costs milliseconds when all is ready.
@@ -205,7 +208,7 @@ function copyLibrary() {
 /** @param {string} project the folder of a tsconfig.json */
 async function compile(project) {
   const code = await runProgram(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project])
-  if (code !== 0) throw new Failure('Compiling failed: see above.')
+  if (code !== 0) throw new CompileFailure('Compiling failed: see above.')
 }
 
 /** Removes the output of deleted sources, which the compiler leaves: a deleted test would still run. */

@@ -172,6 +172,13 @@ describe('the package, packed and installed in an empty folder', function () {
     expect(readdirSync(inApp('migrations'))).to.deep.equal(['001-tasks.ts', '002-projects.ts'])
     const { stdout } = await folder.run('npm', ['run', 'check'], { in: 'my-app' })
     expect(stdout).to.include('2 entities, no mistakes.')
+    // What the compiler finds fails the check, and hides nothing of what comes after it.
+    writeFileSync(inApp(PROJECTS), `${PROJECT_ENTITY}\nexport const wrong: string = 1\n`)
+    const mistaken = await folder.end(folder.start('npm', ['run', 'check'], { in: 'my-app' }))
+    writeFileSync(inApp(PROJECTS), PROJECT_ENTITY)
+    expect(mistaken.code).to.equal(1)
+    expect(mistaken.stdout).to.include("Type 'number' is not assignable to type 'string'")
+    expect(mistaken.stdout).to.include('2 entities, no mistakes.')
   })
 
   it('has types that resolve under a strict compiler that checks libraries too', async () => {
