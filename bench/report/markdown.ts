@@ -1,8 +1,67 @@
 import type { Measurement } from '../measure-rounds.js'
 import { type Figure, goalsOf, measured, ratio, REFERENCE, type Report, SERVICE } from './report.js'
 
-/** The report of a run for people, its headings one level below the title of the page it comes into. */
-export function markdownReport(report: Report): string {
+/** What one asks first, in a table and a line each for goals and memory. It repeats figures that `details` has. */
+export function shortAnswer(report: Report): string {
+  const { measurements, footprint } = report
+  const rows = SHORT.flatMap(({ workload, connections }) => {
+    const of = measured(measurements, { target: SERVICE, workload, connections })
+    const to = measured(measurements, { target: REFERENCE, workload, connections })
+    if (of === undefined || to === undefined) return []
+    const figures = [digits(of.requestsPerSecond), digits(of.p99Ms), digits(of.cpuMsPerRequest)]
+    return [[workload, String(connections), ...figures, times(ratio(of, to, 'rate')), times(ratio(of, to, 'cpu'))]]
+  })
+  const goals = goalsOf(report).filter(({ reached }) => reached !== undefined)
+  const idle = footprint.find(({ target }) => target === SERVICE)
+  return [
+    `\`${SERVICE}\` beside \`${REFERENCE}\`, a server that was written by hand for these endpoints alone. ` +
+      'The last two columns are ratios to it, where more requests/s and less CPU are better:',
+    '',
+    ...table(
+      ['workload', 'connections', 'requests/s', 'p99 ms', 'CPU ms/request', 'requests/s, ratio', 'CPU, ratio'],
+      rows,
+      [0]
+    ),
+    '',
+    `${goals.filter(({ reached }) => reached === true).length} of ${goals.length} goals were reached.` +
+      (idle === undefined
+        ? ''
+        : ` Idle, its ${idle.processes} processes take ${idle.idleMiB.toFixed(0)} MiB together.`),
+    ''
+  ].join('\n')
+}
+
+/** The page docs/performance.md. The notes that somebody wrote at the end of `before`, the page as it is, stay. */
+export function publishedPage(report: Report, before: string): string {
+  const notes = /^## Notes$[^]*/m.exec(before)?.[0] ?? '## Notes\n'
+  return [
+    '# Performance',
+    shortAnswer(report),
+    'What the workloads and the other servers are, how all of it is measured and what the numbers mean is in ' +
+      '[benchmarks.md](benchmarks.md). Why a goal was not reached is in the [notes](#notes). This page is written by ' +
+      '`npm run bench -- --publish`, all but these notes; the same figures are in [performance.json](performance.json).',
+    '',
+    '![Requests per second in units of the hand-written server](performance.svg)',
+    '',
+    details(report),
+    notes
+  ].join('\n')
+}
+
+/** The lines of the short answer: reads, writes, a mix of them, and an export. */
+const SHORT = [
+  { workload: 'by-id', connections: 32 },
+  { workload: 'by-id', connections: 128 },
+  { workload: 'page', connections: 32 },
+  { workload: 'lookup', connections: 32 },
+  { workload: 'create', connections: 32 },
+  { workload: 'update', connections: 32 },
+  { workload: 'mix', connections: 32 },
+  { workload: 'export', connections: 1 }
+] as const
+
+/** Everything that was measured, with headings one level below the title of the page it comes into. */
+export function details(report: Report): string {
   const { processor, cores, memoryGiB, node, database } = report.machine
   return [
     `Measured ${report.at.slice(0, 16).replace('T', ' ')} UTC on ${cores} cores of ${processor} with ${memoryGiB} GiB, ` +
@@ -31,15 +90,7 @@ export function markdownReport(report: Report): string {
         [0]
       )
     ]),
-    ...(report.growth.length === 0 ? [] : section('As the table grows', growth(report))),
-    ...section(
-      'Targets',
-      report.targets.map(({ name, description }) => `- **${name}**: ${description}.`)
-    ),
-    ...section(
-      'Workloads',
-      report.workloads.map(({ name, description }) => `- **${name}**: ${description}.`)
-    )
+    ...(report.growth.length === 0 ? [] : section('As the table grows', growth(report)))
   ].join('\n')
 }
 

@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { type Measurement, percentile } from '../../bench/measure-rounds.js'
 import { cpuSeconds, peakMemoryMiB, residentMiB } from '../../bench/process-figures.js'
-import { markdownReport } from '../../bench/report/markdown.js'
+import { details, publishedPage, shortAnswer } from '../../bench/report/markdown.js'
 import { picture } from '../../bench/report/picture.js'
 import { goalsOf, type Report } from '../../bench/report/report.js'
 import { platformaticDb } from '../../bench/targets/platformatic-db.js'
 import { readWorkloads } from '../../bench/workloads/reads.js'
 import type { Answering } from '../../bench/workloads/workload.js'
+import { packageRoot } from '../harness/package-root.js'
 
 const MEASUREMENT: Measurement = {
   workload: 'by-id',
@@ -50,7 +53,7 @@ function reportOf(...measurements: Measurement[]): Report {
 describe('report of the bench', () => {
   it('shows every measurement and its ratio to the reference at the same connections', () => {
     const alone = { ...FASTER, connections: 128 }
-    const rows = markdownReport(reportOf(MEASUREMENT, FASTER, alone))
+    const rows = details(reportOf(MEASUREMENT, FASTER, alone))
       .split('\n')
       .filter((line) => line.startsWith('| by-id | '))
     expect(rows).to.have.length(5)
@@ -76,6 +79,27 @@ describe('report of the bench', () => {
     const goals = goalsOf(reportOf(FASTER, two)).slice(-2)
     expect(goals.map(({ value }) => value)).to.deep.equal([1, 1 / 3])
     expect(goals.map(({ reached }) => reached)).to.deep.equal([true, false])
+  })
+
+  it('answers shortly with the figures of the service and its ratio to the reference', () => {
+    const answer = shortAnswer(reportOf(MEASUREMENT, FASTER)).split('\n')
+    expect(answer[0]).to.equal(
+      '`uniform-rest` beside `handwritten`, a server that was written by hand for these endpoints alone. The last two ' +
+        'columns are ratios to it, where more requests/s and less CPU are better:'
+    )
+    expect(answer.slice(4)).to.deep.equal([
+      '| by-id | 32 | 1000 | 8.00 | 0.500 | 1.50 × | 0.50 × |',
+      '',
+      '4 of 4 goals were reached. Idle, its 2 processes take 150 MiB together.',
+      ''
+    ])
+  })
+
+  it('is the page on performance, whose notes stay', () => {
+    const [page, figures] = ['performance.md', 'performance.json'].map((name) =>
+      readFileSync(join(packageRoot, 'docs', name), 'utf8')
+    )
+    expect(publishedPage(JSON.parse(String(figures)) as Report, String(page))).to.equal(page)
   })
 
   it('draws a bar for each ratio', () => {
