@@ -17,8 +17,8 @@ type KnownPermission = (typeof PERMISSIONS)[number]
 
 /** What each role may do. An entity that asks for a permission that no role has does not start. */
 export const roles: Readonly<Record<string, readonly KnownPermission[]>> = {
-  admin: PERMISSIONS,
-  clerk: [
+  Admin: PERMISSIONS,
+  Clerk: [
     'products:manage',
     'coupons:manage',
     'customers:manage',
@@ -26,5 +26,5 @@ export const roles: Readonly<Record<string, readonly KnownPermission[]>> = {
     'warehouses:manage',
     'events:manage'
   ],
-  customer: []
+  Customer: []
 }

@@ -101,7 +101,7 @@ function tryOutPage({ prefix, hasSignIn, nonce, paths }: TryOutPage): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Try it out</title>
+<title>Try requests out</title>
 <link rel="stylesheet" href="${path('swagger-ui.css')}" nonce="${nonce}">
 <style nonce="${nonce}">${STYLE}</style>
 <script src="${path('swagger-ui-bundle.js')}" nonce="${nonce}" defer></script>

@@ -96,7 +96,7 @@ describe('settings of the data service', () => {
       clientId: 'us',
       newAccountRole: undefined
     })
-    expect(openId({ ...client, OIDC_NEW_ACCOUNT_ROLE: 'CUSTOMER' })).to.include({ newAccountRole: 'customer' })
+    expect(openId({ ...client, OIDC_NEW_ACCOUNT_ROLE: 'CUSTOMER' })).to.include({ newAccountRole: 'Customer' })
     expect(violations({ ...client, OIDC_NEW_ACCOUNT_ROLE: 'nobody' })).to.match(
       /OIDC_NEW_ACCOUNT_ROLE must be a role of/
     )

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -99,6 +99,16 @@ describe('pages of docs', function () {
     expect(await outputOf(grpcExample)).to.equal(
       "66 [ { id: 1, status: 'delivered' }, { id: 26, status: 'delivered' } ]\nnot-found\n"
     )
+  })
+
+  it('have a first call of the typed client that prints what it says', async () => {
+    const page = readFileSync(join(packageRoot, 'docs/clients.md'), 'utf8')
+    const [, shown = ''] = /^```js\n.*?^```\n\n```text\n(.*?)^```$/ms.exec(page) ?? []
+    mkdirSync(join(scratch, 'node_modules/@uniform-rest'), { recursive: true })
+    symlinkSync(join(packageRoot, 'clients/typescript'), join(scratch, 'node_modules/@uniform-rest/client'))
+    const file = join(scratch, 'first-call.mjs')
+    writeFileSync(file, scriptOf('docs/clients.md').replace('http://127.0.0.1:3000', stack.url))
+    expect(await outputOf(file)).to.equal(shown)
   })
 
   for (const { who, cookie, status } of [

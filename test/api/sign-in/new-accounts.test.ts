@@ -23,7 +23,7 @@ describeSignIn('sign-in with accounts for everybody, as a public client,', { set
     const { answer } = await stack.signIn('zoe')
     expect(answer.status, answer.text).to.equal(200)
     const claims = claimsOf(answer)
-    expect(claims).to.include({ sub: 'Zoe@Example.com', name: 'Zoe Zimmer', role: 'customer' })
+    expect(claims).to.include({ sub: 'Zoe@Example.com', name: 'Zoe Zimmer', role: 'Customer' })
     expect(claims).to.not.have.any.keys('customer_id')
     const before = await accounts()
     // Not the address tells who it is: the provider may change it.

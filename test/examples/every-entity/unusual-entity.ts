@@ -232,7 +232,7 @@ export async function addUnusualEntity(root: string): Promise<void> {
   for (const step of STEPS) await follow(step, root)
   const roles = join(root, 'examples/store/roles.ts')
   const text = await readFile(roles, 'utf8')
-  await writeFile(roles, text.replace(/(?<=PERMISSIONS = \[|clerk: \[)/g, "'loyalty:manage', "))
+  await writeFile(roles, text.replace(/(?<=PERMISSIONS = \[|Clerk: \[)/g, "'loyalty:manage', "))
   const rules = join(root, 'test/examples/every-entity/rules.ts')
   const known = await readFile(rules, 'utf8')
   await writeFile(
