@@ -56,7 +56,7 @@ const NO_DATABASE =
   'DATABASE_URL: there is no database yet; `uniform-rest migrate` runs migrations, and then check compares tables.\n'
 
 describe('an application in a folder of its own', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let folder = ''
 
   beforeEach(async () => {
