@@ -17,6 +17,7 @@ import { run } from './run.js'
 import { startSite } from './site.js'
 import type { Topology } from './topologies.js'
 import { workloads } from './workload/all.js'
+import { MOST_EXPORTED } from './workload/exports.js'
 
 /**
  * Tries one topology and writes its history, the rows that checkers asked for and its verdict to `out`. A topology whose
@@ -87,6 +88,7 @@ async function triedOn(
       ringUrl: neighbours.ringUrl,
       rendererUrl: neighbours.rendererUrl,
       vault: neighbours.vault,
+      env: { MAX_EXPORT_ROWS: String(MOST_EXPORTED) },
       ...(options.plant === undefined ? {} : { preload: await preloadWith(options.plant, folder) })
     })
     try {

@@ -80,14 +80,29 @@ export class AllowedAnswers implements Checker {
   }
 
   judge(): Promise<Verdict> {
-    for (const { id, what, sentAt, endedAt } of this.#troubles) {
-      const isExplained = this.#injuries.some(
-        ({ from, until }) => from <= endedAt && (until ?? Infinity) + RECOVERY_MS >= sentAt
-      )
+    const broken = together(this.#injuries)
+    let n = 0
+    for (const { id, what, sentAt, endedAt } of this.#troubles.toSorted((one, other) => one.endedAt - other.endedAt)) {
+      // The last time that began before its end is also the one that ended last of these.
+      while ((broken[n + 1]?.from ?? Infinity) <= endedAt) n++
+      const { from, until } = broken[n] ?? { from: Infinity, until: -Infinity }
+      const isExplained = from <= endedAt && until >= sentAt
       if (!isExplained) this.#violations.push({ what: `${id}: ${what}, and nothing was broken.`, exchanges: [id] })
     }
     return Promise.resolve({ tried: this.#answers, of: 'answers', violations: this.#violations })
   }
+}
+
+/** The times in which something was broken or may still be felt, in order and apart from each other. */
+function together(injuries: readonly Injury[]): readonly { readonly from: number; readonly until: number }[] {
+  const times: { readonly from: number; until: number }[] = []
+  for (const { from, until: mended = Infinity } of injuries.toSorted((one, other) => one.from - other.from)) {
+    const until = mended + RECOVERY_MS
+    const before = times.at(-1)
+    if (before !== undefined && from <= before.until) before.until = Math.max(before.until, until)
+    else times.push({ from, until })
+  }
+  return times
 }
 
 /** What is wrong with an answer; each completes `The answer to r-1 …`. */

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import type { Exchange } from '../history.js'
 import type { Checker, Rows, Verdict, Violation } from './checker.js'
 
-/** What one caller sends under one key. */
-interface Keyed {
-  readonly sent: string[]
-  /** Digest of the body that was answered first, and of the answer. */
-  first?: { readonly id: string; readonly body: string; readonly answer: string; readonly endedAt: number }
+/** The first answer under a key: digests of the body that was sent, and of the answer. */
+interface First {
+  readonly id: string
+  readonly body: string
+  readonly answer: string
+  readonly endedAt: number
 }
 
 /** What is known of a speaker of that name: asked for, and answered with a row, or with a rejection of its only request. */
@@ -25,7 +26,8 @@ export class CreatedOnce implements Checker {
   readonly isOfWrites = true
   readonly promise =
     'Every acknowledged create exists once, none exists twice for one key, a replay answers what the first answer said, and a key is worth nothing to another caller or with another body.'
-  readonly #keys = new Map<string, Keyed>()
+  /** What one caller has sent under one key; undefined while nobody has answered it. */
+  readonly #keys = new Map<string, First | undefined>()
   readonly #wanted = new Map<string, Wanted>()
   readonly #violations: Violation[] = []
   #acknowledged = 0
@@ -37,12 +39,10 @@ export class CreatedOnce implements Checker {
     if (key === undefined) return
     if (request.target.startsWith('/speakers')) this.#want(exchange)
     const unit = `${account} ${request.method} ${request.target} ${key}`
-    const keyed = this.#keys.get(unit) ?? { sent: [] }
-    this.#keys.set(unit, keyed)
-    const isRetry = keyed.sent.length > 0
-    if (keyed.sent.length < 5) keyed.sent.push(id)
+    const isRetry = this.#keys.has(unit)
+    const first = this.#keys.get(unit)
+    if (!isRetry) this.#keys.set(unit, undefined)
     if (answer === undefined || answer.status >= 500 || answer.status === 429 || answer.status === 409) return
-    const { first } = keyed
     const body = digest(request.body ?? '')
     const isReplay = answer.headers['idempotent-replayed'] !== undefined
     const isDone = answer.status < 300
@@ -52,7 +52,7 @@ export class CreatedOnce implements Checker {
       const isReused = answer.status === 422 && answer.body.includes('"idempotency.key.reused"')
       if (isReused && !isRetry) this.#violate(`${id} is told that its key was used before, which it was not.`, id)
       if (!isDone) return
-      keyed.first = { id, body, answer: answerOf(exchange), endedAt }
+      this.#keys.set(unit, { id, body, answer: answerOf(exchange), endedAt })
       this.#acknowledged++
       return
     }

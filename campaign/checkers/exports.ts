@@ -1,15 +1,13 @@
 import type { Exchange } from '../history.js'
-import { type Chain, Chains, COUNTERS, csvOf, pathOf, shownBy } from './chains.js'
+import { Births } from './births.js'
+import { type Chain, Chains, COUNTERS, shownBy } from './chains.js'
 import type { Checker, Verdict, Violation } from './checker.js'
+import { type Cells, exportOf, type Exported, faultsOfForm, isBeyond } from './exported.js'
 
-/** An export of rows that count. */
+/** An export that has not been judged yet. */
 interface Seen {
-  readonly id: string
-  readonly resource: string
-  readonly prefix: string
-  readonly sentAt: number
-  readonly endedAt: number
-  /** The count with which each row is shown. */
+  readonly exported: Exported
+  /** The count with which each row that counts is shown. */
   readonly values: ReadonlyMap<string, number>
 }
 
@@ -20,49 +18,65 @@ interface Interval {
 
 const PART = /^(?<batch>.+) (?<n>\d+) of (?<count>\d+)$/
 
+/** Longer than any client waits: after that, every request has ended that was sent before an export had ended. */
+const SETTLES_MS = 60_000
+
 /** Exports, while rows that count and batches of rows are written. */
 export class OneMoment implements Checker {
   readonly title = 'Exports of one moment'
   readonly contract = '4. Reads'
   readonly how =
-    '`exports` exports tables, filtered, sorted and whole, while `counters` updates their rows and batches of rows come.'
+    '`exports` exports tables, filtered, sorted, whole and cut at the most rows, while `counters` updates their rows and batches of rows come.'
   readonly promise =
     'An export shows the table as it was at one moment while it ran: each row at a version of that moment, and of rows that came together all or none.'
   readonly #chains = new Chains()
-  readonly #exports: Seen[] = []
+  readonly #births = new Births()
+  /** Rows that count and are not known to have been deleted long ago. */
+  readonly #living = new Set<Chain>()
+  /** Exports that are judged soon, in the order in which they ended. */
+  #pending: Seen[] = []
   readonly #violations: Violation[] = []
   #rows = 0
 
   see(exchange: Exchange): void {
-    this.#chains.see(exchange)
-    const { id, request, answer, sentAt, endedAt } = exchange
-    const [resource = '', second] = pathOf(exchange)
-    if (request.method !== 'GET' || second !== 'export' || answer?.status !== 200) return
-    const lines = csvOf(answer.body)
-    this.#rows += lines.length - 1
-    const marker = lines.at(-1)?.[0]
-    if (marker?.startsWith('# export incomplete') === true) {
-      this.#violate(`The export ${id} says that it is incomplete, and its answer ends as a whole one does.`, id)
-    }
-    if (resource === 'speakers') this.#countBatches(lines, id)
-    if (COUNTERS[resource] === undefined) return
-    if (!answer.body.endsWith('\r\n')) this.#violate(`The export ${id} does not end with a line break.`, id)
+    this.#judgeUntil(exchange.endedAt - SETTLES_MS)
+    const born = this.#chains.see(exchange)
+    if (born !== undefined) this.#living.add(born)
+    this.#births.see(exchange)
+    const found = exportOf(exchange)
+    if (found === undefined) return
+    const { exported, cells } = found
+    const { id, resource } = exported
+    this.#rows += cells.lines.length
+    for (const fault of faultsOfForm(exported, cells, exchange)) this.#violate(`The export ${id} ${fault}.`, id)
+    if (resource === 'speakers') this.#countBatches(exported, cells)
     const shown = shownBy(exchange)
     const values = new Map(shown.map(({ row, value }) => [row, value]))
     if (values.size < shown.length) this.#violate(`The export ${id} shows a row twice.`, id)
-    const prefix = new URL(request.target, 'http://gateway').searchParams.get('filters[name].value') ?? ''
-    if (marker?.startsWith('# ') !== true) this.#exports.push({ id, resource, prefix, sentAt, endedAt, values })
+    if (resource === 'speakers' || COUNTERS[resource] !== undefined) this.#pending.push({ exported, values })
   }
 
   judge(): Promise<Verdict> {
-    for (const one of this.#exports) this.#judgeMoment(one)
+    this.#judgeUntil(Infinity)
     return Promise.resolve({ tried: this.#rows, of: 'rows of exports', violations: this.#violations })
   }
 
-  #countBatches(lines: readonly (readonly string[])[], id: string): void {
-    const name = lines[0]?.indexOf('name') ?? -1
+  /** Judges the exports that had ended by then, and forgets them: a long run has more than memory holds. */
+  #judgeUntil(time: number): void {
+    const later = this.#pending.findIndex(({ exported }) => exported.endedAt > time)
+    for (const { exported, values } of this.#pending.splice(0, later === -1 ? this.#pending.length : later)) {
+      if (exported.resource !== 'speakers') this.#judgeMoment(exported, values)
+      else
+        for (const fault of this.#births.faultsOf(exported))
+          this.#violate(`The export ${exported.id} ${fault}.`, exported.id)
+    }
+  }
+
+  /** Rows whose names say how many came together, which need no answer to their request. */
+  #countBatches({ id, isCut }: Exported, { header, lines }: Cells): void {
+    const name = header.indexOf('name')
     const batches = new Map<string, { readonly count: number; readonly parts: Set<string> }>()
-    for (const cells of lines.slice(1)) {
+    for (const cells of lines) {
       const { batch, n, count } = PART.exec(cells[name] ?? '')?.groups ?? {}
       if (batch === undefined || n === undefined) continue
       const found = batches.get(batch) ?? { count: Number(count), parts: new Set() }
@@ -70,31 +84,35 @@ export class OneMoment implements Checker {
       if (found.parts.has(n)) this.#violate(`The export ${id} shows ${cells[name]} twice.`, id)
       found.parts.add(n)
     }
-    for (const [batch, { count, parts }] of batches) {
-      if (parts.size === count) continue
+    const torn = [...batches].filter(([, { count, parts }]) => parts.size !== count)
+    for (const [batch, { count, parts }] of isCut ? [] : torn) {
       this.#violate(`The export ${id} shows ${parts.size} of the ${count} rows of ${batch}, which came together.`, id)
     }
   }
 
   /** Is there a moment at which all its rows were as it shows them, and no others were there? */
-  #judgeMoment({ id, resource, prefix, values, ...time }: Seen): void {
-    let moment: Interval = { from: time.sentAt, to: time.endedAt }
-    const closed: Interval[] = []
-    for (const chain of this.#chains.rows.values()) {
-      if (!chain.row.startsWith(`${resource}/`) || !chain.name.startsWith(prefix)) continue
-      const value = values.get(chain.row)
-      if (value === undefined) {
-        closed.push({ from: chain.born.endedAt, to: chain.deleteSentAt ?? Infinity })
-        continue
-      }
+  #judgeMoment(exported: Exported, values: ReadonlyMap<string, number>): void {
+    const { id, resource, prefix, sentAt, endedAt } = exported
+    let moment: Interval = { from: sentAt, to: endedAt }
+    for (const [row, value] of values) {
+      const chain = this.#chains.rows.get(row)
+      if (chain === undefined) continue
       const { from, to } = lifeOf(chain, value)
       moment = { from: Math.max(moment.from, from), to: Math.min(moment.to, to) }
       if (moment.from <= moment.to) continue
       this.#violate(
-        `The export ${id} shows no single moment: ${chain.row} with the count ${value} is of another one than the rows before it.`,
+        `The export ${id} shows no single moment: ${row} with the count ${value} is of another one than the rows before it.`,
         id
       )
       return
+    }
+    const closed: Interval[] = []
+    for (const chain of this.#living) {
+      const { row, name, born, deleteSentAt, deleted } = chain
+      // Exports that are judged later may have been sent before this one, but not by longer than clients wait.
+      if ((deleted?.endedAt ?? Infinity) < sentAt - SETTLES_MS) this.#living.delete(chain)
+      if (values.has(row) || !row.startsWith(`${resource}/`) || !name.startsWith(prefix)) continue
+      if (!isBeyond(exported, numberOf(row))) closed.push({ from: born.endedAt, to: deleteSentAt ?? Infinity })
     }
     // Rows that are left out were there all the time between these.
     let at = moment.from
@@ -116,4 +134,9 @@ function lifeOf({ born, steps, floors, deleted }: Chain, value: number): Interva
     from: value === 0 ? born.sentAt : (steps.get(value)?.sentAt ?? born.sentAt),
     to: Math.min(later?.endedAt ?? Infinity, deleted?.endedAt ?? Infinity)
   }
+}
+
+/** 7 of `venues/7`. */
+function numberOf(row: string): number {
+  return Number(row.slice(row.indexOf('/') + 1))
 }

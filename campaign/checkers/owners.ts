@@ -74,5 +74,7 @@ function numbersIn(exchange: Exchange): string[] {
   }
   const [header = [], ...rows] = csvOf(answer.body)
   const column = header.findIndex((name) => name === 'customerId' || name === 'userId')
-  return column === -1 ? [] : rows.map((cells) => cells[column] ?? '')
+  // The row that says that an export is cut is of nobody.
+  const shown = rows.filter((cells) => cells[0]?.startsWith('# ') !== true)
+  return column === -1 ? [] : shown.map((cells) => cells[column] ?? '')
 }

@@ -7,6 +7,8 @@ const CLERK = 'clerk@example.com'
 /** Rows that all clients write, few enough that they collide. */
 const VENUES = 6
 const STOCK_ITEMS = 4
+/** Venues that stay, of those that come and go. */
+const MOST_LEFT = 40
 
 interface Row {
   readonly id: number | string
@@ -18,6 +20,8 @@ interface Row {
 export function counters(): Workload {
   const venues: string[] = []
   const stockItems: string[] = []
+  /** Venues that their makers have left, the oldest first. */
+  const left: string[] = []
   const filters = { venues: 'filters[name].operator=starts%20with&filters[name].value=counters-', stock: '' }
 
   async function createVenue(client: Client): Promise<string | undefined> {
@@ -62,7 +66,11 @@ export function counters(): Workload {
     const etag = last?.answer?.headers['etag']
     const headers = etag === undefined || client.random() < 0.5 ? {} : { 'if-match': etag }
     if (client.random() < 0.95) await client.insist({ method: 'DELETE', target, account: CLERK, headers })
+    else left.push(target)
     await client.send({ target })
+    // Lists would grow for as long as a run lasts, and its history with their square.
+    const oldest = left.length > MOST_LEFT ? left.shift() : undefined
+    if (oldest !== undefined) await client.insist({ method: 'DELETE', target: oldest, account: CLERK })
   }
 
   async function read(client: Client): Promise<void> {

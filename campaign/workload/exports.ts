@@ -5,6 +5,8 @@ const CLERK = 'clerk@example.com'
 /** So many batches have a prefix of their names in common, by which they are exported. */
 const BATCHES_OF_A_SERIES = 40
 const VENUES_BETWEEN = 450
+/** `MAX_EXPORT_ROWS` of the data services: more than there are rows that count, and fewer than there are soon speakers. */
+export const MOST_EXPORTED = 700
 const NAMED = 'filters[name].operator=starts%20with&filters[name].value='
 
 /** Rows that come together or not at all, and exports of them, of rows that are counted meanwhile, and of the whole store. */
@@ -34,6 +36,9 @@ export function exportsWhileWritten(): Workload {
       } else {
         const target = client.pick([
           `/speakers/export?${NAMED}${series()}`,
+          '/speakers/export?fields=id,name',
+          // The newest first, so that what is left out beyond the most rows is another in each export.
+          '/speakers/export?fields=id,name&sortColumn=id&sortDirection=desc',
           `/venues/export?${NAMED}counters-`,
           '/venues/export',
           '/stock-items/export',

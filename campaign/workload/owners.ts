@@ -40,7 +40,7 @@ const COLLECTIONS = [
 
 /** Customers who make rows that say whose they are, and everybody asks for everybody's. */
 export function owners(): Workload {
-  const made: string[] = []
+  const made: { readonly target: string; readonly account: string }[] = []
   let productId = 0
 
   function creation(client: Client, owner: Owner): Call {
@@ -57,15 +57,18 @@ export function owners(): Workload {
     const owner = client.pick(OWNERS)
     const headers = { 'idempotency-key': randomUUID() }
     const call = { ...creation(client, owner), headers }
-    const { answer } = await client.insist({ ...call, account: `${owner}@example.com` })
+    const account = `${owner}@example.com`
+    const { answer } = await client.insist({ ...call, account })
     if (answer?.status !== 201) return
-    made.push(new URL(answer.headers['location'] ?? '').pathname)
-    if (made.length > REMEMBERED) made.shift()
+    made.push({ target: new URL(answer.headers['location'] ?? '').pathname, account })
+    // Lists would grow for as long as a run lasts, and its history with their square.
+    const oldest = made.length > REMEMBERED ? made.shift() : undefined
+    if (oldest !== undefined) await client.send({ method: 'DELETE', ...oldest })
     // The same key and the same path: whoever else sends them gets a row of their own, or none.
     const other = owner === 'ada' ? 'ben' : 'ada'
     if (client.random() < 0.3) {
-      const account = `${other}@example.com`
-      await client.insist({ target: call.target, body: bodyOf(call.target, other, client), headers, account })
+      const body = bodyOf(call.target, other, client)
+      await client.insist({ target: call.target, body, headers, account: `${other}@example.com` })
     }
   }
 
@@ -78,7 +81,7 @@ export function owners(): Workload {
 
   async function meddle(client: Client): Promise<void> {
     if (made.length === 0) return
-    const target = client.pick(made)
+    const { target } = client.pick(made)
     const account = client.pick(CALLERS)
     const by = account === undefined ? {} : { account }
     const { answer } = await client.send({ target: `${target}?includeFKs=true`, ...by })

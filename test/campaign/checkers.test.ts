@@ -233,6 +233,7 @@ describe('checker of exports', () => {
     call: 'GET /venues/export',
     status: 200,
     answer: csv('id,name,capacity', ...rows),
+    got: { 'x-export-row-limit': '4' },
     at
   })
   // 7 has been written from 20 to 25, and after that 8 from 30 to 35.
@@ -254,7 +255,8 @@ describe('checker of exports', () => {
     ['a stale export', exported([40, 50], '7,x,0', '8,x,0'), /no single moment/],
     ['a row that is left out', exported([16, 50], '7,x,0'), /leaves out/],
     ['a row that is there twice', exported([16, 50], '7,x,0', '7,x,0', '8,x,0'), /a row twice/],
-    ['an end that is none', exported([16, 50], '7,x,0', '# export incomplete after 1 rows,,'), /incomplete/]
+    ['an end that is none', exported([16, 50], '7,x,0', '# export incomplete after 1 rows,,'), /incomplete/],
+    ['a row that was left out long before others came', exported([200_000, 200_010], '7,x,1'), /leaves out/]
   ]
   for (const [what, written, expected] of bad) {
     it(`finds ${what}`, async () => {
@@ -262,14 +264,86 @@ describe('checker of exports', () => {
     })
   }
 
-  it('finds half a batch', async () => {
-    const speakers = (...rows: readonly string[]): Written => ({
-      call: 'GET /speakers/export',
-      status: 200,
-      answer: csv('id,name', ...rows)
+  it('judges an export when nobody can still be told of a write before its end', async () => {
+    const checker = new OneMoment()
+    const late = { ...exported([200_000, 200_010], '7,x,2', '8,x,1') }
+    // The answer to the update that it shows comes a moment after it, and other requests long after.
+    const updated: Written = { ...update(1), at: [199_990, 200_020] }
+    const reads = [260_000, 300_000].map((time): Written => ({ ...read(1), at: [time, time + 5] }))
+    expect(await violationsOf(checker, [...story, late, updated, ...reads])).to.deep.equal([])
+    const stale = exported([400_000, 400_010], '7,x,1', '8,x,1')
+    expect((await violationsOf(checker, [stale, ...reads])).join()).to.match(/no single moment/)
+  })
+
+  // Rows 1 and 2 came from 0 to 5, rows 3 and 4 from 10 to 15, row 5 from 20 to 25.
+  const speakers = (...ids: readonly number[]): Written => ({
+    account: CLERK,
+    call: ids.length > 1 ? 'POST /speakers/batch' : 'POST /speakers',
+    headers: { 'idempotency-key': `k-${ids.join()}` },
+    status: 201,
+    answer: ids.map((id) => ({ id, name: `exports-s0.x ${id}` }))
+  })
+  const came = [speakers(1, 2), speakers(3, 4), speakers(5)]
+  const MARKER = '# export truncated at 3 rows,'
+  const cut = (query: string, at: readonly [number, number], ...rows: readonly (number | string)[]): Written => ({
+    call: `GET /speakers/export?${query}`,
+    status: 200,
+    answer: csv('id,name', ...rows.map((row) => (typeof row === 'number' ? `${row},n` : row))),
+    got: { 'x-export-row-limit': '3' },
+    at
+  })
+  const newest = 'sortColumn=id&sortDirection=desc'
+
+  it('accepts exports that are cut, with a batch that the cut has torn', async () => {
+    for (const one of [
+      cut('', [16, 50], 1, 2, 3, MARKER),
+      cut(newest, [30, 50], 5, 4, 3, MARKER),
+      cut(newest, [16, 50], 5, 4, 3, MARKER),
+      // Row 5 was not there yet, and row 1 is beyond the cut.
+      cut(newest, [16, 50], 4, 3, 2, MARKER),
+      cut('sortColumn=name', [30, 50], 5, 1, 3, MARKER),
+      cut('', [6, 9], 1, 2),
+      // Nobody was told of the rows 8 and 9.
+      cut(newest, [30, 50], 9, 8, 5, MARKER)
+    ]) {
+      expect(await violationsOf(new OneMoment(), [...came, one])).to.deep.equal([])
+    }
+    const { status: _, answer: __, ...lost } = speakers(6)
+    const replay: Written = { ...speakers(6), at: [90, 95] }
+    const shown = cut(newest, [50, 60], 6, 5, 4, MARKER)
+    expect(await violationsOf(new OneMoment(), [...came, { ...lost, at: [40, 45] }, shown, replay])).to.deep.equal([])
+  })
+
+  const wrong: readonly (readonly [string, Written, RegExp])[] = [
+    ['a cut that it does not tell', cut('', [30, 50], 1, 2, 3), /shows the row 3 and not 4/],
+    ['a cut at other rows than it says', cut('', [30, 50], 1, 2, MARKER), /2 rows where 3 are the most/],
+    ['more rows than the most', cut('', [30, 50], 1, 2, 3, 4, 5), /5 rows where 3 are the most/],
+    ['another marker', cut('', [30, 50], 1, 2, 3, '# export truncated at 4 rows,'), /does not end with/],
+    ['a marker that is not padded', cut('', [30, 50], 1, 2, 3, '# export truncated at 3 rows'), /does not end with/],
+    ['no limit', { ...cut('', [30, 50], 1, 2, 3, MARKER), got: {} }, /has no X-Export-Row-Limit/],
+    ['a row before the cut that is left out', cut('', [30, 50], 1, 2, 5, MARKER), /leaves out the row 3/],
+    [
+      'the oldest rows in place of the newest',
+      cut(newest, [30, 50], 3, 2, 1, MARKER),
+      /3 and not 4, which came together/
+    ],
+    ['a stale cut', cut(newest, [30, 50], 4, 3, 2, MARKER), /leaves out the row 5, which was there before/],
+    ['rows of two moments before the cut', cut(newest, [6, 50], 5, 2, 1, MARKER), /leaves out the row 3.* before 5/],
+    ['a batch that is torn before the cut', cut('', [6, 50], 1, 2, 4, MARKER), /shows the row 4 and not 3/],
+    ['another order', cut('', [30, 50], 1, 3, 2, MARKER), /shows 2 after 3, which is not its order/],
+    ['a row that is there twice', cut('', [30, 50], 1, 1, 2, MARKER), /shows 1 after 1/]
+  ]
+  for (const [what, written, expected] of wrong) {
+    it(`finds ${what} in an export with a limit`, async () => {
+      expect((await violationsOf(new OneMoment(), [...came, written])).join('\n')).to.match(expected)
     })
-    expect(await violationsOf(new OneMoment(), [speakers('1,b 1 of 2', '2,b 2 of 2')])).to.deep.equal([])
-    expect((await violationsOf(new OneMoment(), [speakers('1,b 1 of 2')])).join()).to.match(/1 of the 2 rows of b/)
+  }
+
+  it('finds half a batch', async () => {
+    const shown = (...rows: readonly string[]): Written => cut('', [0, 50], ...rows)
+    expect(await violationsOf(new OneMoment(), [shown('1,b 1 of 2', '2,b 2 of 2')])).to.deep.equal([])
+    expect((await violationsOf(new OneMoment(), [shown('1,b 1 of 2')])).join()).to.match(/1 of the 2 rows of b/)
+    expect((await violationsOf(new OneMoment(), [speakers(1, 2), shown('1,n')])).join()).to.match(/1 and not 2/)
   })
 })
 
@@ -293,7 +367,8 @@ describe('checker of owners', () => {
     const own = shown(ADA, [{ id: 5, customerId: 1, note: 'of-ada.x-1' }])
     const all = shown('admin@example.com', [{ customerId: 2, note: 'of-ben.x-1' }])
     const echo: Written = { account: BEN, call: 'GET /orders?search=of-ada.x-1', status: 200, answer: 'of-ada.x-1' }
-    expect(await violationsOf(new OwnRowsOnly(), [create, own, all, echo])).to.deep.equal([])
+    const cut = shown(ADA, 'id,customerId\r\n9,1\r\n# export truncated at 1 rows,\r\n', 'GET /orders/export')
+    expect(await violationsOf(new OwnRowsOnly(), [create, own, all, echo, cut])).to.deep.equal([])
   })
 
   const bad: readonly (readonly [string, Written, RegExp])[] = [
@@ -303,6 +378,11 @@ describe('checker of owners', () => {
     ['a tag in a problem document', { ...shown(BEN, 'of-ada.x-1'), status: 422 }, /is shown of-ada/],
     ['a row without a tag', shown(BEN, [{ id: 9, customerId: 1 }]), /a row of customer 1/],
     ['a row of an export', shown(BEN, 'id,customerId\r\n9,1\r\n', 'GET /orders/export'), /a row of customer 1/],
+    [
+      'a row of a cut export',
+      shown(BEN, 'id,customerId\r\n9,1\r\n# x,\r\n', 'GET /orders/export'),
+      /a row of customer 1/
+    ],
     ['a customer', shown(BEN, { id: 1, name: 'Ada' }, 'GET /customers/1'), /a row of customer 1/],
     ['a foreign row that was found', shown(BEN, {}, 'GET /bookmarks/5'), /which is of ada/],
     ['a foreign row that was deleted', { account: BEN, call: 'DELETE /bookmarks/5', status: 204 }, /which is of ada/],
@@ -470,6 +550,17 @@ describe('checker of answers', () => {
     expect(await violationsOf(new AllowedAnswers(), [fine, rejected])).to.deep.equal([])
     const failing = [fine, problem(503, 'upstream.unavailable', { at: [9000, 9005] }), lost, injury]
     expect(await violationsOf(new AllowedAnswers(), failing)).to.deep.equal([])
+    // The injury that began last is not the one that lasted longest.
+    const injuries = [
+      [5000, 6000],
+      [0, 25_000],
+      [60_000, 60_001]
+    ].map(([from = 0, until = 0]) => ({ ...injury, from, until }))
+    const during = (at: number): Written => problem(503, 'upstream.unavailable', { at: [at, at + 5] })
+    expect(await violationsOf(new AllowedAnswers(), [fine, during(60_002), during(34_000), ...injuries])).to.be.empty
+    expect(
+      await violationsOf(new AllowedAnswers(), [fine, during(60_002), during(36_000), ...injuries])
+    ).to.have.length(1)
   })
 
   const bad: readonly (readonly [string, Written, RegExp])[] = [

@@ -1,0 +1,80 @@
+import type { Exchange } from '../history.js'
+import { type Exported, isBeyond } from './exported.js'
+import { pathOf } from './chains.js'
+
+/** Rows that came by one request: all of them between its first attempt and its first answer. */
+interface Birth {
+  readonly sentAt: number
+  readonly endedAt: number
+  readonly ids: readonly number[]
+}
+
+/** What the workload `exports` gives the names of some rows to begin with, by which they are exported. */
+const SERIES = /^exports-s\d+\./
+
+/** Speakers, which come alone and in batches, are never written again, and stay. */
+export class Births {
+  readonly #byId = new Map<number, Birth>()
+  readonly #bySeries = new Map<string, number[]>()
+  /** When requests were first sent that nobody has acknowledged yet. */
+  readonly #sent = new Map<string, number>()
+  #highest = 0
+
+  see(exchange: Exchange): void {
+    const { account, request, answer, sentAt, endedAt } = exchange
+    if (request.method !== 'POST' || pathOf(exchange)[0] !== 'speakers') return
+    const unit = `${account} ${request.target} ${request.headers['idempotency-key']}`
+    const first = this.#sent.get(unit) ?? sentAt
+    if (answer?.status !== 201) {
+      this.#sent.set(unit, first)
+      return
+    }
+    this.#sent.delete(unit)
+    const rows = [JSON.parse(answer.body)].flat() as readonly { readonly id: number; readonly name: string }[]
+    const birth: Birth = { sentAt: first, endedAt, ids: rows.map(({ id }) => id) }
+    for (const { id, name } of rows) {
+      if (this.#byId.has(id)) continue
+      this.#byId.set(id, birth)
+      this.#highest = Math.max(this.#highest, id)
+      const series = SERIES.exec(name)?.[0]
+      if (series !== undefined) this.#bySeries.set(series, [...(this.#bySeries.get(series) ?? []), id])
+    }
+  }
+
+  /** What is wrong with the rows of an export, cut or whole; each completes `The export r-1 …`. To be asked when every request that was sent before its end has ended. */
+  *faultsOf(exported: Exported): Generator<string> {
+    const { ids } = exported
+    const shown = new Set(ids)
+    let [from, newest] = [exported.sentAt, 0]
+    for (const id of ids) {
+      const birth = this.#byId.get(id)
+      if (birth === undefined) continue
+      if (birth.sentAt > from) [from, newest] = [birth.sentAt, id]
+      const torn = birth.ids.find((other) => !shown.has(other) && !isBeyond(exported, other))
+      if (torn !== undefined && birth.ids.length > 1) {
+        yield `shows the row ${id} and not ${torn}, which came together`
+        return
+      }
+    }
+    for (const id of this.#candidates(exported)) {
+      const birth = this.#byId.get(id)
+      if (birth === undefined || shown.has(id) || isBeyond(exported, id) || birth.endedAt >= from) continue
+      yield newest === 0
+        ? `leaves out the row ${id}, which was there before`
+        : `leaves out the row ${id}, which was there before ${newest}, which it shows`
+      return
+    }
+  }
+
+  /** Ids that it may have to show. */
+  *#candidates({ prefix, isCut, order, ids }: Exported): Generator<number> {
+    if (prefix !== '') {
+      yield* this.#bySeries.get(prefix) ?? []
+      return
+    }
+    if (isCut && order === undefined) return
+    const last = ids.at(-1) ?? 0
+    const [low, high] = [isCut && order === -1 ? last : 1, isCut && order === 1 ? last : this.#highest]
+    for (let id = low; id <= high; id++) yield id
+  }
+}
