@@ -190,8 +190,27 @@ function* readRows(exchange: Exchange): Generator<Shown> {
   }
 }
 
-/** Rows of cells. Good for cells without line breaks, commas and quotes, which those of the workloads have none of. */
+/** A cell, in quotes or without, and what follows it. */
+const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/gy
+
+/** Rows of cells, by RFC 4180. From where a text is none, all of it is one cell. */
 export function csvOf(text: string): string[][] {
-  const lines = text.replace(/^\uFEFF/, '').split('\r\n')
-  return lines.filter((line) => line !== '').map((line) => line.split(','))
+  const plain = text.replace(/^\uFEFF/, '')
+  if (!plain.includes('"')) {
+    const lines = plain.split('\r\n')
+    return lines.filter((line) => line !== '').map((line) => line.split(','))
+  }
+  const rows: string[][] = []
+  let row: string[] = []
+  let at = 0
+  while (at < plain.length) {
+    CELL.lastIndex = at
+    const [whole = plain.slice(at), quoted, bare = whole, end = ''] = CELL.exec(plain) ?? []
+    row.push(quoted?.replaceAll('""', '"') ?? bare)
+    at += whole.length
+    if (end === ',') continue
+    rows.push(row)
+    row = []
+  }
+  return rows
 }

@@ -303,6 +303,7 @@ describe('checker of exports', () => {
       cut(newest, [16, 50], 4, 3, 2, MARKER),
       cut('sortColumn=name', [30, 50], 5, 1, 3, MARKER),
       cut('', [6, 9], 1, 2),
+      cut('', [16, 50], '1,"a line,\r\nand ""another"""', '2,""', 3, MARKER),
       // Nobody was told of the rows 8 and 9.
       cut(newest, [30, 50], 9, 8, 5, MARKER)
     ]) {
