@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { listenLocally } from '../test/harness/local-server.js'
@@ -72,6 +73,8 @@ export class Link {
   break(breakage: Breakage): () => void {
     if (this.#broken !== undefined) throw new Error(`${this.name} is broken already`)
     const mended = new AbortController()
+    // Each connection waits for it, and each chunk of one that is slow.
+    setMaxListeners(0, mended.signal)
     this.#broken = { breakage, mended }
     for (const one of this.#connections) one.treatment = breakage(mended.signal)
     return () => {

@@ -110,8 +110,8 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
       for (const { kind } of next) kinds.delete(kind)
       return true
     }
-    await Promise.race([breakThings(plan, { goesOn, now, history, watch }), failureOf(working)])
-    while (now() < end) await delay(Math.max(0, end - now()))
+    const isWhole = await Promise.race([breakThings(plan, { goesOn, now, history, watch }), failureOf(working)])
+    if (isWhole) await delay(Math.max(0, end - now()))
     over.abort()
     recovery = await Promise.all(site.urls.map((_, n) => recoveryOf(n, clientOf(`recovery-${n}`, 'recovery'), site)))
     for (const { gateway, ...answered } of recovery) {
@@ -160,7 +160,10 @@ export async function judge(path: string, checkers: readonly Checker[], rows: Ro
   return { exchanges, lost, injuries, verdicts }
 }
 
-/** Breaks one thing or two at a time, mends them, and leaves everything whole. */
+/**
+ * Breaks one thing or two at a time and mends them. Resolves with whether everything is whole: where something cannot be mended
+ * nothing else is broken, because nobody could tell what a system shows that stays broken.
+ */
 async function breakThings(
   plan: Iterable<PlannedGroup>,
   at: {
@@ -170,11 +173,12 @@ async function breakThings(
     readonly history: HistoryFile
     readonly watch: Watch
   }
-): Promise<void> {
+): Promise<boolean> {
   const { goesOn, now, history, watch } = at
+  let isWhole = true
   for (const { peace, injuries } of plan) {
     const next = injuries.map(({ fault }) => fault)
-    if (!goesOn(peace, next)) return
+    if (!goesOn(peace, next)) break
     await delay(peace)
     await Promise.all(
       injuries.map(async ({ fault, after, lasts, random }) => {
@@ -187,6 +191,7 @@ async function breakThings(
           const hits = await within(MENDS_WITHIN_MS, mend())
           await history.add({ injury: { fault: fault.name, from, until: now(), hits } })
         } catch (error) {
+          isWhole = false
           watch.report(`${fault.name} could not be injected or mended: ${String(error)}`)
           await history.add({ injury: { fault: fault.name, from, until: now(), hits: 0 } })
         } finally {
@@ -194,7 +199,9 @@ async function breakThings(
         }
       })
     )
+    if (!isWhole) break
   }
+  return isWhole
 }
 
 async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
@@ -211,8 +218,9 @@ async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
 }
 
 /** Rejects when one of them does. */
-async function failureOf(working: readonly Promise<void>[]): Promise<void> {
+async function failureOf(working: readonly Promise<void>[]): Promise<boolean> {
   await Promise.all(working)
+  return true
 }
 
 /** Random numbers that depend on the seed and the name alone. */

@@ -107,7 +107,8 @@ async function makeNode({ at, network, accounts, program, provider, options }: N
     command,
     env: {},
     argumentsOfStart: () => recoveredPosition(folder, [...asMysql(place), ...command]),
-    isReady: isSynced
+    isReady: isSynced,
+    isLost: hasLeft
   })
   // Galera does not start under libfaketime: its threads cannot be given their priority.
   return { node, disk, hasClock: false, place, emptyData: () => emptyData(folder) }
@@ -171,6 +172,15 @@ async function isSynced(connection: Connection): Promise<boolean> {
   )
   const values = rows.map((row) => String(row['Value']))
   return values.includes('ON') && values.includes('Synced')
+}
+
+/**
+ * A node that could not do what the others did, since its disk was full, leaves the cluster. Its server goes on and answers that it
+ * is not prepared, until somebody starts it anew.
+ */
+async function hasLeft(connection: Connection): Promise<boolean> {
+  const [rows] = await connection.query<RowDataPacket[]>("SHOW GLOBAL STATUS LIKE 'wsrep_connected'")
+  return rows.some((row) => row['Value'] === 'OFF')
 }
 
 /** A node that is in the cluster at this moment. */

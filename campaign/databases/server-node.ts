@@ -45,6 +45,8 @@ export interface ServerOptions {
   readonly argumentsOfStart?: () => Promise<readonly string[]>
   /** Whether the server that answers serves. Default: it does. */
   readonly isReady?: (connection: Connection) => Promise<boolean>
+  /** Whether the server that answers will not serve again unless it is started anew. Default: it will. */
+  readonly isLost?: (connection: Connection) => Promise<boolean>
 }
 
 /** A server process after the other over the same folder and address. It ends with the process that started it. */
@@ -67,9 +69,10 @@ export class ServerNode implements DatabaseNode {
     return child !== undefined && child.exitCode === null && child.signalCode === null
   }
 
-  /** `more` are arguments of this start alone. */
+  /** Resolves when it serves, which may take a start. `more` are arguments of this start alone. */
   async start(more: readonly string[] = []): Promise<void> {
     const end = AbortSignal.timeout(START_MS)
+    if (await this.#isLost()) await this.terminate()
     if (!this.isRunning) {
       const { prefix, command, env, argumentsOfStart } = this.#options
       const chosen = (await argumentsOfStart?.()) ?? []
@@ -165,6 +168,22 @@ export class ServerNode implements DatabaseNode {
       () => true,
       () => false
     )
+  }
+
+  /** As an operator looks at a server that does not serve. One that does not answer may yet. */
+  async #isLost(): Promise<boolean> {
+    const { isLost } = this.#options
+    if (isLost === undefined || !this.isRunning) return false
+    try {
+      const connection = await this.connect('admin')
+      try {
+        return await isLost(connection)
+      } finally {
+        connection.destroy()
+      }
+    } catch {
+      return false
+    }
   }
 
   /** Resolves if it serves. */
