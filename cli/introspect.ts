@@ -16,7 +16,10 @@ import type { EntityDraft } from '../data-service/sql/introspect/entity-draft.js
 import { entityFile, listFile } from '../data-service/sql/introspect/entity-file.js'
 import { introspect as readDatabase, KeyMistake } from '../data-service/sql/introspect/introspect.js'
 import { changeLines, reportOf } from '../data-service/sql/introspect/report.js'
+import type { Database } from '../data-service/sql/engines/engine.js'
 import { quoted } from '../data-service/sql/engines/live-schema/column-types.js'
+import type { OwnTables } from '../data-service/sql/engines/own-tables.js'
+import { amongTablesOf } from '../data-service/sql/schema/look-first.js'
 import { numberOf } from '../data-service/sql/schema/migration-folder.js'
 import {
   CONFIG_NAMES,
@@ -84,10 +87,11 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   const except = [...new Set([...(before?.except ?? []), ...order.except])]
   const served = servedTables(loaded.application)
   const known = Object.entries(before?.tables ?? {}).map(([table, { resource }]): [string, string] => [table, resource])
-  const drafts = await explained(() =>
-    withLiveDatabase(loaded.application, loaded.environment, ({ database, own }) =>
-      readDatabase(database, { keys, except, resources: new Map([...known, ...served]), own })
-    )
+  const { drafts, migrateFlag } = await explained(() =>
+    withLiveDatabase(loaded.application, loaded.environment, async ({ database, own }) => ({
+      drafts: await readDatabase(database, { keys, except, resources: new Map([...known, ...served]), own }),
+      migrateFlag: await flagToMigrate(database, own)
+    }))
   )
   if (drafts.entities.length + drafts.leftOut.length === 0) {
     throw new Failure('The database has no tables, so nothing was written. DATABASE_URL names the one that is read.')
@@ -123,7 +127,7 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   for (const text of changeLines(changes)) print(text)
   for (const { table, notes } of changes.added) for (const note of notes) print(`${table}: ${note}`)
   if (before === undefined && !(await writeConfig(loaded, writer, list))) printConfigLines(loaded, writer, list)
-  if (before === undefined) printNextSteps(relative('', inFolder(REPORT)))
+  if (before === undefined) printNextSteps(relative('', inFolder(REPORT)), migrateFlag)
   return 0
 }
 
@@ -347,12 +351,24 @@ Add this to ${config}:
   roles: { Admin: [...introspectedPermissions, /* and what it may do already */] },`)
 }
 
-function printNextSteps(report: string): void {
-  print(`
-Read ${report}. Then, with \`npx\` before each where the package is installed in this folder:
+/**
+ * What `migrate` has to be told to make the engine's own tables: the database holds tables of others, and nothing of ours
+ * yet. Blank where an earlier migration has run there, or where the engine's tables go to a database of their own.
+ */
+async function flagToMigrate(database: Database, own: OwnTables): Promise<string> {
+  if (own.schema !== undefined) return ''
+  const applied = await database.schema.appliedMigrations(own)
+  return applied.size > 0 ? '' : ` ${amongTablesOf(database.name)}`
+}
 
-  uniform-rest check                              whether entity files and tables fit
-  uniform-rest migrate                            makes the tables that the engine keeps for itself, and alters none of yours
-  uniform-rest account add <email> --role Admin   somebody who may read
-  uniform-rest dev                                serves them`)
+function printNextSteps(report: string, migrateFlag: string): void {
+  const steps = [
+    ['check', 'whether entity files and tables fit'],
+    [`migrate${migrateFlag}`, 'makes the tables that the engine keeps for itself, and alters none of yours'],
+    ['account add <email> --role Admin', 'somebody who may read'],
+    ['dev', 'serves them']
+  ] as const
+  const width = Math.max(...steps.map(([command]) => command.length))
+  const lines = steps.map(([command, does]) => `  npx uniform-rest ${command.padEnd(width)}   ${does}`)
+  print(`\nRead ${report}. Then:\n\n${lines.join('\n')}`)
 }

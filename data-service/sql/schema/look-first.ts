@@ -165,7 +165,7 @@ class Survey {
     const reasons = [...this.#hard, ...this.#soft, ...crowded.map(({ reason }) => reason)]
     if (reasons.length === 0) return undefined
     const flags = [
-      ...crowded.map(({ name }) => `--among-tables-of ${quoted(name)}`),
+      ...crowded.map(({ name }) => amongTablesOf(name)),
       ...[...this.#toName].map((table) => `--may-alter ${quoted(table)}`)
     ]
     const word =
@@ -377,6 +377,11 @@ const LONGEST_TEXT = 80
 function shortened(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > LONGEST_TEXT ? `${line.slice(0, LONGEST_TEXT)}…` : line
+}
+
+/** The flag of `uniform-rest migrate` that lets it make tables in a database that holds tables of others, for a shell. */
+export function amongTablesOf(database: string): string {
+  return `--among-tables-of ${quoted(database)}`
 }
 
 /** For a POSIX shell. */
