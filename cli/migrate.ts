@@ -273,7 +273,7 @@ async function printStatus(store: OpenStore): Promise<number> {
   if (differs.length > 0) {
     print('  The entities need what no migration makes:')
     for (const text of differs) print(`  - ${text}`)
-    print(`  \`uniform-rest migrate create <name>${store.which === 'second' ? ' --second-store' : ''}\` writes it.`)
+    print(`  \`npx uniform-rest migrate create <name>${store.which === 'second' ? ' --second-store' : ''}\` writes it.`)
   }
   if (found.kept.length > 0) {
     print('  These are in the tables and in no entity file. They stay; `migrate create` with --allow-drops drops them:')
@@ -359,7 +359,7 @@ async function createMigration(
   const file = join(target, `${full}.${isTyped ? 'ts' : 'js'}`)
   await mkdir(target, { recursive: true })
   await writeFile(file, migrationFile(full, found.steps, { isTyped }), { flag: 'wx' })
-  print(`Wrote ${relative('', file)}. Read it, and then run \`uniform-rest migrate\`.`)
+  print(`Wrote ${relative('', file)}. Read it, and then run \`npx uniform-rest migrate\`.`)
   if (store.own.folder === undefined) {
     print(
       'Add it to the end of the migrations in uniform-rest.config.ts: they are a list, and no folder (migrationsIn).'

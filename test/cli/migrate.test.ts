@@ -67,7 +67,9 @@ describe('uniform-rest migrate', function () {
     expect(status.stdout).to.include('- the table notes\n').and.include('pending  006-audit-entries')
     expect(status.code).to.equal(1)
     const created = await migrate('create', 'first')
-    expect(created.stdout).to.equal('Wrote migrations/001-first.ts. Read it, and then run `uniform-rest migrate`.\n')
+    expect(created.stdout).to.equal(
+      'Wrote migrations/001-first.ts. Read it, and then run `npx uniform-rest migrate`.\n'
+    )
     const text = await file('001-first.ts')
     expect(text).to.include("t.guid('id').primaryKey()").and.include("t.decimal('weight', 9, 3)")
     const style = {
