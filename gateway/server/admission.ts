@@ -87,6 +87,11 @@ export class Overload extends Error {
   override readonly name = 'Overload'
 }
 
+/** The cause of the error that says that the gateway does not serve yet, or has no data service that does: a state, and no failure. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady'
+}
+
 /** Share of the memory that the process may use for JavaScript values, beyond which it takes no further requests. */
 const FULL_HEAP = 0.9
 /** Milliseconds between two lines of the log that say that requests are refused. */
@@ -134,7 +139,8 @@ export const startUp = fp<{ isDescribed: () => boolean }>(
     app.addHook('onRequest', (request, _reply, done) => {
       if (!isDescribed() && request.routeOptions.config.atStart !== true) {
         throw new DomainError('upstream.unavailable', 'The gateway has just started, and waits for the data service.', {
-          retryAfter: RETRY_AFTER
+          retryAfter: RETRY_AFTER,
+          cause: new NotReady('starting')
         })
       }
       done()

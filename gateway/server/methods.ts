@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, shortened } from '../../shared/errors.js'
 import { MERGE_PATCH_TYPE } from '../http/json-body.js'
-import { admitted } from './admission.js'
+import { admitted, NotReady } from './admission.js'
 
 /** Node emits CONNECT as an event of its own (malformed-http.ts). */
 const ROUTABLE_METHODS = METHODS.filter((method) => method !== 'CONNECT')
@@ -101,7 +101,11 @@ export const health = fp<{ isReady: () => boolean }>(
         url,
         { config: { atStart: true, rateLimit: false, pressureHandler: admitted } },
         async (_request, reply) => {
-          if (!isHealthy()) throw new DomainError('upstream.unavailable', 'Requests cannot be served at the moment.')
+          if (!isHealthy()) {
+            throw new DomainError('upstream.unavailable', 'Requests cannot be served at the moment.', {
+              cause: new NotReady(url)
+            })
+          }
           reply.header('cache-control', 'no-store')
           return { status: 'ok' }
         }

@@ -7,7 +7,7 @@ import { BODY_TOO_LARGE } from '../../shared/transport/wire.js'
 import { toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { pathOf } from '../http/query-string.js'
-import { Overload } from './admission.js'
+import { NotReady, Overload } from './admission.js'
 
 interface Meaning {
   readonly code: ErrorCode
@@ -81,6 +81,9 @@ export class ProblemSender {
       if (requestId === undefined) return thrown
       if (isKeysUnavailable(thrown) || thrown.cause instanceof Overload) {
         this.#log.debug({ requestId, code: thrown.code }, 'data service failure')
+      } else if (thrown.cause instanceof NotReady) {
+        // Probes ask again and again, and what the gateway waits for has a line of its own.
+        this.#log.debug({ requestId, code: thrown.code }, 'not ready')
       } else if (thrown.code === 'internal' || thrown.code.startsWith('upstream.')) {
         this.#log.warn({ requestId, code: thrown.code, err: thrown }, 'data service failure')
       }
