@@ -1,5 +1,6 @@
 import { Agent, request as open } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { randomNumbers } from '../test/runner/random.js'
 import type { Answer, Exchange, HistoryFile, Request } from './history.js'
 import type { Site } from './site.js'
 
@@ -27,8 +28,12 @@ export interface Call {
 /** One user of the system, who sends one request at a time and writes down what became of each. */
 export class Client {
   readonly name: string
-  /** From 0 to 1, 1 excluded; depends on the seed of the run and the client's name alone. */
+  /**
+   * From 0 to 1, 1 excluded; depends on the seed of the run and the client's name alone. What is sent depends on these. Which
+   * gateway it goes to depends on others, or else a request that has to be sent again would change all that follow.
+   */
   readonly random: () => number
+  readonly #route: () => number
   readonly #workload: string
   readonly #site: Site
   readonly #history: Pick<HistoryFile, 'add'>
@@ -36,6 +41,7 @@ export class Client {
   readonly #agents: readonly Agent[]
   #sent = 0
   #tags = 0
+  #keys = 0
 
   constructor(
     name: string,
@@ -43,12 +49,14 @@ export class Client {
       readonly workload: string
       readonly site: Site
       readonly history: Pick<HistoryFile, 'add'>
-      readonly random: () => number
+      /** Of the run. */
+      readonly seed: number
       readonly now: () => number
     }
   ) {
     this.name = name
-    this.random = options.random
+    this.random = streamOf(options.seed, name)
+    this.#route = streamOf(options.seed, `route of ${name}`)
     this.#workload = options.workload
     this.#site = options.site
     this.#history = options.history
@@ -72,6 +80,11 @@ export class Client {
     return `${this.name}.${++this.#tags}`
   }
 
+  /** An Idempotency-Key that nobody else has in this run. */
+  key(): string {
+    return `${this.name}.key-${++this.#keys}`
+  }
+
   /** Looks at what was answered before it goes on. */
   async think(times = 1): Promise<void> {
     await delay(2 * times * THINKS_FOR_MS * this.random())
@@ -93,7 +106,7 @@ export class Client {
 
   /** Sends a request and resolves with the exchange once it is in the history. Rejects never for a broken connection. */
   async send(call: Call): Promise<Exchange> {
-    const gateway = call.gateway ?? this.whole(0, this.#site.urls.length - 1)
+    const gateway = call.gateway ?? Math.floor(this.#route() * this.#site.urls.length)
     const id = `${this.name}-${++this.#sent}`
     const method = call.method ?? (call.body === undefined ? 'GET' : 'POST')
     const body = call.body === undefined ? undefined : JSON.stringify(call.body)
@@ -166,4 +179,11 @@ function exchange(
     outgoing.on('error', lose)
     outgoing.end(body)
   })
+}
+
+/** Random numbers that depend on the seed and the name alone. */
+export function streamOf(seed: number, name: string): () => number {
+  let mixed = seed | 0
+  for (const char of name) mixed = Math.imul(mixed ^ (char.codePointAt(0) ?? 0), 0x01000193)
+  return randomNumbers(mixed)
 }

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkers } from './checkers/all.js'
 import { type Options, readOptions, USAGE } from './options.js'
-import { tryAllPlants } from './plants/try-all.js'
+import { plantNamed, PLANTS } from './plants/plants.js'
+import { tryPlants } from './plants/try-all.js'
 import { pageOf, summaryOf } from './report/page.js'
 import { isKept, isTried, KeptRows, newestVerdicts, readVerdict, type Report, writeVerdict } from './report/verdict.js'
 import { judge } from './run.js'
@@ -16,9 +17,10 @@ const args = process.argv.slice(2)
 if (args.includes('--help')) {
   process.stdout.write(`${USAGE}\n`)
 } else if (args.includes('--plants')) {
-  const { seed } = readOptions(args)
+  const { seed, plant } = readOptions(args)
   progress(`Seed ${seed}`)
-  if (!(await tryAllPlants(seed, (line) => void process.stdout.write(`${line}\n`)))) process.exitCode = 1
+  const plants = plant === undefined ? PLANTS : [plantNamed(plant)]
+  if (!(await tryPlants(plants, seed, (line) => void process.stdout.write(`${line}\n`)))) process.exitCode = 1
 } else {
   const options = readOptions(args)
   if (options.publish) await publish(options.out)

@@ -47,7 +47,7 @@ export const USAGE = `npm run campaign -- [options]
   --each-fault        goes on, past its time, until each kind of fault had its turn
   --fault <text>      only faults whose names include it; repeatable (all). "none": nothing breaks
   --plant <name>      a system with a planted fault (campaign/plants/plants.ts), which a checker has to find
-  --plants            tries every planted fault, one after another, and nothing else
+  --plants            tries every planted fault, one after another, or with --plant that one, and nothing else
   --replay <folder>   the topology, the seed and the options of the run whose verdict.json is there
   --check <folder>    judges the history there again; nothing runs
   --publish           writes docs/reliability.md from the newest verdict of each topology, three folders below --out at

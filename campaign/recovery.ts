@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from './client.js'
 import type { Site } from './site.js'
@@ -41,7 +40,7 @@ export async function recoveryOf(gateway: number, client: Client, { urls }: Site
     }
     return undefined
   }
-  const headers = { 'idempotency-key': randomUUID() }
+  const headers = { 'idempotency-key': client.key() }
   const body = { name: client.tag(), eventId: 1 }
   return {
     gateway,

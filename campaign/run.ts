@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { randomNumbers } from '../test/runner/random.js'
 import type { Checker, Rows, Verdict } from './checkers/checker.js'
-import { Client } from './client.js'
+import { Client, streamOf } from './client.js'
+import { breakThings } from './faults/break-things.js'
 import type { Fault } from './faults/fault.js'
-import { type PlannedGroup, planOf } from './faults/plan.js'
+import { planOf } from './faults/plan.js'
 import { HistoryFile, readHistory } from './history.js'
 import type { Memory } from './member.js'
 import { type Recovery, recoveryOf } from './recovery.js'
@@ -60,8 +60,6 @@ export interface Outcome extends Judgement {
 const PROGRESS_MS = 10_000
 const PACE_MS = 2000
 const PAIRS = 0.4
-/** A mend may start a process, whose database another fault of the pair has broken, or join a node to its cluster. */
-const MENDS_WITHIN_MS = 180_000
 
 /** Lets clients work while things break, waits until all is mended and answered, and has the checkers judge. */
 export async function run({ seed, seconds, site, faults, ...run }: Run): Promise<Outcome> {
@@ -71,7 +69,7 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
   const now = (): number => performance.now() - began
   const clients: Client[] = []
   const clientOf = (name: string, workload: string): Client => {
-    const client = new Client(name, { workload, site, history, now, random: streamOf(seed, name) })
+    const client = new Client(name, { workload, site, history, now, seed })
     clients.push(client)
     return client
   }
@@ -160,72 +158,8 @@ export async function judge(path: string, checkers: readonly Checker[], rows: Ro
   return { exchanges, lost, injuries, verdicts }
 }
 
-/**
- * Breaks one thing or two at a time and mends them. Resolves with whether everything is whole: where something cannot be mended
- * nothing else is broken, because nobody could tell what a system shows that stays broken.
- */
-async function breakThings(
-  plan: Iterable<PlannedGroup>,
-  at: {
-    /** Asked before each group, whose faults begin after so many milliseconds of peace. */
-    readonly goesOn: (peace: number, next: readonly Fault[]) => boolean
-    readonly now: () => number
-    readonly history: HistoryFile
-    readonly watch: Watch
-  }
-): Promise<boolean> {
-  const { goesOn, now, history, watch } = at
-  let isWhole = true
-  for (const { peace, injuries } of plan) {
-    const next = injuries.map(({ fault }) => fault)
-    if (!goesOn(peace, next)) break
-    await delay(peace)
-    await Promise.all(
-      injuries.map(async ({ fault, after, lasts, random }) => {
-        await delay(after)
-        const from = now()
-        const mended = watch.breaks()
-        try {
-          const mend = await fault.inject(random)
-          await delay(lasts)
-          const hits = await within(MENDS_WITHIN_MS, mend())
-          await history.add({ injury: { fault: fault.name, from, until: now(), hits } })
-        } catch (error) {
-          isWhole = false
-          watch.report(`${fault.name} could not be injected or mended: ${String(error)}`)
-          await history.add({ injury: { fault: fault.name, from, until: now(), hits: 0 } })
-        } finally {
-          mended()
-        }
-      })
-    )
-    if (!isWhole) break
-  }
-  return isWhole
-}
-
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  const late = new AbortController()
-  const timeout = delay(milliseconds, undefined, { signal: late.signal }).then(() => {
-    throw new Error(`It took longer than ${milliseconds} ms`)
-  })
-  try {
-    return await Promise.race([work, timeout])
-  } finally {
-    late.abort()
-    timeout.catch(() => undefined)
-  }
-}
-
 /** Rejects when one of them does. */
 async function failureOf(working: readonly Promise<void>[]): Promise<boolean> {
   await Promise.all(working)
   return true
-}
-
-/** Random numbers that depend on the seed and the name alone. */
-function streamOf(seed: number, name: string): () => number {
-  let mixed = seed | 0
-  for (const char of name) mixed = Math.imul(mixed ^ (char.codePointAt(0) ?? 0), 0x01000193)
-  return randomNumbers(mixed)
 }

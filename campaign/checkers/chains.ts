@@ -3,6 +3,9 @@ import type { Exchange } from '../history.js'
 /** Resources with rows that count their updates, and the member that holds the count. */
 export const COUNTERS: Readonly<Record<string, string>> = { venues: 'capacity', 'stock-items': 'onHand' }
 
+/** The workloads that make such rows. */
+const COUNTING: readonly string[] = ['counters', 'saves']
+
 /** A row as an answer shows it. */
 export interface Shown {
   /** `venues/7`. */
@@ -41,7 +44,7 @@ export interface Chain {
   deleted?: { readonly id: string; readonly endedAt: number }
 }
 
-/** Facts of all rows of the workload `counters`, from the exchanges alone. */
+/** Facts of all rows of the workloads `counters` and `saves`, from the exchanges alone. */
 export class Chains {
   readonly rows = new Map<string, Chain>()
   /** What the exchanges say of one version that cannot both be true. */
@@ -57,7 +60,7 @@ export class Chains {
     const key = request.headers['idempotency-key']
     if (key !== undefined && !this.#firstSent.has(key)) this.#firstSent.set(key, sentAt)
     const first = this.#firstSent.get(key ?? '') ?? sentAt
-    if (request.method === 'POST' && workload === 'counters') {
+    if (request.method === 'POST' && COUNTING.includes(workload)) {
       if (answer?.status === 201) begun = this.#begin(exchange, first)
     } else if (request.method === 'DELETE') {
       const chain = this.rows.get(`${resource}/${rowId}`)

@@ -37,6 +37,11 @@ export class OwnRowsOnly implements Checker {
     for (const number of numbersIn(exchange)) {
       if (number !== own) this.#violate(`${account} is shown a row of customer ${number}.`, id)
     }
+    for (const row of lookedUp(exchange)) {
+      const owner = this.#owners.get(row)
+      if (owner !== undefined && owner !== account)
+        this.#violate(`${account} is shown ${row}, which is of ${owner}.`, id)
+    }
     const path = `/${pathOf(exchange).slice(0, 2).join('/')}`
     const owner = this.#owners.get(path)
     if (owner !== undefined && owner !== account && answer.status < 300) {
@@ -61,6 +66,14 @@ export class OwnRowsOnly implements Checker {
   #violate(what: string, id: string): void {
     this.#violations.push({ what, exchanges: [id] })
   }
+}
+
+/** The paths of the rows of a lookup, which says nothing of them but their ids and names. */
+function lookedUp(exchange: Exchange): string[] {
+  const [resource, second] = pathOf(exchange)
+  if (second !== 'lookup' || exchange.answer?.status !== 200) return []
+  const { items } = JSON.parse(exchange.answer.body) as { readonly items: readonly { readonly id: unknown }[] }
+  return items.map(({ id }) => `/${resource}/${String(id)}`)
 }
 
 /** The owners that an answer names, by their numbers. */

@@ -31,7 +31,7 @@ export class StockAddsUp implements Checker {
   readonly #adjustments = new Map<string, Adjustment>()
   /** Orders by path, with what their owner was told last. */
   readonly #cancelled = new Map<string, string>()
-  readonly #carts = new Map<string, { checkedOut?: string }>()
+  readonly #carts = new Map<string, { checkedOut?: { readonly id: string; readonly by: string } }>()
   #orders = 0
   #totals = 0
 
@@ -61,7 +61,12 @@ export class StockAddsUp implements Checker {
       if (!this.#carts.has(String(cart))) this.#carts.set(String(cart), {})
     }
     const cart = this.#carts.get(rowId)
-    if (action === 'checkout' && status === 200 && cart !== undefined) cart.checkedOut ??= id
+    if (action === 'checkout' && status === 200 && cart !== undefined) {
+      const by = request.headers['idempotency-key'] ?? id
+      const first = (cart.checkedOut ??= { id, by })
+      if (first.by !== by)
+        this.#violate(`Cart ${rowId} was checked out by ${first.id}, and again by ${id}.`, first.id, id)
+    }
   }
 
   async judge(rows: Rows): Promise<Verdict> {
@@ -113,19 +118,20 @@ export class StockAddsUp implements Checker {
   async #judgeOrders(rows: Rows): Promise<void> {
     const lines = await rows(
       `SELECT o.id, o.status, o.total, i.total AS invoiced, l.quantity, l.unit_price FROM orders o
-       JOIN order_lines l ON l.order_id = o.id LEFT JOIN invoices i ON i.order_id = o.id
-       WHERE EXISTS (SELECT 1 FROM order_lines x JOIN product_variants v ON v.id = x.variant_id
+       LEFT JOIN order_lines l ON l.order_id = o.id LEFT JOIN invoices i ON i.order_id = o.id
+       WHERE l.id IS NULL OR EXISTS (SELECT 1 FROM order_lines x JOIN product_variants v ON v.id = x.variant_id
                      WHERE x.order_id = o.id AND v.sku LIKE 'stock-%') ORDER BY o.id`
     )
     const orders = new Map<string, { readonly total: bigint; readonly invoiced: bigint | undefined; sum: bigint }>()
     for (const { id, status, total, invoiced, quantity, unit_price } of lines) {
+      if (quantity === null) this.#violate(`Order ${String(id)} has no lines.`)
       const order = orders.get(String(id)) ?? {
         total: cents(total),
         invoiced: invoiced === null ? undefined : cents(invoiced),
         sum: 0n
       }
       orders.set(String(id), order)
-      order.sum += BigInt(Number(quantity)) * cents(unit_price)
+      if (quantity !== null) order.sum += BigInt(Number(quantity)) * cents(unit_price)
       const cancel = this.#cancelled.get(String(id))
       if (cancel === undefined) continue
       this.#cancelled.delete(String(id))
@@ -147,13 +153,20 @@ export class StockAddsUp implements Checker {
          (SELECT SUM(quantity) FROM order_lines WHERE order_id = o.id) AS ordered
        FROM shopping_carts c LEFT JOIN orders o ON o.number = c.order_number`
     )
+    const times = new Map<string, number>()
+    for await (const { row, action } of auditOf(rows, 'shopping-carts')) {
+      if (action === 'checkout') times.set(row, (times.get(row) ?? 0) + 1)
+    }
+    for (const [row, count] of times) {
+      if (count > 1) this.#violate(`${row} has ${count} audit entries of a checkout.`)
+    }
     const owners = new Map<string, string>()
     for (const { id, order_number, order_id, wanted, ordered } of found) {
       const cart = this.#carts.get(String(id))
       if (cart === undefined) continue
       const { checkedOut } = cart
       if (checkedOut !== undefined && order_number === null) {
-        this.#violate(`Cart ${String(id)} was checked out and has no order.`, checkedOut)
+        this.#violate(`Cart ${String(id)} was checked out and has no order.`, checkedOut.id)
       }
       if (typeof order_number !== 'string') continue
       const other = owners.get(order_number)

@@ -9,6 +9,12 @@ export interface Plant {
   /** The workloads that bring it out, together. */
   readonly workloads: readonly string[]
   readonly process: 'gateway' | 'data-service'
+  /** The database that shows it. Default: SQLite, which every machine has. */
+  readonly database?: 'mariadb'
+  /** What has to break besides, by texts as `--fault` takes them: the fault does harm only then. Default: nothing. */
+  readonly faults?: readonly string[]
+  /** How long they last, as `Run.pace` says, in milliseconds. Default: 200. */
+  readonly pace?: number
   /** The compiled module that is changed: `data-service/rpc/writes.js`. */
   readonly module: string
   /** Text that the module has exactly once. */

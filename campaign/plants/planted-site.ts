@@ -1,14 +1,13 @@
-import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { QueryTypes } from 'sequelize'
-import { connect } from '../../data-service/sql/connect.js'
 import type { Rows } from '../checkers/checker.js'
+import type { Database, DatabaseKind } from '../databases/database.js'
+import { startDatabase } from '../databases/start-database.js'
 import { type Site, startSite } from '../site.js'
+import { type FirstRows, keepFirstRows } from './first-rows.js'
 import type { Plant } from './plant.js'
-import { PLANTS } from './plants.js'
-
-const STORES = ['store.sqlite', 'reviews.sqlite'] as const
+import { plantNamed } from './plants.js'
 
 /** The preload of a site, as `SiteOptions.preload` has it. `file` holds the fault as JSON, or nothing. */
 function preloadOf(file: string): string {
@@ -19,42 +18,55 @@ function preloadOf(file: string): string {
 
 /** The preload of a site, all of whose processes have the fault of that name for as long as the folder stands. */
 export async function preloadWith(name: string, folder: string): Promise<string> {
-  const plant = PLANTS.find((one) => one.name === name)
-  if (plant === undefined) throw new Error(`--plant ${name} is none of ${PLANTS.map((one) => one.name).join(', ')}.`)
   const file = join(folder, 'plant')
-  await writeFile(file, JSON.stringify(plant))
+  await writeFile(file, JSON.stringify(plantNamed(name)))
   return preloadOf(file)
 }
 
-/** A system over SQLite, with two gateways and one data service, whose fault can be exchanged for another one. */
+/** A system with two gateways and one data service over one database, whose fault can be exchanged for another one. */
 export class PlantedSite implements AsyncDisposable {
   readonly site: Site
+  readonly database: Database
+  readonly rows: Rows
   readonly #folder: string
+  readonly #first: FirstRows
   #plant: Plant | undefined
   /** The data service has ended once its first rows are there, and starts with the first fault. */
   #isServing = false
 
-  private constructor(site: Site, folder: string) {
+  private constructor(site: Site, database: Database, of: { readonly folder: string; readonly first: FirstRows }) {
     this.site = site
-    this.#folder = folder
+    this.database = database
+    this.rows = (sql) => database.query(sql)
+    this.#folder = of.folder
+    this.#first = of.first
   }
 
   /** `folder` is the caller's. Resolves when the gateways are ready; no fault is planted yet. */
-  static async start(folder: string): Promise<PlantedSite> {
+  static async start(folder: string, kind: DatabaseKind): Promise<PlantedSite> {
     await mkdir(folder, { recursive: true })
     const file = join(folder, 'plant')
     await writeFile(file, '')
-    const site = await startSite({
-      folder,
-      gateways: 2,
-      services: 1,
-      databaseUrl: () => `sqlite:${join(folder, 'store.sqlite')}`,
-      reviewsUrl: () => `sqlite:${join(folder, 'reviews.sqlite')}`,
-      preload: preloadOf(file)
-    })
-    await Promise.all(site.services.map((one) => one.terminate()))
-    for (const name of STORES) await copyFile(join(folder, name), join(folder, `first-${name}`))
-    return new PlantedSite(site, folder)
+    const database = await startDatabase(kind, { folder, progress: () => undefined })
+    let site: Site | undefined
+    try {
+      const dataDir = join(folder, 'site')
+      await mkdir(dataDir)
+      site = await startSite({
+        folder: dataDir,
+        gateways: 2,
+        services: 1,
+        databaseUrl: () => database.urls(0).url,
+        reviewsUrl: () => database.urls(0).reviewsUrl,
+        preload: preloadOf(file)
+      })
+      await Promise.all(site.services.map((one) => one.terminate()))
+      return new PlantedSite(site, database, { folder, first: await keepFirstRows(database, folder) })
+    } catch (error) {
+      await site?.stop()
+      await database.dispose()
+      throw error
+    }
   }
 
   /** Starts what the fault is in, and what the last one was in, on the rows of the beginning. */
@@ -65,28 +77,16 @@ export class PlantedSite implements AsyncDisposable {
     const running = this.#isServing ? members : members.filter((one) => !services.includes(one))
     await Promise.all(running.map((one) => one.kill()))
     this.#isServing = true
-    for (const name of STORES) {
-      // Removed, not overwritten: a connection that is still open would write its pages into the new file.
-      for (const end of ['', '-wal', '-shm']) await rm(join(this.#folder, `${name}${end}`), { force: true })
-      await copyFile(join(this.#folder, `first-${name}`), join(this.#folder, name))
-    }
+    await this.#first.restore()
     await writeFile(join(this.#folder, 'plant'), plant === undefined ? '' : JSON.stringify(plant))
     this.#plant = plant
     for (const one of members) await one.startOnce()
     for (const url of this.site.urls) await ready(url)
   }
 
-  readonly rows: Rows = async (sql) => {
-    const { sequelize } = connect(`sqlite:${join(this.#folder, 'store.sqlite')}`)
-    try {
-      return await sequelize.query<Record<string, unknown>>(sql, { type: QueryTypes.SELECT })
-    } finally {
-      await sequelize.close()
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.site.stop()
+    await this.database.dispose()
   }
 }
 

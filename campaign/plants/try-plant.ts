@@ -1,8 +1,11 @@
-import { randomNumbers } from '../../test/runner/random.js'
 import { checkers } from '../checkers/all.js'
 import type { Checker, Verdict } from '../checkers/checker.js'
-import { Client } from '../client.js'
-import type { Exchange, HistoryLine } from '../history.js'
+import { Client, streamOf } from '../client.js'
+import { faultsOf } from '../faults/all.js'
+import { breakThings } from '../faults/break-things.js'
+import type { Fault } from '../faults/fault.js'
+import { planOf } from '../faults/plan.js'
+import type { Exchange, HistoryLine, Injury } from '../history.js'
 import { workloads } from '../workload/all.js'
 import type { Workload } from '../workload/workload.js'
 import type { Plant } from './plant.js'
@@ -27,6 +30,9 @@ const FIRST_ROUND = 50
 /** So many clients in place of one. */
 const CROWD = 3
 
+/** As `Plant.pace` says. */
+const PACE = 200
+
 /** A client that does not think between its requests, so that more of them meet. */
 class Hurried extends Client {
   override think(): Promise<void> {
@@ -35,8 +41,8 @@ class Hurried extends Client {
 }
 
 /**
- * Lets the clients of some workloads work, without any other fault, until the checker goes red or `limit` requests were sent, and
- * a few more. The clients rest while the checkers judge.
+ * Lets the clients of some workloads work, with no other faults than those that it names, until the checker goes red or `limit`
+ * requests were sent, and a few more. The clients rest while the checkers judge, and everything is mended.
  */
 export async function tryPlant(
   planted: PlantedSite,
@@ -46,6 +52,9 @@ export async function tryPlant(
     readonly limit: number
     /** The class of the checker that has to find something: the others may go red before it. Default: any. */
     readonly checker?: string
+    /** As `Plant.faults` says. */
+    readonly faults?: readonly string[]
+    readonly pace?: number
     /** Default: true. Without, there are as many clients as in a campaign, and they think: nothing takes too long. */
     readonly inHurry?: boolean
   }
@@ -54,9 +63,11 @@ export async function tryPlant(
   const chosen = workloads().filter(({ name }) => of.workloads.includes(name))
   if (chosen.length < of.workloads.length) throw new Error(`Not all of ${of.workloads.join()} are workloads.`)
   const exchanges: Exchange[] = []
+  const injuries: Injury[] = []
   const history = {
     add(line: HistoryLine): Promise<void> {
       if ('exchange' in line) exchanges.push(line.exchange)
+      else injuries.push(line.injury)
       return Promise.resolve()
     }
   }
@@ -64,16 +75,30 @@ export async function tryPlant(
   const now = (): number => performance.now() - began
   const clients: Client[] = []
   const clientOf = (workload: Workload, name: string): Client => {
-    const random = randomNumbers(of.seed + clients.length)
     const client = new (inHurry ? Hurried : Client)(`${workload.name}-${name}`, {
       workload: workload.name,
       site: planted.site,
       history,
       now,
-      random
+      seed: of.seed
     })
     clients.push(client)
     return client
+  }
+  const plan = planOf(faultsNamed(planted, of.faults ?? []), {
+    seed: Math.floor(streamOf(of.seed, 'faults')() * 2 ** 32),
+    pace: of.pace ?? PACE,
+    pairs: 0
+  })
+  /** Breaks things for as long as it is not told to end. */
+  const breaking = async (isOver: () => boolean): Promise<void> => {
+    const watch = {
+      breaks: () => () => undefined,
+      report(finding: string): never {
+        throw new Error(finding)
+      }
+    }
+    await breakThings(plan, { goesOn: () => !isOver(), now, history, watch })
   }
   try {
     for (const workload of chosen) await workload.prepare(clientOf(workload, 'prepare'))
@@ -84,12 +109,14 @@ export async function tryPlant(
       }))
     )
     for (let target = FIRST_ROUND; ; target = Math.min(of.limit, 2 * target)) {
-      await Promise.all(
-        working.map(async ({ workload, client }) => {
-          while (exchanges.length < target) await workload.step(client)
+      const isOver = (): boolean => exchanges.length >= target
+      await Promise.all([
+        breaking(isOver),
+        ...working.map(async ({ workload, client }) => {
+          while (!isOver()) await workload.step(client)
         })
-      )
-      const red = await judged(checkers(), exchanges, planted)
+      ])
+      const red = await judged(checkers(), { exchanges, injuries }, planted)
       const isFound = red.some(({ checker }) => checker === (of.checker ?? checker))
       if (isFound || target === of.limit) return { requests: exchanges.length, red }
     }
@@ -98,14 +125,22 @@ export async function tryPlant(
   }
 }
 
+function faultsNamed({ site, database }: PlantedSite, texts: readonly string[]): readonly Fault[] {
+  if (texts.length === 0) return []
+  const found = faultsOf(site, database).filter(({ name }) => texts.some((text) => name.includes(text)))
+  if (found.length === 0) throw new Error(`There is no fault whose name includes ${texts.join(' or ')}.`)
+  return found
+}
+
 async function judged(
   checkers: readonly Checker[],
-  exchanges: readonly Exchange[],
+  { exchanges, injuries }: { readonly exchanges: readonly Exchange[]; readonly injuries: readonly Injury[] },
   { rows }: PlantedSite
 ): Promise<readonly Red[]> {
   const red: Red[] = []
   for (const checker of checkers) {
     for (const exchange of exchanges) checker.see(exchange)
+    for (const injury of injuries) checker.hurt?.(injury)
     const verdict = await checker.judge(rows)
     if (verdict.violations.length > 0) red.push({ checker: checker.constructor.name, ...verdict })
   }

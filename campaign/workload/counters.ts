@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Client } from '../client.js'
 import type { Exchange } from '../history.js'
+import { Meetings } from './meetings.js'
 import type { Workload } from './workload.js'
 
 const CLERK = 'clerk@example.com'
@@ -22,13 +22,14 @@ export function counters(): Workload {
   const stockItems: string[] = []
   /** Venues that their makers have left, the oldest first. */
   const left: string[] = []
+  const meetings = new Meetings<undefined>()
   const filters = { venues: 'filters[name].operator=starts%20with&filters[name].value=counters-', stock: '' }
 
   async function createVenue(client: Client): Promise<string | undefined> {
     const { answer } = await client.insist({
       target: '/venues',
       account: CLERK,
-      headers: { 'idempotency-key': randomUUID() },
+      headers: { 'idempotency-key': client.key() },
       body: { name: `${client.tag()} #0`, city: 'Aarhus', capacity: 0 }
     })
     return answer?.status === 201 ? `/venues/${parse(answer.body).id}` : undefined
@@ -41,7 +42,9 @@ export function counters(): Workload {
     const { name = '', capacity = 0 } = parse(answer.body)
     const headers = { 'if-match': answer.headers['etag'] ?? '' }
     const body = { name: name.replace(/#\d+$/, `#${capacity + 1}`), capacity: capacity + 1 }
-    await client.think()
+    // Of several who have read one version, one may write.
+    if (client.random() < 0.5) await meetings.join(target, undefined)
+    else await client.think()
     if (client.random() < 0.5) return client.send({ method: 'PATCH', target, account: CLERK, headers, body })
     return client.send({ method: 'PUT', target, account: CLERK, headers, body: { ...body, city: 'Aarhus' } })
   }
@@ -50,7 +53,7 @@ export function counters(): Workload {
   async function raiseStockItem(client: Client, target: string): Promise<void> {
     const { answer } = await client.send({ target, account: CLERK })
     if (answer?.status !== 200) return
-    const headers = { 'if-match': answer.headers['etag'] ?? '', 'idempotency-key': randomUUID() }
+    const headers = { 'if-match': answer.headers['etag'] ?? '', 'idempotency-key': client.key() }
     await client.think()
     const call = { method: 'PUT', target: `${target}/adjust`, account: CLERK, headers, body: { delta: 1 } } as const
     await client.insist(call)
@@ -98,7 +101,7 @@ export function counters(): Workload {
       const warehouseId = parse(answer?.body).id
       filters.stock = `filters[warehouseId].operator=equals&filters[warehouseId].value=${warehouseId}`
       for (let n = 1; n <= STOCK_ITEMS; n++) {
-        const headers = { 'idempotency-key': randomUUID() }
+        const headers = { 'idempotency-key': client.key() }
         const body = { warehouseId, productId: n, onHand: 0 }
         const created = await client.insist({ target: '/stock-items', account: CLERK, headers, body })
         stockItems.push(`/stock-items/${parse(created.answer?.body).id}`)

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Workload } from './workload.js'
 
 /** Creates with an Idempotency-Key, sent again through other gateways until somebody answers; some once more after that. */
@@ -11,7 +10,7 @@ export const creates = (): Workload => ({
     const speaker = () => ({ name: client.tag(), bio: 'x'.repeat(client.whole(0, 200)), eventId: client.whole(1, 20) })
     const isBatch = client.random() < 0.2
     const body = isBatch ? Array.from({ length: client.whole(2, 5) }, speaker) : speaker()
-    const key = randomUUID()
+    const key = client.key()
     const call = {
       target: isBatch ? '/speakers/batch' : '/speakers',
       account: 'clerk@example.com',

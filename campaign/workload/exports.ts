@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Workload } from './workload.js'
 
 const CLERK = 'clerk@example.com'
@@ -19,7 +18,7 @@ export function exportsWhileWritten(): Workload {
     async prepare(client) {
       // More rows than the first batch of an export, between the first rows that count and those that come later.
       const body = Array.from({ length: VENUES_BETWEEN }, () => ({ name: client.tag(), city: 'Aarhus', capacity: 1 }))
-      const headers = { 'idempotency-key': randomUUID() }
+      const headers = { 'idempotency-key': client.key() }
       await client.insist({ target: '/venues/batch', account: CLERK, headers, body })
     },
     async step(client) {
@@ -30,7 +29,7 @@ export function exportsWhileWritten(): Workload {
         await client.insist({
           target: '/speakers/batch',
           account: CLERK,
-          headers: { 'idempotency-key': randomUUID() },
+          headers: { 'idempotency-key': client.key() },
           body: Array.from({ length: count }, (_, n) => ({ name: `${name} ${n + 1} of ${count}`, eventId: 1 }))
         })
       } else {

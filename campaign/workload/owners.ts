@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { Call, Client } from '../client.js'
+import { Meetings } from './meetings.js'
 import type { Workload } from './workload.js'
 
 const OWNERS = ['ada', 'ben'] as const
@@ -38,9 +38,12 @@ const COLLECTIONS = [
   '/audit-entries/paged'
 ]
 
+const LOOKUPS = COLLECTIONS.filter((target) => target.includes('/lookup'))
+
 /** Customers who make rows that say whose they are, and everybody asks for everybody's. */
 export function owners(): Workload {
   const made: { readonly target: string; readonly account: string }[] = []
+  const meetings = new Meetings<string>()
   let productId = 0
 
   function creation(client: Client, owner: Owner): Call {
@@ -55,7 +58,7 @@ export function owners(): Workload {
 
   async function create(client: Client): Promise<void> {
     const owner = client.pick(OWNERS)
-    const headers = { 'idempotency-key': randomUUID() }
+    const headers = { 'idempotency-key': client.key() }
     const call = { ...creation(client, owner), headers }
     const account = `${owner}@example.com`
     const { answer } = await client.insist({ ...call, account })
@@ -98,6 +101,13 @@ export function owners(): Workload {
     }
   }
 
+  /** Whoever comes in time asks for the same at the same moment, as one of all callers. */
+  async function meet(client: Client): Promise<void> {
+    const account = client.pick(CALLERS)
+    const target = await meetings.join('reads', client.pick(client.random() < 0.5 ? made.map((one) => one.target) : LOOKUPS))
+    await client.send({ target, ...(account === undefined ? {} : { account }) })
+  }
+
   return {
     name: 'owners',
     clients: 3,
@@ -110,6 +120,7 @@ export function owners(): Workload {
       const what = client.random()
       if (what < 0.25) await create(client)
       else if (what < 0.5) await meddle(client)
+      else if (what < 0.75 && made.length > 0) await meet(client)
       else {
         const account = client.pick(CALLERS)
         await client.send({ target: client.pick(COLLECTIONS), ...(account === undefined ? {} : { account }) })

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Call, Client } from '../client.js'
 import type { Workload } from './workload.js'
 
@@ -34,7 +33,7 @@ export function stock(): Workload {
   const products: { readonly id: number; readonly variants: readonly number[] }[] = []
 
   async function makeProduct(client: Client): Promise<void> {
-    const keyed = () => ({ 'idempotency-key': randomUUID() })
+    const keyed = () => ({ 'idempotency-key': client.key() })
     const body = { name: client.tag(), sku: client.tag(), categoryId: 1, price: '12.50' }
     const made = await client.insist({ target: '/products', account: CLERK, headers: keyed(), body })
     const { id } = rowOf(made.answer?.body)
@@ -56,7 +55,7 @@ export function stock(): Workload {
       const { answer } = await client.insist({ target: `/products/${product}?includeChildren=true`, account: CLERK })
       const variant = rowOf(answer?.body).variants?.find(({ id }) => id === variantId)
       if (variant === undefined) return false
-      const headers = { 'if-match': answer?.headers['etag'] ?? '', 'idempotency-key': randomUUID() }
+      const headers = { 'if-match': answer?.headers['etag'] ?? '', 'idempotency-key': client.key() }
       const body = { variantId, delta, variantRowVersion: variant.rowVersion }
       const target = `/products/${product}/adjust-variant-stock`
       const done = await client.insist({ method: 'PUT', target, account: CLERK, headers, body })
@@ -91,13 +90,13 @@ export function stock(): Workload {
   async function act(client: Client, account: string, path: string): Promise<void> {
     const target = path.slice(0, path.lastIndexOf('/'))
     const { answer } = await client.insist({ target: `${target}?includeChildren=true`, account })
-    const headers = { 'if-match': answer?.headers['etag'] ?? '', 'idempotency-key': randomUUID() }
+    const headers = { 'if-match': answer?.headers['etag'] ?? '', 'idempotency-key': client.key() }
     if (answer?.status === 200) await client.insist({ method: 'PUT', target: path, account, headers, body: {} })
   }
 
   async function order(client: Client, owner: 1 | 2): Promise<void> {
     const account = CUSTOMERS[owner]
-    const headers = { 'idempotency-key': randomUUID() }
+    const headers = { 'idempotency-key': client.key() }
     const { answer } = await client.insist({ target: '/orders', account, headers, body: { lines: lines(client) } })
     if (answer?.status !== 201) return
     const { id } = rowOf(answer.body)
@@ -111,13 +110,13 @@ export function stock(): Workload {
   }
 
   async function invoice(client: Client, body: Call['body']): Promise<void> {
-    const call = { target: '/invoices', account: ADMIN, headers: { 'idempotency-key': randomUUID() }, body }
+    const call = { target: '/invoices', account: ADMIN, headers: { 'idempotency-key': client.key() }, body }
     await client.insist(call)
   }
 
   async function checkOut(client: Client, owner: 1 | 2): Promise<void> {
     const account = CUSTOMERS[owner]
-    const headers = { 'idempotency-key': randomUUID() }
+    const headers = { 'idempotency-key': client.key() }
     const body = { currency: 'EUR', items: lines(client) }
     const { answer } = await client.insist({ target: '/shopping-carts', account, headers, body })
     if (answer?.status !== 201) return

@@ -384,6 +384,11 @@ describe('checker of owners', () => {
       shown(BEN, 'id,customerId\r\n9,1\r\n# x,\r\n', 'GET /orders/export'),
       /a row of customer 1/
     ],
+    [
+      'a row of a lookup',
+      shown(BEN, { items: [{ id: 5, name: 'EUR' }] }, 'GET /bookmarks/lookup'),
+      /bookmarks\/5, which is/
+    ],
     ['a customer', shown(BEN, { id: 1, name: 'Ada' }, 'GET /customers/1'), /a row of customer 1/],
     ['a foreign row that was found', shown(BEN, {}, 'GET /bookmarks/5'), /which is of ada/],
     ['a foreign row that was deleted', { account: BEN, call: 'DELETE /bookmarks/5', status: 204 }, /which is of ada/],
@@ -442,6 +447,25 @@ describe('checker of stock', () => {
       [...story, refused],
       { ur_audit_entries: [...good.ur_audit_entries, entry('products/1', 'adjust-variant-stock', 'r-6')] },
       /was rejected/
+    ],
+    ['an order without lines', story, { orders: [{ ...line, quantity: null, unit_price: null }] }, /has no lines/],
+    [
+      'a cart that is checked out under two keys',
+      [...story, act('PUT /shopping-carts/6/checkout', {}, { headers: { 'idempotency-key': 'k-2' } })],
+      {},
+      /checked out by r-5, and again by r-6/
+    ],
+    [
+      'a second checkout that nobody was told of',
+      story,
+      {
+        ur_audit_entries: [
+          ...good.ur_audit_entries,
+          entry('shopping-carts/6', 'checkout', 'r-5'),
+          entry('shopping-carts/6', 'checkout', 'r-9')
+        ]
+      },
+      /2 audit entries of a checkout/
     ],
     ['an order of another sum', story, { orders: [{ ...line, total: '10.00' }] }, /its lines to 1050/],
     ['an invoice of another sum', story, { orders: [{ ...line, invoiced: '9.99' }] }, /invoice of order 4/],

@@ -1,0 +1,144 @@
+import type { Plant } from './plant.js'
+
+/** Of reads, sessions and answers: something is shown that is old, of another moment, or of somebody else. */
+export const PLANTED_READS: readonly Plant[] = [
+  {
+    name: 'read-kept-by-a-gateway',
+    mistake: 'A gateway keeps rows for 200 ms to spare the data service, and learns nothing of the writes of others.',
+    checker: 'FreshReads',
+    workloads: ['counters'],
+    process: 'gateway',
+    module: 'gateway/entity-routes/reads.js',
+    find: 'const { record } = await data.get(',
+    replace: `const kept = (globalThis.keptRecords ??= new Map());
+        const name = request.headers.authorization + request.url;
+        const get = async (context, message) => {
+            const known = kept.get(name);
+            if (known !== undefined && performance.now() < known.until) return known.answer;
+            const answer = await data.get(context, message);
+            kept.set(name, { answer, until: performance.now() + 200 });
+            return answer;
+        };
+        const { record } = await get(`
+  },
+  {
+    name: 'export-without-scope',
+    mistake:
+      'The statement of an export has the filters of its request, and the rows that its caller may see were left out.',
+    checker: 'OwnRowsOnly',
+    workloads: ['owners'],
+    process: 'data-service',
+    module: 'data-service/sql/entity-rows/exports.js',
+    find: 'const conditions = [...plan.conditions, ...scopeConditions(scope)];',
+    replace: 'const conditions = [...plan.conditions];'
+  },
+  {
+    name: 'snapshot-for-each-batch',
+    mistake: 'Each batch of an export is read in a transaction of its own, so that none lasts for long.',
+    checker: 'OneMoment',
+    workloads: ['counters', 'exports'],
+    process: 'data-service',
+    module: 'data-service/sql/entity-rows/exports.js',
+    find: 'const snapshot = await open(AbortSignal.any([signal, leaving.signal]));',
+    replace: `const first = await open(AbortSignal.any([signal, leaving.signal]));
+    const { batch } = first;
+    await first.close();
+    const each = async (...of) => {
+        const own = await open(AbortSignal.any([signal, leaving.signal]));
+        try { await own.each(...of); }
+        finally { await own.close(); }
+    };
+    const snapshot = { batch, each, close: async () => undefined };`
+  },
+  {
+    name: 'export-ends-with-a-full-batch',
+    mistake: 'A comparison is off by one, and the first full batch of an export is taken for the last one.',
+    checker: 'OneMoment',
+    workloads: ['counters', 'exports'],
+    process: 'data-service',
+    module: 'data-service/sql/entity-rows/exports.js',
+    find: 'const isLast = truncated || found < limit;',
+    replace: 'const isLast = truncated || found <= limit;'
+  },
+  {
+    name: 'logout-of-the-cookie-alone',
+    mistake: 'A condition is the wrong way round: a logout takes the cookies away and leaves the session alive.',
+    checker: 'SessionsEndOnce',
+    workloads: ['sessions'],
+    process: 'data-service',
+    module: 'data-service/auth/sessions.js',
+    find: 'if (family.revokedAt === null)\n                    await unit.revokeFamily',
+    replace: 'if (family.revokedAt !== null)\n                    await unit.revokeFamily'
+  },
+  {
+    name: 'grace-makes-new-tokens',
+    mistake: 'A token that is used again within its grace is answered with a further token, not with the newest one.',
+    checker: 'SessionsEndOnce',
+    workloads: ['sessions'],
+    process: 'data-service',
+    module: 'data-service/auth/sessions.js',
+    find: 'return session.isNewest\n',
+    replace: 'return session.newest\n'
+  },
+  {
+    name: 'cause-in-a-conflict',
+    mistake: 'The detail of a conflict says what caused it, for whoever looks for a mistake.',
+    checker: 'AllowedAnswers',
+    workloads: ['counters'],
+    process: 'data-service',
+    module: 'data-service/rpc/write-effects.js',
+    find: "return new DomainError('conflict', DETAIL, {",
+    replace: "return new DomainError('conflict', `UPDATE rows SET row_version matched none: ${cause}`, {"
+  },
+  {
+    name: 'lookup-joins-what-was-sent',
+    mistake:
+      'A lookup takes the answer to a statement that is under way already, and that was sent before it was asked.',
+    checker: 'FreshReads',
+    workloads: ['counters'],
+    // Nothing comes between a statement of SQLite and its answer, and little where no connection is slow.
+    database: 'mariadb',
+    faults: ['short reads, data-service-0 to the database'],
+    pace: 1500,
+    process: 'data-service',
+    module: 'data-service/sql/entity-rows/shared-reads.js',
+    find: `this.#waiting.delete(key);
+            void shared.run(send);`,
+    replace: 'void shared.run(send).finally(() => this.#waiting.delete(key));'
+  },
+  {
+    name: 'row-shared-by-callers',
+    mistake: 'Whether two callers may see the same rows is told by the conditions alone, without their values.',
+    checker: 'OwnRowsOnly',
+    workloads: ['owners'],
+    process: 'data-service',
+    module: 'data-service/sql/entity-rows/conditions.js',
+    find: 'return one === other || scopeText(one, dialect) === scopeText(other, dialect);',
+    replace: 'return shapeOf(scopeConditions(one)) === shapeOf(scopeConditions(other));'
+  },
+  {
+    name: 'lookup-shared-by-callers',
+    mistake:
+      'Lookups that ask for the same are answered by one statement, and the rows of the caller were left out of "the same".',
+    checker: 'OwnRowsOnly',
+    workloads: ['owners'],
+    process: 'data-service',
+    module: 'data-service/sql/entity-rows/reads.js',
+    find: 'conditionsText(conditions, this.#primary.dialect)]);',
+    replace: 'conditionsText(plan.conditions, this.#primary.dialect)]);'
+  },
+  {
+    name: 'export-of-what-is-committed',
+    mistake:
+      'The transaction of an export is READ COMMITTED like all others, so that each of its statements has a snapshot of its own.',
+    checker: 'OneMoment',
+    workloads: ['counters', 'exports'],
+    // A transaction of SQLite has one snapshot, whatever it is asked for.
+    database: 'mariadb',
+    faults: ['short reads, data-service-0 to the database'],
+    process: 'data-service',
+    module: 'data-service/sql/engines/mysql/mysql-sessions.js',
+    find: "'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ'",
+    replace: "'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'"
+  }
+]

@@ -1,0 +1,211 @@
+import type { Plant } from './plant.js'
+
+/** Of writes: something is lost, done twice, or done in part. */
+export const PLANTED_WRITES: readonly Plant[] = [
+  {
+    name: 'key-without-caller',
+    mistake: 'The key of a stored answer is made of method, path and Idempotency-Key, and the caller was left out.',
+    checker: 'CreatedOnce',
+    workloads: ['creates'],
+    process: 'data-service',
+    module: 'data-service/rpc/idempotent-write.js',
+    find: '[caller.issuer, caller.subject, at.method, at.path, key]',
+    replace: '[at.method, at.path, key]'
+  },
+  {
+    name: 'short-key-hash',
+    mistake: 'The hash of a key was cut to save space in the index, so that two keys may have the same one.',
+    checker: 'CreatedOnce',
+    workloads: ['creates'],
+    process: 'data-service',
+    module: 'data-service/rpc/idempotent-write.js',
+    find: 'keyHash: sha256(JSON.stringify([caller.issuer, caller.subject, at.method, at.path, key])),',
+    replace:
+      'keyHash: Buffer.alloc(32, sha256(JSON.stringify([caller.issuer, caller.subject, at.method, at.path, key])).subarray(0, 1)),'
+  },
+  {
+    name: 'answer-stored-after-commit',
+    mistake:
+      'The answer of a keyed write is stored after the COMMIT in place of in it, to make the transaction shorter.',
+    checker: 'CreatedOnce',
+    workloads: ['creates'],
+    process: 'data-service',
+    module: 'data-service/sql/transactions.js',
+    find: 'await (await this.#opening)?.commit(this.#lastChange);',
+    replace: `await (await this.#opening)?.commit();
+        const later = this.#lastChange;
+        if (later !== undefined) {
+            const store = async () => {
+                const own = await this.#transactions.begin({ signal: new AbortController().signal, timeout: 1500 });
+                await own.change(later.text, later.values);
+                await own.commit();
+            };
+            setTimeout(() => store().catch(() => undefined), 50);
+        }`
+  },
+  {
+    name: 'replay-without-version',
+    mistake: 'A replay is made of the stored body alone, without the version for its ETag.',
+    checker: 'CreatedOnce',
+    workloads: ['creates'],
+    process: 'data-service',
+    module: 'data-service/rpc/idempotent-write.js',
+    find: '{ ...withoutWithheld(answer, parsed), replayed:',
+    replace: '{ ...withoutWithheld(answer, parsed), rowVersion: Buffer.alloc(0), replayed:'
+  },
+  {
+    name: 'entry-of-the-same-moment-left-out',
+    mistake: 'An audit entry with the time of the one before is taken for the same one, after a retry, and left out.',
+    checker: 'OneChain',
+    workloads: ['counters'],
+    process: 'data-service',
+    module: 'data-service/sql/own-rows/audit-entries.js',
+    find: 'return (await session.change(this.#insertAfterChange, this.#values(entry))).rows > 0;',
+    replace: `const isRepeated = AuditEntries.latest === entry.at;
+        AuditEntries.latest = entry.at;
+        return isRepeated || (await session.change(this.#insertAfterChange, this.#values(entry))).rows > 0;`
+  },
+  {
+    name: 'delete-without-entry',
+    mistake: 'Creates and updates write their audit entry, and the delete was forgotten.',
+    checker: 'OneChain',
+    workloads: ['counters'],
+    process: 'data-service',
+    module: 'data-service/rpc/writes.js',
+    find: "await steps.audit(resource.entity, key, 'delete');",
+    replace: ''
+  },
+  {
+    name: 'version-of-the-clock',
+    mistake: 'The next version is the time in tenths of a second, and two updates within one of them have the same.',
+    checker: 'OneChain',
+    workloads: ['counters'],
+    process: 'data-service',
+    module: 'data-service/sql/engines/sqlite/sqlite-connection.js',
+    find: '=> nextRowVersion(bytes(version))',
+    replace: `=> {
+            const next = nextRowVersion(bytes(version));
+            next.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 100)));
+            return next;
+        }`
+  },
+  {
+    name: 'delete-keeps-the-stock',
+    mistake: 'The delete of an order that stands was taken for one that has no stock to put back.',
+    checker: 'StockAddsUp',
+    workloads: ['stock'],
+    process: 'data-service',
+    module: 'examples/store/entities/orders.js',
+    find: "(status === 'placed' ? putBack(lines, tools) : {})",
+    replace: "(status === 'paid' ? putBack(lines, tools) : {})"
+  },
+  {
+    name: 'first-of-several-rows',
+    mistake: 'Of the other rows that a rule changes with its own, the first one alone is written.',
+    checker: 'StockAddsUp',
+    workloads: ['stock'],
+    process: 'data-service',
+    module: 'data-service/rpc/write-effects.js',
+    find: 'for (const one of update)\n',
+    replace: 'for (const one of update.slice(0, 1))\n'
+  },
+  {
+    name: 'version-without-carry',
+    mistake:
+      'The last byte of a version is counted up by itself, and the carry was forgotten: 00ff is followed by 0000.',
+    checker: 'OneChain',
+    workloads: ['saves'],
+    process: 'data-service',
+    module: 'data-service/sql/engines/sqlite/sqlite-connection.js',
+    find: '=> nextRowVersion(bytes(version))',
+    replace: `=> {
+            const next = Buffer.from(bytes(version));
+            next[7] = (next[7] + 1) % 256;
+            return next;
+        }`
+  },
+  {
+    name: 'version-compared-before',
+    mistake:
+      'The version is compared with that of a SELECT without a lock, and the UPDATE after it has the id alone as its condition.',
+    checker: 'OneChain',
+    workloads: ['counters'],
+    // SQLite has one writer at a time, from the first statement of its transaction on.
+    database: 'mariadb',
+    process: 'data-service',
+    module: 'data-service/sql/entity-rows/writes.js',
+    find: 'unit = new SqlUnitOfWork(transaction, parts);',
+    replace: `unit = new SqlUnitOfWork(transaction, parts);
+                    const lock = unit.lock.bind(unit);
+                    const update = unit.update.bind(unit);
+                    unit.lock = async (plan) => {
+                        if (plan.children.length > 0) return lock(plan);
+                        const row = await unit.look(plan);
+                        return row && { values: row.values, version: row.version, children: new Map() };
+                    };
+                    unit.update = (plan) => update(plan.values.size === 0 ? plan : { ...plan, expected: 'unconditional' });`
+  },
+  {
+    name: 'write-sent-again-by-the-gateway',
+    mistake: 'A gateway sends a write once more, as it does with reads, when the connection broke before the answer.',
+    checker: 'CreatedOnce',
+    workloads: ['creates'],
+    faults: ['cut before the answer to a call that writes'],
+    process: 'gateway',
+    module: 'gateway/data/calls.js',
+    find: 'return callWithRetries(pool, unary, 0);',
+    replace: 'return callWithRetries(pool, unary, 1);'
+  },
+  {
+    name: 'work-again-after-an-unknown-commit',
+    mistake: 'A transaction whose COMMIT had no answer is run again, without a key that would show that it was done.',
+    checker: 'OneChain',
+    workloads: ['counters'],
+    faults: ['cut before the answer to COMMIT, data-service-0 to the database'],
+    database: 'mariadb',
+    process: 'data-service',
+    module: 'data-service/sql/transactions.js',
+    find: 'const isSafe = !attempt.isCommitting || work.isRepeatable();',
+    replace: 'const isSafe = true;'
+  },
+  {
+    name: 'checked-out-again',
+    mistake: 'The rule of a checkout does not look whether the cart has become an order already.',
+    checker: 'StockAddsUp',
+    workloads: ['stock'],
+    process: 'data-service',
+    module: 'examples/store/entities/shopping-carts.js',
+    find: 'if (orderNumber !== null) {',
+    replace: "if (orderNumber === '') {"
+  },
+  {
+    name: 'children-after-the-commit',
+    mistake: 'The children of a new row are written in a transaction of their own, after that of their root.',
+    checker: 'StockAddsUp',
+    workloads: ['stock'],
+    faults: ['cut before a statement, data-service-0 to the database'],
+    database: 'mariadb',
+    process: 'data-service',
+    module: 'data-service/sql/entity-rows/writes.js',
+    find: 'unit = new SqlUnitOfWork(transaction, parts);',
+    replace: `unit = new SqlUnitOfWork(transaction, parts);
+                    const insert = unit.insert.bind(unit);
+                    const commit = transaction.commit.bind(transaction);
+                    const later = [];
+                    unit.insert = async (plan) => {
+                        const key = await insert({ ...plan, children: [] });
+                        later.push(...plan.children.map((one) => ({ ...one, key })));
+                        return key;
+                    };
+                    transaction.commit = async () => {
+                        await commit();
+                        const run = async (own) => {
+                            for (const { children, rows, key } of later) {
+                                const owned = rows.map((row) => ({ ...row, values: withRootKey(children, row.values, key) }));
+                                await parts.writer.insertAll(own, children, owned);
+                            }
+                        };
+                        if (later.length > 0) await runTransaction({ ...options, tries: 1 }, signal, { run, isRepeatable: () => false });
+                    };`
+  }
+]
