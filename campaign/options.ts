@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { TOPOLOGIES, type Topology } from './topologies.js'
@@ -106,10 +106,13 @@ export function readOptions(args: readonly string[]): Options {
 
 /** What a verdict says of the run itself. Verdicts are written by this program. */
 function earlier(folder: string): { readonly topology: string; readonly options: RunOptions } {
-  return JSON.parse(readFileSync(join(folder, 'verdict.json'), 'utf8')) as {
-    readonly topology: string
-    readonly options: RunOptions
-  }
+  const file = join(folder, 'verdict.json')
+  const { topology, options } = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as { readonly topology: string; readonly options?: RunOptions })
+    : {}
+  if (topology === undefined || options === undefined)
+    throw new Error(`--replay ${folder} has no verdict.json of a run.\n\n${USAGE}`)
+  return { topology, options }
 }
 
 function topologyOf(name: string): Topology {

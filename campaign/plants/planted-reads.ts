@@ -92,19 +92,22 @@ export const PLANTED_READS: readonly Plant[] = [
   },
   {
     name: 'lookup-joins-what-was-sent',
-    mistake:
-      'A lookup takes the answer to a statement that is under way already, and that was sent before it was asked.',
+    mistake: 'A lookup takes the answer to a call that is under way already, and that was sent before it was asked.',
     checker: 'FreshReads',
     workloads: ['counters'],
-    // Nothing comes between a statement of SQLite and its answer, and little where no connection is slow.
-    database: 'mariadb',
-    faults: ['short reads, data-service-0 to the database'],
-    pace: 1500,
-    process: 'data-service',
-    module: 'data-service/sql/entity-rows/shared-reads.js',
-    find: `this.#waiting.delete(key);
-            void shared.run(send);`,
-    replace: 'void shared.run(send).finally(() => this.#waiting.delete(key));'
+    faults: ['slow, gateway-'],
+    pace: 600,
+    process: 'gateway',
+    module: 'gateway/entity-routes/reads.js',
+    find: 'const response = await data.lookup(readContext(request, reply), {',
+    replace: `const sent = (globalThis.sentLookups ??= new Map());
+        const name = request.headers.authorization + request.url;
+        const look = (context, message) => {
+            const underWay = sent.get(name) ?? data.lookup(context, message).finally(() => sent.delete(name));
+            sent.set(name, underWay);
+            return underWay;
+        };
+        const response = await look(readContext(request, reply), {`
   },
   {
     name: 'row-shared-by-callers',

@@ -1,0 +1,103 @@
+import { expect } from 'chai'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { type Exchange, type Injury, readHistory } from '../../campaign/history.js'
+import { readVerdict, type Tried } from '../../campaign/verdict.js'
+
+const MAIN = fileURLToPath(new URL('../../campaign/main.js', import.meta.url))
+const run = promisify(execFile)
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** `npm run campaign -- …` without the build. */
+async function campaign(...args: readonly string[]): Promise<Ended> {
+  try {
+    const said = await run(process.execPath, ['--enable-source-maps', MAIN, ...args], { maxBuffer: 2 ** 26 })
+    return { code: 0, ...said }
+  } catch (error) {
+    return error as Ended
+  }
+}
+
+async function verdictOf(folder: string): Promise<Tried> {
+  const report = await readVerdict(folder)
+  if (report === undefined || 'notTried' in report) throw new Error(`There is no verdict in ${folder}`)
+  return report
+}
+
+/** What a run did: the faults in the order in which they began, and what each client sent, one after another. */
+async function deedsOf(folder: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const injuries: Injury[] = []
+  const exchanges: Exchange[] = []
+  for await (const line of readHistory(join(folder, 'history.jsonl'))) {
+    if ('injury' in line) injuries.push(line.injury)
+    else exchanges.push(line.exchange)
+  }
+  const deeds = new Map([['faults', injuries.toSorted((a, b) => a.from - b.from).map(({ fault }) => fault)]])
+  for (const { client, account, request } of exchanges.toSorted((a, b) => a.sentAt - b.sentAt)) {
+    const { method, target, headers, body = '' } = request
+    const text = [account, method, target, headers['idempotency-key'], body].join(' ')
+    const sent = deeds.get(client) ?? []
+    // The same request once more is a matter of what broke.
+    if (sent.at(-1) !== text) deeds.set(client, [...sent, text])
+  }
+  return deeds
+}
+
+describe('the commands of the campaign', function () {
+  this.timeout(300_000)
+  let out: string
+  before(async () => {
+    out = await mkdtemp(join(tmpdir(), 'commands-'))
+  })
+  after(() => rm(out, { recursive: true, force: true }))
+
+  it('--plants tries a planted fault, and says which checker found it', async () => {
+    const { code, stdout, stderr } = await campaign('--plants', '--plant', 'key-without-caller', '--seed', '7')
+    expect(stderr).to.equal('Seed 7\n')
+    expect(stdout).to.match(/^key-without-caller was found after \d+ requests by CreatedOnce \(/)
+    expect(stdout).to.match(/\n1 of 1 planted faults were found by the checker that has to\.\n$/)
+    expect(code).to.equal(0)
+  })
+
+  it('--plant is a campaign that fails by the checker of the fault, and --replay runs its plan again', async () => {
+    const first = join(out, 'first')
+    const planted = ['--topology', 'sqlite', '--plant', 'key-without-caller', '--seconds', '3', '--seed', '7']
+    const { code } = await campaign(...planted, '--pace', '200', '--services', '1', '--fault', 'slow', '--out', first)
+    expect(code).to.equal(1)
+    const before = await verdictOf(join(first, 'sqlite'))
+    const broken = before.outcome.verdicts.filter(({ violations }) => violations.length > 0)
+    expect(broken.map(({ promise }) => promise).join()).to.match(/^Every acknowledged create exists once,/)
+
+    const second = join(out, 'second')
+    const again = await campaign('--replay', join(first, 'sqlite'), '--out', second)
+    expect(again.code).to.equal(1)
+    expect((await verdictOf(join(second, 'sqlite'))).options).to.deep.equal(before.options)
+    const [once, twice] = [await deedsOf(join(first, 'sqlite')), await deedsOf(join(second, 'sqlite'))]
+    for (const who of ['faults', 'creates-0', 'creates-1', 'creates-2']) {
+      const [one, other] = [once.get(who) ?? [], twice.get(who) ?? []]
+      // How far a run comes depends on the machine.
+      const both = Math.min(one.length, other.length)
+      expect(both, who).to.be.greaterThan(0)
+      expect(other.slice(0, both), who).to.deep.equal(one.slice(0, both))
+    }
+  })
+
+  it('--plant and --replay say what is wrong with a name and with a folder', async () => {
+    expect((await campaign('--plants', '--plant', 'oak')).stderr).to.match(/--plant oak is none of key-without-caller,/)
+    const missing = await campaign('--replay', join(out, 'nothing'))
+    expect(missing.stderr).to.include(`--replay ${join(out, 'nothing')} has no verdict.json of a run.`)
+    await writeFile(join(out, 'verdict.json'), JSON.stringify({ topology: 'mysql', notTried: 'it is missing.' }))
+    const untried = await campaign('--replay', out)
+    expect(untried.stderr).to.include(`--replay ${out} has no verdict.json of a run.`)
+    expect([missing.code, untried.code]).to.deep.equal([1, 1])
+  })
+})
