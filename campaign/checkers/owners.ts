@@ -15,7 +15,7 @@ export class OwnRowsOnly implements Checker {
   readonly title = 'No row of another owner'
   readonly contract = '6. Ownership and permissions'
   readonly how =
-    '`owners` makes rows of two customers, each with a text that names its owner. Both, an account without rows and an unknown caller ask for them in every way that there is. The texts are looked for in all answers of all workloads.'
+    '`owners` makes rows of two customers, each with a text that names its owner. Both, an account without rows and an unknown caller ask for them in every way that there is, several at the same moment. The texts are looked for in all answers of all workloads.'
   readonly promise =
     'No answer shows a caller the row of another owner, in whichever list, page, export, lookup, include, replay or problem document.'
   readonly #violations: Violation[] = []

@@ -17,7 +17,7 @@ export class OneChain implements Checker {
   readonly title = 'One chain of versions'
   readonly contract = '5. Writes'
   readonly how =
-    '`counters` updates few rows from many clients, by PUT, PATCH and actions, each guarded by the version that it has read. Each update adds one, so that the count says where a version stands. In the end counts, versions and the audit trail are compared.'
+    '`counters` updates few rows from many clients, by PUT, PATCH and actions, each guarded by the version that it has read. `saves` updates one row hundreds of times. Each update adds one, so that the count says where a version stands. In the end counts, versions and the audit trail are compared.'
   readonly isOfWrites = true
   readonly promise =
     'The versions of a row are one chain: no update is lost, none rests on a version that another one has left, and each has one audit entry.'

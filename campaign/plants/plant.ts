@@ -13,8 +13,6 @@ export interface Plant {
   readonly database?: 'mariadb'
   /** What has to break besides, by texts as `--fault` takes them: the fault does harm only then. Default: nothing. */
   readonly faults?: readonly string[]
-  /** How long they last, as `Run.pace` says, in milliseconds. Default: 200. */
-  readonly pace?: number
   /** The compiled module that is changed: `data-service/rpc/writes.js`. */
   readonly module: string
   /** Text that the module has exactly once. */

@@ -91,31 +91,12 @@ export const PLANTED_READS: readonly Plant[] = [
     replace: "return new DomainError('conflict', `UPDATE rows SET row_version matched none: ${cause}`, {"
   },
   {
-    name: 'lookup-joins-what-was-sent',
-    mistake: 'A lookup takes the answer to a call that is under way already, and that was sent before it was asked.',
-    checker: 'FreshReads',
-    workloads: ['counters'],
-    faults: ['slow, gateway-'],
-    pace: 600,
-    process: 'gateway',
-    module: 'gateway/entity-routes/reads.js',
-    find: 'const response = await data.lookup(readContext(request, reply), {',
-    replace: `const sent = (globalThis.sentLookups ??= new Map());
-        const name = request.headers.authorization + request.url;
-        const look = (context, message) => {
-            const underWay = sent.get(name) ?? data.lookup(context, message).finally(() => sent.delete(name));
-            sent.set(name, underWay);
-            return underWay;
-        };
-        const response = await look(readContext(request, reply), {`
-  },
-  {
     name: 'row-shared-by-callers',
     mistake: 'Whether two callers may see the same rows is told by the conditions alone, without their values.',
     checker: 'OwnRowsOnly',
     workloads: ['owners'],
     process: 'data-service',
-    module: 'data-service/sql/entity-rows/conditions.js',
+    module: 'data-service/sql/entity-rows/statements/conditions.js',
     find: 'return one === other || scopeText(one, dialect) === scopeText(other, dialect);',
     replace: 'return shapeOf(scopeConditions(one)) === shapeOf(scopeConditions(other));'
   },

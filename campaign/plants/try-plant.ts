@@ -30,7 +30,7 @@ const FIRST_ROUND = 50
 /** So many clients in place of one. */
 const CROWD = 3
 
-/** As `Plant.pace` says. */
+/** Milliseconds between the faults that a planted one needs, as `Run.pace` says. */
 const PACE = 200
 
 /** A client that does not think between its requests, so that more of them meet. */
@@ -54,7 +54,6 @@ export async function tryPlant(
     readonly checker?: string
     /** As `Plant.faults` says. */
     readonly faults?: readonly string[]
-    readonly pace?: number
     /** Default: true. Without, there are as many clients as in a campaign, and they think: nothing takes too long. */
     readonly inHurry?: boolean
   }
@@ -87,7 +86,7 @@ export async function tryPlant(
   }
   const plan = planOf(faultsNamed(planted, of.faults ?? []), {
     seed: Math.floor(streamOf(of.seed, 'faults')() * 2 ** 32),
-    pace: of.pace ?? PACE,
+    pace: PACE,
     pairs: 0
   })
   /** Breaks things for as long as it is not told to end. */

@@ -104,7 +104,10 @@ export function owners(): Workload {
   /** Whoever comes in time asks for the same at the same moment, as one of all callers. */
   async function meet(client: Client): Promise<void> {
     const account = client.pick(CALLERS)
-    const target = await meetings.join('reads', client.pick(client.random() < 0.5 ? made.map((one) => one.target) : LOOKUPS))
+    const target = await meetings.join(
+      'reads',
+      client.pick(client.random() < 0.5 ? made.map((one) => one.target) : LOOKUPS)
+    )
     await client.send({ target, ...(account === undefined ? {} : { account }) })
   }
 
