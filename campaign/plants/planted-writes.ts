@@ -77,7 +77,7 @@ export const PLANTED_WRITES: readonly Plant[] = [
   },
   {
     name: 'version-of-the-clock',
-    mistake: 'The next version is the time in tenths of a second, and two updates within one of them have the same.',
+    mistake: 'The next version is the time in seconds, and two updates within one of them have the same.',
     checker: 'OneChain',
     workloads: ['counters'],
     process: 'data-service',
@@ -85,7 +85,7 @@ export const PLANTED_WRITES: readonly Plant[] = [
     find: '=> nextRowVersion(bytes(version))',
     replace: `=> {
             const next = nextRowVersion(bytes(version));
-            next.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 100)));
+            next.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 1000)));
             return next;
         }`
   },
