@@ -8,14 +8,14 @@ import { linkFaults } from './links.js'
 import { processFaults } from './processes.js'
 import { wrongAnswers } from './wrong-answers.js'
 
-/** Everything that can break in a system. */
-export function faultsOf(site: Site, database: Database, vault: KeyVault): Fault[] {
+/** Everything that can break in a system, which may have no key vault. */
+export function faultsOf(site: Site, database: Database, vault?: KeyVault): Fault[] {
   return [
     ...processFaults([...site.gateways, ...site.services]),
     ...linkFaults(site.links),
     ...cutFaults(site.links),
     ...wrongAnswers(site.links.filter(({ name }) => NEIGHBOURS.test(name))),
-    ...keyVaultFaults(site, vault),
+    ...(vault === undefined ? [] : keyVaultFaults(site, vault)),
     ...databaseFaults(database)
   ]
 }

@@ -10,7 +10,7 @@ import { outputRoot } from '../harness/package-root.js'
 
 const SEED = 7
 /** Requests within which a fault has to be found. */
-const LIMIT = 1000
+const LIMIT = 2000
 /** Requests of a workload without any fault. */
 const WITHOUT = 200
 /** Faults that MariaDB alone shows cost a server. The others of them have their turn in `npm run soak`. */
