@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Failure } from '../test/runner/programs.js'
 import { checkers } from './checkers/all.js'
 import { type Options, readOptions, USAGE } from './options.js'
 import { plantNamed, PLANTS } from './plants/plants.js'
 import { tryPlants } from './plants/try-all.js'
-import { pageOf, summaryOf } from './report/page.js'
+import { pageOf } from './report/page.js'
+import { summaryOf } from './report/summary.js'
 import { isKept, isTried, KeptRows, newestVerdicts, readVerdict, type Report, writeVerdict } from './report/verdict.js'
 import { judge } from './run.js'
 import { TOPOLOGIES } from './topologies.js'
@@ -26,7 +28,8 @@ if (args.includes('--help')) {
   if (options.publish) await publish(options.out)
   else {
     const reports = options.check === undefined ? await tryAll(options) : [await checkAgain(options.check)]
-    process.stdout.write(`${summaryOf(reports)}\n`)
+    const folderOf = (topology: string): string => options.check ?? join(options.out, topology)
+    process.stdout.write(`${summaryOf(reports, folderOf)}\n`)
     if (reports.some((one) => isTried(one) && !one.isKept)) process.exitCode = 1
   }
 }
@@ -46,7 +49,7 @@ async function tryAll({ topologies, out, ...options }: Options): Promise<Report[
 /** Judges the history of an earlier run, as checkers that have changed since then see it. */
 async function checkAgain(folder: string): Promise<Report> {
   const before = await readVerdict(folder)
-  if (before === undefined || !isTried(before)) throw new Error(`There is no verdict of a run in ${folder}.`)
+  if (before === undefined || !isTried(before)) throw new Failure(`There is no verdict of a run in ${folder}.`)
   const judged = await judge(join(folder, 'history.jsonl'), checkers(), await KeptRows.read(folder))
   const outcome = { ...before.outcome, ...judged }
   const report = { ...before, outcome, isKept: isKept(outcome) }
@@ -58,7 +61,8 @@ async function checkAgain(folder: string): Promise<Report> {
 async function publish(out: string): Promise<void> {
   const names = TOPOLOGIES.map(({ name }) => name)
   const reports = await newestVerdicts(out, names)
-  if (!reports.some(isTried)) throw new Error(`There is no verdict of a run below ${out}: --out names another folder.`)
+  if (!reports.some(isTried))
+    throw new Failure(`There is no verdict of a run below ${out}: --out names another folder.`)
   const before = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : ''
   const notes = /^## Notes$[^]*/m.exec(before)?.[0] ?? '## Notes\n'
   writeFileSync(PAGE, pageOf(reports, notes))

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { Failure } from '../test/runner/programs.js'
 import { TOPOLOGIES, type Topology } from './topologies.js'
 
 /** What a run depends on, besides the machine. It stands in its verdict, so that the run can be made again. */
@@ -57,8 +58,18 @@ export const USAGE = `npm run campaign -- [options]
 /** What --publish goes with. */
 const PUBLISHING = ['publish', 'out']
 
-/** Throws with the usage for an option that is none, or whose value is none. */
+/** Throws a Failure with the usage for an option that is none, or whose value is none. */
 export function readOptions(args: readonly string[]): Options {
+  try {
+    return chosen(args)
+  } catch (error) {
+    // What parseArgs throws.
+    if (error instanceof TypeError) throw new Failure(`${error.message}\n\n${USAGE}`)
+    throw error
+  }
+}
+
+function chosen(args: readonly string[]): Options {
   const { values, tokens } = parseArgs({
     args: [...args],
     tokens: true,
@@ -82,7 +93,8 @@ export function readOptions(args: readonly string[]): Options {
   })
   const { out, check, publish, plant, replay } = values
   const others = tokens.flatMap((one) => (one.kind === 'option' && !PUBLISHING.includes(one.name) ? [one.rawName] : []))
-  if (publish && others.length > 0) throw new Error(`--publish runs nothing and takes no ${others.join()}.\n\n${USAGE}`)
+  if (publish && others.length > 0)
+    throw new Failure(`--publish runs nothing and takes no ${others.join()}.\n\n${USAGE}`)
   if (replay !== undefined) {
     const { topology, options } = earlier(replay)
     return { ...options, topologies: [topologyOf(topology)], out, check, publish }
@@ -111,17 +123,17 @@ function earlier(folder: string): { readonly topology: string; readonly options:
     ? (JSON.parse(readFileSync(file, 'utf8')) as { readonly topology: string; readonly options?: RunOptions })
     : {}
   if (topology === undefined || options === undefined)
-    throw new Error(`--replay ${folder} has no verdict.json of a run.\n\n${USAGE}`)
+    throw new Failure(`--replay ${folder} has no verdict.json of a run.\n\n${USAGE}`)
   return { topology, options }
 }
 
 function topologyOf(name: string): Topology {
   const known = TOPOLOGIES.find((one) => one.name === name)
-  if (known === undefined) throw new Error(`--topology ${name} is none of ${NAMES.join(', ')}.\n\n${USAGE}`)
+  if (known === undefined) throw new Failure(`--topology ${name} is none of ${NAMES.join(', ')}.\n\n${USAGE}`)
   return known
 }
 
 function numberOf(name: string, value: string): number {
-  if (!/^\d{1,9}(\.\d{1,3})?$/.test(value)) throw new Error(`--${name} must be a number, not ${value}.\n\n${USAGE}`)
+  if (!/^\d{1,9}(\.\d{1,3})?$/.test(value)) throw new Failure(`--${name} must be a number, not ${value}.\n\n${USAGE}`)
   return Number(value)
 }

@@ -47,7 +47,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'Neighbours',
-    what: 'The blob store of the key ring, or the renderer of pages, is there and answers what it must not. The key vault is refused, silent, slow, cut or wrong when a gateway asks it, at its start or while it runs, or its key is rotated.',
+    what: 'The blob store of the key ring, or the renderer of pages, is there and answers what it must not.',
     has: () => true
   }
 ]

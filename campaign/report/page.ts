@@ -3,20 +3,6 @@ import { answerOf, promisesTable } from './promises.js'
 import { topologiesTable, topologySection } from './topologies.js'
 import { isTried, type Report } from './verdict.js'
 
-/** What a run prints: the answer and all tables, without the text of the page. */
-export function summaryOf(reports: readonly Report[]): string {
-  const tried = reports.filter(isTried)
-  return [
-    answerOf(tried),
-    '',
-    ...topologiesTable(reports),
-    ...promisesTable(tried),
-    '',
-    ...faultsSections(tried),
-    ...tried.flatMap(topologySection)
-  ].join('\n')
-}
-
 /** docs/reliability.md, which reads from the top: the answer, what was tried, what that does not say, how it works. */
 export function pageOf(reports: readonly Report[], notes: string): string {
   const tried = reports.filter(isTried)
@@ -24,14 +10,14 @@ export function pageOf(reports: readonly Report[], notes: string): string {
     '# Reliability',
     answerOf(tried),
     '',
-    'A topology is two or more gateways and data services of the example store over one database. Clients of many kinds work on it without a pause while parts of it are broken at random moments, one or two at a time, and mended. Every request and every answer is written down, and checkers that know nothing of the code hold them, and the rows that are left, to the [contract](spec/contract.md).',
+    'A topology is two or more gateways and data services of the example store over one database. Clients of many kinds work on it all the time, with short rests between their requests, while parts of it are broken at random moments, one or two at a time, and mended. Every request and every answer is written down, and checkers that know nothing of the code hold them, and the rows that are left, to the [contract](spec/contract.md).',
     '',
     '## What was tried',
     ...topologiesTable(reports),
     WITHOUT_ANSWER,
     '',
     '## Promises',
-    'The number of a topology is how often the promise could have been broken there. A promise that nothing has tried fails the run.',
+    'What is tried by `counters`, say, is tried by the clients of that name in `campaign/workload/`. The number of a topology is how often the promise could have been broken there. A promise that nothing has tried fails the run.',
     '',
     ...promisesTable(tried),
     '',
@@ -40,7 +26,7 @@ export function pageOf(reports: readonly Report[], notes: string): string {
     HOW_IT_WORKS,
     '',
     '## Faults',
-    'Each number is how often the fault was injected; after the slash, how many connections, statements or answers it hit: a cut waits for what it is to cut, and may wait in vain. A dash: there is no such fault on this topology.',
+    'Each number is how often the fault was injected; after the slash, how many connections, statements or answers it hit: a cut waits for what it is to cut, and may wait in vain. A dash: there is no such fault on this topology, or the campaign did not have it yet. A neighbour is a blob store, a key vault or a renderer beside the gateways.',
     '',
     ...faultsSections(tried),
     '## Each topology',
@@ -55,7 +41,7 @@ const WITHOUT_ANSWER = `A request is without an answer because the campaign has 
 
 const LIMITS = `## What these figures do not say
 - **No power was cut.** SIGKILL leaves what a process has written in the hands of the kernel. A disk or a machine that forgets what it had confirmed was not tried; what the database makes of it depends on its own settings.
-- **It is one machine.** Processes, databases and clients share its processors and its clock. Networks are the loopback device, and for Galera namespaces of the kernel. Latency between sites, lost packets and clocks of several machines were not tried, but for the clock of the database.
+- **It is one machine.** Processes, databases and clients share its processors and its clock. Networks are the loopback device, and for Galera namespaces of the kernel. Latency between sites, lost packets and clocks that differ between machines were not tried; the clock of the database was set off on a single MariaDB alone.
 - **It is not a load test.** Some twenty clients wait between their requests. [Performance](performance.md) and [scaling](scaling.md) are about load.
 - **The store is small.** Its tables begin with few rows, and a run adds some hundred thousand at most.
 - **Nothing broken is no proof.** What happens once in more tries than the table shows may have been missed. The tries are not independent of each other, so that no probability follows from their number.
@@ -64,7 +50,7 @@ const LIMITS = `## What these figures do not say
 - **What could not be broken on a topology** is listed below it.`
 
 const HOW_IT_WORKS = `## How it works
-Every connection between two parts goes through a proxy of the campaign, which can break it at each step of its protocol. Faults are dealt like cards by a seed, so that each kind has its turn before one has its second. In the end everything is mended; every gateway must be ready and answer a read and a write within 30 seconds, no process may have ended by itself, and none may log an error while nothing is broken. Then the checkers read the history once, and ask the database for the rows that are left. The reasons are in [decision 050](decisions/050-how-the-campaign-breaks-things.md), the databases in [decision 047](decisions/047-the-databases-of-the-campaign.md).
+Every connection between two parts goes through a proxy of the campaign, which can break it at each step of its protocol. Faults are dealt like cards by a seed, so that each kind has its turn before one has its second; a run of a minute is over before each had its turn, and \`--each-fault\` goes on until then. In the end everything is mended; every gateway must be ready and answer a read and a write within 30 seconds, no process may have ended by itself, and none may log an error while nothing is broken. Then the checkers read the history once, and ask the database for the rows that are left. The reasons are in [decision 050](decisions/050-how-the-campaign-breaks-things.md), the databases in [decision 047](decisions/047-the-databases-of-the-campaign.md).
 
 ## Run it yourself
 \`\`\`sh

@@ -46,7 +46,7 @@ export function topologySection(one: Tried): string[] {
   const { faults, gateways, services, pace } = options
   return [
     `### ${topology}`,
-    `${database}; version ${versionOf(one)}; Node ${versions['node'] ?? 'of an unknown version'}; ${gateways} gateways${services === undefined ? '' : ` and ${services} data services`}; a pace of ${grouped(pace)} ms.` +
+    `${database}; version ${versionOf(one)}; Node ${versions['node'] ?? 'of an unknown version'}; ${gateways} gateways${services === undefined ? '' : ` and ${services} data services`}; faults at most ${grouped(pace)} ms apart.` +
       (faults.length === 0 ? '' : ` Only these faults were asked for: ${faults.join(', ')}.`),
     '',
     ...bullets(
