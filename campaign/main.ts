@@ -30,7 +30,7 @@ if (args.includes('--help')) {
     const reports = options.check === undefined ? await tryAll(options) : [await checkAgain(options.check)]
     const folderOf = (topology: string): string => options.check ?? join(options.out, topology)
     process.stdout.write(`${summaryOf(reports, folderOf)}\n`)
-    if (reports.some((one) => isTried(one) && !one.isKept)) process.exitCode = 1
+    if (!reports.some(isTried) || reports.some((one) => isTried(one) && !one.isKept)) process.exitCode = 1
   }
 }
 

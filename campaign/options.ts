@@ -55,6 +55,9 @@ export const USAGE = `npm run campaign -- [options]
                       most; nothing runs
   --out <folder>      where history.jsonl, rows.json and verdict.json of each topology go (.data/campaign)`
 
+const MOST = 999_999_999
+const MOST_PROCESSES = 16
+
 /** What --publish goes with. */
 const PUBLISHING = ['publish', 'out']
 
@@ -104,9 +107,9 @@ function chosen(args: readonly string[]): Options {
     seconds: numberOf('seconds', values.seconds),
     seed: numberOf('seed', values.seed),
     pace: numberOf('pace', values.pace),
-    pairs: numberOf('pairs', values.pairs),
-    gateways: numberOf('gateways', values.gateways),
-    services: values.services === undefined ? undefined : numberOf('services', values.services),
+    pairs: numberOf('pairs', values.pairs, [0, 1]),
+    gateways: numberOf('gateways', values.gateways, [1, MOST_PROCESSES]),
+    services: values.services === undefined ? undefined : numberOf('services', values.services, [1, MOST_PROCESSES]),
     eachFault: values['each-fault'],
     faults: values.fault,
     ...(plant === undefined ? {} : { plant }),
@@ -133,7 +136,8 @@ function topologyOf(name: string): Topology {
   return known
 }
 
-function numberOf(name: string, value: string): number {
-  if (!/^\d{1,9}(\.\d{1,3})?$/.test(value)) throw new Failure(`--${name} must be a number, not ${value}.\n\n${USAGE}`)
-  return Number(value)
+function numberOf(name: string, value: string, [least, most]: readonly [number, number] = [0, MOST]): number {
+  const number = /^\d{1,9}(\.\d{1,3})?$/.test(value) ? Number(value) : NaN
+  if (number >= least && number <= most) return number
+  throw new Failure(`--${name} must be a number from ${least} to ${most}, not ${value}.\n\n${USAGE}`)
 }

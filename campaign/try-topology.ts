@@ -19,6 +19,9 @@ import type { Topology } from './topologies.js'
 import { workloads } from './workload/all.js'
 import { MOST_EXPORTED } from './workload/exports.js'
 
+/** What `--fault` takes for a run in which nothing breaks. */
+const NOTHING = 'none'
+
 /**
  * Tries one topology and writes its history, the rows that checkers asked for and its verdict to `out`. A topology whose
  * servers cannot be had is not tried, and its verdict says why.
@@ -95,6 +98,14 @@ async function triedOn(
       const all = faultsOf(site, database, neighbours.vault)
       const wanted = options.faults
       const faults = wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((text) => name.includes(text)))
+      const unknown = wanted.filter((text) => text !== NOTHING && !all.some(({ name }) => name.includes(text)))
+      if (unknown.length > 0) {
+        const kinds = [...new Set(all.map(({ kind }) => kind))].join(', ')
+        return {
+          topology: topology.name,
+          notTried: `--fault ${unknown.join()} is in the name of no fault of it, which are ${kinds}.`
+        }
+      }
       const kept = new KeptRows((sql) => database.query(sql))
       const outcome = await run({
         ...options,

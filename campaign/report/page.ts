@@ -47,6 +47,8 @@ const LIMITS = `## What these figures do not say
 - **Nothing broken is no proof.** What happens once in more tries than the table shows may have been missed. The tries are not independent of each other, so that no probability follows from their number.
 - **A seed repeats the plan, not the run.** The requests and the faults depend on it; how they meet depends on the machine.
 - **A checker sees what it was written to see.** [Decision 049](decisions/049-what-the-campaign-judges.md) says what is judged and what is not. That each checker can go red is shown by planted faults: \`npm run campaign -- --plants\` tries them all.
+- **Not every row is looked for by itself.** Speakers are searched one by one in the table, and rows that count version by version. Orders, invoices, carts and stock are held to their sums alone, other rows to what answers show.
+- **Failures are excused for long.** An answer that is a failure is allowed for ten seconds after anything was broken, and the next fault comes within two: what is judged by this is the beginning and the end of a run, and that it recovers.
 - **What could not be broken on a topology** is listed below it.`
 
 const HOW_IT_WORKS = `## How it works

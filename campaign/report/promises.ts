@@ -28,7 +28,7 @@ export function answerOf(tried: readonly Tried[]): string {
   const notKept = [...rows.flatMap((row) => notKeptOf(row, tried)), ...tried.flatMap(findingsOf)]
   return [
     `**On ${counted(tried.length, 'topology', 'topologies')}, in ${seconds} together, clients sent ${requests} while ${faults} were injected.`,
-    `What had been acknowledged was looked for ${looks} times (${listed(ofWrites.map(({ checker }) => `“${checker?.title ?? ''}”`))} below):`,
+    `${listed(ofWrites.map(({ checker }) => `“${checker?.title ?? ''}”`))} were put to the test ${looks} times:`,
     broken === 0 ? 'lost 0, doubled 0.**' : `${grouped(broken)} lost or doubled.**`,
     notKept.length === 0
       ? `All of the ${rows.length} promises below were tried on each topology, and none was broken; every gateway recovered, and no process ended by itself.`

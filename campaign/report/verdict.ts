@@ -59,19 +59,26 @@ export async function readVerdict(folder: string): Promise<Report | undefined> {
 /** Folders below `--out` that are looked into: a run may have had an `--out` of its own there. */
 const DEPTH = 3
 
-/** Of each topology the verdict of the run that began last, in the order of the names. One that has a planted fault is none. */
+/**
+ * Of each topology the verdict of the run that began last, in the order of the names. One that has a planted fault is none, nor
+ * one that left faults out.
+ */
 export async function newestVerdicts(out: string, names: readonly string[]): Promise<Report[]> {
   const found: Report[] = []
   for (const path of await readdir(out, { recursive: true })) {
     if (basename(path) !== 'verdict.json' || path.split(/[\\/]/).length > DEPTH + 1) continue
     const report = await readVerdict(join(out, dirname(path)))
-    if (report !== undefined && !(isTried(report) && report.options.plant !== undefined)) found.push(report)
+    if (report !== undefined && !(isTried(report) && isPartial(report.options))) found.push(report)
   }
   return names.map((name) => {
     const of = found.filter(({ topology }) => topology === name)
     const tried = of.filter(isTried).toSorted((one, other) => (one.began < other.began ? 1 : -1))
     return tried[0] ?? of[0] ?? { topology: name, notTried: 'it was not asked for.' }
   })
+}
+
+function isPartial({ plant, faults }: RunOptions): boolean {
+  return plant !== undefined || faults.length > 0
 }
 
 /** Keeps what checkers read of the database, so that the history can be judged again without it. */
