@@ -34,6 +34,23 @@ describe('docs/operations.md', () => {
     })
   }
 
+  it('has alerts over metrics that there are, by labels that they have', async () => {
+    const [, alerts = ''] = /^## What to watch\n(.*?)^## /ms.exec(page) ?? []
+    const families = PROCESSES.flatMap(([, ofProcess]) => ofProcess).map(({ about }) => about)
+    const known = new Map<string, readonly string[]>([
+      ...(await metricsOfNode()).map((name) => [name, []] as const),
+      ...families.map(({ name, labels }) => [name, labels] as const)
+    ])
+    const named = Array.from(alerts.matchAll(/\b((?:[a-z]+_){2,}[a-z]+)(?:\{([^}]*)\})?/g))
+    expect(named).to.have.length.at.least(8)
+    for (const [, metric = '', matchers = ''] of named) {
+      const name = metric.replace(/_bucket$/, '')
+      expect([...known.keys()], metric).to.include(name)
+      const labels = Array.from(matchers.matchAll(/([a-z_]+)[=!]/g), ([, label = '']) => label)
+      expect(known.get(name), metric).to.include.members(labels)
+    }
+  })
+
   it('names metrics as Prometheus does', () => {
     for (const { kind, about } of PROCESSES.flatMap(([, families]) => families)) {
       expect(about.name.endsWith('_total'), about.name).to.equal(kind === 'counter')
@@ -42,6 +59,11 @@ describe('docs/operations.md', () => {
     }
   })
 })
+
+/** The names of the metrics that each process tells of Node itself. */
+async function metricsOfNode(): Promise<string[]> {
+  return Array.from((await (await openMetrics([])).write()).matchAll(/^# TYPE (\S+) /gm), ([, name = '']) => name)
+}
 
 /** As far as the tests look at it. */
 interface Dashboard {
@@ -62,12 +84,8 @@ describe('docs/grafana-dashboard.json', () => {
   )
 
   it('asks for metrics that there are, by labels that they have', async () => {
-    const ofNode = Array.from(
-      (await (await openMetrics([])).write()).matchAll(/^# TYPE (\S+) /gm),
-      ([, name = '']) => [name, []] as const
-    )
     const known = new Map<string, readonly string[]>([
-      ...ofNode,
+      ...(await metricsOfNode()).map((name) => [name, []] as const),
       ...families.flatMap(({ kind, about: { name, labels } }): [string, readonly string[]][] =>
         kind === 'histogram' ? [[`${name}_bucket`, labels]] : [[name, labels]]
       )

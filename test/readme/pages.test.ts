@@ -101,14 +101,19 @@ describe('pages of docs', function () {
     )
   })
 
-  it('have a first call of the typed client that prints what it says', async () => {
+  it('have calls of the typed client from Node that print what they say', async () => {
     const page = readFileSync(join(packageRoot, 'docs/clients.md'), 'utf8')
-    const [, shown = ''] = /^```js\n.*?^```\n\n```text\n(.*?)^```$/ms.exec(page) ?? []
+    const calls = Array.from(page.matchAll(/^```js\n(.*?)^```\n\n```text\n(.*?)^```$/gms))
     mkdirSync(join(scratch, 'node_modules/@uniform-rest'), { recursive: true })
     symlinkSync(join(packageRoot, 'clients/typescript'), join(scratch, 'node_modules/@uniform-rest/client'))
-    const file = join(scratch, 'first-call.mjs')
-    writeFileSync(file, scriptOf('docs/clients.md').replace('http://127.0.0.1:3000', stack.url))
-    expect(await outputOf(file)).to.equal(shown)
+    const file = join(scratch, 'call.mjs')
+    const printed: string[] = []
+    for (const [, script = ''] of calls) {
+      writeFileSync(file, script.replace('http://127.0.0.1:3000', stack.url))
+      printed.push(await outputOf(file))
+    }
+    expect(printed).to.deep.equal(calls.map(([, , shown]) => shown))
+    expect(printed).to.have.length(2)
   })
 
   for (const { who, cookie, status } of [

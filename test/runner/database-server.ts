@@ -19,7 +19,7 @@ interface DatabaseServer {
 
 /** Not the service's zone, so that a session that does not set its own zone shows in the times that the server makes. */
 export const SERVER_TIME_ZONE = '+05:30'
-const CONTAINER_IMAGE = 'mariadb:11.4'
+const CONTAINER_IMAGE = 'mariadb:10.11'
 const CONTAINER_START_MS = 120_000
 const run = promisify(execFile)
 

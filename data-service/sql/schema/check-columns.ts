@@ -260,8 +260,9 @@ export class ColumnChecking {
       missing.length === 0
         ? 'other programs advance the version of the rows that they write, by triggers'
         : 'no trigger that this account may see advances the version of rows that other programs ' +
-          `${missing.map(({ event }) => event).join(' and ')}${isSeen ? '' : ' (there are some that it may not read)'}: if ` +
-          'there are such programs, a stale tag passes after their writes (docs/other-writers.md)'
+          `${missing.map(({ event }) => event).join(' and ')}${isSeen ? '' : ' (there are some that it may not read)'}. ` +
+          'That is right where nothing but the service writes them; after a write of another program a stale tag passes ' +
+          '(docs/other-writers.md)'
     const statements = missing.map(({ statement }) => statement)
     this.#findings.triggers.push({ text: `${table.name}: ${what}`, statements, alike: { what, one: table.name } })
   }

@@ -86,8 +86,9 @@ eachDatabase((kind) => {
       const { mistakes, triggers } = await report()
       expect(mistakes).to.deep.equal([])
       expect(triggers.map(({ text: said }) => said)).to.deep.equal([
-        "film's cast: no trigger that this account may see advances the version of rows that other programs insert and update: " +
-          'if there are such programs, a stale tag passes after their writes (docs/other-writers.md)'
+        "film's cast: no trigger that this account may see advances the version of rows that other programs insert and update. " +
+          'That is right where nothing but the service writes them; after a write of another program a stale tag passes ' +
+          '(docs/other-writers.md)'
       ])
       for (const statement of triggers[0]?.statements ?? []) await sql.run(statement)
       expect((await report()).triggers.map(({ text: said, statements }) => ({ said, statements }))).to.deep.equal([
