@@ -18,7 +18,7 @@ import { introspect as readDatabase, KeyMistake } from '../data-service/sql/intr
 import { changeLines, reportOf } from '../data-service/sql/introspect/report.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { quoted } from '../data-service/sql/engines/live-schema/column-types.js'
-import type { OwnTables } from '../data-service/sql/engines/own-tables.js'
+import { type OwnTables, RECORD } from '../data-service/sql/engines/own-tables.js'
 import { amongTablesOf } from '../data-service/sql/schema/look-first.js'
 import { numberOf } from '../data-service/sql/schema/migration-folder.js'
 import {
@@ -357,8 +357,9 @@ Add this to ${config}:
  */
 async function flagToMigrate(database: Database, own: OwnTables): Promise<string> {
   if (own.schema !== undefined) return ''
-  const applied = await database.schema.appliedMigrations(own)
-  return applied.size > 0 ? '' : ` ${amongTablesOf(database.name)}`
+  // An account of few rights may not read a record that is not there.
+  const present = await database.schema.present()
+  return present.has(`${own.prefix}${RECORD}`) ? '' : ` ${amongTablesOf(database.name)}`
 }
 
 function printNextSteps(report: string, migrateFlag: string): void {
