@@ -57,12 +57,12 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
       PASSWORD,
       true
     )
-    expect(added).to.equal('Added Eve@Example.com: Eve, roles customer clerk, owner 7, claims {"floor":3}.\n')
+    expect(added).to.equal('Added Eve@Example.com: Eve, roles Customer Clerk, owner 7, claims {"floor":3}.\n')
     const { access = '' } = await opened('eve')
     expect(claims(access)).to.deep.include({
       sub: 'Eve@Example.com',
       name: 'Eve',
-      role: ['customer', 'clerk'],
+      role: ['Customer', 'Clerk'],
       customer_id: 7,
       floor: 3
     })
@@ -75,7 +75,7 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
     const eve = (listed as { email: string }[]).find(({ email }) => email === 'Eve@Example.com')
     expect(eve).to.deep.include({
       name: 'Eve',
-      roles: ['customer', 'clerk'],
+      roles: ['Customer', 'Clerk'],
       owner: '7',
       claims: { floor: 3 },
       hasPassword: true,
@@ -88,16 +88,16 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
   it('have new roles, claims and owners from the next refresh on', async () => {
     await run(['add', 'finn@example.com', '--role', 'customer', '--owner', '1'], PASSWORD)
     const cookies = await opened('finn')
-    expect(claims(cookies.access ?? '')).to.include({ role: 'customer', customer_id: 1 })
+    expect(claims(cookies.access ?? '')).to.include({ role: 'Customer', customer_id: 1 })
     expect(await manages(cookies.access ?? '')).to.equal(403)
     expect(await run(['roles', 'finn@example.com', 'clerk', 'customer'])).to.include(
-      'has roles clerk customer; it had role customer'
+      'has roles Clerk Customer; it had role Customer'
     )
     await run(['claims', 'finn@example.com', 'department=north', 'tags:=["a"]'])
     await run(['owner', 'finn@example.com', '--none'])
     expect(await manages(cookies.access ?? ''), 'an access token says what it said').to.equal(403)
     const token = await tokenOf(cookies)
-    expect(claims(token)).to.deep.include({ role: ['clerk', 'customer'], department: 'north', tags: ['a'] })
+    expect(claims(token)).to.deep.include({ role: ['Clerk', 'Customer'], department: 'north', tags: ['a'] })
     expect(claims(token)).to.not.have.property('customer_id')
     expect(await manages(token)).to.equal(200)
     await run(['roles', 'finn@example.com', '--none'])
@@ -134,7 +134,7 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
   it('cannot be made or changed into what they cannot be', async () => {
     const before = await run(['list', '--json'])
     expect(await rejected(['add', 'ida@example.com', '--role', 'clrek'], PASSWORD, true)).to.equal(
-      'There is no role "clrek". Did you mean "clerk"? The roles are admin, clerk, customer.\n'
+      'There is no role "clrek". Did you mean "Clerk"? The roles are Admin, Clerk, Customer.\n'
     )
     expect(await rejected(['add', 'ida@example.com'], 'short')).to.equal(
       'The password must be at least 8 characters long.\n'
