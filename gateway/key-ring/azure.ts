@@ -62,11 +62,15 @@ class AbortableCredential implements TokenCredential {
 export class BlobStore implements RingStore {
   readonly place: string
   readonly #blob: BlockBlobClient
+  /** When the shared access signature ends; undefined without one, or for one whose end is in a stored access policy. */
+  readonly #signedUntil: Date | undefined
 
   constructor(blob: BlockBlobClient) {
-    const { origin, pathname } = new URL(blob.url)
+    const { origin, pathname, searchParams } = new URL(blob.url)
     this.place = origin + pathname
     this.#blob = blob
+    const end = new Date(searchParams.get('se') ?? Number.NaN)
+    this.#signedUntil = Number.isNaN(end.getTime()) ? undefined : end
   }
 
   /** A URL with a shared access signature needs no other credential. */
@@ -83,7 +87,7 @@ export class BlobStore implements RingStore {
       return { text: await textOf(readableStreamBody), version: etag }
     } catch (error) {
       if (hasCode(error, 'BlobNotFound')) return undefined
-      throw error
+      throw this.#explained(error)
     }
   }
 
@@ -98,8 +102,17 @@ export class BlobStore implements RingStore {
       return true
     } catch (error) {
       if (hasCode(error, 'ConditionNotMet', 'BlobAlreadyExists')) return false
-      throw error
+      throw this.#explained(error)
     }
+  }
+
+  /** The message of a server that rejects a signature does not say that it has ended. */
+  #explained(error: unknown): unknown {
+    if (!(error instanceof RestError) || error.statusCode !== 403) return error
+    if (this.#signedUntil === undefined || this.#signedUntil > new Date()) return error
+    const ended = `The signature in DATA_PROTECTION_BLOB_STORAGE_URI ended at ${this.#signedUntil.toISOString()}.`
+    error.message = `${ended} ${error.message}`
+    return error
   }
 }
 

@@ -18,11 +18,14 @@ import { startRelay, type Relay } from './relay.js'
 const ACCOUNT = 'devstoreaccount1'
 const ACCOUNT_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
 
+/** When a signature ends: after everything that uses it. A gateway that is started later cannot read its ring. */
+const NEVER = new Date('9999-12-31T23:59:59Z')
+
 /** A real blob server with a container of its own. */
 export interface Azurite {
   readonly container: ContainerClient
-  /** The URL of a blob with a signature that permits what a ring needs, or only to read it. */
-  blobUrl(name: string, permissions?: 'rcw' | 'r'): Promise<URL>
+  /** The URL of a blob with a signature that permits what a ring needs, or only to read it, until it ends. */
+  blobUrl(name: string, permissions?: 'rcw' | 'r', ends?: Date): Promise<URL>
   /** The way to it, which can be cut. */
   readonly relay: Relay
   dispose(): Promise<void>
@@ -43,7 +46,7 @@ export async function startAzurite(): Promise<Azurite> {
       container,
       relay,
       dispose,
-      blobUrl: (name, permissions = 'rcw') => signedUrl(container, name, permissions)
+      blobUrl: (name, permissions = 'rcw', ends = NEVER) => signedUrl(container, name, { permissions, ends })
     }
   } catch (error) {
     await dispose()
@@ -59,10 +62,14 @@ async function makeContainer(port: number): Promise<ContainerClient> {
   return container
 }
 
-async function signedUrl(container: ContainerClient, name: string, permissions: string): Promise<URL> {
+async function signedUrl(
+  container: ContainerClient,
+  name: string,
+  { permissions, ends }: { readonly permissions: string; readonly ends: Date }
+): Promise<URL> {
   const signed = await container.generateSasUrl({
     permissions: ContainerSASPermissions.parse(permissions),
-    expiresOn: new Date(Date.now() + 3_600_000)
+    expiresOn: ends
   })
   const url = new URL(signed)
   url.pathname += `/${name}`

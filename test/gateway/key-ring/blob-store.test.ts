@@ -80,6 +80,35 @@ describe('blob store of the key ring, on azurite', () => {
     expect(describeFailure(failure)).to.not.match(/sig=|sv=/)
   })
 
+  it('says of a signature that has ended when it ended, and serves without the ring', async () => {
+    const early = await start()
+    const ended = await BlobStore.at(await azurite.blobUrl(name, 'rcw', new Date('2026-01-02T03:04:05Z')))
+    const late = await startReplica({ store: ended })
+    replicas.push(late)
+    expect([await late.accepts(late), await late.accepts(early), await early.accepts(late)]).to.deep.equal([
+      true,
+      false,
+      false
+    ])
+    expect(late.lines[0]?.['msg']).to.match(/not to be had; a key of this process alone serves/)
+    const why =
+      /^403 AuthorizationFailure The signature in DATA_PROTECTION_BLOB_STORAGE_URI ended at 2026-01-02T03:04:05\.000Z\. /
+    const failures = [ended.read(), ended.write('one', undefined)]
+    for (const failure of failures) {
+      const described = describeFailure(await failure.catch((error: unknown) => error))
+      expect(described).to.match(why)
+      expect(described).to.not.match(/sig=|sv=/)
+    }
+    expect(late.lines[0]?.['troubles']).to.have.property('0').with.property('detail').that.matches(why)
+  })
+
+  it('says nothing of a signature that is good and does not permit what was tried', async () => {
+    const reader = await BlobStore.at(await azurite.blobUrl(name, 'r', new Date(Date.now() + 3_600_000)))
+    const failure: unknown = await reader.write('one', undefined).catch((error: unknown) => error)
+    expect(describeFailure(failure)).to.match(/^403 AuthorizationPermissionMismatch /)
+    expect(describeFailure(failure)).to.not.match(/ended/)
+  })
+
   it('serves on while the blob server is gone, and takes the ring up again when it is back', async () => {
     const early = await start()
     await azurite.relay.cut()
