@@ -97,9 +97,7 @@ export class Client {
   async insist(call: Call): Promise<Exchange> {
     for (let attempt = 1; ; attempt++) {
       const exchange = await this.send(call)
-      const status = exchange.answer?.status ?? 0
-      const isFinal = status >= 200 && status < 500 && status !== 409 && status !== 429
-      if (isFinal || attempt === MOST_ATTEMPTS) return exchange
+      if (isFinal(exchange.answer) || attempt === MOST_ATTEMPTS) return exchange
       await delay(BETWEEN_ATTEMPTS_MS)
     }
   }
@@ -134,6 +132,13 @@ export class Client {
   end(): void {
     for (const agent of this.#agents) agent.destroy()
   }
+}
+
+/** Whether the same request, sent again, is answered the same. A conflict with another row is; a key whose first request runs is not. */
+function isFinal(answer: Answer | undefined): boolean {
+  const { status = 0, body = '' } = answer ?? {}
+  if (status === 409) return !body.includes('"idempotency.in-flight"')
+  return status >= 200 && status < 500 && status !== 429
 }
 
 /** The answer if it arrived whole, else why not. */

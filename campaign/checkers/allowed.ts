@@ -1,5 +1,6 @@
 import type { Exchange } from '../history.js'
 import { pathOf } from './chains.js'
+import { jsonOf, objectOf } from './json.js'
 
 /** The codes of problem documents that well-formed requests may get, by status. */
 const CODES: Readonly<Record<number, readonly string[]>> = {
@@ -57,12 +58,10 @@ export function* faultsOf(exchange: Exchange): Generator<string> {
   if (status >= 400) {
     if (first === 'auth' && status === 401 && body === '{"error":"no_session"}') return
     yield* faultsOfProblem(exchange)
-  } else if (
-    status !== 204 &&
-    request.method !== 'GET' &&
-    headers['content-type']?.startsWith('application/json') !== true
-  ) {
-    yield `is of the type ${headers['content-type']}`
+  } else if (status !== 204) {
+    const isJson = headers['content-type']?.startsWith('application/json') === true
+    if (request.method !== 'GET' && !isJson) yield `is of the type ${headers['content-type']}`
+    else if (isJson && jsonOf(exchange) === undefined) yield `has a body that is no JSON: ${body.slice(0, 200)}`
   }
 }
 
@@ -76,19 +75,18 @@ function allowedOf({ account, request }: Exchange): readonly number[] {
   return [...(DONE[method] ?? []), ...rejections, ...(account === undefined ? [401] : []), 502, 503, 504]
 }
 
-function* faultsOfProblem({ id, request, answer }: Exchange): Generator<string> {
+function* faultsOfProblem(exchange: Exchange): Generator<string> {
+  const { id, request, answer } = exchange
   const { status = 0, headers = {}, body = '' } = answer ?? {}
   if (headers['content-type']?.startsWith('application/problem+json') !== true) {
     yield `is ${status} of the type ${headers['content-type']}`
     return
   }
-  let problem: Readonly<Record<string, unknown>>
-  try {
-    problem = JSON.parse(body) as Readonly<Record<string, unknown>>
-  } catch {
+  if (jsonOf(exchange) === undefined) {
     yield `is a problem document that is no JSON: ${body.slice(0, 200)}`
     return
   }
+  const problem = objectOf(exchange)
   const code = String(problem['code'])
   const isAuth = request.target.startsWith('/auth/')
   if (!isAuth && CODES[status]?.includes(code) !== true)

@@ -1,6 +1,7 @@
 import type { Exchange } from '../history.js'
 import { type Exported, isBeyond } from './exported.js'
 import { pathOf } from './chains.js'
+import { objectsOf } from './json.js'
 
 /** Rows that came by one request: all of them between its first attempt and its first answer. */
 interface Birth {
@@ -30,7 +31,7 @@ export class Births {
       return
     }
     this.#sent.delete(unit)
-    const rows = [JSON.parse(answer.body)].flat() as readonly { readonly id: number; readonly name: string }[]
+    const rows = objectsOf(exchange).map(({ id, name }) => ({ id: Number(id), name: String(name) }))
     const birth: Birth = { sentAt: first, endedAt, ids: rows.map(({ id }) => id) }
     for (const { id, name } of rows) {
       if (this.#byId.has(id)) continue

@@ -1,4 +1,5 @@
 import type { Exchange } from '../history.js'
+import { objectOf, objectsOf } from './json.js'
 
 /** Resources with rows that count their updates, and the member that holds the count. */
 export const COUNTERS: Readonly<Record<string, string>> = { venues: 'capacity', 'stock-items': 'onHand' }
@@ -84,9 +85,10 @@ export class Chains {
     return floors[low - 1]?.value ?? 0
   }
 
-  #begin({ request, answer, endedAt }: Exchange, sentAt: number): Chain | undefined {
+  #begin(exchange: Exchange, sentAt: number): Chain | undefined {
+    const { request, endedAt } = exchange
     const [resource = ''] = request.target.slice(1).split('/')
-    const { id, name = '' } = JSON.parse(answer?.body ?? '{}') as { readonly id: unknown; readonly name?: unknown }
+    const { id, name = '' } = objectOf(exchange)
     const row = `${resource}/${String(id)}`
     if (this.rows.has(row)) return undefined
     const born = { sentAt, endedAt }
@@ -179,9 +181,7 @@ function* readRows(exchange: Exchange): Generator<Shown> {
     }
     return
   }
-  const body = JSON.parse(answer.body) as Record<string, unknown> | Record<string, unknown>[]
-  const items = Array.isArray(body) ? body : second === 'lookup' ? (body['items'] as Record<string, unknown>[]) : [body]
-  for (const item of items) {
+  for (const item of objectsOf(exchange)) {
     const row = `${resource}/${String(item['id'])}`
     if (second === 'lookup') {
       const count = /#(\d+)$/.exec(String(item['name']))?.[1]

@@ -1,6 +1,7 @@
 import type { Exchange } from '../history.js'
 import { csvOf, pathOf } from './chains.js'
 import type { Checker, Verdict, Violation } from './checker.js'
+import { objectsOf } from './json.js'
 
 /** The customer numbers of the accounts that own rows. Accounts that are not here own none, and may see none. */
 const NUMBERS: Readonly<Record<string, string>> = { 'ada@example.com': '1', 'ben@example.com': '2' }
@@ -72,8 +73,7 @@ export class OwnRowsOnly implements Checker {
 function lookedUp(exchange: Exchange): string[] {
   const [resource, second] = pathOf(exchange)
   if (second !== 'lookup' || exchange.answer?.status !== 200) return []
-  const { items } = JSON.parse(exchange.answer.body) as { readonly items: readonly { readonly id: unknown }[] }
-  return items.map(({ id }) => `/${resource}/${String(id)}`)
+  return objectsOf(exchange).map(({ id }) => `/${resource}/${String(id)}`)
 }
 
 /** The owners that an answer names, by their numbers. */

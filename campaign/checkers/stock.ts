@@ -2,6 +2,7 @@ import type { Exchange } from '../history.js'
 import { auditOf } from './audit.js'
 import { pathOf } from './chains.js'
 import type { Checker, Rows, Verdict, Violation } from './checker.js'
+import { objectOf } from './json.js'
 
 interface Adjustment {
   readonly variantId: string
@@ -57,7 +58,7 @@ export class StockAddsUp implements Checker {
     if (resource === 'orders' && status === 201) this.#orders++
     if (resource === 'orders' && action === 'cancel' && status === 200) this.#cancelled.set(rowId, id)
     if (resource === 'shopping-carts' && status === 201) {
-      const { id: cart } = JSON.parse(answer?.body ?? '{}') as { readonly id?: unknown }
+      const { id: cart } = objectOf(exchange)
       if (!this.#carts.has(String(cart))) this.#carts.set(String(cart), {})
     }
     const cart = this.#carts.get(rowId)
@@ -185,11 +186,15 @@ export class StockAddsUp implements Checker {
   #addUp(exchange: Exchange): void {
     const { id, answer } = exchange
     if (pathOf(exchange)[0] !== 'orders' || answer?.status !== 200) return
-    const { total, lines } = JSON.parse(answer.body) as { readonly total: string; readonly lines?: readonly Line[] }
-    if (lines === undefined) return
+    const { total, lines } = objectOf(exchange)
+    if (!Array.isArray(lines)) return
     this.#totals++
-    const sum = lines.reduce((before, line) => before + BigInt(line.quantity) * cents(line.unitPrice), 0n)
-    if (sum !== cents(total)) this.#violate(`${id} shows an order of ${total} whose lines come to ${sum} cents.`, id)
+    const sum = (lines as readonly Line[]).reduce(
+      (before, line) => before + BigInt(line.quantity) * cents(line.unitPrice),
+      0n
+    )
+    if (sum !== cents(total))
+      this.#violate(`${id} shows an order of ${String(total)} whose lines come to ${sum} cents.`, id)
   }
 
   #violate(what: string, ...exchanges: readonly string[]): void {

@@ -40,7 +40,8 @@ export async function violationsOf(
   return violations.map(({ what }) => what)
 }
 
-function exchangeOf(written: Written, n: number): Exchange {
+/** The n-th exchange of a history, as a checker sees it. */
+export function exchangeOf(written: Written, n: number): Exchange {
   const { call, status, answer, got, body, account } = written
   const [method = 'GET', target = '/'] = call.split(' ')
   const id = written.id ?? `r-${n + 1}`
