@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type { Report } from './report.js'
 import type { FileToRun, TestMessage } from './test-process.js'
 
-/** Files at a time that use the processors. Beside them runs one that waits. */
-const BUSY_FILES = 2
+/** Files at a time that use the processors, one more than there are: each waits for a part of its time. Beside them runs one that waits. */
+const BUSY_FILES = 3
 /** For what a test file started, and left, to stop by itself: a private MariaDB writes its pages first. */
 const STOP_MS = 15_000
 const SHOWN_LINES = 40
@@ -23,7 +23,7 @@ export interface TestFile {
 }
 
 /**
- * Runs test files, two at a time and beside them one that waits, each in a process that no other file shares at the same
+ * Runs test files, three at a time and beside them one that waits, each in a process that no other file shares at the same
  * time. They begin in the order of `files`. A skipped test is a failed one. Resolves when all have ended, or, after the
  * signal has aborted, when no process is left.
  */

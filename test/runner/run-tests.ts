@@ -72,8 +72,17 @@ const LONGEST: ReadonlySet<string> = new Set([
   'test/package/pack-and-install.test.ts'
 ])
 
-/** They use the processors for less than a third of their time. */
-const WAITING: ReadonlySet<string> = new Set(['test/gateway/server/connections.test.ts', 'test/library/outbox.test.ts'])
+/** They use a processor for less than half of their time. */
+const WAITING: ReadonlySet<string> = new Set([
+  'test/api/sessions/outside-keys.test.ts',
+  'test/api/writes/in-flight.test.ts',
+  'test/campaign/campaign.test.ts',
+  'test/campaign/commands.test.ts',
+  'test/data-service/sql/write/lost-connections.test.ts',
+  'test/gateway/server/connections.test.ts',
+  'test/library/outbox.test.ts',
+  'test/soak/galera.test.ts'
+])
 
 /** The compiled test files whose path holds one of the filters; all without filters. A filter may be a source's path. */
 function testFiles(filters: readonly string[]): TestFile[] {
