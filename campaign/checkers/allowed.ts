@@ -1,6 +1,7 @@
 import type { Exchange } from '../history.js'
 import { pathOf } from './chains.js'
-import { jsonOf, objectOf } from './json.js'
+import { isObject, jsonOf } from './json.js'
+import { faultsOfShape } from './shapes.js'
 
 /** The codes of problem documents that well-formed requests may get, by status. */
 const CODES: Readonly<Record<number, readonly string[]>> = {
@@ -15,6 +16,9 @@ const CODES: Readonly<Record<number, readonly string[]>> = {
   503: ['upstream.unavailable'],
   504: ['upstream.timeout']
 }
+
+/** What a conflict says of its cause, which is nothing: section 5, Conflicts. */
+const OF_CONFLICTS = 'A data conflict occurred. Please retry or contact support.'
 
 /** The rejections that a request of the workloads may get, which are all well-formed, by method. */
 const REJECTIONS: Readonly<Record<string, readonly number[]>> = {
@@ -32,17 +36,35 @@ const DONE: Readonly<Record<string, readonly number[]>> = {
   DELETE: [204]
 }
 
+type Secret = readonly [what: string, pattern: RegExp]
+
 /** What no answer may hold, whoever asks. */
-const SECRETS: readonly (readonly [what: string, pattern: RegExp])[] = [
+const SECRETS: readonly Secret[] = [
   ['a token', /\beyJ[\w-]{8,}\.[\w-]{8,}\./],
   ['SQL', /\b(?:SELECT\s.+\sFROM|INSERT\s+INTO|UPDATE\s\S+\sSET|DELETE\s+FROM|SQLITE_[A-Z]+|ER_[A-Z_]+)\b/],
   ['a stack', /\n\s+at\s|\bat \S+ \(\S+:\d+:\d+\)|\.[jt]s:\d+:\d+/],
   ['an address of a part of the system', /\b(?:ECONN[A-Z]+|EPIPE|ETIMEDOUT)\b/]
 ]
 
+/** What no sentence of a problem document may hold. Rows may: their texts are what somebody has written. */
+const SECRETS_OF_PROBLEMS: readonly Secret[] = [
+  [
+    'words of a database',
+    /Duplicate entry|constraint|Lock wait|Deadlock|restarting transaction|Unknown (?:column|table|database|error)|doesn't exist|no such (?:table|column)|database is locked|disk (?:I\/O|is full)|table is full|Data too long|Out of range|Truncated|Too many connections|Access denied|read-only|gone away|Lost connection|max_statement_time|wsrep|SQLSTATE|\berrno\b|\bsyntax\b/i
+  ],
+  ['the name of a program', /\b(?:mysqld?|mysql2|mariadb|sqlite|innodb|galera|sequelize|grpc|fastify|node_modules)\b/i],
+  ['the name of a table or column', /\b[a-z]+(?:_[a-z]+)+\b|`[^`]+`/],
+  ['an error of a programming language', /\b(?:\w*Error:|undefined\b|is not a function|null pointer)/],
+  ['a state of gRPC', /\b(?:UNAVAILABLE|DEADLINE_EXCEEDED|INTERNAL|RESOURCE_EXHAUSTED|FAILED_PRECONDITION|ABORTED)\b/],
+  [
+    'an address of a part of the system',
+    /\b(?:\d{1,3}\.){3}\d{1,3}\b|\blocalhost\b|\b[\w.-]+:\d{4,5}\b|\/(?:tmp|var|root|home)\//
+  ]
+]
+
 /** What is wrong with an answer; each completes `The answer to r-1 …`. */
 export function* faultsOf(exchange: Exchange): Generator<string> {
-  const { id, request, answer } = exchange
+  const { id, answer } = exchange
   if (answer === undefined) return
   const { status, headers, body } = answer
   const [first] = pathOf(exchange)
@@ -50,19 +72,16 @@ export function* faultsOf(exchange: Exchange): Generator<string> {
   if (first !== 'auth') {
     if (!allowedOf(exchange).includes(status))
       yield `is ${status}, which nothing about the request explains: ${body.slice(0, 300)}`
-    const text = `${JSON.stringify(headers)}\n${body}`
-    for (const [what, pattern] of SECRETS) if (pattern.test(text)) yield `holds ${what}: ${pattern.exec(text)?.[0]}`
+    yield* held(`${JSON.stringify(headers)}\n${body}`, SECRETS)
   } else if (status >= 400) {
-    for (const [what, pattern] of SECRETS) if (pattern.test(body)) yield `holds ${what}: ${pattern.exec(body)?.[0]}`
+    yield* held(body, SECRETS)
   }
-  if (status >= 400) {
-    if (first === 'auth' && status === 401 && body === '{"error":"no_session"}') return
-    yield* faultsOfProblem(exchange)
-  } else if (status !== 204) {
-    const isJson = headers['content-type']?.startsWith('application/json') === true
-    if (request.method !== 'GET' && !isJson) yield `is of the type ${headers['content-type']}`
-    else if (isJson && jsonOf(exchange) === undefined) yield `has a body that is no JSON: ${body.slice(0, 200)}`
-  }
+  if (status < 400) yield* faultsOfShape(exchange)
+  else if (first !== 'auth' || status !== 401 || body !== '{"error":"no_session"}') yield* faultsOfProblem(exchange)
+}
+
+function* held(text: string, secrets: readonly Secret[]): Generator<string> {
+  for (const [what, pattern] of secrets) if (pattern.test(text)) yield `holds ${what}: ${pattern.exec(text)?.[0]}`
 }
 
 function allowedOf({ account, request }: Exchange): readonly number[] {
@@ -82,18 +101,37 @@ function* faultsOfProblem(exchange: Exchange): Generator<string> {
     yield `is ${status} of the type ${headers['content-type']}`
     return
   }
-  if (jsonOf(exchange) === undefined) {
-    yield `is a problem document that is no JSON: ${body.slice(0, 200)}`
+  const problem = jsonOf(exchange)
+  if (!isObject(problem)) {
+    yield `is a problem document that is no JSON object: ${body.slice(0, 200)}`
     return
   }
-  const problem = objectOf(exchange)
-  const code = String(problem['code'])
-  const isAuth = request.target.startsWith('/auth/')
-  if (!isAuth && CODES[status]?.includes(code) !== true)
-    yield `is ${status} with the code ${code}: ${body.slice(0, 300)}`
+  const { code, title, detail, type, errors = [] } = problem
+  const segments = pathOf(exchange)
+  const isAuth = segments[0] === 'auth'
+  if (!isAuth && CODES[status]?.includes(String(code)) !== true)
+    yield `is ${status} with the code ${String(code)}: ${body.slice(0, 300)}`
   if (problem['status'] !== status) yield `is ${status} and says ${String(problem['status'])}`
   if (problem['requestId'] !== id) yield `names the request ${String(problem['requestId'])}`
   if (problem['instance'] !== request.target.split('?', 1)[0]) yield `names the path ${String(problem['instance'])}`
-  if (!String(problem['type']).endsWith(`/problems/${code}`)) yield `has the type ${String(problem['type'])}`
-  if (status === 503 && headers['retry-after'] === undefined) yield 'is 503 without Retry-After'
+  if (
+    typeof type !== 'string' ||
+    !/^https?:\/\/.+\/problems\/[\w.-]+$/.test(type) ||
+    !type.endsWith(`/problems/${String(code)}`)
+  )
+    yield `has the type ${String(type)}`
+  for (const [name, value] of Object.entries({ title, detail })) {
+    if (typeof value !== 'string' || value === '') yield `has the ${name} ${JSON.stringify(value)}`
+  }
+  if (!Array.isArray(errors)) yield `has the errors ${JSON.stringify(errors)}`
+  yield* held([title, detail, JSON.stringify(errors)].join('\n'), SECRETS_OF_PROBLEMS)
+  // An action builds conflicts of its own, with a sentence of its own.
+  const isOfAction = request.method === 'PUT' && segments.length > 2
+  if (code === 'conflict' && !isOfAction && detail !== OF_CONFLICTS) yield `says of a conflict: ${String(detail)}`
+  const isLater = status === 503 || code === 'idempotency.in-flight' || code === 'quota-exceeded'
+  if (isLater && !/^\d+$/.test(headers['retry-after'] ?? '')) yield `is ${status} without Retry-After in seconds`
+  const challenge = headers['www-authenticate'] ?? ''
+  if (!isAuth && status === 401 && !/^Bearer(?: |$)/.test(challenge)) yield 'is 401 without a challenge for Bearer'
+  if (!isAuth && headers['cache-control'] !== 'no-store') yield `has the Cache-Control ${headers['cache-control']}`
+  if (headers['etag'] !== undefined) yield `is ${status} with the ETag ${headers['etag']}`
 }

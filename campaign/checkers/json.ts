@@ -30,7 +30,8 @@ export function objectsOf(exchange: Exchange): readonly JsonObject[] {
   return [items].flat().filter(isObject)
 }
 
-function isObject(value: unknown): value is JsonObject {
+/** Of JSON: neither null nor an array. */
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -65,7 +65,13 @@ export function exchangeOf(written: Written, n: number): Exchange {
       : {
           answer: {
             status,
-            headers: { 'x-request-id': id, 'content-type': 'application/json; charset=utf-8', ...got },
+            headers: {
+              'x-request-id': id,
+              'content-type': 'application/json; charset=utf-8',
+              'cache-control': 'no-store',
+              'api-supported-versions': '1.0',
+              ...got
+            },
             body: typeof answer === 'string' ? answer : answer === undefined ? '' : JSON.stringify(answer)
           }
         })
