@@ -111,12 +111,13 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
     const isWhole = await Promise.race([breakThings(plan, { goesOn, now, history, watch }), failureOf(working)])
     if (isWhole) await delay(Math.max(0, end - now()))
     over.abort()
-    recovery = await Promise.all(site.urls.map((_, n) => recoveryOf(n, clientOf(`recovery-${n}`, 'recovery'), site)))
-    for (const { gateway, ...answered } of recovery) {
-      for (const [what, took] of Object.entries(answered)) {
-        if (took === undefined) watch.report(`gateway-${gateway} did not recover: ${what}`)
-      }
-    }
+    const recovered = await Promise.all(
+      site.urls.map((_, n) => recoveryOf(n, clientOf(`recovery-${n}`, 'recovery'), site))
+    )
+    recovery = recovered.map((one) => one.recovery)
+    const missing = recovered.flatMap(({ findings }) => findings)
+    for (const finding of missing) watch.report(finding)
+    if (missing.length > 0) watch.reportWarnings()
     await Promise.all(working)
     for (const member of members) {
       const used = await member.memory()

@@ -15,28 +15,48 @@ export async function visit({ urls }: Site, over: AbortSignal): Promise<void> {
     await fetch(`${one}/`, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(GIVES_UP_AFTER_MS) })
       .then((answer) => answer.arrayBuffer())
       .catch(() => undefined)
-    await isFormAccepted(one, other)
+    await postForm(one, other)
     await delay(PAUSE_MS)
   }
 }
 
-/** Whether a form with the antiforgery token of one gateway reaches the renderer through another. */
-export async function isFormAccepted(from: string, to: string): Promise<boolean> {
+/** What came of an attempt. */
+export interface Attempt {
+  /** What came instead of the answer that there must be; undefined: that answer came. */
+  readonly instead: string | undefined
+}
+
+/** Posts a form with the antiforgery token of one gateway through another, whence it must reach the renderer. Never rejects. */
+export async function postForm(from: string, to: string): Promise<Attempt> {
   const signal = AbortSignal.timeout(GIVES_UP_AFTER_MS)
+  let asked = 'the token'
   try {
     const handed = await fetch(`${from}/auth/antiforgery`, { signal })
     const [cookie = ''] = handed.headers.getSetCookie().map((one) => one.split(';')[0])
-    const { token } = (await handed.json()) as { readonly token?: string } // Else the form is rejected.
+    const text = await handed.text()
+    if (handed.status !== 200) return { instead: `${asked}: ${described(handed.status, text)}` }
+    const { token } = JSON.parse(text) as { readonly token?: string } // Else the form is rejected.
+    asked = 'the form'
     const answer = await fetch(`${to}/cart`, {
       method: 'POST',
       headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
       body: `product=1&_csrf=${token}`,
       signal
     })
-    return (await answer.text()) === PAGE
-  } catch {
-    return false
+    const page = await answer.text()
+    return { instead: page === PAGE ? undefined : `${asked}: ${described(answer.status, page)}` }
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? `, ${error.cause.message}` : ''
+    return { instead: `${asked}: ${String(error)}${cause}` }
   }
+}
+
+/** Characters of an answer that a finding has. A problem document is shorter. */
+const LONGEST_BODY = 400
+
+/** `403 {"type":…}`. */
+export function described(status: number, body: string): string {
+  return `${status} ${body.slice(0, LONGEST_BODY)}`
 }
 
 /** What the renderer of the campaign answers everybody. */

@@ -1,25 +1,33 @@
 import type { LogEntry } from '../test/stack/service-process.js'
 import type { Member } from './member.js'
 
-/** Levels of pino. */
-const ERROR = 50
-const FATAL = 60
+/** The levels that a log line names, of those that are looked at, the worst last. */
+const LEVELS: readonly unknown[] = ['warn', 'error', 'fatal']
+const WARN = LEVELS.indexOf('warn')
+const ERROR = LEVELS.indexOf('error')
+const FATAL = LEVELS.indexOf('fatal')
 /** What the log says of a failure that no code has foreseen. */
 const UNFORESEEN = /unforeseen/
 /** Milliseconds after the last mend until nothing may be logged as an error. */
 const SETTLES_MS = 5000
 const LOOKS_EVERY_MS = 500
+/** How many kinds of warnings of a process are kept. */
+const WARNINGS = 4
+
+type Watched = Pick<Member, 'name' | 'takeLogs' | 'takeEnds'>
 
 /** Looks at the processes of the system while it is tried: whether one ends by itself, and what they log. */
 export class Watch {
-  readonly #members: readonly Member[]
+  readonly #members: readonly Watched[]
   readonly #timer: NodeJS.Timeout
   readonly #findings: string[] = []
   readonly #unforeseen = new Map<string, { count: number; readonly first: LogEntry }>()
+  /** Of each process, the newest warning or error of each kind, the newest last. */
+  readonly #warnings = new Map<string, readonly LogEntry[]>()
   #broken = 0
   #mendedAt = -Infinity
 
-  constructor(members: readonly Member[]) {
+  constructor(members: readonly Watched[]) {
     this.#members = members
     this.#timer = setInterval(() => this.look(), LOOKS_EVERY_MS)
   }
@@ -47,6 +55,13 @@ export class Watch {
     this.#findings.push(finding)
   }
 
+  /** Reports what each process warned of last, which says why something did not recover. */
+  reportWarnings(): void {
+    this.look()
+    for (const [name, entries] of this.#warnings)
+      this.report(`${name} warned last: ${entries.map((one) => JSON.stringify(one)).join(', ')}`)
+  }
+
   look(): void {
     const isQuiet = this.#broken === 0 && performance.now() - this.#mendedAt > SETTLES_MS
     for (const member of this.#members) {
@@ -61,7 +76,11 @@ export class Watch {
   }
 
   #see(name: string, entry: LogEntry, isQuiet: boolean): void {
-    const level = Number(entry['level'] ?? 0)
+    const level = LEVELS.indexOf(entry['level'])
+    if (level >= WARN) {
+      const others = (this.#warnings.get(name) ?? []).filter(({ msg }) => msg !== entry['msg'])
+      this.#warnings.set(name, [...others, entry].slice(-WARNINGS))
+    }
     if (level >= FATAL || (level >= ERROR && isQuiet)) {
       this.report(`${name} logged ${isQuiet ? 'while nothing was broken' : 'what is fatal'}: ${JSON.stringify(entry)}`)
     } else if (level >= ERROR && UNFORESEEN.test(String(entry['msg']))) {
