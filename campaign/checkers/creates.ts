@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Exchange } from '../history.js'
+import type { Exchange, Injury } from '../history.js'
 import type { Checker, Rows, Verdict, Violation } from './checker.js'
+import { CreatedRows, isCreate } from './created-rows.js'
 
 /** The first answer under a key: digests of the body that was sent, and of the answer. */
 interface First {
@@ -17,33 +18,54 @@ interface Wanted {
   outcome: 'done' | 'rejected' | 'unknown'
 }
 
-/** Writes with an Idempotency-Key, and speakers, each with a name that no other has. */
+type Row = Readonly<Record<string, unknown>>
+
+/** An answer which says that the first request of a key is still under way. */
+interface Held {
+  readonly id: string
+  readonly sentAt: number
+  readonly endedAt: number
+}
+
+/** Milliseconds after something is mended for which a key may still be held by what was broken. */
+const AFTERMATH_MS = 10_000
+
+/** Creates and deletes of all workloads, writes with an Idempotency-Key, and speakers, each with a name that no other has. */
 export class CreatedOnce implements Checker {
   readonly title = 'Created once'
   readonly contract = '5. Writes'
   readonly how =
-    '`creates` and `exports` create rows and batches of rows under a key, and send what has no answer again through other gateways. Some is sent once more after its answer, by another caller or with another body under the same key. In the end all names are counted in the table.'
+    '`creates` and `exports` create rows and batches of rows under a key, and send what has no answer again through other gateways. Some is sent once more after its answer, with its members in another order, by another caller or with another body under the same key. In the end the rows of all workloads that create or delete some, and the orders of carts, are looked for one by one in the audit trail and in their tables; the names of speakers are counted.'
   readonly isOfWrites = true
   readonly promise =
-    'Every acknowledged create exists once, none exists twice for one key, a replay answers what the first answer said, and a key is worth nothing to another caller or with another body.'
+    'Every acknowledged create exists once, and each row was asked for; none exists twice for one key, a batch is there whole or not at all, and what is gone was deleted by request; a replay answers what the first answer said, and a key is worth nothing to another caller or with another body.'
   /** What one caller has sent under one key; undefined while nobody has answered it. */
   readonly #keys = new Map<string, First | undefined>()
   readonly #wanted = new Map<string, Wanted>()
+  readonly #rows = new CreatedRows()
+  readonly #held: Held[] = []
+  readonly #injuries: Injury[] = []
   readonly #violations: Violation[] = []
-  #acknowledged = 0
+  #actions = 0
   #replays = 0
 
   see(exchange: Exchange): void {
     const { id, account = '', request, answer, sentAt, endedAt } = exchange
+    this.#rows.see(exchange)
+    if (isCreate(exchange) && answer?.status === 201) {
+      for (const fault of faultsOfAnswer(exchange)) this.#violate(`${id} ${fault}.`, id)
+    }
     const key = request.headers['idempotency-key']
     if (key === undefined) return
+    if (answer?.status === 409 && answer.body.includes('"idempotency.in-flight"'))
+      this.#held.push({ id, sentAt, endedAt })
     if (request.target.startsWith('/speakers')) this.#want(exchange)
     const unit = `${account} ${request.method} ${request.target} ${key}`
     const isRetry = this.#keys.has(unit)
     const first = this.#keys.get(unit)
     if (!isRetry) this.#keys.set(unit, undefined)
     if (answer === undefined || answer.status >= 500 || answer.status === 429 || answer.status === 409) return
-    const body = digest(request.body ?? '')
+    const body = digest(inOneOrder(request.body ?? 'null'))
     const isReplay = answer.headers['idempotent-replayed'] !== undefined
     const isDone = answer.status < 300
     if (isReplay && (!isDone || !isRetry))
@@ -53,7 +75,7 @@ export class CreatedOnce implements Checker {
       if (isReused && !isRetry) this.#violate(`${id} is told that its key was used before, which it was not.`, id)
       if (!isDone) return
       this.#keys.set(unit, { id, body, answer: answerOf(exchange), endedAt })
-      this.#acknowledged++
+      if (request.method !== 'POST') this.#actions++
       return
     }
     // Of two that were under way at the same time, either may be called the first.
@@ -74,7 +96,18 @@ export class CreatedOnce implements Checker {
     }
   }
 
+  hurt(injury: Injury): void {
+    this.#injuries.push(injury)
+  }
+
   async judge(rows: Rows): Promise<Verdict> {
+    for (const { id, sentAt, endedAt } of this.#held) {
+      const isOfInjury = this.#injuries.some(
+        ({ from, until = Infinity }) => from <= endedAt && sentAt <= until + AFTERMATH_MS
+      )
+      if (!isOfInjury) this.#violate(`${id} is told that its key is in flight, while nothing was broken.`, id)
+    }
+    for await (const violation of this.#rows.faults(rows)) this.#violations.push(violation)
     const stored = new Map<string, number>()
     const batches = new Map<string, Set<boolean>>()
     const found = await rows(
@@ -94,8 +127,12 @@ export class CreatedOnce implements Checker {
     for (const [batch, there] of batches) {
       if (there.size > 1) this.#violate(`Some rows of the batch of ${batch} exist, and some do not.`, batch)
     }
-    const tried = this.#acknowledged + this.#replays
-    return { tried, of: 'acknowledged writes with a key, and retries of them', violations: this.#violations }
+    const tried = this.#rows.acknowledged + this.#actions + this.#replays
+    return {
+      tried,
+      of: 'acknowledged creates, deletes and actions with a key, and retries of them',
+      violations: this.#violations
+    }
   }
 
   #want({ id, request, answer }: Exchange): void {
@@ -117,10 +154,47 @@ export class CreatedOnce implements Checker {
   }
 }
 
+/** What is wrong with a create's answer of 201; each completes `r-1 …`. */
+function* faultsOfAnswer({ request, answer }: Exchange): Generator<string> {
+  const [sent, shown] = [JSON.parse(request.body ?? 'null'), JSON.parse(answer?.body ?? 'null')] as readonly unknown[]
+  if (Array.isArray(sent)) {
+    if (!Array.isArray(shown) || shown.length !== sent.length) {
+      yield `asked for ${sent.length} rows and is not answered with as many`
+      return
+    }
+  } else {
+    const { id, rowVersion } = shown as Row
+    const { location = '', etag } = answer?.headers ?? {}
+    if (!URL.canParse(location) || new URL(location).pathname !== `${request.target}/${String(id)}`)
+      yield `has created a row with the id ${String(id)} and has the Location ${JSON.stringify(location)}`
+    if (etag !== `W/"${String(rowVersion)}"`)
+      yield `has created the version ${String(rowVersion)} and has the ETag ${String(etag)}`
+  }
+  const rows = [shown].flat() as readonly Row[]
+  for (const [n, members] of ([sent].flat() as readonly Row[]).entries()) {
+    for (const [name, value] of Object.entries(members)) {
+      // Children are shown where they are asked for.
+      if (typeof value === 'object' && value !== null) continue
+      if (String(rows[n]?.[name]) === String(value)) continue
+      yield `has sent ${name} ${String(value)} and is shown ${String(rows[n]?.[name])}`
+      return
+    }
+  }
+}
+
+/** A JSON text with the members of each object in one order: two that are equal by value are the same text. */
+function inOneOrder(text: string): string {
+  return JSON.stringify(JSON.parse(text), (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value
+  )
+}
+
 /** The parts of an answer that a replay repeats. */
 function answerOf({ answer }: Exchange): string {
   const location = answer?.headers['location']
-  const path = location === undefined ? '' : new URL(location).pathname
+  const path = location !== undefined && URL.canParse(location) ? new URL(location).pathname : location
   return digest(JSON.stringify([answer?.status, answer?.body, path, answer?.headers['etag']]))
 }
 

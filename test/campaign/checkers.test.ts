@@ -1,11 +1,9 @@
 import { expect } from 'chai'
 import { AllowedAnswers } from '../../campaign/checkers/answers.js'
-import { CreatedOnce } from '../../campaign/checkers/creates.js'
 import { OneMoment } from '../../campaign/checkers/exports.js'
 import { OwnRowsOnly } from '../../campaign/checkers/owners.js'
 import { FreshReads } from '../../campaign/checkers/reads.js'
 import { SessionsEndOnce } from '../../campaign/checkers/sessions.js'
-import { StockAddsUp } from '../../campaign/checkers/stock.js'
 import { OneChain } from '../../campaign/checkers/versions.js'
 import { entry, violationsOf, type Written } from './written-history.js'
 
@@ -18,74 +16,6 @@ const replayed = { 'idempotent-replayed': 'true' }
 /** Version n of a row, and its tag. */
 const version = (n: number): string => Buffer.from([0, 0, 0, 0, 0, 0, 0, n]).toString('base64')
 const tag = (n: number): string => `W/"${version(n)}"`
-
-describe('checker of creates', () => {
-  const speaker = { id: 1, name: 'creates-0.1' }
-  const at = { location: 'http://gateway/speakers/1', etag: tag(1) }
-  const create: Written = {
-    account: CLERK,
-    call: 'POST /speakers',
-    headers: keyed,
-    body: { name: 'creates-0.1' },
-    status: 201,
-    answer: speaker,
-    got: at
-  }
-  const { status: _, ...lost } = create
-  const replay: Written = { ...create, got: { ...at, ...replayed } }
-  const reused: Written = { ...create, body: { name: 'creates-0.2' }, status: 422, answer: {}, got: {} }
-  const ofAnother: Written = {
-    ...create,
-    account: 'admin@example.com',
-    body: { name: 'creates-0.3' },
-    answer: { id: 3, name: 'creates-0.3' }
-  }
-  const left = (...names: readonly string[]) => ({ speakers: names.map((name) => ({ name, times: 1 })) })
-
-  it('accepts replays, a reused key, another caller and a lost answer', async () => {
-    const rows = left('creates-0.1', 'creates-0.3')
-    expect(await violationsOf(new CreatedOnce(), [create, replay, reused, ofAnother], rows)).to.deep.equal([])
-    expect(await violationsOf(new CreatedOnce(), [lost, replay, replay], left('creates-0.1'))).to.deep.equal([])
-    expect(await violationsOf(new CreatedOnce(), [create, { ...ofAnother, status: 503 }], left('creates-0.1'))).to.be
-      .empty
-  })
-
-  const bad: readonly (readonly [string, readonly Written[], readonly string[], RegExp])[] = [
-    ['a create that is gone', [create], [], /acknowledged and does not exist/],
-    ['a row that nobody asked for', [create], ['creates-0.1', 'creates-0.9'], /Nobody asked for creates-0.9/],
-    [
-      'a new key that is called used',
-      [create, { ...ofAnother, status: 422, answer: { code: 'idempotency.key.reused' }, got: {} }],
-      ['creates-0.1'],
-      /its key was used before/
-    ],
-    ['a rejected create that happened', [create, reused], ['creates-0.1', 'creates-0.2'], /was rejected and exists/],
-    ['a replay with another body', [create, { ...replay, answer: { id: 2 } }], ['creates-0.1'], /differs/],
-    [
-      'a replay with another tag',
-      [create, { ...replay, got: { ...at, ...replayed, etag: tag(2) } }],
-      ['creates-0.1'],
-      /differs/
-    ],
-    ['a replay that does not say so', [create, create], ['creates-0.1'], /done again/],
-    ['a first answer that says it is a replay', [replay], ['creates-0.1'], /of nothing/],
-    ['a retry that is rejected', [create, { ...replay, status: 422, got: {} }], ['creates-0.1'], /differs/],
-    ['a reused key that creates', [create, { ...reused, status: 201 }], ['creates-0.1', 'creates-0.2'], /another body/]
-  ]
-  for (const [what, history, names, expected] of bad) {
-    it(`finds ${what}`, async () => {
-      expect((await violationsOf(new CreatedOnce(), history, left(...names))).join()).to.match(expected)
-    })
-  }
-
-  it('finds a row that exists twice, and half a batch', async () => {
-    const twice = { speakers: [{ name: 'creates-0.1', times: 2 }] }
-    expect((await violationsOf(new CreatedOnce(), [create], twice)).join()).to.match(/exists 2 times/)
-    const batch = { ...lost, call: 'POST /speakers/batch', body: [{ name: 'creates-0.5' }, { name: 'creates-0.6' }] }
-    const found = await violationsOf(new CreatedOnce(), [create, batch], left('creates-0.1', 'creates-0.5'))
-    expect(found.join()).to.match(/Some rows of the batch/)
-  })
-})
 
 /** A venue that was created and updated once, by `r-3`. */
 const venue = (n: number) => ({ id: 7, name: `counters-0.1 #${n}`, capacity: n, rowVersion: version(n) })
@@ -397,106 +327,6 @@ describe('checker of owners', () => {
   for (const [what, written, expected] of bad) {
     it(`finds ${what}`, async () => {
       expect((await violationsOf(new OwnRowsOnly(), [create, written])).join('\n')).to.match(expected)
-    })
-  }
-})
-
-describe('checker of stock', () => {
-  const act = (call: string, body: object, more: Partial<Written> = {}): Written => ({
-    workload: 'stock',
-    call,
-    body,
-    status: 200,
-    answer: {},
-    ...more
-  })
-  const story = [
-    act('PUT /products/1/add-variant', { sku: 'stock-1', stock: 100 }),
-    act('PUT /products/1/adjust-variant-stock', { variantId: 3, delta: 7 }),
-    act('POST /orders', {}, { status: 201, answer: { id: 4 } }),
-    act('POST /shopping-carts', {}, { status: 201, answer: { id: 6 } }),
-    act('PUT /shopping-carts/6/checkout', {})
-  ]
-  const line = { id: 4, status: 'placed', total: '10.50', invoiced: '10.50', quantity: 2, unit_price: '5.25' }
-  const cart = { id: 6, order_number: 'O-1', order_id: 4, wanted: 2, ordered: 2 }
-  const good = {
-    ur_audit_entries: [entry('products/1', 'adjust-variant-stock', 'r-2')],
-    product_variants: [{ id: 3, sku: 'stock-1', stock: 105 }],
-    order_lines: [{ variant_id: 3, taken: 2 }],
-    orders: [line],
-    shopping_carts: [cart]
-  }
-
-  it('accepts what adds up', async () => {
-    expect(await violationsOf(new StockAddsUp(), story, good)).to.deep.equal([])
-  })
-
-  const cancel = act('PUT /orders/4/cancel', {})
-  const refused = act('PUT /products/1/adjust-variant-stock', { variantId: 3, delta: 7 }, { status: 412 })
-  const bad: readonly (readonly [string, readonly Written[], object, RegExp])[] = [
-    ['stock that is lost', story, { product_variants: [{ id: 3, sku: 'stock-1', stock: 104 }] }, /should be 105/],
-    ['an adjustment that did not happen', story, { ur_audit_entries: [] }, /has 0 audit entries/],
-    [
-      'an adjustment that happened twice',
-      story,
-      { ur_audit_entries: [...good.ur_audit_entries, ...good.ur_audit_entries] },
-      /has 2 audit/
-    ],
-    [
-      'a rejected one that happened',
-      [...story, refused],
-      { ur_audit_entries: [...good.ur_audit_entries, entry('products/1', 'adjust-variant-stock', 'r-6')] },
-      /was rejected/
-    ],
-    ['an order without lines', story, { orders: [{ ...line, quantity: null, unit_price: null }] }, /has no lines/],
-    [
-      'a cart that is checked out under two keys',
-      [...story, act('PUT /shopping-carts/6/checkout', {}, { headers: { 'idempotency-key': 'k-2' } })],
-      {},
-      /checked out by r-5, and again by r-6/
-    ],
-    [
-      'a second checkout that nobody was told of',
-      story,
-      {
-        ur_audit_entries: [
-          ...good.ur_audit_entries,
-          entry('shopping-carts/6', 'checkout', 'r-5'),
-          entry('shopping-carts/6', 'checkout', 'r-9')
-        ]
-      },
-      /2 audit entries of a checkout/
-    ],
-    ['an order of another sum', story, { orders: [{ ...line, total: '10.00' }] }, /its lines to 1050/],
-    ['an invoice of another sum', story, { orders: [{ ...line, invoiced: '9.99' }] }, /invoice of order 4/],
-    ['an order that is cancelled no more', [...story, cancel], {}, /was cancelled and is placed/],
-    ['a cancelled order that is gone', [...story, cancel], { orders: [] }, /is gone/],
-    ['a cart without its order', story, { shopping_carts: [{ ...cart, order_number: null }] }, /has no order/],
-    ['a cart whose order is another', story, { shopping_carts: [{ ...cart, ordered: 1 }] }, /has 2 pieces/],
-    [
-      'two carts of one order',
-      [...story, act('POST /shopping-carts', {}, { status: 201, answer: { id: 7 } })],
-      { shopping_carts: [cart, { ...cart, id: 7 }] },
-      /are one order/
-    ],
-    [
-      'a wrong sum that is shown',
-      [
-        ...story,
-        {
-          workload: 'stock',
-          call: 'GET /orders/4',
-          status: 200,
-          answer: { total: '1.00', lines: [{ quantity: 2, unitPrice: '5.25' }] }
-        }
-      ],
-      {},
-      /whose lines come to 1050/
-    ]
-  ]
-  for (const [what, history, tables, expected] of bad) {
-    it(`finds ${what}`, async () => {
-      expect((await violationsOf(new StockAddsUp(), history, { ...good, ...tables })).join('\n')).to.match(expected)
     })
   }
 })
