@@ -2,6 +2,7 @@ import type { Exchange } from '../history.js'
 import { auditOf } from './audit.js'
 import { pathOf } from './chains.js'
 import type { Rows, Violation } from './checker.js'
+import { objectsOf } from './json.js'
 
 /** What was asked for once, however often it was sent: under one key, or by one request without a key. */
 interface Unit {
@@ -163,9 +164,8 @@ function createdBy(exchange: Exchange): string | undefined {
 }
 
 /** The rows that an answer to a create shows. */
-function idsOf({ answer }: Exchange, resource: string): readonly string[] {
-  const rows = [JSON.parse(answer?.body ?? '[]')].flat() as readonly { readonly id?: unknown }[]
-  return rows.map(({ id }) => `${resource}/${String(id)}`)
+function idsOf(exchange: Exchange, resource: string): readonly string[] {
+  return objectsOf(exchange).map(({ id }) => `${resource}/${String(id)}`)
 }
 
 function resourceOf(row: string): string {

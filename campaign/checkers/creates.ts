@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Exchange, Injury } from '../history.js'
 import type { Checker, Rows, Verdict, Violation } from './checker.js'
 import { CreatedRows, isCreate } from './created-rows.js'
+import { type JsonObject, objectOf, objectsOf } from './json.js'
 
 /** The first answer under a key: digests of the body that was sent, and of the answer. */
 interface First {
@@ -17,8 +18,6 @@ interface Wanted {
   readonly batch: string
   outcome: 'done' | 'rejected' | 'unknown'
 }
-
-type Row = Readonly<Record<string, unknown>>
 
 /** An answer which says that the first request of a key is still under way. */
 interface Held {
@@ -155,28 +154,30 @@ export class CreatedOnce implements Checker {
 }
 
 /** What is wrong with a create's answer of 201; each completes `r-1 …`. */
-function* faultsOfAnswer({ request, answer }: Exchange): Generator<string> {
-  const [sent, shown] = [JSON.parse(request.body ?? 'null'), JSON.parse(answer?.body ?? 'null')] as readonly unknown[]
+function* faultsOfAnswer(exchange: Exchange): Generator<string> {
+  const { request, answer } = exchange
+  const sent: unknown = JSON.parse(request.body ?? 'null')
+  const shown = objectsOf(exchange)
   if (Array.isArray(sent)) {
-    if (!Array.isArray(shown) || shown.length !== sent.length) {
-      yield `asked for ${sent.length} rows and is not answered with as many`
+    if (shown.length !== sent.length) {
+      yield `asked for ${sent.length} rows and is answered with ${shown.length}`
       return
     }
   } else {
-    const { id, rowVersion } = shown as Row
+    const { id, rowVersion } = objectOf(exchange)
     const { location = '', etag } = answer?.headers ?? {}
     if (!URL.canParse(location) || new URL(location).pathname !== `${request.target}/${String(id)}`)
       yield `has created a row with the id ${String(id)} and has the Location ${JSON.stringify(location)}`
     if (etag !== `W/"${String(rowVersion)}"`)
       yield `has created the version ${String(rowVersion)} and has the ETag ${String(etag)}`
   }
-  const rows = [shown].flat() as readonly Row[]
-  for (const [n, members] of ([sent].flat() as readonly Row[]).entries()) {
+  for (const [n, members] of ([sent].flat() as readonly JsonObject[]).entries()) {
     for (const [name, value] of Object.entries(members)) {
       // Children are shown where they are asked for.
       if (typeof value === 'object' && value !== null) continue
-      if (String(rows[n]?.[name]) === String(value)) continue
-      yield `has sent ${name} ${String(value)} and is shown ${String(rows[n]?.[name])}`
+      const found = JSON.stringify(shown[n]?.[name])
+      if (found === JSON.stringify(value)) continue
+      yield `has sent ${name} ${String(value)} and is shown ${found}`
       return
     }
   }

@@ -3,6 +3,7 @@ import { auditOf } from './audit.js'
 import { pathOf } from './chains.js'
 import type { Checker, Rows, Verdict, Violation } from './checker.js'
 import { objectOf } from './json.js'
+import { cents, Orders, VARIANTS } from './orders.js'
 
 interface Adjustment {
   readonly variantId: string
@@ -22,22 +23,21 @@ export class StockAddsUp implements Checker {
   readonly title = 'Stock and money add up'
   readonly contract = '5. Writes'
   readonly how =
-    '`stock` adjusts what there is of variants, orders them, checks out carts and cancels orders. In the end stock, orders, invoices and carts are added up in the tables.'
+    '`stock` adjusts what there is of variants, orders them, checks out carts, and pays, cancels and deletes orders. In the end stock, orders, invoices and carts are added up in the tables, and each order and cart is compared with what was sent: its lines, their prices, and its state.'
   readonly isOfWrites = true
   readonly promise =
-    'What there is of a variant is what there was, and what was adjusted, less what the orders that stand have taken; orders and invoices come to the sum of their lines; a cart becomes one order.'
+    'What there is of a variant is what there was, and what was adjusted, less what the orders that stand have taken, and never less than nothing; an order has the lines that were sent and the state that it was brought to; orders and invoices come to the sum of their lines; a cart becomes one order.'
   readonly #violations: Violation[] = []
   /** By sku: what a variant began with. */
-  readonly #began = new Map<string, number>()
+  readonly #began = new Map<string, { readonly stock: number; readonly done: string | undefined }>()
   readonly #adjustments = new Map<string, Adjustment>()
-  /** Orders by path, with what their owner was told last. */
-  readonly #cancelled = new Map<string, string>()
+  readonly #orders = new Orders()
   readonly #carts = new Map<string, { checkedOut?: { readonly id: string; readonly by: string } }>()
-  #orders = 0
   #totals = 0
 
   see(exchange: Exchange): void {
     const { id, workload, request, answer } = exchange
+    this.#orders.see(exchange)
     if (workload !== 'stock' || request.body === undefined) {
       if (workload === 'stock') this.#addUp(exchange)
       return
@@ -45,7 +45,11 @@ export class StockAddsUp implements Checker {
     const [resource, rowId = '', action] = pathOf(exchange)
     const body = JSON.parse(request.body) as Readonly<Record<string, unknown>>
     const status = answer?.status ?? 0
-    if (action === 'add-variant') this.#began.set(String(body['sku']), Number(body['stock']))
+    if (action === 'add-variant') {
+      const sku = String(body['sku'])
+      const done = status === 200 ? id : this.#began.get(sku)?.done
+      this.#began.set(sku, { stock: Number(body['stock']), done })
+    }
     if (action === 'adjust-variant-stock') {
       this.#adjustments.set(id, {
         variantId: String(body['variantId']),
@@ -55,8 +59,6 @@ export class StockAddsUp implements Checker {
         isRejected: status >= 400 && status < 500
       })
     }
-    if (resource === 'orders' && status === 201) this.#orders++
-    if (resource === 'orders' && action === 'cancel' && status === 200) this.#cancelled.set(rowId, id)
     if (resource === 'shopping-carts' && status === 201) {
       const { id: cart } = objectOf(exchange)
       if (!this.#carts.has(String(cart))) this.#carts.set(String(cart), {})
@@ -72,20 +74,31 @@ export class StockAddsUp implements Checker {
 
   async judge(rows: Rows): Promise<Verdict> {
     const expected = await this.#expectedStock(rows)
-    for (const { id, sku, stock } of await rows(
-      "SELECT id, sku, stock FROM product_variants WHERE sku LIKE 'stock-%'"
-    )) {
-      const began = this.#began.get(String(sku))
-      if (began === undefined) continue
-      const due = began + (expected.get(String(id)) ?? 0)
-      if (Number(stock) !== due)
+    const missing = new Map(this.#began)
+    for (const { id, sku, stock } of await rows(VARIANTS)) {
+      const began = missing.get(String(sku))
+      if (began === undefined) {
+        this.#violate(`Variant ${String(id)} with the sku ${String(sku)} was not asked for, or is there twice.`)
+        continue
+      }
+      missing.delete(String(sku))
+      const due = began.stock + (expected.get(String(id)) ?? 0)
+      if (Number(stock) !== due || Number(stock) < 0)
         this.#violate(`There are ${String(stock)} of variant ${String(id)}, and should be ${due}.`)
     }
+    for (const [sku, { done }] of missing) {
+      if (done !== undefined) this.#violate(`The variant ${sku} was acknowledged and does not exist.`, done)
+    }
+    for await (const violation of this.#orders.faults(rows)) this.#violations.push(violation)
     await this.#judgeOrders(rows)
     await this.#judgeCarts(rows)
-    const tried =
-      this.#adjustments.size === 0 || this.#orders === 0 ? 0 : this.#adjustments.size + this.#orders + this.#totals
-    return { tried, of: 'adjustments, orders and totals', violations: this.#violations }
+    const adjusted = new Set([...this.#adjustments.values()].flatMap(({ unit, isDone }) => (isDone ? [unit] : []))).size
+    const isTried = adjusted > 0 && this.#totals > 0
+    return {
+      tried: isTried ? adjusted + this.#orders.acknowledged + this.#totals : 0,
+      of: 'acknowledged adjustments, payments and cancellations, and totals',
+      violations: this.#violations
+    }
   }
 
   /** What is added to each variant, by id, since it began. */
@@ -118,13 +131,13 @@ export class StockAddsUp implements Checker {
 
   async #judgeOrders(rows: Rows): Promise<void> {
     const lines = await rows(
-      `SELECT o.id, o.status, o.total, i.total AS invoiced, l.quantity, l.unit_price FROM orders o
+      `SELECT o.id, o.total, i.total AS invoiced, l.quantity, l.unit_price FROM orders o
        LEFT JOIN order_lines l ON l.order_id = o.id LEFT JOIN invoices i ON i.order_id = o.id
        WHERE l.id IS NULL OR EXISTS (SELECT 1 FROM order_lines x JOIN product_variants v ON v.id = x.variant_id
                      WHERE x.order_id = o.id AND v.sku LIKE 'stock-%') ORDER BY o.id`
     )
     const orders = new Map<string, { readonly total: bigint; readonly invoiced: bigint | undefined; sum: bigint }>()
-    for (const { id, status, total, invoiced, quantity, unit_price } of lines) {
+    for (const { id, total, invoiced, quantity, unit_price } of lines) {
       if (quantity === null) this.#violate(`Order ${String(id)} has no lines.`)
       const order = orders.get(String(id)) ?? {
         total: cents(total),
@@ -133,12 +146,7 @@ export class StockAddsUp implements Checker {
       }
       orders.set(String(id), order)
       if (quantity !== null) order.sum += BigInt(Number(quantity)) * cents(unit_price)
-      const cancel = this.#cancelled.get(String(id))
-      if (cancel === undefined) continue
-      this.#cancelled.delete(String(id))
-      if (status !== 'cancelled') this.#violate(`Order ${String(id)} was cancelled and is ${String(status)}.`, cancel)
     }
-    for (const [id, cancel] of this.#cancelled) this.#violate(`Order ${id} was cancelled and is gone.`, cancel)
     for (const [id, { total, invoiced, sum }] of orders) {
       this.#totals++
       if (total !== sum) this.#violate(`Order ${id} comes to ${total} cents, and its lines to ${sum}.`)
@@ -182,12 +190,17 @@ export class StockAddsUp implements Checker {
     }
   }
 
-  /** An order as it is shown with its lines. */
+  /** An order as it is shown with its lines, or a product with its variants. */
   #addUp(exchange: Exchange): void {
     const { id, answer } = exchange
-    if (pathOf(exchange)[0] !== 'orders' || answer?.status !== 200) return
-    const { total, lines } = objectOf(exchange)
-    if (!Array.isArray(lines)) return
+    const [resource] = pathOf(exchange)
+    if (answer?.status !== 200) return
+    const { variants, total, lines } = objectOf(exchange)
+    if (resource === 'products' && Array.isArray(variants)) {
+      const lacking = (variants as readonly { readonly stock: number }[]).find(({ stock }) => stock < 0)
+      if (lacking !== undefined) this.#violate(`${id} shows ${lacking.stock} of a variant.`, id)
+    }
+    if (resource !== 'orders' || !Array.isArray(lines)) return
     this.#totals++
     const sum = (lines as readonly Line[]).reduce(
       (before, line) => before + BigInt(line.quantity) * cents(line.unitPrice),
@@ -200,10 +213,4 @@ export class StockAddsUp implements Checker {
   #violate(what: string, ...exchanges: readonly string[]): void {
     this.#violations.push({ what, exchanges })
   }
-}
-
-/** `12.50`, or 12.5 of a database that stores numbers, in cents. */
-function cents(amount: unknown): bigint {
-  const [whole = '0', fraction = ''] = String(amount).split('.')
-  return BigInt(whole) * 100n + BigInt(fraction.padEnd(2, '0').slice(0, 2))
 }
