@@ -161,7 +161,7 @@ function* differences(
 ): Generator<Violation> {
   if (wanted === undefined) return
   const found = stored.get(row.slice(row.indexOf('/') + 1)) ?? []
-  const [sent, left] = [wanted.toSorted().join('; '), found.toSorted().join('; ')]
+  const [sent, left] = [wanted, found].map((lines) => lines.toSorted().join('; ') || 'none')
   if (sent !== left) yield { what: `${row} has the lines ${left}, and was sent ${sent}.`, exchanges: [] }
 }
 
