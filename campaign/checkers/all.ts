@@ -1,4 +1,5 @@
 import { AllowedAnswers } from './answers.js'
+import { AuthAnswers } from './auth-answers.js'
 import type { Checker } from './checker.js'
 import { CreatedOnce } from './creates.js'
 import { OneMoment } from './exports.js'
@@ -18,6 +19,7 @@ export function checkers(): readonly Checker[] {
     new OwnRowsOnly(),
     new StockAddsUp(),
     new SessionsEndOnce(),
+    new AuthAnswers(),
     new AllowedAnswers()
   ]
 }

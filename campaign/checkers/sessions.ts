@@ -1,5 +1,7 @@
 import type { Exchange } from '../history.js'
 import type { Checker, Verdict, Violation } from './checker.js'
+import { ACCESS_COOKIE, claimsOf, cookieOf, REFRESH_COOKIE, setCookiesOf } from './cookies.js'
+import { objectOf } from './json.js'
 
 /** How long a used token is honoured once more (`REFRESH_GRACE`), and what the clocks of processes may differ by. */
 const GRACE_MS = 10_000
@@ -7,12 +9,15 @@ const CLOCKS_MS = 1000
 
 /** A session, which one client holds. */
 interface Family {
+  /** Whose it is, and the id that its access tokens name; neither changes. */
+  readonly of: string
   readonly tokens: Map<string, Use>
   /** The token that its client was given last; undefined while an answer that may have held another was lost. */
   newest: string | undefined
   /** From when on it may be over for a reason: a log-out was sent, or a used token came after its grace. */
   mayBeOverFrom: number
-  loggedOut?: { readonly id: string; readonly endedAt: number }
+  /** The first answer by which its client knew that it is over: a log-out, or a token that was rejected. */
+  over?: { readonly id: string; readonly endedAt: number }
 }
 
 interface Use {
@@ -22,38 +27,47 @@ interface Use {
   honouredAt?: number
 }
 
-/** Browsers, each of which asks one thing at a time. */
+/** Browsers, each of which asks one thing at a time, and those who find a token that a browser has used. */
 export class SessionsEndOnce implements Checker {
   readonly title = 'Sessions end when they should'
   readonly contract = '8. Sessions'
-  readonly how = '`sessions` logs in, refreshes, tries used tokens again and logs out.'
+  readonly how =
+    '`sessions` logs in, refreshes, tries used tokens again, some of them long after their grace window, and logs out.'
   readonly promise =
-    'A session that was logged out stays so, no refresh token is honoured past its grace window, and no session is lost without a reason.'
+    'A session that is over stays so, no refresh token is honoured past its grace window, one that comes back later ends its session, and no session is lost without a reason or becomes one of somebody else.'
+  /** By each token of theirs. */
   readonly #families = new Map<string, Family>()
+  readonly #sessions = new Set<string>()
   readonly #violations: Violation[] = []
   #tried = 0
 
   see(exchange: Exchange): void {
     const { id, request, answer, endedAt, sentAt } = exchange
-    if (!request.target.startsWith('/auth/')) return
-    const next = cookieOf(answer?.headers['set-cookie'])
-    if (next !== undefined && answer?.body.includes(next) === true)
+    // What comes from another site is rejected before anything else, and must do nothing.
+    if (!request.target.startsWith('/auth/') || /\bcross-site\b/i.test(request.headers['sec-fetch-site'] ?? '')) return
+    const next = refreshTokenOf(exchange)
+    const token = cookieOf(request.headers['cookie'], REFRESH_COOKIE)
+    if ([next, token].some((one) => one !== undefined && answer?.body.includes(one) === true))
       this.#violate(`${id} holds a refresh token in its body.`, id)
     if (request.target === '/auth/login') {
       if (answer?.status !== 200) return
-      if (next === undefined || this.#families.has(next))
-        this.#violate(`The log-in ${id} has no refresh token of its own.`, id)
-      else this.#families.set(next, { tokens: new Map([[next, {}]]), newest: next, mayBeOverFrom: Infinity })
+      const of = sessionOf(exchange)
+      if (next === undefined || this.#families.has(next) || this.#sessions.has(of))
+        this.#violate(`The log-in ${id} has no session of its own.`, id)
+      else this.#families.set(next, { of, tokens: new Map([[next, {}]]), newest: next, mayBeOverFrom: Infinity })
+      this.#sessions.add(of)
       return
     }
-    const token = cookieOf(request.headers['cookie'])
     const family = token === undefined ? undefined : this.#families.get(token)
     if (token === undefined || family === undefined) return
-    if (request.target === '/auth/logout') {
+    const { method, target } = request
+    if (target === '/auth/logout' || (target === '/auth/session-cookie' && method === 'DELETE')) {
       family.mayBeOverFrom = Math.min(family.mayBeOverFrom, sentAt)
-      if (answer?.status === 204) family.loggedOut ??= { id, endedAt }
-    } else if (request.target === '/auth/session/token') {
-      this.#refresh(exchange, family, token)
+      if (answer?.status === 204) family.over ??= { id, endedAt }
+    } else if (target === '/auth/session/token') {
+      // Beside an access token that is good no refresh token is used.
+      const isAsked = cookieOf(request.headers['cookie'], ACCESS_COOKIE) === undefined || next !== undefined
+      if (isAsked) this.#refresh(exchange, family, token)
     }
   }
 
@@ -76,24 +90,27 @@ export class SessionsEndOnce implements Checker {
       this.#tried++
       if (family.mayBeOverFrom > endedAt)
         this.#violate(`The refresh ${id} finds no session, and nothing had ended it.`, id)
+      family.over ??= { id, endedAt }
     } else if (status === undefined || status >= 500) {
       family.newest = undefined
     }
   }
 
-  #honour({ id, answer, sentAt, endedAt }: Exchange, family: Family, token: string): void {
+  #honour(exchange: Exchange, family: Family, token: string): void {
+    const { id, sentAt, endedAt } = exchange
     const use = family.tokens.get(token) ?? {}
     this.#tried++
-    const { loggedOut } = family
-    if (loggedOut !== undefined && loggedOut.endedAt < sentAt) {
-      this.#violate(`The refresh ${id} was honoured after the log-out ${loggedOut.id}.`, loggedOut.id, id)
-    }
+    const { over } = family
+    if (over !== undefined && over.endedAt < sentAt)
+      this.#violate(`The refresh ${id} was honoured after ${over.id} had ended its session.`, over.id, id)
+    if (sessionOf(exchange) !== family.of)
+      this.#violate(`The refresh ${id} is of ${family.of} and was answered with a token of ${sessionOf(exchange)}.`, id)
     if (use.honouredAt !== undefined && use.honouredAt + GRACE_MS + CLOCKS_MS < sentAt) {
       this.#violate(`The refresh ${id} was honoured with a token that was used long before.`, id)
     }
     const isFirst = use.honouredAt === undefined
     use.honouredAt ??= endedAt
-    const next = cookieOf(answer?.headers['set-cookie'])
+    const next = refreshTokenOf(exchange)
     if (next === undefined || next === token) {
       this.#violate(`The refresh ${id} was answered without a new token.`, id)
       return
@@ -114,8 +131,14 @@ export class SessionsEndOnce implements Checker {
   }
 }
 
-/** The refresh token in `Cookie` or `Set-Cookie`; undefined where there is none, or one that takes it away. */
-function cookieOf(header: string | undefined): string | undefined {
-  const value = /\bapp_auth_refresh=([^;,]*)/.exec(header ?? '')?.[1]
+/** The refresh token that an answer sets; undefined where there is none, or a cookie that takes it away. */
+function refreshTokenOf({ answer }: Exchange): string | undefined {
+  const value = setCookiesOf(answer).get(REFRESH_COOKIE)?.value
   return value === '' ? undefined : value
+}
+
+/** Subject and session of the access token in a body. */
+function sessionOf(exchange: Exchange): string {
+  const { sub, sid } = claimsOf(objectOf(exchange)['accessToken']) ?? {}
+  return `${String(sub)} in ${String(sid)}`
 }

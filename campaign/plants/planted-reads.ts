@@ -81,6 +81,27 @@ export const PLANTED_READS: readonly Plant[] = [
     replace: 'return session.newest\n'
   },
   {
+    name: 'reuse-without-revocation',
+    mistake:
+      'A used token that comes back after its grace is rejected, and the session that it was stolen from goes on.',
+    checker: 'SessionsEndOnce',
+    workloads: ['sessions'],
+    process: 'data-service',
+    module: 'data-service/auth/sessions.js',
+    find: 'await unit.revokeFamily(family.id, now);',
+    replace: ''
+  },
+  {
+    name: 'rejection-keeps-cookies',
+    mistake: 'A session that is over is told so, and its browser keeps both cookies.',
+    checker: 'AuthAnswers',
+    workloads: ['sessions'],
+    process: 'gateway',
+    module: 'gateway/session/auth-routes.js',
+    find: 'tools.cookies.expire(reply);\n        return sendNoSession',
+    replace: 'void 0;\n        return sendNoSession'
+  },
+  {
     name: 'cause-in-a-conflict',
     mistake: 'The detail of a conflict says what caused it, for whoever looks for a mistake.',
     checker: 'AllowedAnswers',

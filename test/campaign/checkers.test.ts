@@ -3,7 +3,6 @@ import { AllowedAnswers } from '../../campaign/checkers/answers.js'
 import { OneMoment } from '../../campaign/checkers/exports.js'
 import { OwnRowsOnly } from '../../campaign/checkers/owners.js'
 import { FreshReads } from '../../campaign/checkers/reads.js'
-import { SessionsEndOnce } from '../../campaign/checkers/sessions.js'
 import { OneChain } from '../../campaign/checkers/versions.js'
 import { entry, violationsOf, type Written } from './written-history.js'
 
@@ -331,50 +330,6 @@ describe('checker of owners', () => {
   }
 })
 
-describe('checker of sessions', () => {
-  const given = (token: string) => ({ 'set-cookie': `app_auth_access=a; Path=/,app_auth_refresh=${token}; Path=/` })
-  const logIn: Written = { call: 'POST /auth/login', status: 200, answer: {}, got: given('t-0') }
-  const refresh = (token: string, next: string | undefined, sentAt: number): Written => ({
-    call: 'POST /auth/session/token',
-    headers: { cookie: `app_auth_refresh=${token}` },
-    at: [sentAt, sentAt + 5],
-    status: next === undefined ? 401 : 200,
-    answer: {},
-    got: next === undefined ? {} : given(next)
-  })
-  const logOut: Written = {
-    call: 'POST /auth/logout',
-    headers: { cookie: 'app_auth_refresh=t-1' },
-    status: 204,
-    at: [300, 305]
-  }
-  const first = refresh('t-0', 't-1', 200)
-
-  it('accepts rotation, the grace window, its end, a lost answer and a log-out', async () => {
-    const { status: _s, ...lost } = refresh('t-1', 't-2', 400)
-    const good: readonly (readonly Written[])[] = [
-      [logIn, first, refresh('t-0', 't-1', 900), refresh('t-1', 't-2', 950)],
-      [logIn, first, refresh('t-0', undefined, 20_000), refresh('t-1', undefined, 20_100)],
-      [logIn, first, lost, refresh('t-1', 't-3', 500)],
-      [logIn, first, lost, refresh('t-1', undefined, 30_000)],
-      [logIn, first, logOut, refresh('t-1', undefined, 400), refresh('t-0', undefined, 500)]
-    ]
-    for (const story of good) expect(await violationsOf(new SessionsEndOnce(), story)).to.deep.equal([])
-  })
-
-  const bad: readonly (readonly [string, readonly Written[], RegExp])[] = [
-    ['a session that lives on', [logIn, first, logOut, refresh('t-1', 't-2', 400)], /after the log-out/],
-    ['an old token that lives on', [logIn, first, logOut, refresh('t-0', 't-2', 400)], /after the log-out/],
-    ['a token past its grace', [logIn, first, refresh('t-0', 't-1', 20_000)], /used long before/],
-    ['a session that is lost', [logIn, first, refresh('t-1', undefined, 400)], /nothing had ended it/],
-    ['a token that stays', [logIn, refresh('t-0', 't-0', 200)], /without a new token/],
-    ['a reuse that branches', [logIn, first, refresh('t-0', 't-9', 400)], /not answered with the newest/],
-    ['a refresh token in a body', [{ ...logIn, answer: 't-0' }, first], /in its body/],
-    ['two sessions of one token', [logIn, logIn, first], /no refresh token of its own/]
-  ]
-  for (const [what, history, expected] of bad) {
-    it(`finds ${what}`, async () => {
-      expect((await violationsOf(new SessionsEndOnce(), history)).join('\n')).to.match(expected)
     })
   }
 })

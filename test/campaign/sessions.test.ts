@@ -1,0 +1,290 @@
+import { expect } from 'chai'
+import { AuthAnswers } from '../../campaign/checkers/auth-answers.js'
+import { SessionsEndOnce } from '../../campaign/checkers/sessions.js'
+import { violationsOf, type Written } from './written-history.js'
+
+const ADA = 'ada@example.com'
+const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Lax'
+/** Seconds since 1970, when every token of these histories was made. */
+const MADE = Date.parse('2030-01-01T00:00:00Z') / 1000
+
+/** An access token of Ada, or of somebody else; its signature is nobody's. */
+function accessToken(claims: object = {}): string {
+  const all = { sub: ADA, role: 'Customer', customer_id: 1, sid: 's-1', iat: MADE, exp: MADE + 900, ...claims }
+  return `h.${Buffer.from(JSON.stringify(all)).toString('base64url')}.s`
+}
+
+const cookies = (access: string, refresh: string, attributes = `Max-Age=604800; ${ATTRIBUTES}`) =>
+  `app_auth_access=${access}; ${attributes},app_auth_refresh=${refresh}; ${attributes}`
+const CLEARED = cookies('', '', `Max-Age=0; ${ATTRIBUTES}`)
+const plain = { 'cache-control': 'no-store', date: 'Tue, 01 Jan 2030 00:00:01 GMT' }
+const set = (line: string) => ({
+  'cache-control': 'private, no-store',
+  vary: 'Cookie',
+  date: plain.date,
+  'set-cookie': line
+})
+const given = (token: string, claims: object = {}): Pick<Written, 'answer' | 'got'> => ({
+  answer: { accessToken: accessToken(claims), accessTokenExpiry: '2030-01-01T00:15:00.000Z' },
+  got: set(cookies(accessToken(claims), token))
+})
+
+const login = { email: ADA, password: 'p' }
+const logIn: Written = { call: 'POST /auth/login', body: login, status: 200, ...given('t-0') }
+const refresh = (token: string, next: string | undefined, sentAt: number, claims: object = {}): Written => ({
+  call: 'POST /auth/session/token',
+  headers: { cookie: `app_auth_refresh=${token}` },
+  at: [sentAt, sentAt + 5],
+  ...(next === undefined
+    ? { status: 401, answer: { error: 'no_session' }, got: set(CLEARED) }
+    : { status: 200, ...given(next, claims) })
+})
+const logOut = (target = 'POST /auth/logout'): Written => ({
+  call: target,
+  headers: { cookie: 'app_auth_refresh=t-1' },
+  status: 204,
+  at: [300, 305],
+  got: set(CLEARED)
+})
+const first = refresh('t-0', 't-1', 200)
+const lost = ({ status: _, answer: __, got: ___, ...written }: Written): Written => written
+const foreign = (written: Written): Written => ({
+  ...written,
+  headers: { ...written.headers, 'sec-fetch-site': 'cross-site' },
+  status: 403,
+  answer: { code: 'request.cross-site' },
+  got: plain
+})
+
+describe('checker of sessions', () => {
+  it('accepts rotation, the grace window, its end, a lost answer and a log-out', async () => {
+    const good: readonly (readonly Written[])[] = [
+      [logIn, first, refresh('t-0', 't-1', 900), refresh('t-1', 't-2', 950)],
+      [logIn, first, refresh('t-0', undefined, 20_000), refresh('t-1', undefined, 20_100)],
+      [logIn, first, lost(refresh('t-1', 't-2', 400)), refresh('t-1', 't-3', 500)],
+      [logIn, first, lost(refresh('t-1', 't-2', 400)), refresh('t-1', undefined, 30_000)],
+      [logIn, first, logOut(), refresh('t-1', undefined, 400), refresh('t-0', undefined, 500)],
+      // Nobody knows whether the used token arrived.
+      [logIn, first, lost(refresh('t-0', undefined, 20_000)), refresh('t-1', 't-2', 20_100)],
+      [logIn, first, lost(refresh('t-0', undefined, 20_000)), refresh('t-1', undefined, 20_100)],
+      // Both were under way at the same time.
+      [logIn, first, refresh('t-0', undefined, 20_000), refresh('t-1', 't-2', 20_002)],
+      [logIn, first, foreign(refresh('t-0', undefined, 20_000)), foreign(logOut()), refresh('t-1', 't-2', 20_100)]
+    ]
+    for (const story of good) expect(await violationsOf(new SessionsEndOnce(), story)).to.deep.equal([])
+  })
+
+  it('asks nothing of a session whose access token is good', async () => {
+    const asked = refresh('t-1', 't-2', 400)
+    const headers = { cookie: `app_auth_access=${accessToken()}; app_auth_refresh=t-1` }
+    const asItIs: Written = { ...asked, headers, got: plain }
+    expect(await violationsOf(new SessionsEndOnce(), [logIn, first, asItIs])).to.deep.equal([])
+    const renewed = { ...asked, headers }
+    expect(await violationsOf(new SessionsEndOnce(), [logIn, first, renewed, refresh('t-2', 't-3', 500)])).to.be.empty
+  })
+
+  const bad: readonly (readonly [string, readonly Written[], RegExp])[] = [
+    ['a session that lives on', [logIn, first, logOut(), refresh('t-1', 't-2', 400)], /honoured after r-3 had ended/],
+    [
+      'a session that lives on after a DELETE',
+      [logIn, first, logOut('DELETE /auth/session-cookie'), refresh('t-1', 't-2', 400)],
+      /honoured after r-3 had ended/
+    ],
+    ['an old token that lives on', [logIn, first, logOut(), refresh('t-0', 't-2', 400)], /honoured after r-3/],
+    ['a token past its grace', [logIn, first, refresh('t-0', 't-1', 20_000)], /used long before/],
+    [
+      'a used token that came late and ended nothing',
+      [logIn, first, refresh('t-0', undefined, 20_000), refresh('t-1', 't-2', 20_100)],
+      /honoured after r-3 had ended/
+    ],
+    ['a session that is lost', [logIn, first, refresh('t-1', undefined, 400)], /nothing had ended it/],
+    [
+      'a session that another site has ended',
+      [logIn, first, foreign(logOut()), refresh('t-1', undefined, 400)],
+      /nothing had ended it/
+    ],
+    ['a token that stays', [logIn, refresh('t-0', 't-0', 200)], /without a new token/],
+    ['a reuse that branches', [logIn, first, refresh('t-0', 't-9', 400)], /not answered with the newest/],
+    ['a refresh token in a body', [{ ...logIn, answer: 't-0' }, first], /in its body/],
+    [
+      'the token of a request in a body',
+      [logIn, first, { ...refresh('t-1', undefined, 400), answer: 't-1' }],
+      /in its body/
+    ],
+    ['two sessions of one token', [logIn, logIn, first], /no session of its own/],
+    ['two sessions of one id', [logIn, { ...logIn, ...given('t-5') }, first], /no session of its own/],
+    ['a token of somebody else', [logIn, refresh('t-0', 't-1', 200, { sub: 'ben@example.com' })], /token of ben@/],
+    ['a token of another session', [logIn, refresh('t-0', 't-1', 200, { sid: 's-2' })], /token of ada@\S+ in s-2/]
+  ]
+  for (const [what, history, expected] of bad) {
+    it(`finds ${what}`, async () => {
+      expect((await violationsOf(new SessionsEndOnce(), history)).join('\n')).to.match(expected)
+    })
+  }
+})
+
+describe('checker of answers about sessions', () => {
+  const problem = (status: number, code: string, more: Partial<Written> = {}): Written => ({
+    ...lost(logIn),
+    status,
+    answer: { code, title: 'No', detail: 'No.' },
+    got: { ...plain, ...(status === 503 || status === 429 ? { 'retry-after': '1' } : {}) },
+    ...more
+  })
+  const failed = problem(401, 'auth.invalid-credentials')
+  const tooMany = problem(429, 'quota-exceeded')
+  const away = (written: Written): Written => problem(503, 'upstream.unavailable', lost(written))
+  const mirrored: Written = {
+    call: 'POST /auth/session-cookie',
+    body: { accessToken: 'a', refreshToken: 'r' },
+    status: 204,
+    got: set(cookies('a', 'r'))
+  }
+  const alone: Written = {
+    ...mirrored,
+    body: { accessToken: 'a' },
+    got: set(`app_auth_access=a; Max-Age=604800; ${ATTRIBUTES}`)
+  }
+  const asItIs: Written = {
+    ...first,
+    headers: { cookie: `app_auth_access=${accessToken()}; app_auth_refresh=t-0` },
+    got: plain
+  }
+  const withGot = (written: Written, got: Readonly<Record<string, string>>): Written => ({
+    ...written,
+    got: { ...written.got, ...got }
+  })
+
+  it('accepts what the contract has', async () => {
+    const good: readonly Written[] = [
+      logIn,
+      first,
+      refresh('t-1', undefined, 400),
+      { ...refresh('', undefined, 400), headers: {}, got: plain },
+      logOut(),
+      logOut('DELETE /auth/session-cookie'),
+      withGot(away(logOut()), set(CLEARED)),
+      away(first),
+      problem(504, 'upstream.timeout'),
+      foreign(first),
+      foreign(logOut()),
+      asItIs,
+      mirrored,
+      alone,
+      problem(405, 'method.not-allowed', { call: 'GET /auth/session-cookie', got: { ...plain, allow: 'POST' } }),
+      {
+        ...logIn,
+        ...given('t-9', { sub: 'nobody@example.com', customer_id: undefined }),
+        body: { email: 'nobody@example.com' }
+      }
+    ]
+    expect(await violationsOf(new AuthAnswers(), good)).to.deep.equal([])
+  })
+
+  it('accepts failures that a success has cleared, and those of long ago', async () => {
+    const ten = Array.from({ length: 10 }, () => failed)
+    const late = { ...failed, at: [900_000, 900_005] as const }
+    expect(await violationsOf(new AuthAnswers(), [...ten, logIn, ...ten, tooMany, late])).to.deep.equal([])
+    expect((await violationsOf(new AuthAnswers(), [...ten, failed])).join()).to.match(/looked at after 10 failures/)
+  })
+
+  const bad: readonly (readonly [string, readonly Written[], RegExp])[] = [
+    ['a 500', [problem(500, 'internal')], /is 500, which nothing/],
+    ['a 401 with another code', [problem(401, 'auth.required')], /has the code auth.required/],
+    ['another site that is let in', [{ ...foreign(first), status: 200, ...given('t-1') }], /is 200, which nothing/],
+    ['a 403 for nothing', [problem(403, 'request.cross-site')], /is 403, which nothing/],
+    ['a 429 without advice', [{ ...tooMany, got: plain }], /with the Retry-After undefined/],
+    ['a 503 with no advice', [withGot(away(first), { 'retry-after': 'soon' })], /with the Retry-After soon/],
+    [
+      'an answer that may be stored',
+      [withGot(away(first), { 'cache-control': 'private' })],
+      /the Cache-Control private/
+    ],
+    ['cookies that may be stored', [withGot(first, { 'cache-control': 'no-store' })], /the Cache-Control no-store/],
+    ['cookies for everybody', [withGot(first, { vary: 'Accept' })], /with the Vary Accept/],
+    [
+      'a cookie that scripts can read',
+      [withGot(first, { 'set-cookie': cookies('a', 'b', 'Max-Age=604800; Path=/; SameSite=Lax') })],
+      /sets app_auth_access with Max-Age/
+    ],
+    [
+      'a cookie for other sites',
+      [withGot(first, { 'set-cookie': cookies('a', 'b', 'Max-Age=604800; Path=/; HttpOnly; SameSite=None') })],
+      /SameSite=None/
+    ],
+    [
+      'a cookie of a part',
+      [withGot(first, { 'set-cookie': cookies('a', 'b', 'Max-Age=604800; Path=/auth; HttpOnly; SameSite=Lax') })],
+      /Path=\/auth/
+    ],
+    [
+      'a cookie of another life',
+      [withGot(first, { 'set-cookie': cookies('a', 'b', `Max-Age=900; ${ATTRIBUTES}`) })],
+      /Max-Age=900/
+    ],
+    [
+      'a cookie that ends with the browser',
+      [withGot(first, { 'set-cookie': cookies('a', 'b', ATTRIBUTES) })],
+      /sets app_auth_refresh with/
+    ],
+    [
+      'one cookie of two',
+      [withGot(logIn, { 'set-cookie': `app_auth_access=a; Max-Age=604800; ${ATTRIBUTES}` })],
+      /sets app_auth_access, not/
+    ],
+    ['a log-out that leaves the cookies', [{ ...logOut(), got: plain }], /sets no cookie, not/],
+    [
+      'a log-out that leaves a value',
+      [withGot(logOut(), { 'set-cookie': cookies('a', '', `Max-Age=0; ${ATTRIBUTES}`) })],
+      /sets app_auth_access with Max-Age=0/
+    ],
+    ['a failure that takes the cookies', [withGot(away(first), set(CLEARED))], /not none/],
+    ['a dead session that keeps its cookies', [{ ...refresh('t-1', undefined, 400), got: plain }], /sets no cookie/],
+    [
+      'another body of no session',
+      [{ ...refresh('t-1', undefined, 400), answer: { error: 'none' } }],
+      /a 401 of the type/
+    ],
+    ['a good token that is exchanged', [withGot(asItIs, first.got ?? {})], /not none/],
+    ['a body without a token', [{ ...first, answer: {} }], /holds no access token/],
+    ['a body with more', [{ ...first, answer: { ...(first.answer as object), refresh: 'x' } }], /a body with refresh/],
+    [
+      'another expiry',
+      [{ ...first, answer: { ...(first.answer as object), accessTokenExpiry: '2030-01-01T00:20:00.000Z' } }],
+      /says 2030/
+    ],
+    ['a token for longer', [{ ...first, ...given('t-1', { exp: MADE + 9000 }) }], /holds a token from/],
+    ['a token of another owner', [{ ...first, ...given('t-1', { customer_id: 2 }) }], /the owner 2/],
+    ['a token of another role', [{ ...first, ...given('t-1', { role: 'Admin' }) }], /the role Admin/],
+    ['a token of no session', [{ ...first, ...given('t-1', { sid: undefined }) }], /of no session/],
+    [
+      'a token of somebody else',
+      [{ ...logIn, body: { email: 'ben@example.com' } }],
+      /token of ada@example.com, not of ben/
+    ],
+    [
+      'a cookie of another token',
+      [withGot(first, { 'set-cookie': cookies('a.b.c', 't-1') })],
+      /another token than its cookie/
+    ],
+    ['mirrored cookies of others', [{ ...mirrored, got: set(cookies('a', 'x')) }], /of other tokens than it was sent/],
+    ['a 204 with a body', [{ ...logOut(), answer: 'x' }], /204 and has a body/],
+    [
+      'a failure that tells more of some',
+      [
+        failed,
+        {
+          ...failed,
+          body: { email: 'x' },
+          answer: { code: 'auth.invalid-credentials', title: 'No', detail: 'No such account.' }
+        }
+      ],
+      /r-2 says .*No such account/
+    ]
+  ]
+  for (const [what, history, expected] of bad) {
+    it(`finds ${what}`, async () => {
+      expect((await violationsOf(new AuthAnswers(), history)).join('\n')).to.match(expected)
+    })
+  }
+})
