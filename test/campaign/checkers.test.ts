@@ -330,10 +330,6 @@ describe('checker of owners', () => {
   }
 })
 
-    })
-  }
-})
-
 describe('checker of answers', () => {
   const fine: Written = { account: CLERK, call: 'GET /venues/7', status: 200, answer: { id: 7 } }
   const problem = (status: number, code: string, more: Partial<Written> = {}): Written => ({
