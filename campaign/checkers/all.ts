@@ -4,6 +4,7 @@ import type { Checker } from './checker.js'
 import { CreatedOnce } from './creates.js'
 import { OneMoment } from './exports.js'
 import { OwnRowsOnly } from './owners.js'
+import { WholePages } from './pages.js'
 import { FreshReads } from './reads.js'
 import { SessionsEndOnce } from './sessions.js'
 import { StockAddsUp } from './stock.js'
@@ -15,6 +16,7 @@ export function checkers(): readonly Checker[] {
     new CreatedOnce(),
     new OneChain(),
     new FreshReads(),
+    new WholePages(),
     new OneMoment(),
     new OwnRowsOnly(),
     new StockAddsUp(),

@@ -70,12 +70,12 @@ export class Chains {
     } else if (request.method !== 'GET') {
       this.#update(exchange, first, key ?? id)
     }
-    if (!isReplay(exchange)) for (const shown of shownBy(exchange)) this.#show(shown, id)
+    for (const shown of shownBy(exchange)) this.#show(shown, id)
     return begun
   }
 
   /** How many updates a row must have had, at least, for whoever asked at that moment. */
-  static floorOf({ floors }: Chain, time: number): number {
+  static floorOf({ floors }: Pick<Chain, 'floors'>, time: number): number {
     let [low, high] = [0, floors.length]
     while (low < high) {
       const middle = (low + high) >>> 1
@@ -102,7 +102,13 @@ export class Chains {
     const [resource, rowId] = pathOf(exchange)
     const chain = this.rows.get(`${resource}/${rowId}`)
     const from = chain?.counts.get(versionOf(request.headers['if-match']))
-    if (chain === undefined || from === undefined) return
+    if (chain === undefined) return
+    if (from === undefined) {
+      // A replay ignores the value of If-Match.
+      if (answer?.status === 200 && !isReplay(exchange))
+        this.#contradict(`The update ${id} of ${chain.row} was done on a version that it never had.`, id)
+      return
+    }
     const step = chain.steps.get(from + 1) ?? { sentAt }
     step.sentAt = Math.min(step.sentAt, sentAt)
     chain.steps.set(from + 1, step)

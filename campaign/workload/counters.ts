@@ -7,6 +7,10 @@ const CLERK = 'clerk@example.com'
 /** Rows that all clients write, few enough that they collide. */
 const VENUES = 6
 const STOCK_ITEMS = 4
+/** A version that no row ever has. */
+const NO_VERSION = 'W/"/////////////w=="'
+/** Pages of a walk at most: far more than there are venues. */
+const MOST_PAGES = 60
 /** Venues that stay, of those that come and go. */
 const MOST_LEFT = 40
 
@@ -40,7 +44,8 @@ export function counters(): Workload {
     const { answer } = await client.send({ target })
     if (answer?.status !== 200) return undefined
     const { name = '', capacity = 0 } = parse(answer.body)
-    const headers = { 'if-match': answer.headers['etag'] ?? '' }
+    const isKnown = client.random() < 0.97
+    const headers = { 'if-match': isKnown ? (answer.headers['etag'] ?? '') : NO_VERSION }
     const body = { name: name.replace(/#\d+$/, `#${capacity + 1}`), capacity: capacity + 1 }
     // Of several who have read one version, one may write.
     if (client.random() < 0.5) await meetings.join(target, undefined)
@@ -76,6 +81,28 @@ export function counters(): Workload {
     if (oldest !== undefined) await client.insist({ method: 'DELETE', target: oldest, account: CLERK })
   }
 
+  /** All venues, a few at a time, while others come and go; some then back again. */
+  async function walk(client: Client): Promise<void> {
+    const sorting = client.pick(['', '&sortColumn=city&sortDirection=desc', '&sortColumn=id&sortDirection=desc'])
+    const query = `/venues/paged?${filters.venues}&pageSize=${client.whole(4, 12)}${sorting}`
+    let target: string | undefined = query
+    let previous: string | undefined
+    for (const [way, header] of [
+      ['after', 'x-next-cursor'],
+      ['before', 'x-previous-cursor']
+    ] as const) {
+      for (let n = 0; target !== undefined && n < MOST_PAGES; n++) {
+        const { answer } = await client.insist({ target, account: CLERK })
+        if (answer?.status !== 200) return
+        const next = answer.headers[header]
+        previous = answer.headers['x-previous-cursor']
+        target = next === undefined ? undefined : `${query}&${way}=${encodeURIComponent(next)}`
+      }
+      if (previous === undefined || client.random() < 0.5) return
+      target = `${query}&before=${encodeURIComponent(previous)}`
+    }
+  }
+
   async function read(client: Client): Promise<void> {
     const targets = [
       client.pick(venues),
@@ -85,7 +112,10 @@ export function counters(): Workload {
       client.pick(stockItems),
       `/stock-items?${filters.stock}`
     ]
-    await client.send({ target: client.pick(targets), account: CLERK })
+    const target = client.pick(targets)
+    // Nobody is told that nothing has changed.
+    const headers = /\d$/.test(target) && client.random() < 0.2 ? { 'if-none-match': '*' } : {}
+    await client.send({ target, account: CLERK, headers })
   }
 
   return {
@@ -112,6 +142,7 @@ export function counters(): Workload {
       if (what < 0.25) await raiseVenue(client, client.pick(venues))
       else if (what < 0.4) await raiseStockItem(client, client.pick(stockItems))
       else if (what < 0.5) await live(client)
+      else if (what < 0.53) await walk(client)
       // Most reads follow a write of the same client, through whichever gateway.
       await read(client)
       await client.think()
