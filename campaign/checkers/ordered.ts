@@ -50,7 +50,7 @@ function compare(one: string, other: string): number | undefined {
   if (a === b) return 0
   let at = 0
   while (at < a.length && a[at] === b[at]) at++
-  const [left = '', right = ''] = [a.charAt(at), b.charAt(at)]
+  const [left, right] = [a.charAt(at), b.charAt(at)]
   const isPlain = /^[ -~]*$/.test(a.slice(0, at)) && [left, right].every((char) => char === '' || /[a-z0-9]/.test(char))
   if (!isPlain) return undefined
   return left < right ? -1 : 1

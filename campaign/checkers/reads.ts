@@ -159,7 +159,8 @@ export class FreshReads implements Checker {
       if (chain !== undefined && [200, 403, 404].includes(answer?.status ?? 0)) yield chain
       return
     }
-    if (!isWhole || answer.headers['x-next-cursor'] !== undefined) return
+    // Of the pages, those that show all rows at once.
+    if (!isWhole || ['x-next-cursor', 'x-previous-cursor'].some((name) => answer.headers[name] !== undefined)) return
     const query = new URL(request.target, 'http://gateway').searchParams
     // A list has no filters.
     const prefix = second === undefined ? null : (query.get('filters[name].value') ?? query.get('search'))

@@ -8,7 +8,7 @@ const CLERK = 'clerk@example.com'
 const VENUES = 6
 const STOCK_ITEMS = 4
 /** A version that no row ever has. */
-const NO_VERSION = 'W/"/////////////w=="'
+const NO_VERSION = 'W/"//////////8="'
 /** Pages of a walk at most: far more than there are venues. */
 const MOST_PAGES = 60
 /** Venues that stay, of those that come and go. */
