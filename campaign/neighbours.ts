@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { RestError } from '@azure/storage-blob'
 import { closeLocally, listenLocally } from '../test/harness/local-server.js'
 import { startAzurite } from '../test/gateway/key-ring/azurite.js'
 import { FakeIdentity, FakeVault } from '../test/gateway/key-ring/fake-vault.js'
@@ -50,7 +51,12 @@ export async function startNeighbours(): Promise<Neighbours> {
         await ring.deleteIfExists()
       },
       async storedRing() {
-        return (await ring.exists()) ? (await ring.downloadToBuffer()).toString('utf8') : ''
+        try {
+          return (await ring.downloadToBuffer()).toString('utf8')
+        } catch (error) {
+          if (error instanceof RestError && error.statusCode === 404) return ''
+          throw error
+        }
       }
     },
     async stop() {

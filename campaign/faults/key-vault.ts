@@ -13,6 +13,9 @@ const ASKS_EVERY_MS = 100
 /** Milliseconds that a fault lasts at least: a gateway looks once a second at most. */
 const LASTS_MS = 1500
 
+/** Milliseconds within which a gateway makes a ring again whose vault is whole. Another fault of a pair may hold it up. */
+const MADE_WITHIN_MS = 120_000
+
 /** What happens to the links, under what a reader of the verdict wants to know. */
 const KINDS: Readonly<Record<string, RegExp>> = {
   gone: /^connections refused/,
@@ -27,7 +30,11 @@ const KINDS: Readonly<Record<string, RegExp>> = {
  * brings about one or the other: the ring is removed, as an operator does whose keys have become known, or the gateway is
  * killed and starts without its vault. The target is the gateway: which of its links is broken is part of what happens.
  */
-export function keyVaultFaults({ vaultLinks, gateways, urls }: Site, vault: KeyVault): Fault[] {
+export function keyVaultFaults(
+  { vaultLinks, gateways, urls }: Pick<Site, 'vaultLinks' | 'gateways' | 'urls'>,
+  vault: RemovableRing,
+  madeWithin = MADE_WITHIN_MS
+): Fault[] {
   const ofLinks = vaultLinks.flatMap((links, n) => {
     const [gateway, url] = [gateways[n], urls[n]]
     if (gateway === undefined || url === undefined) throw new RangeError(`There is no gateway ${n}`)
@@ -37,7 +44,7 @@ export function keyVaultFaults({ vaultLinks, gateways, urls }: Site, vault: KeyV
         kind: `key vault ${way.kind}`,
         name: `key vault ${way.kind}, ${way.fault.name}`,
         target,
-        inject: async (random) => whileAsked(await way.fault.inject(random), { url, vault })
+        inject: async (random) => whileAsked(await way.fault.inject(random), { url, vault, madeWithin })
       },
       {
         kind: 'start without the key vault',
@@ -58,7 +65,15 @@ export function keyVaultFaults({ vaultLinks, gateways, urls }: Site, vault: KeyV
       }
     ])
   })
-  return [...ofLinks, rotation(vault, urls)]
+  return [...ofLinks, rotation(urls, { vault, madeWithin })]
+}
+
+type RemovableRing = Pick<KeyVault, 'rotate' | 'removeRing' | 'storedRing'>
+
+/** What a gateway is made to use its vault with. */
+interface Asking {
+  readonly vault: RemovableRing
+  readonly madeWithin: number
 }
 
 /** Not by RST and FIN on idle connections: the clients have none that stand when nothing is asked. */
@@ -70,25 +85,25 @@ function waysToBreak(links: readonly Link[]): { readonly kind: string; readonly 
 }
 
 /** The vault has a new version of its key, by which the next ring is wrapped, and gateways meet rings of both versions. */
-function rotation(vault: KeyVault, urls: readonly string[]): Fault {
+function rotation(urls: readonly string[], asking: Asking): Fault {
   const kind = 'key vault rotated'
   return {
     kind,
     name: kind,
     target: 'the key vault',
     async inject(random) {
-      vault.rotate()
+      asking.vault.rotate()
       const url = urls[Math.floor(random() * urls.length)] ?? ''
-      return whileAsked(() => Promise.resolve(1), { url, vault })
+      return whileAsked(() => Promise.resolve(1), { url, ...asking })
     }
   }
 }
 
-/** Removes the ring, and has the gateway look for it, again and again until the fault is mended. */
-async function whileAsked(
-  mend: Mend,
-  { url, vault }: { readonly url: string; readonly vault: KeyVault }
-): Promise<Mend> {
+/**
+ * Removes the ring, and has the gateway look for it, again and again until the fault is mended. Then the gateway has to make a
+ * wrapped ring: the mend rejects where none is stored.
+ */
+async function whileAsked(mend: Mend, { url, vault, madeWithin }: Asking & { readonly url: string }): Promise<Mend> {
   const over = new AbortController()
   const looked = delay(LASTS_MS)
   const asking = (async () => {
@@ -103,9 +118,22 @@ async function whileAsked(
     const hits = await mend()
     over.abort()
     await asking
-    if ((await vault.storedRing()).includes('"secret"')) throw new Error('A key lies unwrapped in the ring')
+    const ring = await ringOf({ url, vault, madeWithin })
+    if (ring.includes('"secret"')) throw new Error('A key lies unwrapped in the ring')
     return hits
   }
+}
+
+/** The ring that is stored when the gateway has looked for it. Rejects if there is none for too long. */
+async function ringOf({ url, vault, madeWithin }: Asking & { readonly url: string }): Promise<string> {
+  const late = AbortSignal.timeout(madeWithin)
+  while (!late.aborted) {
+    await askWithUnknownKey(url, late)
+    const ring = await vault.storedRing()
+    if (ring !== '') return ring
+    await delay(ASKS_EVERY_MS)
+  }
+  throw new Error(`The vault is whole, and no ring was stored within ${madeWithin} ms`)
 }
 
 /** Fetches an antiforgery token with a cookie that names a key of nobody, for which a gateway looks at its ring again. */
