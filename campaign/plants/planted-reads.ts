@@ -34,7 +34,8 @@ export const PLANTED_READS: readonly Plant[] = [
   },
   {
     name: 'snapshot-for-each-batch',
-    mistake: 'Each batch of an export is read in a transaction of its own, so that none lasts for long.',
+    mistake:
+      'Each batch of an export is read in a transaction of its own, after a pause in which others may write, so that none lasts for long.',
     checker: 'OneMoment',
     workloads: ['counters', 'exports'],
     process: 'data-service',
@@ -43,7 +44,10 @@ export const PLANTED_READS: readonly Plant[] = [
     replace: `const first = await open(AbortSignal.any([signal, leaving.signal]));
     const { batch } = first;
     await first.close();
+    let pause = 0;
     const each = async (...of) => {
+        await new Promise((resolve) => setTimeout(resolve, pause));
+        pause = 300;
         const own = await open(AbortSignal.any([signal, leaving.signal]));
         try { await own.each(...of); }
         finally { await own.close(); }
