@@ -90,6 +90,48 @@ export const PLANTED_WRITES: readonly Plant[] = [
         }`
   },
   {
+    name: 'key-by-the-text-of-its-body',
+    mistake: 'Whether a retry has the same body is told by its text, in which its members may be in another order.',
+    checker: 'CreatedOnce',
+    workloads: ['creates'],
+    process: 'data-service',
+    module: 'data-service/plan/write-requests.js',
+    find: "const canonicalBody = key === undefined ? '' : canonicalJson(body);",
+    replace: "const canonicalBody = key === undefined ? '' : JSON.stringify(body);"
+  },
+  {
+    name: 'create-without-entry',
+    mistake:
+      'A row that comes with children has no audit entry: that of its root was left to whoever writes the children.',
+    checker: 'CreatedOnce',
+    workloads: ['owners'],
+    process: 'data-service',
+    module: 'data-service/rpc/write-steps.js',
+    find: "await this.audit(entity, key, 'create');",
+    replace: ''
+  },
+  {
+    name: 'price-of-the-product',
+    mistake:
+      'A line has the price of its product in place of that of its variant, and the totals are those of the lines.',
+    checker: 'StockAddsUp',
+    workloads: ['stock'],
+    process: 'data-service',
+    module: 'examples/store/entities/order-parts.js',
+    find: "const unitPrice = textOf(variant ?? product, 'price');",
+    replace: "const unitPrice = textOf(product, 'price');"
+  },
+  {
+    name: 'payment-without-its-state',
+    mistake: 'An order that is paid has the time of its payment and stays as it was.',
+    checker: 'StockAddsUp',
+    workloads: ['stock'],
+    process: 'data-service',
+    module: 'examples/store/entities/orders.js',
+    find: "becomes: { status: 'paid' },",
+    replace: "becomes: { status: 'placed' },"
+  },
+  {
     name: 'delete-keeps-the-stock',
     mistake: 'The delete of an order that stands was taken for one that has no stock to put back.',
     checker: 'StockAddsUp',
