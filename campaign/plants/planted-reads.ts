@@ -33,6 +33,16 @@ export const PLANTED_READS: readonly Plant[] = [
     replace: 'const conditions = [...plan.conditions];'
   },
   {
+    name: 'count-without-scope',
+    mistake: 'A page has the rows that its caller may see, and the count beside it is that of all.',
+    checker: 'OwnRowsOnly',
+    workloads: ['owners'],
+    process: 'data-service',
+    module: 'data-service/sql/entity-rows/reads.js',
+    find: 'await this.#count(session, plan, conditions)',
+    replace: 'await this.#count(session, plan, plan.conditions)'
+  },
+  {
     name: 'snapshot-for-each-batch',
     mistake:
       'Each batch of an export is read in a transaction of its own, after a pause in which others may write, so that none lasts for long.',

@@ -1,12 +1,10 @@
 import type { Call, Client } from '../client.js'
 import { Meetings } from './meetings.js'
+import { callerOf, type MadeRow, STALE, trespass } from './trespass.js'
 import type { Workload } from './workload.js'
 
 const OWNERS = ['ada', 'ben'] as const
 type Owner = (typeof OWNERS)[number]
-
-/** The accounts that ask, `undefined` for nobody known. */
-const CALLERS = ['ada@example.com', 'ben@example.com', 'nobody@example.com', undefined] as const
 
 /** So many rows are asked for again. */
 const REMEMBERED = 60
@@ -35,14 +33,34 @@ const COLLECTIONS = [
   '/tickets?includeFKs=true',
   '/customers/1?includeChildren=true',
   '/customers/2?includeChildren=true',
-  '/audit-entries/paged'
+  '/orders/paged?customerId=2&fields=id&pageSize=100',
+  '/orders?customerId=1&fields=id,number',
+  '/orders/export?fields=id,number',
+  '/bookmarks/paged?fields=id,sessionId&pageSize=100',
+  '/bookmarks',
+  '/bookmarks/session-ids?userId=1',
+  '/shopping-carts/lookup?customerId=2',
+  '/shopping-carts/export?fields=id,currency',
+  '/shopping-carts/export?customerId=1&fields=id',
+  '/subscriptions/paged?fields=id&pageSize=1',
+  '/returns/paged?fields=id',
+  '/invoices/lookup',
+  '/invoices/export?fields=id,number',
+  '/customers/paged?pageSize=3',
+  '/customers/lookup',
+  '/suppliers?fields=id',
+  '/coupons/lookup',
+  '/audit-entries/paged',
+  '/audit-entries/export?fields=id,rowId'
 ]
+
+const PAGES = ['/orders/paged', '/bookmarks/paged', '/subscriptions/paged', '/shopping-carts/paged', '/invoices/paged']
 
 const LOOKUPS = COLLECTIONS.filter((target) => target.includes('/lookup'))
 
 /** Customers who make rows that say whose they are, and everybody asks for everybody's. */
 export function owners(): Workload {
-  const made: { readonly target: string; readonly account: string }[] = []
+  const made: MadeRow[] = []
   const meetings = new Meetings<string>()
   let productId = 0
 
@@ -63,10 +81,11 @@ export function owners(): Workload {
     const account = `${owner}@example.com`
     const { answer } = await client.insist({ ...call, account })
     if (answer?.status !== 201) return
-    made.push({ target: new URL(answer.headers['location'] ?? '').pathname, account })
+    const { location = '', etag = STALE } = answer.headers
+    made.push({ target: new URL(location).pathname, account, etag, body: call.body })
     // Lists would grow for as long as a run lasts, and its history with their square.
     const oldest = made.length > REMEMBERED ? made.shift() : undefined
-    if (oldest !== undefined) await client.send({ method: 'DELETE', ...oldest })
+    if (oldest !== undefined) await client.send({ method: 'DELETE', target: oldest.target, account: oldest.account })
     // The same key and the same path: whoever else sends them gets a row of their own, or none.
     const other = owner === 'ada' ? 'ben' : 'ada'
     if (client.random() < 0.3) {
@@ -84,31 +103,42 @@ export function owners(): Workload {
 
   async function meddle(client: Client): Promise<void> {
     if (made.length === 0) return
-    const { target } = client.pick(made)
-    const account = client.pick(CALLERS)
-    const by = account === undefined ? {} : { account }
-    const { answer } = await client.send({ target: `${target}?includeFKs=true`, ...by })
-    const etag = answer?.headers['etag'] ?? 'W/"AAAAAAAAAAA="'
-    const owner = account?.startsWith('ben') === true ? 'ben' : 'ada'
+    const row = client.pick(made)
+    const by = callerOf(client)
     const what = client.random()
-    if (what < 0.2) await client.send({ method: 'DELETE', target, ...by })
-    else if (what < 0.4 && target.startsWith('/subscriptions/')) {
-      const body = { plan: `of-${owner}.${client.tag()}` }
-      await client.send({ method: 'PUT', target: `${target}/change-plan`, headers: { 'if-match': etag }, body, ...by })
-    } else if (what < 0.4 && target.startsWith('/bookmarks/')) {
-      const body = { note: `of-${owner}.${client.tag()}` }
-      await client.send({ method: 'PUT', target: `${target}/annotate`, headers: { 'if-match': etag }, body, ...by })
+    if (what < 0.4) {
+      await trespass(client, { row, productId }, by.account)
+      return
+    }
+    const { answer } = await client.send({ target: `${row.target}?includeFKs=true`, ...by })
+    const headers = { 'if-match': answer?.headers['etag'] ?? STALE }
+    const owner = by.account?.startsWith('ben') === true ? 'ben' : 'ada'
+    const tag = `of-${owner}.${client.tag()}`
+    if (what < 0.6) await client.send({ method: 'DELETE', target: row.target, ...by })
+    else if (what < 0.8 && row.target.startsWith('/subscriptions/')) {
+      await client.send({ method: 'PUT', target: `${row.target}/change-plan`, headers, body: { plan: tag }, ...by })
+    } else if (what < 0.8 && row.target.startsWith('/bookmarks/')) {
+      await client.send({ method: 'PUT', target: `${row.target}/annotate`, headers, body: { note: tag }, ...by })
     }
   }
 
   /** Whoever comes in time asks for the same at the same moment, as one of all callers. */
   async function meet(client: Client): Promise<void> {
-    const account = client.pick(CALLERS)
+    const by = callerOf(client)
     const target = await meetings.join(
       'reads',
       client.pick(client.random() < 0.5 ? made.map((one) => one.target) : LOOKUPS)
     )
-    await client.send({ target, ...(account === undefined ? {} : { account }) })
+    await client.send({ target, ...by })
+  }
+
+  /** The cursor of one caller is no key to the rows of another. */
+  async function goOn(client: Client): Promise<void> {
+    const target = `${client.pick(PAGES)}?pageSize=${client.whole(1, 5)}`
+    const { answer } = await client.send({ target, ...callerOf(client) })
+    const cursor = answer?.headers['x-next-cursor']
+    if (cursor !== undefined)
+      await client.send({ target: `${target}&after=${encodeURIComponent(cursor)}`, ...callerOf(client) })
   }
 
   return {
@@ -124,10 +154,8 @@ export function owners(): Workload {
       if (what < 0.25) await create(client)
       else if (what < 0.5) await meddle(client)
       else if (what < 0.75 && made.length > 0) await meet(client)
-      else {
-        const account = client.pick(CALLERS)
-        await client.send({ target: client.pick(COLLECTIONS), ...(account === undefined ? {} : { account }) })
-      }
+      else if (what < 0.8) await goOn(client)
+      else await client.send({ target: client.pick(COLLECTIONS), ...callerOf(client) })
       await client.think()
     }
   }

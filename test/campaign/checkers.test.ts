@@ -1,13 +1,10 @@
 import { expect } from 'chai'
 import { AllowedAnswers } from '../../campaign/checkers/answers.js'
-import { OwnRowsOnly } from '../../campaign/checkers/owners.js'
 import { OneChain } from '../../campaign/checkers/versions.js'
 import { born, gone, lostUpdate, read, tag, update, venue, version } from './counted-venue.js'
 import { entry, violationsOf, type Written } from './written-history.js'
 
 const CLERK = 'clerk@example.com'
-const ADA = 'ada@example.com'
-const BEN = 'ben@example.com'
 
 describe('checker of versions', () => {
   const story = [born, read(0), update(0), lostUpdate]
@@ -86,59 +83,6 @@ describe('checker of versions', () => {
     it(`finds ${what}`, async () => {
       const rows = { ur_audit_entries, venues } as Parameters<typeof violationsOf>[2]
       expect((await violationsOf(new OneChain(), history, rows)).join('\n')).to.match(expected)
-    })
-  }
-})
-
-describe('checker of owners', () => {
-  const create: Written = {
-    account: ADA,
-    call: 'POST /bookmarks',
-    body: {},
-    status: 201,
-    answer: { id: 5, userId: 1, note: 'of-ada.x-1' },
-    got: { location: 'http://gateway/bookmarks/5' }
-  }
-  const shown = (account: string | undefined, answer: unknown, call = 'GET /orders'): Written => ({
-    ...(account === undefined ? {} : { account }),
-    call,
-    status: 200,
-    answer
-  })
-
-  it('accepts own rows, those that the administrator sees, and what the caller has written itself', async () => {
-    const own = shown(ADA, [{ id: 5, customerId: 1, note: 'of-ada.x-1' }])
-    const all = shown('admin@example.com', [{ customerId: 2, note: 'of-ben.x-1' }])
-    const echo: Written = { account: BEN, call: 'GET /orders?search=of-ada.x-1', status: 200, answer: 'of-ada.x-1' }
-    const cut = shown(ADA, 'id,customerId\r\n9,1\r\n# export truncated at 1 rows,\r\n', 'GET /orders/export')
-    expect(await violationsOf(new OwnRowsOnly(), [create, own, all, echo, cut])).to.deep.equal([])
-  })
-
-  const bad: readonly (readonly [string, Written, RegExp])[] = [
-    ['a tag in a list', shown(BEN, [{ note: 'of-ada.x-1' }]), /is shown of-ada/],
-    ['a tag for nobody known', shown(undefined, 'x of-ada.x-1'), /unknown caller is shown/],
-    ['a tag in a header', { ...shown(BEN, []), got: { link: '</x?of-ada.x-1>' } }, /is shown of-ada/],
-    ['a tag in a problem document', { ...shown(BEN, 'of-ada.x-1'), status: 422 }, /is shown of-ada/],
-    ['a row without a tag', shown(BEN, [{ id: 9, customerId: 1 }]), /a row of customer 1/],
-    ['a row of an export', shown(BEN, 'id,customerId\r\n9,1\r\n', 'GET /orders/export'), /a row of customer 1/],
-    [
-      'a row of a cut export',
-      shown(BEN, 'id,customerId\r\n9,1\r\n# x,\r\n', 'GET /orders/export'),
-      /a row of customer 1/
-    ],
-    [
-      'a row of a lookup',
-      shown(BEN, { items: [{ id: 5, name: 'EUR' }] }, 'GET /bookmarks/lookup'),
-      /bookmarks\/5, which is/
-    ],
-    ['a customer', shown(BEN, { id: 1, name: 'Ada' }, 'GET /customers/1'), /a row of customer 1/],
-    ['a foreign row that was found', shown(BEN, {}, 'GET /bookmarks/5'), /which is of ada/],
-    ['a foreign row that was deleted', { account: BEN, call: 'DELETE /bookmarks/5', status: 204 }, /which is of ada/],
-    ["the replay of another's create", { ...create, account: BEN, answer: {} }, /has been given/]
-  ]
-  for (const [what, written, expected] of bad) {
-    it(`finds ${what}`, async () => {
-      expect((await violationsOf(new OwnRowsOnly(), [create, written])).join('\n')).to.match(expected)
     })
   }
 })
