@@ -1,7 +1,7 @@
 import type { Exchange } from '../history.js'
-import { type Exported, isBeyond } from './exported.js'
+import { type Cells, type Exported, isBeyond } from './exported.js'
 import { pathOf } from './chains.js'
-import { objectsOf } from './json.js'
+import { cellOf, objectsOf } from './json.js'
 
 /** Rows that came by one request: all of them between its first attempt and its first answer. */
 interface Birth {
@@ -10,12 +10,33 @@ interface Birth {
   readonly ids: readonly number[]
 }
 
+/** Columns of a speaker that exports show, besides its id. */
+const COLUMNS = ['name', 'bio', 'eventId'] as const
+type Column = (typeof COLUMNS)[number]
+
+/** Marks of the cells of some rows, by column; in place of the cells, which are many. */
+export type Marks = ReadonlyMap<Column, readonly number[]>
+
+/** Of an export of speakers, in the order of its rows. */
+export function marksOf({ header, lines }: Cells): Marks {
+  const shown = COLUMNS.filter((name) => header.includes(name))
+  return new Map(shown.map((name) => [name, lines.map((cells) => markOf(cells[header.indexOf(name)]))]))
+}
+
+/** A number of 32 bits, by FNV-1a. */
+function markOf(text = ''): number {
+  let mark = 0x811c9dc5
+  for (let n = 0; n < text.length; n++) mark = Math.imul(mark ^ text.charCodeAt(n), 0x01000193)
+  return mark
+}
+
 /** What the workload `exports` gives the names of some rows to begin with, by which they are exported. */
 const SERIES = /^exports-s\d+\./
 
 /** Speakers, which come alone and in batches, are never written again, and stay. */
 export class Births {
   readonly #byId = new Map<number, Birth>()
+  readonly #marks = new Map<number, Readonly<Record<Column, number>>>()
   readonly #bySeries = new Map<string, number[]>()
   /** When requests were first sent that nobody has acknowledged yet. */
   readonly #sent = new Map<string, number>()
@@ -31,7 +52,12 @@ export class Births {
       return
     }
     this.#sent.delete(unit)
-    const rows = objectsOf(exchange).map(({ id, name }) => ({ id: Number(id), name: String(name) }))
+    const shown = objectsOf(exchange)
+    const rows = shown.map(({ id, name }) => ({ id: Number(id), name: String(name) }))
+    for (const row of shown) {
+      const [name, bio, eventId] = COLUMNS.map((column) => markOf(cellOf(row[column])))
+      this.#marks.set(Number(row['id']), { name: name ?? 0, bio: bio ?? 0, eventId: eventId ?? 0 })
+    }
     const birth: Birth = { sentAt: first, endedAt, ids: rows.map(({ id }) => id) }
     for (const { id, name } of rows) {
       if (this.#byId.has(id)) continue
@@ -40,6 +66,18 @@ export class Births {
       const series = SERIES.exec(name)?.[0]
       if (series !== undefined) this.#bySeries.set(series, [...(this.#bySeries.get(series) ?? []), id])
     }
+  }
+
+  /** The first cell of an export that is another than its row was created with. To be asked when `faultsOf` is. */
+  cellFault({ ids }: Exported, marks: Marks): string | undefined {
+    for (const [column, shown] of marks) {
+      const id = ids.find((one, n) => {
+        const known = this.#marks.get(one)
+        return known !== undefined && known[column] !== shown[n]
+      })
+      if (id !== undefined) return `shows the row ${id} with another ${column} than it was created with`
+    }
+    return undefined
   }
 
   /** What is wrong with the rows of an export, cut or whole; each completes `The export r-1 …`. To be asked when every request that was sent before its end has ended. */

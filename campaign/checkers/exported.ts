@@ -1,5 +1,6 @@
 import type { Exchange } from '../history.js'
 import { csvOf, pathOf } from './chains.js'
+import { faultOfOrder, sortingOf } from './ordered.js'
 
 /** An export that was answered with 200, as far as the order of its rows and its end are concerned. */
 export interface Exported {
@@ -7,6 +8,8 @@ export interface Exported {
   readonly resource: string
   /** What the names of its rows begin with. */
   readonly prefix: string
+  /** What their counts are at least, where it asks for that. */
+  readonly least: number | undefined
   readonly sentAt: number
   readonly endedAt: number
   /** In their order; none where they are not shown. */
@@ -40,6 +43,7 @@ export function exportOf(exchange: Exchange): { readonly exported: Exported; rea
     id,
     resource,
     prefix: query.get('filters[name].value') ?? '',
+    least: query.has('filters[capacity].value') ? Number(query.get('filters[capacity].value')) : undefined,
     sentAt,
     endedAt,
     ids: column === -1 ? [] : lines.map((cells) => Number(cells[column])),
@@ -47,6 +51,11 @@ export function exportOf(exchange: Exchange): { readonly exported: Exported; rea
     isCut
   }
   return { exported, cells: { header, lines } }
+}
+
+/** The rows of an export by the names of its columns. */
+export function recordsOf({ header, lines }: Cells): Readonly<Record<string, string>>[] {
+  return lines.map((cells) => Object.fromEntries(header.map((name, n) => [name, cells[n] ?? ''])))
 }
 
 /** Whether a row comes after those that a cut export shows; true where that cannot be told. */
@@ -57,9 +66,9 @@ export function isBeyond({ isCut, order, ids }: Exported, id: number): boolean {
 
 /** What is wrong with the end of an export and with the order of its rows; each completes `The export r-1 …`. */
 export function* faultsOfForm(
-  { ids, order, isCut }: Exported,
+  { isCut, prefix, least }: Exported,
   { header, lines }: Cells,
-  { answer }: Exchange
+  { request, answer }: Exchange
 ): Generator<string> {
   const body = answer?.body ?? ''
   if (!body.endsWith('\r\n')) yield 'does not end with a line break'
@@ -76,6 +85,16 @@ export function* faultsOfForm(
   if (isCut ? lines.length !== limit : lines.length > limit) {
     yield `shows ${lines.length} rows where ${limit} are the most, and says ${isCut ? 'that it is' : 'nothing of being'} cut`
   }
-  const wrong = order === undefined ? -1 : ids.findIndex((id, n) => n > 0 && order * (id - (ids[n - 1] ?? 0)) <= 0)
-  if (wrong > 0) yield `shows ${ids[wrong]} after ${ids[wrong - 1]}, which is not its order`
+  const columns = new Map(header.map((name, n) => [name, n]))
+  const cellOf = (cells: readonly string[], name: string): string | undefined => cells[columns.get(name) ?? -1]
+  const sorting = sortingOf(new URL(request.target, 'http://gateway').searchParams)
+  const wrong = faultOfOrder(lines, sorting, cellOf)
+  if (wrong !== undefined) yield wrong
+  const torn = lines.find((cells) => cells.length !== header.length)
+  if (torn !== undefined) yield `has a line of ${torn.length} cells below ${header.length} columns: ${torn.join()}`
+  const stray = lines.find((cells) => {
+    const name = cellOf(cells, 'name')?.toLowerCase().startsWith(prefix.toLowerCase()) ?? true
+    return !name || (least !== undefined && Number(cellOf(cells, 'capacity')) < least)
+  })
+  if (stray !== undefined) yield `shows ${stray.join()}, unasked for`
 }

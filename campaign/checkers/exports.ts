@@ -1,20 +1,32 @@
+import { createHash } from 'node:crypto'
 import type { Exchange } from '../history.js'
-import { Births } from './births.js'
+import { Births, type Marks, marksOf } from './births.js'
 import { type Chain, Chains, COUNTERS, shownBy } from './chains.js'
 import type { Checker, Verdict, Violation } from './checker.js'
-import { type Cells, exportOf, type Exported, faultsOfForm, isBeyond } from './exported.js'
+import { type Cells, exportOf, type Exported, faultsOfForm, isBeyond, recordsOf } from './exported.js'
+import { cellOf, isObject, objectsOf } from './json.js'
 
 /** An export that has not been judged yet. */
 interface Seen {
   readonly exported: Exported
   /** The count with which each row that counts is shown. */
   readonly values: ReadonlyMap<string, number>
+  /** The cells of each row that counts. */
+  readonly records: ReadonlyMap<string, Row>
+  /** Of speakers. */
+  readonly marks: Marks
 }
+
+/** A row, by the names of its columns. */
+type Row = Readonly<{ [column: string]: string }>
 
 interface Interval {
   readonly from: number
   readonly to: number
 }
+
+/** The name of a venue that counts. */
+const COUNTED = /^(?:counters|saves)-.* #(?<count>\d+)$/
 
 const PART = /^(?<batch>.+) (?<n>\d+) of (?<count>\d+)$/
 
@@ -35,6 +47,10 @@ export class OneMoment implements Checker {
   readonly #living = new Set<Chain>()
   /** Exports that are judged soon, in the order in which they ended. */
   #pending: Seen[] = []
+  /** Venues that were made before all exports, and that nobody writes. */
+  readonly #prepared = new Set<string>()
+  /** The first export that showed the venues that nobody writes, and what they were. */
+  #still: { readonly id: string; readonly digest: string } | undefined
   readonly #violations: Violation[] = []
   #rows = 0
 
@@ -43,6 +59,8 @@ export class OneMoment implements Checker {
     const born = this.#chains.see(exchange)
     if (born !== undefined) this.#living.add(born)
     this.#births.see(exchange)
+    if (exchange.request.target === '/venues/batch' && exchange.answer?.status === 201)
+      for (const { id } of objectsOf(exchange)) this.#prepared.add(String(id))
     const found = exportOf(exchange)
     if (found === undefined) return
     const { exported, cells } = found
@@ -53,7 +71,13 @@ export class OneMoment implements Checker {
     const shown = shownBy(exchange)
     const values = new Map(shown.map(({ row, value }) => [row, value]))
     if (values.size < shown.length) this.#violate(`The export ${id} shows a row twice.`, id)
-    if (resource === 'speakers' || COUNTERS[resource] !== undefined) this.#pending.push({ exported, values })
+    if (resource !== 'speakers' && COUNTERS[resource] === undefined) return
+    const all = resource === 'speakers' ? [] : recordsOf(cells)
+    if (resource === 'venues') this.#lookAtStill(exported, all)
+    // The others are many, and have been looked at.
+    const own = all.filter(({ name }) => name === undefined || COUNTED.test(name))
+    const records = new Map(own.map((record) => [`${resource}/${record['id']}`, record]))
+    this.#pending.push({ exported, values, records, marks: resource === 'speakers' ? marksOf(cells) : new Map() })
   }
 
   judge(): Promise<Verdict> {
@@ -64,11 +88,48 @@ export class OneMoment implements Checker {
   /** Judges the exports that had ended by then, and forgets them: a long run has more than memory holds. */
   #judgeUntil(time: number): void {
     const later = this.#pending.findIndex(({ exported }) => exported.endedAt > time)
-    for (const { exported, values } of this.#pending.splice(0, later === -1 ? this.#pending.length : later)) {
-      if (exported.resource !== 'speakers') this.#judgeMoment(exported, values)
-      else
-        for (const fault of this.#births.faultsOf(exported))
-          this.#violate(`The export ${exported.id} ${fault}.`, exported.id)
+    for (const one of this.#pending.splice(0, later === -1 ? this.#pending.length : later)) {
+      const { exported, values, records, marks } = one
+      const { id, resource } = exported
+      if (resource !== 'speakers') {
+        this.#judgeMoment(exported, values)
+        for (const fault of this.#cellFaults(records, values)) this.#violate(`The export ${id} ${fault}.`, id)
+        continue
+      }
+      const faults = [...this.#births.faultsOf(exported), this.#births.cellFault(exported, marks)]
+      for (const fault of faults) if (fault !== undefined) this.#violate(`The export ${id} ${fault}.`, id)
+    }
+  }
+
+  /** Venues that nobody writes are the same in every export of all. */
+  #lookAtStill({ id, isCut, prefix, least, ids }: Exported, records: readonly Row[]): void {
+    if (isCut || prefix !== '' || least !== undefined) return
+    const shown = new Set(ids.map(String))
+    const gone = [...this.#prepared].find((one) => !shown.has(one))
+    if (gone !== undefined) this.#violate(`The export ${id} leaves out the row ${gone}, which nobody has deleted.`, id)
+    const still = records.filter(({ name = '' }) => !COUNTED.test(name))
+    const lines = still.map((record) => JSON.stringify(record)).toSorted()
+    const digest = createHash('sha256').update(lines.join('\n')).digest('base64url')
+    this.#still ??= { id, digest }
+    if (this.#still.digest !== digest)
+      this.#violate(`The export ${id} shows rows that nobody writes otherwise than ${this.#still.id} does.`, id)
+  }
+
+  /** All cells of a row are of the version whose count it shows. */
+  *#cellFaults(records: ReadonlyMap<string, Row>, values: ReadonlyMap<string, number>): Generator<string> {
+    for (const [row, record] of records) {
+      const { name } = record
+      const value = values.get(row) ?? 0
+      if (name !== undefined && COUNTED.exec(name)?.groups?.['count'] !== String(value))
+        yield `shows ${row} with the name ${name} and the count ${value}`
+      const version = this.#chains.rows.get(row)?.steps.get(value)?.text
+      const known: unknown = version === undefined ? undefined : JSON.parse(version)
+      if (!isObject(known)) continue
+      for (const [column, cell] of Object.entries(record)) {
+        const text = cellOf(known[column])
+        if (text === cell) continue
+        yield `shows ${row} with the ${column} ${cell}, and its version with the count ${value} has ${text}`
+      }
     }
   }
 
@@ -92,7 +153,7 @@ export class OneMoment implements Checker {
 
   /** Is there a moment at which all its rows were as it shows them, and no others were there? */
   #judgeMoment(exported: Exported, values: ReadonlyMap<string, number>): void {
-    const { id, resource, prefix, sentAt, endedAt } = exported
+    const { id, resource, prefix, least = 0, sentAt, endedAt } = exported
     let moment: Interval = { from: sentAt, to: endedAt }
     for (const [row, value] of values) {
       const chain = this.#chains.rows.get(row)
@@ -112,7 +173,10 @@ export class OneMoment implements Checker {
       // Exports that are judged later may have been sent before this one, but not by longer than clients wait.
       if ((deleted?.endedAt ?? Infinity) < sentAt - SETTLES_MS) this.#living.delete(chain)
       if (values.has(row) || !row.startsWith(`${resource}/`) || !name.startsWith(prefix)) continue
-      if (!isBeyond(exported, numberOf(row))) closed.push({ from: born.endedAt, to: deleteSentAt ?? Infinity })
+      // From then on it was known to be asked for.
+      const counted = least === 0 ? born : chain.floors.find(({ value }) => value >= least)
+      if (counted !== undefined && !isBeyond(exported, numberOf(row)))
+        closed.push({ from: counted.endedAt, to: deleteSentAt ?? Infinity })
     }
     // Rows that are left out were there all the time between these.
     let at = moment.from

@@ -30,6 +30,12 @@ export function objectsOf(exchange: Exchange): readonly JsonObject[] {
   return [items].flat().filter(isObject)
 }
 
+/** A member as a cell of an export shows it; empty for null and for none. */
+export function cellOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
 /** Of JSON: neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

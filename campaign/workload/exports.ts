@@ -6,6 +6,7 @@ const BATCHES_OF_A_SERIES = 40
 const VENUES_BETWEEN = 450
 /** `MAX_EXPORT_ROWS` of the data services: more than there are rows that count, and fewer than there are soon speakers. */
 export const MOST_EXPORTED = 700
+const COUNTED = 'filters[capacity].operator=gte&filters[capacity].value='
 const NAMED = 'filters[name].operator=starts%20with&filters[name].value='
 
 /** Rows that come together or not at all, and exports of them, of rows that are counted meanwhile, and of the whole store. */
@@ -40,6 +41,7 @@ export function exportsWhileWritten(): Workload {
           '/speakers/export?fields=id,name&sortColumn=id&sortDirection=desc',
           `/venues/export?${NAMED}counters-`,
           '/venues/export',
+          `/venues/export?${NAMED}counters-&${COUNTED}${client.whole(1, 30)}&sortColumn=capacity,name`,
           '/stock-items/export',
           '/venues/export?sortColumn=capacity&sortDirection=desc'
         ])

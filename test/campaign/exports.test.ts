@@ -13,7 +13,7 @@ describe('checker of exports', () => {
     ...update(0),
     call: 'PUT /venues/8',
     headers: { 'if-match': tag(100) },
-    answer: { ...other, capacity: 1, rowVersion: version(101) },
+    answer: { ...other, name: 'counters-0.2 #1', capacity: 1, rowVersion: version(101) },
     got: { etag: tag(101) }
   }
   const exported = (at: readonly [number, number], ...rows: readonly string[]): Written => ({
@@ -28,23 +28,93 @@ describe('checker of exports', () => {
 
   it('accepts each moment, and rows that came while it ran', async () => {
     for (const rows of [
-      ['7,x,0', '8,x,0'],
-      ['7,x,1', '8,x,0'],
-      ['7,x,1', '8,x,1']
+      ['7,counters-0.1 #0,0', '8,counters-0.2 #0,0'],
+      ['7,counters-0.1 #1,1', '8,counters-0.2 #0,0'],
+      ['7,counters-0.1 #1,1', '8,counters-0.2 #1,1']
     ]) {
       expect(await violationsOf(new OneMoment(), [...story, exported([16, 50], ...rows)])).to.deep.equal([])
     }
-    expect(await violationsOf(new OneMoment(), [...story, exported([1, 50], '7,x,0')])).to.deep.equal([])
+    expect(await violationsOf(new OneMoment(), [...story, exported([1, 50], '7,counters-0.1 #0,0')])).to.deep.equal([])
   })
 
   const bad: readonly (readonly [string, Written, RegExp])[] = [
-    ['rows of two moments', exported([16, 50], '7,x,0', '8,x,1'), /no single moment/],
-    ['a stale export', exported([40, 50], '7,x,0', '8,x,0'), /no single moment/],
-    ['a row that is left out', exported([16, 50], '7,x,0'), /leaves out/],
-    ['a row that is there twice', exported([16, 50], '7,x,0', '7,x,0', '8,x,0'), /a row twice/],
-    ['an end that is none', exported([16, 50], '7,x,0', '# export incomplete after 1 rows,,'), /incomplete/],
-    ['a row that was left out long before others came', exported([200_000, 200_010], '7,x,1'), /leaves out/]
+    ['rows of two moments', exported([16, 50], '7,counters-0.1 #0,0', '8,counters-0.2 #1,1'), /no single moment/],
+    ['a stale export', exported([40, 50], '7,counters-0.1 #0,0', '8,counters-0.2 #0,0'), /no single moment/],
+    ['a row that is left out', exported([16, 50], '7,counters-0.1 #0,0'), /leaves out/],
+    [
+      'a row that is there twice',
+      exported([16, 50], '7,counters-0.1 #0,0', '7,counters-0.1 #0,0', '8,counters-0.2 #0,0'),
+      /a row twice/
+    ],
+    [
+      'an end that is none',
+      exported([16, 50], '7,counters-0.1 #0,0', '# export incomplete after 1 rows,,'),
+      /incomplete/
+    ],
+    [
+      'a row that was left out long before others came',
+      exported([200_000, 200_010], '7,counters-0.1 #1,1'),
+      /leaves out/
+    ]
   ]
+  const asking = (query: string, ...rows: readonly string[]): Written => ({
+    ...exported([40, 50], ...rows),
+    call: `GET /venues/export?${query}`
+  })
+  const FULL = 'filters[capacity].operator=gte&filters[capacity].value=1'
+
+  it('accepts what is filtered and sorted by the count', async () => {
+    const sorted = asking('sortColumn=capacity&sortDirection=desc', '7,counters-0.1 #1,1', '8,counters-0.2 #1,1')
+    expect(await violationsOf(new OneMoment(), [...story, sorted])).to.deep.equal([])
+    const early = { ...asking(FULL, '7,counters-0.1 #1,1'), at: [26, 29] as const }
+    expect(await violationsOf(new OneMoment(), [...story, early])).to.deep.equal([])
+  })
+
+  // Venues that nobody writes.
+  const batch: Written = {
+    workload: 'exports',
+    call: 'POST /venues/batch',
+    body: [{}],
+    status: 201,
+    answer: [{ id: 3 }],
+    at: [0, 1]
+  }
+  const still = (at: number, row: string): Written => ({
+    ...exported([at, at + 5], row, '7,counters-0.1 #1,1', '8,counters-0.2 #1,1')
+  })
+
+  it('accepts rows that stay as they are', async () => {
+    const exports = [40, 50].map((at) => still(at, '3,exports-x,1'))
+    expect(await violationsOf(new OneMoment(), [...story, batch, ...exports])).to.deep.equal([])
+  })
+
+  const torn: readonly (readonly [string, readonly Written[], RegExp])[] = [
+    ['a name of another version', [asking('', '7,counters-0.1 #0,1', '8,counters-0.2 #1,1')], /#0 and the count 1/],
+    ['a column of another row', [asking('', '7,counters-0.1 #1,1', '8,counters-0.1 #1,1')], /and its version/],
+    [
+      'another order of counts',
+      [asking('sortColumn=capacity', '8,counters-0.2 #1,1', '7,counters-0.1 #1,1')],
+      /1, 7 after 1, 8/
+    ],
+    ['a row that the filter leaves out', [asking(FULL, '7,counters-0.1 #1,1')], /leaves out/],
+    [
+      'a row that the filter does not have',
+      [asking(FULL, '7,counters-0.1 #0,0', '8,counters-0.2 #1,1')],
+      /unasked for/
+    ],
+    [
+      'a row of the beginning that is left out',
+      [batch, asking('', '7,counters-0.1 #1,1', '8,counters-0.2 #1,1')],
+      /leaves out the row 3/
+    ],
+    ['a row of the beginning that changes', [still(40, '3,x,1'), still(50, '3,x,2')], /rows that nobody writes/]
+  ]
+  for (const [what, history, expected] of torn) {
+    it(`finds ${what}`, async () => {
+      expect((await violationsOf(new OneMoment(), [...story, ...history])).join('\n')).to.match(expected)
+    })
+  }
+
   for (const [what, written, expected] of bad) {
     it(`finds ${what}`, async () => {
       expect((await violationsOf(new OneMoment(), [...story, written])).join('\n')).to.match(expected)
@@ -53,12 +123,12 @@ describe('checker of exports', () => {
 
   it('judges an export when nobody can still be told of a write before its end', async () => {
     const checker = new OneMoment()
-    const late = { ...exported([200_000, 200_010], '7,x,2', '8,x,1') }
+    const late = { ...exported([200_000, 200_010], '7,counters-0.1 #2,2', '8,counters-0.2 #1,1') }
     // The answer to the update that it shows comes a moment after it, and other requests long after.
     const updated: Written = { ...update(1), at: [199_990, 200_020] }
     const reads = [260_000, 300_000].map((time): Written => ({ ...read(1), at: [time, time + 5] }))
     expect(await violationsOf(checker, [...story, late, updated, ...reads])).to.deep.equal([])
-    const stale = exported([400_000, 400_010], '7,x,1', '8,x,1')
+    const stale = exported([400_000, 400_010], '7,counters-0.1 #1,1', '8,counters-0.2 #1,1')
     expect((await violationsOf(checker, [stale, ...reads])).join()).to.match(/no single moment/)
   })
 
@@ -75,10 +145,11 @@ describe('checker of exports', () => {
   const cut = (query: string, at: readonly [number, number], ...rows: readonly (number | string)[]): Written => ({
     call: `GET /speakers/export?${query}`,
     status: 200,
-    answer: csv('id,name', ...rows.map((row) => (typeof row === 'number' ? `${row},n` : row))),
+    answer: csv('id,name', ...rows.map((row) => (typeof row === 'number' ? `${row},exports-s0.x ${row}` : row))),
     got: { 'x-export-row-limit': '3' },
     at
   })
+  const NAMED = 'filters[name].operator=starts%20with&filters[name].value='
   const newest = 'sortColumn=id&sortDirection=desc'
 
   it('accepts exports that are cut, with a batch that the cut has torn', async () => {
@@ -88,14 +159,22 @@ describe('checker of exports', () => {
       cut(newest, [16, 50], 5, 4, 3, MARKER),
       // Row 5 was not there yet, and row 1 is beyond the cut.
       cut(newest, [16, 50], 4, 3, 2, MARKER),
-      cut('sortColumn=name', [30, 50], 5, 1, 3, MARKER),
+      cut('sortColumn=name', [30, 50], 1, 3, 5, MARKER),
       cut('', [6, 9], 1, 2),
-      cut('', [16, 50], '1,"a line,\r\nand ""another"""', '2,""', 3, MARKER),
       // Nobody was told of the rows 8 and 9.
       cut(newest, [30, 50], 9, 8, 5, MARKER)
     ]) {
       expect(await violationsOf(new OneMoment(), [...came, one])).to.deep.equal([])
     }
+    const quoted = {
+      ...speakers(1, 2),
+      answer: [
+        { id: 1, name: 'a line,\r\nand "another"' },
+        { id: 2, name: '' }
+      ]
+    }
+    const asText = cut('', [16, 50], '1,"a line,\r\nand ""another"""', '2,""')
+    expect(await violationsOf(new OneMoment(), [quoted, asText])).to.deep.equal([])
     const { status: _, answer: __, ...lost } = speakers(6)
     const replay: Written = { ...speakers(6), at: [90, 95] }
     const shown = cut(newest, [50, 60], 6, 5, 4, MARKER)
@@ -119,7 +198,11 @@ describe('checker of exports', () => {
     ['rows of two moments before the cut', cut(newest, [6, 50], 5, 2, 1, MARKER), /leaves out the row 3.* before 5/],
     ['a batch that is torn before the cut', cut('', [6, 50], 1, 2, 4, MARKER), /shows the row 4 and not 3/],
     ['another order', cut('', [30, 50], 1, 3, 2, MARKER), /shows 2 after 3, which is not its order/],
-    ['a row that is there twice', cut('', [30, 50], 1, 1, 2, MARKER), /shows 1 after 1/]
+    ['another order of names', cut('sortColumn=name', [30, 50], 3, 1, 2, MARKER), /x 1, 1 after exports-s0.x 3, 3/],
+    ['a row that is there twice', cut('', [30, 50], 1, 1, 2, MARKER), /shows 1 after 1/],
+    ['the name of another row', cut('', [6, 9], 1, '2,exports-s0.x 1'), /the row 2 with another name/],
+    ['a line that is torn', cut('', [6, 9], 1, '2'), /a line of 1 cells below 2 columns/],
+    ['a row that is not asked for', cut(`${NAMED}exports-s0.`, [6, 9], 1, '2,other'), /2,other, unasked for/]
   ]
   for (const [what, written, expected] of wrong) {
     it(`finds ${what} in an export with a limit`, async () => {
