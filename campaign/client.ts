@@ -149,7 +149,9 @@ function exchange(
 ): Promise<{ readonly answer: Answer } | { readonly lost: string }> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
-    const lose = (error: Error): void => resolve({ lost: 'code' in error ? String(error.code) : error.message })
+    const late = AbortSignal.timeout(GIVES_UP_AFTER_MS)
+    const lose = (error: Error): void =>
+      resolve({ lost: late.aborted ? 'timeout' : 'code' in error ? String(error.code) : error.message })
     const outgoing = open(
       {
         hostname,
@@ -157,7 +159,7 @@ function exchange(
         method,
         path: target,
         ...(agent === undefined ? {} : { agent }),
-        signal: AbortSignal.timeout(GIVES_UP_AFTER_MS),
+        signal: late,
         headers: {
           ...headers,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -169,7 +171,7 @@ function exchange(
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
         incoming.on('error', lose)
         incoming.on('close', () => {
-          if (!incoming.complete) resolve({ lost: 'cut' })
+          if (!incoming.complete) resolve({ lost: late.aborted ? 'timeout' : 'cut' })
         })
         incoming.on('end', () => {
           if (!incoming.complete) return

@@ -44,6 +44,20 @@ export interface Exchange {
   readonly lost?: string
 }
 
+/** What an injury may bring about, by the contract. It stands in the history, so that checkers know nothing of the parts. */
+export interface Touch {
+  /** At the gateway of that number; absent: at any. */
+  readonly gateway?: number
+  /** `lost`: no answer arrives. `failed`: 502, 503 or 504, an export is cut, an answer is late. */
+  readonly brings: readonly ('lost' | 'failed')[]
+  /** To which requests; absent: to any. Those that may be sent again are reads, which another data service answers. */
+  readonly of?: 'second store' | 'not sent again'
+  /** Of which data service that is: where another is gone as well, reads have no other. */
+  readonly service?: number
+  /** Milliseconds for which it may be felt after it was mended. */
+  readonly settles: number
+}
+
 /** Something that was done to the system. */
 export interface Injury {
   /** `SIGKILL of gateway-1`. */
@@ -53,10 +67,12 @@ export interface Injury {
   readonly until?: number
   /** How often it hit something: connections, statements, answers. */
   readonly hits?: number
+  /** Absent in histories of before: it may have brought about anything, until ten seconds after its end. */
+  readonly touches?: readonly Touch[]
 }
 
-/** A line of the file of a run. */
-export type HistoryLine = { readonly exchange: Exchange } | { readonly injury: Injury }
+/** A line of the file of a run. An injury is written when it begins, and again when it is mended. */
+export type HistoryLine = { readonly exchange: Exchange } | { readonly begun: Injury } | { readonly injury: Injury }
 
 /** Writes the history of a run, a line of JSON for each exchange and each injury, in the order in which they ended. */
 export class HistoryFile {
@@ -90,9 +106,25 @@ export class HistoryFile {
   }
 }
 
-/** The lines of a file that HistoryFile wrote, one after another: a long run does not fit into memory. */
+/**
+ * The lines of a file that HistoryFile wrote, one after another: a long run does not fit into memory. The last one is left out if
+ * it is cut, as that of a run that was interrupted. Throws for any other that is no JSON.
+ */
 export async function* readHistory(path: string): AsyncGenerator<HistoryLine> {
+  let [number, cut] = [0, 0]
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-    yield JSON.parse(line) as HistoryLine
+    number++
+    if (cut > 0) throw new SyntaxError(`Line ${cut} of ${path} is no JSON`)
+    const read = parsed(line)
+    if (read === undefined) cut = number
+    else yield read
+  }
+}
+
+function parsed(line: string): HistoryLine | undefined {
+  try {
+    return JSON.parse(line) as HistoryLine
+  } catch {
+    return undefined
   }
 }

@@ -6,7 +6,7 @@ import { Client, streamOf } from './client.js'
 import { breakThings } from './faults/break-things.js'
 import type { Fault } from './faults/fault.js'
 import { planOf } from './faults/plan.js'
-import { HistoryFile, readHistory } from './history.js'
+import { HistoryFile, type Injury, readHistory } from './history.js'
 import type { Memory } from './member.js'
 import { type Recovery, recoveryOf } from './recovery.js'
 import type { Site } from './site.js'
@@ -53,6 +53,8 @@ export interface Outcome extends Judgement {
   readonly findings: readonly string[]
   /** What was logged as unforeseen while something was broken. */
   readonly unforeseen: Watch['unforeseen']
+  /** Of each process, the seconds in which it might log no error; absent in verdicts of before. */
+  readonly quiet?: Watch['quiet']
   /** Of each process at the end. */
   readonly memory: Readonly<Record<string, Memory>>
 }
@@ -60,6 +62,10 @@ export interface Outcome extends Judgement {
 const PROGRESS_MS = 10_000
 const PACE_MS = 2000
 const PAIRS = 0.4
+/** Milliseconds of a peace in which everything recovers and is then whole for a while: the pace times this. */
+const QUIET_PACES = 12.5
+/** Milliseconds at the end, when nothing of the last faults is felt any more. */
+const LAST_QUIET_MS = 3000
 
 /** Lets clients work while things break, waits until all is mended and answered, and has the checkers judge. */
 export async function run({ seed, seconds, site, faults, ...run }: Run): Promise<Outcome> {
@@ -91,7 +97,11 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
         const client = clientOf(`${workload.name}-${n}`, workload.name)
         working.push(
           (async () => {
-            while (!over.signal.aborted) await workload.step(client)
+            try {
+              while (!over.signal.aborted) await workload.step(client)
+            } catch (error) {
+              watch.report(`${client.name} could not go on: ${error instanceof Error ? error.stack : String(error)}`)
+            }
           })()
         )
       }
@@ -100,7 +110,8 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
     const plan = planOf(faults, {
       seed: Math.floor(streamOf(seed, 'faults')() * 2 ** 32),
       pace: run.pace ?? PACE_MS,
-      pairs: run.pairs ?? PAIRS
+      pairs: run.pairs ?? PAIRS,
+      quiet: QUIET_PACES * (run.pace ?? PACE_MS)
     })
     const kinds = new Set(run.eachFault === true ? faults.map(({ kind }) => kind) : [])
     const goesOn = (peace: number, next: readonly Fault[]): boolean => {
@@ -108,8 +119,12 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
       for (const { kind } of next) kinds.delete(kind)
       return true
     }
-    const isWhole = await Promise.race([breakThings(plan, { goesOn, now, history, watch }), failureOf(working)])
-    if (isWhole) await delay(Math.max(0, end - now()))
+    const services = site.services.length
+    const isWhole = await Promise.race([
+      breakThings(plan, { goesOn, now, history, watch, services }),
+      failureOf(working)
+    ])
+    if (isWhole) await delay(Math.max(watch.settlesIn + LAST_QUIET_MS, end - now()))
     over.abort()
     const recovered = await Promise.all(
       site.urls.map((_, n) => recoveryOf(n, clientOf(`recovery-${n}`, 'recovery'), site))
@@ -132,16 +147,23 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
     await history.end()
   }
   const judged = await judge(history.path, run.checkers, run.rows)
-  return { ...judged, recovery, findings: watch.findings, unforeseen: watch.unforeseen, memory }
+  const { findings, unforeseen, quiet } = watch
+  return { ...judged, recovery, findings, unforeseen, quiet, memory }
 }
 
 /** Reads the history once for all checkers. */
 export async function judge(path: string, checkers: readonly Checker[], rows: Rows): Promise<Judgement> {
   let [exchanges, lost] = [0, 0]
   const injuries: Record<string, { times: number; hits: number }> = {}
+  const open = new Map<string, Injury>()
   for await (const line of readHistory(path)) {
+    if ('begun' in line) {
+      open.set(`${line.begun.from} ${line.begun.fault}`, line.begun)
+      continue
+    }
     if ('injury' in line) {
-      const { fault, hits = 0 } = line.injury
+      const { fault, from, hits = 0 } = line.injury
+      open.delete(`${from} ${fault}`)
       const before = injuries[fault] ?? { times: 0, hits: 0 }
       injuries[fault] = { times: before.times + 1, hits: before.hits + hits }
       for (const checker of checkers) checker.hurt?.(line.injury)
@@ -151,6 +173,7 @@ export async function judge(path: string, checkers: readonly Checker[], rows: Ro
     if (line.exchange.answer === undefined) lost++
     for (const checker of checkers) checker.see(line.exchange)
   }
+  for (const injury of open.values()) for (const checker of checkers) checker.hurt?.(injury)
   const verdicts: Judgement['verdicts'][number][] = []
   for (const checker of checkers) {
     const { title, promise } = checker

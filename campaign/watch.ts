@@ -1,34 +1,36 @@
 import type { LogEntry } from '../test/stack/service-process.js'
+import type { Reach } from './faults/reach.js'
 import type { Member } from './member.js'
 
-/** The levels that a log line names, of those that are looked at, the worst last. */
-const LEVELS: readonly unknown[] = ['warn', 'error', 'fatal']
-const WARN = LEVELS.indexOf('warn')
-const ERROR = LEVELS.indexOf('error')
-const FATAL = LEVELS.indexOf('fatal')
+const FATAL = 'fatal'
+/** Levels of pino, which the processes log as words. */
+const ERRORS: readonly unknown[] = ['error', FATAL]
 /** What the log says of a failure that no code has foreseen. */
 const UNFORESEEN = /unforeseen/
-/** Milliseconds after the last mend until nothing may be logged as an error. */
-const SETTLES_MS = 5000
 const LOOKS_EVERY_MS = 500
-/** How many kinds of warnings of a process are kept. */
-const WARNINGS = 4
 
-type Watched = Pick<Member, 'name' | 'takeLogs' | 'takeEnds'>
+/** Something that is broken, or was until a moment. */
+interface Broken {
+  readonly reach: Pick<Reach, 'isHeardBy' | 'settles'>
+  mendedAt: number
+}
 
 /** Looks at the processes of the system while it is tried: whether one ends by itself, and what they log. */
 export class Watch {
-  readonly #members: readonly Watched[]
+  readonly #members: readonly Member[]
+  readonly #now: () => number
   readonly #timer: NodeJS.Timeout
   readonly #findings: string[] = []
   readonly #unforeseen = new Map<string, { count: number; readonly first: LogEntry }>()
-  /** Of each process, the newest warning or error of each kind, the newest last. */
-  readonly #warnings = new Map<string, readonly LogEntry[]>()
-  #broken = 0
-  #mendedAt = -Infinity
+  readonly #quiet = new Map<string, number>()
+  #broken: Broken[] = []
+  #lookedAt: number
 
-  constructor(members: readonly Watched[]) {
+  /** `now` in milliseconds, by a monotonic clock. */
+  constructor(members: readonly Member[], now: () => number = () => performance.now()) {
     this.#members = members
+    this.#now = now
+    this.#lookedAt = now()
     this.#timer = setInterval(() => this.look(), LOOKS_EVERY_MS)
   }
 
@@ -42,12 +44,22 @@ export class Watch {
     return Object.fromEntries(this.#unforeseen)
   }
 
+  /** Of each member, the whole seconds in which it might log no error, since nothing that it hears of was broken. */
+  get quiet(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#members.map(({ name }) => [name, Math.floor((this.#quiet.get(name) ?? 0) / 1000)]))
+  }
+
+  /** Milliseconds until nothing is felt any more of what was broken and is mended. */
+  get settlesIn(): number {
+    return Math.max(0, ...this.#broken.map(({ mendedAt, reach }) => mendedAt + reach.settles - this.#now()))
+  }
+
   /** Something breaks, until the result is called. */
-  breaks(): () => void {
-    this.#broken++
+  breaks(reach: Broken['reach']): () => void {
+    const broken: Broken = { reach, mendedAt: Infinity }
+    this.#broken.push(broken)
     return () => {
-      this.#broken--
-      this.#mendedAt = performance.now()
+      broken.mendedAt = this.#now()
     }
   }
 
@@ -55,16 +67,15 @@ export class Watch {
     this.#findings.push(finding)
   }
 
-  /** Reports what each process warned of last, which says why something did not recover. */
-  reportWarnings(): void {
-    this.look()
-    for (const [name, entries] of this.#warnings)
-      this.report(`${name} warned last: ${entries.map((one) => JSON.stringify(one)).join(', ')}`)
-  }
-
+  /** Takes what the members have logged since the last look. */
   look(): void {
-    const isQuiet = this.#broken === 0 && performance.now() - this.#mendedAt > SETTLES_MS
+    const [since, now] = [this.#lookedAt, this.#now()]
+    this.#lookedAt = now
+    // Lines of this look may be as old as the last one.
+    this.#broken = this.#broken.filter(({ mendedAt, reach }) => mendedAt + reach.settles >= since)
     for (const member of this.#members) {
+      const isQuiet = !this.#broken.some(({ reach }) => reach.isHeardBy(member.name))
+      if (isQuiet) this.#quiet.set(member.name, (this.#quiet.get(member.name) ?? 0) + now - since)
       for (const end of member.takeEnds()) this.report(`${member.name} ${end}`)
       for (const entry of member.takeLogs()) this.#see(member.name, entry, isQuiet)
     }
@@ -76,14 +87,10 @@ export class Watch {
   }
 
   #see(name: string, entry: LogEntry, isQuiet: boolean): void {
-    const level = LEVELS.indexOf(entry['level'])
-    if (level >= WARN) {
-      const others = (this.#warnings.get(name) ?? []).filter(({ msg }) => msg !== entry['msg'])
-      this.#warnings.set(name, [...others, entry].slice(-WARNINGS))
-    }
-    if (level >= FATAL || (level >= ERROR && isQuiet)) {
+    const { level } = entry
+    if (level === FATAL || (ERRORS.includes(level) && isQuiet)) {
       this.report(`${name} logged ${isQuiet ? 'while nothing was broken' : 'what is fatal'}: ${JSON.stringify(entry)}`)
-    } else if (level >= ERROR && UNFORESEEN.test(String(entry['msg']))) {
+    } else if (ERRORS.includes(level) && UNFORESEEN.test(String(entry['msg']))) {
       const { err } = entry
       const reason = typeof err === 'object' && err !== null && 'message' in err ? String(err.message) : ''
       const what = `${name.replace(/-\d+$/, '')}: ${String(entry['msg'])}: ${reason}`

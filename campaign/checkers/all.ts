@@ -3,6 +3,7 @@ import { AuthAnswers } from './auth-answers.js'
 import type { Checker } from './checker.js'
 import { CreatedOnce } from './creates.js'
 import { OneMoment } from './exports.js'
+import { FailuresHaveCauses } from './failures.js'
 import { OwnRowsOnly } from './owners.js'
 import { WholePages } from './pages.js'
 import { FreshReads } from './reads.js'
@@ -22,6 +23,7 @@ export function checkers(): readonly Checker[] {
     new StockAddsUp(),
     new SessionsEndOnce(),
     new AuthAnswers(),
-    new AllowedAnswers()
+    new AllowedAnswers(),
+    new FailuresHaveCauses()
   ]
 }

@@ -18,6 +18,8 @@ export interface Verdict {
   /** What is counted in `tried`: `acknowledged creates`. */
   readonly of: string
   readonly violations: readonly Violation[]
+  /** What a reader has to know of it and breaks no promise; sentences. Default: none. */
+  readonly notes?: readonly string[]
 }
 
 /**
@@ -37,7 +39,10 @@ export interface Checker {
   /** The promise, a sentence for docs/reliability.md: "Every acknowledged create exists once." */
   readonly promise: string
   see(exchange: Exchange): void
-  /** Something was broken and mended, told when it was mended: of requests meanwhile it is told later than they are seen. */
+  /**
+   * Something was broken and mended, told when it was mended: of requests meanwhile it is told later than they are seen. What was
+   * still broken when the history ends is told then, without `until`.
+   */
   hurt?(injury: Injury): void
   judge(rows: Rows): Promise<Verdict>
 }

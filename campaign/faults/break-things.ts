@@ -3,6 +3,7 @@ import type { HistoryFile } from '../history.js'
 import type { Watch } from '../watch.js'
 import type { Fault } from './fault.js'
 import type { PlannedGroup } from './plan.js'
+import { reachOf } from './reach.js'
 
 /** A mend may start a process, whose database another fault of the pair has broken, or join a node to its cluster. */
 const MENDS_WITHIN_MS = 180_000
@@ -19,9 +20,11 @@ export async function breakThings(
     readonly now: () => number
     readonly history: Pick<HistoryFile, 'add'>
     readonly watch: Pick<Watch, 'breaks' | 'report'>
+    /** How many data services there are. */
+    readonly services: number
   }
 ): Promise<boolean> {
-  const { goesOn, now, history, watch } = at
+  const { goesOn, now, history, watch, services } = at
   let isWhole = true
   for (const { peace, injuries } of plan) {
     const next = injuries.map(({ fault }) => fault)
@@ -30,17 +33,19 @@ export async function breakThings(
     await Promise.all(
       injuries.map(async ({ fault, after, lasts, random }) => {
         await delay(after)
-        const from = now()
-        const mended = watch.breaks()
+        const reach = reachOf(fault, services)
+        const begun = { fault: fault.name, from: now(), touches: reach.touches }
+        const mended = watch.breaks(reach)
+        await history.add({ begun })
         try {
           const mend = await fault.inject(random)
           await delay(lasts)
           const hits = await within(MENDS_WITHIN_MS, mend())
-          await history.add({ injury: { fault: fault.name, from, until: now(), hits } })
+          await history.add({ injury: { ...begun, until: now(), hits } })
         } catch (error) {
           isWhole = false
           watch.report(`${fault.name} could not be injected or mended: ${String(error)}`)
-          await history.add({ injury: { fault: fault.name, from, until: now(), hits: 0 } })
+          await history.add({ injury: { ...begun, until: now(), hits: 0 } })
         } finally {
           mended()
         }

@@ -19,14 +19,22 @@ export interface PlannedGroup {
   readonly injuries: readonly PlannedInjury[]
 }
 
+const QUIET_EVERY = 10
+
 /**
  * The groups of a run one after another, without an end. They depend on the names of the faults, the seed, the pace and
  * how often there are pairs alone.
- * Each kind of fault has its turn before one has its second, each time with another of its targets.
+ * Each kind of fault has its turn before one has its second, each time with another of its targets. Before one in `QUIET_EVERY`
+ * groups, on average, is a peace of `quiet` milliseconds (default: none), in which everything recovers and is then whole for a while.
  */
 export function* planOf(
   faults: readonly Fault[],
-  { seed, pace, pairs }: { readonly seed: number; readonly pace: number; readonly pairs: number }
+  {
+    seed,
+    pace,
+    pairs,
+    quiet = 0
+  }: { readonly seed: number; readonly pace: number; readonly pairs: number; readonly quiet?: number }
 ): Generator<PlannedGroup, void> {
   if (faults.length === 0) return
   const random = randomNumbers(seed)
@@ -55,7 +63,7 @@ export function* planOf(
   for (;;) {
     const first = next(() => true)
     if (first === undefined) return
-    const peace = random() * pace
+    const peace = random() * pace + (quiet > 0 && random() * QUIET_EVERY < 1 ? quiet : 0)
     const isPair = random() < pairs
     const injuries = [injury(first, 0)]
     const second = isPair ? next(({ target }) => target !== first.target) : undefined

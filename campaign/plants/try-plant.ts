@@ -66,7 +66,7 @@ export async function tryPlant(
   const history = {
     add(line: HistoryLine): Promise<void> {
       if ('exchange' in line) exchanges.push(line.exchange)
-      else injuries.push(line.injury)
+      else if ('injury' in line) injuries.push(line.injury)
       return Promise.resolve()
     }
   }
@@ -97,7 +97,13 @@ export async function tryPlant(
         throw new Error(finding)
       }
     }
-    await breakThings(plan, { goesOn: () => !isOver(), now, history, watch })
+    await breakThings(plan, {
+      goesOn: () => !isOver(),
+      now,
+      history,
+      watch,
+      services: planted.site.services.length
+    })
   }
   try {
     for (const workload of chosen) await workload.prepare(clientOf(workload, 'prepare'))

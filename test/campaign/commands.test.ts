@@ -41,7 +41,7 @@ async function deedsOf(folder: string): Promise<ReadonlyMap<string, readonly str
   const exchanges: Exchange[] = []
   for await (const line of readHistory(join(folder, 'history.jsonl'))) {
     if ('injury' in line) injuries.push(line.injury)
-    else exchanges.push(line.exchange)
+    else if ('exchange' in line) exchanges.push(line.exchange)
   }
   const deeds = new Map([['faults', injuries.toSorted((a, b) => a.from - b.from).map(({ fault }) => fault)]])
   for (const { client, account, request } of exchanges.toSorted((a, b) => a.sentAt - b.sentAt)) {
