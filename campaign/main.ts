@@ -27,29 +27,49 @@ if (args.includes('--help')) {
   const options = readOptions(args)
   if (options.publish) await publish(options.out)
   else {
-    const reports = options.check === undefined ? await tryAll(options) : [await checkAgain(options.check)]
+    const reports =
+      options.check === undefined ? await tryAll(options, interruption()) : [await checkAgain(options.check)]
     const folderOf = (topology: string): string => options.check ?? join(options.out, topology)
     process.stdout.write(`${summaryOf(reports, folderOf)}\n`)
     if (!reports.some(isTried) || reports.some((one) => isTried(one) && !one.isKept)) process.exitCode = 1
   }
 }
 
-async function tryAll({ topologies, out, ...options }: Options): Promise<Report[]> {
+async function tryAll({ topologies, out, ...options }: Options, interrupted: AbortSignal): Promise<Report[]> {
   const { seconds, seed, pace, pairs, eachFault, gateways, services, faults, plant } = options
   const planted = plant === undefined ? {} : { plant }
   const ofRun = { seconds, seed, pace, pairs, eachFault, gateways, services, faults, ...planted }
   progress(`Seed ${seed}`)
   const reports: Report[] = []
   for (const topology of topologies) {
-    reports.push(await tryTopology(topology, ofRun, { out: join(out, topology.name), progress }))
+    reports.push(await tryTopology(topology, ofRun, { out: join(out, topology.name), interrupted, progress }))
   }
   return reports
+}
+
+/** Ctrl-C, and SIGTERM, end the run and remove what it has started and made. A second one ends the process at once. */
+function interruption(): AbortSignal {
+  const interrupted = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (interrupted.signal.aborted) process.exit(1)
+      progress('Interrupted: what was started is ended, and its folders are removed …')
+      interrupted.abort(
+        new Failure(`The campaign was interrupted by ${name}, and gives no verdict. Its history is kept.`)
+      )
+    })
+  }
+  return interrupted.signal
 }
 
 /** Judges the history of an earlier run, as checkers that have changed since then see it. */
 async function checkAgain(folder: string): Promise<Report> {
   const before = await readVerdict(folder)
-  if (before === undefined || !isTried(before)) throw new Failure(`There is no verdict of a run in ${folder}.`)
+  if (before === undefined || !isTried(before)) {
+    throw new Failure(
+      `There is no verdict of a run in ${folder}. The history of a run that was interrupted cannot be judged: nobody has read the rows that it left.`
+    )
+  }
   const judged = await judge(join(folder, 'history.jsonl'), checkers(), await KeptRows.read(folder))
   const outcome = { ...before.outcome, ...judged }
   const report = { ...before, outcome, isKept: isKept(outcome) }

@@ -97,8 +97,10 @@ export class MemberProcess implements Member {
       return // It has ended by itself, which is told elsewhere.
     }
     const late = new AbortController()
+    let isKilled = false
     const timer = delay(STOP_MS, undefined, { signal: late.signal }).then(
       async () => {
+        isKilled = true
         this.#ends.push(`did not end within ${STOP_MS / 1000} s of SIGTERM`)
         await running.kill()
       },
@@ -107,7 +109,8 @@ export class MemberProcess implements Member {
     const code = await running.ended
     late.abort()
     await timer
-    if (code !== 0 && code !== null) this.#ends.push(`ended with code ${code} after SIGTERM`)
+    if (code === null && !isKilled) this.#ends.push('was ended by a signal while it drained')
+    else if (code !== 0 && code !== null) this.#ends.push(`ended with code ${code} after SIGTERM`)
   }
 
   freeze(): void {

@@ -58,8 +58,9 @@ export const USAGE = `npm run campaign -- [options]
 const MOST = 999_999_999
 const MOST_PROCESSES = 16
 
-/** What --publish goes with. */
+/** What --publish and --plants go with. */
 const PUBLISHING = ['publish', 'out']
+const PLANTING = ['plants', 'plant', 'seed']
 
 /** Throws a Failure with the usage for an option that is none, or whose value is none. */
 export function readOptions(args: readonly string[]): Options {
@@ -95,9 +96,12 @@ function chosen(args: readonly string[]): Options {
     }
   })
   const { out, check, publish, plant, replay } = values
-  const others = tokens.flatMap((one) => (one.kind === 'option' && !PUBLISHING.includes(one.name) ? [one.rawName] : []))
-  if (publish && others.length > 0)
-    throw new Failure(`--publish runs nothing and takes no ${others.join()}.\n\n${USAGE}`)
+  const besides = (names: readonly string[]): string =>
+    tokens.flatMap((one) => (one.kind === 'option' && !names.includes(one.name) ? [one.rawName] : [])).join()
+  if (publish && besides(PUBLISHING) !== '')
+    throw new Failure(`--publish runs nothing and takes no ${besides(PUBLISHING)}.\n\n${USAGE}`)
+  if (values.plants && besides(PLANTING) !== '')
+    throw new Failure(`--plants takes --plant and --seed alone, and no ${besides(PLANTING)}.\n\n${USAGE}`)
   if (replay !== undefined) {
     const { topology, options } = earlier(replay)
     return { ...options, topologies: [topologyOf(topology)], out, check, publish }

@@ -2,11 +2,12 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Checker, Rows, Verdict } from './checkers/checker.js'
+import { Load } from './checkers/load.js'
 import { Client, streamOf } from './client.js'
 import { breakThings } from './faults/break-things.js'
 import type { Fault } from './faults/fault.js'
 import { planOf } from './faults/plan.js'
-import { HistoryFile, type Injury, readHistory } from './history.js'
+import { HistoryFile, type HistoryLine, type Injury, readHistory } from './history.js'
 import type { Memory } from './member.js'
 import { type Recovery, recoveryOf } from './recovery.js'
 import type { Site } from './site.js'
@@ -34,6 +35,8 @@ export interface Run {
   readonly checkers: readonly Checker[]
   /** Where `history.jsonl` is written. */
   readonly folder: string
+  /** Aborted when somebody ends the run, which rejects then with the reason. */
+  readonly interrupted: AbortSignal
   progress(line: string): void
 }
 
@@ -53,6 +56,8 @@ export interface Outcome extends Judgement {
   readonly findings: readonly string[]
   /** What was logged as unforeseen while something was broken. */
   readonly unforeseen: Watch['unforeseen']
+  /** What was logged as an error while nothing was broken and the machine was overloaded; absent in verdicts of before. */
+  readonly overload?: Watch['overload']
   /** Of each process, the seconds in which it might log no error; absent in verdicts of before. */
   readonly quiet?: Watch['quiet']
   /** Of each process at the end. */
@@ -74,14 +79,21 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
   const began = performance.now()
   const now = (): number => performance.now() - began
   const clients: Client[] = []
+  const load = new Load()
+  const written = {
+    add(line: HistoryLine): Promise<void> {
+      if ('exchange' in line) load.see(line.exchange)
+      return history.add(line)
+    }
+  }
   const clientOf = (name: string, workload: string): Client => {
-    const client = new Client(name, { workload, site, history, now, seed })
+    const client = new Client(name, { workload, site, history: written, now, seed })
     clients.push(client)
     return client
   }
   const over = new AbortController()
   const members = [...site.gateways, ...site.services]
-  const watch = new Watch(members)
+  const watch = new Watch(members, () => load.isHigh)
   const progress = setInterval(
     () => run.progress(`${Math.round(now() / 1000)} s: ${history.exchanges} requests`),
     PROGRESS_MS
@@ -122,9 +134,11 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
     const services = site.services.length
     const isWhole = await Promise.race([
       breakThings(plan, { goesOn, now, history, watch, services }),
-      failureOf(working)
+      failureOf(working),
+      aborted(run.interrupted)
     ])
-    if (isWhole) await delay(Math.max(watch.settlesIn + LAST_QUIET_MS, end - now()))
+    if (isWhole)
+      await delay(Math.max(watch.settlesIn + LAST_QUIET_MS, end - now()), undefined, { signal: run.interrupted })
     over.abort()
     const recovered = await Promise.all(
       site.urls.map((_, n) => recoveryOf(n, clientOf(`recovery-${n}`, 'recovery'), site))
@@ -147,8 +161,8 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
     await history.end()
   }
   const judged = await judge(history.path, run.checkers, run.rows)
-  const { findings, unforeseen, quiet } = watch
-  return { ...judged, recovery, findings, unforeseen, quiet, memory }
+  const { findings, unforeseen, overload, quiet } = watch
+  return { ...judged, recovery, findings, unforeseen, overload, quiet, memory }
 }
 
 /** Reads the history once for all checkers. */
@@ -180,6 +194,14 @@ export async function judge(path: string, checkers: readonly Checker[], rows: Ro
     verdicts.push({ title, promise, ...(await checker.judge(rows)) })
   }
   return { exchanges, lost, injuries, verdicts }
+}
+
+/** Rejects with the reason when it is aborted. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    if (signal.aborted) reject(signal.reason as Error)
+  })
 }
 
 /** Rejects when one of them does. */

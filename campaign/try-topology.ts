@@ -11,6 +11,7 @@ import { startDatabase } from './databases/start-database.js'
 import { faultsOf, leftOut } from './faults/all.js'
 import { startNeighbours } from './neighbours.js'
 import type { RunOptions } from './options.js'
+import { takeFolder } from './out-folder.js'
 import { preloadWith } from './plants/planted-site.js'
 import { isKept, KeptRows, type Report, writeVerdict } from './report/verdict.js'
 import { run } from './run.js'
@@ -22,28 +23,37 @@ import { MOST_EXPORTED } from './workload/exports.js'
 /** What `--fault` takes for a run in which nothing breaks. */
 const NOTHING = 'none'
 
+/** Where a run writes, and what it is told. */
+interface To {
+  readonly out: string
+  /** Aborted when somebody ends the campaign: then everything that was made for it is removed, and its reason is thrown. */
+  readonly interrupted: AbortSignal
+  progress(line: string): void
+}
+
 /**
  * Tries one topology and writes its history, the rows that checkers asked for and its verdict to `out`. A topology whose
  * servers cannot be had is not tried, and its verdict says why.
  */
-export async function tryTopology(
-  topology: Topology,
-  options: RunOptions,
-  to: { readonly out: string; progress(line: string): void }
-): Promise<Report> {
-  const { out, progress } = to
-  await mkdir(out, { recursive: true })
-  const report = await tried(topology, options, to)
-  await writeVerdict(out, report)
-  if ('notTried' in report) progress(`${topology.name} is not tried: ${report.notTried}`)
-  return report
+export async function tryTopology(topology: Topology, options: RunOptions, to: To): Promise<Report> {
+  const { out, interrupted, progress } = to
+  const giveBack = await takeFolder(out)
+  try {
+    const report = await tried(topology, options, to)
+    await writeVerdict(out, report)
+    if ('notTried' in report) progress(`${topology.name} is not tried: ${report.notTried}`)
+    return report
+  } catch (error) {
+    // What else fails then fails for that.
+    interrupted.throwIfAborted()
+    throw error
+  } finally {
+    await giveBack()
+  }
 }
 
-async function tried(
-  topology: Topology,
-  options: RunOptions,
-  { out, progress }: { readonly out: string; progress(line: string): void }
-): Promise<Report> {
+async function tried(topology: Topology, options: RunOptions, to: To): Promise<Report> {
+  const { interrupted, progress } = to
   const folder = await mkdtemp(join(tmpdir(), 'campaign-'))
   const { snapshotIsolation } = topology
   const started = await startDatabase(topology.database, {
@@ -56,7 +66,8 @@ async function tried(
   })
   try {
     if (started instanceof Failure) return { topology: topology.name, notTried: started.message }
-    return await triedOn(started, { topology, options, folder, out, progress })
+    interrupted.throwIfAborted()
+    return await triedOn(started, { ...to, topology, options, folder })
   } finally {
     if (!(started instanceof Failure)) await started.dispose()
     await rm(folder, { recursive: true, force: true })
@@ -65,15 +76,9 @@ async function tried(
 
 async function triedOn(
   database: Database,
-  parts: {
-    readonly topology: Topology
-    readonly options: RunOptions
-    readonly folder: string
-    readonly out: string
-    progress(line: string): void
-  }
+  parts: To & { readonly topology: Topology; readonly options: RunOptions; readonly folder: string }
 ): Promise<Report> {
-  const { topology, options, folder, out, progress } = parts
+  const { topology, options, folder, out, interrupted, progress } = parts
   const began = new Date().toISOString()
   const versions = { node: process.version, 'uniform-rest': await ownVersion(), ...(await commit()) }
   // Data services take everybody else's rights from their folder, and servers of a cluster have a user of their own.
@@ -82,6 +87,7 @@ async function triedOn(
   const node = (service: number): number => service % Math.max(1, database.nodes.length)
   const neighbours = await startNeighbours()
   try {
+    interrupted.throwIfAborted()
     const site = await startSite({
       folder: dataDir,
       gateways: options.gateways,
@@ -95,6 +101,7 @@ async function triedOn(
       ...(options.plant === undefined ? {} : { preload: await preloadWith(options.plant, folder) })
     })
     try {
+      interrupted.throwIfAborted()
       const all = faultsOf(site, database, neighbours.vault)
       const wanted = options.faults
       const faults = wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((text) => name.includes(text)))
@@ -115,6 +122,7 @@ async function triedOn(
         workloads: workloads(),
         checkers: checkers(),
         folder: out,
+        interrupted,
         progress
       })
       await kept.write(out)

@@ -6,8 +6,8 @@ import { Load } from './load.js'
 /** What an injury may have brought about that the history does not say more of. */
 const ANYTHING: readonly Touch[] = [{ brings: ['lost', 'failed'], settles: 10_000 }]
 /** Overload may explain so many of a hundred requests, and so many of few. */
-const MOST_OVERLOADED = 0.01
-const FEW_OVERLOADED = 3
+const MOST_OVERLOADED = 0.05
+const FEW_OVERLOADED = 10
 /** Ids that a note names. */
 const NAMED = 5
 

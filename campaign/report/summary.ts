@@ -22,9 +22,10 @@ function answerOf(one: Tried): string[] {
     `${topology}, ${database}: ${one.isKept ? 'everything was kept' : 'NOT everything was kept'}.`,
     `  ${counted(exchanges, 'request')} in ${lasting(options.seconds)} and the recovery; ${grouped(lost)} without an answer (${percent(lost, exchanges)}).`,
     `  ${counted(injected(one), 'fault')} of ${had} of ${kinds.length} kinds${more}.`,
-    ...verdicts.flatMap(({ title, tried, of, violations }) => [
+    ...verdicts.flatMap(({ title, tried, of, violations, notes = [] }) => [
       `  ${violations.length === 0 && tried > 0 ? 'kept  ' : 'BROKEN'} ${title}: ${grouped(tried)} ${of}${violations.length === 0 ? '' : `, ${grouped(violations.length)} broken`}`,
-      ...violations.slice(0, 10).map(({ what, exchanges: ids }) => `         ${what} (${ids.join(', ')})`)
+      ...violations.slice(0, 10).map(({ what, exchanges: ids }) => `         ${what} (${ids.join(', ')})`),
+      ...notes.map((note) => `         ${note}`)
     ]),
     ...findings.map((finding) => `  FOUND  ${finding.replaceAll('\n', '\n         ')}`),
     ...recovery.map(

@@ -41,7 +41,7 @@ export function topologiesTable(reports: readonly Report[]): string[] {
 /** What a reader wants to know of one topology: everything that went wrong, and what it took to recover. */
 export function topologySection(one: Tried): string[] {
   const { topology, database, versions, outcome, leftOut, options } = one
-  const { recovery, memory, findings, verdicts, unforeseen } = outcome
+  const { recovery, memory, findings, verdicts, unforeseen, overload = {}, quiet = {} } = outcome
   const broken = verdicts.flatMap(({ violations }) => violations.slice(0, 10))
   const { faults, gateways, services, pace } = options
   return [
@@ -54,6 +54,10 @@ export function topologySection(one: Tried): string[] {
       broken.map(({ what, exchanges }) => `${what} (${exchanges.join(', ')})`)
     ),
     ...bullets('Findings:', findings),
+    ...bullets(
+      'Noted:',
+      verdicts.flatMap(({ notes = [] }) => notes)
+    ),
     ...table(
       ['after everything was mended', 'ready, ms', 'read, ms', 'write, ms', 'form across gateways, ms'],
       recovery.map(({ gateway, ready, read, write, form }) => [
@@ -63,16 +67,23 @@ export function topologySection(one: Tried): string[] {
     ),
     '',
     ...table(
-      ['memory', 'at the end, MiB', 'at most, MiB'],
-      Object.entries(memory).map(([name, { resident, mostResident }]) => [name, mib(resident), mib(mostResident)])
+      ['process', 'memory at the end, MiB', 'at most, MiB', 'might log no error for, s'],
+      Object.entries(memory).map(([name, { resident, mostResident }]) => [
+        name,
+        mib(resident),
+        mib(mostResident),
+        quiet[name] === undefined ? '–' : grouped(quiet[name])
+      ])
     ),
     '',
-    ...bullets(
-      'Logged as unforeseen while something was broken:',
-      Object.entries(unforeseen).map(([what, { count }]) => `${grouped(count)} × \`${what.replaceAll('`', "'")}\``)
-    ),
+    ...bullets('Logged as unforeseen while something was broken:', linesOf(unforeseen)),
+    ...bullets('Logged as an error while nothing was broken and the machine was overloaded:', linesOf(overload)),
     ...bullets('Left out:', leftOut)
   ]
+}
+
+function linesOf(logged: Tried['outcome']['unforeseen']): string[] {
+  return Object.entries(logged).map(([what, { count }]) => `${grouped(count)} × \`${what.replaceAll('`', "'")}\``)
 }
 
 /** `0.4.0, commit 0123456789`. */

@@ -1,10 +1,7 @@
 import { expect } from 'chai'
-import { AllowedAnswers } from '../../campaign/checkers/answers.js'
 import { OneChain } from '../../campaign/checkers/versions.js'
 import { born, gone, lostUpdate, read, tag, update, venue, version } from './counted-venue.js'
 import { entry, violationsOf, type Written } from './written-history.js'
-
-const CLERK = 'clerk@example.com'
 
 describe('checker of versions', () => {
   const story = [born, read(0), update(0), lostUpdate]
@@ -83,58 +80,6 @@ describe('checker of versions', () => {
     it(`finds ${what}`, async () => {
       const rows = { ur_audit_entries, venues } as Parameters<typeof violationsOf>[2]
       expect((await violationsOf(new OneChain(), history, rows)).join('\n')).to.match(expected)
-    })
-  }
-})
-
-describe('checker of answers', () => {
-  const fine: Written = { account: CLERK, call: 'GET /venues/7', status: 200, answer: { id: 7 } }
-  const problem = (status: number, code: string, more: Partial<Written> = {}): Written => ({
-    id: 'p-1',
-    account: CLERK,
-    call: 'GET /venues/7',
-    status,
-    answer: {
-      type: `http://gateway/problems/${code}`,
-      title: 'A title',
-      status,
-      detail: 'A detail.',
-      code,
-      instance: '/venues/7',
-      requestId: 'p-1',
-      ...(more.body as object)
-    },
-    ...more,
-    got: { 'content-type': 'application/problem+json', 'retry-after': '1', ...more.got }
-  })
-  const injury = { fault: 'SIGKILL of gateway-0', from: 0, until: 3 }
-  const { status: _answered, ...lost } = fine
-
-  it('accepts rejections that the contract knows, and failures while something is broken', async () => {
-    const rejected = problem(404, 'not-found')
-    expect(await violationsOf(new AllowedAnswers(), [fine, rejected])).to.deep.equal([])
-    const failing = [fine, problem(503, 'upstream.unavailable', { at: [9000, 9005] }), lost, injury]
-    expect(await violationsOf(new AllowedAnswers(), failing)).to.deep.equal([])
-    // The injury that began last is not the one that lasted longest.
-    const injuries = [
-      [5000, 6000],
-      [0, 25_000],
-      [60_000, 60_001]
-    ].map(([from = 0, until = 0]) => ({ ...injury, from, until }))
-    const during = (at: number): Written => problem(503, 'upstream.unavailable', { at: [at, at + 5] })
-    expect(await violationsOf(new AllowedAnswers(), [fine, during(60_002), during(34_000), ...injuries])).to.be.empty
-    expect(
-      await violationsOf(new AllowedAnswers(), [fine, during(60_002), during(36_000), ...injuries])
-    ).to.have.length(1)
-  })
-
-  const bad: readonly (readonly [string, Written, RegExp])[] = [
-    ['a failure in peace', problem(503, 'upstream.unavailable', { at: [20_000, 20_005] }), /nothing was broken/],
-    ['a lost answer in peace', { ...lost, at: [20_000, 20_005] }, /nothing was broken/]
-  ]
-  for (const [what, written, expected] of bad) {
-    it(`finds ${what}`, async () => {
-      expect((await violationsOf(new AllowedAnswers(), [fine, written, injury])).join('\n')).to.match(expected)
     })
   }
 })

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Exchange, type Injury, readHistory } from '../../campaign/history.js'
@@ -101,5 +103,54 @@ describe('the commands of the campaign', function () {
     const untried = await campaign('--replay', out)
     expect(untried.stderr).to.include(`--replay ${out} has no verdict.json of a run.`)
     expect([missing.code, untried.code]).to.deep.equal([1, 1])
+  })
+
+  it('writes a folder alone, and ended by Ctrl-C leaves the history and nothing else', async () => {
+    const [to, temporary] = [join(out, 'interrupted'), join(out, 'temporary')]
+    const folder = join(to, 'sqlite')
+    await mkdir(folder, { recursive: true })
+    await mkdir(temporary)
+    await writeFile(join(folder, 'verdict.json'), '{}')
+    await writeFile(join(folder, 'running.pid'), 'of nobody')
+    const args = ['--topology', 'sqlite', '--seconds', '250', '--fault', 'none', '--out', to]
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      env: { ...process.env, TMPDIR: temporary },
+      stdio: ['ignore', 'ignore', 'pipe']
+    })
+    let said = ''
+    child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString('utf8')))
+    const ended = once(child, 'close')
+    try {
+      const length = (): Promise<number> =>
+        stat(join(folder, 'history.jsonl')).then(
+          ({ size }) => size,
+          () => 0
+        )
+      while (child.exitCode === null && (await length()) === 0) await delay(50)
+      expect(child.exitCode, said).to.equal(null)
+      const second = await campaign('--topology', 'sqlite', '--out', to)
+      expect(second.stderr).to.include(`Another campaign, process ${child.pid}, writes ${folder}. Wait for its end,`)
+      expect(second.code).to.equal(1)
+      expect(await readdir(temporary)).to.have.length.above(1)
+    } finally {
+      child.kill('SIGINT')
+    }
+    expect(await ended).to.deep.equal([1, null])
+    expect(said).to.include('Interrupted: what was started is ended, and its folders are removed …\n')
+    expect(said).to.include('The campaign was interrupted by SIGINT, and gives no verdict. Its history is kept.')
+    expect(await readdir(temporary)).to.deep.equal([])
+    expect(await readdir(folder)).to.deep.equal(['history.jsonl'])
+    const checked = await campaign('--check', folder)
+    expect(checked.stderr).to.include(`There is no verdict of a run in ${folder}. The history of a run that was interr`)
+  })
+
+  it('says in a sentence that it may not write a folder, and that --plants judges nothing of before', async () => {
+    // Nobody makes folders there, root neither.
+    const forbidden = await campaign('--topology', 'sqlite', '--out', '/sys/campaign')
+    expect(forbidden.stderr).to.match(
+      /We may not write the folder \/sys\/campaign\/sqlite \(E\w+\): --out names another/
+    )
+    const both = await campaign('--plants', '--check', out)
+    expect(both.stderr).to.include('--plants takes --plant and --seed alone, and no --check.')
   })
 })

@@ -192,9 +192,9 @@ describe('checker of failures', () => {
 
   it('does not explain many failures by overload', async () => {
     const many = (count: number): Sent[] => Array.from({ length: count }, (_, n) => late(2000 + n))
-    expect((await judged([...slow(20, 1500), ...many(3)])).violations).to.deep.equal([])
-    const { violations, notes } = await judged([...slow(20, 1500), ...many(4)])
-    expect(violations).to.have.length(4)
+    expect((await judged([...slow(20, 1500), ...many(10)])).violations).to.deep.equal([])
+    const { violations, notes } = await judged([...slow(20, 1500), ...many(11)])
+    expect(violations).to.have.length(11)
     expect(violations[0]).to.match(/overloaded, but that is too often/)
     expect(notes).to.deep.equal([])
   })

@@ -124,7 +124,7 @@ describe('the page of the campaign', () => {
       '| RST to the client | 2 / 3,000 | 2 / 3,000 |',
       '| cut within COMMIT | 0 / 0 | 0 / 0 |',
       '| gateway-0 | 10 | 20 | 1,030 | 40 |',
-      '| gateway-0 | 1,024 | 2,048 |',
+      '| gateway-0 | 1,024 | 2,048 | – |',
       '- a full disk: a reason.'
     ])
   })
