@@ -3,6 +3,9 @@ import { auditOf } from './audit.js'
 import { Chains, COUNTERS, pathOf } from './chains.js'
 import type { Checker, Rows, Verdict, Violation } from './checker.js'
 
+/** Resources of other workloads whose actions have one audit entry each. */
+const ACTED: readonly string[] = ['bookmarks', 'subscriptions']
+
 /** What became of a write, as far as its sender knows. */
 interface Write {
   readonly row: string
@@ -17,7 +20,7 @@ export class OneChain implements Checker {
   readonly title = 'One chain of versions'
   readonly contract = '5. Writes'
   readonly how =
-    '`counters` updates few rows from many clients, by PUT, PATCH and actions, each guarded by the version that it has read. `saves` updates one row hundreds of times. Each update adds one, so that the count says where a version stands. In the end counts, versions and the audit trail are compared.'
+    '`counters` updates few rows from many clients, by PUT, PATCH and actions, each guarded by the version that it has read. `saves` updates one row hundreds of times. Each update adds one, so that the count says where a version stands. In the end counts, versions and the audit trail are compared, of the actions of `owners` too.'
   readonly isOfWrites = true
   readonly promise =
     'The versions of a row are one chain: no update is lost, none rests on a version that another one has left, and each has one audit entry.'
@@ -28,7 +31,9 @@ export class OneChain implements Checker {
     this.#chains.see(exchange)
     const { id, request, answer } = exchange
     const [resource = '', rowId] = pathOf(exchange)
-    if (COUNTERS[resource] === undefined || request.method === 'GET' || request.method === 'POST') return
+    const isAction = ACTED.includes(resource) && request.method === 'PUT'
+    if (!isAction && COUNTERS[resource] === undefined) return
+    if (request.method === 'GET' || request.method === 'POST') return
     const status = answer?.status ?? 0
     const outcome = status >= 200 && status < 300 ? 'done' : status >= 400 && status < 500 ? 'rejected' : 'unknown'
     const unit = request.headers['idempotency-key'] ?? id
@@ -47,6 +52,13 @@ export class OneChain implements Checker {
         violations.push(...this.#settle(requestId, row))
       }
     }
+    for (const resource of ACTED) {
+      for await (const { requestId, row, action } of auditOf(rows, resource)) {
+        // Creates and deletes are those of the checker of creates; what no request of this run wrote was there before.
+        if (action === 'create' || action === 'delete' || requestId === '') continue
+        violations.push(...this.#settle(requestId, row))
+      }
+    }
     const units = new Map<string, { done: string | undefined; entries: number }>()
     for (const [id, { unit, outcome, entries }] of this.#writes) {
       const whole = units.get(unit) ?? { done: undefined, entries: 0 }
@@ -60,7 +72,7 @@ export class OneChain implements Checker {
       if (entries > 1) {
         violations.push({ what: `What was asked for by ${unit} happened ${entries} times.`, exchanges: [done ?? unit] })
       }
-      if (done !== undefined && entries === 0 && this.#isOfChain(done)) {
+      if (done !== undefined && entries === 0 && this.#isKnown(done)) {
         violations.push({ what: `${done} was acknowledged and has no audit entry.`, exchanges: [done] })
       }
     }
@@ -80,8 +92,9 @@ export class OneChain implements Checker {
     yield { what: `${requestId} was rejected, and has written ${row} all the same.`, exchanges: [requestId] }
   }
 
-  #isOfChain(id: string): boolean {
-    return this.#chains.rows.has(this.#writes.get(id)?.row ?? '')
+  #isKnown(id: string): boolean {
+    const { row = '' } = this.#writes.get(id) ?? {}
+    return this.#chains.rows.has(row) || ACTED.some((resource) => row.startsWith(`${resource}/`))
   }
 
   /** The rows as they are in the end. */

@@ -18,8 +18,34 @@ describe('checker of versions', () => {
     expect(await violationsOf(new OneChain(), [born, read(0), update(0), gone], over)).to.deep.equal([])
   })
 
+  const annotate = (more: Partial<Written> = {}): Written => ({
+    workload: 'owners',
+    call: 'PUT /bookmarks/5/annotate',
+    headers: { 'if-match': tag(0) },
+    status: 200,
+    answer: {},
+    ...more
+  })
+  const noted = entry('bookmarks/5', 'annotate', 'r-5')
+
+  it('accepts actions of other resources, each with its entry', async () => {
+    const rows = { ur_audit_entries: [created, updated, entry('bookmarks/5', 'create', 'x'), noted], venues: left(1) }
+    expect(await violationsOf(new OneChain(), [...story, annotate()], rows)).to.deep.equal([])
+    const none = { ...rows, ur_audit_entries: [created, updated] }
+    expect(await violationsOf(new OneChain(), [...story, annotate({ status: 404 })], none)).to.deep.equal([])
+  })
+
   const rejected = { status: 412, answer: {} }
   const bad: readonly (readonly [string, readonly Written[], readonly object[], readonly object[], RegExp])[] = [
+    [
+      'an action without an entry',
+      [...story, annotate()],
+      [created, updated],
+      left(1),
+      /r-5 was acknowledged and has no/
+    ],
+    ['an action with two', [...story, annotate()], [created, updated, noted, noted], left(1), /happened 2 times/],
+    ['a denied action', [...story, annotate({ status: 404 })], [created, updated, noted], left(1), /r-5 was rejected/],
     ['a lost update', story, [created, updated], left(0), /ends with the count 0/],
     ['an update without an audit entry', story, [created], left(1), /has no audit entry/],
     ['an update that happened twice', story, [created, updated, updated], left(2), /happened 2 times/],
