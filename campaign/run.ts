@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Checker, Rows, Verdict } from './checkers/checker.js'
@@ -72,6 +73,14 @@ const QUIET_PACES = 12.5
 /** Milliseconds at the end, when nothing of the last faults is felt any more. */
 const LAST_QUIET_MS = 3000
 
+/** Processes that want to run, for each core, above which a machine is overloaded, whatever few clients have seen of it so far. */
+const BUSY = 4
+
+function isMachineBusy(): boolean {
+  const [ofLastMinute = 0] = loadavg()
+  return ofLastMinute > BUSY * availableParallelism()
+}
+
 /** Lets clients work while things break, waits until all is mended and answered, and has the checkers judge. */
 export async function run({ seed, seconds, site, faults, ...run }: Run): Promise<Outcome> {
   await mkdir(run.folder, { recursive: true })
@@ -93,7 +102,7 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
   }
   const over = new AbortController()
   const members = [...site.gateways, ...site.services]
-  const watch = new Watch(members, () => load.isHigh)
+  const watch = new Watch(members, () => load.isHigh || isMachineBusy())
   const progress = setInterval(
     () => run.progress(`${Math.round(now() / 1000)} s: ${history.exchanges} requests`),
     PROGRESS_MS
