@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { CreatedOnce } from '../../campaign/checkers/creates.js'
+import { CreatedOnce } from '../../campaign/checkers/writes/creates.js'
 import type { Injury } from '../../campaign/history.js'
 import { entry, violationsOf, type Written } from './written-history.js'
 

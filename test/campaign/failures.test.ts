@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { FailuresHaveCauses } from '../../campaign/checkers/failures.js'
+import { FailuresHaveCauses } from '../../campaign/checkers/answers/failures.js'
 import type { Exchange, Injury } from '../../campaign/history.js'
 import { reachOf } from '../../campaign/faults/reach.js'
 import { exchangeOf, type Written } from './written-history.js'

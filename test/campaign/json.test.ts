@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createServer } from 'node:http'
 import { checkers } from '../../campaign/checkers/all.js'
-import { AllowedAnswers } from '../../campaign/checkers/answers.js'
+import { AllowedAnswers } from '../../campaign/checkers/answers/answers.js'
 import { Client } from '../../campaign/client.js'
 import type { Exchange } from '../../campaign/history.js'
 import { closeLocally, listenLocally } from '../harness/local-server.js'

@@ -1,7 +1,7 @@
-import type { Exchange } from '../history.js'
-import { csvOf, pathOf } from './chains.js'
-import type { Checker, Verdict, Violation } from './checker.js'
-import { jsonOf, type JsonObject, objectOf, objectsOf } from './json.js'
+import type { Exchange } from '../../history.js'
+import { csvOf, pathOf } from '../chains.js'
+import type { Checker, Verdict, Violation } from '../checker.js'
+import { jsonOf, type JsonObject, objectOf, objectsOf } from '../json.js'
 import { ADMIN, denialOf, NUMBERS, OWNED } from './ownership.js'
 
 const TAG = /of-(ada|ben)\.[\w.-]+/g

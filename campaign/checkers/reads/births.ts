@@ -1,7 +1,7 @@
-import type { Exchange } from '../history.js'
+import type { Exchange } from '../../history.js'
 import { type Cells, type Exported, isBeyond } from './exported.js'
-import { pathOf } from './chains.js'
-import { cellOf, objectsOf } from './json.js'
+import { pathOf } from '../chains.js'
+import { cellOf, objectsOf } from '../json.js'
 
 /** Rows that came by one request: all of them between its first attempt and its first answer. */
 interface Birth {

@@ -1,6 +1,6 @@
-import type { Exchange, Injury, Touch } from '../history.js'
-import { pathOf } from './chains.js'
-import type { Checker, Verdict, Violation } from './checker.js'
+import type { Exchange, Injury, Touch } from '../../history.js'
+import { pathOf } from '../chains.js'
+import type { Checker, Verdict, Violation } from '../checker.js'
 import { Load } from './load.js'
 
 /** What an injury may have brought about that the history does not say more of. */

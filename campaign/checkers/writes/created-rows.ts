@@ -1,8 +1,8 @@
-import type { Exchange } from '../history.js'
+import type { Exchange } from '../../history.js'
 import { auditOf } from './audit.js'
-import { pathOf } from './chains.js'
-import type { Rows, Violation } from './checker.js'
-import { objectsOf } from './json.js'
+import { pathOf } from '../chains.js'
+import type { Rows, Violation } from '../checker.js'
+import { objectsOf } from '../json.js'
 
 /** What was asked for once, however often it was sent: under one key, or by one request without a key. */
 interface Unit {

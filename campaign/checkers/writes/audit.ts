@@ -1,4 +1,4 @@
-import type { Rows } from './checker.js'
+import type { Rows } from '../checker.js'
 
 /** What a write left in its own transaction. */
 export interface AuditEntry {

@@ -1,7 +1,7 @@
-import type { Exchange } from '../history.js'
+import type { Exchange } from '../../history.js'
 import { auditOf } from './audit.js'
-import { Chains, COUNTERS, pathOf } from './chains.js'
-import type { Checker, Rows, Verdict, Violation } from './checker.js'
+import { Chains, COUNTERS, pathOf } from '../chains.js'
+import type { Checker, Rows, Verdict, Violation } from '../checker.js'
 
 /** Resources of other workloads whose actions have one audit entry each. */
 const ACTED: readonly string[] = ['bookmarks', 'subscriptions']

@@ -1,4 +1,4 @@
-import type { Exchange } from '../history.js'
+import type { Exchange } from '../../history.js'
 
 /** Milliseconds before the end of a request whose answers say how busy the machine is. */
 const WINDOW_MS = 10_000

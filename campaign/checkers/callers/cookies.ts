@@ -1,4 +1,4 @@
-import type { Answer } from '../history.js'
+import type { Answer } from '../../history.js'
 
 export const ACCESS_COOKIE = 'app_auth_access'
 export const REFRESH_COOKIE = 'app_auth_refresh'

@@ -1,7 +1,7 @@
-import type { Exchange } from '../history.js'
+import type { Exchange } from '../../history.js'
 import { ACCESS_COOKIE, claimsOf, cookieOf, REFRESH_COOKIE, type SetCookie, setCookiesOf } from './cookies.js'
-import { objectOf } from './json.js'
-import type { Checker, Verdict, Violation } from './checker.js'
+import { objectOf } from '../json.js'
+import type { Checker, Verdict, Violation } from '../checker.js'
 
 /** `ACCESS_TOKEN_TTL` and `REFRESH_TOKEN_TTL`, in seconds. */
 const ACCESS_TTL_S = 900

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Exchange, Injury } from '../history.js'
-import type { Checker, Rows, Verdict, Violation } from './checker.js'
+import type { Exchange, Injury } from '../../history.js'
+import type { Checker, Rows, Verdict, Violation } from '../checker.js'
 import { CreatedRows, isCreate } from './created-rows.js'
-import { type JsonObject, objectOf, objectsOf } from './json.js'
+import { type JsonObject, objectOf, objectsOf } from '../json.js'
 
 /** The first answer under a key: digests of the body that was sent, and of the answer. */
 interface First {

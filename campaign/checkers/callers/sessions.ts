@@ -1,7 +1,7 @@
-import type { Exchange } from '../history.js'
-import type { Checker, Verdict, Violation } from './checker.js'
+import type { Exchange } from '../../history.js'
+import type { Checker, Verdict, Violation } from '../checker.js'
 import { ACCESS_COOKIE, claimsOf, cookieOf, REFRESH_COOKIE, setCookiesOf } from './cookies.js'
-import { objectOf } from './json.js'
+import { objectOf } from '../json.js'
 
 /** How long a used token is honoured once more (`REFRESH_GRACE`), and what the clocks of processes may differ by. */
 const GRACE_MS = 10_000

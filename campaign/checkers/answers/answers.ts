@@ -1,6 +1,6 @@
-import type { Exchange } from '../history.js'
+import type { Exchange } from '../../history.js'
 import { faultsOf } from './allowed.js'
-import type { Checker, Verdict, Violation } from './checker.js'
+import type { Checker, Verdict, Violation } from '../checker.js'
 
 /** Every answer of every workload. */
 export class AllowedAnswers implements Checker {

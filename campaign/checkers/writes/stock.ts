@@ -1,8 +1,8 @@
-import type { Exchange } from '../history.js'
+import type { Exchange } from '../../history.js'
 import { auditOf } from './audit.js'
-import { pathOf } from './chains.js'
-import type { Checker, Rows, Verdict, Violation } from './checker.js'
-import { objectOf } from './json.js'
+import { pathOf } from '../chains.js'
+import type { Checker, Rows, Verdict, Violation } from '../checker.js'
+import { objectOf } from '../json.js'
 import { cents, Orders, VARIANTS } from './orders.js'
 
 interface Adjustment {

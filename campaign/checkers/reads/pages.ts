@@ -1,7 +1,7 @@
-import type { Exchange } from '../history.js'
-import { type Chain, Chains, COUNTERS, pathOf } from './chains.js'
-import type { Checker, Verdict, Violation } from './checker.js'
-import { type JsonObject, objectsOf } from './json.js'
+import type { Exchange } from '../../history.js'
+import { type Chain, Chains, COUNTERS, pathOf } from '../chains.js'
+import type { Checker, Verdict, Violation } from '../checker.js'
+import { type JsonObject, objectsOf } from '../json.js'
 import { faultOfOrder, sortingOf } from './ordered.js'
 
 /** Pages that a client reads one after the other, each at the cursor that the last one named. */

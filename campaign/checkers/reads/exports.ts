@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { Exchange } from '../history.js'
+import type { Exchange } from '../../history.js'
 import { Births, type Marks, marksOf } from './births.js'
-import { type Chain, Chains, COUNTERS, shownBy } from './chains.js'
-import type { Checker, Verdict, Violation } from './checker.js'
+import { type Chain, Chains, COUNTERS, shownBy } from '../chains.js'
+import type { Checker, Verdict, Violation } from '../checker.js'
 import { type Cells, exportOf, type Exported, faultsOfForm, isBeyond, recordsOf } from './exported.js'
-import { cellOf, isObject, objectsOf } from './json.js'
+import { cellOf, isObject, objectsOf } from '../json.js'
 
 /** An export that has not been judged yet. */
 interface Seen {

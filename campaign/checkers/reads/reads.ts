@@ -1,7 +1,7 @@
-import type { Exchange, Injury } from '../history.js'
-import { type Chain, Chains, COUNTERS, pathOf, shownBy } from './chains.js'
-import type { Checker, Verdict, Violation } from './checker.js'
-import { objectsOf } from './json.js'
+import type { Exchange, Injury } from '../../history.js'
+import { type Chain, Chains, COUNTERS, pathOf, shownBy } from '../chains.js'
+import type { Checker, Verdict, Violation } from '../checker.js'
+import { objectsOf } from '../json.js'
 
 /** A row that a read did not show although it had been acknowledged. */
 interface Missing {

@@ -1,8 +1,8 @@
-import type { Exchange } from '../history.js'
+import type { Exchange } from '../../history.js'
 import { auditOf } from './audit.js'
-import { pathOf } from './chains.js'
-import type { Rows, Violation } from './checker.js'
-import { objectOf } from './json.js'
+import { pathOf } from '../chains.js'
+import type { Rows, Violation } from '../checker.js'
+import { objectOf } from '../json.js'
 
 /** The variants of the workload `stock`. */
 export const VARIANTS = "SELECT id, sku, stock FROM product_variants WHERE sku LIKE 'stock-%'"

@@ -1,6 +1,6 @@
-import type { Exchange } from '../history.js'
-import { pathOf } from './chains.js'
-import { isObject, type JsonObject, jsonOf } from './json.js'
+import type { Exchange } from '../../history.js'
+import { pathOf } from '../chains.js'
+import { isObject, type JsonObject, jsonOf } from '../json.js'
 
 /** Routes of a resource that are no id. */
 const COLLECTIONS: readonly (string | undefined)[] = [undefined, 'paged', 'lookup', 'session-ids']

@@ -1,6 +1,6 @@
-import type { Exchange } from '../history.js'
-import { pathOf } from './chains.js'
-import { isObject, jsonOf } from './json.js'
+import type { Exchange } from '../../history.js'
+import { pathOf } from '../chains.js'
+import { isObject, jsonOf } from '../json.js'
 import { faultsOfShape } from './shapes.js'
 
 /** The codes of problem documents that well-formed requests may get, by status. */

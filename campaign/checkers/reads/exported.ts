@@ -1,5 +1,5 @@
-import type { Exchange } from '../history.js'
-import { csvOf, pathOf } from './chains.js'
+import type { Exchange } from '../../history.js'
+import { csvOf, pathOf } from '../chains.js'
 import { faultOfOrder, sortingOf } from './ordered.js'
 
 /** An export that was answered with 200, as far as the order of its rows and its end are concerned. */

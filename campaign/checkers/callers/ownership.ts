@@ -1,5 +1,5 @@
-import type { Exchange } from '../history.js'
-import { pathOf } from './chains.js'
+import type { Exchange } from '../../history.js'
+import { pathOf } from '../chains.js'
 
 /** Sees everybody's. */
 export const ADMIN = 'admin@example.com'
