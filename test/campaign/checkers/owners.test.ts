@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { OwnRowsOnly } from '../../campaign/checkers/callers/owners.js'
+import { OwnRowsOnly } from '../../../campaign/checkers/callers/owners.js'
 import { violationsOf, type Written } from './written-history.js'
 
 const CLERK = 'clerk@example.com'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { AuthAnswers } from '../../campaign/checkers/callers/auth-answers.js'
-import { SessionsEndOnce } from '../../campaign/checkers/callers/sessions.js'
+import { AuthAnswers } from '../../../campaign/checkers/callers/auth-answers.js'
+import { SessionsEndOnce } from '../../../campaign/checkers/callers/sessions.js'
 import { violationsOf, type Written } from './written-history.js'
 
 const ADA = 'ada@example.com'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { OneChain } from '../../campaign/checkers/writes/versions.js'
+import { OneChain } from '../../../campaign/checkers/writes/versions.js'
 import { born, gone, lostUpdate, read, tag, update, venue, version } from './counted-venue.js'
 import { entry, violationsOf, type Written } from './written-history.js'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { StockAddsUp } from '../../campaign/checkers/writes/stock.js'
+import { StockAddsUp } from '../../../campaign/checkers/writes/stock.js'
 import { entry, violationsOf, type Written } from './written-history.js'
 
 describe('checker of stock', () => {

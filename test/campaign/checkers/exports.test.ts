@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { OneMoment } from '../../campaign/checkers/reads/exports.js'
+import { OneMoment } from '../../../campaign/checkers/reads/exports.js'
 import { born, read, tag, update, version } from './counted-venue.js'
 import { violationsOf, type Written } from './written-history.js'
 

@@ -1,5 +1,5 @@
-import type { Checker } from '../../campaign/checkers/checker.js'
-import type { Exchange, Injury } from '../../campaign/history.js'
+import type { Checker } from '../../../campaign/checkers/checker.js'
+import type { Exchange, Injury } from '../../../campaign/history.js'
 
 /** What a test says of an exchange; the rest follows from it. */
 export interface Written {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { AllowedAnswers } from '../../campaign/checkers/answers/answers.js'
+import { AllowedAnswers } from '../../../campaign/checkers/answers/answers.js'
 import { violationsOf, type Written } from './written-history.js'
 
 const CLERK = 'clerk@example.com'

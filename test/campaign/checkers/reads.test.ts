@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { WholePages } from '../../campaign/checkers/reads/pages.js'
-import { FreshReads } from '../../campaign/checkers/reads/reads.js'
+import { WholePages } from '../../../campaign/checkers/reads/pages.js'
+import { FreshReads } from '../../../campaign/checkers/reads/reads.js'
 import { born, gone, lostUpdate, read, tag, update, venue } from './counted-venue.js'
 import { violationsOf, type Written } from './written-history.js'
 

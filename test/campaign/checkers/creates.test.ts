@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { CreatedOnce } from '../../campaign/checkers/writes/creates.js'
-import type { Injury } from '../../campaign/history.js'
+import { CreatedOnce } from '../../../campaign/checkers/writes/creates.js'
+import type { Injury } from '../../../campaign/history.js'
 import { entry, violationsOf, type Written } from './written-history.js'
 
 const CLERK = 'clerk@example.com'

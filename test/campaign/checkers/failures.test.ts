@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { FailuresHaveCauses } from '../../campaign/checkers/answers/failures.js'
-import type { Exchange, Injury } from '../../campaign/history.js'
-import { reachOf } from '../../campaign/faults/reach.js'
+import { FailuresHaveCauses } from '../../../campaign/checkers/answers/failures.js'
+import type { Exchange, Injury } from '../../../campaign/history.js'
+import { reachOf } from '../../../campaign/faults/reach.js'
 import { exchangeOf, type Written } from './written-history.js'
 
 /** A request to a gateway; without a status it had no answer. */
