@@ -12,7 +12,6 @@ import { readVerdict, type Tried } from '../../campaign/report/verdict.js'
 
 const MAIN = fileURLToPath(new URL('../../campaign/main.js', import.meta.url))
 const run = promisify(execFile)
-/** With it three of the counting clients delete a row in their first step, however slow the machine is. */
 const SEED = '200'
 
 interface Ended {
@@ -74,12 +73,13 @@ describe('the commands of the campaign', function () {
 
   it('--plant is a campaign that fails by the checker of the fault, and --replay runs its plan again', async () => {
     const first = join(out, 'first')
-    const planted = ['--topology', 'sqlite', '--plant', 'delete-without-entry', '--seconds', '2', '--seed', SEED]
+    // The rows that are made before anything breaks suffice to find it, however slow the machine is.
+    const planted = ['--topology', 'sqlite', '--plant', 'create-without-entry', '--seconds', '2', '--seed', SEED]
     const { code } = await campaign(...planted, '--pace', '200', '--services', '1', '--fault', 'slow', '--out', first)
     expect(code).to.equal(1)
     const before = await verdictOf(join(first, 'sqlite'))
     const broken = before.outcome.verdicts.filter(({ violations }) => violations.length > 0)
-    expect(broken.map(({ promise }) => promise).join()).to.match(/^The versions of a row are one chain:/)
+    expect(broken.map(({ title }) => title)).to.include('Created once')
 
     const second = join(out, 'second')
     const again = await campaign('--replay', join(first, 'sqlite'), '--out', second)
