@@ -1,6 +1,8 @@
 import { expect } from 'chai'
-import { createServer } from 'node:http'
+import { createServer, request as open } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
 import { keyVaultFaults } from '../../campaign/faults/key-vault.js'
+import { FakeVault } from '../gateway/key-ring/fake-vault.js'
 import { closeLocally, listenLocally } from '../harness/local-server.js'
 
 const WRAPPED = '{"format":1,"keys":[{"id":"a","wrapped":"AA==","wrappedBy":"key"}]}'
@@ -52,5 +54,26 @@ describe('faults of the key vault', () => {
   it('are not mended where it stores an unwrapped key', async () => {
     const { outcome } = await rotate({ ring: PLAIN, from: 1 })
     expect(String(outcome)).to.equal('Error: A key lies unwrapped in the ring')
+  })
+})
+
+describe('the stand-in for the key vault', () => {
+  it('goes on when a request is cut within its body', async () => {
+    const vault = await FakeVault.start()
+    try {
+      const { token } = await vault.credential.getToken()
+      const headers = { authorization: `Bearer ${token}`, 'content-length': 100 }
+      const cut = open(`${vault.url}/keys/ring//wrapkey?api-version=7.4`, { method: 'POST', headers })
+      cut.on('error', () => undefined)
+      cut.write('{"alg"')
+      while (vault.asked.length === 0) await turn()
+      cut.destroy()
+      const whole = await fetch(`${vault.url}/keys/ring?api-version=7.4`, {
+        headers: { authorization: `Bearer ${token}` }
+      })
+      expect(whole.status).to.equal(200)
+    } finally {
+      await vault.stop()
+    }
   })
 })

@@ -29,9 +29,13 @@ export class FakeVault {
   readonly #versions: Version[] = []
   #port = 0
   readonly #server = createServer((request, response) => {
-    void this.#answer(request).then(({ status, body, headers }) => {
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
-    })
+    void this.#answer(request).then(
+      ({ status, body, headers }) => {
+        response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+      },
+      // Of a request that was cut nobody waits for an answer.
+      () => response.destroy()
+    )
   })
 
   static async start(): Promise<FakeVault> {
