@@ -1,4 +1,16 @@
+import type { Answer } from '../../history.js'
 import type { Rows } from '../checker.js'
+
+/** What an answer says of its write; nothing of what is still under way, by its key, or has no answer. */
+export type Outcome = 'done' | 'rejected' | 'unknown'
+
+/** A request that is told that its key is in flight may itself have begun the work for which the key is kept. */
+export function outcomeOf(answer: Answer | undefined): Outcome {
+  const { status = 0, body = '' } = answer ?? {}
+  if (status >= 200 && status < 300) return 'done'
+  const isUnderWay = status === 409 && body.includes('"idempotency.in-flight"')
+  return status >= 400 && status < 500 && !isUnderWay ? 'rejected' : 'unknown'
+}
 
 /** What a write left in its own transaction. */
 export interface AuditEntry {

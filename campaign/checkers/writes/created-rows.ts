@@ -1,5 +1,5 @@
 import type { Exchange } from '../../history.js'
-import { auditOf } from './audit.js'
+import { auditOf, outcomeOf } from './audit.js'
 import { pathOf } from '../chains.js'
 import type { Rows, Violation } from '../checker.js'
 import { objectsOf } from '../json.js'
@@ -38,8 +38,8 @@ export class CreatedRows {
 
   see(exchange: Exchange): void {
     const { id, account = '', request, answer } = exchange
-    const status = answer?.status ?? 0
-    const [isDone, isRejected] = [status >= 200 && status < 300, status >= 400 && status < 500]
+    const outcome = outcomeOf(answer)
+    const [isDone, isRejected] = [outcome === 'done', outcome === 'rejected']
     if (request.method === 'DELETE') {
       this.#deletes.set(id, { row: pathOf(exchange).slice(0, 2).join('/'), isDone, isRejected, entries: 0 })
       return

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Exchange, Injury } from '../../history.js'
+import { type Outcome, outcomeOf } from './audit.js'
 import type { Checker, Rows, Verdict, Violation } from '../checker.js'
 import { CreatedRows, isCreate } from './created-rows.js'
 import { type JsonObject, objectOf, objectsOf } from '../json.js'
@@ -16,7 +17,7 @@ interface First {
 interface Wanted {
   readonly id: string
   readonly batch: string
-  outcome: 'done' | 'rejected' | 'unknown'
+  outcome: Outcome
 }
 
 /** An answer which says that the first request of a key is still under way. */
@@ -135,9 +136,7 @@ export class CreatedOnce implements Checker {
   }
 
   #want({ id, request, answer }: Exchange): void {
-    const status = answer?.status ?? 0
-    const isRejected = status >= 400 && status < 500 && status !== 409 && status !== 429
-    const outcome = status === 201 ? 'done' : isRejected ? 'rejected' : 'unknown'
+    const outcome = outcomeOf(answer)
     const bodies = [JSON.parse(request.body ?? '[]')].flat() as readonly { readonly name?: unknown }[]
     const batch = String(bodies[0]?.name)
     for (const { name } of bodies) {

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../history.js'
-import { auditOf } from './audit.js'
+import { auditOf, outcomeOf } from './audit.js'
 import { pathOf } from '../chains.js'
 import type { Rows, Violation } from '../checker.js'
 import { objectOf } from '../json.js'
@@ -62,7 +62,7 @@ export class Orders {
       this.#checkouts.set(id, row)
     } else if (resource === 'orders' && action !== undefined) {
       const unit = request.headers['idempotency-key'] ?? id
-      this.#actions.set(id, { row, unit, isDone: status === 200, isRejected: status >= 400 && status < 500 })
+      this.#actions.set(id, { row, unit, isDone: status === 200, isRejected: outcomeOf(answer) === 'rejected' })
     } else if (request.method === 'POST' && (resource === 'orders' || resource === 'shopping-carts')) {
       const { lines, items } = JSON.parse(request.body) as { readonly [name: string]: readonly Line[] }
       this.#sent.set(id, lines ?? items ?? [])

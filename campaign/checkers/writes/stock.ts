@@ -1,5 +1,5 @@
 import type { Exchange } from '../../history.js'
-import { auditOf } from './audit.js'
+import { auditOf, outcomeOf } from './audit.js'
 import { pathOf } from '../chains.js'
 import type { Checker, Rows, Verdict, Violation } from '../checker.js'
 import { objectOf } from '../json.js'
@@ -56,7 +56,7 @@ export class StockAddsUp implements Checker {
         delta: Number(body['delta']),
         unit: request.headers['idempotency-key'] ?? id,
         isDone: status === 200,
-        isRejected: status >= 400 && status < 500
+        isRejected: outcomeOf(answer) === 'rejected'
       })
     }
     if (resource === 'shopping-carts' && status === 201) {

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../history.js'
-import { auditOf } from './audit.js'
+import { auditOf, type Outcome, outcomeOf } from './audit.js'
 import { Chains, COUNTERS, pathOf } from '../chains.js'
 import type { Checker, Rows, Verdict, Violation } from '../checker.js'
 
@@ -9,7 +9,7 @@ const ACTED: readonly string[] = ['bookmarks', 'subscriptions']
 /** What became of a write, as far as its sender knows. */
 interface Write {
   readonly row: string
-  readonly outcome: 'done' | 'rejected' | 'unknown'
+  readonly outcome: Outcome
   /** What was sent several times has one of these, and happens once at most. */
   readonly unit: string
   entries: number
@@ -34,10 +34,8 @@ export class OneChain implements Checker {
     const isAction = ACTED.includes(resource) && request.method === 'PUT'
     if (!isAction && COUNTERS[resource] === undefined) return
     if (request.method === 'GET' || request.method === 'POST') return
-    const status = answer?.status ?? 0
-    const outcome = status >= 200 && status < 300 ? 'done' : status >= 400 && status < 500 ? 'rejected' : 'unknown'
     const unit = request.headers['idempotency-key'] ?? id
-    this.#writes.set(id, { row: `${resource}/${rowId}`, outcome, unit, entries: 0 })
+    this.#writes.set(id, { row: `${resource}/${rowId}`, outcome: outcomeOf(answer), unit, entries: 0 })
   }
 
   async judge(rows: Rows): Promise<Verdict> {

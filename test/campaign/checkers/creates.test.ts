@@ -122,9 +122,13 @@ describe('checker of created rows', () => {
     ({ ur_audit_entries, venues: ids.map((id) => ({ id })) }) as Parameters<typeof violationsOf>[2]
 
   it('accepts rows, what is deleted, what nobody was told of, and rows from before', async () => {
-    const good: readonly (readonly [readonly Written[], Parameters<typeof violationsOf>[2]])[] = [
+    const underWay: Written = { ...venue(8), status: 409, answer: { code: 'idempotency.in-flight' }, got: {} }
+    const injury: Injury = { fault: 'SIGSTOP of data-service-0', from: 0 }
+    const good: readonly (readonly [readonly (Written | Injury)[], Parameters<typeof violationsOf>[2]])[] = [
       [[venue(7), venue(8)], tables(both, 1, 2, 7, 8)],
       [[venue(7), lostVenue], tables(both, 7, 8)],
+      // A COMMIT without an answer, after which the work is begun again, may have been done.
+      [[venue(7), underWay, injury], tables(both, 7, 8)],
       [[venue(7), lostVenue], tables(trail([7, 'create', 'v-7']), 7)],
       [[venue(7), venue(8), gone], tables([...both, ...trail([8, 'delete', 'd-8'])], 7)],
       [[venue(7), venue(8), lostDelete], tables([...both, ...trail([8, 'delete', 'd-8'])], 7)],
