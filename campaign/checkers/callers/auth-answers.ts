@@ -1,5 +1,5 @@
 import type { Exchange } from '../../history.js'
-import { ACCESS_COOKIE, claimsOf, cookieOf, REFRESH_COOKIE, type SetCookie, setCookiesOf } from './cookies.js'
+import { ACCESS_COOKIE, claimsOf, cookieOf, isLogOut, REFRESH_COOKIE, type SetCookie, setCookiesOf } from './cookies.js'
 import { objectOf } from '../json.js'
 import type { Checker, Verdict, Violation } from '../checker.js'
 
@@ -196,10 +196,6 @@ function* faultsOfToken(exchange: Exchange): Generator<string> {
   const set = setCookiesOf(answer).get(ACCESS_COOKIE)?.value
   const sent = cookieOf(request.headers['cookie'], ACCESS_COOKIE)
   if ((set ?? sent) !== accessToken) yield 'holds another token than its cookie'
-}
-
-function isLogOut({ request }: Exchange): boolean {
-  return request.target === '/auth/logout' || (request.target === '/auth/session-cookie' && request.method === 'DELETE')
 }
 
 /** Whether an access token has some time left at the date of an answer: near its end it may be refreshed. */

@@ -1,4 +1,4 @@
-import type { Answer } from '../../history.js'
+import type { Answer, Exchange } from '../../history.js'
 
 export const ACCESS_COOKIE = 'app_auth_access'
 export const REFRESH_COOKIE = 'app_auth_refresh'
@@ -40,4 +40,9 @@ export function claimsOf(token: unknown): Readonly<Record<string, unknown>> | un
   } catch {
     return undefined
   }
+}
+
+/** Whether a request ends the session of its cookies. */
+export function isLogOut({ request }: Exchange): boolean {
+  return request.target === '/auth/logout' || (request.target === '/auth/session-cookie' && request.method === 'DELETE')
 }

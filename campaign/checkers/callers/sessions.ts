@@ -1,6 +1,6 @@
 import type { Exchange } from '../../history.js'
 import type { Checker, Verdict, Violation } from '../checker.js'
-import { ACCESS_COOKIE, claimsOf, cookieOf, REFRESH_COOKIE, setCookiesOf } from './cookies.js'
+import { ACCESS_COOKIE, claimsOf, cookieOf, isLogOut, REFRESH_COOKIE, setCookiesOf } from './cookies.js'
 import { objectOf } from '../json.js'
 
 /** How long a used token is honoured once more (`REFRESH_GRACE`), and what the clocks of processes may differ by. */
@@ -60,11 +60,10 @@ export class SessionsEndOnce implements Checker {
     }
     const family = token === undefined ? undefined : this.#families.get(token)
     if (token === undefined || family === undefined) return
-    const { method, target } = request
-    if (target === '/auth/logout' || (target === '/auth/session-cookie' && method === 'DELETE')) {
+    if (isLogOut(exchange)) {
       family.mayBeOverFrom = Math.min(family.mayBeOverFrom, sentAt)
       if (answer?.status === 204) family.over ??= { id, endedAt }
-    } else if (target === '/auth/session/token') {
+    } else if (request.target === '/auth/session/token') {
       // Beside an access token that is good no refresh token is used.
       const isAsked = cookieOf(request.headers['cookie'], ACCESS_COOKIE) === undefined || next !== undefined
       if (isAsked) this.#refresh(exchange, family, token)
