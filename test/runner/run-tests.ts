@@ -12,9 +12,9 @@ import { runFiles, type TestFile } from './run-files.js'
 
 /**
  * Runs the test files whose path holds one of the filters, all without filters, on SQLite and on MariaDB, and prints
- * the course and the result. Without filters those of test/api/ run once more, over unary calls, and some of them a third
- * time, with cuts, and a fourth, held against the OpenAPI document. TEST_SEED repeats an order. When the signal aborts, the run stops and prints the failures that it has
- * seen. Rejects with a Failure where no database, no browser or no such test file is found.
+ * the course and the result. Without filters some of test/api/ run once more over unary calls, with
+ * cuts, and held against the OpenAPI document. TEST_SEED repeats an order. When the signal aborts, the run stops and
+ * prints the failures that it has seen. Rejects with a Failure where no database, no browser or no such test file is found.
  */
 export async function runTests(filters: readonly string[], signal: AbortSignal): Promise<Outcome> {
   const files = testFiles(filters)
@@ -106,17 +106,18 @@ function testFiles(filters: readonly string[]): TestFile[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** These need a server of MariaDB, whose statements and connections they count, or take minutes with no call of ours. */
-const NOT_OVER_UNARY = /\/(statement-texts|pool-size|random-queries|metrics)\.test\.ts$/
+/** Every operation, its errors, what a caller may not see, and how its writes, streams, deadlines and sessions behave. */
+const OVER_UNARY =
+  /\/(errors|by-id|list|paged|cursors|export|export-streaming|lookup|includes|search|stock-report|access|allowed-calls|column-permissions|log-lines|tokens|grpc-tls|ownership\/(shopping-carts|hidden-rows|owner-claims)|sessions\/sessions|auth\/login|writes\/(admission|batch|conflicts|create|idempotency|in-flight|patch|put|preconditions))\.test\.ts$/
 const UNARY = { DATA_SERVICE_CALLS: 'unary', TEST_DATABASE: 'sqlite' }
 
 /**
- * Calls between the processes by their unary methods, and not in frames, must be answered alike. One kind of database is
- * enough for that; `npm run soak` takes both.
+ * Calls between the processes by their unary methods, and not in frames, must be answered alike. One kind of database and
+ * one file for each kind of call are enough for that; `npm run soak` takes all of test/api/ on both.
  */
 function overUnaryCalls(files: readonly TestFile[]): TestFile[] {
   return files
-    .filter(({ name }) => name.startsWith('test/api/') && !NOT_OVER_UNARY.test(name))
+    .filter(({ name }) => name.startsWith('test/api/') && OVER_UNARY.test(name))
     .map((file) => ({ ...file, name: `${file.name} over unary calls`, env: UNARY }))
 }
 

@@ -148,14 +148,14 @@ describe('deadlines', () => {
         expect(Date.now()).to.be.at.least(call.deadline)
       }
     )
-    for (const after of [90, 30, 60, Infinity, 10_000_000_000]) {
+    for (const after of [3_600_000, 30, 60, Infinity, 10_000_000_000]) {
       const call = { deadline: start + after }
       running.add(call)
       deadlines.add(call)
     }
-    while (ended.length < 3) await delay(5)
-    expect(ended).to.deep.equal([30, 60, 90])
-    expect(running.size).to.equal(2)
+    while (ended.length < 2) await delay(5)
+    expect(ended).to.have.members([30, 60])
+    expect(running.size).to.equal(3)
     deadlines.close()
   })
 })
