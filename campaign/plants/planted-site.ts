@@ -5,6 +5,7 @@ import type { Rows } from '../checkers/checker.js'
 import type { Database, DatabaseKind } from '../databases/database.js'
 import { startDatabase } from '../databases/start-database.js'
 import { type Site, startSite } from '../site.js'
+import { MOST_EXPORTED } from '../workload/exports.js'
 import { type FirstRows, keepFirstRows } from './first-rows.js'
 import type { Plant } from './plant.js'
 import { plantNamed } from './plants.js'
@@ -58,7 +59,8 @@ export class PlantedSite implements AsyncDisposable {
         services: 1,
         databaseUrl: () => database.urls(0).url,
         reviewsUrl: () => database.urls(0).reviewsUrl,
-        preload: preloadOf(file)
+        preload: preloadOf(file),
+        env: { MAX_EXPORT_ROWS: String(MOST_EXPORTED) }
       })
       await Promise.all(site.services.map((one) => one.terminate()))
       return new PlantedSite(site, database, { folder, first: await keepFirstRows(database, folder) })

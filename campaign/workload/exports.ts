@@ -36,9 +36,9 @@ export function exportsWhileWritten(): Workload {
       } else {
         const target = client.pick([
           `/speakers/export?${NAMED}${series()}`,
-          '/speakers/export?fields=id,name',
+          '/speakers/export?fields=id,name,eventId',
           // The newest first, so that what is left out beyond the most rows is another in each export.
-          '/speakers/export?fields=id,name&sortColumn=id&sortDirection=desc',
+          '/speakers/export?fields=id,name,eventId&sortColumn=id&sortDirection=desc',
           `/venues/export?${NAMED}counters-`,
           '/venues/export',
           `/venues/export?${NAMED}counters-&${COUNTED}${client.whole(1, 30)}&sortColumn=capacity,name`,

@@ -1,9 +1,16 @@
 import type { Exchange } from '../../history.js'
 import { pathOf } from '../chains.js'
 import { isObject, jsonOf } from '../json.js'
-import { faultsOfShape } from './shapes.js'
+import { faultsOfShape, namesRow } from './shapes.js'
 
-/** The codes of problem documents that well-formed requests may get, by status. */
+/** The codes of failures. Whether one has a cause is judged by its time, by `FailuresHaveCauses`. */
+export const FAILURES: Readonly<Record<number, string>> = {
+  502: 'upstream.bad-gateway',
+  503: 'upstream.unavailable',
+  504: 'upstream.timeout'
+}
+
+/** The codes of rejections that well-formed requests may get, by status. */
 const CODES: Readonly<Record<number, readonly string[]>> = {
   401: ['auth.required'],
   403: ['ownership.denied', 'capability.denied'],
@@ -11,10 +18,7 @@ const CODES: Readonly<Record<number, readonly string[]>> = {
   409: ['conflict', 'idempotency.in-flight'],
   412: ['conflict'],
   422: ['state.invalid', 'idempotency.key.reused'],
-  429: ['quota-exceeded'],
-  502: ['upstream.bad-gateway'],
-  503: ['upstream.unavailable'],
-  504: ['upstream.timeout']
+  429: ['quota-exceeded']
 }
 
 /** What a conflict says of its cause, which is nothing: section 5, Conflicts. */
@@ -84,14 +88,22 @@ function* held(text: string, secrets: readonly Secret[]): Generator<string> {
   for (const [what, pattern] of secrets) if (pattern.test(text)) yield `holds ${what}: ${pattern.exec(text)?.[0]}`
 }
 
-function allowedOf({ account, request }: Exchange): readonly number[] {
+function allowedOf(exchange: Exchange): readonly number[] {
+  const { account, request } = exchange
   const { method, headers } = request
   const rejections = (REJECTIONS[method] ?? []).filter((status) => {
+    // Every resource that the workloads ask for exists, with all of its routes.
+    if (status === 404) return namesRow(exchange)
     // A conflict of a guarded write is 412; what is 409 there is a key whose first request is still under way.
     if (status === 409 && method !== 'POST' && method !== 'DELETE') return headers['idempotency-key'] !== undefined
     return status !== 412 || headers['if-match'] !== undefined
   })
-  return [...(DONE[method] ?? []), ...rejections, ...(account === undefined ? [401] : []), 502, 503, 504]
+  return [
+    ...(DONE[method] ?? []),
+    ...rejections,
+    ...(account === undefined ? [401] : []),
+    ...Object.keys(FAILURES).map(Number)
+  ]
 }
 
 function* faultsOfProblem(exchange: Exchange): Generator<string> {
@@ -109,7 +121,7 @@ function* faultsOfProblem(exchange: Exchange): Generator<string> {
   const { code, title, detail, type, errors = [] } = problem
   const segments = pathOf(exchange)
   const isAuth = segments[0] === 'auth'
-  if (!isAuth && CODES[status]?.includes(String(code)) !== true)
+  if (!isAuth && FAILURES[status] !== code && CODES[status]?.includes(String(code)) !== true)
     yield `is ${status} with the code ${String(code)}: ${body.slice(0, 300)}`
   if (problem['status'] !== status) yield `is ${status} and says ${String(problem['status'])}`
   if (problem['requestId'] !== id) yield `names the request ${String(problem['requestId'])}`

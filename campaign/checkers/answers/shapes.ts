@@ -2,26 +2,37 @@ import type { Exchange } from '../../history.js'
 import { pathOf } from '../chains.js'
 import { isObject, type JsonObject, jsonOf } from '../json.js'
 
-/** Routes of a resource that are no id. */
+/** Routes of a resource that are no id and answer rows. */
 const COLLECTIONS: readonly (string | undefined)[] = [undefined, 'paged', 'lookup', 'session-ids']
 const MOST_ROWS = 1000
 /** `MAX_PAGE_SIZE` of the data services. */
 const MOST_OF_A_PAGE = 500
+/** `MAX_EXPORT_ROWS` of the data services. */
+const MOST_OF_AN_EXPORT = 700
 
-/** What is wrong with the headers and the body of an answer that is no failure; each completes `The answer to r-1 …`. */
+/** Whether a request is about one row, by its id. */
+export function namesRow(exchange: Exchange): boolean {
+  const [, second] = pathOf(exchange)
+  return second !== 'export' && second !== 'batch' && !COLLECTIONS.includes(second)
+}
+
+/** The path of a `Location`, which is absolute; undefined for what is none. */
+export function pathOfLocation(location: string | undefined): string | undefined {
+  if (location === undefined || !/^https?:\/\/[^/]+\/./.test(location) || !URL.canParse(location)) return undefined
+  return new URL(location).pathname
+}
+
+/** What is wrong with the headers and the body of an answer about rows that is no failure; each completes `The answer to r-1 …`. */
 export function* faultsOfShape(exchange: Exchange): Generator<string> {
   const { request, answer } = exchange
   const { status = 0, headers = {}, body = '' } = answer ?? {}
   const [first, second] = pathOf(exchange)
-  if (first === 'health') return
+  // Those about sessions are judged by `AuthAnswers`.
+  if (first === 'health' || first === 'auth') return
   const cached = headers['cache-control'] ?? ''
-  if (first === 'auth' ? !/\bno-store\b/.test(cached) : cached !== 'no-store') yield `has the Cache-Control ${cached}`
-  if (first === 'auth') {
-    if (headers['set-cookie'] !== undefined && !/\bcookie\b/i.test(headers['vary'] ?? ''))
-      yield `sets cookies with the Vary ${headers['vary']}`
-  } else if (headers['api-supported-versions'] !== '1.0') {
-    yield `has the api-supported-versions ${headers['api-supported-versions']}`
-  }
+  if (cached !== 'no-store') yield `has the Cache-Control ${cached}`
+  const versions = headers['api-supported-versions']
+  if (versions !== '1.0') yield `has the api-supported-versions ${versions}`
   if (status === 204) {
     if (body !== '') yield `is 204 with a body: ${body.slice(0, 100)}`
     return
@@ -36,7 +47,6 @@ export function* faultsOfShape(exchange: Exchange): Generator<string> {
   }
   const parsed = jsonOf(exchange)
   if (parsed === undefined) yield `has a body that is no JSON: ${body.slice(0, 100)}`
-  else if (first === 'auth') return
   else if (request.method === 'GET' && COLLECTIONS.includes(second)) yield* faultsOfRows(exchange, parsed)
   else if (second === 'batch') yield* faultsOfBatch(exchange, parsed)
   else if (isObject(parsed)) yield* faultsOfRow(exchange, parsed)
@@ -51,6 +61,11 @@ function* faultsOfExport({ request, answer }: Exchange): Generator<string> {
   if (named !== path.split('/', 1)[0]) yield `has the Content-Disposition ${headers['content-disposition']}`
   const hasMark = new URLSearchParams(query).get('bom') !== 'false'
   if (body.startsWith('\uFEFF') !== hasMark) yield `begins with ${JSON.stringify(body.slice(0, 10))}`
+  const [header = ''] = body.replace(/^\uFEFF/, '').split('\r\n', 1)
+  const members = fieldsOf(request.target)
+  if (members !== undefined && header !== members.join()) yield `shows ${header} where ${members.join()} were asked for`
+  const limit = headers['x-export-row-limit']
+  if (limit !== String(MOST_OF_AN_EXPORT)) yield `has the X-Export-Row-Limit ${limit}`
 }
 
 /** A row by its id, or as a write has left it. */
@@ -63,12 +78,26 @@ function* faultsOfRow(exchange: Exchange, row: JsonObject): Generator<string> {
   if (headers['etag'] !== etag)
     yield `has the ETag ${headers['etag']}, and its row the version ${JSON.stringify(version)}`
   const shown = encodeURIComponent(String(row['id']))
-  const { fields } = Object.fromEntries(new URL(request.target, 'http://gateway').searchParams)
-  if (request.method !== 'POST' && fields === undefined && shown !== id) yield `shows the row ${shown}`
+  const members = fieldsOf(request.target)
+  const hasId = members?.includes('id') ?? true
+  if (request.method !== 'POST' && hasId && shown !== id) yield `shows the row ${shown}`
+  yield* faultsOfFields(members, [row])
   if (status !== 201) return
-  const location = headers['location'] ?? ''
-  if (!/^https?:\/\/[^/]+\/./.test(location) || new URL(location).pathname !== `/${resource}/${shown}`)
+  const { location } = headers
+  if (pathOfLocation(location) !== `/${resource}/${shown}`)
     yield `created the row ${shown} and has the Location ${location}`
+}
+
+/** The members that a read asks for; undefined: all. The workloads name each once, without spaces. */
+function fieldsOf(target: string): readonly string[] | undefined {
+  const fields = new URL(target, 'http://gateway').searchParams.get('fields')
+  return fields === null ? undefined : fields.split(',')
+}
+
+/** Nothing is shown unasked, and in the order asked. */
+function* faultsOfFields(members: readonly string[] | undefined, rows: readonly JsonObject[]): Generator<string> {
+  const other = members && rows.find((row) => Object.keys(row).join() !== members.join())
+  if (other !== undefined) yield `shows ${Object.keys(other).join()} where ${members?.join()} were asked for`
 }
 
 function* faultsOfBatch({ request }: Exchange, rows: unknown): Generator<string> {
@@ -87,6 +116,7 @@ function* faultsOfRows(exchange: Exchange, body: unknown): Generator<string> {
     yield `shows no rows: ${JSON.stringify(body).slice(0, 100)}`
     return
   }
+  yield* faultsOfFields(fieldsOf(exchange.request.target), rows.filter(isObject))
   const headers = exchange.answer?.headers ?? {}
   if (headers['etag'] !== undefined) yield `shows several rows with the ETag ${headers['etag']}`
   if (second === 'paged') yield* faultsOfPage(exchange, rows.length)
@@ -120,6 +150,10 @@ function* faultsOfPage({ request, answer }: Exchange, shown: number): Generator<
   if (size !== Math.min(Number(query.get('pageSize') ?? '10'), MOST_OF_A_PAGE) || page !== asked)
     yield `has the X-Pagination ${pagination}`
   if (typeof size === 'number' && shown > size) yield `shows ${shown} rows on a page of ${size}`
+  // A page that is not full has come to the end of its direction.
+  const onward = query.has('before') ? 'x-previous-cursor' : 'x-next-cursor'
+  if (headers[onward] !== undefined && shown !== size)
+    yield `shows ${shown} rows on a page of ${String(size)} and has the ${onward} ${headers[onward]}`
   if (query.get('includeTotal') === 'false') return
   if (typeof total !== 'number' || typeof size !== 'number' || headers['x-total-count'] !== String(total)) {
     yield `has the X-Pagination ${pagination} and the X-Total-Count ${headers['x-total-count']}`

@@ -1,5 +1,15 @@
 import type { Exchange } from '../../history.js'
-import { ACCESS_COOKIE, claimsOf, cookieOf, isLogOut, REFRESH_COOKIE, type SetCookie, setCookiesOf } from './cookies.js'
+import {
+  ACCESS_COOKIE,
+  claimsOf,
+  cookieOf,
+  isForeign,
+  isLogOut,
+  REFRESH_COOKIE,
+  type SetCookie,
+  setCookiesOf
+} from './cookies.js'
+import { FAILURES } from '../answers/allowed.js'
 import { objectOf } from '../json.js'
 import type { Checker, Verdict, Violation } from '../checker.js'
 
@@ -13,6 +23,8 @@ const MOST_FAILURES = 10
 /** Less than the 15 minutes, since an attempt counts from before its answer. */
 const WINDOW_MS = 840_000
 
+/** Of every sample account, by domain.md. */
+const PASSWORD = 'demo-password'
 /** The owner claims and roles of the sample accounts of domain.md. */
 const ACCOUNTS: Readonly<Record<string, { readonly role: string; readonly owner?: number }>> = {
   'admin@example.com': { role: 'Admin' },
@@ -32,11 +44,11 @@ const ANSWERS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   'POST /auth/logout': { 204: '' }
 }
 const CROSS_SITE: Readonly<Record<number, string>> = { 403: 'request.cross-site' }
-/** Judged by their times elsewhere. */
-const FAILURES: Readonly<Record<number, string>> = {
-  502: 'upstream.bad-gateway',
-  503: 'upstream.unavailable',
-  504: 'upstream.timeout'
+
+/** A log-in whose password was looked at after as many failures as there may be, unless a success had cleared them. */
+interface Excess extends Violation {
+  readonly account: string
+  readonly endedAt: number
 }
 
 /** The answers of `/auth`, each by itself. Whether a session goes on is judged by `SessionsEndOnce`. */
@@ -46,36 +58,53 @@ export class AuthAnswers implements Checker {
   readonly how =
     '`sessions` logs in, with wrong passwords too, refreshes, mirrors its tokens into cookies, asks as another site would, and logs out.'
   readonly promise =
-    'Every answer about a session has the status, code, body, cookies and headers of the contract and the token of the account that asked, can be stored by nobody, and tells nobody which accounts there are.'
+    'The right password of an account logs in, and no other does. Every answer about a session has the status, code, body, cookies and headers of the contract and the token of the account that asked, can be stored by nobody, and tells nobody which accounts there are.'
   readonly #violations: Violation[] = []
   /** Of each account whose log-ins failed: when, since its last success. */
   readonly #failures = new Map<string, number[]>()
+  #excesses: Excess[] = []
   /** What a failed log-in was told first. */
   #rejection: { readonly text: string; readonly id: string } | undefined
   #answers = 0
 
   see(exchange: Exchange): void {
     const { id, request, answer } = exchange
-    if (answer === undefined || !request.target.startsWith('/auth/')) return
+    if (!request.target.startsWith('/auth/')) return
+    if (request.target === '/auth/login') this.#logIn(exchange)
+    if (answer === undefined) return
     this.#answers++
     for (const fault of faultsOf(exchange)) this.#violate(`The answer to ${id} ${fault}.`, id)
-    if (request.target === '/auth/login') this.#logIn(exchange)
   }
 
   judge(): Promise<Verdict> {
-    return Promise.resolve({ tried: this.#answers, of: 'answers of /auth', violations: this.#violations })
+    const violations = [...this.#violations, ...this.#excesses]
+    return Promise.resolve({ tried: this.#answers, of: 'answers of /auth', violations })
   }
 
   #logIn(exchange: Exchange): void {
     const { id, answer, sentAt, endedAt } = exchange
-    const { email } = requested(exchange)
+    // Another site is rejected before its password is looked at.
+    if (isForeign(exchange)) return
+    const { email, password } = requested(exchange)
     const account = String(email)
-    if (answer?.status === 200) this.#failures.delete(account)
-    if (answer?.status !== 401) return
-    const failures = (this.#failures.get(account) ?? []).filter((at) => at + WINDOW_MS > sentAt)
-    this.#failures.set(account, [...failures, endedAt])
-    if (failures.length >= MOST_FAILURES)
-      this.#violate(`The password of ${account} was looked at after ${failures.length} failures, by ${id}.`, id)
+    const isRight = ACCOUNTS[account] !== undefined && password === PASSWORD
+    const { status = 0 } = answer ?? {}
+    if (status === 200 && !isRight) this.#violate(`${id} has logged in ${account} with a wrong password.`, id)
+    if (status === 401 && isRight) this.#violate(`${id} has the right password of ${account} and is rejected.`, id)
+    // A success clears the failures before its answer, which nobody may get.
+    if (isRight && (status === 200 || status === 0 || status >= 500)) {
+      this.#failures.delete(account)
+      this.#excesses = this.#excesses.filter((one) => one.account !== account || one.endedAt < sentAt)
+    }
+    if (status !== 401) return
+    const known = this.#failures.get(account) ?? []
+    // What was under way at the same time may have been looked at later.
+    const before = known.filter((at) => at + WINDOW_MS > sentAt && at < sentAt)
+    this.#failures.set(account, [...known.filter((at) => at + WINDOW_MS > sentAt), endedAt])
+    if (before.length >= MOST_FAILURES) {
+      const what = `The password of ${account} was looked at after ${before.length} failures, by ${id}.`
+      this.#excesses.push({ what, exchanges: [id], account, endedAt })
+    }
     const { title, detail } = objectOf(exchange)
     const text = JSON.stringify({ title, detail })
     this.#rejection ??= { text, id }
@@ -93,7 +122,7 @@ function* faultsOf(exchange: Exchange): Generator<string> {
   const { request, answer } = exchange
   if (answer === undefined) return
   const { status, headers, body } = answer
-  const foreign = /\bcross-site\b/i.test(request.headers['sec-fetch-site'] ?? '')
+  const foreign = isForeign(exchange)
   const endpoint = `${request.method} ${request.target}`
   const expected: Readonly<Record<number, string>> | undefined = foreign ? CROSS_SITE : ANSWERS[endpoint]
   const code = expected?.[status] ?? FAILURES[status]
@@ -188,7 +217,9 @@ function* faultsOfToken(exchange: Exchange): Generator<string> {
     yield `holds a token of ${String(sub)} with the role ${String(role)} and the owner ${String(owner)}`
   if (typeof sid !== 'string' || sid === '') yield 'holds a token of no session'
   if (Number(exp) - Number(iat) !== ACCESS_TTL_S) yield `holds a token from ${String(iat)} to ${String(exp)}`
-  if (accessTokenExpiry !== new Date(Number(exp) * 1000).toISOString())
+  // A token without a time, or with one that no date has, ends at no time.
+  const end = new Date(Number(exp) * 1000)
+  if (Number.isNaN(end.getTime()) || accessTokenExpiry !== end.toISOString())
     yield `says ${String(accessTokenExpiry)} of a token until ${String(exp)}`
   const { email } = requested(exchange)
   if (request.target === '/auth/login' && sub !== email)

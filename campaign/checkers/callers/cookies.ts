@@ -46,3 +46,8 @@ export function claimsOf(token: unknown): Readonly<Record<string, unknown>> | un
 export function isLogOut({ request }: Exchange): boolean {
   return request.target === '/auth/logout' || (request.target === '/auth/session-cookie' && request.method === 'DELETE')
 }
+
+/** Whether a request says that another site has made it, which is rejected before anything else. */
+export function isForeign({ request }: Exchange): boolean {
+  return /\bcross-site\b/i.test(request.headers['sec-fetch-site'] ?? '')
+}

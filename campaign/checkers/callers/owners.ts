@@ -1,7 +1,9 @@
 import type { Exchange } from '../../history.js'
 import { csvOf, pathOf } from '../chains.js'
 import type { Checker, Verdict, Violation } from '../checker.js'
-import { jsonOf, type JsonObject, objectOf, objectsOf } from '../json.js'
+import { FAILURES } from '../answers/allowed.js'
+import { pathOfLocation } from '../answers/shapes.js'
+import { isObject, jsonOf, type JsonObject, objectOf, objectsOf } from '../json.js'
 import { ADMIN, denialOf, NUMBERS, OWNED } from './ownership.js'
 
 const TAG = /of-(ada|ben)\.[\w.-]+/g
@@ -9,8 +11,6 @@ const NUMBER = /"(?:customerId|userId|customer":\{"id)":"?(-?\d+)/g
 /** Of orders and invoices. */
 const CODE = /\b[OI]-[0-9A-Z]{7,}\b/g
 
-/** Failures are judged by their times elsewhere. */
-const FAILURES: readonly number[] = [429, 502, 503, 504]
 /** Rows of one kind that a customer has before the run, at most: there are 1,500 orders of 200 customers, and fewer of all else. */
 const SAMPLE_ROWS = 100
 /** Rows that come between a page and its count. */
@@ -75,10 +75,10 @@ export class OwnRowsOnly implements Checker {
     }
     if (own === undefined) return
     for (const row of rowsIn(exchange)) this.#note(this.#owners, row, exchange)
-    const location = answer.status === 201 ? answer.headers['location'] : undefined
-    if (location !== undefined) {
+    const made = answer.status === 201 ? pathOfLocation(answer.headers['location']) : undefined
+    if (made !== undefined) {
       this.#made++
-      this.#note(this.#owners, new URL(location).pathname, exchange)
+      this.#note(this.#owners, made, exchange)
     }
     this.#count(exchange, own)
   }
@@ -121,7 +121,7 @@ export class OwnRowsOnly implements Checker {
     const [resource = '', rowId = '', action = ''] = pathOf(exchange)
     const owner = this.#owners.get(`/${resource}/${rowId}`)
     const denial = denialOf(exchange, owner)
-    if (denial === 'unjudged' || FAILURES.includes(status)) return
+    if (denial === 'unjudged' || FAILURES[status] !== undefined) return
     if (denial !== undefined || OWNED[resource] !== undefined) this.#answers++
     const what = `${request.method} ${request.target}${owner === undefined ? '' : `, which is of ${owner},`}`
     if (denial === undefined) {
@@ -231,9 +231,10 @@ function textOf(exchange: Exchange): string {
   return `${JSON.stringify(said)} with ${names.toSorted().join(' ')}`
 }
 
-function parsed(pagination: string | undefined): Readonly<Record<string, unknown>> {
+function parsed(pagination: string | undefined): JsonObject {
   try {
-    return JSON.parse(pagination ?? '{}') as Readonly<Record<string, unknown>>
+    const told: unknown = JSON.parse(pagination ?? '{}')
+    return isObject(told) ? told : {}
   } catch {
     return {}
   }

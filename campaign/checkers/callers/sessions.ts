@@ -1,11 +1,13 @@
 import type { Exchange } from '../../history.js'
 import type { Checker, Verdict, Violation } from '../checker.js'
-import { ACCESS_COOKIE, claimsOf, cookieOf, isLogOut, REFRESH_COOKIE, setCookiesOf } from './cookies.js'
+import { ACCESS_COOKIE, claimsOf, cookieOf, isForeign, isLogOut, REFRESH_COOKIE, setCookiesOf } from './cookies.js'
 import { objectOf } from '../json.js'
 
 /** How long a used token is honoured once more (`REFRESH_GRACE`), and what the clocks of processes may differ by. */
 const GRACE_MS = 10_000
 const CLOCKS_MS = 1000
+/** For how long a request may still arrive whose answer did not: by then every client has given up, and every fault is mended. */
+const UNDER_WAY_MS = 60_000
 
 /** A session, which one client holds. */
 interface Family {
@@ -14,6 +16,8 @@ interface Family {
   readonly tokens: Map<string, Use>
   /** The token that its client was given last; undefined while an answer that may have held another was lost. */
   newest: string | undefined
+  /** Until when a refresh without an answer may make a token that nobody is told of. */
+  unknownUntil: number
   /** From when on it may be over for a reason: a log-out was sent, or a used token came after its grace. */
   mayBeOverFrom: number
   /** The first answer by which its client knew that it is over: a log-out, or a token that was rejected. */
@@ -44,7 +48,7 @@ export class SessionsEndOnce implements Checker {
   see(exchange: Exchange): void {
     const { id, request, answer, endedAt, sentAt } = exchange
     // What comes from another site is rejected before anything else, and must do nothing.
-    if (!request.target.startsWith('/auth/') || /\bcross-site\b/i.test(request.headers['sec-fetch-site'] ?? '')) return
+    if (!request.target.startsWith('/auth/') || isForeign(exchange)) return
     const next = refreshTokenOf(exchange)
     const token = cookieOf(request.headers['cookie'], REFRESH_COOKIE)
     if ([next, token].some((one) => one !== undefined && answer?.body.includes(one) === true))
@@ -54,7 +58,10 @@ export class SessionsEndOnce implements Checker {
       const of = sessionOf(exchange)
       if (next === undefined || this.#families.has(next) || this.#sessions.has(of))
         this.#violate(`The log-in ${id} has no session of its own.`, id)
-      else this.#families.set(next, { of, tokens: new Map([[next, {}]]), newest: next, mayBeOverFrom: Infinity })
+      else {
+        const family = { of, tokens: new Map([[next, {}]]), newest: next, unknownUntil: 0, mayBeOverFrom: Infinity }
+        this.#families.set(next, family)
+      }
       this.#sessions.add(of)
       return
     }
@@ -92,6 +99,9 @@ export class SessionsEndOnce implements Checker {
       family.over ??= { id, endedAt }
     } else if (status === undefined || status >= 500) {
       family.newest = undefined
+      family.unknownUntil = Math.max(family.unknownUntil, endedAt + UNDER_WAY_MS)
+      // It may arrive when its token, which was sent again meanwhile, is past its grace.
+      family.mayBeOverFrom = Math.min(family.mayBeOverFrom, Math.max(sentAt, use.sentAt + GRACE_MS - CLOCKS_MS))
     }
   }
 
@@ -122,7 +132,7 @@ export class SessionsEndOnce implements Checker {
     }
     this.#families.set(next, family)
     if (!family.tokens.has(next)) family.tokens.set(next, {})
-    family.newest = next
+    family.newest = sentAt < family.unknownUntil ? undefined : next
   }
 
   #violate(what: string, ...exchanges: readonly string[]): void {

@@ -52,6 +52,12 @@ describe('checker of owners', () => {
     expect(await violationsOf(new OwnRowsOnly(), [create, own, all, echo, cut])).to.deep.equal([])
   })
 
+  it('reads what it can of an answer whose headers are none', async () => {
+    const relative = { ...create, got: { location: '/bookmarks/6' } }
+    const page = { ...paged(ADA, 1, 1), got: { 'x-total-count': '1', 'x-pagination': 'null' } }
+    expect(await violationsOf(new OwnRowsOnly(), [create, relative, page])).to.deep.equal([])
+  })
+
   it('accepts the rejections of the contract, and counts that grow meanwhile', async () => {
     const good: readonly Written[] = [
       problem(BEN, 'PUT /bookmarks/5/annotate', [404, 'not-found']),

@@ -29,7 +29,7 @@ const given = (token: string, claims: object = {}): Pick<Written, 'answer' | 'go
   got: set(cookies(accessToken(claims), token))
 })
 
-const login = { email: ADA, password: 'p' }
+const login = { email: ADA, password: 'demo-password' }
 const logIn: Written = { call: 'POST /auth/login', body: login, status: 200, ...given('t-0') }
 const refresh = (token: string, next: string | undefined, sentAt: number, claims: object = {}): Written => ({
   call: 'POST /auth/session/token',
@@ -64,6 +64,16 @@ describe('checker of sessions', () => {
       [logIn, first, lost(refresh('t-1', 't-2', 400)), refresh('t-1', 't-3', 500)],
       [logIn, first, lost(refresh('t-1', 't-2', 400)), refresh('t-1', undefined, 30_000)],
       [logIn, first, logOut(), refresh('t-1', undefined, 400), refresh('t-0', undefined, 500)],
+      // It arrives after the used token has been sent again, within its grace or past it.
+      [logIn, first, lost(refresh('t-1', 't-2', 400)), refresh('t-0', 't-1', 500), refresh('t-0', 't-2', 600)],
+      [
+        logIn,
+        first,
+        lost(refresh('t-1', 't-2', 400)),
+        refresh('t-1', 't-2', 500),
+        refresh('t-2', 't-3', 5000),
+        refresh('t-3', undefined, 15_000)
+      ],
       // Nobody knows whether the used token arrived.
       [logIn, first, lost(refresh('t-0', undefined, 20_000)), refresh('t-1', 't-2', 20_100)],
       [logIn, first, lost(refresh('t-0', undefined, 20_000)), refresh('t-1', undefined, 20_100)],
@@ -105,6 +115,23 @@ describe('checker of sessions', () => {
     ],
     ['a token that stays', [logIn, refresh('t-0', 't-0', 200)], /without a new token/],
     ['a reuse that branches', [logIn, first, refresh('t-0', 't-9', 400)], /not answered with the newest/],
+    [
+      'a session that is lost before a lost refresh can be a reuse',
+      [logIn, first, lost(refresh('t-1', 't-2', 400)), refresh('t-1', 't-2', 500), refresh('t-2', undefined, 5000)],
+      /nothing had ended it/
+    ],
+    [
+      'a reuse that branches long after a lost refresh',
+      [
+        logIn,
+        first,
+        lost(refresh('t-1', 't-2', 400)),
+        refresh('t-1', 't-2', 500),
+        refresh('t-2', 't-3', 70_000),
+        refresh('t-2', 't-9', 70_100)
+      ],
+      /not answered with the newest/
+    ],
     ['a refresh token in a body', [{ ...logIn, answer: 't-0' }, first], /in its body/],
     [
       'the token of a request in a body',
@@ -131,7 +158,7 @@ describe('checker of answers about sessions', () => {
     got: { ...plain, ...(status === 503 || status === 429 ? { 'retry-after': '1' } : {}) },
     ...more
   })
-  const failed = problem(401, 'auth.invalid-credentials')
+  const failed = problem(401, 'auth.invalid-credentials', { body: { ...login, password: 'wrong' } })
   const tooMany = problem(429, 'quota-exceeded')
   const away = (written: Written): Written => problem(503, 'upstream.unavailable', lost(written))
   const mirrored: Written = {
@@ -175,7 +202,7 @@ describe('checker of answers about sessions', () => {
       {
         ...logIn,
         ...given('t-9', { sub: 'nobody@example.com', customer_id: undefined }),
-        body: { email: 'nobody@example.com' }
+        body: { ...login, email: 'nobody@example.com' }
       }
     ]
     expect(await violationsOf(new AuthAnswers(), good)).to.deep.equal([])
@@ -188,8 +215,35 @@ describe('checker of answers about sessions', () => {
     expect((await violationsOf(new AuthAnswers(), [...ten, failed])).join()).to.match(/looked at after 10 failures/)
   })
 
+  it('accepts a failure that was under way with the tenth, or with a success that nobody was told of', async () => {
+    const nine = Array.from({ length: 9 }, (_, n) => ({ ...failed, at: [n, n + 1] as const }))
+    const [tenth, eleventh] = [
+      { ...failed, at: [100, 200] as const },
+      { ...failed, at: [150, 250] as const }
+    ]
+    expect(await violationsOf(new AuthAnswers(), [...nine, tenth, eleventh])).to.deep.equal([])
+    const late = { ...failed, at: [201, 250] as const }
+    for (const success of [logIn, lost(logIn), problem(504, 'upstream.timeout')]) {
+      const under = { ...success, at: [210, 300] as const }
+      expect(await violationsOf(new AuthAnswers(), [...nine, tenth, late, under])).to.deep.equal([])
+      const after = { ...success, at: [251, 300] as const }
+      expect(await violationsOf(new AuthAnswers(), [...nine, tenth, late, after])).to.have.length(1)
+    }
+    // A wrong password clears nothing.
+    const wrong = { ...lost(failed), at: [210, 300] as const }
+    expect(await violationsOf(new AuthAnswers(), [...nine, tenth, late, wrong])).to.have.length(1)
+  })
+
   const bad: readonly (readonly [string, readonly Written[], RegExp])[] = [
     ['a 500', [problem(500, 'internal')], /is 500, which nothing/],
+    ['a wrong password that logs in', [{ ...logIn, body: failed.body }], /logged in ada@example.com with a wrong/],
+    [
+      'a stranger who logs in',
+      [{ ...logIn, body: { ...login, email: 'stranger@example.com' } }],
+      /logged in stranger@example.com with a wrong/
+    ],
+    ['a right password that is rejected', [{ ...failed, body: login }], /the right password of ada@/],
+    ['a token that has no end', [{ ...first, ...given('t-1', { exp: undefined }) }], /of a token until undefined/],
     ['a 401 with another code', [problem(401, 'auth.required')], /has the code auth.required/],
     ['another site that is let in', [{ ...foreign(first), status: 200, ...given('t-1') }], /is 200, which nothing/],
     ['a 403 for nothing', [problem(403, 'request.cross-site')], /is 403, which nothing/],
@@ -259,7 +313,7 @@ describe('checker of answers about sessions', () => {
     ['a token of no session', [{ ...first, ...given('t-1', { sid: undefined }) }], /of no session/],
     [
       'a token of somebody else',
-      [{ ...logIn, body: { email: 'ben@example.com' } }],
+      [{ ...logIn, body: { ...login, email: 'ben@example.com' } }],
       /token of ada@example.com, not of ben/
     ],
     [
