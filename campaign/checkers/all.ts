@@ -7,6 +7,7 @@ import { FailuresHaveCauses } from './answers/failures.js'
 import { OwnRowsOnly } from './callers/owners.js'
 import { WholePages } from './reads/pages.js'
 import { FreshReads } from './reads/reads.js'
+import { RefusalsHaveReasons } from './writes/refusals.js'
 import { SessionsEndOnce } from './callers/sessions.js'
 import { StockAddsUp } from './writes/stock.js'
 import { OneChain } from './writes/versions.js'
@@ -16,6 +17,7 @@ export function checkers(): readonly Checker[] {
   return [
     new CreatedOnce(),
     new OneChain(),
+    new RefusalsHaveReasons(),
     new FreshReads(),
     new WholePages(),
     new OneMoment(),

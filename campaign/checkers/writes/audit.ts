@@ -6,10 +6,14 @@ export type Outcome = 'done' | 'rejected' | 'unknown'
 
 /** A request that is told that its key is in flight may itself have begun the work for which the key is kept. */
 export function outcomeOf(answer: Answer | undefined): Outcome {
-  const { status = 0, body = '' } = answer ?? {}
+  const { status = 0 } = answer ?? {}
   if (status >= 200 && status < 300) return 'done'
-  const isUnderWay = status === 409 && body.includes('"idempotency.in-flight"')
-  return status >= 400 && status < 500 && !isUnderWay ? 'rejected' : 'unknown'
+  return status >= 400 && status < 500 && !isInFlight(answer) ? 'rejected' : 'unknown'
+}
+
+/** Whether the first request of its key is said to be under way. */
+export function isInFlight(answer: Answer | undefined): boolean {
+  return answer?.status === 409 && answer.body.includes('"idempotency.in-flight"')
 }
 
 /** What a write left in its own transaction. */

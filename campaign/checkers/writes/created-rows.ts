@@ -3,6 +3,7 @@ import { auditOf, outcomeOf } from './audit.js'
 import { pathOf } from '../chains.js'
 import type { Rows, Violation } from '../checker.js'
 import { objectsOf } from '../json.js'
+import { Senders } from './permitted.js'
 
 /** What was asked for once, however often it was sent: under one key, or by one request without a key. */
 interface Unit {
@@ -35,8 +36,10 @@ export class CreatedRows {
   readonly #attempts = new Map<string, Attempt>()
   readonly #deletes = new Map<string, Delete>()
   readonly #resources = new Set<string>()
+  readonly #senders = new Senders()
 
   see(exchange: Exchange): void {
+    this.#senders.see(exchange)
     const { id, account = '', request, answer } = exchange
     const outcome = outcomeOf(answer)
     const [isDone, isRejected] = [outcome === 'done', outcome === 'rejected']
@@ -86,7 +89,9 @@ export class CreatedRows {
     const madeBy = new Map<string, string>()
     const deletedBy = new Map<string, string>()
     const ofRequests = new Map<string, number>()
-    for await (const { requestId, row, action } of auditOf(rows, resource)) {
+    for await (const entry of auditOf(rows, resource)) {
+      const { requestId, row, action } = entry
+      yield* this.#senders.entry(entry)
       if (action === 'create') {
         if (madeBy.has(row)) yield { what: `${row} has two audit entries of a create.`, exchanges: [requestId] }
         madeBy.set(row, requestId)
@@ -102,6 +107,7 @@ export class CreatedRows {
       const count = this.#attempts.get(id)?.count ?? found
       if (found !== count) yield { what: `${id} asked for ${count} rows and has made ${found}.`, exchanges: [id] }
     }
+    yield* this.#senders.trespasses()
     const left = new Set<string>()
     for (const { id } of await rows(`SELECT id FROM ${resource.replaceAll('-', '_')}`)) {
       const row = `${resource}/${String(id)}`

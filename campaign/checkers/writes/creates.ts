@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Exchange, Injury } from '../../history.js'
-import { type Outcome, outcomeOf } from './audit.js'
+import { faultsOfCreate } from './answered.js'
+import { isInFlight, type Outcome, outcomeOf } from './audit.js'
 import type { Checker, Rows, Verdict, Violation } from '../checker.js'
 import { CreatedRows, isCreate } from './created-rows.js'
-import { type JsonObject, objectOf, objectsOf } from '../json.js'
+import { objectOf } from '../json.js'
 
 /** The first answer under a key: digests of the body that was sent, and of the answer. */
 interface First {
@@ -53,25 +54,24 @@ export class CreatedOnce implements Checker {
     const { id, account = '', request, answer, sentAt, endedAt } = exchange
     this.#rows.see(exchange)
     if (isCreate(exchange) && answer?.status === 201) {
-      for (const fault of faultsOfAnswer(exchange)) this.#violate(`${id} ${fault}.`, id)
+      for (const fault of faultsOfCreate(exchange)) this.#violate(`${id} ${fault}.`, id)
     }
     const key = request.headers['idempotency-key']
     if (key === undefined) return
-    if (answer?.status === 409 && answer.body.includes('"idempotency.in-flight"'))
-      this.#held.push({ id, sentAt, endedAt })
+    if (isInFlight(answer)) this.#held.push({ id, sentAt, endedAt })
     if (request.target.startsWith('/speakers')) this.#want(exchange)
     const unit = `${account} ${request.method} ${request.target} ${key}`
     const isRetry = this.#keys.has(unit)
     const first = this.#keys.get(unit)
     if (!isRetry) this.#keys.set(unit, undefined)
-    if (answer === undefined || answer.status >= 500 || answer.status === 429 || answer.status === 409) return
+    if (answer === undefined || answer.status >= 500 || answer.status === 429 || isInFlight(answer)) return
     const body = digest(inOneOrder(request.body ?? 'null'))
     const isReplay = answer.headers['idempotent-replayed'] !== undefined
     const isDone = answer.status < 300
     if (isReplay && (!isDone || !isRetry))
       this.#violate(`${id} is called a replay, of nothing that was sent before.`, id)
+    const isReused = answer.status === 422 && objectOf(exchange)['code'] === 'idempotency.key.reused'
     if (first === undefined) {
-      const isReused = answer.status === 422 && answer.body.includes('"idempotency.key.reused"')
       if (isReused && !isRetry) this.#violate(`${id} is told that its key was used before, which it was not.`, id)
       if (!isDone) return
       this.#keys.set(unit, { id, body, answer: answerOf(exchange), endedAt })
@@ -82,9 +82,9 @@ export class CreatedOnce implements Checker {
     if (first.endedAt >= sentAt) return
     this.#replays++
     if (body !== first.body) {
-      if (answer.status !== 422) {
+      if (!isReused) {
         this.#violate(
-          `${id} has another body than ${first.id} under the same key, and is answered ${answer.status}.`,
+          `${id} has another body than ${first.id} under the same key, and is answered ${answer.status}: ${answer.body.slice(0, 200)}`,
           first.id,
           id
         )
@@ -149,36 +149,6 @@ export class CreatedOnce implements Checker {
 
   #violate(what: string, ...exchanges: readonly string[]): void {
     this.#violations.push({ what, exchanges })
-  }
-}
-
-/** What is wrong with a create's answer of 201; each completes `r-1 …`. */
-function* faultsOfAnswer(exchange: Exchange): Generator<string> {
-  const { request, answer } = exchange
-  const sent: unknown = JSON.parse(request.body ?? 'null')
-  const shown = objectsOf(exchange)
-  if (Array.isArray(sent)) {
-    if (shown.length !== sent.length) {
-      yield `asked for ${sent.length} rows and is answered with ${shown.length}`
-      return
-    }
-  } else {
-    const { id, rowVersion } = objectOf(exchange)
-    const { location = '', etag } = answer?.headers ?? {}
-    if (!URL.canParse(location) || new URL(location).pathname !== `${request.target}/${String(id)}`)
-      yield `has created a row with the id ${String(id)} and has the Location ${JSON.stringify(location)}`
-    if (etag !== `W/"${String(rowVersion)}"`)
-      yield `has created the version ${String(rowVersion)} and has the ETag ${String(etag)}`
-  }
-  for (const [n, members] of ([sent].flat() as readonly JsonObject[]).entries()) {
-    for (const [name, value] of Object.entries(members)) {
-      // Children are shown where they are asked for.
-      if (typeof value === 'object' && value !== null) continue
-      const found = JSON.stringify(shown[n]?.[name])
-      if (found === JSON.stringify(value)) continue
-      yield `has sent ${name} ${String(value)} and is shown ${found}`
-      return
-    }
   }
 }
 

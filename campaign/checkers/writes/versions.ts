@@ -1,45 +1,35 @@
 import type { Exchange } from '../../history.js'
-import { auditOf, type Outcome, outcomeOf } from './audit.js'
-import { Chains, COUNTERS, pathOf } from '../chains.js'
+import { faultsOfUpdate } from './answered.js'
+import { auditOf } from './audit.js'
+import { Chains, COUNTERS } from '../chains.js'
 import type { Checker, Rows, Verdict, Violation } from '../checker.js'
+import { RowWrites } from './row-writes.js'
 
 /** Resources of other workloads whose actions have one audit entry each. */
-const ACTED: readonly string[] = ['bookmarks', 'subscriptions']
+const ACTED: readonly string[] = ['bookmarks', 'subscriptions', 'shopping-carts', 'orders', 'products']
 
-/** What became of a write, as far as its sender knows. */
-interface Write {
-  readonly row: string
-  readonly outcome: Outcome
-  /** What was sent several times has one of these, and happens once at most. */
-  readonly unit: string
-  entries: number
-}
-
-/** Guarded updates of rows that count them. */
+/** Guarded updates of rows that count them, and all other writes of rows that are there. */
 export class OneChain implements Checker {
   readonly title = 'One chain of versions'
   readonly contract = '5. Writes'
   readonly how =
-    '`counters` updates few rows from many clients, by PUT, PATCH and actions, each guarded by the version that it has read. `saves` updates one row hundreds of times. Each update adds one, so that the count says where a version stands. In the end counts, versions and the audit trail are compared, of the actions of `owners` too.'
+    '`counters` updates few rows from many clients, by PUT, PATCH and actions, each guarded by the version that it has read. `saves` updates one row hundreds of times. Each update adds one, so that the count says where a version stands. In the end counts, versions and the audit trail are compared. The actions and deletes of `owners` and `stock` have audit entries too, and name the version on which they rest; each answer is compared with what was sent.'
   readonly isOfWrites = true
   readonly promise =
-    'The versions of a row are one chain: no update is lost, none rests on a version that another one has left, and each has one audit entry.'
+    'The versions of a row are one chain: no update is lost, none rests on a version that another one has left or on a row that was deleted, each has one audit entry, and its answer shows what was sent.'
   readonly #chains = new Chains()
-  readonly #writes = new Map<string, Write>()
+  readonly #writes = new RowWrites()
+  readonly #wrong: Violation[] = []
 
   see(exchange: Exchange): void {
+    const { id } = exchange
     this.#chains.see(exchange)
-    const { id, request, answer } = exchange
-    const [resource = '', rowId] = pathOf(exchange)
-    const isAction = ACTED.includes(resource) && request.method === 'PUT'
-    if (!isAction && COUNTERS[resource] === undefined) return
-    if (request.method === 'GET' || request.method === 'POST') return
-    const unit = request.headers['idempotency-key'] ?? id
-    this.#writes.set(id, { row: `${resource}/${rowId}`, outcome: outcomeOf(answer), unit, entries: 0 })
+    if (this.#writes.see(exchange)?.outcome !== 'done') return
+    for (const fault of faultsOfUpdate(exchange)) this.#wrong.push({ what: `${id} ${fault}.`, exchanges: [id] })
   }
 
   async judge(rows: Rows): Promise<Verdict> {
-    const violations: Violation[] = [...this.#chains.contradictions]
+    const violations: Violation[] = [...this.#chains.contradictions, ...this.#wrong]
     const updates = new Map<string, number>()
     const deleted = new Map<string, string>()
     for (const resource of Object.keys(COUNTERS)) {
@@ -52,13 +42,14 @@ export class OneChain implements Checker {
     }
     for (const resource of ACTED) {
       for await (const { requestId, row, action } of auditOf(rows, resource)) {
-        // Creates and deletes are those of the checker of creates; what no request of this run wrote was there before.
-        if (action === 'create' || action === 'delete' || requestId === '') continue
+        // Creates are those of the checker of creates; what no request of this run wrote was there before. An order updates the
+        // products of which it takes some.
+        if (action === 'create' || action === 'update' || requestId === '') continue
         violations.push(...this.#settle(requestId, row))
       }
     }
     const units = new Map<string, { done: string | undefined; entries: number }>()
-    for (const [id, { unit, outcome, entries }] of this.#writes) {
+    for (const [id, { unit, outcome, entries }] of this.#writes.byRequest) {
       const whole = units.get(unit) ?? { done: undefined, entries: 0 }
       if (outcome === 'done') whole.done ??= id
       whole.entries += entries
@@ -74,24 +65,24 @@ export class OneChain implements Checker {
         violations.push({ what: `${done} was acknowledged and has no audit entry.`, exchanges: [done] })
       }
     }
+    violations.push(...this.#writes.contradictions())
     violations.push(...(await this.#left(rows, updates, deleted)))
     return { tried: acknowledged, of: 'acknowledged updates and deletes', violations }
   }
 
   /** An audit entry is of a request that was sent and not rejected, and of its row. */
   *#settle(requestId: string, row: string): Generator<Violation> {
-    const write = this.#writes.get(requestId)
-    if (write?.row !== row) {
+    const write = this.#writes.count(requestId, row)
+    if (write === undefined) {
       yield { what: `${row} has an audit entry of ${requestId}, which was never sent for it.`, exchanges: [] }
       return
     }
-    write.entries++
     if (write.outcome !== 'rejected') return
     yield { what: `${requestId} was rejected, and has written ${row} all the same.`, exchanges: [requestId] }
   }
 
   #isKnown(id: string): boolean {
-    const { row = '' } = this.#writes.get(id) ?? {}
+    const { row = '' } = this.#writes.byRequest.get(id) ?? {}
     return this.#chains.rows.has(row) || ACTED.some((resource) => row.startsWith(`${resource}/`))
   }
 

@@ -4,6 +4,7 @@ import { born, gone, lostUpdate, read, tag, update, venue, version } from './cou
 import { entry, violationsOf, type Written } from './written-history.js'
 
 describe('checker of versions', () => {
+  const bookmark = read(0, { id: 'b-1', call: 'GET /bookmarks/5', answer: { id: 5, rowVersion: version(0) } })
   const story = [born, read(0), update(0), lostUpdate]
   const created = entry('venues/7', 'create', 'r-1')
   const updated = entry('venues/7', 'update', 'r-3')
@@ -22,30 +23,117 @@ describe('checker of versions', () => {
     workload: 'owners',
     call: 'PUT /bookmarks/5/annotate',
     headers: { 'if-match': tag(0) },
+    body: { note: 'x' },
     status: 200,
-    answer: {},
+    answer: { id: 5, note: 'x' },
     ...more
   })
-  const noted = entry('bookmarks/5', 'annotate', 'r-5')
+  const noted = entry('bookmarks/5', 'annotate', 'r-6')
 
   it('accepts actions of other resources, each with its entry', async () => {
     const rows = { ur_audit_entries: [created, updated, entry('bookmarks/5', 'create', 'x'), noted], venues: left(1) }
-    expect(await violationsOf(new OneChain(), [...story, annotate()], rows)).to.deep.equal([])
+    expect(await violationsOf(new OneChain(), [...story, bookmark, annotate()], rows)).to.deep.equal([])
     const none = { ...rows, ur_audit_entries: [created, updated] }
-    expect(await violationsOf(new OneChain(), [...story, annotate({ status: 404 })], none)).to.deep.equal([])
+    expect(await violationsOf(new OneChain(), [...story, bookmark, annotate({ status: 404 })], none)).to.deep.equal([])
+  })
+
+  /** Writes of the bookmark on its first version, each with its audit entry or none. */
+  const again = (more: Partial<Written>): Written => annotate({ id: 'w-2', ...more })
+  const rests: readonly (readonly [string, readonly Written[], readonly string[], RegExp])[] = [
+    ['two acknowledged actions on one version', [annotate(), again({})], ['r-6', 'w-2'], /r-6 and w-2 were both done/],
+    [
+      'an action on a version that one without an answer has left',
+      [annotate({ status: 503 }), again({})],
+      ['r-6', 'w-2'],
+      /r-6 and w-2 were both done/
+    ],
+    [
+      'a delete of a version that an action has left',
+      [annotate(), again({ call: 'DELETE /bookmarks/5', status: 204, answer: '' })],
+      ['r-6', 'w-2'],
+      /r-6 and w-2 were both done/
+    ],
+    [
+      'a delete of a version that the row never had',
+      [annotate(), again({ call: 'DELETE /bookmarks/5', headers: { 'if-match': tag(9) }, status: 204, answer: '' })],
+      ['r-6', 'w-2'],
+      /w-2 was done on the version .* which it never had/
+    ],
+    [
+      'an action after the delete',
+      [annotate({ call: 'DELETE /bookmarks/5', headers: {}, status: 204, answer: '' }), again({})],
+      ['r-6', 'w-2'],
+      /w-2 has written bookmarks\/5, which r-6 had deleted/
+    ],
+    [
+      'another note than was sent',
+      [annotate({ answer: { id: 5, note: 'y' } })],
+      ['r-6'],
+      /has sent note x and is shown "y"/
+    ],
+    ['another row than was written', [annotate({ answer: { id: 6, note: 'x' } })], ['r-6'], /is shown 6/]
+  ]
+  for (const [what, writes, ids, expected] of rests) {
+    it(`finds ${what}`, async () => {
+      const entries = ids.map((id) => entry('bookmarks/5', 'written', id))
+      const rows = { ur_audit_entries: [created, updated, ...entries], venues: left(1) }
+      expect((await violationsOf(new OneChain(), [...story, bookmark, ...writes], rows)).join('\n')).to.match(expected)
+    })
+  }
+
+  it('accepts one action on each version, the other rejected, and a replay', async () => {
+    const rows = { ur_audit_entries: [created, updated, noted], venues: left(1) }
+    const key = { headers: { 'if-match': tag(0), 'idempotency-key': 'k-2' } }
+    const replay = again({ ...key, got: { 'idempotent-replayed': 'true' } })
+    for (const other of [again({ status: 412, answer: {} }), again({ status: 503 })])
+      expect(await violationsOf(new OneChain(), [...story, bookmark, annotate(), other], rows)).to.deep.equal([])
+    expect(await violationsOf(new OneChain(), [...story, bookmark, annotate(key), replay], rows)).to.deep.equal([])
+  })
+
+  it('finds an answer to a PUT with another city than was sent, and a paid order that is placed', async () => {
+    const rows = { ur_audit_entries: [created, updated], venues: left(1) }
+    const moved = update(0, { body: { city: 'Aarhus' }, answer: { ...venue(1), city: 'Oslo' } })
+    expect((await violationsOf(new OneChain(), [born, read(0), moved], rows)).join()).to.match(/has sent city Aarhus/)
+    const paid = { call: 'PUT /orders/3/pay', body: {}, status: 200, answer: { id: 3, status: 'placed' } }
+    expect((await violationsOf(new OneChain(), [...story, paid], rows)).join()).to.match(/has sent status paid/)
+  })
+
+  it('finds a variant that was acknowledged and has no audit entry', async () => {
+    const rows = { ur_audit_entries: [created, updated], venues: left(1) }
+    const added = {
+      call: 'PUT /products/3/add-variant',
+      body: { name: 'x' },
+      status: 200,
+      answer: { id: 3, name: 'y' }
+    }
+    expect(await violationsOf(new OneChain(), [...story, added], rows)).to.deep.equal([
+      'r-5 was acknowledged and has no audit entry.'
+    ])
   })
 
   const rejected = { status: 412, answer: {} }
   const bad: readonly (readonly [string, readonly Written[], readonly object[], readonly object[], RegExp])[] = [
     [
       'an action without an entry',
-      [...story, annotate()],
+      [...story, bookmark, annotate()],
       [created, updated],
       left(1),
-      /r-5 was acknowledged and has no/
+      /r-6 was acknowledged and has no/
     ],
-    ['an action with two', [...story, annotate()], [created, updated, noted, noted], left(1), /happened 2 times/],
-    ['a denied action', [...story, annotate({ status: 404 })], [created, updated, noted], left(1), /r-5 was rejected/],
+    [
+      'an action with two',
+      [...story, bookmark, annotate()],
+      [created, updated, noted, noted],
+      left(1),
+      /happened 2 times/
+    ],
+    [
+      'a denied action',
+      [...story, bookmark, annotate({ status: 404 })],
+      [created, updated, noted],
+      left(1),
+      /r-6 was rejected/
+    ],
     ['a lost update', story, [created, updated], left(0), /ends with the count 0/],
     ['an update without an audit entry', story, [created], left(1), /has no audit entry/],
     ['an update that happened twice', story, [created, updated, updated], left(2), /happened 2 times/],

@@ -28,7 +28,14 @@ const create: Written = {
 const { status: _, ...lost } = create
 const replay: Written = { ...create, id: 'r-2', got: { ...at(1), ...replayed } }
 const turned: Written = { ...replay, body: { eventId: 3, name: 'creates-0.1' } }
-const reused: Written = { ...create, id: 'r-3', body: bodyOf(2), status: 422, answer: {}, got: {} }
+const reused: Written = {
+  ...create,
+  id: 'r-3',
+  body: bodyOf(2),
+  status: 422,
+  answer: { code: 'idempotency.key.reused' },
+  got: {}
+}
 const ofAnother: Written = { ...create, id: 'r-4', account: ADMIN, body: bodyOf(3), answer: speaker(3), got: at(3) }
 
 /** Speakers that are left, each with the request by which it came. */
@@ -63,6 +70,12 @@ describe('checker of keys', () => {
     ['a first answer that says it is a replay', [replay], /of nothing/],
     ['a retry that is rejected', [create, { ...replay, status: 422, got: {} }], /differs/],
     ['a retry in another order that is rejected', [create, { ...turned, status: 422, got: {} }], /differs/],
+    ['a conflict as a replay', [create, { ...replay, status: 409, answer: { code: 'conflict' }, got: {} }], /differs/],
+    [
+      'a reused key that is told of a state',
+      [create, { ...reused, answer: { code: 'state.invalid' } }],
+      /another body/
+    ],
     ['a reused key that creates', [create, { ...reused, status: 201 }], /another body/],
     ['an answer without Location', [{ ...create, got: untold }], /has the Location ""/],
     ['a relative Location', [{ ...create, got: { ...at(1), location: '/speakers/1' } }], /has the Location/],
@@ -221,6 +234,74 @@ describe('checker of created rows', () => {
       expect((await violationsOf(new CreatedOnce(), history, rows)).join('\n')).to.match(expected)
     })
   }
+
+  /** A subscription of Ada, and what Ben or nobody known has sent for it or for the venues without an answer. */
+  const subscribed: Written = {
+    id: 's-1',
+    account: 'ada@example.com',
+    call: 'POST /subscriptions',
+    headers: keyed,
+    body: { plan: 'Gold' },
+    status: 201,
+    answer: { id: 5, plan: 'Gold', rowVersion: 'A' },
+    got: { location: 'http://gateway/subscriptions/5', etag: tag('A') }
+  }
+  const subscription = entry('subscriptions/5', 'create', 's-1')
+  const changed: Written = { id: 'x-1', call: 'PUT /subscriptions/5/change-plan', body: { plan: 'Silver' } }
+  const removed: Written = { id: 'x-1', call: 'DELETE /subscriptions/5' }
+  const trespasses: readonly (readonly [string, Written, readonly object[], readonly object[]])[] = [
+    [
+      'an action by another owner',
+      { ...changed, account: 'ben@example.com' },
+      [entry('subscriptions/5', 'change-plan', 'x-1')],
+      [{ id: 5 }]
+    ],
+    [
+      'an action by nobody known, told 503',
+      { ...changed, status: 503 },
+      [entry('subscriptions/5', 'change-plan', 'x-1')],
+      [{ id: 5 }]
+    ],
+    [
+      'a delete by another owner',
+      { ...removed, account: 'ben@example.com' },
+      [entry('subscriptions/5', 'delete', 'x-1')],
+      []
+    ],
+    [
+      'a create without the permission',
+      { ...lostVenue, id: 'x-1', account: 'ada@example.com' },
+      [entry('venues/8', 'create', 'x-1')],
+      [{ id: 5 }]
+    ],
+    [
+      'a row for another owner',
+      { ...subscribed, id: 'x-1', body: { plan: 'Gold', customerId: 2 }, status: 503 },
+      [entry('subscriptions/6', 'create', 'x-1')],
+      [{ id: 5 }, { id: 6 }]
+    ]
+  ]
+  for (const [what, sent, entries, subscriptions] of trespasses) {
+    it(`finds ${what}, which nobody was told of`, async () => {
+      const rows = (found: readonly object[], venues: readonly object[]) =>
+        ({ ur_audit_entries: [subscription, ...found], subscriptions, venues }) as Parameters<typeof violationsOf>[2]
+      const found = await violationsOf(new CreatedOnce(), [subscribed, sent], rows(entries, [{ id: 8 }]))
+      expect(found.join('\n')).to.match(/x-1 (of ben@example.com )?has written/)
+    })
+  }
+
+  it('accepts what the owner and the administrator have written, and trespasses that were not done', async () => {
+    const subscriptions = [{ id: 5 }]
+    for (const account of ['ada@example.com', 'admin@example.com']) {
+      const ur_audit_entries = [subscription, entry('subscriptions/5', 'change-plan', 'x-1')]
+      const history = [subscribed, { ...changed, account }]
+      expect(await violationsOf(new CreatedOnce(), history, { subscriptions, ur_audit_entries })).to.deep.equal([])
+    }
+    const history = [subscribed, { ...changed, account: 'ben@example.com' }]
+    expect(
+      await violationsOf(new CreatedOnce(), history, { subscriptions, ur_audit_entries: [subscription] })
+    ).to.deep.equal([])
+  })
 
   it('finds two orders of one checkout', async () => {
     const checkout: Written = {
