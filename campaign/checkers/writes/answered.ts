@@ -58,8 +58,8 @@ export function* faultsOfUpdate(exchange: Exchange): Generator<string> {
 function differenceOf(sent: JsonObject, shown: JsonObject | undefined): string | undefined {
   for (const [name, value] of Object.entries(sent)) {
     if (value === undefined || (typeof value === 'object' && value !== null)) continue
-    const found = JSON.stringify(shown?.[name])
-    if (found !== JSON.stringify(value)) return `has sent ${name} ${String(value)} and is shown ${found}`
+    const [text, found] = [JSON.stringify(value), JSON.stringify(shown?.[name])]
+    if (found !== text) return `has sent ${name} ${text} and is shown ${found}`
   }
   return undefined
 }

@@ -69,7 +69,7 @@ describe('checker of versions', () => {
       'another note than was sent',
       [annotate({ answer: { id: 5, note: 'y' } })],
       ['r-6'],
-      /has sent note x and is shown "y"/
+      /has sent note "x" and is shown "y"/
     ],
     ['another row than was written', [annotate({ answer: { id: 6, note: 'x' } })], ['r-6'], /is shown 6/]
   ]
@@ -93,9 +93,9 @@ describe('checker of versions', () => {
   it('finds an answer to a PUT with another city than was sent, and a paid order that is placed', async () => {
     const rows = { ur_audit_entries: [created, updated], venues: left(1) }
     const moved = update(0, { body: { city: 'Aarhus' }, answer: { ...venue(1), city: 'Oslo' } })
-    expect((await violationsOf(new OneChain(), [born, read(0), moved], rows)).join()).to.match(/has sent city Aarhus/)
+    expect((await violationsOf(new OneChain(), [born, read(0), moved], rows)).join()).to.match(/has sent city "Aarhus"/)
     const paid = { call: 'PUT /orders/3/pay', body: {}, status: 200, answer: { id: 3, status: 'placed' } }
-    expect((await violationsOf(new OneChain(), [...story, paid], rows)).join()).to.match(/has sent status paid/)
+    expect((await violationsOf(new OneChain(), [...story, paid], rows)).join()).to.match(/has sent status "paid"/)
   })
 
   it('finds a variant that was acknowledged and has no audit entry', async () => {
