@@ -128,9 +128,18 @@ function median(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
 }
 
+/** Of each kind the large text, which every reader is given. */
+const LARGE_TEXTS = new Map<Kind, string>()
+
+function largeOf(kind: Kind): string {
+  const made = LARGE_TEXTS.get(kind) ?? kind.text(LARGE)
+  LARGE_TEXTS.set(kind, made)
+  return made
+}
+
 /** How much longer one large text takes than as many characters in small ones. */
 async function ratio(read: (text: string) => unknown, kind: Kind, rounds: number): Promise<number> {
-  const large = kind.text(LARGE)
+  const large = largeOf(kind)
   const small = Array.from({ length: TIMES }, () => kind.text(SMALL))
   const times: { large: number; small: number }[] = []
   for (let round = 0; round < rounds; round += 1) {
@@ -141,7 +150,7 @@ async function ratio(read: (text: string) => unknown, kind: Kind, rounds: number
 
 /** undefined for a reader that takes linear time. */
 async function slowness(read: (text: string) => unknown, kind: Kind): Promise<number | undefined> {
-  if ((await time(read, [kind.text(LARGE)])) < QUICK) return undefined
+  if ((await time(read, [largeOf(kind)])) < QUICK) return undefined
   let found = 0
   for (const rounds of ROUNDS) {
     found = await ratio(read, kind, rounds)

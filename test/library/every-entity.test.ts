@@ -1,8 +1,9 @@
 import { describeEveryEntity } from 'uniform-rest/testing'
 import application from './uniform-rest.config.js'
 
-// The entities of the store run on both kinds of database. These take minutes on each, so SQLite is left to `npm run soak`.
-const databases = process.env['SOAK_ROUNDS'] === undefined ? { databases: ['mysql'] as const } : {}
+// These take minutes on each kind of database. Each run has the entities of the store on MariaDB and these on SQLite, and
+// `npm run soak` has both on both.
+const databases = process.env['SOAK_ROUNDS'] === undefined ? { databases: ['sqlite'] as const } : {}
 
 describeEveryEntity({
   application,

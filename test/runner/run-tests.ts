@@ -57,6 +57,9 @@ const SAMPLES = 'test/runner/samples/'
 /** They take minutes and a Docker engine: `npm run test:compose` runs them, and `npm test` without filters does not. */
 const CONTAINERS = 'test/compose/'
 
+/** They repeat what another file does on MariaDB: `npm run soak` runs them, and `npm test` without filters does not. */
+const IN_SOAK: ReadonlySet<string> = new Set(['test/examples/every-entity/sqlite.test.ts'])
+
 const NO_VARIABLES = {}
 
 /** They take more than a minute each. */
@@ -64,7 +67,6 @@ const LONGEST: ReadonlySet<string> = new Set([
   'test/examples/every-entity/adding-an-entity.test.ts',
   'test/examples/every-entity/deleted-rules.test.ts',
   'test/examples/every-entity/mariadb.test.ts',
-  'test/examples/every-entity/sqlite.test.ts',
   'test/examples/sakila/every-entity.test.ts',
   'test/library/every-entity.test.ts',
   'test/library/outbox.test.ts',
@@ -92,14 +94,16 @@ function testFiles(filters: readonly string[]): TestFile[] {
       const name = `test/${path.replace(/\.js$/, '.ts')}`
       return { path: join(root, path), name, waits: WAITING.has(name), env: NO_VARIABLES }
     })
-  const unknown = [...LONGEST, ...WAITING].filter((listed) => !all.some(({ name }) => name === listed))
+  const unknown = [...LONGEST, ...WAITING, ...IN_SOAK].filter((listed) => !all.some(({ name }) => name === listed))
   if (unknown.length > 0) throw new Failure(`run-tests.ts lists ${unknown.join(', ')}, which is no test file.`)
   return all
     .filter(({ name }) =>
       name.startsWith(SAMPLES)
         ? filters.some((filter) => filter.includes(SAMPLES) && name.includes(relative(filter)))
         : name.endsWith('.test.ts') &&
-          (filters.length === 0 ? !name.startsWith(CONTAINERS) : filters.some((one) => name.includes(relative(one)))) &&
+          (filters.length === 0
+            ? !name.startsWith(CONTAINERS) && !IN_SOAK.has(name)
+            : filters.some((one) => name.includes(relative(one)))) &&
           (process.env['TEST_CUTS'] === undefined || canBeCut(name)) &&
           (process.env['TEST_DOCUMENT'] === undefined || canBeJudged(name))
     )

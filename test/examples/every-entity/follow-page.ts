@@ -65,13 +65,15 @@ export async function undo(step: Step, root: string): Promise<void> {
     return writeFile(path, lines.filter((line) => !gone.includes(bare(line))).join('\n'))
   }
   if (step.kind === 'create') return rm(path, { force: true })
-  const folder = dirname(path)
-  const files = await readdir(folder).catch(() => [])
-  for (const file of files.filter((one) => isOfName(one, step.name))) await rm(join(folder, file))
+  // The migrations of a compiled application are those that stand in its folder.
+  for (const folder of [dirname(path), join(root, 'dist', dirname(step.path))]) {
+    const files = await readdir(folder).catch(() => [])
+    for (const file of files.filter((one) => isOfName(one, step.name))) await rm(join(folder, file))
+  }
 }
 
 function isOfName(file: string, name: string): boolean {
-  return file.replace(/^\d+-/, '') === `${name}.ts`
+  return [`${name}.ts`, `${name}.js`].includes(file.replace(/^\d+-/, ''))
 }
 
 function bare(line: string): string {

@@ -2,7 +2,7 @@ import { describeEveryEntity } from 'uniform-rest/testing'
 import application from '../../../examples/sakila/uniform-rest.config.js'
 import { loadSakila, SAKILA_APP } from './sakila-database.js'
 
-// The entities of the store run on both kinds of database. These take minutes on each, so SQLite is left to `npm run soak`.
+// These take minutes on each kind of database, so SQLite is left to `npm run soak`.
 const databases = process.env['SOAK_ROUNDS'] === undefined ? { databases: ['mysql'] as const } : {}
 
 describeEveryEntity({
