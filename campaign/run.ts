@@ -169,6 +169,8 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
     for (const client of clients) client.end()
     await history.end()
   }
+  // While everything recovers, and the last requests end, nobody else looks.
+  run.interrupted.throwIfAborted()
   const judged = await judge(history.path, run.checkers, run.rows)
   const { findings, unforeseen, overload, quiet } = watch
   return { ...judged, recovery, findings, unforeseen, overload, quiet, memory }

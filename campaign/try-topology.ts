@@ -40,6 +40,7 @@ export async function tryTopology(topology: Topology, options: RunOptions, to: T
   const giveBack = await takeFolder(out)
   try {
     const report = await tried(topology, options, to)
+    interrupted.throwIfAborted()
     await writeVerdict(out, report)
     if ('notTried' in report) progress(`${topology.name} is not tried: ${report.notTried}`)
     return report
