@@ -1,5 +1,8 @@
 import type { Exchange } from '../history.js'
+import type { Violation } from './checker.js'
 import { objectOf, objectsOf } from './json.js'
+import { type Forgotten, WRITTEN_MS } from './kills.js'
+import { outcomeOf } from './writes/audit.js'
 
 /** Resources with rows that count their updates, and the member that holds the count. */
 export const COUNTERS: Readonly<Record<string, string>> = { venues: 'capacity', 'stock-items': 'onHand' }
@@ -23,8 +26,10 @@ export interface Shown {
 interface Step {
   version?: string
   text?: string
-  /** When the first request that may have made it was sent. */
-  sentAt: number
+  /** When the first request was sent that may have made it: that was not rejected. Absent until such a request has ended. */
+  sentAt?: number
+  /** The first answer that showed it. */
+  shown?: { readonly id: string; readonly endedAt: number }
   /** Who was told that it was done: the request, or the key under which it was sent several times. */
   acknowledged?: { readonly by: string; readonly id: string; readonly endedAt: number }
 }
@@ -40,6 +45,8 @@ export interface Chain {
   readonly counts: Map<string, number>
   /** Acknowledged counts that were higher than all before, in the order in which their answers ended. */
   readonly floors: { readonly endedAt: number; readonly value: number }[]
+  /** The last read of those that showed the highest count. */
+  highest?: { readonly id: string; readonly sentAt: number; readonly endedAt: number; readonly value: number }
   /** When its first delete was sent, if any. */
   deleteSentAt?: number
   deleted?: { readonly id: string; readonly endedAt: number }
@@ -49,7 +56,7 @@ export interface Chain {
 export class Chains {
   readonly rows = new Map<string, Chain>()
   /** What the exchanges say of one version that cannot both be true. */
-  readonly contradictions: { readonly what: string; readonly exchanges: readonly string[] }[] = []
+  readonly contradictions: Violation[] = []
   readonly #firstSent = new Map<string, number>()
 
   /** Returns the row that the exchange tells of for the first time, if any. */
@@ -70,7 +77,7 @@ export class Chains {
     } else if (request.method !== 'GET') {
       this.#update(exchange, first, key ?? id)
     }
-    for (const shown of shownBy(exchange)) this.#show(shown, id)
+    for (const shown of shownBy(exchange)) this.#show(shown, exchange)
     return begun
   }
 
@@ -83,6 +90,25 @@ export class Chains {
       else high = middle
     }
     return floors[low - 1]?.value ?? 0
+  }
+
+  /** Counts that were shown before anybody had asked for them, but for what was rejected. To be asked in the end. */
+  *unasked(): Generator<Violation> {
+    for (const { row, steps } of this.rows.values()) {
+      for (const [value, { sentAt = Infinity, shown }] of steps) {
+        if (value === 0 || shown === undefined || sentAt < shown.endedAt) continue
+        const what = `${shown.id} shows ${row} with the count ${value}, which no request had asked for that was not rejected.`
+        yield { what, exchanges: [shown.id] }
+      }
+    }
+  }
+
+  /** What a read has shown is in the row in the end, which had so many updates. */
+  static forgottenBy({ row, highest }: Chain, value: number): Forgotten | undefined {
+    if (highest === undefined || value >= highest.value) return undefined
+    const { id, sentAt, endedAt } = highest
+    const what = `${row} ends with the count ${value}; ${id} had shown ${highest.value}.`
+    return { what, exchanges: [id], from: sentAt, until: endedAt + WRITTEN_MS }
   }
 
   #begin(exchange: Exchange, sentAt: number): Chain | undefined {
@@ -109,8 +135,9 @@ export class Chains {
         this.#contradict(`The update ${id} of ${chain.row} was done on a version that it never had.`, id)
       return
     }
-    const step = chain.steps.get(from + 1) ?? { sentAt }
-    step.sentAt = Math.min(step.sentAt, sentAt)
+    if (outcomeOf(answer) === 'rejected') return
+    const step = chain.steps.get(from + 1) ?? {}
+    step.sentAt = Math.min(step.sentAt ?? Infinity, sentAt)
     chain.steps.set(from + 1, step)
     if (answer?.status !== 200) return
     const shown = shownBy(exchange)[0]
@@ -125,11 +152,13 @@ export class Chains {
     if (from + 1 > (chain.floors.at(-1)?.value ?? 0)) chain.floors.push({ endedAt, value: from + 1 })
   }
 
-  #show({ row, value, version, text }: Shown, id: string): void {
+  #show({ row, value, version, text }: Shown, { id, request, sentAt, endedAt }: Exchange): void {
     const chain = this.rows.get(row)
     if (chain === undefined) return
-    const step = chain.steps.get(value) ?? { sentAt: chain.born.sentAt }
+    const step = chain.steps.get(value) ?? {}
     chain.steps.set(value, step)
+    step.shown ??= { id, endedAt }
+    if (request.method === 'GET' && value >= (chain.highest?.value ?? 0)) chain.highest = { id, sentAt, endedAt, value }
     if (version !== undefined) {
       const other = chain.counts.get(version)
       if ((step.version ?? version) !== version || (other ?? value) !== value) {

@@ -47,7 +47,7 @@ const LIMITS = `## What these figures do not say
 - **Nothing broken is no proof.** What happens once in more tries than the table shows may have been missed. The tries are not independent of each other, so that no probability follows from their number.
 - **A seed repeats the plan, not the run.** The requests and the faults depend on it; how they meet depends on the machine.
 - **A checker sees what it was written to see.** [Decision 049](decisions/049-what-the-campaign-judges.md) says what is judged and what is not. That each checker can go red is shown by planted faults: \`npm run campaign -- --plants\` tries them all.
-- **Not every read is held to what was acknowledged.** Rows that count their updates are, and created and deleted rows in the end are looked for one by one, with the lines and states of orders. Between, a read of an order, a bookmark or a speaker is held to whom it may be shown alone.
+- **Not every read is held to what was acknowledged.** Rows that count their updates are, by their counts, and rows of customers and products by their versions and by whether they are there; speakers in exports alone, and warehouses and customers not at all. Exports of rows of customers are held to which rows there are, and not to their cells.
 - **Many failures are excused.** While something is broken, and for some seconds after, requests that need it may fail, and how many of them do is not judged. What was judged stands beside “Failures have a cause”. Failures on a machine without time, where a tenth of all answers take longer than a second, are noted and not counted as broken, as long as they are few.
 - **What could not be broken on a topology** is listed below it.`
 

@@ -1,7 +1,9 @@
 import type { Exchange } from '../../history.js'
 import { type Cells, type Exported, isBeyond } from './exported.js'
 import { pathOf } from '../chains.js'
+import type { Rows, Violation } from '../checker.js'
 import { cellOf, objectsOf } from '../json.js'
+import { type Forgotten, type Kills, WRITTEN_MS } from '../kills.js'
 
 /** Rows that came by one request: all of them between its first attempt and its first answer. */
 interface Birth {
@@ -33,6 +35,9 @@ function markOf(text = ''): number {
 /** What the workload `exports` gives the names of some rows to begin with, by which they are exported. */
 const SERIES = /^exports-s\d+\./
 
+/** The first export that has shown a row that nobody had acknowledged yet. */
+type Sight = Pick<Exported, 'id' | 'sentAt' | 'endedAt'>
+
 /** Speakers, which come alone and in batches, are never written again, and stay. */
 export class Births {
   readonly #byId = new Map<number, Birth>()
@@ -40,6 +45,8 @@ export class Births {
   readonly #bySeries = new Map<string, number[]>()
   /** When requests were first sent that nobody has acknowledged yet. */
   readonly #sent = new Map<string, number>()
+  readonly #shown = new Map<number, Sight>()
+  readonly #forgotten: Forgotten[] = []
   #highest = 0
 
   see(exchange: Exchange): void {
@@ -62,10 +69,37 @@ export class Births {
     for (const { id, name } of rows) {
       if (this.#byId.has(id)) continue
       this.#byId.set(id, birth)
-      this.#highest = Math.max(this.#highest, id)
-      const series = SERIES.exec(name)?.[0]
-      if (series !== undefined) this.#bySeries.set(series, [...(this.#bySeries.get(series) ?? []), id])
+      if (!this.#shown.has(id)) this.#enter(id, name)
     }
+  }
+
+  /** Rows that an export shows are there from then on, acknowledged or not. */
+  show({ id: by, sentAt, endedAt, ids }: Exported, { header, lines }: Cells): void {
+    const name = header.indexOf('name')
+    for (const [n, id] of ids.entries()) {
+      if (this.#byId.has(id) || this.#shown.has(id)) continue
+      this.#shown.set(id, { id: by, sentAt, endedAt })
+      this.#enter(id, lines[n]?.[name] ?? '')
+    }
+  }
+
+  #enter(id: number, name: string): void {
+    this.#highest = Math.max(this.#highest, id)
+    const series = SERIES.exec(name)?.[0]
+    if (series !== undefined) this.#bySeries.set(series, [...(this.#bySeries.get(series) ?? []), id])
+  }
+
+  /** Rows that exports have shown and that later ones, or the table in the end, lack. To be asked once, in the end. */
+  async *takenBack(rows: Rows, kills: Kills): AsyncGenerator<Violation> {
+    if (this.#shown.size > 0) {
+      const left = new Set((await rows('SELECT id FROM speakers')).map(({ id }) => Number(id)))
+      for (const [row, { id, sentAt, endedAt }] of this.#shown) {
+        if (left.has(row)) continue
+        const what = `The export ${id} shows the row ${row}, which is not there in the end.`
+        this.#forgotten.push({ what, exchanges: [id], from: sentAt, until: endedAt + WRITTEN_MS })
+      }
+    }
+    yield* kills.unexcused(this.#forgotten)
   }
 
   /** The first cell of an export that is another than its row was created with. To be asked when `faultsOf` is. */
@@ -96,13 +130,23 @@ export class Births {
       }
     }
     for (const id of this.#candidates(exported)) {
+      if (shown.has(id) || isBeyond(exported, id)) continue
       const birth = this.#byId.get(id)
-      if (birth === undefined || shown.has(id) || isBeyond(exported, id) || birth.endedAt >= from) continue
+      const first = this.#shown.get(id)
+      if (birth === undefined || birth.endedAt >= from) {
+        if (first !== undefined && first.endedAt < exported.sentAt) this.#takeBack(exported, id, first)
+        continue
+      }
       yield newest === 0
         ? `leaves out the row ${id}, which was there before`
         : `leaves out the row ${id}, which was there before ${newest}, which it shows`
       return
     }
+  }
+
+  #takeBack({ id, endedAt }: Exported, row: number, first: Sight): void {
+    const what = `The export ${id} leaves out the row ${row}, which ${first.id} had shown.`
+    this.#forgotten.push({ what, exchanges: [first.id, id], from: first.sentAt, until: endedAt })
   }
 
   /** Ids that it may have to show. */

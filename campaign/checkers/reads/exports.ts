@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { Exchange } from '../../history.js'
+import type { Exchange, Injury } from '../../history.js'
 import { Births, type Marks, marksOf } from './births.js'
 import { type Chain, Chains, COUNTERS, shownBy } from '../chains.js'
-import type { Checker, Verdict, Violation } from '../checker.js'
+import type { Checker, Rows, Verdict, Violation } from '../checker.js'
 import { type Cells, exportOf, type Exported, faultsOfForm, isBeyond, recordsOf } from './exported.js'
 import { cellOf, isObject, objectsOf } from '../json.js'
+import { Kills } from '../kills.js'
 
 /** An export that has not been judged yet. */
 interface Seen {
@@ -40,7 +41,7 @@ export class OneMoment implements Checker {
   readonly how =
     '`exports` exports tables, filtered, sorted, whole and cut at the most rows, while `counters` updates their rows and batches of rows come.'
   readonly promise =
-    'An export shows the table as it was at one moment while it ran: each row at a version of that moment, and of rows that came together all or none.'
+    'An export shows the table as it was at one moment while it ran: each row at a version of that moment, and of rows that came together all or none. What an export has shown, later ones show.'
   readonly #chains = new Chains()
   readonly #births = new Births()
   /** Rows that count and are not known to have been deleted long ago. */
@@ -52,6 +53,7 @@ export class OneMoment implements Checker {
   /** The first export that showed the venues that nobody writes, and what they were. */
   #still: { readonly id: string; readonly digest: string } | undefined
   readonly #violations: Violation[] = []
+  readonly #kills = new Kills()
   #rows = 0
 
   see(exchange: Exchange): void {
@@ -67,7 +69,10 @@ export class OneMoment implements Checker {
     const { id, resource } = exported
     this.#rows += cells.lines.length
     for (const fault of faultsOfForm(exported, cells, exchange)) this.#violate(`The export ${id} ${fault}.`, id)
-    if (resource === 'speakers') this.#countBatches(exported, cells)
+    if (resource === 'speakers') {
+      this.#countBatches(exported, cells)
+      this.#births.show(exported, cells)
+    }
     const shown = shownBy(exchange)
     const values = new Map(shown.map(({ row, value }) => [row, value]))
     if (values.size < shown.length) this.#violate(`The export ${id} shows a row twice.`, id)
@@ -80,9 +85,14 @@ export class OneMoment implements Checker {
     this.#pending.push({ exported, values, records, marks: resource === 'speakers' ? marksOf(cells) : new Map() })
   }
 
-  judge(): Promise<Verdict> {
+  hurt(injury: Injury): void {
+    this.#kills.hurt(injury)
+  }
+
+  async judge(rows: Rows): Promise<Verdict> {
     this.#judgeUntil(Infinity)
-    return Promise.resolve({ tried: this.#rows, of: 'rows of exports', violations: this.#violations })
+    for await (const violation of this.#births.takenBack(rows, this.#kills)) this.#violations.push(violation)
+    return { tried: this.#rows, of: 'rows of exports', violations: this.#violations }
   }
 
   /** Judges the exports that had ended by then, and forgets them: a long run has more than memory holds. */

@@ -2,6 +2,7 @@ import type { Exchange } from '../../history.js'
 import { type Chain, Chains, COUNTERS, pathOf } from '../chains.js'
 import type { Checker, Verdict, Violation } from '../checker.js'
 import { type JsonObject, objectsOf } from '../json.js'
+import { ignoredBy } from './looks.js'
 import { faultOfOrder, sortingOf } from './ordered.js'
 
 /** Pages that a client reads one after the other, each at the cursor that the last one named. */
@@ -182,7 +183,7 @@ export class WholePages implements Checker {
 
 /** Whether rows of that name are asked for. */
 function askedFor({ answer }: Exchange, query: URLSearchParams): (name: string) => boolean {
-  const ignored = decodeURIComponent(answer?.headers['x-ignored-parameters'] ?? '').split(',')
+  const ignored = ignoredBy(answer)
   const prefix = ignored.includes('filters[name].value') ? '' : (query.get('filters[name].value') ?? '')
   const searched = query.get('search') ?? ''
   return (name) => {

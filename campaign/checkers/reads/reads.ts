@@ -1,25 +1,13 @@
 import type { Exchange, Injury } from '../../history.js'
 import { type Chain, Chains, COUNTERS, pathOf, shownBy } from '../chains.js'
-import type { Checker, Verdict, Violation } from '../checker.js'
+import type { Checker, Rows, Verdict, Violation } from '../checker.js'
 import { objectsOf } from '../json.js'
-
-/** A row that a read did not show although it had been acknowledged. */
-interface Missing {
-  readonly id: string
-  readonly chain: Chain
-  readonly endedAt: number
-}
+import { type Forgotten, Kills } from '../kills.js'
+import { Presence } from './presence.js'
+import { Replaced } from './replaced.js'
 
 /** The highest count with which reads have shown a row, in the order in which they ended. */
 type Shows = { readonly id: string; readonly sentAt: number; readonly endedAt: number; readonly value: number }[]
-
-/** A read that shows less than one that had ended before it began. */
-interface Backward {
-  readonly what: string
-  readonly exchanges: readonly string[]
-  readonly from: number
-  readonly until: number
-}
 
 /** A row with a name that nobody has sent so far. */
 interface Stray {
@@ -30,91 +18,67 @@ interface Stray {
 /** What the workloads give the names of venues to begin with. */
 const OWN_NAME = /^(?:counters|saves)-/
 
-/** Reads through any gateway, of rows that count their updates. */
+/** Reads through any gateway: of rows that count their updates, of rows that have versions, and which rows there are. */
 export class FreshReads implements Checker {
   readonly title = 'Fresh reads'
   readonly contract = '4. Reads'
   readonly how =
-    '`counters` reads what it has just written, through whichever gateway and data service: by id, in lists, pages and lookups.'
+    '`counters`, `owners` and `stock` read what they and others have just written, through whichever gateway and data service: by id, in lists, pages, lookups and exports. In the end the tables must have the rows that reads have shown.'
   readonly promise =
-    'A read that began after a write was acknowledged shows that write or a later one, through any gateway; what was deleted stays deleted.'
+    'A read that began after a write was acknowledged shows that write or a later one, through any gateway; what was deleted stays deleted. What one read has shown, later reads and the tables in the end do not take back.'
   readonly #chains = new Chains()
   readonly #violations: Violation[] = []
-  readonly #missing: Missing[] = []
-  /** Rows that are not known to be deleted. */
-  readonly #living = new Map<string, Chain>()
+  readonly #presence = new Presence()
+  readonly #replaced = new Replaced()
   readonly #shows = new Map<string, Shows>()
-  readonly #backward: Backward[] = []
+  readonly #backward: Forgotten[] = []
   /** Names of venues that somebody has sent, without their counts. */
   readonly #sent = new Set<string>()
   readonly #stray: Stray[] = []
-  readonly #kills: Injury[] = []
+  readonly #kills = new Kills()
   #tried = 0
 
   see(exchange: Exchange): void {
+    this.#presence.see(exchange)
+    this.#replaced.see(exchange)
     const [resource = '', second] = pathOf(exchange)
     if (COUNTERS[resource] === undefined) return
-    const { id, request, answer, sentAt, endedAt } = exchange
-    if (request.method === 'GET' && second !== 'export' && answer !== undefined) {
-      const seen = new Set<string>()
+    const { request, answer } = exchange
+    if (request.method === 'GET' && answer !== undefined) {
       for (const { row, value } of shownBy(exchange)) {
-        seen.add(row)
         const chain = this.#chains.rows.get(row)
         if (chain === undefined) continue
-        this.#compare(chain, value, exchange)
+        // Whether an export has a moment is another promise.
+        if (second !== 'export') this.#compare(chain, value, exchange)
         this.#goOn(row, value, exchange)
       }
-      this.#name(exchange)
-      for (const chain of this.#expected(exchange)) {
-        if (!seen.has(chain.row) && chain.born.endedAt < sentAt) this.#missing.push({ id, chain, endedAt })
-      }
+      if (second !== 'export') this.#name(exchange)
     }
     if (request.method === 'POST' && resource === 'venues') {
       for (const [, name = ''] of (request.body ?? '').matchAll(/"name":"([^"]*)"/g)) this.#sent.add(plainName(name))
     }
-    const born = this.#chains.see(exchange)
-    if (born !== undefined) this.#living.set(born.row, born)
-    const row = `${resource}/${second}`
-    if (request.method === 'DELETE' && this.#chains.rows.get(row)?.deleted !== undefined) this.#living.delete(row)
+    this.#chains.see(exchange)
   }
 
   hurt(injury: Injury): void {
-    if (/^database (?:killed|node-emptied)/.test(injury.fault)) this.#kills.push(injury)
+    this.#kills.hurt(injury)
   }
 
-  judge(): Promise<Verdict> {
+  async judge(rows: Rows): Promise<Verdict> {
     for (const { id, name } of this.#stray) {
       if (!this.#sent.has(plainName(name)))
         this.#violations.push({ what: `The read ${id} shows ${name}, which nobody has asked for.`, exchanges: [id] })
     }
-    for (const { what, exchanges, from, until } of this.#backward) {
-      const isOfKill = this.#kills.some((kill) => kill.from <= until && kill.from >= from)
-      if (!isOfKill) this.#violations.push({ what, exchanges })
-    }
-    for (const { id, chain, endedAt } of this.#missing) {
-      if ((chain.deleteSentAt ?? Infinity) < endedAt) continue
-      this.#violations.push({
-        what: `The read ${id} does not show ${chain.row}, which nobody had deleted.`,
-        exchanges: [id]
-      })
-    }
-    return Promise.resolve({
-      tried: this.#tried,
-      of: 'rows shown after an acknowledged write',
-      violations: this.#violations
-    })
+    this.#violations.push(...this.#kills.unexcused(this.#backward), ...this.#replaced.faults(this.#kills))
+    for await (const violation of this.#presence.faults(rows, this.#kills)) this.#violations.push(violation)
+    const tried = this.#tried + this.#presence.tried
+    return { tried, of: 'rows shown after an acknowledged write', violations: this.#violations }
   }
 
   #compare(chain: Chain, value: number, { id, sentAt }: Exchange): void {
-    const { row, deleted } = chain
-    if (deleted !== undefined && deleted.endedAt < sentAt) {
-      this.#violations.push({
-        what: `The read ${id} shows ${row}, which had been deleted.`,
-        exchanges: [deleted.id, id]
-      })
-    }
+    const { row, born } = chain
     const floor = Chains.floorOf(chain, sentAt)
-    if (floor > 0 || chain.born.endedAt < sentAt) this.#tried++
+    if (floor > 0 || born.endedAt < sentAt) this.#tried++
     if (value >= floor) return
     const writer = chain.steps.get(floor)?.acknowledged?.id ?? ''
     this.#violations.push({
@@ -145,28 +109,6 @@ export class FreshReads implements Checker {
     for (const row of objectsOf(exchange)) {
       const name = String(row['name'])
       if (OWN_NAME.test(name) && !this.#sent.has(plainName(name))) this.#stray.push({ id: exchange.id, name })
-    }
-  }
-
-  /** The rows that an answer must show unless somebody has deleted them. */
-  *#expected(exchange: Exchange): Generator<Chain> {
-    const { request, answer } = exchange
-    const [resource = '', second] = pathOf(exchange)
-    const isWhole = answer?.status === 200 && answer.headers['x-truncated'] === undefined
-    if (second !== undefined && second !== 'paged' && second !== 'lookup') {
-      const chain = this.#living.get(`${resource}/${second}`)
-      // Everybody may read venues, and whoever asks for stock items here may do so: 403 hides a row as 404 does.
-      if (chain !== undefined && [200, 403, 404].includes(answer?.status ?? 0)) yield chain
-      return
-    }
-    // Of the pages, those that show all rows at once.
-    if (!isWhole || ['x-next-cursor', 'x-previous-cursor'].some((name) => answer.headers[name] !== undefined)) return
-    const query = new URL(request.target, 'http://gateway').searchParams
-    // A list has no filters.
-    const prefix = second === undefined ? null : (query.get('filters[name].value') ?? query.get('search'))
-    for (const chain of this.#living.values()) {
-      if (!chain.row.startsWith(`${resource}/`)) continue
-      if (prefix === null || chain.name.startsWith(prefix)) yield chain
     }
   }
 }

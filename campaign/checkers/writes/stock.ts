@@ -2,7 +2,7 @@ import type { Exchange } from '../../history.js'
 import { auditOf, outcomeOf } from './audit.js'
 import { pathOf } from '../chains.js'
 import type { Checker, Rows, Verdict, Violation } from '../checker.js'
-import { objectOf } from '../json.js'
+import { isObject, objectOf } from '../json.js'
 import { cents, Orders, VARIANTS } from './orders.js'
 
 interface Adjustment {
@@ -11,11 +11,6 @@ interface Adjustment {
   readonly unit: string
   readonly isDone: boolean
   readonly isRejected: boolean
-}
-
-interface Line {
-  readonly quantity: number
-  readonly unitPrice: string
 }
 
 /** The workload `stock`: its variants, whose skus begin with that word, and the orders and carts of its customers. */
@@ -197,15 +192,20 @@ export class StockAddsUp implements Checker {
     if (answer?.status !== 200) return
     const { variants, total, lines } = objectOf(exchange)
     if (resource === 'products' && Array.isArray(variants)) {
-      const lacking = (variants as readonly { readonly stock: number }[]).find(({ stock }) => stock < 0)
-      if (lacking !== undefined) this.#violate(`${id} shows ${lacking.stock} of a variant.`, id)
+      const stocks = (variants as readonly unknown[]).map((variant) => (isObject(variant) ? variant['stock'] : variant))
+      const lacking = stocks.find((count) => !(typeof count === 'number' && count >= 0))
+      if (lacking !== undefined || stocks.includes(undefined))
+        this.#violate(`${id} shows ${String(lacking)} of a variant.`, id)
     }
     if (resource !== 'orders' || !Array.isArray(lines)) return
     this.#totals++
-    const sum = (lines as readonly Line[]).reduce(
-      (before, line) => before + BigInt(line.quantity) * cents(line.unitPrice),
-      0n
-    )
+    const shown = (lines as readonly unknown[]).map((line) => (isObject(line) ? line : {}))
+    const bare = shown.find(({ quantity }) => !Number.isSafeInteger(quantity))
+    if (bare !== undefined) {
+      this.#violate(`${id} shows an order with the line ${JSON.stringify(bare)}, which has no quantity.`, id)
+      return
+    }
+    const sum = shown.reduce((before, line) => before + BigInt(Number(line['quantity'])) * cents(line['unitPrice']), 0n)
     if (sum !== cents(total))
       this.#violate(`${id} shows an order of ${String(total)} whose lines come to ${sum} cents.`, id)
   }

@@ -1,8 +1,9 @@
-import type { Exchange } from '../../history.js'
+import type { Exchange, Injury } from '../../history.js'
 import { faultsOfUpdate } from './answered.js'
 import { auditOf } from './audit.js'
 import { Chains, COUNTERS } from '../chains.js'
 import type { Checker, Rows, Verdict, Violation } from '../checker.js'
+import { type Forgotten, Kills } from '../kills.js'
 import { RowWrites } from './row-writes.js'
 
 /** Resources of other workloads whose actions have one audit entry each. */
@@ -16,10 +17,11 @@ export class OneChain implements Checker {
     '`counters` updates few rows from many clients, by PUT, PATCH and actions, each guarded by the version that it has read. `saves` updates one row hundreds of times. Each update adds one, so that the count says where a version stands. In the end counts, versions and the audit trail are compared. The actions and deletes of `owners` and `stock` have audit entries too, and name the version on which they rest; each answer is compared with what was sent.'
   readonly isOfWrites = true
   readonly promise =
-    'The versions of a row are one chain: no update is lost, none rests on a version that another one has left or on a row that was deleted, each has one audit entry, and its answer shows what was sent.'
+    'The versions of a row are one chain: no update is lost, whether it was acknowledged or shown by a read; none rests on a version that another one has left or on a row that was deleted, each has one audit entry, and its answer shows what was sent.'
   readonly #chains = new Chains()
   readonly #writes = new RowWrites()
   readonly #wrong: Violation[] = []
+  readonly #kills = new Kills()
 
   see(exchange: Exchange): void {
     const { id } = exchange
@@ -28,8 +30,12 @@ export class OneChain implements Checker {
     for (const fault of faultsOfUpdate(exchange)) this.#wrong.push({ what: `${id} ${fault}.`, exchanges: [id] })
   }
 
+  hurt(injury: Injury): void {
+    this.#kills.hurt(injury)
+  }
+
   async judge(rows: Rows): Promise<Verdict> {
-    const violations: Violation[] = [...this.#chains.contradictions, ...this.#wrong]
+    const violations: Violation[] = [...this.#chains.contradictions, ...this.#chains.unasked(), ...this.#wrong]
     const updates = new Map<string, number>()
     const deleted = new Map<string, string>()
     for (const resource of Object.keys(COUNTERS)) {
@@ -103,7 +109,9 @@ export class OneChain implements Checker {
         left.set(`${resource}/${String(row['id'])}`, { value: Number(row['value']), version })
       }
     }
-    for (const { row, steps, deleted: acknowledged, floors } of this.#chains.rows.values()) {
+    const forgotten: Forgotten[] = []
+    for (const chain of this.#chains.rows.values()) {
+      const { row, steps, deleted: acknowledged, floors } = chain
       const last = left.get(row)
       const exchanges = [deleted.get(row) ?? acknowledged?.id ?? ''].filter((id) => id !== '')
       if ((last === undefined) !== deleted.has(row)) {
@@ -118,11 +126,13 @@ export class OneChain implements Checker {
         const what = `${row} ends with the count ${value}, has audit entries of ${updates.get(row) ?? 0} updates, and was acknowledged with the count ${highest}.`
         violations.push({ what, exchanges })
       }
+      forgotten.push(...[Chains.forgottenBy(chain, value)].filter((one) => one !== undefined))
       const known = steps.get(value)?.version
       if (last !== undefined && known !== undefined && known !== last.version) {
         violations.push({ what: `${row} ends with the version ${last.version}; it was shown as ${known}.`, exchanges })
       }
     }
+    violations.push(...this.#kills.unexcused(forgotten))
     return violations
   }
 }

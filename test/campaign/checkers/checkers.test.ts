@@ -19,6 +19,12 @@ describe('checker of versions', () => {
     expect(await violationsOf(new OneChain(), [born, read(0), update(0), gone], over)).to.deep.equal([])
   })
 
+  it('accepts that a database has forgotten what it had shown', async () => {
+    const history = [...story, read(2), { fault: 'database killed', from: 46, until: 60 }]
+    const rows = { ur_audit_entries: [created, updated], venues: left(1) }
+    expect(await violationsOf(new OneChain(), history, rows)).to.deep.equal([])
+  })
+
   const annotate = (more: Partial<Written> = {}): Written => ({
     workload: 'owners',
     call: 'PUT /bookmarks/5/annotate',
@@ -134,6 +140,21 @@ describe('checker of versions', () => {
       left(1),
       /r-6 was rejected/
     ],
+    [
+      'an update that a read has shown and that is lost',
+      [...story, read(2), read(2)],
+      [created, updated],
+      left(1),
+      /ends with the count 1; r-6 had shown 2/
+    ],
+    [
+      'what was rejected and is shown',
+      [born, read(0), update(0), update(1, rejected), read(2)],
+      [created, updated],
+      left(1),
+      /r-5 shows venues\/7 with the count 2, which no request had asked for/
+    ],
+    ['a version before it was asked for', [born, read(0), read(1), update(0)], [], left(1), /r-3 shows venues\/7 with/],
     ['a lost update', story, [created, updated], left(0), /ends with the count 0/],
     ['an update without an audit entry', story, [created], left(1), /has no audit entry/],
     ['an update that happened twice', story, [created, updated, updated], left(2), /happened 2 times/],

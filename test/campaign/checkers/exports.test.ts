@@ -70,6 +70,18 @@ describe('checker of exports', () => {
     expect(await violationsOf(new OneMoment(), [...story, early])).to.deep.equal([])
   })
 
+  it('finds an update that came after the answer to another, shown by reads before both', async () => {
+    // 7 is written from 20 to 60, and a read shows it before its answer; 8 is written from 30 to 35.
+    const slow: Written = { ...update(0), at: [20, 60] }
+    const looked: Written = { ...read(1), at: [40, 45] }
+    const other8: Written = { ...updateToo, at: [10, 15] }
+    const history = [born, { ...bornToo, at: [6, 9] }, other8, looked, slow] as const
+    const late = exported([12, 50], '7,counters-0.1 #1,1', '8,counters-0.2 #0,0')
+    expect((await violationsOf(new OneMoment(), [...history, late])).join()).to.match(/no single moment/)
+    const right = exported([12, 50], '7,counters-0.1 #1,1', '8,counters-0.2 #1,1')
+    expect(await violationsOf(new OneMoment(), [...history, right])).to.deep.equal([])
+  })
+
   // Venues that nobody writes.
   const batch: Written = {
     workload: 'exports',
@@ -152,6 +164,8 @@ describe('checker of exports', () => {
   const NAMED = 'filters[name].operator=starts%20with&filters[name].value='
   const newest = 'sortColumn=id&sortDirection=desc'
 
+  const left = { speakers: [1, 2, 6, 8, 9].map((id) => ({ id })) }
+
   it('accepts exports that are cut, with a batch that the cut has torn', async () => {
     for (const one of [
       cut('', [16, 50], 1, 2, 3, MARKER),
@@ -164,7 +178,7 @@ describe('checker of exports', () => {
       // Nobody was told of the rows 8 and 9.
       cut(newest, [30, 50], 9, 8, 5, MARKER)
     ]) {
-      expect(await violationsOf(new OneMoment(), [...came, one])).to.deep.equal([])
+      expect(await violationsOf(new OneMoment(), [...came, one], left)).to.deep.equal([])
     }
     const quoted = {
       ...speakers(1, 2),
@@ -178,7 +192,9 @@ describe('checker of exports', () => {
     const { status: _, answer: __, ...lost } = speakers(6)
     const replay: Written = { ...speakers(6), at: [90, 95] }
     const shown = cut(newest, [50, 60], 6, 5, 4, MARKER)
-    expect(await violationsOf(new OneMoment(), [...came, { ...lost, at: [40, 45] }, shown, replay])).to.deep.equal([])
+    expect(
+      await violationsOf(new OneMoment(), [...came, { ...lost, at: [40, 45] }, shown, replay], left)
+    ).to.deep.equal([])
   })
 
   const wrong: readonly (readonly [string, Written, RegExp])[] = [
@@ -210,9 +226,25 @@ describe('checker of exports', () => {
     })
   }
 
+  it('finds rows that nobody was told of and that are taken back', async () => {
+    const shown = cut('', [30, 35], 1, 2, 6)
+    const lacking = cut('', [40, 45], 1, 2)
+    const both = [speakers(1, 2), shown, lacking]
+    expect((await violationsOf(new OneMoment(), both, left)).join()).to.match(
+      /leaves out the row 6, which r-2 had shown/
+    )
+    const overlapping = [speakers(1, 2), shown, { ...lacking, at: [34, 45] as const }]
+    expect(await violationsOf(new OneMoment(), overlapping, left)).to.deep.equal([])
+    const killed = { fault: 'database killed', from: 36, until: 39 }
+    expect(await violationsOf(new OneMoment(), [...both, killed])).to.deep.equal([])
+    expect((await violationsOf(new OneMoment(), [speakers(1, 2), shown])).join()).to.match(
+      /6, which is not there in the/
+    )
+  })
+
   it('finds half a batch', async () => {
     const shown = (...rows: readonly string[]): Written => cut('', [0, 50], ...rows)
-    expect(await violationsOf(new OneMoment(), [shown('1,b 1 of 2', '2,b 2 of 2')])).to.deep.equal([])
+    expect(await violationsOf(new OneMoment(), [shown('1,b 1 of 2', '2,b 2 of 2')], left)).to.deep.equal([])
     expect((await violationsOf(new OneMoment(), [shown('1,b 1 of 2')])).join()).to.match(/1 of the 2 rows of b/)
     expect((await violationsOf(new OneMoment(), [speakers(1, 2), shown('1,n')])).join()).to.match(/1 and not 2/)
   })

@@ -189,6 +189,26 @@ describe('checker of stock', () => {
       {},
       /shows -1 of a variant/
     ],
+    [
+      'a variant that is none',
+      [...story, { ...act('GET /products/1', {}), body: undefined, answer: { variants: [null] } }],
+      {},
+      /shows null of a variant/
+    ],
+    [
+      'a line that says nothing of its quantity',
+      [
+        ...story,
+        {
+          workload: 'stock',
+          call: 'GET /orders/4',
+          status: 200,
+          answer: { total: '1.00', lines: [{ unitPrice: '5.25' }] }
+        }
+      ],
+      {},
+      /which has no quantity/
+    ],
     ['a cart without its order', story, { shopping_carts: [{ ...cart, order_number: null }] }, /has no order/],
     ['a cart whose order is another', story, { shopping_carts: [{ ...cart, ordered: 1 }] }, /has 2 pieces/],
     [

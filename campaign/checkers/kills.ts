@@ -1,0 +1,36 @@
+import type { Injury } from '../history.js'
+import type { Violation } from './checker.js'
+
+/** What a database is told, or may come, to end without writing what it has committed. */
+const DEADLY = /^database (?:killed|terminated|node-emptied|disk-full)/
+
+/** Milliseconds after which a database that goes on has written what it has shown, frozen for a while or not. */
+export const WRITTEN_MS = 60_000
+
+/** A violation, unless a database has died meanwhile. */
+export interface Forgotten extends Violation {
+  /** When the read was sent that has shown what is not there any more. */
+  readonly from: number
+  /** When it was seen that it is not. */
+  readonly until: number
+}
+
+/**
+ * Databases that died. What a transaction has written is seen by others before its log is on the disk, so that a read may show
+ * what is forgotten then. What was acknowledged is not.
+ */
+export class Kills {
+  readonly #deaths: Injury[] = []
+
+  hurt(injury: Injury): void {
+    if (DEADLY.test(injury.fault)) this.#deaths.push(injury)
+  }
+
+  /** Those that no death excuses. To be asked when every injury was told. A database dies at some time of its injury. */
+  *unexcused(all: Iterable<Forgotten>): Generator<Violation> {
+    for (const { what, exchanges, from, until } of all) {
+      const isExcused = this.#deaths.some((death) => death.from <= until && (death.until ?? Infinity) >= from)
+      if (!isExcused) yield { what, exchanges }
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import type { Exchange } from '../../history.js'
+import { NUMBERS, OWNED } from '../callers/ownership.js'
+import { COUNTERS, pathOf } from '../chains.js'
+import type { Rows, Violation } from '../checker.js'
+import { type JsonObject, objectsOf } from '../json.js'
+import { type Forgotten, type Kills, WRITTEN_MS } from '../kills.js'
+import { outcomeOf } from '../writes/audit.js'
+import { type Look, lookOf } from './looks.js'
+
+/** An exchange that shows something. */
+type Sight = Pick<Exchange, 'id' | 'sentAt' | 'endedAt'>
+
+/** A row that was acknowledged, or that a read has shown. */
+interface Known {
+  readonly row: string
+  readonly id: string
+  readonly name: string | undefined
+  /** The account that may see it; undefined for a row that nobody owns. */
+  readonly owner: string | undefined
+  /** The answer to its create. */
+  made?: Sight
+  /** The first read that has shown it, and the last. */
+  first?: Sight
+  last?: Sight
+  /** When the first delete was sent that was not rejected. */
+  deleteSentAt: number
+  deleted?: Sight
+  /** Who was told that it is not there any more. */
+  gone?: Sight
+}
+
+/** A read that had to show a row. */
+interface Missing {
+  readonly id: string
+  readonly known: Known
+  readonly endedAt: number
+  /** Whether the row was known by reads alone. */
+  readonly isOnlyShown: boolean
+  readonly from: number
+}
+
+/** The resources whose rows somebody reads and deletes. */
+const RESOURCES: readonly string[] = [...Object.keys(COUNTERS), ...Object.keys(OWNED), 'products']
+
+/** Which rows there are, by what was acknowledged and by what reads have shown: between the exchanges, and in the end. */
+export class Presence {
+  /** By resource and id. */
+  readonly #rows = new Map<string, Map<string, Known>>(RESOURCES.map((resource) => [resource, new Map()]))
+  /** Those that are not known to be deleted. */
+  readonly #living = new Map<string, Set<Known>>(RESOURCES.map((resource) => [resource, new Set()]))
+  readonly #violations: Violation[] = []
+  readonly #missing: Missing[] = []
+  readonly #forgotten: Forgotten[] = []
+  #tried = 0
+
+  /** How often a read has shown a row that had been acknowledged before, but for those that count. */
+  get tried(): number {
+    return this.#tried
+  }
+
+  see(exchange: Exchange): void {
+    const [resource = '', second] = pathOf(exchange)
+    const rows = this.#rows.get(resource)
+    if (rows === undefined) return
+    const { method } = exchange.request
+    if (method === 'GET') {
+      const look = lookOf(exchange)
+      if (look !== undefined) this.#look(look, rows, exchange)
+    } else if (method === 'POST' && exchange.answer?.status === 201) {
+      for (const item of objectsOf(exchange)) this.#know(resource, item, exchange).made ??= sightOf(exchange)
+    } else if (method === 'DELETE') {
+      const known = rows.get(second ?? '')
+      if (known !== undefined) this.#delete(known, resource, exchange)
+    }
+  }
+
+  /** To be asked once, when every exchange and every injury was told. */
+  async *faults(rows: Rows, kills: Kills): AsyncGenerator<Violation> {
+    yield* this.#violations
+    const lacking = this.#missing.filter(({ known, endedAt }) => known.deleteSentAt >= endedAt)
+    const forgotten: Forgotten[] = []
+    for (const { id, known, endedAt, isOnlyShown, from } of lacking) {
+      const what = `The read ${id} does not show ${known.row}, which nobody had deleted.`
+      if (isOnlyShown) forgotten.push({ what, exchanges: [known.first?.id ?? '', id], from, until: endedAt })
+      else yield { what, exchanges: [id] }
+    }
+    for (const [resource, found] of this.#rows) {
+      if (![...found.values()].some(({ made }) => made !== undefined)) continue
+      const left = new Set((await rows(`SELECT id FROM ${resource.replaceAll('-', '_')}`)).map(({ id }) => String(id)))
+      for (const known of found.values()) {
+        const one = endOf(known, left.has(known.id))
+        if (one !== undefined) forgotten.push(one)
+      }
+    }
+    yield* kills.unexcused([...this.#forgotten, ...forgotten])
+  }
+
+  #look({ resource, rows: items, covers }: Look, rows: ReadonlyMap<string, Known>, exchange: Exchange): void {
+    const { id, account, sentAt, endedAt } = exchange
+    const shown = new Set<Known>()
+    for (const item of items) {
+      const known = rows.get(String(item['id']))
+      if (known !== undefined) this.#compare(known, exchange)
+      const one = this.#know(resource, item, exchange)
+      one.first ??= sightOf(exchange)
+      one.last = sightOf(exchange)
+      shown.add(one)
+    }
+    for (const known of this.#living.get(resource) ?? []) {
+      const { made, first, owner } = known
+      if (shown.has(known) || (owner !== undefined && owner !== account) || !covers(known.id, known.name)) continue
+      const isMade = made !== undefined && made.endedAt < sentAt
+      if (!isMade && (first?.endedAt ?? Infinity) >= sentAt) continue
+      known.gone ??= sightOf(exchange)
+      // Whose delete is known to have been sent, told or not, is looked for no more.
+      if (known.deleteSentAt < endedAt) this.#living.get(resource)?.delete(known)
+      else this.#missing.push({ id, known, endedAt, isOnlyShown: !isMade, from: first?.sentAt ?? sentAt })
+    }
+  }
+
+  /** A row that a read shows is not one that was gone before. */
+  #compare(known: Known, { id, sentAt, endedAt }: Exchange): void {
+    const { row, made, deleted, gone } = known
+    const isCounted = COUNTERS[row.slice(0, row.indexOf('/'))] !== undefined
+    if (!isCounted && made !== undefined && made.endedAt < sentAt) this.#tried++
+    if (deleted !== undefined && deleted.endedAt < sentAt) {
+      this.#violations.push({
+        what: `The read ${id} shows ${row}, which had been deleted.`,
+        exchanges: [deleted.id, id]
+      })
+    } else if (gone !== undefined && gone.endedAt < sentAt) {
+      const what = `The read ${id} shows ${row}; ${gone.id} had been told that it is gone.`
+      this.#forgotten.push({ what, exchanges: [gone.id, id], from: gone.sentAt, until: endedAt })
+      delete known.gone
+    }
+  }
+
+  #know(resource: string, item: JsonObject, { account = '' }: Exchange): Known {
+    const id = String(item['id'])
+    const rows = this.#rows.get(resource)
+    const found = rows?.get(id)
+    if (found !== undefined) return found
+    const name = typeof item['name'] === 'string' ? item['name'] : undefined
+    const member = OWNED[resource]
+    const known: Known = { row: `${resource}/${id}`, id, name, owner: undefined, deleteSentAt: Infinity }
+    const owned = member === undefined ? known : { ...known, owner: ownerOf(account, item[member]) }
+    rows?.set(id, owned)
+    this.#living.get(resource)?.add(owned)
+    return owned
+  }
+
+  #delete(known: Known, resource: string, exchange: Exchange): void {
+    const { account, answer, sentAt } = exchange
+    const outcome = outcomeOf(answer)
+    if (outcome !== 'rejected') known.deleteSentAt = Math.min(known.deleteSentAt, sentAt)
+    if (outcome === 'done') {
+      known.deleted ??= sightOf(exchange)
+      this.#living.get(resource)?.delete(known)
+    }
+    const isSeen = known.made !== undefined && known.made.endedAt < sentAt
+    const isOwner = known.owner === undefined || known.owner === account
+    if (answer?.status === 404 && isSeen && isOwner) known.gone ??= sightOf(exchange)
+  }
+}
+
+/** What the end says against what somebody was told. */
+function endOf({ row, deleteSentAt, gone, last }: Known, isLeft: boolean): Forgotten | undefined {
+  if (isLeft && gone !== undefined) {
+    const what = `${row} is there in the end; ${gone.id} had been told that it is gone.`
+    return { what, exchanges: [gone.id], from: gone.sentAt, until: gone.endedAt + WRITTEN_MS }
+  }
+  if (isLeft || last === undefined || deleteSentAt < Infinity) return undefined
+  const what = `${row} is not there in the end, though ${last.id} had shown it and nobody has deleted it.`
+  return { what, exchanges: [last.id], from: last.sentAt, until: last.endedAt + WRITTEN_MS }
+}
+
+/** Whoever has made or read a row is its owner, but for those who do so for others. */
+function ownerOf(account: string, number: unknown): string {
+  if (NUMBERS[account] !== undefined) return account
+  return Object.keys(NUMBERS).find((one) => NUMBERS[one] === String(number)) ?? ''
+}
+
+function sightOf({ id, sentAt, endedAt }: Exchange): Sight {
+  return { id, sentAt, endedAt }
+}
