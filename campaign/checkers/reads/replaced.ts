@@ -49,8 +49,7 @@ export class Replaced {
     // An answer that was given before says nothing of the present.
     if (isReplay(exchange)) return
     for (const item of objectsOf(exchange)) {
-      const { id, rowVersion } = item
-      if (typeof rowVersion === 'string') this.#show(`${resource}/${String(id)}`, rowVersion, item, exchange)
+      if (typeof item['rowVersion'] === 'string') this.#show(`${resource}/${String(item['id'])}`, item, exchange)
     }
   }
 
@@ -60,7 +59,8 @@ export class Replaced {
     yield* kills.unexcused(this.#forgotten)
   }
 
-  #show(name: string, version: string, item: JsonObject, exchange: Exchange): void {
+  #show(name: string, item: JsonObject, exchange: Exchange): void {
+    const version = String(item['rowVersion'])
     const { id, sentAt, endedAt } = exchange
     const row = this.#rowOf(name)
     const left = row.left.get(version)
