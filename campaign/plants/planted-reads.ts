@@ -149,15 +149,21 @@ export const PLANTED_READS: readonly Plant[] = [
   {
     name: 'export-of-what-is-committed',
     mistake:
-      'The transaction of an export is READ COMMITTED like all others, so that each of its statements has a snapshot of its own.',
+      'The transaction of an export is READ COMMITTED like all others, so that each of its statements has a snapshot of its own; between them others may write.',
     checker: 'OneMoment',
     workloads: ['counters', 'exports'],
     // A transaction of SQLite has one snapshot, whatever it is asked for.
     database: 'mariadb',
-    faults: ['short reads, data-service-0 to the database'],
     process: 'data-service',
     module: 'data-service/sql/engines/mysql/mysql-sessions.js',
-    find: "'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ'",
-    replace: "'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'"
+    find: "await session.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');",
+    replace: `await session.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+            const each = this.each.bind(this);
+            let pause = 0;
+            this.each = async (...of) => {
+                await new Promise((resolve) => setTimeout(resolve, pause));
+                pause = 300;
+                await each(...of);
+            };`
   }
 ]
