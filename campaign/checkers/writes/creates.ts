@@ -30,6 +30,8 @@ interface Held {
 
 /** Milliseconds after something is mended for which a key may still be held by what was broken. */
 const AFTERMATH_MS = 10_000
+/** Milliseconds for which a request may still be under way that came to nothing for its client. */
+const UNDER_WAY_MS = 60_000
 
 /** Creates and deletes of all workloads, writes with an Idempotency-Key, and speakers, each with a name that no other has. */
 export class CreatedOnce implements Checker {
@@ -45,6 +47,10 @@ export class CreatedOnce implements Checker {
   readonly #wanted = new Map<string, Wanted>()
   readonly #rows = new CreatedRows()
   readonly #held: Held[] = []
+  /** By key, when the last of its requests ended whose outcome nobody knows. */
+  readonly #unknown = new Map<string, number>()
+  /** Who was told that a key is in flight while such a request may have been so. */
+  readonly #awaited = new Set<string>()
   readonly #injuries: Injury[] = []
   readonly #violations: Violation[] = []
   #actions = 0
@@ -61,6 +67,7 @@ export class CreatedOnce implements Checker {
     if (isInFlight(answer)) this.#held.push({ id, sentAt, endedAt })
     if (request.target.startsWith('/speakers')) this.#want(exchange)
     const unit = `${account} ${request.method} ${request.target} ${key}`
+    this.#await(unit, exchange)
     const isRetry = this.#keys.has(unit)
     const first = this.#keys.get(unit)
     if (!isRetry) this.#keys.set(unit, undefined)
@@ -105,7 +112,8 @@ export class CreatedOnce implements Checker {
       const isOfInjury = this.#injuries.some(
         ({ from, until = Infinity }) => from <= endedAt && sentAt <= until + AFTERMATH_MS
       )
-      if (!isOfInjury) this.#violate(`${id} is told that its key is in flight, while nothing was broken.`, id)
+      if (!isOfInjury && !this.#awaited.has(id))
+        this.#violate(`${id} is told that its key is in flight, while nothing was broken.`, id)
     }
     for await (const violation of this.#rows.faults(rows)) this.#violations.push(violation)
     const stored = new Map<string, number>()
@@ -133,6 +141,14 @@ export class CreatedOnce implements Checker {
       of: 'acknowledged creates, deletes and actions with a key, and retries of them',
       violations: this.#violations
     }
+  }
+
+  /** A request that is cut, or given up by its gateway, may still be done: an overload does that, and nothing is broken. */
+  #await(unit: string, { id, answer, sentAt, endedAt }: Exchange): void {
+    if (answer === undefined || answer.status >= 500) this.#unknown.set(unit, endedAt)
+    else if (answer.status === 409) {
+      if ((this.#unknown.get(unit) ?? -Infinity) + UNDER_WAY_MS >= sentAt) this.#awaited.add(id)
+    } else this.#unknown.delete(unit)
   }
 
   #want({ id, request, answer }: Exchange): void {

@@ -111,6 +111,16 @@ describe('checker of keys', () => {
     expect(await violationsOf(new CreatedOnce(), after, one)).to.deep.equal([
       'r-0 is told that its key is in flight, while nothing was broken.'
     ])
+    // A gateway without time has given up, and the data service has not.
+    const late: Written = { ...lost, id: 'r-9', status: 504, at: [14_000, 15_000] }
+    const { status: _late, ...cut } = late
+    for (const unknown of [late, cut])
+      expect(await violationsOf(new CreatedOnce(), [unknown, held(15_001), create], one)).to.deep.equal([])
+    const settled: Written = { ...late, status: 422, answer: {} }
+    expect(await violationsOf(new CreatedOnce(), [late, settled, held(15_001), create], one)).to.have.length(1)
+    expect(await violationsOf(new CreatedOnce(), [late, held(75_001), create], one)).to.have.length(1)
+    const ofAnotherKey = { ...late, headers: { 'idempotency-key': 'k-2' } }
+    expect(await violationsOf(new CreatedOnce(), [ofAnotherKey, held(15_001), create], one)).to.have.length(1)
   })
 })
 
@@ -301,6 +311,28 @@ describe('checker of created rows', () => {
     expect(
       await violationsOf(new CreatedOnce(), history, { subscriptions, ur_audit_entries: [subscription] })
     ).to.deep.equal([])
+  })
+
+  it('knows which rows with a Guid were there before', async () => {
+    const [sample, made, stray] = [
+      '00000000-0000-4000-8000-00000000000e',
+      'f6868e74-8ce8-4188-bbaf-955cea7e3cec',
+      '06868e74-8ce8-4188-bbaf-955cea7e3cec'
+    ]
+    const warehouse: Written = {
+      ...venue(7),
+      call: 'POST /warehouses',
+      answer: { id: made, name: 'x 7', rowVersion: 'A' },
+      got: { location: `http://gateway/warehouses/${made}`, etag: tag('A') }
+    }
+    const rows = (...ids: readonly string[]) => ({
+      ur_audit_entries: [{ ...entry('warehouses/0', 'create', 'v-7'), row_id: made }],
+      warehouses: ids.map((id) => ({ id }))
+    })
+    expect(await violationsOf(new CreatedOnce(), [warehouse], rows(sample, made))).to.deep.equal([])
+    expect(await violationsOf(new CreatedOnce(), [warehouse], rows(sample, made, stray))).to.deep.equal([
+      `warehouses/${stray} is there, and has no audit entry of a create.`
+    ])
   })
 
   it('finds two orders of one checkout', async () => {
