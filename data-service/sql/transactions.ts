@@ -164,6 +164,11 @@ export class TransactionAttempt implements WriteSession {
     return this.#transactions.classifyError(error)
   }
 
+  /** Of the request. Whatever is done for it beside the transaction ends with it. */
+  get signal(): Cancellation {
+    return this.#signal
+  }
+
   /** As OpenTransaction says. undefined before the first statement. */
   async node(): Promise<number | undefined> {
     return (await this.#opening)?.node

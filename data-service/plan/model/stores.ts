@@ -196,8 +196,8 @@ export interface EmittedEvent {
 export interface UnitOfWork {
   /**
    * Takes the key for this transaction: undefined when the key is free, else the response that is stored under it. While
-   * another transaction holds the key this waits up to 2 s and then throws DomainError `idempotency.in-flight`. An
-   * expired key is free.
+   * another request holds the key this waits up to 2 s and then throws DomainError `idempotency.in-flight`; for any other
+   * lock that was not had in that time, `upstream.unavailable`. An expired key is free.
    */
   claimKey(claim: KeyClaim): Promise<StoredResponse | undefined>
   /**

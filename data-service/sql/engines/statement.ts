@@ -316,4 +316,9 @@ export interface SqlDialect {
   readonly nextVersion: (column: string) => string
   /** The end of a SELECT that locks its rows until the transaction ends. Empty if the database has one writer at a time. */
   readonly forUpdate: string
+  /**
+   * The same, which fails at once with a `lockTimeout` if another transaction holds one of them. undefined if the database has
+   * one writer at a time.
+   */
+  readonly forUpdateNow: string | undefined
 }

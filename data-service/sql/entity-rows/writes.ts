@@ -38,12 +38,12 @@ import { AuditEntries } from '../own-rows/audit-entries.js'
 import { keyIs, refersTo, scopeConditions } from './statements/conditions.js'
 import type { Database } from '../engines/engine.js'
 import type { FoundRow, SqlDialect } from '../engines/statement.js'
-import type { Transactions } from '../engines/sessions.js'
+import type { Reader, Transactions } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
 import { Guards } from './guards.js'
 import { RowOfPage } from './loaded-page.js'
 import { keyReader, mapKey, own, selectionOf } from './navigations.js'
-import { IdempotencyKeys } from '../own-rows/idempotency-keys.js'
+import { IdempotencyKeys, type KeyedRequest } from '../own-rows/idempotency-keys.js'
 import { EventRows } from '../own-rows/outbox.js'
 import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { ChangeTexts, columnKey, RowWriter } from './row-writer.js'
@@ -94,13 +94,15 @@ export async function columnDefaults(
 export function createWriteStore(database: Database, entities: readonly Entity[], deps: WriteStoreDeps): SqlWriteStore {
   const { transactions, random, onEmitted } = deps
   const options = { transactions, what: 'The database', random }
-  const parts = unitParts(database, entities, deps)
+  const reader = database.openReader('The database')
+  const parts = unitParts(database, entities, { ...deps, reader })
   return {
     transaction: async (signal, work) => {
       let unit: SqlUnitOfWork | undefined
-      const result = await runTransaction(options, signal, {
+      const request: KeyedRequest = {}
+      const working = runTransaction(options, signal, {
         run: async (transaction) => {
-          unit = new SqlUnitOfWork(transaction, parts)
+          unit = new SqlUnitOfWork(transaction, { parts, request })
           const worked = await work(unit)
           unit.assertComplete()
           await unit.writeGuards()
@@ -108,6 +110,7 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
         },
         isRepeatable: () => unit?.hasKey === true
       })
+      const result = await working.finally(() => parts.keys.ended(request))
       if (unit?.hasEmitted === true) onEmitted()
       return result
     },
@@ -116,11 +119,18 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
         run: (transaction) => parts.keys.purge(transaction, now, limit),
         isRepeatable: () => true
       }),
-    close: () => transactions.close()
+    close: async () => {
+      await transactions.close()
+      await reader.close()
+    }
   }
 }
 
-function unitParts(database: Database, entities: readonly Entity[], deps: WriteStoreDeps): UnitParts {
+function unitParts(
+  database: Database,
+  entities: readonly Entity[],
+  deps: WriteStoreDeps & { readonly reader: Reader }
+): UnitParts {
   const { sequelize } = database
   const { tables: ownTables } = deps
   const dialect = withTextOperands(database.dialect, deps.texts)
@@ -137,7 +147,7 @@ function unitParts(database: Database, entities: readonly Entity[], deps: WriteS
     statements,
     rows: new StoredRows({ statements, dialect }, ownerOf),
     writer: new RowWriter(new ChangeTexts(sequelize, dialect, { defaults, use }), dialect),
-    keys: new IdempotencyKeys(ownTables, dialect),
+    keys: new IdempotencyKeys(ownTables, dialect, { reader: deps.reader, classifyError: database.classifyError }),
     audit: new AuditEntries(ownTables, dialect, deps.randomBytes),
     outbox: new EventRows(ownTables),
     tables: ownTables,
@@ -167,13 +177,18 @@ interface UnitParts {
 class SqlUnitOfWork implements UnitOfWork {
   readonly #transaction: TransactionAttempt
   readonly #parts: UnitParts
+  readonly #request: KeyedRequest
   readonly #guards: Guards
   #key: 'none' | 'claimed' | 'taken' | 'answered' = 'none'
   #hasEmitted = false
 
-  constructor(transaction: TransactionAttempt, parts: UnitParts) {
+  constructor(
+    transaction: TransactionAttempt,
+    { parts, request }: { readonly parts: UnitParts; readonly request: KeyedRequest }
+  ) {
     this.#transaction = transaction
     this.#parts = parts
+    this.#request = request
     this.#guards = new Guards(transaction, parts)
   }
 
@@ -198,7 +213,7 @@ class SqlUnitOfWork implements UnitOfWork {
 
   async claimKey(claim: KeyClaim): Promise<StoredResponse | undefined> {
     this.#key = 'claimed'
-    const kept = await this.#parts.keys.claim(this.#transaction, claim)
+    const kept = await this.#parts.keys.claim(this.#transaction, claim, this.#request)
     if (kept === undefined) this.#key = 'taken'
     return kept
   }
@@ -212,7 +227,9 @@ class SqlUnitOfWork implements UnitOfWork {
     const batch = [{ kind: 'rows', statement, values }, audit.inTransaction(entry)] as const
     if (claim !== undefined) this.#key = 'claimed'
     const creating =
-      claim === undefined ? this.#transaction.send(batch) : keys.claimWith(this.#transaction, claim, batch)
+      claim === undefined
+        ? this.#transaction.send(batch)
+        : keys.claimWith(this.#transaction, { claim, request: this.#request }, batch)
     const [rows, audited] = (await writer.explained(this.#transaction, written, creating)) ?? []
     if (rows === undefined || audited === undefined) {
       this.#key = 'none'

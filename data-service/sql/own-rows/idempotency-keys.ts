@@ -1,4 +1,5 @@
 import { DomainError } from '../../../shared/errors.js'
+import type { Value } from '../../entity/fields/field.js'
 import type { StoredResponse, KeyClaim } from '../../plan/model/stores.js'
 import {
   type BoundValues,
@@ -9,7 +10,15 @@ import {
   type StatementText,
   statementText
 } from '../engines/statement.js'
-import type { BatchOutcome, BatchStatement, WriteSession } from '../engines/sessions.js'
+import {
+  type BatchOutcome,
+  type BatchStatement,
+  type Changed,
+  type ErrorKind,
+  type Reader,
+  upstreamUnavailable,
+  type WriteSession
+} from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
 import type { TransactionAttempt } from '../transactions.js'
 
@@ -21,6 +30,18 @@ const RETRY_AFTER_S = 1
 /** Keys of one DELETE at most. */
 const KEYS_AT_ONCE = 1024
 
+/** A request with a key, over all tries of its transaction. */
+export interface KeyedRequest {
+  /** The key that it has claimed, set by `IdempotencyKeys`. */
+  key?: string
+}
+
+/** How the keys of a database are read outside of the transaction that claims one. */
+interface KeyReading {
+  readonly reader: Reader
+  readonly classifyError: (error: unknown) => ErrorKind
+}
+
 /** The idempotency keys of one database. A key is committed together with its answer. */
 export class IdempotencyKeys {
   /** Inserts a new key, or locks the row of an existing key without a change. */
@@ -28,11 +49,17 @@ export class IdempotencyKeys {
   readonly #takeOver: StatementText
   readonly #keep: StatementText
   readonly #find: Statement
+  /** Fails with a `lockTimeout` if another transaction holds the key. undefined where that cannot be asked. */
+  readonly #probe: Statement | undefined
+  readonly #reading: KeyReading
+  /** The requests of this process that have claimed a key and have not ended, in the order of their claims. */
+  readonly #running = new Map<string, Set<KeyedRequest>>()
   readonly #expired: Statement
   /** The beginning of a DELETE. A key that was taken over meanwhile is not expired any more, so it is checked again. */
   readonly #purge: string
 
-  constructor({ sql: { idempotency_keys: table } }: OwnTables, dialect: SqlDialect) {
+  constructor({ sql: { idempotency_keys: table } }: OwnTables, dialect: SqlDialect, reading: KeyReading) {
+    this.#reading = reading
     const insert = `INSERT INTO ${table} (key_hash, fingerprint, created_at, expires_at) VALUES ($key, $print, $now, $until)`
     this.#take = statementText(dialect.insertOrKeep(insert, 'key_hash'))
     this.#takeOver = statementText(
@@ -45,6 +72,14 @@ export class IdempotencyKeys {
       decode: [bytes, (raw) => (raw === null ? null : bytes(raw)), Number],
       exact: false
     }
+    this.#probe =
+      dialect.forUpdateNow === undefined
+        ? undefined
+        : {
+            ...statementText(`SELECT key_hash FROM ${table} WHERE key_hash = $key${dialect.forUpdateNow}`),
+            decode: [bytes],
+            exact: false
+          }
     this.#expired = {
       ...statementText(`SELECT key_hash FROM ${table} WHERE expires_at <= $now ORDER BY expires_at LIMIT $limit`),
       decode: [bytes],
@@ -57,17 +92,19 @@ export class IdempotencyKeys {
    * As UnitOfWork.claimKey says. Claiming the key is the first statement of its transaction. A key that was inserted without
    * its transaction has no answer, and is taken over by the next claim.
    */
-  async claim(transaction: TransactionAttempt, claim: KeyClaim): Promise<StoredResponse | undefined> {
+  async claim(
+    transaction: TransactionAttempt,
+    claim: KeyClaim,
+    request: KeyedRequest
+  ): Promise<StoredResponse | undefined> {
+    this.#begun(claim, request)
     const values = claimValues(claim)
-    const { rows } = await this.#taken(transaction, values)
-    if (rows === 1) return undefined
-    const [found] = await transaction.run(this.#find, values)
-    const [fingerprint, answer, expiresAt] = found ?? []
-    if (Buffer.isBuffer(fingerprint) && Buffer.isBuffer(answer) && Number(expiresAt) > claim.now) {
-      return { fingerprint, answer }
-    }
-    await transaction.change(this.#takeOver, values)
-    return undefined
+    const taken = await this.#taken(transaction, values)
+    if ('waited' in taken) return await this.#afterWait(transaction, claim, { request, error: taken.waited })
+    if (taken.rows === 1) return undefined
+    const kept = answerIn(await transaction.run(this.#find, values), claim)
+    if (kept === undefined) await transaction.change(this.#takeOver, values)
+    return kept
   }
 
   /**
@@ -76,18 +113,27 @@ export class IdempotencyKeys {
    */
   async claimWith(
     transaction: TransactionAttempt,
-    claim: KeyClaim,
+    { claim, request }: { readonly claim: KeyClaim; readonly request: KeyedRequest },
     behind: readonly BatchStatement[]
   ): Promise<readonly BatchOutcome[] | undefined> {
+    this.#begun(claim, request)
     try {
       return await transaction.tryFirstWith(WAIT_MS, { text: this.#take, values: claimValues(claim) }, behind)
     } catch (error) {
       if (transaction.hasFailed) throw error
       const kind = transaction.classifyError(error)
-      if (kind === 'lockTimeout') throw inFlight(error)
-      if (kind !== 'deadlock') throw error
+      if (kind === 'lockTimeout') await this.#afterWait(transaction, claim, { request, error })
+      else if (kind !== 'deadlock') throw error
       return undefined
     }
+  }
+
+  /** Called when a request has ended, whatever became of it. */
+  ended(request: KeyedRequest): void {
+    if (request.key === undefined) return
+    const requests = this.#running.get(request.key)
+    requests?.delete(request)
+    if (requests?.size === 0) this.#running.delete(request.key)
   }
 
   /** The answer is kept with the COMMIT, which does not happen if the key is gone. */
@@ -105,22 +151,69 @@ export class IdempotencyKeys {
    * When the transaction that holds the key is rolled back, InnoDB continues one of the waiting transactions and reports
    * a deadlock to the others. They hold no lock yet, so they wait again.
    */
-  async #taken(transaction: TransactionAttempt, values: BoundValues) {
+  async #taken(transaction: TransactionAttempt, values: BoundValues): Promise<Changed | { readonly waited: unknown }> {
     const end = performance.now() + WAIT_MS
     for (;;) {
       try {
         return await transaction.tryFirst(Math.max(1, Math.ceil(end - performance.now())), this.#take, values)
       } catch (error) {
         const kind = transaction.classifyError(error)
-        if (kind === 'lockTimeout' || (kind === 'deadlock' && performance.now() > end)) throw inFlight(error)
+        if (kind === 'lockTimeout' || (kind === 'deadlock' && performance.now() > end)) return { waited: error }
         if (kind !== 'deadlock') throw error
       }
+    }
+  }
+
+  #begun({ keyHash }: KeyClaim, request: KeyedRequest): void {
+    const key = keyHash.toString('base64')
+    request.key = key
+    const requests = this.#running.get(key)
+    if (requests === undefined) this.#running.set(key, new Set([request]))
+    else requests.add(request)
+  }
+
+  /**
+   * What a claim comes to whose wait has ended without the lock: the answer if the key has one by now, else
+   * `idempotency.in-flight` if the key is what another request holds, else `upstream.unavailable`, since a claim also waits for
+   * what is no key of its own: the one writer of a file, a gap between two keys, the other nodes of a cluster.
+   */
+  async #afterWait(
+    transaction: TransactionAttempt,
+    claim: KeyClaim,
+    { request, error }: { readonly request: KeyedRequest; readonly error: unknown }
+  ): Promise<StoredResponse> {
+    const { reader } = this.#reading
+    const values: BoundValues = { key: claim.keyHash }
+    const kept = answerIn(await reader.read(transaction.signal, (session) => session.run(this.#find, values)), claim)
+    if (kept !== undefined) return kept
+    const [first] = this.#running.get(claim.keyHash.toString('base64')) ?? []
+    if (first !== request || (await this.#isHeld(transaction, values))) throw inFlight(error)
+    throw upstreamUnavailable('The database cannot do this just now. Try again.', error)
+  }
+
+  async #isHeld({ signal }: TransactionAttempt, values: BoundValues): Promise<boolean> {
+    const probe = this.#probe
+    if (probe === undefined) return false
+    const { reader, classifyError } = this.#reading
+    try {
+      await reader.read(signal, (session) => session.run(probe, values))
+      return false
+    } catch (error) {
+      if (error instanceof DomainError && classifyError(error.cause) === 'lockTimeout') return true
+      throw error
     }
   }
 }
 
 function claimValues({ keyHash, fingerprint, now, expiresAt }: KeyClaim): BoundValues {
   return { key: keyHash, print: fingerprint, now: BigInt(now), until: BigInt(expiresAt) }
+}
+
+/** The answer among the rows of a key. undefined if it has none, or it has expired. */
+function answerIn([found = []]: Value[][], { now }: KeyClaim): StoredResponse | undefined {
+  const [fingerprint, answer, expiresAt] = found
+  const isAnswered = Buffer.isBuffer(fingerprint) && Buffer.isBuffer(answer) && Number(expiresAt) > now
+  return isAnswered ? { fingerprint, answer } : undefined
 }
 
 function inFlight(cause: unknown): DomainError {

@@ -61,7 +61,8 @@ export const mysqlDialect: SqlDialect = {
   },
   insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
   nextVersion,
-  forUpdate: ' FOR UPDATE'
+  forUpdate: ' FOR UPDATE',
+  forUpdateNow: ' FOR UPDATE NOWAIT'
 }
 
 function bytesOf(text: string): string {

@@ -98,7 +98,8 @@ export const sqliteDialect: SqlDialect = {
   insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
   // sqlite-connection.ts defines the function: SQLite itself reads no number out of bytes.
   nextVersion: (column) => `next_row_version(${column})`,
-  forUpdate: ''
+  forUpdate: '',
+  forUpdateNow: undefined
 }
 
 function boundOperand(operand: Operand, field: Field): BoundValue {

@@ -38,7 +38,7 @@ describe('waits of writes', () => {
     const waiting = fresh.store.transaction(never, (unit) => unit.insert(root))
     const claim = { keyHash: Buffer.alloc(32, 1), fingerprint: Buffer.alloc(32, 2), now: 0, expiresAt: 1 }
     const rejected = await failure(fresh.other.transaction(never, (unit) => unit.claimKey(claim)))
-    expect(rejected).to.include({ code: 'idempotency.in-flight', retryAfter: 1 })
+    expect(rejected).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
     await fresh.byHand.run('ROLLBACK')
     expect(await waiting).to.deep.equal([1])
   })

@@ -13,6 +13,7 @@ const KIND_BY_NUMBER: ReadonlyMap<number, ErrorKind> = new Map([
   [1317, 'lostRace'],
   // ER_LOCK_WAIT_TIMEOUT
   [1205, 'lockTimeout'],
+  [3572, 'lockTimeout'], // ER_LOCK_NOWAIT of MySQL; MariaDB answers 1205 to NOWAIT
   // ER_DUP_ENTRY, ER_DUP_ENTRY_WITH_KEY_NAME
   [1062, 'constraint'],
   [1586, 'constraint'],
