@@ -25,6 +25,8 @@ export type Succeed = <Result>(work: (unit: AuthUnit) => Promise<Result>) => Pro
 
 /** Milliseconds that recording a failed attempt may take. It is done even if the caller has disconnected. */
 const SETTLING = 5000
+/** Seconds. */
+const RETRY_AFTER = 1
 
 /**
  * Runs attempts a few at a time, and counts failures (LoginThrottle). All rpcs of a process in which somebody proves who
@@ -98,11 +100,33 @@ export class CountedAttempts {
       )
     } catch (error) {
       // An attempt that stayed pending would make others wait for half a minute.
-      const failed = store.transaction(AbortSignal.timeout(SETTLING), (unit) => this.#throttle.failed(unit, admitted))
+      const failed = inTime((signal) => store.transaction(signal, (unit) => this.#throttle.failed(unit, admitted)))
       if (error instanceof Rejected) await failed
       else await failed.catch(() => undefined)
       throw error
     }
+  }
+}
+
+/**
+ * Throws `upstream.unavailable` if `record` takes longer than SETTLING. Whoever was told that a password is wrong while that
+ * is not counted could guess more often than the limit allows.
+ */
+async function inTime(record: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const late = new AbortController()
+  const timer = setTimeout(() => {
+    const cause = new Error(`A failed attempt was not recorded within ${SETTLING} ms.`)
+    late.abort(
+      new DomainError('upstream.unavailable', 'The database cannot do this just now. Try again.', {
+        retryAfter: RETRY_AFTER,
+        cause
+      })
+    )
+  }, SETTLING)
+  try {
+    await record(late.signal)
+  } finally {
+    clearTimeout(timer)
   }
 }
 

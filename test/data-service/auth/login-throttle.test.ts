@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { expect } from 'chai'
 import { LoginQueue } from '../../../data-service/auth/login-throttle.js'
+import type { Cancellation } from '../../../shared/transport/cancellation.js'
 import { eachDatabase } from '../../harness/database.js'
 import { AuthHarness, MINUTE, rejectionOf, type Replica, START } from './auth-harness.js'
 
@@ -220,6 +221,28 @@ eachDatabase((kind) => {
       expect(deadlocks).to.be.lessThan(0)
     })
 
+    it('is unavailable where a failure cannot be recorded, and says nothing of the password', async () => {
+      let isHeld = false
+      const held = harness.replica(
+        {
+          passwords: {
+            hash: () => Promise.reject(new Error('not asked')),
+            verify: () => {
+              isHeld = true
+              return Promise.resolve(false)
+            }
+          }
+        },
+        (own) => ({
+          classifyError: (error) => own.classifyError(error),
+          close: () => own.close(),
+          // Like a server whose writes an operator holds: it answers nothing until the statement is stopped.
+          begin: (beginning) => (isHeld ? rejectionOfAborted(beginning.signal) : own.begin(beginning))
+        })
+      )
+      expect(await rejectionOf(held.login(wrong))).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+    })
+
     it('purges what has left the window', async () => {
       await rejectionOf(one.login(wrong))
       harness.now += 15 * MINUTE - 1
@@ -231,6 +254,10 @@ eachDatabase((kind) => {
     })
   })
 })
+
+function rejectionOfAborted(signal: Cancellation): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', { handleEvent: () => reject(signal.reason) }))
+}
 
 describe('the queue of logins', () => {
   const never = (): AbortSignal => new AbortController().signal
