@@ -165,5 +165,30 @@ export const PLANTED_READS: readonly Plant[] = [
                 pause = 300;
                 await each(...of);
             };`
+  },
+  {
+    name: 'cursor-of-the-row-in-excess',
+    mistake:
+      'The cursor of the next page names the row that is read in excess to see whether rows follow, and no page shows it.',
+    checker: 'WholePages',
+    workloads: ['counters'],
+    process: 'data-service',
+    module: 'data-service/sql/entity-rows/loaded-page.js',
+    find: 'next: found.length > limit ? besides(page.keysAt(-1, sort)) : undefined,',
+    replace: 'next: found.length > limit ? besides(found.keysAt(-1, sort)) : undefined,'
+  },
+  {
+    name: 'rejections-break-the-circuit',
+    mistake:
+      'A circuit breaker of the gateway takes what a data service rejects for a failure of it, and answers 503 in place of each fifth.',
+    checker: 'FailuresHaveCauses',
+    workloads: ['counters'],
+    process: 'gateway',
+    module: 'gateway/data/calls.js',
+    find: 'const { maybeSent, ofTransport } = error;',
+    replace: `const { maybeSent, ofTransport } = error;
+            globalThis.failures = (globalThis.failures ?? 0) + 1;
+            if (globalThis.failures % 5 === 0)
+                throw new DomainError('upstream.unavailable', 'The data service cannot be reached at the moment.', { retryAfter: 1 });`
   }
 ]

@@ -176,8 +176,8 @@ export const PLANTED_WRITES: readonly Plant[] = [
     database: 'mariadb',
     process: 'data-service',
     module: 'data-service/sql/entity-rows/writes.js',
-    find: 'unit = new SqlUnitOfWork(transaction, parts);',
-    replace: `unit = new SqlUnitOfWork(transaction, parts);
+    find: 'unit = new SqlUnitOfWork(transaction, { parts, request });',
+    replace: `unit = new SqlUnitOfWork(transaction, { parts, request });
                     const lock = unit.lock.bind(unit);
                     const update = unit.update.bind(unit);
                     unit.lock = async (plan) => {
@@ -229,8 +229,8 @@ export const PLANTED_WRITES: readonly Plant[] = [
     database: 'mariadb',
     process: 'data-service',
     module: 'data-service/sql/entity-rows/writes.js',
-    find: 'unit = new SqlUnitOfWork(transaction, parts);',
-    replace: `unit = new SqlUnitOfWork(transaction, parts);
+    find: 'unit = new SqlUnitOfWork(transaction, { parts, request });',
+    replace: `unit = new SqlUnitOfWork(transaction, { parts, request });
                     const insert = unit.insert.bind(unit);
                     const commit = transaction.commit.bind(transaction);
                     const later = [];

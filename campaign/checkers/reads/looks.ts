@@ -8,6 +8,8 @@ import { exportOf, isBeyond } from './exported.js'
 export interface Look {
   readonly resource: string
   readonly rows: readonly JsonObject[]
+  /** Of a read by id: it covers no other. */
+  readonly only?: string
   /** Whether it shows a row of that id and name, if it is there and the caller may see it. False where that cannot be told. */
   covers(id: string, name: string | undefined): boolean
 }
@@ -26,7 +28,8 @@ export function lookOf(exchange: Exchange): Look | undefined {
   if (second !== undefined && !NO_IDS.includes(second)) {
     // 403 hides a row as 404 does.
     if (status !== 200 && status !== 403 && status !== 404) return undefined
-    return { resource, rows: status === 200 ? [objectOf(exchange)] : [], covers: (id) => id === second }
+    const rows = status === 200 ? [objectOf(exchange)] : []
+    return { resource, rows, only: second, covers: (id) => id === second }
   }
   if (status !== 200 || second === 'session-ids') return undefined
   const query = new URL(request.target, 'http://gateway').searchParams

@@ -46,8 +46,8 @@ const RESOURCES: readonly string[] = [...Object.keys(COUNTERS), ...Object.keys(O
 export class Presence {
   /** By resource and id. */
   readonly #rows = new Map<string, Map<string, Known>>(RESOURCES.map((resource) => [resource, new Map()]))
-  /** Those that are not known to be deleted. */
-  readonly #living = new Map<string, Set<Known>>(RESOURCES.map((resource) => [resource, new Set()]))
+  /** Those that are not known to be deleted, by resource and owner, since a run has far more rows than one account sees. */
+  readonly #living = new Map<string, Set<Known>>()
   readonly #violations: Violation[] = []
   readonly #missing: Missing[] = []
   readonly #forgotten: Forgotten[] = []
@@ -70,7 +70,7 @@ export class Presence {
       for (const item of objectsOf(exchange)) this.#know(resource, item, exchange).made ??= sightOf(exchange)
     } else if (method === 'DELETE') {
       const known = rows.get(second ?? '')
-      if (known !== undefined) this.#delete(known, resource, exchange)
+      if (known !== undefined) this.#delete(known, exchange)
     }
   }
 
@@ -95,8 +95,9 @@ export class Presence {
     yield* kills.unexcused([...this.#forgotten, ...forgotten])
   }
 
-  #look({ resource, rows: items, covers }: Look, rows: ReadonlyMap<string, Known>, exchange: Exchange): void {
-    const { id, account, sentAt, endedAt } = exchange
+  #look(look: Look, rows: ReadonlyMap<string, Known>, exchange: Exchange): void {
+    const { resource, rows: items, covers } = look
+    const { id, sentAt, endedAt } = exchange
     const shown = new Set<Known>()
     for (const item of items) {
       const known = rows.get(String(item['id']))
@@ -106,15 +107,26 @@ export class Presence {
       one.last = sightOf(exchange)
       shown.add(one)
     }
-    for (const known of this.#living.get(resource) ?? []) {
-      const { made, first, owner } = known
-      if (shown.has(known) || (owner !== undefined && owner !== account) || !covers(known.id, known.name)) continue
+    for (const known of this.#seenBy(exchange, look, rows)) {
+      const { made, first } = known
+      if (shown.has(known) || !covers(known.id, known.name)) continue
       const isMade = made !== undefined && made.endedAt < sentAt
       if (!isMade && (first?.endedAt ?? Infinity) >= sentAt) continue
       known.gone ??= sightOf(exchange)
       // Whose delete is known to have been sent, told or not, is looked for no more.
-      if (known.deleteSentAt < endedAt) this.#living.get(resource)?.delete(known)
+      if (known.deleteSentAt < endedAt) this.#living.get(groupOf(known))?.delete(known)
       else this.#missing.push({ id, known, endedAt, isOnlyShown: !isMade, from: first?.sentAt ?? sentAt })
+    }
+  }
+
+  /** The living rows that a look may have to show. */
+  *#seenBy({ account }: Exchange, { resource, only }: Look, rows: ReadonlyMap<string, Known>): Generator<Known> {
+    for (const owner of [undefined, account]) {
+      const living = this.#living.get(groupOf({ row: resource, owner }))
+      const one = only === undefined ? undefined : rows.get(only)
+      if (only === undefined) yield* living ?? []
+      else if (one !== undefined && living?.has(one) === true) yield one
+      if (account === undefined) return
     }
   }
 
@@ -145,17 +157,20 @@ export class Presence {
     const known: Known = { row: `${resource}/${id}`, id, name, owner: undefined, deleteSentAt: Infinity }
     const owned = member === undefined ? known : { ...known, owner: ownerOf(account, item[member]) }
     rows?.set(id, owned)
-    this.#living.get(resource)?.add(owned)
+    const group = groupOf(owned)
+    const living = this.#living.get(group)
+    if (living === undefined) this.#living.set(group, new Set([owned]))
+    else living.add(owned)
     return owned
   }
 
-  #delete(known: Known, resource: string, exchange: Exchange): void {
+  #delete(known: Known, exchange: Exchange): void {
     const { account, answer, sentAt } = exchange
     const outcome = outcomeOf(answer)
     if (outcome !== 'rejected') known.deleteSentAt = Math.min(known.deleteSentAt, sentAt)
     if (outcome === 'done') {
       known.deleted ??= sightOf(exchange)
-      this.#living.get(resource)?.delete(known)
+      this.#living.get(groupOf(known))?.delete(known)
     }
     const isSeen = known.made !== undefined && known.made.endedAt < sentAt
     const isOwner = known.owner === undefined || known.owner === account
@@ -178,6 +193,11 @@ function endOf({ row, deleteSentAt, gone, last }: Known, isLeft: boolean): Forgo
 function ownerOf(account: string, number: unknown): string {
   if (NUMBERS[account] !== undefined) return account
   return Object.keys(NUMBERS).find((one) => NUMBERS[one] === String(number)) ?? ''
+}
+
+/** The place of a row in #living. */
+function groupOf({ row, owner }: Pick<Known, 'row' | 'owner'>): string {
+  return `${row.split('/', 1)[0]} ${owner ?? '*'}`
 }
 
 function sightOf({ id, sentAt, endedAt }: Exchange): Sight {
