@@ -130,7 +130,14 @@ describe('statements that are sent together to mysql', () => {
   // The driver tells the command that it runs and those that wait, of which the statements sent together are one.
   it('all fail when the connection is lost while they are being prepared', async () => {
     const other = await openConnection(parseMysqlUrl(fresh.url, ''))
-    await other.promise().query('LOCK TABLES guarded WRITE')
+    const isThere = async () => {
+      const [rows] = await other
+        .promise()
+        .query('SELECT id FROM information_schema.processlist WHERE id = ?', [connection.threadId])
+      return (rows as unknown[]).length > 0
+    }
+    // The answer to the first preparation is not read, so that the second is not sent, before the connection is gone.
+    connection.pause()
     const running = Promise.allSettled(
       pipelined(connection, () => [
         command(connection, 'START TRANSACTION'),
@@ -139,7 +146,9 @@ describe('statements that are sent together to mysql', () => {
       ])
     )
     await other.promise().query(`KILL CONNECTION ${connection.threadId}`)
+    while (await isThere());
     other.destroy()
+    connection.resume()
     expect((await running).map(({ status }) => status)).to.deep.equal(['rejected', 'rejected', 'rejected'])
   })
 
