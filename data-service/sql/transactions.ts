@@ -112,7 +112,7 @@ function errorForCaller(error: unknown, { kind, isSafe, what }: Circumstances): 
     case 'constraint':
     case 'deadlock':
     case 'lostRace':
-      return new DomainError('conflict', 'A data conflict occurred. Please retry or contact support.', { cause: error })
+      return raceLost(error)
     case 'connectionLost':
     case 'commitUnknown':
       return upstreamUnavailable(
@@ -128,6 +128,11 @@ function errorForCaller(error: unknown, { kind, isSafe, what }: Circumstances): 
     case 'other':
       return toDomainError(error, kind, what)
   }
+}
+
+/** The error of a write that has lost every race against others, or that a unique or foreign key forbids. */
+export function raceLost(cause: unknown): DomainError {
+  return new DomainError('conflict', 'A data conflict occurred. Please retry or contact support.', { cause })
 }
 
 /** How long a transaction waits for the one writer's place. Multiplied by the tries it is below the deadline of a call. */
@@ -167,6 +172,11 @@ export class TransactionAttempt implements WriteSession {
   /** Of the request. Whatever is done for it beside the transaction ends with it. */
   get signal(): Cancellation {
     return this.#signal
+  }
+
+  /** As Transactions says. */
+  flushed(): Promise<void> {
+    return this.#transactions.flushed()
   }
 
   /** As OpenTransaction says. undefined before the first statement. */

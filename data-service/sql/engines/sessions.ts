@@ -73,6 +73,11 @@ export interface Snapshot {
 export interface Transactions {
   readonly classifyError: (error: unknown) => ErrorKind
   begin(options: BeginOptions): Promise<OpenTransaction>
+  /**
+   * Resolves when all that readers see is on the disk, where that is left to this process: a server sees to it itself. Rejects
+   * with an error of the kind `commitUnknown`.
+   */
+  flushed(): Promise<void>
   /** Waits for running work. */
   close(): Promise<void>
 }

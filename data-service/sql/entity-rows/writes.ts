@@ -120,8 +120,11 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
         isRepeatable: () => true
       }),
     close: async () => {
-      await transactions.close()
-      await reader.close()
+      try {
+        await transactions.close()
+      } finally {
+        await reader.close()
+      }
     }
   }
 }

@@ -16,11 +16,12 @@ import {
   type Changed,
   type ErrorKind,
   type Reader,
+  type ReadSession,
   upstreamUnavailable,
   type WriteSession
 } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
-import type { TransactionAttempt } from '../transactions.js'
+import { raceLost, type TransactionAttempt } from '../transactions.js'
 
 /** How long a request waits for the first request with its key (contract.md section 5). */
 const WAIT_MS = 2000
@@ -34,6 +35,8 @@ const KEYS_AT_ONCE = 1024
 export interface KeyedRequest {
   /** The key that it has claimed, set by `IdempotencyKeys`. */
   key?: string
+  /** Why its claim together with other statements has waited in vain. The claim that follows does not wait again. */
+  waited?: unknown
 }
 
 /** How the keys of a database are read outside of the transaction that claims one. */
@@ -99,7 +102,9 @@ export class IdempotencyKeys {
   ): Promise<StoredResponse | undefined> {
     this.#begun(claim, request)
     const values = claimValues(claim)
-    const taken = await this.#taken(transaction, values)
+    const { waited } = request
+    delete request.waited
+    const taken = waited === undefined ? await this.#taken(transaction, values) : { waited }
     if ('waited' in taken) return await this.#afterWait(transaction, claim, { request, error: taken.waited })
     if (taken.rows === 1) return undefined
     const kept = answerIn(await transaction.run(this.#find, values), claim)
@@ -117,12 +122,13 @@ export class IdempotencyKeys {
     behind: readonly BatchStatement[]
   ): Promise<readonly BatchOutcome[] | undefined> {
     this.#begun(claim, request)
+    delete request.waited
     try {
       return await transaction.tryFirstWith(WAIT_MS, { text: this.#take, values: claimValues(claim) }, behind)
     } catch (error) {
       if (transaction.hasFailed) throw error
       const kind = transaction.classifyError(error)
-      if (kind === 'lockTimeout') await this.#afterWait(transaction, claim, { request, error })
+      if (kind === 'lockTimeout') request.waited = error
       else if (kind !== 'deadlock') throw error
       return undefined
     }
@@ -174,32 +180,41 @@ export class IdempotencyKeys {
 
   /**
    * What a claim comes to whose wait has ended without the lock: the answer if the key has one by now, else
-   * `idempotency.in-flight` if the key is what another request holds, else `upstream.unavailable`, since a claim also waits for
-   * what is no key of its own: the one writer of a file, a gap between two keys, the other nodes of a cluster.
+   * `idempotency.in-flight` if the key is what another request holds. Else a claim that met deadlocks alone has lost a race,
+   * and for the others it is `upstream.unavailable`, since a claim also waits for what is no key of its own: the one writer of
+   * a file, a gap between two keys, the other nodes of a cluster.
    */
   async #afterWait(
     transaction: TransactionAttempt,
     claim: KeyClaim,
     { request, error }: { readonly request: KeyedRequest; readonly error: unknown }
   ): Promise<StoredResponse> {
-    const { reader } = this.#reading
     const values: BoundValues = { key: claim.keyHash }
-    const kept = answerIn(await reader.read(transaction.signal, (session) => session.run(this.#find, values)), claim)
-    if (kept !== undefined) return kept
-    const [first] = this.#running.get(claim.keyHash.toString('base64')) ?? []
-    if (first !== request || (await this.#isHeld(transaction, values))) throw inFlight(error)
+    const found = await this.#reading.reader.read(transaction.signal, async (session) => {
+      const kept = answerIn(await session.run(this.#find, values), claim)
+      if (kept !== undefined) return kept
+      const [first] = this.#running.get(claim.keyHash.toString('base64')) ?? []
+      return { isHeld: first !== request || (await this.#isHeld(session, values)) }
+    })
+    if ('answer' in found) {
+      // The first request may still be bringing to the disk what the reader has seen.
+      await transaction.flushed()
+      return found
+    }
+    if (found.isHeld) throw inFlight(error)
+    if (transaction.classifyError(error) === 'deadlock') throw raceLost(error)
     throw upstreamUnavailable('The database cannot do this just now. Try again.', error)
   }
 
-  async #isHeld({ signal }: TransactionAttempt, values: BoundValues): Promise<boolean> {
-    const probe = this.#probe
-    if (probe === undefined) return false
-    const { reader, classifyError } = this.#reading
+  /** Whether another transaction holds the key. What fails for another reason says nothing about it. */
+  async #isHeld(session: ReadSession, values: BoundValues): Promise<boolean> {
+    if (this.#probe === undefined) return false
     try {
-      await reader.read(signal, (session) => session.run(probe, values))
+      await session.run(this.#probe, values)
       return false
     } catch (error) {
-      if (error instanceof DomainError && classifyError(error.cause) === 'lockTimeout') return true
+      const kind = this.#reading.classifyError(error)
+      if (kind === 'lockTimeout' || kind === 'deadlock') return kind === 'lockTimeout'
       throw error
     }
   }

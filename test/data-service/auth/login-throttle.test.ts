@@ -197,6 +197,7 @@ eachDatabase((kind) => {
       const deadlock = new Error('Deadlock found when trying to get lock')
       const contested = harness.replica({}, (own) => ({
         classifyError: (error) => (error === deadlock ? 'deadlock' : own.classifyError(error)),
+        flushed: () => own.flushed(),
         close: () => own.close(),
         begin: async (beginning) => {
           const transaction = await own.begin(beginning)
@@ -235,6 +236,7 @@ eachDatabase((kind) => {
         },
         (own) => ({
           classifyError: (error) => own.classifyError(error),
+          flushed: () => own.flushed(),
           close: () => own.close(),
           // Like a server whose writes an operator holds: it answers nothing until the statement is stopped.
           begin: (beginning) => (isHeld ? rejectionOfAborted(beginning.signal) : own.begin(beginning))

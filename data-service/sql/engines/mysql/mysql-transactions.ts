@@ -81,6 +81,10 @@ export class MysqlTransactions implements Transactions {
     return new MysqlTransaction({ connection, settings: this.#settings, signal }, this.#pool)
   }
 
+  flushed(): Promise<void> {
+    return Promise.resolve()
+  }
+
   close(): Promise<void> {
     return this.#pool.settle()
   }

@@ -221,6 +221,10 @@ export class SqliteTransactions implements Transactions {
     }
   }
 
+  flushed(): Promise<void> {
+    return flushed(this.#wal)
+  }
+
   async close(): Promise<void> {
     const leave = await this.#queue.enter()
     this.#connection?.close()
@@ -311,11 +315,7 @@ class SqliteTransaction implements OpenTransaction {
       throw error
     }
     this.#options.ended()
-    try {
-      await this.#options.wal.flush()
-    } catch (error) {
-      throw new CommitUnknown('The write-ahead log was not brought to the disk', { cause: error })
-    }
+    await flushed(this.#options.wal)
   }
 
   rollback(): Promise<void> {
@@ -332,6 +332,14 @@ class SqliteTransaction implements OpenTransaction {
   async #step<Result>(work: (connection: SqliteConnection) => Result): Promise<Result> {
     throwIfAborted(this.#options.signal)
     return await Promise.resolve(work(this.#options.connection))
+  }
+}
+
+async function flushed(wal: WalSync): Promise<void> {
+  try {
+    await wal.flush()
+  } catch (error) {
+    throw new CommitUnknown('The write-ahead log was not brought to the disk', { cause: error })
   }
 }
 

@@ -64,6 +64,10 @@ class Failing implements Transactions {
     }))
   }
 
+  flushed(): Promise<void> {
+    return Promise.resolve()
+  }
+
   close(): Promise<void> {
     return Promise.resolve()
   }
