@@ -3,6 +3,11 @@ import type { Exchange, Injury } from '../history.js'
 /** Runs a statement of hand-written SQL on the primary database, past the system, after everything has come to rest. */
 export type Rows = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
 
+/** What `Rows` rejects with where the rows of an earlier run are all that is left, and that run did not ask for these. */
+export class NotAsked extends Error {
+  override readonly name = 'NotAsked'
+}
+
 /** Something that must not have happened. */
 export interface Violation {
   /** One sentence that names the row or the key: "The update of request r-17 was answered 200 and has no audit entry." */

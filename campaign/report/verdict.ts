@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Rows } from '../checkers/checker.js'
+import { NotAsked, type Rows } from '../checkers/checker.js'
 import type { RunOptions } from '../options.js'
 import type { Outcome } from '../run.js'
 import { sum } from './markdown.js'
@@ -104,13 +104,13 @@ export class KeptRows {
     await writeFile(join(folder, 'rows.json'), JSON.stringify(Object.fromEntries(this.#answers)))
   }
 
-  /** Those of an earlier run. Rejects a statement that it did not ask. */
+  /** Those of an earlier run. Rejects a statement that it did not ask with NotAsked. */
   static async read(folder: string): Promise<Rows> {
     const text = await readFile(join(folder, 'rows.json'), 'utf8')
     const kept = new Map(Object.entries(JSON.parse(text) as Record<string, Awaited<ReturnType<Rows>>>))
     return (sql) => {
       const answer = kept.get(sql)
-      if (answer === undefined) return Promise.reject(new Error(`The run in ${folder} did not ask: ${sql}`))
+      if (answer === undefined) return Promise.reject(new NotAsked(`The run in ${folder} did not ask: ${sql}`))
       return Promise.resolve(answer)
     }
   }

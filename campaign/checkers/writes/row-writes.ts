@@ -77,6 +77,17 @@ export class RowWrites {
     }
   }
 
+  /** By row and version: the write that rested on it and has an audit entry, and so has left it. To be asked as `contradictions`. */
+  leftBy(): ReadonlyMap<string, ReadonlyMap<string, RowWrite>> {
+    const left = new Map<string, Map<string, RowWrite>>()
+    for (const write of this.byRequest.values()) {
+      if (write.entries === 0 || write.version === '') continue
+      const ofRow = left.get(write.row) ?? new Map<string, RowWrite>()
+      left.set(write.row, ofRow.set(write.version, write))
+    }
+    return left
+  }
+
   /** Writes that happened and cannot all have. To be asked when the audit entries are counted. */
   *contradictions(): Generator<Violation> {
     const deleted = new Map<string, RowWrite>()

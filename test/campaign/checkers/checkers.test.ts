@@ -96,6 +96,16 @@ describe('checker of versions', () => {
     expect(await violationsOf(new OneChain(), [...story, bookmark, annotate(key), replay], rows)).to.deep.equal([])
   })
 
+  it('finds an action that the audit trail has and the row has not', async () => {
+    const rows = { ur_audit_entries: [created, updated, noted], venues: left(1) }
+    const ended = (n: number) => ({ ...rows, bookmarks: left(n).map((row) => ({ ...row, id: 5 })) })
+    const history = [...story, bookmark, annotate()]
+    expect(await violationsOf(new OneChain(), history, ended(1))).to.deep.equal([])
+    expect(await violationsOf(new OneChain(), history, ended(0))).to.deep.equal([
+      'bookmarks/5 ends with the version that r-6 has left.'
+    ])
+  })
+
   it('finds an answer to a PUT with another city than was sent, and a paid order that is placed', async () => {
     const rows = { ur_audit_entries: [created, updated], venues: left(1) }
     const moved = update(0, { body: { city: 'Aarhus' }, answer: { ...venue(1), city: 'Oslo' } })
