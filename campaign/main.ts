@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '../test/runner/programs.js'
 import { checkers } from './checkers/all.js'
-import { type Options, readOptions, USAGE } from './options.js'
+import { type Options, otherFolders, readOptions, USAGE } from './options.js'
 import { plantNamed, PLANTS } from './plants/plants.js'
 import { tryPlants } from './plants/try-all.js'
 import { pageOf } from './report/page.js'
@@ -66,8 +66,11 @@ function interruption(): AbortSignal {
 async function checkAgain(folder: string): Promise<Report> {
   const before = await readVerdict(folder)
   if (before === undefined || !isTried(before)) {
+    const hint = otherFolders(folder)
     throw new Failure(
-      `There is no verdict of a run in ${folder}. The history of a run that was interrupted cannot be judged: nobody has read the rows that it left.`
+      hint === ''
+        ? `There is no verdict of a run in ${folder}. The history of a run that was interrupted cannot be judged: nobody has read the rows that it left.`
+        : `There is no verdict of a run in ${folder}.${hint}`
     )
   }
   const judged = await judge(join(folder, 'history.jsonl'), checkers(), await KeptRows.read(folder))

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Failure } from '../test/runner/programs.js'
@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly seconds: number
   /** A whole number of 32 bits. */
   readonly seed: number
-  /** Milliseconds of peace between faults at most, and half of what one lasts at most. */
+  /** The longest pause between two faults, in milliseconds. A fault lasts twice as long at most. */
   readonly pace: number
   /** How often a second thing breaks at the same time, from 0 to 1. */
   readonly pairs: number
@@ -41,16 +41,17 @@ export const USAGE = `npm run campaign -- [options]
   --topology <name>   ${NAMES.join(', ')}; repeatable (all)
   --seconds <n>       how long each is tried (60)
   --seed <n>          chooses requests, faults and moments (random, and printed)
-  --pace <ms>         longest peace between faults, and half of what one lasts at most (2000)
+  --pace <ms>         longest pause between two faults; a fault lasts twice as long at most (2000)
   --pairs <0 to 1>    how often a second thing breaks at the same time (0.4)
-  --gateways <n>      (2)
+  --gateways <n>      gateways (2)
   --services <n>      data services (2; on galera one for each node)
   --each-fault        goes on, past its time, until each kind of fault had its turn
   --fault <text>      only faults whose names include it; repeatable (all). "none": nothing breaks
   --plant <name>      a system with a planted fault (campaign/plants/plants.ts), which a checker has to find
   --plants            tries every planted fault, one after another, or with --plant that one, and nothing else
-  --replay <folder>   the topology, the seed and the options of the run whose verdict.json is there
-  --check <folder>    judges the history there again; nothing runs
+  --replay <folder>   a run with the topology, the seed and the options of the run in this folder, which is that of one
+                      topology, such as .data/campaign/sqlite; it is written to --out as every other
+  --check <folder>    judges the history in the folder of one topology again; nothing runs
   --publish           writes docs/reliability.md from the newest verdict of each topology, three folders below --out at
                       most; nothing runs
   --out <folder>      where history.jsonl, rows.json and verdict.json of each topology go (.data/campaign)`
@@ -130,8 +131,18 @@ function earlier(folder: string): { readonly topology: string; readonly options:
     ? (JSON.parse(readFileSync(file, 'utf8')) as { readonly topology: string; readonly options?: RunOptions })
     : {}
   if (topology === undefined || options === undefined)
-    throw new Failure(`--replay ${folder} has no verdict.json of a run.\n\n${USAGE}`)
+    throw new Failure(`--replay ${folder} has no verdict.json of a run.${otherFolders(folder)}`)
   return { topology, options }
+}
+
+/** Names the folders of topologies in a folder, which somebody may have meant; empty if there is none. */
+export function otherFolders(folder: string): string {
+  const found = existsSync(folder)
+    ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'verdict.json')))
+    : []
+  return found.length === 0
+    ? ''
+    : ` Name the folder of a topology: ${found.map((name) => join(folder, name)).join(', ')}.`
 }
 
 function topologyOf(name: string): Topology {

@@ -42,7 +42,7 @@ export async function tryTopology(topology: Topology, options: RunOptions, to: T
     const report = await tried(topology, options, to)
     interrupted.throwIfAborted()
     await writeVerdict(out, report)
-    if ('notTried' in report) progress(`${topology.name} is not tried: ${report.notTried}`)
+    if ('notTried' in report) progress(`${topology.name} is not tried.`)
     return report
   } catch (error) {
     // What else fails then fails for that.

@@ -1,3 +1,4 @@
+import { Failure } from '../../test/runner/programs.js'
 import type { Plant } from './plant.js'
 import { PLANTED_READS } from './planted-reads.js'
 import { PLANTED_WRITES } from './planted-writes.js'
@@ -8,6 +9,6 @@ export const PLANTS: readonly Plant[] = [...PLANTED_WRITES, ...PLANTED_READS]
 /** Throws for a name that none has. */
 export function plantNamed(name: string): Plant {
   const plant = PLANTS.find((one) => one.name === name)
-  if (plant === undefined) throw new Error(`--plant ${name} is none of ${PLANTS.map((one) => one.name).join(', ')}.`)
+  if (plant === undefined) throw new Failure(`--plant ${name} is none of ${PLANTS.map((one) => one.name).join(', ')}.`)
   return plant
 }

@@ -17,7 +17,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'Connections',
-    what: 'All connections from clients to a gateway, from a gateway to a data service or a neighbour, or from a data service to a database are reset or closed for one side or both, refused, silent in one direction or both, slow, or pass a few bytes at a time.',
+    what: 'All connections from clients to a gateway, from a gateway to a data service or a neighbour, or from a data service to a database are reset (RST) or closed (FIN) for one side or both, refused, silent in one direction or both (a black hole), delayed (slow), or pass a few bytes at a time (short reads).',
     has: (kind) => /^(?:RST|FIN|connections|black hole|slow|short reads)/.test(kind)
   },
   {
@@ -47,7 +47,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'Neighbours',
-    what: 'The blob store of the key ring, or the renderer of pages, is there and answers what it must not.',
+    what: 'The blob store of the key ring, or the renderer of pages, is there and answers an error, bytes that are no HTTP, or what another service would answer.',
     has: () => true
   }
 ]

@@ -33,6 +33,18 @@ export function listed(items: readonly string[]): string {
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 }
 
+/** What a checker has found, with the ids of exchanges that its sentence does not name. */
+export function violationText({
+  what,
+  exchanges
+}: {
+  readonly what: string
+  readonly exchanges: readonly string[]
+}): string {
+  const others = exchanges.filter((id) => !what.includes(id))
+  return others.length === 0 ? what : `${what} (${others.join(', ')})`
+}
+
 export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0)
 }

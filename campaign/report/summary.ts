@@ -1,5 +1,5 @@
 import { countOf } from './faults.js'
-import { counted, grouped, lasting, percent } from './markdown.js'
+import { counted, grouped, lasting, percent, violationText } from './markdown.js'
 import { injected, isTried, type Report, type Tried } from './verdict.js'
 
 /** What a run prints in the end, for a terminal: the answer of each topology in some lines, and where the rest is. */
@@ -13,6 +13,9 @@ export function summaryOf(reports: readonly Report[], folderOf: (topology: strin
     .join('\n\n')
 }
 
+/** Violations of a promise, at most. */
+const SHOWN = 10
+
 function answerOf(one: Tried): string[] {
   const { topology, database, outcome, kinds, options, leftOut } = one
   const { exchanges, lost, verdicts, findings, recovery } = outcome
@@ -21,10 +24,13 @@ function answerOf(one: Tried): string[] {
   return [
     `${topology}, ${database}: ${one.isKept ? 'everything was kept' : 'NOT everything was kept'}.`,
     `  ${counted(exchanges, 'request')} in ${lasting(options.seconds)} and the recovery; ${grouped(lost)} without an answer (${percent(lost, exchanges)}).`,
-    `  ${counted(injected(one), 'fault')} of ${had} of ${kinds.length} kinds${more}.`,
+    `  ${counted(injected(one), 'fault')} injected; ${had} of ${counted(kinds.length, 'kind')} had a turn${more}.`,
     ...verdicts.flatMap(({ title, tried, of, violations, notes = [] }) => [
       `  ${violations.length === 0 && tried > 0 ? 'kept  ' : 'BROKEN'} ${title}: ${grouped(tried)} ${of}${violations.length === 0 ? '' : `, ${grouped(violations.length)} broken`}`,
-      ...violations.slice(0, 10).map(({ what, exchanges: ids }) => `         ${what} (${ids.join(', ')})`),
+      ...violations.slice(0, SHOWN).map((violation) => `         ${violationText(violation)}`),
+      ...(violations.length > SHOWN
+        ? [`         and ${grouped(violations.length - SHOWN)} more, in verdict.json`]
+        : []),
       ...notes.map((note) => `         ${note}`)
     ]),
     ...findings.map((finding) => `  FOUND  ${finding.replaceAll('\n', '\n         ')}`),

@@ -1,4 +1,4 @@
-import { grouped, lasting, percent, table } from './markdown.js'
+import { grouped, lasting, percent, table, violationText } from './markdown.js'
 import { injected, isTried, type Report, type Tried } from './verdict.js'
 
 /** A row for each topology that was tried, and a line for each other. */
@@ -51,7 +51,7 @@ export function topologySection(one: Tried): string[] {
     '',
     ...bullets(
       'Broken, of each promise the first ten at most; ids of exchanges in brackets:',
-      broken.map(({ what, exchanges }) => `${what} (${exchanges.join(', ')})`)
+      broken.map(violationText)
     ),
     ...bullets('Findings:', findings),
     ...bullets(

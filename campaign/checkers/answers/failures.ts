@@ -82,6 +82,7 @@ export class FailuresHaveCauses implements Checker {
     let tried = 0
     for (let request = 0; request < this.#sentAt.length; request++) if (!isExcused(request, 'either')) tried++
     const left = this.#troubles.filter(({ request, failure }) => !isExcused(request, failure))
+    const excused = this.#troubles.length - left.length
     const ofOverload = left.filter((one) => one.isOfOverload)
     const isRare = ofOverload.length <= Math.max(FEW_OVERLOADED, MOST_OVERLOADED * tried)
     for (const { id, what, isOfOverload } of left) {
@@ -91,11 +92,12 @@ export class FailuresHaveCauses implements Checker {
     }
     const named = ofOverload.slice(0, NAMED).map(({ id, what }) => `${id}: ${what}`)
     const note = `The machine was overloaded: ${ofOverload.length} of the requests that nothing excused came to nothing after seconds in which a tenth of all answers took longer than a second (${named.join(', ')}${ofOverload.length > NAMED ? ', …' : ''}).`
+    const noteOfExcused = `${excused} requests failed, or had no answer, while something was broken that they need, or in the seconds after: ${((100 * excused) / Math.max(1, this.#sentAt.length)).toFixed(1)} % of all.`
     return Promise.resolve({
       tried,
       of: 'requests that nothing excused',
       violations: this.#violations,
-      ...(ofOverload.length > 0 && isRare ? { notes: [note] } : {})
+      notes: [...(excused > 0 ? [noteOfExcused] : []), ...(ofOverload.length > 0 && isRare ? [note] : [])]
     })
   }
 
