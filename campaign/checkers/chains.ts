@@ -1,7 +1,7 @@
 import type { Exchange } from '../history.js'
 import type { Violation } from './checker.js'
 import { objectOf, objectsOf } from './json.js'
-import { type Forgotten, WRITTEN_MS } from './kills.js'
+import { type Forgotten, forgettableUntil } from './kills.js'
 import { outcomeOf } from './writes/audit.js'
 
 /** Resources with rows that count their updates, and the member that holds the count. */
@@ -108,7 +108,7 @@ export class Chains {
     if (highest === undefined || value >= highest.value) return undefined
     const { id, sentAt, endedAt } = highest
     const what = `${row} ends with the count ${value}; ${id} had shown ${highest.value}.`
-    return { what, exchanges: [id], from: sentAt, until: endedAt + WRITTEN_MS }
+    return { what, exchanges: [id], from: sentAt, until: forgettableUntil({ endedAt }) }
   }
 
   #begin(exchange: Exchange, sentAt: number): Chain | undefined {

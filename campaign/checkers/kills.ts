@@ -5,14 +5,19 @@ import type { Violation } from './checker.js'
 const DEADLY = /^database (?:killed|terminated|node-emptied|disk-full)/
 
 /** Milliseconds after which a database that goes on has written what it has shown, frozen for a while or not. */
-export const WRITTEN_MS = 60_000
+const WRITTEN_MS = 60_000
 
 /** A violation, unless a database has died meanwhile. */
 export interface Forgotten extends Violation {
   /** When the read was sent that has shown what is not there any more. */
   readonly from: number
-  /** When it was seen that it is not. */
+  /** When it was seen that it is not, or before that when the database had written what it had shown (`forgettableUntil`). */
   readonly until: number
+}
+
+/** When a database can have forgotten for the last time what an answer has shown, which was seen to be gone at `goneAt`. */
+export function forgettableUntil(shown: { readonly endedAt: number }, goneAt = Infinity): number {
+  return Math.min(goneAt, shown.endedAt + WRITTEN_MS)
 }
 
 /**

@@ -1,9 +1,10 @@
-import type { Exchange } from '../../history.js'
+import type { Exchange, Injury } from '../../history.js'
 import { csvOf, pathOf } from '../chains.js'
 import type { Checker, Verdict, Violation } from '../checker.js'
 import { FAILURES } from '../answers/allowed.js'
 import { pathOfLocation } from '../answers/shapes.js'
 import { isObject, jsonOf, type JsonObject, objectOf, objectsOf } from '../json.js'
+import { type Forgotten, forgettableUntil, Kills } from '../kills.js'
 import { ADMIN, denialOf, NUMBERS, OWNED } from './ownership.js'
 
 const TAG = /of-(ada|ben)\.[\w.-]+/g
@@ -27,6 +28,15 @@ const PASSING: readonly string[] = [
   'x-ignored-parameters'
 ]
 
+/** Whoever was given something first. */
+interface Owner {
+  readonly account: string
+  /** By the answer to a create, so that it is not forgotten. */
+  readonly isTold: boolean
+  readonly sentAt: number
+  readonly endedAt: number
+}
+
 /** Rows that say in every text whose they are, and rows that do not. */
 export class OwnRowsOnly implements Checker {
   readonly title = 'No row of another owner'
@@ -37,8 +47,10 @@ export class OwnRowsOnly implements Checker {
     'No answer shows a caller the row of another owner, in whichever list, page, count, export, lookup, include, replay, header or problem document, or tells that there is one, and nobody is denied their own.'
   readonly #violations: Violation[] = []
   /** Who has created what is at a path, or was shown it. */
-  readonly #owners = new Map<string, string>()
-  readonly #codes = new Map<string, string>()
+  readonly #owners = new Map<string, Owner>()
+  readonly #codes = new Map<string, Owner>()
+  readonly #kills = new Kills()
+  readonly #forgotten: Forgotten[] = []
   /** Who has asked for bookmarks of these sessions. */
   readonly #sessions = new Map<string, Set<string>>()
   /** How many rows a customer has asked for, by number and resource. */
@@ -83,7 +95,12 @@ export class OwnRowsOnly implements Checker {
     this.#count(exchange, own)
   }
 
+  hurt(injury: Injury): void {
+    this.#kills.hurt(injury)
+  }
+
   judge(): Promise<Verdict> {
+    this.#violations.push(...this.#kills.unexcused(this.#forgotten))
     for (const [kind, texts] of this.#hidden) {
       const absent = this.#absent.get(kind)
       for (const [text, id] of texts) {
@@ -119,7 +136,7 @@ export class OwnRowsOnly implements Checker {
     const { id, account = 'an unknown caller', request, answer } = exchange
     const { status = 0, headers = {}, body = '' } = answer ?? {}
     const [resource = '', rowId = '', action = ''] = pathOf(exchange)
-    const owner = this.#owners.get(`/${resource}/${rowId}`)
+    const owner = this.#owners.get(`/${resource}/${rowId}`)?.account
     const denial = denialOf(exchange, owner)
     if (denial === 'unjudged' || FAILURES[status] !== undefined) return
     if (denial !== undefined || OWNED[resource] !== undefined) this.#answers++
@@ -174,10 +191,23 @@ export class OwnRowsOnly implements Checker {
       this.#violate(`${account} is told of ${total} ${resource} by ${id}, and shown ${length}.`, id)
   }
 
-  #note(known: Map<string, string>, what: string, { id, account = 'an unknown caller' }: Exchange): void {
-    const owner = known.get(what) ?? account
-    if (NUMBERS[account] !== undefined) known.set(what, owner)
-    if (owner !== account) this.#violate(`${account} has been given ${what}, which is of ${owner}.`, id)
+  /** The id of a row that reads alone have shown, and that a database has forgotten then, may be another's later. */
+  #note(known: Map<string, Owner>, what: string, exchange: Exchange): void {
+    const { id, account = 'an unknown caller', answer, sentAt, endedAt } = exchange
+    const isTold = answer?.status === 201
+    const owner = known.get(what)
+    if (NUMBERS[account] !== undefined && (owner === undefined || (isTold && !owner.isTold)))
+      known.set(what, { account, isTold, sentAt, endedAt })
+    if (owner === undefined || owner.account === account) return
+    const violation = `${account} has been given ${what}, which is of ${owner.account}.`
+    if (owner.isTold) this.#violate(violation, id)
+    else
+      this.#forgotten.push({
+        what: violation,
+        exchanges: [id],
+        from: owner.sentAt,
+        until: forgettableUntil(owner, endedAt)
+      })
   }
 
   #violate(what: string, ...exchanges: readonly string[]): void {

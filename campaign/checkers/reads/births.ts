@@ -3,7 +3,7 @@ import { type Cells, type Exported, isBeyond } from './exported.js'
 import { pathOf } from '../chains.js'
 import type { Rows, Violation } from '../checker.js'
 import { cellOf, objectsOf } from '../json.js'
-import { type Forgotten, type Kills, WRITTEN_MS } from '../kills.js'
+import { type Forgotten, forgettableUntil, type Kills } from '../kills.js'
 
 /** Rows that came by one request: all of them between its first attempt and its first answer. */
 interface Birth {
@@ -96,7 +96,7 @@ export class Births {
       for (const [row, { id, sentAt, endedAt }] of this.#shown) {
         if (left.has(row)) continue
         const what = `The export ${id} shows the row ${row}, which is not there in the end.`
-        this.#forgotten.push({ what, exchanges: [id], from: sentAt, until: endedAt + WRITTEN_MS })
+        this.#forgotten.push({ what, exchanges: [id], from: sentAt, until: forgettableUntil({ endedAt }) })
       }
     }
     yield* kills.unexcused(this.#forgotten)
@@ -146,7 +146,12 @@ export class Births {
 
   #takeBack({ id, endedAt }: Exported, row: number, first: Sight): void {
     const what = `The export ${id} leaves out the row ${row}, which ${first.id} had shown.`
-    this.#forgotten.push({ what, exchanges: [first.id, id], from: first.sentAt, until: endedAt })
+    this.#forgotten.push({
+      what,
+      exchanges: [first.id, id],
+      from: first.sentAt,
+      until: forgettableUntil(first, endedAt)
+    })
   }
 
   /** Ids that it may have to show. */

@@ -3,7 +3,7 @@ import { NUMBERS, OWNED } from '../callers/ownership.js'
 import { COUNTERS, pathOf } from '../chains.js'
 import type { Rows, Violation } from '../checker.js'
 import { type JsonObject, objectsOf } from '../json.js'
-import { type Forgotten, type Kills, WRITTEN_MS } from '../kills.js'
+import { type Forgotten, forgettableUntil, type Kills } from '../kills.js'
 import { outcomeOf } from '../writes/audit.js'
 import { type Look, lookOf } from './looks.js'
 
@@ -67,7 +67,7 @@ export class Presence {
       const look = lookOf(exchange)
       if (look !== undefined) this.#look(look, rows, exchange)
     } else if (method === 'POST' && exchange.answer?.status === 201) {
-      for (const item of objectsOf(exchange)) this.#know(resource, item, exchange).made ??= sightOf(exchange)
+      for (const item of objectsOf(exchange)) this.#born(resource, item, exchange).made ??= sightOf(exchange)
     } else if (method === 'DELETE') {
       const known = rows.get(second ?? '')
       if (known !== undefined) this.#delete(known, exchange)
@@ -81,7 +81,8 @@ export class Presence {
     const forgotten: Forgotten[] = []
     for (const { id, known, endedAt, isOnlyShown, from } of lacking) {
       const what = `The read ${id} does not show ${known.row}, which nobody had deleted.`
-      if (isOnlyShown) forgotten.push({ what, exchanges: [known.first?.id ?? '', id], from, until: endedAt })
+      const until = forgettableUntil(known.first ?? { endedAt }, endedAt)
+      if (isOnlyShown) forgotten.push({ what, exchanges: [known.first?.id ?? '', id], from, until })
       else yield { what, exchanges: [id] }
     }
     for (const [resource, found] of this.#rows) {
@@ -142,9 +143,28 @@ export class Presence {
       })
     } else if (gone !== undefined && gone.endedAt < sentAt) {
       const what = `The read ${id} shows ${row}; ${gone.id} had been told that it is gone.`
-      this.#forgotten.push({ what, exchanges: [gone.id, id], from: gone.sentAt, until: endedAt })
+      this.#forgotten.push({
+        what,
+        exchanges: [gone.id, id],
+        from: gone.sentAt,
+        until: forgettableUntil(gone, endedAt)
+      })
       delete known.gone
     }
+  }
+
+  /** A row that was acknowledged is not the one that reads alone have shown with its id: that one was forgotten. */
+  #born(resource: string, item: JsonObject, exchange: Exchange): Known {
+    const rows = this.#rows.get(resource)
+    const found = rows?.get(String(item['id']))
+    if (found?.first === undefined || found.made !== undefined || found.first.endedAt >= exchange.sentAt)
+      return this.#know(resource, item, exchange)
+    this.#living.get(groupOf(found))?.delete(found)
+    rows?.delete(found.id)
+    const what = `${exchange.id} has made ${found.row}, which ${found.first.id} had shown before.`
+    const until = forgettableUntil(found.first, exchange.endedAt)
+    this.#forgotten.push({ what, exchanges: [found.first.id, exchange.id], from: found.first.sentAt, until })
+    return this.#know(resource, item, exchange)
   }
 
   #know(resource: string, item: JsonObject, { account = '' }: Exchange): Known {
@@ -182,11 +202,11 @@ export class Presence {
 function endOf({ row, deleteSentAt, gone, last }: Known, isLeft: boolean): Forgotten | undefined {
   if (isLeft && gone !== undefined) {
     const what = `${row} is there in the end; ${gone.id} had been told that it is gone.`
-    return { what, exchanges: [gone.id], from: gone.sentAt, until: gone.endedAt + WRITTEN_MS }
+    return { what, exchanges: [gone.id], from: gone.sentAt, until: forgettableUntil(gone) }
   }
   if (isLeft || last === undefined || deleteSentAt < Infinity) return undefined
   const what = `${row} is not there in the end, though ${last.id} had shown it and nobody has deleted it.`
-  return { what, exchanges: [last.id], from: last.sentAt, until: last.endedAt + WRITTEN_MS }
+  return { what, exchanges: [last.id], from: last.sentAt, until: forgettableUntil(last) }
 }
 
 /** Whoever has made or read a row is its owner, but for those who do so for others. */

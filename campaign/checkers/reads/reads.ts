@@ -2,7 +2,7 @@ import type { Exchange, Injury } from '../../history.js'
 import { type Chain, Chains, COUNTERS, pathOf, shownBy } from '../chains.js'
 import type { Checker, Rows, Verdict, Violation } from '../checker.js'
 import { objectsOf } from '../json.js'
-import { type Forgotten, Kills } from '../kills.js'
+import { type Forgotten, forgettableUntil, Kills } from '../kills.js'
 import { Presence } from './presence.js'
 import { Replaced } from './replaced.js'
 
@@ -98,7 +98,7 @@ export class FreshReads implements Checker {
         what: `The read ${id} shows ${row} with the count ${value}; ${by?.id} had shown ${floor}.`,
         exchanges: [by?.id ?? '', id],
         from: by?.sentAt ?? 0,
-        until: endedAt
+        until: forgettableUntil(by ?? { endedAt }, endedAt)
       })
     }
     if (value > (shows.at(-1)?.value ?? -1)) shows.push({ id, sentAt, endedAt, value })

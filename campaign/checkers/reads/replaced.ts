@@ -3,24 +3,26 @@ import { OWNED } from '../callers/ownership.js'
 import { isReplay, pathOf, versionOf } from '../chains.js'
 import type { Violation } from '../checker.js'
 import { type JsonObject, objectsOf } from '../json.js'
-import type { Forgotten, Kills } from '../kills.js'
+import { type Forgotten, forgettableUntil, type Kills } from '../kills.js'
+
+/** An answer that has shown something. */
+type Sight = Pick<Exchange, 'id' | 'sentAt' | 'endedAt'>
 
 /** That a version is no more the newest of its row. */
-interface Left {
-  readonly id: string
-  readonly sentAt: number
-  readonly endedAt: number
+interface Left extends Sight {
+  /** When the version was known first, so that a database may have forgotten it since. */
+  readonly from: number
   /** Whether the update was acknowledged that has left it; else a read has shown another one after it. */
   readonly isTold: boolean
 }
 
 /** A row that does not count its updates. */
 interface Versioned {
-  /** By version that is not known to be left: when the first answer that showed it had arrived. */
-  readonly open: Map<string, number>
+  /** By version that is not known to be left: the first answer that showed it. */
+  readonly open: Map<string, Sight>
   readonly left: Map<string, Left>
   /** By version and member: what the first answer showed. */
-  readonly members: Map<string, { readonly id: string; readonly text: string }>
+  readonly members: Map<string, Sight & { readonly text: string; readonly isTold: boolean }>
 }
 
 /** Members of rows of customers that are of the row itself, and change with its version alone. */
@@ -45,7 +47,11 @@ export class Replaced {
     const isUpdate = request.method === 'PUT' || request.method === 'PATCH'
     const from = versionOf(request.headers['if-match'])
     if (isUpdate && from !== '')
-      this.#leave(this.#rowOf(`${resource}/${second}`), from, { ...sightOf(exchange), isTold: true })
+      this.#leave(this.#rowOf(`${resource}/${second}`), from, {
+        ...sightOf(exchange),
+        from: exchange.sentAt,
+        isTold: true
+      })
     // An answer that was given before says nothing of the present.
     if (isReplay(exchange)) return
     for (const item of objectsOf(exchange)) {
@@ -70,13 +76,14 @@ export class Replaced {
         : `${id} shows ${name} with the version ${version}; ${left.id} had shown another one after it.`
       const violation = { what, exchanges: [left.id, id] }
       if (left.isTold) this.#violations.push(violation)
-      else this.#forgotten.push({ ...violation, from: left.sentAt, until: endedAt })
+      else this.#forgotten.push({ ...violation, from: left.from, until: forgettableUntil(left, endedAt) })
     }
-    if (OWNED[name.slice(0, name.indexOf('/'))] !== undefined) this.#compare(row, { name, version, item }, id)
-    for (const [other, shownAt] of row.open) {
-      if (other !== version && shownAt < sentAt) this.#leave(row, other, { ...sightOf(exchange), isTold: false })
+    if (OWNED[name.slice(0, name.indexOf('/'))] !== undefined) this.#compare(row, { name, version, item }, exchange)
+    for (const [other, shown] of row.open) {
+      if (other !== version && shown.endedAt < sentAt)
+        this.#leave(row, other, { ...sightOf(exchange), from: shown.sentAt, isTold: false })
     }
-    if (left === undefined && !row.open.has(version)) row.open.set(version, endedAt)
+    if (left === undefined && !row.open.has(version)) row.open.set(version, sightOf(exchange))
   }
 
   /** What is told by an update counts more than what a read has shown, which a database that dies may forget. */
@@ -90,17 +97,22 @@ export class Replaced {
   #compare(
     { members }: Versioned,
     { name, version, item }: { readonly name: string; readonly version: string; readonly item: JsonObject },
-    id: string
+    exchange: Exchange
   ): void {
+    const { id, endedAt } = exchange
+    const isTold = exchange.request.method !== 'GET'
     for (const member of MEMBERS) {
       if (item[member] === undefined) continue
       const text = JSON.stringify(item[member])
       const key = `${version} ${member}`
-      const first = members.get(key) ?? { id, text }
-      members.set(key, first)
-      if (first.text === text) continue
+      const first = members.get(key)
+      if (first === undefined || (isTold && !first.isTold)) members.set(key, { ...sightOf(exchange), text, isTold })
+      if (first === undefined || first.text === text) continue
       const what = `${id} shows ${name} with the ${member} ${text}, and ${first.id} has shown ${first.text} of the same version.`
-      this.#violations.push({ what, exchanges: [first.id, id] })
+      const violation = { what, exchanges: [first.id, id] }
+      // The number of a version that was forgotten comes again.
+      if (first.isTold) this.#violations.push(violation)
+      else this.#forgotten.push({ ...violation, from: first.sentAt, until: forgettableUntil(first, endedAt) })
     }
   }
 
@@ -111,6 +123,6 @@ export class Replaced {
   }
 }
 
-function sightOf({ id, sentAt, endedAt }: Exchange): Omit<Left, 'isTold'> {
+function sightOf({ id, sentAt, endedAt }: Exchange): Sight {
   return { id, sentAt, endedAt }
 }

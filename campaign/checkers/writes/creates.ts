@@ -104,7 +104,7 @@ export class CreatedOnce implements Checker {
   }
 
   hurt(injury: Injury): void {
-    this.#injuries.push(injury)
+    if (injury.touches?.length !== 0) this.#injuries.push(injury)
   }
 
   async judge(rows: Rows): Promise<Verdict> {

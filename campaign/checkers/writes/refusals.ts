@@ -8,7 +8,7 @@ import { happened, type RowWrite, RowWrites } from './row-writes.js'
 /** Rows of these have no state (domain.md) that would forbid to create, replace or delete them. */
 const STATELESS: readonly string[] = ['venues', 'speakers', 'bookmarks', 'warehouses']
 /** What these hold is unique in no column, and no row of a run refers to them. */
-const APART: readonly string[] = ['venues', 'speakers', 'subscriptions', 'shopping-carts', 'warehouses']
+const APART: readonly string[] = ['venues', 'speakers', 'subscriptions', 'warehouses']
 /** A write of these touches no other row that is written, so that nothing else can conflict with it. */
 const ALONE: readonly string[] = ['venues', 'stock-items', 'subscriptions', 'bookmarks']
 /** Actions on orders that are possible until another one was done. */
@@ -74,7 +74,7 @@ export class RefusalsHaveReasons implements Checker {
   }
 
   hurt(injury: Injury): void {
-    this.#injuries.push(injury)
+    if (injury.touches?.length !== 0) this.#injuries.push(injury)
   }
 
   async judge(rows: Rows): Promise<Verdict> {

@@ -111,6 +111,8 @@ describe('checker of keys', () => {
     expect(await violationsOf(new CreatedOnce(), after, one)).to.deep.equal([
       'r-0 is told that its key is in flight, while nothing was broken.'
     ])
+    const elsewhere = { ...injury, fault: 'key vault rotated', touches: [] }
+    expect(await violationsOf(new CreatedOnce(), [held(2000), create, elsewhere], one)).to.have.length(1)
     // A gateway without time has given up, and the data service has not.
     const late: Written = { ...lost, id: 'r-9', status: 504, at: [14_000, 15_000] }
     const { status: _late, ...cut } = late

@@ -52,6 +52,23 @@ describe('checker of owners', () => {
     expect(await violationsOf(new OwnRowsOnly(), [create, own, all, echo, cut])).to.deep.equal([])
   })
 
+  it('accepts that a forgotten row leaves its id to another owner', async () => {
+    const killed = { fault: 'database killed', from: 22, until: 40 }
+    const other: Written = {
+      ...create,
+      account: BEN,
+      answer: { id: 6, userId: 2 },
+      got: { location: 'http://gateway/bookmarks/6' },
+      at: [50, 55]
+    }
+    const denied = { ...problem(ADA, 'PUT /bookmarks/6/annotate', [404, 'not-found']), at: [60, 65] } as const
+    const story = [create, shown(ADA, [{ id: 6 }], 'GET /bookmarks/paged?fields=id'), other, denied]
+    expect(await violationsOf(new OwnRowsOnly(), [...story, killed])).to.deep.equal([])
+    expect(await violationsOf(new OwnRowsOnly(), story)).to.deep.equal([
+      'ben@example.com has been given /bookmarks/6, which is of ada@example.com.'
+    ])
+  })
+
   it('reads what it can of an answer whose headers are none', async () => {
     const relative = { ...create, got: { location: '/bookmarks/6' } }
     const page = { ...paged(ADA, 1, 1), got: { 'x-total-count': '1', 'x-pagination': 'null' } }

@@ -180,7 +180,38 @@ describe('checker of reads of rows that have an owner', () => {
       expect(await violations(story, { orders: left.map((id) => ({ id })) })).to.deep.equal([])
     }
     const killed = { fault: 'database killed', from: 22, until: 40 }
-    expect(await violations([made, lostPay, one(1), { ...one(0), at: [50, 55] }, killed])).to.deep.equal([])
+    const old: Written = { ...one(0), at: [50, 55] }
+    // The version that was forgotten comes again, with another row.
+    const again: Written = { ...one(1, { status: 'cancelled' }), at: [60, 65] }
+    for (const story of [[old], [again], [old, again]] as const) {
+      expect(await violations([made, lostPay, one(1), ...story, killed])).to.deep.equal([])
+    }
+    expect((await violations([made, lostPay, one(1), again])).join()).to.match(/the status "cancelled", and r-3/)
+  })
+
+  it('finds what comes back after a database has long written it, whatever dies then', async () => {
+    const late = (written: Written): Written => ({ ...written, at: [80_000, 80_010] })
+    const killed = { fault: 'database killed', from: 70_000, until: 71_000 }
+    expect((await violations([made, lostPay, one(1), late(one(0)), killed])).join()).to.match(/had shown another one/)
+    expect((await violations([made, one(0), late(none), killed], { orders: [] })).join()).to.match(/does not show/)
+    const sixth = { ...one(0, { id: 6 }), call: 'GET /orders/6' }
+    const story = [{ ...made, answer: row(0, { id: 6 }) }, sixth, one(0), late(none), killed]
+    expect((await violations(story, { orders: [{ id: 6 }] })).join()).to.match(
+      /r-4 does not show orders\/5, which nobody had deleted/
+    )
+  })
+
+  it('accepts that a row is made with the id of one that was forgotten', async () => {
+    const other: Written = { ...made, account: 'ben@example.com', answer: row(0, { customerId: 2 }), at: [50, 55] }
+    const { status: _none, answer: _nothing, ...lostMade } = made
+    const killed = { fault: 'database killed', from: 22, until: 40 }
+    const story = [lostMade, one(0), other, { ...none, at: [60, 65] }] as const
+    expect(
+      await violations([...story, { ...one(0, { customerId: 2 }), account: 'ben@example.com', at: [70, 75] }, killed])
+    ).to.deep.equal([])
+    expect(
+      (await violations([...story, { ...one(0, { customerId: 2 }), account: 'ben@example.com', at: [70, 75] }])).join()
+    ).to.match(/has made orders\/5, which r-2 had shown before/)
   })
 
   const bad: readonly (readonly [string, readonly Written[], RegExp])[] = [

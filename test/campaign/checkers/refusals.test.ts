@@ -70,6 +70,11 @@ describe('checker of refusals', () => {
       { ur_audit_entries: [entry('orders/5', 'cancel', 'r-2')] }
     ],
     ['a create that collides while something is broken', [injury, made, speaker], left()],
+    [
+      'a cart that a cluster could not certify',
+      [made, { ...speaker, account: ADA, call: 'POST /shopping-carts' }],
+      left()
+    ],
     ['a bookmark that there is', [made, { ...speaker, account: ADA, call: 'POST /bookmarks' }], left()]
   ]
   for (const [what, history, rows] of good) {
@@ -110,6 +115,12 @@ describe('checker of refusals', () => {
       ['a state of a venue', [made, { ...stale, ...stateless }], left(), /u-2 is told 422 .* such a row has no state/],
       ['a state of a speaker', [{ ...speaker, ...stateless }], left(), /r-1 is told 422 .* such a row has no state/],
       ['a state of an order that was only placed', [ordered, act(ADA, 'pay', stateless)], left(), /r-2 is told 422/],
+      [
+        'a conflict of a speaker while something else is broken',
+        [{ ...injury, touches: [] }, speaker],
+        left(),
+        /r-2 is told 409 conflict/
+      ],
       ['a conflict of a speaker', [injury, { ...speaker, at: [26_001, 26_002] }], left(), /r-2 is told 409 conflict/]
     ]
   for (const [what, history, rows, expected] of bad) {
