@@ -76,6 +76,21 @@ export const PLANTED_WRITES: readonly Plant[] = [
     replace: ''
   },
   {
+    name: 'stale-is-remembered',
+    mistake:
+      'A row that had another version than was sent is refused for a moment without asking again, since whoever tries it again has the same version.',
+    checker: 'RefusalsHaveReasons',
+    workloads: ['counters'],
+    process: 'data-service',
+    module: 'data-service/rpc/guarded-writes.js',
+    find: 'const answer = await steps.updateAndAnswer(resource, plan, { action: name, ignored });',
+    replace: `const refused = (changeRoot.refused ??= new Map());
+        const row = entity.name + ' ' + idText(key);
+        if ((refused.get(row) ?? 0) > Date.now()) throw stale('stale: the row has another version');
+        const answer = await steps.updateAndAnswer(resource, plan, { action: name, ignored });
+        if (answer === undefined) refused.set(row, Date.now() + 300);`
+  },
+  {
     name: 'version-of-the-clock',
     mistake: 'The next version is the time in seconds, and two updates within one of them have the same.',
     checker: 'OneChain',

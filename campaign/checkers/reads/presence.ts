@@ -1,6 +1,6 @@
 import type { Exchange } from '../../history.js'
 import { NUMBERS, OWNED } from '../callers/ownership.js'
-import { COUNTERS, pathOf } from '../chains.js'
+import { COUNTERS, isReplay, pathOf } from '../chains.js'
 import type { Rows, Violation } from '../checker.js'
 import { type JsonObject, objectsOf } from '../json.js'
 import { type Forgotten, forgettableUntil, type Kills } from '../kills.js'
@@ -157,7 +157,8 @@ export class Presence {
   #born(resource: string, item: JsonObject, exchange: Exchange): Known {
     const rows = this.#rows.get(resource)
     const found = rows?.get(String(item['id']))
-    if (found?.first === undefined || found.made !== undefined || found.first.endedAt >= exchange.sentAt)
+    const isSameRow = found?.made !== undefined || isReplay(exchange)
+    if (isSameRow || found?.first === undefined || found.first.endedAt >= exchange.sentAt)
       return this.#know(resource, item, exchange)
     this.#living.get(groupOf(found))?.delete(found)
     rows?.delete(found.id)

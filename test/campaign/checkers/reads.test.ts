@@ -205,6 +205,8 @@ describe('checker of reads of rows that have an owner', () => {
     const other: Written = { ...made, account: 'ben@example.com', answer: row(0, { customerId: 2 }), at: [50, 55] }
     const { status: _none, answer: _nothing, ...lostMade } = made
     const killed = { fault: 'database killed', from: 22, until: 40 }
+    const replay: Written = { ...made, got: { 'idempotent-replayed': 'true' } }
+    expect(await violations([lostMade, one(0), replay, one(0)])).to.deep.equal([])
     const story = [lostMade, one(0), other, { ...none, at: [60, 65] }] as const
     expect(
       await violations([...story, { ...one(0, { customerId: 2 }), account: 'ben@example.com', at: [70, 75] }, killed])
