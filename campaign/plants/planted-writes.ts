@@ -76,19 +76,17 @@ export const PLANTED_WRITES: readonly Plant[] = [
     replace: ''
   },
   {
-    name: 'stale-is-remembered',
-    mistake:
-      'A row that had another version than was sent is refused for a moment without asking again, since whoever tries it again has the same version.',
+    name: 'version-as-a-number',
+    mistake: 'The version of If-Match is read as a number, and a double holds 53 bits of its 64.',
     checker: 'RefusalsHaveReasons',
     workloads: ['counters'],
-    process: 'data-service',
-    module: 'data-service/rpc/guarded-writes.js',
-    find: 'const answer = await steps.updateAndAnswer(resource, plan, { action: name, ignored });',
-    replace: `const refused = (changeRoot.refused ??= new Map());
-        const row = entity.name + ' ' + idText(key);
-        if ((refused.get(row) ?? 0) > Date.now()) throw stale('stale: the row has another version');
-        const answer = await steps.updateAndAnswer(resource, plan, { action: name, ignored });
-        if (answer === undefined) refused.set(row, Date.now() + 300);`
+    process: 'gateway',
+    module: 'gateway/http/preconditions.js',
+    find: "return text === '' ? undefined : decodeBase64(text);",
+    replace: `const bytes = text === '' ? undefined : decodeBase64(text);
+    if (bytes?.length === 8)
+        bytes.writeBigUInt64BE(BigInt.asUintN(64, BigInt(Number(bytes.readBigUInt64BE()))));
+    return bytes;`
   },
   {
     name: 'version-of-the-clock',

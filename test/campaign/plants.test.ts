@@ -30,7 +30,7 @@ const OF_EACH_RUN: ReadonlySet<string> = new Set([
   'write-sent-again-by-the-gateway',
   'create-without-entry',
   'delete-without-entry',
-  'stale-is-remembered',
+  'version-as-a-number',
   'version-of-the-clock',
   'version-compared-before',
   'price-of-the-product',

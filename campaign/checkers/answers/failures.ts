@@ -32,7 +32,7 @@ interface Trouble {
   readonly what: string
   readonly failure: Failure
   readonly request: number
-  readonly isOfOverload: boolean
+  readonly mayBeOverload: boolean
 }
 
 /** Every request of every workload: whether something explains that it came to nothing. */
@@ -64,8 +64,8 @@ export class FailuresHaveCauses implements Checker {
     const failure = failureOf(exchange)
     if (failure === undefined) return
     const what = answer === undefined ? `no answer (${lost})` : String(answer.status)
-    const isOfOverload = (answer?.status === 503 || answer?.status === 504 || isLate(exchange)) && this.#load.isHigh
-    this.#troubles.push({ id, what, failure, request: this.#sentAt.length - 1, isOfOverload })
+    const mayBeOverload = answer?.status === 503 || answer?.status === 504 || isLate(exchange)
+    this.#troubles.push({ id, what, failure, request: this.#sentAt.length - 1, mayBeOverload })
   }
 
   hurt(injury: Injury): void {
@@ -81,7 +81,9 @@ export class FailuresHaveCauses implements Checker {
     }
     let tried = 0
     for (let request = 0; request < this.#sentAt.length; request++) if (!isExcused(request, 'either')) tried++
-    const left = this.#troubles.filter(({ request, failure }) => !isExcused(request, failure))
+    const left = this.#troubles
+      .filter(({ request, failure }) => !isExcused(request, failure))
+      .map((one) => ({ ...one, isOfOverload: one.mayBeOverload && this.#wasOverloaded(one) }))
     const excused = this.#troubles.length - left.length
     const ofOverload = left.filter((one) => one.isOfOverload)
     const isRare = ofOverload.length <= Math.max(FEW_OVERLOADED, MOST_OVERLOADED * tried)
@@ -99,6 +101,11 @@ export class FailuresHaveCauses implements Checker {
       violations: this.#violations,
       notes: [...(excused > 0 ? [noteOfExcused] : []), ...(ofOverload.length > 0 && isRare ? [note] : [])]
     })
+  }
+
+  #wasOverloaded({ request }: Trouble): boolean {
+    const [sentAt = 0, endedAt = 0] = [this.#sentAt[request], this.#endedAt[request]]
+    return this.#load.wasHigh({ sentAt, endedAt })
   }
 
   #kindOf(exchange: Exchange): string {

@@ -10,6 +10,9 @@ const LEAST = 10
 /** How busy the machine is, by how long clients wait for answers. Exchanges are seen in the order in which they ended. */
 export class Load {
   readonly #recent: { readonly endedAt: number; readonly isSlow: boolean }[] = []
+  /** From one end of a request to another between which it was high, the first to the last. */
+  readonly #high: { readonly from: number; until: number }[] = []
+  #isHigh = false
   #slow = 0
 
   see({ sentAt, endedAt, answer }: Exchange): void {
@@ -24,10 +27,23 @@ export class Load {
       old++
     }
     this.#recent.splice(0, old)
+    const wasHigh = this.#isHigh
+    this.#isHigh = this.#recent.length >= LEAST && this.#slow >= SLOW_SHARE * this.#recent.length
+    const last = this.#high.at(-1)
+    if (this.#isHigh && wasHigh && last !== undefined) last.until = endedAt
+    else if (this.#isHigh) this.#high.push({ from: endedAt, until: endedAt })
   }
 
   /** Whether the machine was overloaded when the last request ended. */
   get isHigh(): boolean {
-    return this.#recent.length >= LEAST && this.#slow >= SLOW_SHARE * this.#recent.length
+    return this.#isHigh
+  }
+
+  /**
+   * Whether the machine was overloaded at some time while a request was under way, or when those ended that waited with it.
+   * To be asked when all exchanges were seen.
+   */
+  wasHigh({ sentAt, endedAt }: Pick<Exchange, 'sentAt' | 'endedAt'>): boolean {
+    return this.#high.some(({ from, until }) => from <= endedAt + SLOW_MS && until >= sentAt)
   }
 }

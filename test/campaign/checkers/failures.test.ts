@@ -184,10 +184,17 @@ describe('checker of failures', () => {
 
   it('does not take for overload what clients did not wait for, what was before, and what was lost', async () => {
     expect((await judged([...slow(20, 500), late(2000)])).violations).to.have.length(1)
-    expect((await judged([...slow(20, 1500), late(12_000)])).violations).to.have.length(1)
+    expect((await judged([...slow(20, 1500), late(12_000, { at: [11_900, 12_000] })])).violations).to.have.length(1)
     const { status: _, ...lost } = late(2000)
     expect((await judged([...slow(20, 1500), { ...lost, lost: 'ECONNRESET' }])).violations).to.have.length(1)
     expect((await judged([...slow(20, 1500), { ...lost, lost: 'timeout' }])).violations).to.deep.equal([])
+  })
+
+  it('counts what waited with it and ended a moment later', async () => {
+    const all = (from: number): Sent[] => slow(20, 1500).map((one) => ({ ...one, at: [from, from + 1500] }))
+    const first = late(2000, { at: [100, 1999] })
+    expect((await judged([first, ...all(1000)])).violations).to.deep.equal([])
+    expect((await judged([first, ...all(2000)])).violations).to.have.length(1)
   })
 
   it('does not explain many failures by overload', async () => {
