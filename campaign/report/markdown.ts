@@ -41,7 +41,8 @@ export function violationText({
   readonly what: string
   readonly exchanges: readonly string[]
 }): string {
-  const others = exchanges.filter((id) => !what.includes(id))
+  const named = new Set(what.split(/[^\w-]+/))
+  const others = exchanges.filter((id) => !named.has(id))
   return others.length === 0 ? what : `${what} (${others.join(', ')})`
 }
 
