@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { listening, type LogEntry, type ServiceProcess } from '../test/stack/service-process.js'
+import { listening, type ServiceProcess } from '../test/stack/service-process.js'
+import type { LogEntry } from '../test/stack/server-log.js'
 
 /** A gateway or a data service, which may be hurt. It comes back at the address that it had. */
 export interface Member {

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../test/stack/service-process.js'
+import type { LogEntry } from '../test/stack/server-log.js'
 import type { Reach } from './faults/reach.js'
 import type { Member } from './member.js'
 

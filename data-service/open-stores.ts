@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../shared/errors.js'
+import type { Opened } from '../shared/lifecycle.js'
 import { StartError } from '../shared/start-error.js'
 import { pooledBytes } from './entity/fields/row-version.js'
 import type { Application } from './application.js'
@@ -53,7 +54,19 @@ export interface OpenStores {
   readonly pools: () => ReadonlyMap<string, PoolState>
   /** How often the text of a statement was kept. */
   readonly statementUse: CacheState
-  close(): Promise<void>
+}
+
+interface HowToOpen {
+  readonly log: Logger
+  /** Everything that is opened is registered here, and closed with it. */
+  readonly opened: Opened
+  readonly stopping: AbortSignal
+  /** From 0 up to 1. */
+  readonly random: () => number
+  /** Called after the COMMIT of a transaction that has emitted events. */
+  readonly onEmitted: () => void
+  /** Whether it waits until somebody else has run pending migrations, and does not run them. */
+  readonly awaitMigrations: boolean
 }
 
 /**
@@ -63,45 +76,14 @@ export interface OpenStores {
 export async function openStores(
   config: DataServiceConfig,
   application: Application,
-  how: {
-    readonly log: Logger
-    readonly stopping: AbortSignal
-    /** Called after the COMMIT of a transaction that has emitted events. */
-    readonly onEmitted: () => void
-    /** Aborted to end the wait for migrations that somebody else has to run; without it they run here. */
-    readonly awaitMigrations: AbortSignal | undefined
-  }
+  how: HowToOpen
 ): Promise<OpenStores> {
-  const { log, stopping, onEmitted, awaitMigrations: signal } = how
-  const { sample } = application
+  const { opened, random } = how
   const first = config.databases.primary
-  const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
-  const tables = await opening(first, () => findOwnTables(primary, config.ownNames, application.migrations))
-  const migrations = [...engineMigrations(tables), ...application.migrations]
-  const entities = withOwnTables(application, tables)
-  requireOtherTables(entities, tables)
-  const waiting = (names: string): void =>
-    log.warn({ migrations: names }, 'waiting for migrations: read them, and then run `npx uniform-rest migrate`')
-  await opening(first, async () => {
-    const mayMigrate = config.migrateAtStart
-    if (signal === undefined) await migrateAtStart(primary, migrations, { own: tables, log, mayMigrate })
-    else await awaitMigrated(primary, migrations, { own: tables, signal, waiting })
-  })
-  await opening(first, () => primary.schema.checkRights(neededRights(entities, 'primary'), tables))
-  const live = await explaining(first, () =>
-    checkSchema(primary, { store: 'primary', setting: first.setting, log }, entities)
-  )
-  for (const { resource, ids } of await explaining(first, () => unreachableRows(primary, entities))) {
-    log.warn({ resource, ids }, 'rows have ids that no path can name: they are in lists alone')
-  }
-  const loadSample = async (second: Database | undefined): Promise<void> => {
-    const rows = config.sampleData ? sample?.rows : undefined
-    if (rows && (await loadSampleRows({ primary, second }, entities, rows))) log.info('sample rows loaded')
-  }
-  const { second: other } = config.databases
-  const second = other && (await openSecondStore(other, primary, { config, application, log, stopping, loadSample }))
-  if (second === undefined) await explaining(first, () => loadSample(undefined))
-  const health = await watchDatabase(primary)
+  const prepared = await preparePrimary(config, application, how)
+  const { primary, tables, entities, live } = prepared
+  const second = await openSample(config, application, { ...how, primary, entities })
+  const health = opened.add(await watchDatabase(primary), (watch) => watch.close())
   // Nobody watches the health of the second store. A read of it takes the children of one page and never as long as this.
   const readable = {
     primary: withoutHungReads(primary, () => !health.isServing),
@@ -110,22 +92,16 @@ export async function openStores(
   const sortOrders = await explaining(first, () => primary.schema.sortOrders())
   const texts = textOperands(primary.schema, live, entities)
   const statementUse = new CacheUse()
-  const read = new SqlReadStore(readable, entities, { sortOrders, texts, statementUse })
-  const { random } = Math
+  const close = (store: { close(): Promise<void> }): Promise<void> => store.close()
+  const read = opened.add(new SqlReadStore(readable, entities, { sortOrders, texts, statementUse }), close)
   const defaults = await explaining(first, () => columnDefaults(primary, entities))
   const transactions = primary.openTransactions()
-  const write = createWriteStore(primary, entities, {
-    tables,
-    transactions,
-    random,
-    randomBytes: pooledBytes(randomBytes),
-    onEmitted,
-    defaults,
-    texts,
-    statementUse
-  })
-  const outbox = createOutboxStore(readable.primary, { tables, transactions, random })
-  const auth = openAuthStore(primary, { tables, transactions, random })
+  const rowVersions = pooledBytes(randomBytes)
+  const { onEmitted } = how
+  const writing = { tables, transactions, random, randomBytes: rowVersions, onEmitted, defaults, texts, statementUse }
+  const write = opened.add(createWriteStore(primary, entities, writing), close)
+  const outbox = opened.add(createOutboxStore(readable.primary, { tables, transactions, random }), close)
+  const auth = opened.add(openAuthStore(primary, { tables, transactions, random }), close)
   return {
     entities,
     read,
@@ -137,15 +113,64 @@ export async function openStores(
     pools: () => {
       const states = { primary: primary.poolState(), second: second?.poolState(), logins: auth.poolState() }
       return new Map(Object.entries(states).flatMap(([name, state]) => (state === undefined ? [] : [[name, state]])))
-    },
-    close: async () => {
-      await health.close()
-      await auth.close()
-      await outbox.close()
-      await write.close()
-      await read.close()
     }
   }
+}
+
+interface PreparedPrimary {
+  readonly primary: Database
+  readonly tables: OwnTables
+  readonly entities: readonly Entity[]
+  readonly live: Awaited<ReturnType<typeof checkSchema>>
+}
+
+/** Opens the primary database, brings it up to date, and checks rights, tables and rows. */
+async function preparePrimary(
+  config: DataServiceConfig,
+  application: Application,
+  { log, opened, stopping, awaitMigrations }: HowToOpen
+): Promise<PreparedPrimary> {
+  const first = config.databases.primary
+  const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
+  opened.add(primary, ({ sequelize }) => sequelize.close())
+  const tables = await opening(first, () => findOwnTables(primary, config.ownNames, application.migrations))
+  const migrations = [...engineMigrations(tables), ...application.migrations]
+  const entities = withOwnTables(application, tables)
+  requireOtherTables(entities, tables)
+  const waiting = (names: string): void =>
+    log.warn({ migrations: names }, 'waiting for migrations: read them, and then run `npx uniform-rest migrate`')
+  await opening(first, async () => {
+    const mayMigrate = config.migrateAtStart
+    if (awaitMigrations) await awaitMigrated(primary, migrations, { own: tables, signal: stopping, waiting })
+    else await migrateAtStart(primary, migrations, { own: tables, log, mayMigrate })
+  })
+  await opening(first, () => primary.schema.checkRights(neededRights(entities, 'primary'), tables))
+  const live = await explaining(first, () =>
+    checkSchema(primary, { store: 'primary', setting: first.setting, log }, entities)
+  )
+  for (const { resource, ids } of await explaining(first, () => unreachableRows(primary, entities))) {
+    log.warn({ resource, ids }, 'rows have ids that no path can name: they are in lists alone')
+  }
+  return { primary, tables, entities, live }
+}
+
+/** Loads the sample rows if the settings ask for them, and opens the second store, which holds a part of them. */
+async function openSample(
+  config: DataServiceConfig,
+  application: Application,
+  how: HowToOpen & Pick<PreparedPrimary, 'primary' | 'entities'>
+): Promise<Database | undefined> {
+  const { log, opened, stopping, primary, entities } = how
+  const loadSample = async (second: Database | undefined): Promise<void> => {
+    const rows = config.sampleData ? application.sample?.rows : undefined
+    if (rows && (await loadSampleRows({ primary, second }, entities, rows))) log.info('sample rows loaded')
+  }
+  const { primary: first, second: other } = config.databases
+  if (other === undefined) {
+    await explaining(first, () => loadSample(undefined))
+    return undefined
+  }
+  return openSecondStore(other, primary, { config, application, log, opened, stopping, loadSample })
 }
 
 function requireOtherTables(entities: readonly Entity[], tables: OwnTables): void {
@@ -161,12 +186,14 @@ async function openSecondStore(
     readonly config: DataServiceConfig
     readonly application: Application
     readonly log: Logger
+    readonly opened: Opened
     readonly stopping: AbortSignal
     readonly loadSample: (second: Database) => Promise<void>
   }
 ): Promise<Database> {
-  const { config, application, log, stopping, loadSample } = how
+  const { config, application, log, opened, stopping, loadSample } = how
   const second = await opening(other, () => openDatabase(other.url, config.databasePoolSize))
+  opened.add(second, ({ sequelize }) => sequelize.close())
   const prepare = async (): Promise<void> => {
     if (await sameDatabase(primary, second)) {
       const [name, taken] = [other.setting, config.databases.primary.setting]

@@ -37,8 +37,13 @@ export async function findApplication({ folder, environment }: CommandLine): Pro
   return {
     application,
     folder: resolve(folder),
-    environment: { ...application.settings, ...environmentOf(environment) }
+    environment: withSettingsOf(application, environmentOf(environment))
   }
+}
+
+/** The settings in force: those of the environment, and below them those of the application. Blank ones count as unset. */
+export function withSettingsOf(application: Application | undefined, environment: Environment): Environment {
+  return { ...application?.settings, ...set(environment) }
 }
 
 function configIn(folder: string): string | undefined {

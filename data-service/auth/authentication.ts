@@ -81,13 +81,14 @@ export async function openAuthentication(
     /** Added if `sampleData` is on; undefined for none. */
     readonly sampleAccounts: SampleAccounts | undefined
     readonly log: Logger
+    /** Epoch milliseconds. */
+    readonly now: () => number
     readonly stopping: AbortSignal
   }
 ): Promise<Authentication> {
   const { tokens, dataDir, ownership, sampleData } = config
-  const { permissionsOf, sampleAccounts, log, stopping } = how
+  const { permissionsOf, sampleAccounts, log, now, stopping } = how
   const keySet = await watchKeys({ file: tokens.privateKeyFile, dataDir }, { log, stopping })
-  const now = Date.now
   const ownerClaimType = ownership.claimType
   const issuers: PublishedIssuer[] = [ownIssuer(tokens, keySet)]
   const outside = new Map<string, ClaimMapping>()

@@ -58,8 +58,8 @@ export interface ObservedStatement {
 // As the tracer of OpenTelemetry itself: one for the process, since every connection of it would be given the same.
 let tracer: Tracing | undefined
 
-/** From now on each statement of a call is a span. */
-export function traceStatements(tracing: Tracing): void {
+/** From now on each statement of a call is a span; of none with undefined. */
+export function traceStatements(tracing: Tracing | undefined): void {
   tracer = tracing
 }
 

@@ -12,10 +12,11 @@ interface OpenKeyRing {
   close(): void
 }
 
-const now = (): Date => new Date()
-
 /** Opens the ring that the settings ask for. It opens even if the store or the vault cannot be reached. */
-export async function openKeyRing({ location, vaultKey }: KeyRingSettings, log: Logger): Promise<OpenKeyRing> {
+export async function openKeyRing(
+  { location, vaultKey }: KeyRingSettings,
+  { log, now }: { readonly log: Logger; readonly now: () => Date }
+): Promise<OpenKeyRing> {
   if (location === undefined) {
     log.warn(
       'DATA_PROTECTION_BLOB_STORAGE_URI is not set: the key ring is of this process alone, and other replicas do not accept its antiforgery tokens'

@@ -1,15 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eachDatabase, freshDatabase, type DatabaseKind, type FreshDatabase } from '../harness/database.js'
-import { type Stack, startStack } from '../harness/stack.js'
+import { eachDatabase, type DatabaseKind, type FreshDatabase } from '../harness/database.js'
+import { type Stack, startProcesses, startStack } from '../harness/stack.js'
+import type { ServiceProcess } from '../stack/service-process.js'
+import { storeDatabase, type StoreRows } from '../harness/store-database.js'
+import type { Variants } from '../harness/variant.js'
 import { expectProblem, type ExpectedProblem, type Problem } from './expect-problem.js'
-import { insertFixture } from './fixture.js'
 import { call, type Answer, type CallOptions } from './http-call.js'
 
 interface Running {
   readonly database: FreshDatabase
   readonly stack: Stack
+  /** The stack, if it has processes of its own. */
+  readonly processes: Stack<ServiceProcess> | undefined
   readonly dataDir: string
 }
 
@@ -24,6 +28,13 @@ export class ApiStore {
 
   get stack(): Stack {
     return this.#get().stack
+  }
+
+  /** The stack of a suite with `processes`. */
+  get processes(): Stack<ServiceProcess> {
+    const { processes } = this.#get()
+    if (processes === undefined) throw new TypeError('The suite does not ask for processes')
+    return processes
   }
 
   get database(): FreshDatabase {
@@ -44,14 +55,13 @@ export class ApiStore {
   }
 
   async start(options: ApiOptions): Promise<void> {
-    const database = await freshDatabase(this.kind)
+    const { rows = 'fixture' } = options
+    const database = await storeDatabase(this.kind, rows)
     const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
-    const stack = await startStack({
-      database,
-      env: { DATA_DIR: dataDir, SAMPLE_DATA: String(options.rows === 'sample'), ...options.env?.(database) }
-    })
-    this.#running = { database, stack, dataDir }
-    if (options.rows === undefined) await insertFixture({ database: database.url, reviews: database.reviewsUrl })
+    const env = { DATA_DIR: dataDir, SAMPLE_DATA: String(rows === 'sample'), ...options.env?.(database) }
+    const processes = options.processes === true ? await startProcesses({ database, env }) : undefined
+    const stack = processes ?? (await startStack({ database, env }))
+    this.#running = { database, stack, processes, dataDir }
   }
 
   async stop(): Promise<void> {
@@ -82,11 +92,13 @@ export class ApiStore {
   }
 }
 
-interface ApiOptions {
+interface ApiOptions extends Variants {
   /** Settings beside those of every test. */
   readonly env?: (database: FreshDatabase) => Readonly<Record<string, string>>
   /** Absent: the rows of fixture.ts. */
-  readonly rows?: 'sample' | 'none'
+  readonly rows?: Exclude<StoreRows, 'fixture'>
+  /** Whether gateway and data service have processes of their own. Absent: they run in that of the test. */
+  readonly processes?: true
   /** Absent: both. For what no database has a part in, one is enough. */
   readonly on?: DatabaseKind
 }
@@ -102,5 +114,5 @@ export function describeApi(title: string, body: (store: ApiStore) => void, opti
       after(() => store.stop())
       body(store)
     })
-  })
+  }, options)
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { freshDatabase, type FreshDatabase } from '../harness/database.js'
 import { Authority } from '../harness/certificates.js'
 import { request } from '../harness/http.js'
-import type { LogEntry, ServiceProcess } from '../stack/service-process.js'
+import type { LogEntry, Server } from '../stack/server-log.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { GrpcCaller } from '../stack/grpc-caller.js'
 
@@ -53,7 +53,7 @@ describe('TLS between the processes', function () {
       caller.close()
     }
   }
-  const logged = (service: ServiceProcess, msg: RegExp, after = 0): Promise<LogEntry> =>
+  const logged = (service: Server, msg: RegExp, after = 0): Promise<LogEntry> =>
     service.logged((entry) => service.logs().indexOf(entry) >= after && msg.test(String(entry['msg'])))
 
   it('serves with the data service’s certificate alone', async () => {

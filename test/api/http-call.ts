@@ -12,7 +12,7 @@ export async function call(base: string, target: string, options: CallOptions = 
   const cuts = ConnectionCuts.behind(base)
   const attempt = (): Promise<Answer> => send(base, target, options)
   const answer = await (cuts === undefined ? attempt() : cuts.send({ target, ...options }, attempt))
-  await DocumentCheck.ofThisRun?.check(base, { target, ...options }, answer)
+  await DocumentCheck.of(base)?.check(base, { target, ...options }, answer)
   return answer
 }
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { GrpcCaller } from '../stack/grpc-caller.js'
 import { call } from '../stack/http-call.js'
-import { GATEWAY, listening, type LogEntry, type ServiceProcess, startProcess } from '../stack/service-process.js'
+import { startGatewayHere } from '../stack/in-process.js'
+import type { LogEntry, Server } from '../stack/server-log.js'
 import { describeApi } from './api-store.js'
 import { type Answer, json } from './http-call.js'
 import { etagOf, send, type Write } from './writes/send.js'
@@ -25,7 +26,7 @@ function withoutTimes({ time, pid, hostname, durationMs, ...line }: LogEntry): L
 describeApi(
   'a request that is watched',
   (store) => {
-    const lineOf = async (process: ServiceProcess, msg: string, requestId: string): Promise<LogEntry> =>
+    const lineOf = async (process: Server, msg: string, requestId: string): Promise<LogEntry> =>
       withoutTimes(await process.logged((one) => one['msg'] === msg && one['requestId'] === requestId))
 
     /** Sends a request with an id of its own, and answers what both processes say of it. */
@@ -190,19 +191,19 @@ describeApi(
 
     it('tells its times over unary calls too, and nowhere without the setting', async () => {
       const env = { ...store.stack.env, DATA_SERVICE_ADDRESS: store.stack.dataAddress, GATEWAY_PORT: '0' }
-      const unary = startProcess(GATEWAY, { ...env, DATA_SERVICE_CALLS: 'unary' })
-      const silent = startProcess(GATEWAY, { ...env, SERVER_TIMING: '' })
+      const unary = await startGatewayHere({ ...env, DATA_SERVICE_CALLS: 'unary' })
+      const silent = await startGatewayHere({ ...env, SERVER_TIMING: '' })
       try {
         const token = await store.stack.token('clerk@example.com')
-        const url = await listening(unary, 'url')
+        const url = unary.address
         for (const path of ['/products/1', '/products/export', '/products/999999', '/products/export?sortColumn=no']) {
           expect(Object.keys(timesOf(await call(url, path, { token }))), path).to.deep.equal(['total', 'data', 'sql'])
         }
-        const { status, headers } = await call(await listening(silent, 'url'), '/products/1', { token })
+        const { status, headers } = await call(silent.address, '/products/1', { token })
         expect([status, headers['server-timing']]).to.deep.equal([200, undefined])
       } finally {
-        await unary.stop()
-        await silent.stop()
+        await unary.server.stop()
+        await silent.server.stop()
       }
     })
   },

@@ -195,5 +195,10 @@ describeApi(
     })
   },
   // The one that has pools.
-  { rows: 'sample', on: 'mysql', env: () => ({ ADMIN_PORT: '0', MAX_EXPORT_ROWS: String(ROWS_OF_EXPORT) }) }
+  {
+    never: ['cuts', 'document'],
+    rows: 'sample',
+    on: 'mysql',
+    env: () => ({ ADMIN_PORT: '0', MAX_EXPORT_ROWS: String(ROWS_OF_EXPORT) })
+  }
 )

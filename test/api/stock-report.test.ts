@@ -60,5 +60,5 @@ describeApi(
       })
     })
   },
-  { rows: 'sample' }
+  { also: ['unary'], rows: 'sample' }
 )

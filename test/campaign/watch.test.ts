@@ -3,7 +3,7 @@ import type { Member } from '../../campaign/member.js'
 import { Watch } from '../../campaign/watch.js'
 import { reachOf } from '../../campaign/faults/reach.js'
 import { memoryLog } from '../harness/memory-log.js'
-import type { LogEntry } from '../stack/service-process.js'
+import type { LogEntry } from '../stack/server-log.js'
 
 /** A process that does nothing but log. */
 function logging(name: string): Pick<Member, 'name' | 'takeLogs' | 'takeEnds'> & { log(entry: LogEntry): void } {

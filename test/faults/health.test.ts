@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { exchange, request, type HttpAnswer } from '../harness/http.js'
 import { GATEWAY, listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
 import { listenLocally } from '../harness/local-server.js'
-import { type Stack, startStack } from '../harness/stack.js'
+import { type Stack, startProcesses } from '../harness/stack.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { startPrivateServer, type PrivateServer } from '../runner/database-server.js'
 import { freePort } from '../runner/free-port.js'
@@ -15,7 +15,7 @@ describe('health', function () {
   this.timeout(60_000)
   let server: PrivateServer
   let databaseUrl: string
-  let stack: Stack
+  let stack: Stack<ServiceProcess>
   /** Bases of the admin ports of both processes, and the gateway's public one. */
   let data: string
   let admin: string
@@ -34,7 +34,7 @@ describe('health', function () {
     })
     databaseUrl = `${server.url}/${name}`
     const database = { url: databaseUrl, reviewsUrl: `${server.url}/${name}_reviews` }
-    stack = await startStack({ database, env: { SAMPLE_DATA: 'false', ADMIN_PORT: '0' } })
+    stack = await startProcesses({ database, env: { SAMPLE_DATA: 'false', ADMIN_PORT: '0' } })
     data = await adminOf(stack.dataService)
     admin = await adminOf(stack.gateway)
     everywhere = [data, admin, stack.url]

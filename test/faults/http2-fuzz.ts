@@ -7,7 +7,8 @@ import { expect } from 'chai'
 import { Authority } from '../harness/certificates.js'
 import { freshDatabase } from '../harness/database.js'
 import { openHttp2, overHttp1, overHttp2 } from '../harness/https.js'
-import { type Stack, startStack } from '../harness/stack.js'
+import { type Stack, startProcesses } from '../harness/stack.js'
+import type { ServiceProcess } from '../stack/service-process.js'
 import { FLAG, frame as rawFrame, headerBlock, PREFACE, TYPE } from './http2-frames.js'
 
 const DATA = TYPE.data
@@ -92,13 +93,13 @@ function anyFrame(random: (below: number) => number): Buffer {
 /** A gateway that serves HTTPS before a data service, and what it held once it was warm. */
 export class FuzzedGateway implements AsyncDisposable {
   readonly #authority: Authority
-  readonly #stack: Stack
+  readonly #stack: Stack<ServiceProcess>
   readonly #cleanUp: () => Promise<void>
   readonly #below = new WeakMap<TLSSocket, Socket>()
   #sockets = 0
   #memory = 0
 
-  private constructor(authority: Authority, stack: Stack, cleanUp: () => Promise<void>) {
+  private constructor(authority: Authority, stack: Stack<ServiceProcess>, cleanUp: () => Promise<void>) {
     this.#authority = authority
     this.#stack = stack
     this.#cleanUp = cleanUp
@@ -109,7 +110,7 @@ export class FuzzedGateway implements AsyncDisposable {
     const database = await freshDatabase('sqlite')
     const { certFile, keyFile } = await authority.issueTo('http')
     const env = { HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile }
-    const stack = await startStack({ database, env })
+    const stack = await startProcesses({ database, env })
     const gateway = new FuzzedGateway(authority, stack, () => database.dispose())
     await gateway.sequences(numbers(1), 50)
     await gateway.expectServes()

@@ -9,7 +9,7 @@ import { sendTo, type Write } from '../api/writes/send.js'
 import { select } from '../api/writes/stored.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../harness/database.js'
 import { listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
-import { type Stack, startStack, STORE } from '../harness/stack.js'
+import { type Stack, startProcesses, STORE } from '../harness/stack.js'
 
 /** Clients that read, and as many that create orders. */
 const CLIENTS = 3
@@ -19,7 +19,7 @@ eachDatabase((kind) =>
     this.timeout(120_000)
     let database: FreshDatabase
     let dataDir: string
-    let stack: Stack
+    let stack: Stack<ServiceProcess>
     const services = new Map<string, ServiceProcess>()
     const start = async (address: string): Promise<string> => {
       const service = startProcess(STORE, {
@@ -39,7 +39,7 @@ eachDatabase((kind) =>
       dataDir = await mkdtemp(join(tmpdir(), 'data-'))
       const other = await start('127.0.0.1:0')
       await insertFixture({ database: database.url, reviews: database.reviewsUrl })
-      stack = await startStack({ database, env: { DATA_DIR: dataDir, SAMPLE_DATA: 'false' }, also: [other] })
+      stack = await startProcesses({ database, env: { DATA_DIR: dataDir, SAMPLE_DATA: 'false' }, also: [other] })
       services.set(stack.dataAddress, stack.dataService)
       await bothServe()
     })

@@ -73,11 +73,6 @@ export class ConnectionCuts {
   /** Requests hit since there was no gateway. */
   static #requestsHit = 0
 
-  /** undefined unless this is a run with cuts, by TEST_CUTS. */
-  static ofThisRun(): ConnectionCuts | undefined {
-    return process.env['TEST_CUTS'] === undefined ? undefined : new ConnectionCuts()
-  }
-
   /** Those behind the gateway at this URL. */
   static behind(gateway: string): ConnectionCuts | undefined {
     return ConnectionCuts.#byGateway.get(new URL(gateway).host)

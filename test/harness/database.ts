@@ -1,4 +1,5 @@
 import { DATABASE_KINDS, type DatabaseKind, freshDatabase as freshOne } from '../stack/databases.js'
+import { inVariant, type Variants, VARIANTS } from './variant.js'
 
 export type { DatabaseKind } from '../stack/databases.js'
 
@@ -15,16 +16,32 @@ export interface FreshDatabase {
 
 /**
  * Declares the same tests for each kind of database: `eachDatabase((kind) => describe(`export on ${kind}`, …))`. Without a
- * MySQL server they fail: `npm test` starts one. TEST_DATABASE names the only kind of a run that makes do with one.
+ * MySQL server they fail: `npm test` starts one. Variants of a full stack follow on SQLite, and on both where
+ * TEST_VARIANTS is `all`.
  */
-export function eachDatabase(define: (kind: DatabaseKind) => void): void {
-  const only = process.env['TEST_DATABASE']
-  for (const kind of DATABASE_KINDS) if (only === undefined || kind === only) define(kind)
+export function eachDatabase(define: (kind: DatabaseKind) => void, variants?: Variants): void {
+  for (const kind of DATABASE_KINDS) define(kind)
+  const { also = [], never = [] } = variants ?? {}
+  const isSoak = process.env['TEST_VARIANTS'] === 'all'
+  const chosen = isSoak && variants !== undefined ? VARIANTS.filter((one) => !never.includes(one)) : also
+  for (const variant of chosen) {
+    inVariant(variant, () => {
+      for (const kind of isSoak ? DATABASE_KINDS : (['sqlite'] as const)) define(kind)
+    })
+  }
 }
 
 /** Makes two empty databases. Throws for mysql if there is no TEST_MYSQL_URL, which `npm test` sets. */
 export async function freshDatabase(kind: DatabaseKind): Promise<FreshDatabase> {
-  const [first, reviews] = [await freshOne(kind), await freshOne(kind)]
+  return together(kind, [await freshOne(kind), await freshOne(kind)])
+}
+
+/** The two databases of a store as one. */
+export function together(
+  kind: DatabaseKind,
+  [first, reviews]: readonly { readonly url: string; dispose(): Promise<void> }[]
+): FreshDatabase {
+  if (first === undefined || reviews === undefined) throw new TypeError('A store has two databases')
   return {
     kind,
     url: first.url,

@@ -13,14 +13,19 @@ const NOTHING = { exchanges: 0, refused: 0, withoutDocument: 0 }
  * does not accept must be rejected, and every response must be one that the document describes.
  */
 export class DocumentCheck {
-  /** undefined unless this is a run with this check, by TEST_DOCUMENT. */
-  static readonly ofThisRun = process.env['TEST_DOCUMENT'] === undefined ? undefined : new DocumentCheck()
+  static readonly #byGateway = new Map<string, DocumentCheck>()
+
+  /** That of the gateway at this URL; undefined for one whose exchanges are not checked. */
+  static of(gateway: string): DocumentCheck | undefined {
+    return DocumentCheck.#byGateway.get(gateway)
+  }
 
   /** By their text: most callers see the same. */
   readonly #judges = new Map<string, JudgedDocument>()
   /** By gateway and access token. */
   readonly #seen = new Map<string, Known>()
   #counts = NOTHING
+  #gateway = ''
 
   /** Rejects where the exchange is not as the document says. */
   async check(base: string, request: Request, answer: Answer): Promise<void> {
@@ -35,10 +40,16 @@ export class DocumentCheck {
     throw new Error(`The OpenAPI document and the service differ:\n${found.join('\n')}\n${shown.slice(0, MOST_SHOWN)}`)
   }
 
-  /** Prints what was checked since the last end. Throws if a document was asked for and there was none. */
+  /** The gateway whose exchanges are checked, by its URL. */
+  serve(gateway: string): void {
+    this.#gateway = gateway
+    DocumentCheck.#byGateway.set(gateway, this)
+  }
+
+  /** Prints what was checked. Throws if a document was asked for and there was none. */
   end(): void {
+    DocumentCheck.#byGateway.delete(this.#gateway)
     const counts = this.#counts
-    this.#counts = NOTHING
     process.stdout.write(`      against the document: ${JSON.stringify(counts)}\n`)
     if (counts.exchanges === 0 && counts.withoutDocument > 0) throw new Error('No gateway had a document.')
   }

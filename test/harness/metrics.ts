@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import type { ServiceProcess } from '../stack/service-process.js'
+import type { Server } from '../stack/server-log.js'
 import { request } from './http.js'
 
 /** The values of a scrape by name and labels, `http_requests_total{method="GET",route="/:resource"}`. */
 export type Scrape = ReadonlyMap<string, number>
 
 /** The base of the admin port of a process that was started with ADMIN_PORT=0. */
-export async function adminOf(service: ServiceProcess): Promise<string> {
+export async function adminOf(service: Server): Promise<string> {
   const { port } = await service.logged(({ msg }) => msg === 'health is told on the admin port')
   return `http://127.0.0.1:${String(port)}`
 }

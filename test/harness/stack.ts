@@ -4,8 +4,10 @@ import store from '../../examples/store/uniform-rest.config.js'
 import { ConnectionCuts } from './connection-cuts.js'
 import { DocumentCheck } from './document-check.js'
 import { outputRoot } from './package-root.js'
-import { type Pair, startPair } from '../stack/pair.js'
-import { GATEWAY } from '../stack/service-process.js'
+import { inProcesses, inThisProcess, type Launcher, type Pair, startPair } from '../stack/pair.js'
+import type { Server } from '../stack/server-log.js'
+import type { ServiceProcess } from '../stack/service-process.js'
+import { currentVariant } from './variant.js'
 
 /** The arguments of `uniform-rest` that run the data service of the compiled application in a folder of this build. */
 export function dataServiceOf(application: string): readonly string[] {
@@ -16,9 +18,9 @@ export function dataServiceOf(application: string): readonly string[] {
 export const STORE = dataServiceOf('examples/store')
 
 export interface StackOptions {
-  /** Of freshDatabase, or any other two URLs. */
+  /** Of freshDatabase or storeDatabase, or any other two URLs. */
   readonly database: { readonly url: string; readonly reviewsUrl: string }
-  /** Settings of both processes, before those chosen here. */
+  /** Settings of both servers, before those chosen here. */
   readonly env?: Readonly<Record<string, string>>
   /** The folder of the compiled application, from the output folder; the reference store without it. */
   readonly app?: string
@@ -27,22 +29,34 @@ export interface StackOptions {
 }
 
 /** A real data service and a real gateway in front of it. */
-export interface Stack extends Pair {
-  /** The settings that both processes have. */
+export interface Stack<S extends Server = Server> extends Pair<S> {
+  /** The settings that both have. */
   readonly env: Readonly<Record<string, string>>
   /** An access token of a sample account, signed with the key of the stack. */
   token(email: string): Promise<string>
 }
 
-/** Starts both processes on free ports with a data folder of their own. Resolves when both listen. */
-export async function startStack(options: StackOptions): Promise<Stack> {
-  const { database, env: chosen = {}, app = 'examples/store', also = [] } = options
+/** Starts both in this process on free ports with a data folder of their own. Resolves when both listen. */
+export function startStack(options: StackOptions): Promise<Stack> {
+  return launch(options, inThisProcess)
+}
+
+/** The same in two processes, for tests of signals, memory and whatever else a process has. */
+export function startProcesses(options: StackOptions): Promise<Stack<ServiceProcess>> {
+  return launch(options, inProcesses)
+}
+
+async function launch<S extends Server>(
+  { database, env: chosen = {}, app = 'examples/store', also = [] }: StackOptions,
+  launcherOf: (folder: string) => Launcher<S>
+): Promise<Stack<S>> {
   let env: Readonly<Record<string, string>> = {}
-  const cuts = ConnectionCuts.ofThisRun()
+  const variant = currentVariant()
+  const cuts = variant === 'cuts' ? new ConnectionCuts() : undefined
+  const check = variant === 'document' ? new DocumentCheck() : undefined
   const pair = await startPair({
-    dataService: dataServiceOf(app),
-    gateway: GATEWAY,
-    settings: async (dataDir) => {
+    launcher: launcherOf(join(outputRoot, app)),
+    settings: (dataDir) => {
       env = {
         DATA_DIR: dataDir,
         DATABASE_URL: database.url,
@@ -51,20 +65,22 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         MIGRATE_AT_START: 'true',
         OWNER_BYPASS_ROLE: 'Admin',
         COOKIE_SECURE: 'false',
+        ...(variant === 'unary' ? { DATA_SERVICE_CALLS: 'unary' } : {}),
         ...chosen
       }
-      return env
+      return Promise.resolve(env)
     },
     also,
     ...(cuts === undefined ? {} : { wayTo: (address) => cuts.wayTo(address) })
   })
   cuts?.serve(pair.url)
+  check?.serve(pair.url)
   const stop = async (): Promise<void> => {
     try {
       await pair.stop()
     } finally {
       await cuts?.end()
-      DocumentCheck.ofThisRun?.end()
+      check?.end()
     }
   }
   return { ...pair, stop, [Symbol.asyncDispose]: stop, env, token: tokenMint(env) }

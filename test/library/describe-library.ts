@@ -3,10 +3,17 @@ import { call, type Answer, type CallOptions } from '../api/http-call.js'
 import { type DatabaseKind, eachDatabase } from '../harness/database.js'
 import { outputRoot } from '../harness/package-root.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
-import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
-import { type Stack, startStack } from '../stack/stack.js'
+import { copiedDatabases } from '../stack/copied-database.js'
+import type { FreshDatabase } from '../stack/databases.js'
+import type { ServiceProcess } from '../stack/service-process.js'
+import { type Stack, type StackOptions, startProcesses, startStack } from '../stack/stack.js'
 
+type Settings = Readonly<Record<string, string>>
 type Claims = Readonly<Record<string, unknown>>
+
+function optionsOver(database: { readonly url: string }, env: Settings): StackOptions {
+  return { app: join(outputRoot, 'test/library'), database, env: { OWNER_BYPASS_ROLE: 'Admin', ...env } }
+}
 
 /** A gateway and a data service that serves the library, over a database of their own. */
 export class LibraryStore {
@@ -25,14 +32,24 @@ export class LibraryStore {
     return this.#get().database.url
   }
 
-  async start(kind: DatabaseKind, env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const database = await freshDatabase(kind)
-    const stack = await startStack({
-      app: join(outputRoot, 'test/library'),
-      database,
-      env: { OWNER_BYPASS_ROLE: 'Admin', ...env }
+  async start(kind: DatabaseKind, env: Settings = {}): Promise<void> {
+    await this.#start(kind, (database) => startStack(optionsOver(database, env)))
+  }
+
+  /** Starts gateway and data service in processes of their own, and answers them. */
+  startProcesses(kind: DatabaseKind, env: Settings): Promise<Stack<ServiceProcess>> {
+    return this.#start(kind, (database) => startProcesses(optionsOver(database, env)))
+  }
+
+  async #start<S extends Stack>(kind: DatabaseKind, begin: (database: FreshDatabase) => Promise<S>): Promise<S> {
+    const [database] = await copiedDatabases(kind, { name: 'library' }, async ([url = '']) => {
+      const empty = await startStack(optionsOver({ url }, {}))
+      await empty.stop()
     })
+    if (database === undefined) throw new TypeError('One database was asked for')
+    const stack = await begin(database)
     this.#running = { database, stack, sql: await openTestDatabase(database.url) }
+    return stack
   }
 
   async stop(): Promise<void> {

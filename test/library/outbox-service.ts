@@ -13,6 +13,7 @@ import { dataServiceOf } from '../harness/stack.js'
 import type { RawRow } from '../oracle/test-database.js'
 import { outputRoot } from '../harness/package-root.js'
 import { listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
+import type { Stack } from '../stack/stack.js'
 import { LibraryStore } from './describe-library.js'
 import type { Handled } from './parcels.js'
 
@@ -27,10 +28,12 @@ export class OutboxService {
   #env: Readonly<Record<string, string>> = {}
   #parcels = 0
 
+  #stack: Stack<ServiceProcess> | undefined
+
   async start(kind: DatabaseKind, env: Readonly<Record<string, string>> = {}): Promise<void> {
     this.#folder = await mkdtemp(join(tmpdir(), 'outbox-'))
     this.#env = { OUTBOX_HANDLER_TIMEOUT: '2s', OUTBOX_MAX_ATTEMPTS: '3', ...env, TEST_OUTBOX_FILE: this.#file }
-    await this.#store.start(kind, this.#env)
+    this.#stack = await this.#store.startProcesses(kind, this.#env)
     for (const name of ['North', 'South']) await this.send('POST', '/depots', { name })
   }
 
@@ -46,7 +49,8 @@ export class OutboxService {
 
   /** Of the stack, behind its gateway. */
   get dataService(): ServiceProcess {
-    return this.#store.stack.dataService
+    if (this.#stack === undefined) throw new Error('The stack runs within tests and hooks alone')
+    return this.#stack.dataService
   }
 
   /** A further data service over the same database, at an address of its own or at that of the stack's own one. */

@@ -8,8 +8,16 @@ export type { EntityValues, Made, Members, Values } from '../every-entity/made-v
 export type { CustomReadRule, EntityRule, Guard, OwnerFilter, Predicated, States } from '../every-entity/rule.js'
 export type { Caller } from '../every-entity/callers.js'
 export type { Row } from '../every-entity/transports.js'
-export { type Stack, type StackAnswer, type StackOptions, type StackRequest, startStack } from '../stack/stack.js'
-export type { LogEntry, ServiceProcess } from '../stack/service-process.js'
+export {
+  type Stack,
+  type StackAnswer,
+  type StackOptions,
+  type StackRequest,
+  startProcesses,
+  startStack
+} from '../stack/stack.js'
+export type { LogEntry, Server } from '../stack/server-log.js'
+export type { ServiceProcess } from '../stack/service-process.js'
 export {
   type DatabaseKind,
   databaseKinds,

@@ -30,7 +30,7 @@ eachDatabase((kind) => {
     const store = new ApiStore(kind)
 
     before(async () => {
-      await store.start({ rows: 'none' })
+      await store.start({ processes: true, rows: 'none' })
       const database = await openTestDatabase(store.databaseUrl)
       try {
         const categories = Array.from({ length: 10 }, (_, n) => ({

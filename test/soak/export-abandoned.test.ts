@@ -25,7 +25,7 @@ eachDatabase((kind) => {
     const store = new ApiStore(kind)
 
     before(async () => {
-      await store.start({})
+      await store.start({ processes: true })
       await insertManyProducts(store.databaseUrl, ROWS, 1500)
     })
     after(() => store.stop())

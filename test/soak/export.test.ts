@@ -27,7 +27,7 @@ eachDatabase((kind) => {
     const store = new ApiStore(kind)
 
     before(async () => {
-      await store.start({ rows: 'none', env: () => ({ MAX_EXPORT_ROWS: String(ROWS) }) })
+      await store.start({ processes: true, rows: 'none', env: () => ({ MAX_EXPORT_ROWS: String(ROWS) }) })
       const database = await openTestDatabase(store.databaseUrl)
       try {
         await insertRows(database, TABLES.categories, [{ id: 1, name: 'All', parentId: null, slug: 'all' }])
@@ -46,7 +46,7 @@ eachDatabase((kind) => {
     after(() => store.stop())
 
     it('is whole, in order and without a marker', async () => {
-      const { gateway, dataService } = store.stack
+      const { gateway, dataService } = store.processes
       const peaks = (): string =>
         `gateway ${peakMemory(gateway.pid) ?? '?'} MiB, data service ${peakMemory(dataService.pid) ?? '?'} MiB`
       const total = (): number => (peakMemory(gateway.pid) ?? 0) + (peakMemory(dataService.pid) ?? 0)

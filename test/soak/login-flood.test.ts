@@ -23,7 +23,7 @@ eachDatabase((kind) => {
   describe(`a flood of ${PER_SECOND} wrong logins a second on ${kind}`, function () {
     this.timeout(120_000 + SECONDS * 10_000)
     const store = new ApiStore(kind)
-    before(() => store.start({ env: () => ({ TRUSTED_PROXIES: '127.0.0.1', SAMPLE_DATA: 'false' }) }))
+    before(() => store.start({ processes: true, env: () => ({ TRUSTED_PROXIES: '127.0.0.1', SAMPLE_DATA: 'false' }) }))
     after(() => store.stop())
 
     /** Milliseconds of each answer, until the signal and at least twenty. */

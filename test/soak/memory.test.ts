@@ -49,13 +49,16 @@ eachDatabase((kind) => {
 
     before(async () => {
       const preload = pathToFileURL(join(outputRoot, 'test/soak/report-memory.js')).href
-      await store.start({ env: () => ({ TRUSTED_PROXIES: '127.0.0.1', NODE_OPTIONS: `--import=${preload}` }) })
+      await store.start({
+        processes: true,
+        env: () => ({ TRUSTED_PROXIES: '127.0.0.1', NODE_OPTIONS: `--import=${preload}` })
+      })
       await insertManyProducts(store.databaseUrl, ROWS, 1000)
     })
     after(() => store.stop())
 
     it('come back to what they were', async () => {
-      const { gateway, dataService } = store.stack
+      const { gateway, dataService } = store.processes
       const tokens = await Promise.all(
         ['clerk', 'admin', 'ada', 'ben'].map((account) => store.stack.token(`${account}@example.com`))
       )

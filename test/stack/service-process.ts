@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { type Server, ServerLog } from './server-log.js'
 
 /** Milliseconds that a process has to end after SIGTERM. */
 const STOP_MS = 15_000
@@ -11,18 +12,9 @@ const STOP_MS = 15_000
 const outputRoot = new URL('../../', import.meta.url)
 const packageRoot = new URL('../', outputRoot)
 
-/** A line of a process's log; what was no JSON comes as `{ text }`. */
-export type LogEntry = Readonly<Record<string, unknown>>
-
-/** A running process of the service. */
-export interface ServiceProcess {
+/** A server in a process of its own. */
+export interface ServiceProcess extends Server {
   readonly pid: number
-  /** All it logged so far, in order. */
-  logs(): readonly LogEntry[]
-  /** As `logs`, of which nothing is kept from then on: for runs that go on for long. */
-  forget(): readonly LogEntry[]
-  /** The first entry, past or to come, that meets the condition. Rejects, with the log, when the process ends first. */
-  logged(condition: (entry: LogEntry) => boolean): Promise<LogEntry>
   /** Its exit code, null after a signal, once it has ended. */
   readonly ended: Promise<number | null>
   /** Asks it to stop as `npm start` does, unless it has ended. Rejects when it takes too long and has to be killed. */
@@ -39,8 +31,7 @@ export const GATEWAY = ['start', 'gateway'] as const
 
 /**
  * Runs `uniform-rest` with arguments, or a compiled module, in a process with this environment and no other variables but
- * PATH, GATEWAY_SECRET and, where this process has it, DATA_SERVICE_CALLS. It ends with the process that started it,
- * whatever becomes of that. `output` is the folder of the compiled code, with a slash at its end; that of this file without.
+ * PATH and GATEWAY_SECRET. It ends with the process that started it, whatever becomes of that. `output` is the folder of the compiled code, with a slash at its end; that of this file without.
  */
 export function startProcess(
   what: readonly string[] | string,
@@ -54,39 +45,20 @@ export function startProcess(
   const program = ['--enable-source-maps', '--import', preload, join(output, module), ...args]
   const child = spawn(process.execPath, program, {
     cwd,
-    env: { PATH: process.env['PATH'], GATEWAY_SECRET, ...callsOfThisRun(), ...env },
+    env: { PATH: process.env['PATH'], GATEWAY_SECRET, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc']
   })
-  const entries: LogEntry[] = []
-  const watchers = new Set<() => void>()
+  const log = new ServerLog(name)
   for (const input of [child.stdout, child.stderr]) {
     if (input === null) throw new TypeError('Both streams are pipes')
-    createInterface({ input }).on('line', (line) => {
-      entries.push(parse(line))
-      for (const watch of watchers) watch()
-    })
+    createInterface({ input }).on('line', (line) => log.add(line))
   }
   const ended = once(child, 'close').then(() => child.exitCode)
-
-  const logged: ServiceProcess['logged'] = (condition) =>
-    new Promise((resolve, reject) => {
-      const watch = (): void => {
-        const found = entries.find(condition)
-        if (found === undefined) return
-        watchers.delete(watch)
-        resolve(found)
-      }
-      watchers.add(watch)
-      watch()
-      const tooLate = (): void => reject(new Error(`${name} ended before it logged that.\n${tail(entries)}`))
-      ended.then(tooLate, reject)
-    })
-
   return {
     pid: child.pid ?? 0,
-    logs: () => entries,
-    forget: () => entries.splice(0),
-    logged,
+    logs: () => log.entries(),
+    forget: () => log.forget(),
+    logged: (condition) => log.logged(condition, ended),
     ended,
     async stop() {
       let forced = false
@@ -94,7 +66,7 @@ export function startProcess(
       const timer = setTimeout(() => (forced = child.kill('SIGKILL')), STOP_MS)
       const code = await ended
       clearTimeout(timer)
-      if (forced) throw new Error(`${name} did not stop on SIGTERM.\n${tail(entries)}`)
+      if (forced) throw new Error(`${name} did not stop on SIGTERM.\n${log.tail()}`)
       return code
     },
     async kill() {
@@ -104,30 +76,8 @@ export function startProcess(
   }
 }
 
-/** A run of tests may say for all that it starts how calls go between the processes (docs/settings.md). */
-function callsOfThisRun(): Readonly<Record<string, string>> {
-  const calls = process.env['DATA_SERVICE_CALLS']
-  return calls === undefined ? {} : { DATA_SERVICE_CALLS: calls }
-}
-
 /** The text under `member` of the line a process logs once it serves. */
-export async function listening(service: ServiceProcess, member: 'address' | 'url'): Promise<string> {
+export async function listening(service: Server, member: 'address' | 'url'): Promise<string> {
   const entry = await service.logged((one) => one['msg'] === 'listening' && typeof one[member] === 'string')
   return String(entry[member]).replace(/\/$/, '')
-}
-
-function parse(line: string): LogEntry {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? { ...value } : { text: line }
-  } catch {
-    return { text: line }
-  }
-}
-
-function tail(entries: readonly LogEntry[]): string {
-  return entries
-    .slice(-20)
-    .map((entry) => JSON.stringify(entry))
-    .join('\n')
 }

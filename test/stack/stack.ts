@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { type Answer, call as send, type CallOptions } from './http-call.js'
-import { type Pair, startPair } from './pair.js'
-import { startProcess } from './service-process.js'
+import { inProcesses, inThisProcess, type Launcher, type Pair, startPair } from './pair.js'
+import type { Server } from './server-log.js'
+import { type ServiceProcess, startProcess } from './service-process.js'
 import { TokenMint } from './token-mint.js'
 
 export interface StackOptions {
@@ -23,8 +24,8 @@ export interface StackOptions {
   readonly mint?: TokenMint
 }
 
-/** A gateway and a data service of an application, each a process of its own. */
-export interface Stack extends Pair {
+/** A gateway and a data service of an application, both in the process of the test unless they have processes of their own. */
+export interface Stack<S extends Server = Server> extends Pair<S> {
   /**
    * An access token with these claims, such as `{ sub: 'ada', role: 'Librarian', permissions: ['loans:read'] }` and the
    * owner claim of the application. It is good for an hour unless `exp` says otherwise, in seconds since 1970.
@@ -58,20 +59,29 @@ export interface StackAnswer {
 }
 
 /**
- * Starts a data service and a gateway of an application on free ports, with a data folder of their own. Resolves when both
- * serve; rejects with the log of the process that ended before. No account exists: calls carry tokens of `stack.token`.
+ * Starts a data service and a gateway of an application in this process, on free ports and with a data folder of their own.
+ * They speak HTTP, gRPC and SQL as they do in processes of their own. Resolves when both serve; rejects with what keeps one
+ * of them from serving. No account exists: calls carry tokens of `stack.token`.
  */
-export async function startStack({
-  app,
-  database,
-  env: chosen = {},
-  amongTables = false,
-  mint = new TokenMint()
-}: StackOptions): Promise<Stack> {
+export function startStack(options: StackOptions): Promise<Stack> {
+  return launch(options, inThisProcess)
+}
+
+/**
+ * The same in two processes, for tests of what only a process has: signals, exit codes, memory. Rejects with the log of a
+ * process that ended before it served.
+ */
+export function startProcesses(options: StackOptions): Promise<Stack<ServiceProcess>> {
+  return launch(options, inProcesses)
+}
+
+async function launch<S extends Server>(
+  { app, database, env: chosen = {}, amongTables = false, mint = new TokenMint() }: StackOptions,
+  launcherOf: (folder: string) => Launcher<S>
+): Promise<Stack<S>> {
   const folder = app instanceof URL ? fileURLToPath(app) : app
   const pair = await startPair({
-    dataService: ['start', 'data-service', '--app', folder],
-    gateway: ['start', 'gateway', '--app', folder],
+    launcher: launcherOf(folder),
     settings: async (dataDir) => {
       const env = {
         DATA_DIR: dataDir,

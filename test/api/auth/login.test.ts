@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { eachDatabase } from '../../harness/database.js'
-import type { ServiceProcess } from '../../stack/service-process.js'
+import type { Server } from '../../stack/server-log.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
 import { type AuthCaller, opened, rejected } from './auth-caller.js'
 import { DataServices } from './data-services.js'
@@ -18,7 +18,7 @@ eachDatabase((kind) => {
   describe(`Login on ${kind}`, () => {
     let services: DataServices
     let caller: AuthCaller
-    let service: ServiceProcess
+    let service: Server
     before(async () => {
       services = await DataServices.over(kind)
       ;({ caller, service } = await services.start())
@@ -119,7 +119,7 @@ eachDatabase((kind) => {
     })
 
     it('do not exist where SAMPLE_DATA never was on', async () => {
-      await using services = await DataServices.over(kind)
+      await using services = await DataServices.over(kind, 'none')
       const { caller } = await services.start({ SAMPLE_DATA: 'false' })
       expect((await rejected(caller.login(ada))).details.reason).to.equal('auth.invalid-credentials')
       const rows = await withTestDatabase(services.database.url, (database) =>

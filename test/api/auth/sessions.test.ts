@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { eachDatabase } from '../../harness/database.js'
-import type { ServiceProcess } from '../../stack/service-process.js'
+import type { Server } from '../../stack/server-log.js'
 import { type AuthCaller, opened, rejected } from './auth-caller.js'
 import { DataServices } from './data-services.js'
 
@@ -13,7 +13,7 @@ eachDatabase((kind) => {
     let services: DataServices
     let one: AuthCaller
     let other: AuthCaller
-    let service: ServiceProcess
+    let service: Server
     before(async () => {
       services = await DataServices.over(kind)
       ;({ caller: one, service } = await services.start())

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { eachDatabase } from '../../harness/database.js'
-import type { LogEntry } from '../../stack/service-process.js'
+import type { LogEntry } from '../../stack/server-log.js'
 import { type Stack, startStack } from '../../harness/stack.js'
 import { type Answer, call } from '../http-call.js'
 import { DataServices } from './data-services.js'

@@ -1,7 +1,10 @@
 import { type Ended, runAccountCommand, startAccountCommand } from '../../harness/account-command.js'
-import { GATEWAY, listening, type LogEntry, type ServiceProcess, startProcess } from '../../stack/service-process.js'
+import { startGatewayHere } from '../../stack/in-process.js'
+import type { LogEntry, Server } from '../../stack/server-log.js'
 import { ConnectionCuts } from '../../harness/connection-cuts.js'
+import { DocumentCheck } from '../../harness/document-check.js'
 import { eachDatabase, type DatabaseKind } from '../../harness/database.js'
+import { currentVariant, type Variants } from '../../harness/variant.js'
 import { DataServices } from '../auth/data-services.js'
 import { call, type Answer, type CallOptions } from '../http-call.js'
 
@@ -13,9 +16,10 @@ export interface SessionCookies {
 }
 
 interface Gateway {
-  readonly process: ServiceProcess
+  readonly server: Server
   readonly url: string
   readonly cuts: ConnectionCuts | undefined
+  readonly check: DocumentCheck | undefined
 }
 
 /** Two gateways, each before a data service of its own, over one database with the sample accounts and few rows. */
@@ -39,12 +43,19 @@ export class SessionStack {
     // One after the other: the first makes the key that both sign with.
     for (const _ of [1, 2]) {
       const address = await this.startDataService()
-      const cuts = ConnectionCuts.ofThisRun()
+      const variant = currentVariant()
+      const cuts = variant === 'cuts' ? new ConnectionCuts() : undefined
+      const check = variant === 'document' ? new DocumentCheck() : undefined
       const DATA_SERVICE_ADDRESS = (await cuts?.wayTo(address)) ?? address
-      const process = startProcess(GATEWAY, { ...this.#settings, GATEWAY_PORT: '0', DATA_SERVICE_ADDRESS })
-      const url = await listening(process, 'url')
+      const { server, address: url } = await startGatewayHere({
+        ...(variant === 'unary' ? { DATA_SERVICE_CALLS: 'unary' } : {}),
+        ...this.#settings,
+        GATEWAY_PORT: '0',
+        DATA_SERVICE_ADDRESS
+      })
       cuts?.serve(url)
-      this.#gateways.push({ process, url, cuts })
+      check?.serve(url)
+      this.#gateways.push({ server, url, cuts, check })
     }
   }
 
@@ -64,9 +75,10 @@ export class SessionStack {
   }
 
   async stop(): Promise<void> {
-    for (const { process, cuts } of this.#gateways.splice(0)) {
-      await process.stop()
+    for (const { server, cuts, check } of this.#gateways.splice(0)) {
+      await server.stop()
       await cuts?.end()
+      check?.end()
     }
     await this.#services?.[Symbol.asyncDispose]()
   }
@@ -121,7 +133,7 @@ export class SessionStack {
     const logs = [
       ...this.#logged,
       ...(this.#services?.logs() ?? []),
-      ...this.#gateways.flatMap((one) => one.process.logs())
+      ...this.#gateways.flatMap((one) => one.server.logs())
     ]
     return logs.map((entry) => JSON.stringify(entry)).join('\n')
   }
@@ -135,7 +147,12 @@ export function cookiesOf({ headers }: Answer): SessionCookies {
   return { ...(access === undefined ? {} : { access }), ...(refresh === undefined ? {} : { refresh }) }
 }
 
-export function describeSessions(title: string, settings: Settings, body: (stack: SessionStack) => void): void {
+export function describeSessions(
+  title: string,
+  settings: Settings,
+  body: (stack: SessionStack) => void,
+  variants?: Variants
+): void {
   eachDatabase((kind) => {
     describe(`${title} on ${kind}`, function () {
       this.timeout(60_000)
@@ -144,5 +161,5 @@ export function describeSessions(title: string, settings: Settings, body: (stack
       after(() => stack.stop())
       body(stack)
     })
-  })
+  }, variants)
 }

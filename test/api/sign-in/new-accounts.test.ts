@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { withTestDatabase } from '../../oracle/test-database.js'
-import type { LogEntry } from '../../stack/service-process.js'
+import type { LogEntry } from '../../stack/server-log.js'
 import { AuthCaller, opened } from '../auth/auth-caller.js'
 import { expectProblem } from '../expect-problem.js'
 import { type Answer, call, json } from '../http-call.js'

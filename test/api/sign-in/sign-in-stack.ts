@@ -1,5 +1,6 @@
 import { type DatabaseKind, eachDatabase } from '../../harness/database.js'
 import { startStack, type Stack } from '../../harness/stack.js'
+import type { Variants } from '../../harness/variant.js'
 import { type Ended, runAccountCommand } from '../../harness/account-command.js'
 import { freePort } from '../../runner/free-port.js'
 import { DataServices } from '../auth/data-services.js'
@@ -120,7 +121,12 @@ export function claimsOf(answer: Answer): Record<string, unknown> {
   return JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>
 }
 
-export function describeSignIn(title: string, options: SignInOptions, body: (stack: SignInStack) => void): void {
+export function describeSignIn(
+  title: string,
+  options: SignInOptions,
+  body: (stack: SignInStack) => void,
+  variants?: Variants
+): void {
   eachDatabase((kind) => {
     describe(`${title} on ${kind}`, function () {
       this.timeout(60_000)
@@ -129,5 +135,5 @@ export function describeSignIn(title: string, options: SignInOptions, body: (sta
       after(() => stack.stop())
       body(stack)
     })
-  })
+  }, variants)
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import { GATEWAY, listening, type LogEntry, startProcess } from '../../stack/service-process.js'
+import { GATEWAY, listening, startProcess } from '../../stack/service-process.js'
+import type { LogEntry } from '../../stack/server-log.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
 import { AuthCaller, opened, rejected } from '../auth/auth-caller.js'
 import { expectProblem } from '../expect-problem.js'

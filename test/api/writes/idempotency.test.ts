@@ -268,7 +268,7 @@ describeApi(
       expectReplay(await changesNothing(store, () => send(store, 'ada POST /orders', write)), first)
     })
   },
-  { env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) }
+  { also: ['unary', 'cuts'], env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) }
 )
 
 describeApi(
@@ -300,7 +300,7 @@ describeApi(
       expect((await send(store, `clerk DELETE /categories/${String(rowIn(made)['id'])}`)).status).to.equal(204)
     })
   },
-  { env: () => ({ IDEMPOTENCY_REQUIRED: 'true' }) }
+  { also: ['unary', 'cuts'], env: () => ({ IDEMPOTENCY_REQUIRED: 'true' }) }
 )
 
 const RETENTION_MS = 1500
@@ -332,5 +332,5 @@ describeApi(
       expect(await count(store, 'ur_idempotency_keys')).to.equal(1)
     })
   },
-  { env: () => ({ IDEMPOTENCY_RETENTION: `${RETENTION_MS}ms` }) }
+  { also: ['unary', 'cuts'], env: () => ({ IDEMPOTENCY_RETENTION: `${RETENTION_MS}ms` }) }
 )

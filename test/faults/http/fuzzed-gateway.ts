@@ -8,8 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { freshDatabase } from '../../harness/database.js'
 import { request } from '../../harness/http.js'
-import type { LogEntry } from '../../stack/service-process.js'
-import { type Stack, startStack } from '../../harness/stack.js'
+import type { LogEntry } from '../../stack/server-log.js'
+import { type Stack, startProcesses } from '../../harness/stack.js'
+import type { ServiceProcess } from '../../stack/service-process.js'
 import { descriptors, holdsNoMore, type Random } from '../fuzz.js'
 import { closeLocally, listenLocally } from '../../harness/local-server.js'
 
@@ -18,14 +19,14 @@ const TIMEOUT = 40_000
 
 /** The gateway as `npm start` sets it up, a simple renderer behind it, and a client that speaks raw TCP. */
 export class FuzzedGateway {
-  readonly #stack: Stack
+  readonly #stack: Stack<ServiceProcess>
   readonly #dispose: () => Promise<void>
   readonly port: number
   /** Targets that the renderer was asked for and that no client should have got through to it. */
   readonly smuggled: string[]
   #before = new Map<number, ReadonlyMap<string, number>>()
 
-  private constructor(stack: Stack, smuggled: string[], dispose: () => Promise<void>) {
+  private constructor(stack: Stack<ServiceProcess>, smuggled: string[], dispose: () => Promise<void>) {
     this.#stack = stack
     this.#dispose = dispose
     this.smuggled = smuggled
@@ -37,7 +38,7 @@ export class FuzzedGateway {
     const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
     const smuggled: string[] = []
     const renderer = await startRenderer(smuggled)
-    const stack = await startStack({
+    const stack = await startProcesses({
       database,
       env: {
         DATA_DIR: dataDir,

@@ -26,7 +26,7 @@ export class CrashingService {
 
   /** Takes over from whatever was started before. */
   async start(): Promise<void> {
-    const { databaseUrl, database, dataDir, stack } = this.#store
+    const { databaseUrl, database, dataDir, processes: stack } = this.#store
     await stack.dataService.kill()
     await this.stop()
     this.#process = startProcess(STORE, {

@@ -1,0 +1,264 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { keepDataPrivate } from '../shared/files.js'
+import { type Lifecycle, lifecycle, type Opened } from '../shared/lifecycle.js'
+import type { Logger } from '../shared/logger.js'
+import { openAdmin } from '../shared/observe/admin-server.js'
+import { openTracing, type Tracing } from '../shared/observe/tracing.js'
+import { orStartError } from '../shared/start-error.js'
+import { serverCredentials, TlsCertificates } from '../shared/tls.js'
+import { pooledBytes } from './entity/fields/row-version.js'
+import type { Application } from './application.js'
+import { openAuthentication } from './auth/authentication.js'
+import { permissionsIn, permissionsOf } from './auth/tokens/claims.js'
+import type { DataServiceConfig } from './config.js'
+import { asksForOwner } from './entity/validation/validate-access.js'
+import { checkCatalogue } from './entity/validation/validate.js'
+import { type OpenStores, openStores } from './open-stores.js'
+import { explaining } from './sql/connect.js'
+import { traceStatements } from './observe/call-scope.js'
+import { DataServiceMetrics, type DataServiceSources } from './observe/data-service-metrics.js'
+import { OutboxDispatcher } from './outbox/dispatcher.js'
+import { makeCatalogue } from './plan/model/catalogue.js'
+import { type Expiring, purgeExpired } from './purge-expired.js'
+import { exportSemaphore } from './rpc/export.js'
+import { gatewayPeers } from './rpc/transport/interceptors.js'
+import { describedPackage } from './rpc/typed-calls.js'
+import { buildDataService } from './rpc/service.js'
+import type { WriteDeps } from './rpc/write-steps.js'
+import type { TypedPackage } from './typed-services/typed-package.js'
+
+/** Milliseconds for running calls to finish when the service stops. */
+const DRAIN_TIMEOUT = 10_000
+
+/** What a data service is given beside its application and its settings. */
+export interface DataServiceDeps {
+  readonly log: Logger
+  /** Whether it waits for pending migrations and does not run them, because a person reads them first. Default: false. */
+  readonly awaitMigrations?: boolean
+  /** Whether another data service may serve the same gateways. They then learn of the end before it begins. Default: true. */
+  readonly hasReplicas?: boolean
+  /** Epoch milliseconds. Default: the clock of the machine. */
+  readonly now?: () => number
+  /** From 0 up to 1. Default: Math.random. */
+  readonly random?: () => number
+}
+
+/**
+ * The data service of an application. `address` is the `host:port` of gRPC. Throws a CatalogueError for mistakes in
+ * entities; `start` rejects with a StartError for what an operator can mend, and anything else is a defect.
+ */
+export function createDataService(
+  application: Application,
+  settings: DataServiceConfig,
+  deps: DataServiceDeps
+): Lifecycle {
+  const { entities, roles, operations, outbox: handlers = [] } = application
+  const hasSecondStore = application.secondStore !== undefined
+  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, operations, handlers })
+  return lifecycle((opened, stopping) => serve({ application, settings, deps, opened, stopping }))
+}
+
+interface Starting {
+  readonly application: Application
+  readonly settings: DataServiceConfig
+  readonly deps: DataServiceDeps
+  readonly opened: Opened
+  readonly stopping: AbortSignal
+}
+
+/** Opens all parts in order, and answers where the service listens. */
+async function serve(how: Starting): Promise<string> {
+  const { application, settings, deps, opened, stopping } = how
+  const { log, now = Date.now, random = Math.random } = deps
+  await keepDataPrivate(settings.dataDir, log)
+  warnOfSettings(application, settings, log)
+  const observed = await openObservation(how)
+  const credentials = await openCredentials(settings, { log, stopping })
+  const authentication = await orStartError(
+    openAuthentication(settings, {
+      permissionsOf: permissionsOf(application.roles),
+      sampleAccounts: application.sample,
+      log,
+      now,
+      stopping
+    }),
+    (why) =>
+      `the signing key cannot be read or made: ${why}. See DATA_DIR (${settings.dataDir}) and JWT_PRIVATE_KEY_FILE.`
+  )
+  const stores = await openStores(settings, application, {
+    log,
+    opened,
+    stopping,
+    random,
+    // No event is emitted before the service listens.
+    onEmitted: () => dispatcher.wake(),
+    awaitMigrations: deps.awaitMigrations ?? false
+  })
+  // This makes the accounts of a sample.
+  const authDeps = await explaining(settings.databases.primary, () => authentication.connect(stores.auth))
+  const { ownership, maxPageSize, maxExportRows, idempotency } = settings
+  const planning = { catalogue: makeCatalogue(stores.entities), ownership, maxPageSize, maxExportRows }
+  const writeDeps: WriteDeps = {
+    planning,
+    store: stores.write,
+    idempotency,
+    now,
+    randomBytes: pooledBytes(randomBytes),
+    newGuid: randomUUID
+  }
+  const exports = exportSemaphore()
+  const dispatcher = new OutboxDispatcher(application.outbox ?? [], {
+    store: stores.outbox,
+    writeDeps,
+    settings: settings.outbox,
+    log,
+    random
+  })
+  const { gatewaySecret: secret, gatewayName: name } = settings.grpc
+  const service = buildDataService({
+    readDeps: { planning, store: stores.read, exports },
+    writeDeps,
+    authDeps,
+    operations: application.operations,
+    typedServices: typedServicesOf(application, log),
+    interceptors: {
+      identify: authentication.identify,
+      isGateway: gatewayPeers({ secret, name }, { log, now }),
+      log,
+      newRequestId: randomUUID,
+      metrics: observed.metrics,
+      tracing: observed.tracing
+    },
+    reflection: settings.reflection,
+    credentials
+  })
+  const purging = expiringIn(stores, settings).map((one) => purgeExpired(one, { now, log, stopping }))
+  opened.add(purging, (rounds) => Promise.all(rounds))
+  const { hasReplicas = true } = deps
+  opened.add(service, () =>
+    Promise.all([service.drain({ timeout: DRAIN_TIMEOUT, hasReplicas }), dispatcher.stop(DRAIN_TIMEOUT)])
+  )
+  const port = await orStartError(
+    service.listen(settings.address),
+    (why) => `cannot listen on DATA_SERVICE_ADDRESS (${settings.address}): ${why}.`
+  )
+  observed.serving({ service, stores, exports })
+  followHealth(stores, service, log)
+  dispatcher.start()
+  const address = `${settings.address.slice(0, settings.address.lastIndexOf(':'))}:${port}`
+  log.info({ address }, 'listening')
+  return address
+}
+
+/** Lines of the log about settings that an operator may have forgotten. */
+function warnOfSettings(application: Application, settings: DataServiceConfig, log: Logger): void {
+  if (settings.sampleData) {
+    log.warn(
+      application.sample === undefined
+        ? 'SAMPLE_DATA is on, and the application has no sample'
+        : 'SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public'
+    )
+  }
+  const resources = application.entities.filter(asksForOwner).map(({ name }) => name)
+  if (settings.ownership.bypassRole === undefined && resources.length > 0) {
+    log.warn({ resources }, 'OWNER_BYPASS_ROLE is not set: requests for rows of owners are answered 500')
+  }
+  const { grpc } = settings
+  if (grpc.gatewaySecret === undefined && (grpc.tls?.clientAuth ?? 'none') === 'none') {
+    log.warn(
+      'neither GATEWAY_SECRET nor GRPC_TLS_CLIENT_AUTH is set: no caller is known as a gateway, and each log-in is ' +
+        'counted under the address of whoever opened the connection'
+    )
+  }
+}
+
+type Service = ReturnType<typeof buildDataService>
+
+interface ServingParts {
+  readonly service: Service
+  readonly stores: OpenStores
+  readonly exports: ReturnType<typeof exportSemaphore>
+}
+
+interface Observation {
+  readonly tracing: Tracing | undefined
+  readonly metrics: DataServiceMetrics | undefined
+  /** To be called when the service listens: health and metrics then show its parts. */
+  serving(parts: ServingParts): void
+}
+
+function sourcesOf({ service, stores, exports }: ServingParts): DataServiceSources {
+  return {
+    pools: stores.pools,
+    statements: () => stores.statementUse,
+    isDatabaseServing: () => stores.health.isServing,
+    streams: () => service.streams,
+    exports: () => exports.state
+  }
+}
+
+/** Traces, metrics and the admin port, which answers while everything else starts. */
+async function openObservation({ settings, deps: { log }, opened }: Starting): Promise<Observation> {
+  let parts: ServingParts | undefined
+  const metrics = settings.admin && new DataServiceMetrics(() => parts && sourcesOf(parts))
+  const isReady = (): boolean => parts?.service.isServing ?? false
+  opened.add(await openAdmin({ address: settings.admin, metrics, isReady, log }), (admin) => admin?.close())
+  const tracing = settings.traces && (await openTracing(settings.traces, { service: 'data-service', log }))
+  if (tracing !== undefined) {
+    traceStatements(tracing)
+    opened.add(tracing, () => {
+      traceStatements(undefined)
+      return tracing.close()
+    })
+  }
+  return { tracing, metrics, serving: (all) => void (parts = all) }
+}
+
+/** The server's side of TLS, or of a plain connection. */
+async function openCredentials(
+  { grpc: { tls } }: DataServiceConfig,
+  following: { readonly log: Logger; readonly stopping: AbortSignal }
+): Promise<ReturnType<typeof serverCredentials>> {
+  if (tls === undefined) return serverCredentials(undefined, 'none')
+  const certificates = await orStartError(
+    TlsCertificates.open(tls, { ...following, what: 'gRPC server' }),
+    (why) => `the certificates of gRPC cannot be used: ${why}. See the GRPC_TLS_ settings.`
+  )
+  return serverCredentials(certificates, tls.clientAuth)
+}
+
+/** gRPC health follows the primary database. */
+function followHealth({ health }: OpenStores, service: Service, log: Logger): void {
+  service.setServing(health.isServing)
+  health.onChange((isServing) => {
+    if (isServing) log.info('the primary database serves again')
+    else log.error('the primary database cannot serve: health is NOT_SERVING until it does')
+    service.setServing(isServing)
+  })
+}
+
+function typedServicesOf(application: Application, log: Logger): TypedPackage | undefined {
+  const { typedServices } = application
+  if (typedServices === undefined) return undefined
+  const typed = describedPackage(application, typedServices)
+  if (!typed.isLocked) {
+    log.warn(
+      { package: typedServices.package },
+      'proto.lock.json is not that of the entities: run `uniform-rest proto`, or new fields may get other numbers later'
+    )
+  }
+  return typed
+}
+
+function expiringIn({ write, auth, outbox }: OpenStores, config: DataServiceConfig): Expiring[] {
+  return [
+    { what: 'idempotency keys', purge: (now, limit) => write.purgeKeys(now, limit) },
+    { what: 'log-in attempts', purge: (now, limit) => auth.purgeAttempts(now, limit) },
+    { what: 'sessions', purge: (now, limit) => auth.purgeSessions(now, limit) },
+    { what: 'used refresh tokens', purge: (now, limit) => auth.purgeUsedTokens(now, limit) },
+    {
+      what: 'delivered entries of the outbox',
+      purge: (now, limit) => outbox.purge(now - config.outbox.retention, limit)
+    }
+  ]
+}

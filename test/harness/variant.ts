@@ -1,0 +1,47 @@
+/**
+ * How the stacks of a suite differ from ordinary ones, whose parts speak in frames: `unary`, calls by their unary gRPC
+ * methods; `cuts`, the connection between the parts is cut at random moments (connection-cuts.ts); `document`, each
+ * exchange is held against the OpenAPI document of its caller (document-check.ts).
+ */
+export const VARIANTS = ['unary', 'cuts', 'document'] as const
+export type Variant = (typeof VARIANTS)[number]
+
+/** The variants in which a suite runs beside its ordinary run. */
+export interface Variants {
+  /** In `npm test`, on SQLite. */
+  readonly also?: readonly Variant[]
+  /** In no run: what the suite counts or reads, a variant changes. `npm run soak` takes all others. */
+  readonly never?: readonly Variant[]
+}
+
+let current: Variant | undefined
+
+/** That of the suite that runs; undefined for an ordinary one. */
+export function currentVariant(): Variant | undefined {
+  return current
+}
+
+/** With cuts a test waits for as many reconnections as it has requests, in the worst case. */
+const TIMES_WITH_CUTS = 5
+
+/** Declares the suites that `define` declares, in a variant. */
+export function inVariant(variant: Variant, define: () => void): void {
+  describe(TITLES[variant], () => {
+    before(() => {
+      current = variant
+    })
+    beforeEach(function () {
+      if (variant === 'cuts') this.currentTest?.timeout(this.currentTest.timeout() * TIMES_WITH_CUTS)
+    })
+    after(() => {
+      current = undefined
+    })
+    define()
+  })
+}
+
+const TITLES = {
+  unary: 'over unary calls,',
+  cuts: 'with cuts of the connection between the processes,',
+  document: 'held against the OpenAPI document,'
+} as const

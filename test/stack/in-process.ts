@@ -1,0 +1,49 @@
+import { loadApplication, withSettingsOf } from '../../cli/application/application.js'
+import { readConfig } from '../../data-service/config.js'
+import { createDataService } from '../../data-service/data-service.js'
+import { readGatewayConfig } from '../../gateway/config.js'
+import { createGateway } from '../../gateway/gateway.js'
+import type { Lifecycle } from '../../shared/lifecycle.js'
+import { createLogger, type Logger } from '../../shared/logger.js'
+import { type Server, ServerLog } from './server-log.js'
+import { GATEWAY_SECRET } from './service-process.js'
+
+type Settings = Readonly<Record<string, string>>
+
+/** A server, and where it listens: `host:port` of a data service, the URL of a gateway without a slash at its end. */
+export interface Listening<S extends Server = Server> {
+  readonly server: S
+  readonly address: string
+}
+
+/**
+ * Starts the data service of the application in a folder in this process, as `uniform-rest start data-service` starts it in
+ * one of its own: with these settings above those of the application, and nothing of this process's environment.
+ */
+export async function startDataServiceHere(app: string, env: Settings): Promise<Listening> {
+  const { application } = await loadApplication({ folder: app, environment: {}, args: [] })
+  const { config } = readConfig(withSettingsOf(application, { GATEWAY_SECRET, ...env }), application)
+  return startHere('data-service', config.logLevel, (log) => createDataService(application, config, { log }))
+}
+
+/** The same for the gateway, which needs no application. */
+export async function startGatewayHere(env: Settings, app?: string): Promise<Listening> {
+  const found = app === undefined ? undefined : await loadApplication({ folder: app, environment: {}, args: [] })
+  const { config } = readGatewayConfig(withSettingsOf(found?.application, { GATEWAY_SECRET, ...env }))
+  return startHere('gateway', config.logLevel, (log) => createGateway(config, { log }))
+}
+
+async function startHere(name: string, level: string, create: (log: Logger) => Lifecycle): Promise<Listening> {
+  const lines = new ServerLog(name)
+  const running = create(createLogger({ name, level, destination: { write: (line) => lines.add(line) } }))
+  await running.start()
+  let ended: () => void = () => undefined
+  const end = new Promise<void>((resolve) => (ended = resolve))
+  const server: Server = {
+    logs: () => lines.entries(),
+    forget: () => lines.forget(),
+    logged: (condition) => lines.logged(condition, end),
+    stop: () => running.stop().finally(ended)
+  }
+  return { server, address: running.address.replace(/\/$/, '') }
+}
