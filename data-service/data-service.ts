@@ -132,8 +132,8 @@ async function serve(how: Starting): Promise<string> {
     reflection: settings.reflection,
     credentials
   })
-  const purging = expiringIn(stores, settings).map((one) => purgeExpired(one, { now, log, stopping }))
-  opened.add(purging, (rounds) => Promise.all(rounds))
+  const purging = Promise.all(expiringIn(stores, settings).map((one) => purgeExpired(one, { now, log, stopping })))
+  opened.add('purging', () => purging)
   const { hasReplicas = true } = deps
   opened.add(service, () =>
     Promise.all([service.drain({ timeout: DRAIN_TIMEOUT, hasReplicas }), dispatcher.stop(DRAIN_TIMEOUT)])

@@ -2,7 +2,7 @@
 export interface Lifecycle {
   /**
    * Opens everything and resolves when it serves, or when `stop` ended the start early. When a step fails, it closes
-   * what was opened before and rejects with that failure. Call it once.
+   * what was opened before and rejects with that failure. Later calls wait for the first one.
    */
   start(): Promise<void>
   /** Where it listens, with the port that was taken. Throws before it listens. */
@@ -52,7 +52,8 @@ export function lifecycle(open: (opened: Opened, stopping: AbortSignal) => Promi
     } catch (error) {
       const wasStopped = stopping.signal.aborted
       stopping.abort()
-      await opened.close()
+      // What cannot be closed after this is a consequence, and would hide the reason.
+      await opened.close().catch(() => undefined)
       if (!wasStopped) throw error
     }
   }

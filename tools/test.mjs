@@ -1,12 +1,16 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { runChecks } from './check/run-checks.mjs'
-import { describe, runCommand } from './failure.mjs'
+import { describe, Failure, runCommand } from './failure.mjs'
 import { interruption } from './interruption.mjs'
 import { prepare } from './prepare.mjs'
 import { projectRoot } from './project-root.mjs'
 
-// `npm test` runs the checks and all test files; `npm test -- <part of a path>…` only the test files whose path holds it.
+const TIERS = /** @type {const} */ (['quick', 'full', 'soak', 'compose'])
+const NONE = { passed: 0, failed: 0 }
+
+// `npm test` runs the checks and the test files of the tiers quick and full (test/tiers.ts); `--tier <name>` those of one
+// tier; `npm test -- <part of a path>…` only the test files of any tier whose path holds a part.
 await runCommand(async () => {
   const started = performance.now()
   const { passed, failed, interrupted } = await runEverything().catch(notRun)
@@ -16,26 +20,48 @@ await runCommand(async () => {
 })
 
 async function runEverything() {
+  const { tier, filters } = argumentsOf(process.argv.slice(2))
   await prepare()
-  const filters = process.argv.slice(2)
-  const compiled = (/** @type {string} */ file) => pathToFileURL(join(projectRoot, 'dist/test/runner', file)).href
-  const { runTests } = /** @type {typeof import('../test/runner/run-tests.js')} */ (
-    await import(compiled('run-tests.js'))
-  )
-  const { installPrograms } = /** @type {typeof import('../test/runner/programs.js')} */ (
-    await import(compiled('programs.js'))
-  )
+  const { testFiles } = /** @type {typeof import('../test/tiers.js')} */ (await import(compiled('tiers.js')))
+  const files = testFiles(tier === undefined ? ['quick', 'full'] : [tier], filters)
   // The checks use the processors while packages are fetched and unpacked.
-  const [checks] =
-    filters.length === 0 ? await Promise.all([runChecks(), installPrograms()]) : [{ passed: 0, failed: 0 }]
+  const checks = filters.length > 0 || tier === 'soak' || tier === 'compose' ? NONE : runChecks()
+  if (filters.length === 0 && tier === undefined) await installPrograms()
+  const { passed, failed } = await checks
+  const { runTests } = /** @type {typeof import('../test/runner/run-tests.js')} */ (
+    await import(compiled('runner/run-tests.js'))
+  )
   const interrupting = new AbortController()
   void interruption().then(() => interrupting.abort())
-  const tests = await runTests(filters, interrupting.signal)
+  const tests = await runTests(files, interrupting.signal)
   return {
-    passed: checks.passed + tests.passed,
-    failed: checks.failed + tests.failed,
+    passed: passed + tests.passed,
+    failed: failed + tests.failed,
     interrupted: interrupting.signal.aborted
   }
+}
+
+async function installPrograms() {
+  const programs = /** @type {typeof import('../test/runner/programs.js')} */ (
+    await import(compiled('runner/programs.js'))
+  )
+  await programs.installPrograms()
+}
+
+/** @param {string} file in test/ */
+function compiled(file) {
+  return pathToFileURL(join(projectRoot, 'dist/test', file)).href
+}
+
+/**
+ * @param {readonly string[]} args
+ * @returns {{ tier: import('../test/tiers.js').Tier | undefined, filters: readonly string[] }}
+ */
+function argumentsOf([first, name, ...rest]) {
+  if (first !== '--tier') return { tier: undefined, filters: [first, name, ...rest].filter((one) => one !== undefined) }
+  const tier = TIERS.find((one) => one === name)
+  if (tier === undefined) throw new Failure(`--tier must be followed by ${TIERS.join(', ')}, not ${name}.`)
+  return { tier, filters: rest }
 }
 
 /** @param {unknown} error */

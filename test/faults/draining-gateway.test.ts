@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startStack } from '../harness/stack.js'
+import { startProcesses } from '../harness/stack.js'
 import { call } from '../stack/http-call.js'
 import { request } from '../harness/http.js'
 import { freshDatabase } from '../harness/database.js'
@@ -11,7 +11,7 @@ describe('a gateway that is told to end', function () {
 
   it('goes on to accept and serve requests for DRAIN_TIME, while it says that it is not ready', async () => {
     const database = await freshDatabase('sqlite')
-    const stack = await startStack({ database, env: { DRAIN_TIME: `${DRAIN_TIME_MS}ms`, SAMPLE_DATA: 'false' } })
+    const stack = await startProcesses({ database, env: { DRAIN_TIME: `${DRAIN_TIME_MS}ms`, SAMPLE_DATA: 'false' } })
     try {
       // Each of these opens a connection of its own.
       const statuses = async (): Promise<readonly number[]> => {

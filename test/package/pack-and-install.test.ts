@@ -137,7 +137,7 @@ describe('the package, packed and installed in an empty folder', function () {
     for (const name of ENTRY_POINTS) expect(await said(name), name).to.equal('opens')
     for (const path of [
       'dist/cli/main.js',
-      'dist/data-service/start.js',
+      'dist/data-service/data-service.js',
       'package.json',
       'proto/entity/v1/entity_service.proto'
     ]) {
@@ -320,7 +320,7 @@ describe('the package, packed and installed in an empty folder', function () {
       // npm ends by the signal itself, after what it has started.
       expect(running.exitCode === 0 || running.signalCode === 'SIGINT', log).to.equal(true)
       expect(log).to.not.match(/npm err/i)
-      expect(log).to.match(/gateway +info +closed[\s\S]*data-service +info +stopped/)
+      expect(log).to.match(/gateway +info +stopped[\s\S]*data-service +info +stopped/)
     })
   })
 })

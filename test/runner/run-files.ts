@@ -1,131 +1,103 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Report } from './report.js'
-import type { FileToRun, TestMessage } from './test-process.js'
+import type { FileResult, Report } from './report.js'
+import type { FileToRun, WorkerMessage } from './worker.js'
 
-/** Files at a time that use the processors, one more than there are: each waits for a part of its time. Beside them runs one that waits. */
-const BUSY_FILES = 3
-/** For what a test file started, and left, to stop by itself: a private MariaDB writes its pages first. */
-const STOP_MS = 15_000
+const root = fileURLToPath(new URL('../../', import.meta.url))
+/** For a worker to end when it is asked to, and for the kernel to end what its tests left. */
+const STOP_MS = 5_000
 const SHOWN_LINES = 40
 
-/** A compiled test file. */
-export interface TestFile {
-  readonly path: string
-  /** The path of its source, from the project's root, and what is special about the run of it. */
-  readonly name: string
-  /** Whether its tests wait most of the time, for intervals and restarts, and leave the processors to others. */
-  readonly waits: boolean
-  /** Variables of its process beside those of this one. Files that share them are the same object. */
-  readonly env: Readonly<Record<string, string>>
-}
-
 /**
- * Runs test files, three at a time and beside them one that waits, each in a process that no other file shares at the same
- * time. They begin in the order of `files`. A skipped test is a failed one. Resolves when all have ended, or, after the
- * signal has aborted, when no process is left.
+ * Runs test files (`test/api/paged.test.ts`), as many at a time as there are `jobs`. Each job has a process, which runs one
+ * file after the other and is replaced after a failure. Resolves when all files have ended, or, after the signal has
+ * aborted, when no process is left.
+ *
+ * Mocha's own parallel mode does not do it: each worker that dies takes one of its jobs with it, and when the last one is
+ * gone mocha exits with 0 and has not run the files that waited.
  */
-export async function runFiles(files: readonly TestFile[], report: Report, signal: AbortSignal): Promise<void> {
-  const busy = files.filter(({ waits }) => !waits)
-  const waiting = files.filter(({ waits }) => waits)
-  const lanes = [
-    ...Array.from({ length: BUSY_FILES }, () => () => busy.shift() ?? waiting.shift()),
-    () => waiting.shift()
-  ]
-  await Promise.all(lanes.map((next) => runInTurn(next, report, signal)))
-}
-
-/** Runs one file after the other until `next` has none. */
-async function runInTurn(next: () => TestFile | undefined, report: Report, signal: AbortSignal): Promise<void> {
-  let tests: TestProcess | undefined
-  try {
-    for (let file = next(); file !== undefined && !signal.aborted; file = next()) {
-      if (tests?.env !== file.env) {
-        await tests?.stop()
-        tests = new TestProcess(file.env)
-      }
-      await tests.run(file, report, signal)
+export async function runFiles(
+  files: readonly string[],
+  jobs: number,
+  report: Report,
+  signal: AbortSignal
+): Promise<void> {
+  const queue = [...files]
+  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  const job = async (): Promise<void> => {
+    let worker: Worker | undefined
+    for (let file = queue.shift(); file !== undefined && !signal.aborted; file = queue.shift()) {
+      worker ??= new Worker()
+      const result = report.begin(file)
+      await Promise.race([worker.run(result, report, signal), aborted])
       // What a failed test left open must not make the tests of other files fail.
-      if (report.hasFailed(file.name)) {
-        await tests.stop()
-        tests = undefined
-      }
+      if (result.failures.length > 0) worker = await worker.stop()
     }
-  } finally {
-    await tests?.stop()
+    await worker?.stop()
   }
+  await Promise.all(Array.from({ length: jobs }, job))
 }
 
-/** The parent's side of test-process.ts. */
-class TestProcess {
-  readonly env: TestFile['env']
-  readonly #child: ChildProcess
-  readonly #exited: Promise<unknown>
+/** A process that runs worker.ts. */
+class Worker {
+  // In a process group of its own: Ctrl-C in the terminal must reach the tests and what they start through us alone, or
+  // else they fail because of it. And what they leave is ended with the group.
+  readonly #child: ChildProcess = fork(fileURLToPath(new URL('worker.js', import.meta.url)), {
+    detached: true,
+    execArgv: ['--enable-source-maps'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc']
+  })
+  readonly #exited = once(this.#child, 'exit')
   #output = ''
 
-  constructor(env: TestFile['env']) {
-    this.env = env
-    // In a process group of its own: Ctrl-C in the terminal must reach the tests and what they start through us alone,
-    // or else they fail because of it. And the group tells whether anything that they started is left.
-    this.#child = fork(fileURLToPath(new URL('test-process.js', import.meta.url)), {
-      detached: true,
-      env: { ...process.env, ...env },
-      execArgv: ['--enable-source-maps'],
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc']
-    })
-    this.#exited = once(this.#child, 'exit')
+  constructor() {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.#output += text))
     }
   }
 
-  /** Resolves when the file has ended, the process has, or the signal has aborted. */
-  async run({ path, name }: TestFile, report: Report, signal: AbortSignal): Promise<void> {
-    report.started(name)
-    const listening = new AbortController()
-    const ended = new Promise<'file' | 'process' | 'run'>((resolve) => {
+  /** Resolves when the file has ended, or the process while it ran. Reports nothing of it after the signal has aborted. */
+  async run(result: FileResult, report: Report, signal: AbortSignal): Promise<void> {
+    const ended = new Promise<void>((resolve) => {
       this.#child.on('message', (received) => {
-        if (listening.signal.aborted) return
-        const message = received as TestMessage // of test-process.ts, which alone has the channel
-        if (message.event === 'passed') report.passed(name)
-        else if (message.event === 'failed') report.failed(name, message.titles, message.report)
-        else resolve('file')
+        const message = received as WorkerMessage // worker.ts alone has the channel
+        if (message === 'ended') resolve()
+        else if (message === 'passed') result.passed++
+        else report.failed(result, message)
       })
-      this.#exited.then(
-        () => resolve('process'),
-        () => resolve('process')
-      )
-      signal.addEventListener('abort', () => resolve('run'), { once: true, signal: listening.signal })
-      if (signal.aborted) resolve('run')
     })
+    const path = `${root}${result.file.replace(/\.ts$/, '.js')}`
     // Where the process has ended already, `#exited` tells it.
-    this.#child.send({ file: path, colors: report.colors } satisfies FileToRun, () => undefined)
-    const what = await ended
-    listening.abort()
+    this.#child.send({ path, colors: report.colors } satisfies FileToRun, () => undefined)
+    await Promise.race([ended, this.#exited])
     this.#child.removeAllListeners('message')
-    if (what === 'run') return
+    // The process has been stopped: the report says that the file is unfinished.
+    if (signal.aborted) return
     // What was printed before the message has been written before it, and is read in the same turn at the latest.
     await new Promise(setImmediate)
-    const output = this.#output
+    result.output = this.#output
     this.#output = ''
-    if (what === 'process') {
-      const { exitCode, signalCode } = this.#child
-      const last = output.split('\n').slice(-SHOWN_LINES).join('\n')
-      report.failed(name, [`the process ended with ${signalCode ?? `code ${exitCode}`} while the file ran`], last)
+    const { exitCode, signalCode } = this.#child
+    if (exitCode !== null || signalCode !== null) {
+      const last = result.output.split('\n').slice(-SHOWN_LINES).join('\n')
+      result.output = ''
+      const title = `the process ended with ${signalCode ?? `code ${exitCode}`} while the file ran`
+      report.failed(result, { titles: [title], report: last })
     }
-    report.ended(name, what === 'process' ? '' : output)
+    report.ended(result)
   }
 
-  /** Ends the process and waits until all that its tests started has ended too. */
-  async stop(): Promise<void> {
+  /** Ends the process and all that its tests have left. */
+  async stop(): Promise<undefined> {
     if (this.#child.connected) this.#child.disconnect()
+    await Promise.race([this.#exited, pause(STOP_MS, undefined, { ref: false })])
     const group = -(this.#child.pid ?? 0)
-    const end = performance.now() + STOP_MS
-    while (exists(group) && performance.now() < end) await pause(20)
-    if (exists(group)) process.kill(group, 'SIGKILL')
-    await this.#exited
+    for (let waited = 0; exists(group) && waited < STOP_MS; waited += 10) {
+      process.kill(group, 'SIGKILL')
+      await pause(10)
+    }
   }
 }
 

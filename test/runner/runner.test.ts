@@ -7,6 +7,7 @@ import { expect } from 'chai'
 import { packageRoot } from '../harness/package-root.js'
 import { startProcess } from '../stack/service-process.js'
 import { withTestDatabase } from '../oracle/test-database.js'
+import { testFiles, tierOf } from '../tiers.js'
 import { startPrivateServer } from './database-server.js'
 
 /** Runs `npm test` for sample test files, with temporary files in a folder of its own. */
@@ -137,6 +138,48 @@ describe('npm test', function () {
       expect(second).to.contain('Counterexample: ["a"]')
       expect(second).to.contain("the replaced text: expected 'b' to equal 'a'")
       expect(second).to.match(/at <anonymous> \(test\/runner\/samples\/failing-properties\.ts:21:\d+\)/)
+    })
+  })
+
+  describe('of files that fail among others and pass alone', () => {
+    it('A flaky file leaves the run green where it may be flaky, and is reported with both outputs and the seed.', async () => {
+      const { code, text } = await (await Run.start('may-be-flaky')).end()
+      expect(code, text).to.equal(0)
+      expect(text).to.contain(
+        'flaky: test/runner/samples/may-be-flaky.ts failed among others and passed alone: the run stays green'
+      )
+      expect(text).to.match(/docs\/testing\.md#flaky-tests, TEST_SEED=\d+/)
+      expect(text).to.contain('it is alone')
+      expect(text).to.contain('What its tests printed among others:\nprinted among others\n')
+      expect(text).to.contain('What its tests printed alone:\nprinted alone\n')
+      expect(text.trimEnd().split('\n').at(-1)).to.equal('1 passed, 0 failed')
+    })
+
+    it('A flaky file anywhere else makes the run red.', async () => {
+      const { code, text } = await (await Run.start('flaky.ts')).end()
+      expect(code, text).to.equal(1)
+      expect(text).to.contain(
+        'flaky: test/runner/samples/flaky.ts failed among others and passed alone: the run is red'
+      )
+      expect(text.trimEnd().split('\n').at(-1)).to.equal('0 passed, 1 failed')
+    })
+  })
+
+  describe('of tiers', () => {
+    it('Each test file has one tier, and the tiers quick and full hold all files but those of soak and compose.', () => {
+      const all = testFiles(['quick', 'full', 'soak', 'compose'])
+      expect(new Set(all).size).to.equal(all.length)
+      for (const file of testFiles(['quick'])) expect(tierOf(file), file).to.equal('quick')
+      expect(testFiles(['quick', 'full']).length + testFiles(['soak', 'compose']).length).to.equal(all.length)
+      expect(tierOf('test/fitness/links.test.ts')).to.equal('quick')
+      expect(tierOf('test/fitness/explained-reads.test.ts'), 'the longest entry decides').to.equal('full')
+      expect(tierOf('test/of/no/entry.test.ts')).to.equal('full')
+    })
+
+    it('A part of a path finds files of any tier, and a part of no path is a failure.', () => {
+      expect(testFiles(['full'], ['test/compose/'])).to.deep.equal(['test/compose/containers.test.ts'])
+      expect(testFiles(['full'], ['./test/api/paged.test.js'])).to.deep.equal(['test/api/paged.test.ts'])
+      expect(() => testFiles(['full'], ['no/such/file'])).to.throw("No test file's path holds no/such/file.")
     })
   })
 

@@ -39,7 +39,10 @@ describe('the life of a server', () => {
     const notes: string[] = []
     const server = lifecycle((opened) => {
       opened.add('first', (part) => notes.push(part))
-      opened.add('second', (part) => notes.push(part))
+      opened.add('second', (part) => {
+        notes.push(part)
+        throw new Error('the second does not close')
+      })
       return Promise.reject(new Error('the third step fails'))
     })
     const failed = await server.start().catch((error: unknown) => error)

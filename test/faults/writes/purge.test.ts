@@ -34,7 +34,7 @@ describeApi(
       expect(rowIn(again)).to.deep.equal(rowIn(first))
     })
   },
-  { env: () => ({ NODE_OPTIONS: `--import=${new URL('impatient-purge.js', import.meta.url).href}` }) }
+  { processes: true, env: () => ({ NODE_OPTIONS: `--import=${new URL('impatient-purge.js', import.meta.url).href}` }) }
 )
 
 function hash(n: number): Buffer {

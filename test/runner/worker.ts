@@ -2,31 +2,28 @@ import { format } from 'node:util'
 import fc from 'fast-check'
 import Mocha from 'mocha'
 
-// The process that runs test files, one after the other, as its parent (run-files.ts) names them. It sends the end of
-// each test at once, so that an interrupted run loses nothing.
+// The process that runs test files, one after the other, as run-files.ts names them. It sends the end of each test at
+// once, so that an interrupted run loses nothing.
 
-/** What the parent sends: the path of the next compiled test file. */
+export interface TestFailure {
+  /** Of the suites from the outside in, and of the test. */
+  readonly titles: readonly string[]
+  /** The error with its difference, its causes and its stack, as mocha shows them. */
+  readonly report: string
+}
+
+/** What the parent receives. */
+export type WorkerMessage = 'passed' | TestFailure | 'ended'
+
+/** What the parent sends. */
 export interface FileToRun {
-  readonly file: string
+  /** The path of the compiled test file. */
+  readonly path: string
   /** Whether reports of failures have the colours of a terminal. */
   readonly colors: boolean
 }
 
-/** What the parent receives. */
-export type TestMessage =
-  | { readonly event: 'passed' }
-  | {
-      readonly event: 'failed'
-      /** Of the suites from the outside in, and of the test. */
-      readonly titles: readonly string[]
-      /** The error with its difference, its causes and its stack, as mocha shows them. */
-      readonly report: string
-    }
-  | { readonly event: 'ended' }
-
 const TIMEOUT_MS = 30_000
-/** In a run with cuts a test waits for as many reconnections as it has requests, in the worst case. */
-const TIMES_WITH_CUTS = 5
 const MAX_DIFF_CHARACTERS = 65_536
 
 // The parent has ended, or wants this process to end. What a test file has open must not keep it alive.
@@ -49,35 +46,25 @@ fc.configureGlobal({
   }
 })
 
-/** Sends what mocha's own reporters print. */
 class SendingReporter extends Mocha.reporters.Base {
   constructor(runner: Mocha.Runner, options?: Mocha.MochaOptions) {
     super(runner, options)
-    runner.on('pass', () => send({ event: 'passed' }))
-    if (process.env['TEST_CUTS'] !== undefined) {
-      const prolonged = new Set<Mocha.Runnable>()
-      const prolong = (one: Mocha.Runnable): void => {
-        if (!prolonged.has(one)) one.timeout(one.timeout() * TIMES_WITH_CUTS)
-        prolonged.add(one)
-      }
-      runner.on('test', prolong)
-      runner.on('hook', prolong)
-    }
+    runner.on('pass', () => send('passed'))
     const failed = new Set<Mocha.Test>()
     runner.on('fail', (test, error: unknown) => {
       // After an error from outside its function a test fails a second time when the function ends.
-      if (failed.has(test) && isMultipleDone(error)) return
+      if (failed.has(test) && error instanceof Error && 'code' in error && error.code === 'ERR_MOCHA_MULTIPLE_DONE')
+        return
       failed.add(test)
-      send({ event: 'failed', titles: test.titlePath(), report: reportOf(error) })
+      send({ titles: test.titlePath(), report: reportOf(error) })
     })
   }
 }
 
-async function runFile({ file, colors }: FileToRun): Promise<void> {
-  Mocha.reporters.Base.useColors = colors
-  Object.assign(Mocha.reporters.Base, { maxDiffSize: MAX_DIFF_CHARACTERS })
+async function runFile({ path, colors }: FileToRun): Promise<void> {
+  Object.assign(Mocha.reporters.Base, { useColors: colors, maxDiffSize: MAX_DIFF_CHARACTERS })
   const mocha = new Mocha({ reporter: SendingReporter, timeout: TIMEOUT_MS, forbidOnly: true, forbidPending: true })
-  mocha.addFile(file)
+  mocha.addFile(path)
   try {
     await mocha.loadFilesAsync()
     if (mocha.suite.total() === 0) throw new Error('The file holds no test.')
@@ -87,17 +74,13 @@ async function runFile({ file, colors }: FileToRun): Promise<void> {
     })
     await new Promise((resolve) => mocha.run(resolve))
   } catch (error) {
-    send({ event: 'failed', titles: ['loading the file'], report: reportOf(error) })
+    send({ titles: ['loading the file'], report: reportOf(error) })
   }
   // Each run of mocha adds listeners and leaves them.
   process.removeAllListeners('uncaughtException')
   process.removeAllListeners('unhandledRejection')
   // An error that comes after the last test ends the process now, while the parent knows which file it comes from.
-  setImmediate(() => send({ event: 'ended' }))
-}
-
-function isMultipleDone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_MOCHA_MULTIPLE_DONE'
+  setImmediate(() => send('ended'))
 }
 
 /** What mocha prints of an error. */
@@ -116,6 +99,6 @@ function reportOf(error: unknown): string {
   return text.slice(text.indexOf(':\n') + 2).replace(/^\n+|\s+$/g, '')
 }
 
-function send(message: TestMessage): void {
+function send(message: WorkerMessage): void {
   if (process.connected) process.send?.(message)
 }

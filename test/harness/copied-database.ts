@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { openTestDatabase } from '../oracle/test-database.js'
-import { type DatabaseKind, type FreshDatabase, freshDatabase } from './databases.js'
+import { type DatabaseKind, type FreshDatabase, freshDatabase } from '../stack/databases.js'
 
 /** Milliseconds between two looks whether another process has filled a template. */
 const LOOK_AGAIN = 50
@@ -64,8 +65,8 @@ async function once(folder: string, work: () => Promise<string>): Promise<string
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     for (;;) {
-      const found = await readFile(answer, 'utf8').catch(() => undefined)
-      if (found?.startsWith('error ') === true) throw new Error(`Another process failed: ${found}`)
+      const found = existsSync(answer) ? await readFile(answer, 'utf8') : undefined
+      if (found?.startsWith('error ') === true) throw new Error(`Another process failed: ${found}`, { cause: error })
       if (found !== undefined) return found
       await pause(LOOK_AGAIN)
     }

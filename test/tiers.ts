@@ -1,0 +1,135 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Failure } from './runner/programs.js'
+
+/**
+ * When a test file runs. `quick`: before each commit, without a database server, a browser, or anything to install. `full`:
+ * everything that the contract promises, on both databases. `soak`: for hours, and with what is large to install.
+ * `compose`: with containers. `npm test` runs quick and full.
+ */
+export type Tier = 'quick' | 'full' | 'soak' | 'compose'
+
+/** The tier of each test file: that of the longest entry that its path begins with. A file without an entry is in `full`. */
+const TIERS: Readonly<Record<Tier, readonly string[]>> = {
+  quick: [
+    'test/bench/',
+    'test/campaign/checkers/',
+    'test/campaign/watch.test.ts',
+    'test/cli/dot-env.test.ts',
+    'test/cli/init.test.ts',
+    'test/cli/sample.test.ts',
+    'test/data-service/auth/key-set.test.ts',
+    'test/data-service/auth/passwords.test.ts',
+    'test/data-service/auth/tokens.test.ts',
+    'test/data-service/config.test.ts',
+    'test/data-service/entity/',
+    'test/data-service/plan/',
+    'test/data-service/purge-expired.test.ts',
+    'test/data-service/sql/database-url.test.ts',
+    'test/data-service/sql/passing-errors.test.ts',
+    'test/data-service/sql/schema/needed-rights.test.ts',
+    'test/data-service/sql/schema/released-statements.test.ts',
+    'test/data-service/typed-services/translation.test.ts',
+    'test/examples/storefront/',
+    'test/fitness/',
+    'test/gateway/config.test.ts',
+    'test/gateway/http/',
+    'test/gateway/key-ring/',
+    'test/gateway/openapi/judged-document.test.ts',
+    'test/gateway/session/antiforgery-check.test.ts',
+    'test/gateway/session/antiforgery-tokens.test.ts',
+    'test/gateway/session/private-cookies.test.ts',
+    'test/readme/log-line.test.ts',
+    'test/shared/'
+  ],
+  full: [
+    'test/bench/smoke.test.ts',
+    'test/campaign/checkers/json.test.ts',
+    'test/fitness/explained-reads.test.ts',
+    'test/fitness/linear-readers.test.ts',
+    'test/fitness/settings-docs.test.ts',
+    'test/gateway/http/client-address.test.ts',
+    'test/gateway/http/header-bytes.test.ts',
+    'test/gateway/key-ring/blob-store.test.ts',
+    'test/gateway/key-ring/vault-encryption.test.ts',
+    'test/shared/call-stream.test.ts',
+    'test/shared/lifecycle.test.ts',
+    'test/shared/read-arguments.test.ts'
+  ],
+  soak: [
+    // All planted faults; test/campaign/commands.test.ts plants one.
+    'test/campaign/plants.test.ts',
+    // It repeats on SQLite what mariadb.test.ts does.
+    'test/examples/every-entity/sqlite.test.ts',
+    // Linters and generators of hundreds of megabytes; test/gateway/openapi/ holds the document to the OpenAPI schema.
+    'test/openapi/linters-and-clients.test.ts'
+  ],
+  compose: ['test/compose/']
+}
+
+/** Folders whose files meet the speed of the machine by their nature. A file that passes alone leaves the run green there. */
+const MAY_BE_FLAKY = ['test/browser/', 'test/campaign/', 'test/faults/', 'test/rolling/']
+
+/** Files that take longest. They begin first, because one that began last would end alone. */
+export const LONGEST: ReadonlySet<string> = new Set([
+  'test/campaign/campaign.test.ts',
+  'test/campaign/commands.test.ts',
+  'test/examples/every-entity/adding-an-entity.test.ts',
+  'test/examples/every-entity/deleted-rules.test.ts',
+  'test/examples/every-entity/mariadb.test.ts',
+  'test/examples/sakila/every-entity.test.ts',
+  'test/faults/writes/killed-service.test.ts',
+  'test/fitness/linear-readers.test.ts',
+  'test/introspect/introspect.test.ts',
+  'test/library/every-entity.test.ts',
+  'test/library/outbox.test.ts',
+  'test/openapi/linters-and-clients.test.ts',
+  'test/package/pack-and-install.test.ts',
+  'test/rolling/rolling-upgrade.test.ts'
+])
+
+/** Files with which the runner itself is tested. They fail, so they run only where a filter names their folder. */
+const SAMPLES = 'test/runner/samples/'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * The test files of the tiers, as `test/api/paged.test.ts`; with filters those of any tier whose path holds one of them.
+ * They come from the sources, so that what is compiled of a deleted test does not run. Throws a Failure where there is no
+ * such file, and for an entry of this file that names nothing.
+ */
+export function testFiles(tiers: readonly Tier[], filters: readonly string[] = []): string[] {
+  const sources = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
+    .map((path) => `test/${path}`)
+    .filter((path) => path.endsWith('.ts'))
+    .toSorted()
+  const all = sources.filter((path) => path.endsWith('.test.ts'))
+  const entries = Object.values(TIERS).flat()
+  for (const entry of [...entries, ...LONGEST, ...MAY_BE_FLAKY]) {
+    if (!all.some((file) => file.startsWith(entry)))
+      throw new Failure(`test/tiers.ts lists ${entry}: there is no such test.`)
+  }
+  if (filters.length === 0) return all.filter((file) => tiers.includes(tierOf(file)))
+  const names = filters.map((one) => one.replace(/^\.\//, '').replace(/\.js$/, '.ts'))
+  const asksForSamples = names.some((name) => name.includes(SAMPLES))
+  const found = (asksForSamples ? sources.filter((path) => path.startsWith(SAMPLES)) : all).filter((file) =>
+    names.some((name) => file.includes(name))
+  )
+  if (found.length === 0) throw new Failure(`No test file's path holds ${filters.join(' or ')}.`)
+  return found
+}
+
+export function tierOf(file: string): Tier {
+  let best: { readonly tier: Tier; readonly entry: string } = { tier: 'full', entry: '' }
+  for (const tier of ['quick', 'full', 'soak', 'compose'] as const) {
+    for (const entry of TIERS[tier]) {
+      if (file.startsWith(entry) && entry.length > best.entry.length) best = { tier, entry }
+    }
+  }
+  return best.tier
+}
+
+/** Whether the run stays green where the file fails among others and passes alone. */
+export function mayBeFlaky(file: string): boolean {
+  return [...MAY_BE_FLAKY, `${SAMPLES}may-be-flaky`].some((entry) => file.startsWith(entry))
+}
