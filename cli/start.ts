@@ -1,6 +1,12 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
-import { environmentOf, findApplication, loadApplication, prepareToLoad, withFiles } from './application/application.js'
+import {
+  environmentOf,
+  findApplication,
+  loadApplication,
+  mistakesWithFiles,
+  prepareToLoad
+} from './application/application.js'
 import { type CommandLine, Failure } from './application/command.js'
 import { SETTINGS_TOLD, tellUnknownSettings } from './application/unknown-settings.js'
 import { DATA_SERVICE_FLAGS } from './processes/processes.js'
@@ -63,9 +69,7 @@ async function startDataService(line: CommandLine, { args, isTold }: RoleArgumen
   const how = { awaitMigrations: args.includes(awaitMigrations), hasReplicas: !args.includes(single) }
   await serve('data-service', settings, (log) => createDataService(application, settings, { log, ...how })).catch(
     (error: unknown) => {
-      // By name: a check of entities is loaded with the data service alone.
-      const isOfEntities = error instanceof Error && error.name === 'CatalogueError'
-      throw isOfEntities ? new Failure(withFiles(error.message, folder), { cause: error }) : error
+      throw mistakesWithFiles(error, folder)
     }
   )
   return 0

@@ -24,6 +24,8 @@ export interface DataServiceConfig {
   readonly admin: AdminAddress | undefined
   readonly dataDir: string
   readonly logLevel: string
+  /** Whether each SQL statement is a line of the log. */
+  readonly logSql: boolean
   /** undefined: no traces are exported. */
   readonly traces: TraceSettings | undefined
   /** URLs are `sqlite:<file>`, `mysql://…` or `mariadb://…`. */
@@ -72,6 +74,7 @@ export function readConfig(
     admin: readAdminAddress(reader),
     dataDir,
     logLevel: reader.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
+    logSql: reader.flag('LOG_SQL', false),
     traces: readTraceSettings(reader),
     databases: {
       primary: database('DATABASE_URL', 'store'),

@@ -15,7 +15,7 @@ import { asksForOwner } from './entity/validation/validate-access.js'
 import { checkCatalogue } from './entity/validation/validate.js'
 import { type OpenStores, openStores } from './open-stores.js'
 import { explaining } from './sql/connect.js'
-import { traceStatements } from './observe/call-scope.js'
+import { logStatements, traceStatements } from './observe/call-scope.js'
 import { DataServiceMetrics, type DataServiceSources } from './observe/data-service-metrics.js'
 import { OutboxDispatcher } from './outbox/dispatcher.js'
 import { makeCatalogue } from './plan/model/catalogue.js'
@@ -197,12 +197,16 @@ function sourcesOf({ service, stores, exports }: ServingParts): DataServiceSourc
   }
 }
 
-/** Traces, metrics and the admin port, which answers while everything else starts. */
+/** Traces, the log of SQL, metrics and the admin port, which answers while everything else starts. */
 async function openObservation({ settings, deps: { log }, opened }: Starting): Promise<Observation> {
   let parts: ServingParts | undefined
   const metrics = settings.admin && new DataServiceMetrics(() => parts && sourcesOf(parts))
   const isReady = (): boolean => parts?.service.isServing ?? false
   opened.add(await openAdmin({ address: settings.admin, metrics, isReady, log }), (admin) => admin?.close())
+  if (settings.logSql) {
+    logStatements(log)
+    opened.add('log of SQL', () => logStatements(undefined))
+  }
   const tracing = settings.traces && (await openTracing(settings.traces, { service: 'data-service', log }))
   if (tracing !== undefined) {
     traceStatements(tracing)

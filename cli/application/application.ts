@@ -125,6 +125,13 @@ function set(environment: Environment): Environment {
 const ENTITY_FILE = /\bdefineEntity\(\s*\{\s*name:\s*['"`]([^'"`]+)['"`]/g
 const PASSED_OVER = /(?:^|[/\\])(?:node_modules|\.[^/\\]*)(?:[/\\]|$)/
 
+/** Mistakes in entities as a Failure that names the files of the folder; any other error as it is. */
+export function mistakesWithFiles(error: unknown, folder: string): unknown {
+  // By name: the check of entities is loaded only with the data service.
+  const isOfEntities = error instanceof Error && error.name === 'CatalogueError'
+  return isOfEntities ? new Failure(withFiles(error.message, folder), { cause: error }) : error
+}
+
 /** Adds to each line about an entity, `- tasks: …`, the file of the folder that begins it with `defineEntity({ name: 'tasks'`. */
 export function withFiles(mistakes: string, folder: string): string {
   const files = new Map<string, string>()

@@ -1,13 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { SpanContext } from '@opentelemetry/api'
+import type { Logger } from '../../shared/logger.js'
 import type { CallTimes } from '../../shared/transport/call-frames.js'
 import type { RunningSpan, Tracing } from '../../shared/observe/tracing.js'
+import { type EndedStatement, statementLog, type StatementValues } from './statement-log.js'
 
-// Which calls a statement is run for. It is known only where traces are exported, and of calls that ask for their times:
-// nothing is kept of a call otherwise. One statement may be run for several calls, so the scope is a list.
+// Which calls a statement is run for. It is known only where traces are exported or statements are logged, and of calls that
+// ask for their times: nothing is kept of a call otherwise. One statement may be run for several calls, so the scope is a list.
 
 /** A call that is observed. */
 export interface ObservedCall {
+  readonly requestId: string
   readonly span: RunningSpan | undefined
   readonly stopwatch: Stopwatch | undefined
 }
@@ -48,11 +51,20 @@ export function forCalls<Result>(calls: Calls, work: () => Result): Result {
   return calls.length === 0 && scope.getStore() === undefined ? work() : scope.run(calls, work)
 }
 
-export interface ObservedStatement {
-  /** The text, with a `?` for each value. */
+/** A statement of no call, such as the first ones of a connection, which may be opened while a call is worked for. */
+export function forNoCall<Result>(work: () => Result): Result {
+  return forCalls(NONE, work)
+}
+
+export interface ObservedStatement<Result> {
+  /** The text, with a placeholder for each value. */
   readonly sql: string
   /** The kind of database, as OpenTelemetry names it in `db.system.name`. */
   readonly system: string
+  /** Absent for a statement that takes none. */
+  readonly values?: StatementValues
+  /** How many rows were read or changed. Absent for a statement that does neither. */
+  readonly rows?: (answer: Result, sql: string) => number | undefined
 }
 
 // As the tracer of OpenTelemetry itself: one for the process, since every connection of it would be given the same.
@@ -63,38 +75,69 @@ export function traceStatements(tracing: Tracing | undefined): void {
   tracer = tracing
 }
 
+// One for the process too.
+let log: ((statement: EndedStatement) => void) | undefined
+
+/** From now on each statement is a line of this log; of none with undefined. */
+export function logStatements(to: Logger | undefined): void {
+  log = to && statementLog(to)
+}
+
+/** Whether statements are logged, so that every call has to be observed. */
+export function areStatementsLogged(): boolean {
+  return log !== undefined
+}
+
 /** Runs a statement. `running` sends it, and settles when its answer is there. */
-export function observed<Result>(statement: ObservedStatement, running: () => Promise<Result>): Promise<Result> {
+export function observed<Result>(
+  statement: ObservedStatement<Result>,
+  running: () => Promise<Result>
+): Promise<Result> {
   const calls = currentCalls()
-  if (calls.length === 0) return running()
+  if (calls.length === 0 && log === undefined) return running()
   const ended = begin(statement, calls)
   const result = running()
-  result.then(() => ended(undefined), ended)
+  result.then(
+    (answer) => ended({ answer }),
+    (error: unknown) => ended({ error })
+  )
   return result
 }
 
 /** The same for a database whose driver is synchronous. */
-export function observedAtOnce<Result>(statement: ObservedStatement, run: () => Result): Result {
+export function observedAtOnce<Result>(statement: ObservedStatement<Result>, run: () => Result): Result {
   const calls = currentCalls()
-  if (calls.length === 0) return run()
+  if (calls.length === 0 && log === undefined) return run()
   const ended = begin(statement, calls)
   try {
-    const result = run()
-    ended(undefined)
-    return result
+    const answer = run()
+    ended({ answer })
+    return answer
   } catch (error) {
-    ended(error)
+    ended({ error })
     throw error
   }
 }
 
+type Outcome<Result> = { readonly answer: Result } | { readonly error: unknown }
+
 /** Answers what to call when the statement has ended. */
-function begin(statement: ObservedStatement, calls: Calls): (error: unknown) => void {
-  const endSpan = tracer && beginSpan(tracer, statement, calls)
+function begin<Result>(statement: ObservedStatement<Result>, calls: Calls): (outcome: Outcome<Result>) => void {
+  const endSpan = tracer && calls.length > 0 ? beginSpan(tracer, statement, calls) : undefined
   const begun = performance.now()
-  return (error) => {
+  return (outcome) => {
+    const code = 'error' in outcome ? codeOf(outcome.error) : undefined
     for (const { stopwatch } of calls) stopwatch?.statementEnded(begun)
-    endSpan?.(error)
+    endSpan?.(code)
+    const { sql, values, rows } = statement
+    log?.({
+      sql,
+      values,
+      rows: 'answer' in outcome ? rows?.(outcome.answer, sql) : undefined,
+      durationMs: performance.now() - begun,
+      requestIds: calls.map(({ requestId }) => requestId),
+      code
+    })
   }
 }
 
@@ -104,7 +147,11 @@ const OPERATION = /^\w+/
 const TABLE = /\b(?:FROM|INTO|UPDATE) `?(\w+)/
 
 /** A child of the first call's span, with links to those of the others. */
-function beginSpan(tracing: Tracing, { sql, system }: ObservedStatement, calls: Calls): (error: unknown) => void {
+function beginSpan(
+  tracing: Tracing,
+  { sql, system }: Pick<ObservedStatement<never>, 'sql' | 'system'>,
+  calls: Calls
+): (code: string | undefined) => void {
   const contexts = calls.flatMap(({ span }): SpanContext[] => (span === undefined ? [] : [span.context]))
   const [parent, ...links] = contexts
   const [operation = 'SQL'] = OPERATION.exec(sql) ?? []
@@ -121,10 +168,12 @@ function beginSpan(tracing: Tracing, { sql, system }: ObservedStatement, calls: 
       ...(table === undefined ? {} : { 'db.collection.name': table })
     }
   })
-  return (error) => span.end({}, error === undefined ? undefined : codeOf(error))
+  return (code) => span.end({}, code)
 }
 
-/** The driver's code. Its message may hold values. */
+/** The driver's code, also of an error that Sequelize has wrapped. The message may hold values. */
 function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '_OTHER'
+  if (!(error instanceof Error)) return '_OTHER'
+  if ('code' in error && typeof error.code === 'string') return error.code
+  return 'parent' in error && error.parent !== error ? codeOf(error.parent) : '_OTHER'
 }

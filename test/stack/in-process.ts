@@ -1,4 +1,4 @@
-import { loadApplication, withSettingsOf } from '../../cli/application/application.js'
+import { loadApplication, mistakesWithFiles, withSettingsOf } from '../../cli/application/application.js'
 import { readConfig } from '../../data-service/config.js'
 import { createDataService } from '../../data-service/data-service.js'
 import { readGatewayConfig } from '../../gateway/config.js'
@@ -21,9 +21,12 @@ export interface Listening<S extends Server = Server> {
  * one of its own: with these settings above those of the application, and nothing of this process's environment.
  */
 export async function startDataServiceHere(app: string, env: Settings): Promise<Listening> {
-  const { application } = await loadApplication({ folder: app, environment: {}, args: [] })
+  const { application, folder } = await loadApplication({ folder: app, environment: {}, args: [] })
   const { config } = readConfig(withSettingsOf(application, { GATEWAY_SECRET, ...env }), application)
-  return startHere('data-service', config.logLevel, (log) => createDataService(application, config, { log }))
+  const create = (log: Logger): Lifecycle => createDataService(application, config, { log })
+  return startHere('data-service', config.logLevel, create).catch((error: unknown) => {
+    throw mistakesWithFiles(error, folder)
+  })
 }
 
 /** The same for the gateway, which needs no application. */

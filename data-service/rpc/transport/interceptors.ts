@@ -11,7 +11,7 @@ import { requestIdOf } from '../../../shared/transport/wire.js'
 import { unredacted } from '../../../shared/logger.js'
 import type { Identify } from '../../auth/tokens/claims.js'
 import { trail } from '../../auth/trail.js'
-import { forCalls, type Stopwatch } from '../../observe/call-scope.js'
+import { areStatementsLogged, forCalls, type Stopwatch } from '../../observe/call-scope.js'
 import type { DataServiceMetrics, RpcCalls } from '../../observe/data-service-metrics.js'
 import { anonymous, type CallContext, type Caller, type StreamHandler } from '../../entity/caller.js'
 
@@ -197,8 +197,8 @@ class InterceptedCall implements CallContext {
   /** Does a part of the call's work, so that its statements are known to be its own. */
   within<Result>(work: () => Result): Result {
     const { stopwatch } = this.#call
-    const isObserved = this.#span !== undefined || stopwatch !== undefined
-    return isObserved ? forCalls([{ span: this.#span, stopwatch }], work) : work()
+    const isObserved = this.#span !== undefined || stopwatch !== undefined || areStatementsLogged()
+    return isObserved ? forCalls([{ requestId: this.requestId, span: this.#span, stopwatch }], work) : work()
   }
 
   /** Records the call once: its first end. `error` is the code of what it failed with. */

@@ -155,9 +155,8 @@ class MysqlSnapshot extends MysqlSession implements Snapshot {
 
   async begin(): Promise<void> {
     try {
-      const session = this.connection.promise()
-      await session.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ')
-      await session.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
+      await command(this.connection, 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+      await command(this.connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
     } catch (error) {
       this.connection.destroy()
       throw error

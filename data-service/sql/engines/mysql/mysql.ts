@@ -1,5 +1,6 @@
 import mysql2, { type Connection } from 'mysql2'
-import { QueryTypes, Sequelize } from 'sequelize'
+import { type QueryOptions, QueryTypes, Sequelize } from 'sequelize'
+import { forNoCall, observed } from '../../../observe/call-scope.js'
 import type { PoolState } from '../../../observe/data-service-metrics.js'
 import {
   type BulkLoading,
@@ -323,6 +324,7 @@ function sequelizeOf(settings: MysqlSettings, poolSize: number): Sequelize {
     pool: { ...POOL, max: poolSize },
     dialectOptions: driverOptions(settings)
   })
+  observeStatements(sequelize)
   sequelize.addHook('afterConnect', async (connection: unknown) => {
     // Sequelize hands out connections of the module that it was given above.
     const opened = connection as Connection
@@ -334,6 +336,33 @@ function sequelizeOf(settings: MysqlSettings, poolSize: number): Sequelize {
     }
   })
   return sequelize
+}
+
+/**
+ * Observes the statements that Sequelize sends itself, such as those of migrations and checks. None of them is of a request.
+ * Its own log knows neither rows nor errors.
+ */
+function observeStatements(sequelize: Sequelize): void {
+  type Query = (sql: string, options?: QueryOptions) => Promise<unknown>
+  const query: Query = sequelize.query.bind(sequelize)
+  const observedQuery: Query = (sql, options = {}) => {
+    const rows = options.type === QueryTypes.SELECT ? rowsRead : rowsChanged
+    const values = options.bind === undefined ? {} : { values: options.bind }
+    return forNoCall(() => observed({ sql, system: 'mysql', ...values, rows }, () => query(sql, options)))
+  }
+  // The types of `query` have one form for each kind of answer.
+  sequelize.query = observedQuery as typeof sequelize.query
+}
+
+function rowsRead(answer: unknown): number | undefined {
+  return Array.isArray(answer) ? answer.length : undefined
+}
+
+/** Sequelize answers a statement without rows with the driver's header, twice. */
+function rowsChanged(answer: unknown): number | undefined {
+  const header: unknown = Array.isArray(answer) ? answer[0] : undefined
+  if (typeof header !== 'object' || header === null || !('affectedRows' in header)) return undefined
+  return typeof header.affectedRows === 'number' ? header.affectedRows : undefined
 }
 
 /**

@@ -209,22 +209,22 @@ export class SqliteConnection {
 
   /** Rows as arrays, in the order of the statement's columns. */
   rows(sql: string, parameters: readonly SqliteParameter[], exact: boolean): SqliteValue[][] {
-    const statement = this.#prepared(sql, { exact, arrays: true })
-    // The driver's types say any; setReturnArrays made each row an array.
-    return observedAtOnce({ sql, system: 'sqlite' }, () =>
-      withSqliteErrors(() => statement.all(...parameters.map(bindable)) as SqliteValue[][])
-    )
+    return observedAtOnce({ sql, system: 'sqlite', values: parameters, rows: rowsRead }, () => {
+      const statement = this.#prepared(sql, { exact, arrays: true })
+      // The driver's types say any; setReturnArrays made each row an array.
+      return withSqliteErrors(() => statement.all(...parameters.map(bindable)) as SqliteValue[][])
+    })
   }
 
   /** Runs any statement. Its rows are objects by column name, with integers as bigint. */
   run(sql: string, parameters: SqliteParameters): SqliteOutcome {
-    const statement = this.#prepared(sql, { exact: true, arrays: false })
-    return observedAtOnce({ sql, system: 'sqlite' }, () =>
-      withSqliteErrors(() => {
+    return observedAtOnce({ sql, system: 'sqlite', values: parameters, rows: rowsReadOrChanged }, () => {
+      const statement = this.#prepared(sql, { exact: true, arrays: false })
+      return withSqliteErrors(() => {
         if (statement.columns().length > 0) return { rows: statement.all(...bound(parameters)), changes: NO_CHANGES }
         return { rows: [], changes: statement.run(...bound(parameters)) }
       })
-    )
+    })
   }
 
   /** Rolls back an open transaction and frees the page cache. Statements stay prepared. */
@@ -261,6 +261,18 @@ export class SqliteConnection {
     this.#statements.set(key, statement)
     return statement
   }
+}
+
+function rowsRead(rows: readonly unknown[]): number {
+  return rows.length
+}
+
+const CHANGES_ROWS = /^\s*(?:INSERT|UPDATE|DELETE|REPLACE|WITH)\b/i
+
+/** After a statement that changes no rows, `changes` is the count of an earlier one. */
+function rowsReadOrChanged({ rows, changes }: SqliteOutcome, sql: string): number | undefined {
+  if (changes === NO_CHANGES) return rows.length
+  return CHANGES_ROWS.test(sql) ? Number(changes.changes) : undefined
 }
 
 function withSqliteErrors<Result>(step: () => Result): Result {

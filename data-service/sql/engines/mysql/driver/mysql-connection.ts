@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import mysql2, { type Connection, type ConnectionOptions, type ResultSetHeader } from 'mysql2'
 import { ConnectionError, type Sequelize } from 'sequelize'
 import { type Cancellation, throwIfAborted } from '../../../../../shared/transport/cancellation.js'
-import { type ObservedStatement, observed } from '../../../../observe/call-scope.js'
+import { forNoCall, observed } from '../../../../observe/call-scope.js'
 import { raceAbort } from '../../sessions.js'
 import {
   type BoundValue,
@@ -136,9 +136,9 @@ function sessionStatements(server: MysqlServer): readonly string[] {
 export async function prepareSession(connection: Connection): Promise<void> {
   const variables = await namedValues(connection, WHICH_SERVER)
   const server = serverOf(variables.get('version') ?? '')
-  for (const statement of sessionStatements(server)) await connection.promise().query(statement)
+  for (const statement of sessionStatements(server)) await forNoCall(() => command(connection, statement))
   const isNode = variables.get('wsrep_on') === 'ON' && !['', 'none'].includes(variables.get('wsrep_provider') ?? '')
-  if (isNode) await connection.promise().query(WAIT_FOR_OTHER_NODES)
+  if (isNode) await forNoCall(() => command(connection, WAIT_FOR_OTHER_NODES))
   const index = isNode ? Number((await namedValues(connection, WHICH_NODE)).get('wsrep_local_index')) : undefined
   servers.set(connection, { server, node: index !== undefined && Number.isNaN(index) ? 0 : index })
 }
@@ -152,8 +152,15 @@ export function serverBehind(connection: Connection): ConnectedServer {
 
 /** The rows of a `SHOW VARIABLES` or `SHOW STATUS`, by name. */
 export async function namedValues(connection: Connection, statement: string): Promise<ReadonlyMap<string, string>> {
-  const [rows] = await connection.promise().query({ sql: statement, rowsAsArray: true })
-  const pairs = Array.isArray(rows) ? (rows as unknown[]) : []
+  const pairs = await forNoCall(() =>
+    observed(
+      { sql: statement, system: systemOf(connection), rows: rowsRead },
+      async (): Promise<readonly unknown[]> => {
+        const [rows] = await connection.promise().query({ sql: statement, rowsAsArray: true })
+        return Array.isArray(rows) ? rows : []
+      }
+    )
+  )
   return new Map(
     pairs.flatMap((pair): [string, string][] => (Array.isArray(pair) ? [[String(pair[0]), String(pair[1])]] : []))
   )
@@ -245,12 +252,20 @@ function executeCommand(
       })
       watch(command)
     })
-  return observed(sentTo(connection, sql), run)
+  return observed({ sql, system: systemOf(connection), values, rows: rowsRead }, run)
 }
 
-/** As traces name it. */
-function sentTo(connection: Connection, sql: string): ObservedStatement {
-  return { sql, system: servers.get(connection)?.server ?? 'mysql' }
+/** As traces and the log name it. */
+function systemOf(connection: Connection): string {
+  return servers.get(connection)?.server ?? 'mysql'
+}
+
+function rowsRead(rows: readonly unknown[]): number {
+  return rows.length
+}
+
+function rowsChanged({ affectedRows }: ResultSetHeader): number {
+  return affectedRows
 }
 
 /**
@@ -264,6 +279,7 @@ export function executeEach(
 ): Promise<void> {
   const { sql } = statement
   const text = { sql, rowsAsArray: true }
+  let rows = 0
   const run = (): Promise<void> =>
     new Promise((resolve, reject) => {
       let failure: { readonly error: unknown } | undefined
@@ -284,6 +300,7 @@ export function executeEach(
       command
         .on('result', (row: unknown) => {
           if (failure !== undefined) return
+          rows += 1
           try {
             take(asFound(row, statement))
           } catch (error) {
@@ -295,7 +312,7 @@ export function executeEach(
         })
         .on('end', settled)
     })
-  return observed(sentTo(connection, sql), run)
+  return observed({ sql, system: systemOf(connection), values, rows: () => rows }, run)
 }
 
 /** Runs a prepared statement that changes rows. */
@@ -311,7 +328,7 @@ export function executeChange(
         else reject(error)
       })
     })
-  return observed(sentTo(connection, sql), run)
+  return observed({ sql, system: systemOf(connection), values, rows: rowsChanged }, run)
 }
 
 /** Runs a statement without values and without an answer that anybody reads, such as COMMIT, as text. */
@@ -323,7 +340,7 @@ export function command(connection: Connection, sql: string): Promise<void> {
         else reject(error)
       })
     })
-  return observed(sentTo(connection, sql), run)
+  return observed({ sql, system: systemOf(connection) }, run)
 }
 
 /** Longest wait for the answer to a COMMIT or ROLLBACK, in ms. */
@@ -385,7 +402,7 @@ export async function stopStatement(
   try {
     const side = await openBareConnection(settings)
     try {
-      await side.promise().query(`KILL CONNECTION ${connection.threadId}`)
+      await command(side, `KILL CONNECTION ${connection.threadId}`)
     } finally {
       side.destroy()
     }
