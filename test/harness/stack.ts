@@ -1,13 +1,11 @@
 import { join } from 'node:path'
 import { mintAccessToken } from '../../data-service/commands.js'
 import store from '../../examples/store/uniform-rest.config.js'
-import { ConnectionCuts } from './connection-cuts.js'
-import { DocumentCheck } from './document-check.js'
 import { outputRoot } from './package-root.js'
 import { inProcesses, inThisProcess, type Launcher, type Pair, startPair } from '../stack/pair.js'
 import type { Server } from '../stack/server-log.js'
 import type { ServiceProcess } from '../stack/service-process.js'
-import { currentVariant } from './variant.js'
+import { variantOfGateway } from './variant.js'
 
 /** The arguments of `uniform-rest` that run the data service of the compiled application in a folder of this build. */
 export function dataServiceOf(application: string): readonly string[] {
@@ -51,9 +49,7 @@ async function launch<S extends Server>(
   launcherOf: (folder: string) => Launcher<S>
 ): Promise<Stack<S>> {
   let env: Readonly<Record<string, string>> = {}
-  const variant = currentVariant()
-  const cuts = variant === 'cuts' ? new ConnectionCuts() : undefined
-  const check = variant === 'document' ? new DocumentCheck() : undefined
+  const variant = variantOfGateway()
   const pair = await startPair({
     launcher: launcherOf(join(outputRoot, app)),
     settings: (dataDir) => {
@@ -65,22 +61,20 @@ async function launch<S extends Server>(
         MIGRATE_AT_START: 'true',
         OWNER_BYPASS_ROLE: 'Admin',
         COOKIE_SECURE: 'false',
-        ...(variant === 'unary' ? { DATA_SERVICE_CALLS: 'unary' } : {}),
+        ...variant.settings,
         ...chosen
       }
       return Promise.resolve(env)
     },
     also,
-    ...(cuts === undefined ? {} : { wayTo: (address) => cuts.wayTo(address) })
+    wayTo: (address) => variant.wayTo(address)
   })
-  cuts?.serve(pair.url)
-  check?.serve(pair.url)
+  variant.serve(pair.url)
   const stop = async (): Promise<void> => {
     try {
       await pair.stop()
     } finally {
-      await cuts?.end()
-      check?.end()
+      await variant.end()
     }
   }
   return { ...pair, stop, [Symbol.asyncDispose]: stop, env, token: tokenMint(env) }

@@ -1,3 +1,6 @@
+import { ConnectionCuts } from './connection-cuts.js'
+import { DocumentCheck } from './document-check.js'
+
 /**
  * How the stacks of a suite differ from ordinary ones, whose parts speak in frames: `unary`, calls by their unary gRPC
  * methods; `cuts`, the connection between the parts is cut at random moments (connection-cuts.ts); `document`, each
@@ -14,11 +17,36 @@ export interface Variants {
   readonly never?: readonly Variant[]
 }
 
+/** That of the suite that runs; undefined for an ordinary one. */
 let current: Variant | undefined
 
-/** That of the suite that runs; undefined for an ordinary one. */
-export function currentVariant(): Variant | undefined {
-  return current
+/** What the variant of the suite that runs does to a gateway and to its way to the data service. */
+export interface VariantOfGateway {
+  /** Settings of the gateway, below those that a test chooses. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Answers the `host:port` by which the gateway takes the data service at this one. */
+  wayTo(dataAddress: string): Promise<string>
+  /** To be called with the URL of the gateway when it serves. */
+  serve(gateway: string): void
+  /** To be called when the gateway has stopped. Rejects where the variant has shown nothing. */
+  end(): Promise<void>
+}
+
+export function variantOfGateway(): VariantOfGateway {
+  const cuts = current === 'cuts' ? new ConnectionCuts() : undefined
+  const check = current === 'document' ? new DocumentCheck() : undefined
+  return {
+    settings: current === 'unary' ? { DATA_SERVICE_CALLS: 'unary' } : {},
+    wayTo: async (dataAddress) => (await cuts?.wayTo(dataAddress)) ?? dataAddress,
+    serve(gateway) {
+      cuts?.serve(gateway)
+      check?.serve(gateway)
+    },
+    async end() {
+      await cuts?.end()
+      check?.end()
+    }
+  }
 }
 
 /** With cuts a test waits for as many reconnections as it has requests, in the worst case. */

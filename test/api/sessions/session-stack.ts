@@ -1,10 +1,8 @@
 import { type Ended, runAccountCommand, startAccountCommand } from '../../harness/account-command.js'
 import { startGatewayHere } from '../../stack/in-process.js'
 import type { LogEntry, Server } from '../../stack/server-log.js'
-import { ConnectionCuts } from '../../harness/connection-cuts.js'
-import { DocumentCheck } from '../../harness/document-check.js'
 import { eachDatabase, type DatabaseKind } from '../../harness/database.js'
-import { currentVariant, type Variants } from '../../harness/variant.js'
+import { variantOfGateway, type VariantOfGateway, type Variants } from '../../harness/variant.js'
 import { DataServices } from '../auth/data-services.js'
 import { call, type Answer, type CallOptions } from '../http-call.js'
 
@@ -18,8 +16,7 @@ export interface SessionCookies {
 interface Gateway {
   readonly server: Server
   readonly url: string
-  readonly cuts: ConnectionCuts | undefined
-  readonly check: DocumentCheck | undefined
+  readonly variant: VariantOfGateway
 }
 
 /** Two gateways, each before a data service of its own, over one database with the sample accounts and few rows. */
@@ -43,19 +40,16 @@ export class SessionStack {
     // One after the other: the first makes the key that both sign with.
     for (const _ of [1, 2]) {
       const address = await this.startDataService()
-      const variant = currentVariant()
-      const cuts = variant === 'cuts' ? new ConnectionCuts() : undefined
-      const check = variant === 'document' ? new DocumentCheck() : undefined
-      const DATA_SERVICE_ADDRESS = (await cuts?.wayTo(address)) ?? address
+      const variant = variantOfGateway()
+      const DATA_SERVICE_ADDRESS = await variant.wayTo(address)
       const { server, address: url } = await startGatewayHere({
-        ...(variant === 'unary' ? { DATA_SERVICE_CALLS: 'unary' } : {}),
+        ...variant.settings,
         ...this.#settings,
         GATEWAY_PORT: '0',
         DATA_SERVICE_ADDRESS
       })
-      cuts?.serve(url)
-      check?.serve(url)
-      this.#gateways.push({ server, url, cuts, check })
+      variant.serve(url)
+      this.#gateways.push({ server, url, variant })
     }
   }
 
@@ -75,10 +69,9 @@ export class SessionStack {
   }
 
   async stop(): Promise<void> {
-    for (const { server, cuts, check } of this.#gateways.splice(0)) {
+    for (const { server, variant } of this.#gateways.splice(0)) {
       await server.stop()
-      await cuts?.end()
-      check?.end()
+      await variant.end()
     }
     await this.#services?.[Symbol.asyncDispose]()
   }
@@ -151,7 +144,7 @@ export function describeSessions(
   title: string,
   settings: Settings,
   body: (stack: SessionStack) => void,
-  variants?: Variants
+  variants: Variants = {}
 ): void {
   eachDatabase((kind) => {
     describe(`${title} on ${kind}`, function () {

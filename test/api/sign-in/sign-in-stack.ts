@@ -125,7 +125,7 @@ export function describeSignIn(
   title: string,
   options: SignInOptions,
   body: (stack: SignInStack) => void,
-  variants?: Variants
+  variants: Variants = {}
 ): void {
   eachDatabase((kind) => {
     describe(`${title} on ${kind}`, function () {
