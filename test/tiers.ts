@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { Failure } from './runner/programs.js'
+import { type DebianPackage, Failure } from './runner/programs.js'
 
 /**
  * When a test file runs. `quick`: before each commit, without a database server, a browser, or anything to install. `full`:
- * everything that the contract promises, on both databases. `soak`: for hours, and with what is large to install.
- * `compose`: with containers. `npm test` runs quick and full.
+ * everything that the contract promises, on both databases. `soak`: for hours, or with what is large to install. `compose`:
+ * with containers. `npm test` runs quick and full; `npm run soak` runs soak, and LONGER_IN_SOAK once more.
  */
 export type Tier = 'quick' | 'full' | 'soak' | 'compose'
 
@@ -67,6 +67,34 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
   compose: ['test/compose/']
 }
 
+/** Files of `full` that `npm run soak` runs too: variables that it sets (SOAK_SECONDS and others) make them longer. */
+const LONGER_IN_SOAK = [
+  'test/campaign/campaign.test.ts',
+  'test/examples/every-entity/',
+  'test/examples/sakila/every-entity.test.ts',
+  'test/faults/cut-requests.test.ts',
+  'test/faults/http/http-fuzz.test.ts',
+  'test/library/every-entity.test.ts',
+  'test/soak/'
+]
+
+/** What has to be installed for files whose path begins so, unless they are in `quick`. */
+const PACKAGES: Readonly<Record<string, readonly DebianPackage[]>> = {
+  'test/browser/': ['chromium'],
+  'test/campaign/': ['libfaketime'],
+  'test/compose/': ['docker.io', 'docker-compose', 'debootstrap'],
+  'test/grpc-clients/': [
+    'libprotobuf-dev',
+    'protobuf-compiler',
+    'protobuf-compiler-grpc',
+    'python3-grpcio',
+    'python3-protobuf'
+  ],
+  'test/readme/': ['jq'],
+  'test/rolling/': ['haproxy'],
+  'test/soak/galera.test.ts': ['galera-4', 'rsync']
+}
+
 /** Folders whose files meet the speed of the machine by their nature. A file that passes alone leaves the run green there. */
 const MAY_BE_FLAKY = ['test/browser/', 'test/campaign/', 'test/faults/', 'test/rolling/']
 
@@ -106,11 +134,14 @@ export function testFiles(tiers: readonly Tier[], filters: readonly string[] = [
   // Fixtures have tests of their own, which run in copies of theirs.
   const all = sources.filter((path) => path.endsWith('.test.ts') && !path.startsWith('test/fixtures/'))
   const entries = Object.values(TIERS).flat()
-  for (const entry of [...entries, ...LONGEST, ...MAY_BE_FLAKY]) {
-    if (!all.some((file) => file.startsWith(entry)))
-      throw new Failure(`test/tiers.ts lists ${entry}: there is no such test.`)
+  for (const entry of [...entries, ...LONGER_IN_SOAK, ...Object.keys(PACKAGES), ...LONGEST, ...MAY_BE_FLAKY]) {
+    if (all.some((file) => file.startsWith(entry))) continue
+    throw new Failure(`test/tiers.ts lists ${entry}: there is no such test.`)
   }
-  if (filters.length === 0) return all.filter((file) => tiers.includes(tierOf(file)))
+  if (filters.length === 0) {
+    const longer = tiers.includes('soak') ? LONGER_IN_SOAK : []
+    return all.filter((file) => tiers.includes(tierOf(file)) || longer.some((entry) => file.startsWith(entry)))
+  }
   const names = filters.map((one) => one.replace(/^\.\//, '').replace(/\.js$/, '.ts'))
   const asksForSamples = names.some((name) => name.includes(SAMPLES))
   const found = (asksForSamples ? sources.filter((path) => path.startsWith(SAMPLES)) : all).filter((file) =>
@@ -128,6 +159,19 @@ export function tierOf(file: string): Tier {
     }
   }
   return best.tier
+}
+
+/** Whether the tests of the file run on MariaDB too. */
+export function needsServer(file: string): boolean {
+  return !['quick', 'compose'].includes(tierOf(file))
+}
+
+/** What has to be installed for the files. */
+export function packagesFor(files: readonly string[]): DebianPackage[] {
+  const isServed = process.env['TEST_MYSQL_URL'] !== undefined || !files.some(needsServer)
+  const slow = files.filter((file) => tierOf(file) !== 'quick')
+  const found = Object.entries(PACKAGES).filter(([entry]) => slow.some((file) => file.startsWith(entry)))
+  return [...(isServed ? [] : (['mariadb-server'] as const)), ...found.flatMap(([, packages]) => packages)]
 }
 
 /** Whether the run stays green where the file fails among others and passes alone. */

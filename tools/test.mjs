@@ -22,11 +22,16 @@ await runCommand(async () => {
 async function runEverything() {
   const { tier, filters } = argumentsOf(process.argv.slice(2))
   await prepare()
-  const { testFiles } = /** @type {typeof import('../test/tiers.js')} */ (await import(compiled('tiers.js')))
+  const { packagesFor, testFiles } = /** @type {typeof import('../test/tiers.js')} */ (
+    await import(compiled('tiers.js'))
+  )
+  const { ensurePackages } = /** @type {typeof import('../test/runner/programs.js')} */ (
+    await import(compiled('runner/programs.js'))
+  )
   const files = testFiles(tier === undefined ? ['quick', 'full'] : [tier], filters)
   // The checks use the processors while packages are fetched and unpacked.
   const checks = filters.length > 0 || tier === 'soak' || tier === 'compose' ? NONE : runChecks()
-  if (filters.length === 0 && tier === undefined) await installPrograms()
+  await ensurePackages(...packagesFor(files))
   const { passed, failed } = await checks
   const { runTests } = /** @type {typeof import('../test/runner/run-tests.js')} */ (
     await import(compiled('runner/run-tests.js'))
@@ -39,13 +44,6 @@ async function runEverything() {
     failed: failed + tests.failed,
     interrupted: interrupting.signal.aborted
   }
-}
-
-async function installPrograms() {
-  const programs = /** @type {typeof import('../test/runner/programs.js')} */ (
-    await import(compiled('runner/programs.js'))
-  )
-  await programs.installPrograms()
 }
 
 /** @param {string} file in test/ */

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Connection, RowDataPacket } from 'mysql2/promise'
-import { ensureGalera, Failure, findGalera } from '../../test/runner/programs.js'
+import { ensurePackages, findGalera } from '../../test/runner/programs.js'
 import type { Database, DatabaseOptions } from './database.js'
 import { galeraHurts } from './galera-hurts.js'
 import { type Network, type Place, startNetwork } from './network.js'
@@ -36,9 +36,8 @@ interface ClusterNode extends HurtServer {
 
 /** Three nodes of which each takes writes. One that was away gets what it missed, or all data, from another. */
 export async function startGalera(options: DatabaseOptions): Promise<Database> {
-  await ensureGalera()
-  const provider = findGalera()?.provider
-  if (provider === undefined) throw new Failure('A cluster takes the packages mariadb-server, galera-4 and rsync.')
+  await ensurePackages('mariadb-server', 'galera-4', 'rsync')
+  const provider = findGalera() ?? ''
   const program = await installedMariadb()
   options.progress(`Starting ${NODES} nodes of MariaDB with Galera, each in a network of its own …`)
   const network = await startNetwork(NODES)

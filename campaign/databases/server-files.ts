@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { ensureFaketime } from '../../test/runner/programs.js'
+import { ensurePackages, findFaketime } from '../../test/runner/programs.js'
 import type { Address, StoreUrls } from './database.js'
 import { MAX_CONNECTIONS } from './server-hurts.js'
 import { type Accounts, CLOCK, clockOffset } from './server-node.js'
@@ -105,8 +105,9 @@ export function serverArguments(folder: string, { host, port }: Address): string
 
 /** Of a server whose clock can be set off; only the time of day is, and not the time that waits are measured by. */
 export async function clockEnvironment(folder: string): Promise<Readonly<Record<string, string>>> {
+  await ensurePackages('libfaketime')
   return {
-    LD_PRELOAD: await ensureFaketime(),
+    LD_PRELOAD: findFaketime() ?? '',
     FAKETIME_TIMESTAMP_FILE: join(folder, CLOCK),
     // Seconds after which the file is read again.
     FAKETIME_CACHE_DURATION: '1',

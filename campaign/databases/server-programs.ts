@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ensureMariadb, Failure, findMariadb } from '../../test/runner/programs.js'
+import { ensurePackages, Failure, findProgram } from '../../test/runner/programs.js'
 import { type DebianPackage, unpackedPackage } from './debian-packages.js'
 
 /** A database server that is there to be started. */
@@ -28,8 +28,8 @@ const MYSQL: DebianPackage = { suite: 'sid', name: 'mysql-server-core' }
 
 /** The MariaDB of this machine's Debian release, which is installed where it is missing. */
 export async function installedMariadb(): Promise<ServerProgram> {
-  if (!(await ensureMariadb())) throw new Failure('MariaDB is missing: install the package mariadb-server.')
-  const server = findMariadb()?.server ?? ''
+  await ensurePackages('mariadb-server')
+  const server = findProgram('mariadbd') ?? ''
   const share = ['/usr/share/mysql', '/usr/share/mariadb'].find((folder) => existsSync(join(folder, 'charsets')))
   if (share === undefined) throw new Failure('MariaDB has no folder of its own under /usr/share.')
   return mariadb([server], share, [])

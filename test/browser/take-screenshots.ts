@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { packageRoot } from '../harness/package-root.js'
-import { ensureChromium } from '../runner/programs.js'
+import { ensurePackages } from '../runner/programs.js'
 import { Shop } from './shop.js'
 import { launchBrowser, Visit } from './visit.js'
 
@@ -21,7 +21,7 @@ const IN_CART = [251, 776, SHOWN]
  * Answers their paths.
  */
 export async function takeScreenshots(): Promise<string[]> {
-  await ensureChromium()
+  await ensurePackages('chromium')
   const folder = join(packageRoot, 'docs/screenshots')
   await mkdir(folder, { recursive: true })
   const shop = await Shop.start({ env: { ADMIN_UI: 'true' } })

@@ -1,14 +1,14 @@
 /// <reference lib="dom" />
 // What is evaluated in a page has the names of one.
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
-import { chromiumPath } from '../runner/programs.js'
+import { findChromium } from '../runner/programs.js'
 
 const TIMEOUT_MS = 15_000
 
 /** Debian's Chromium, without its sandbox where that cannot be: as root. */
 export function launchBrowser(): Promise<Browser> {
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  return chromium.launch({ executablePath: chromiumPath(), args })
+  return chromium.launch({ executablePath: findChromium() ?? 'chromium', args })
 }
 
 /** Somebody with a browser profile of their own. */

@@ -2,7 +2,7 @@ import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { ensureContainerPrograms, Failure } from '../runner/programs.js'
+import { ensurePackages, Failure } from '../runner/programs.js'
 
 const run = promisify(execFile)
 const MAX_OUTPUT_BYTES = 2 ** 26
@@ -25,7 +25,7 @@ export type EngineMessage = { readonly host: string } | { readonly error: string
  * install them. Throws a Failure where neither is to be had.
  */
 export async function startEngine(): Promise<Engine> {
-  await ensureContainerPrograms()
+  await ensurePackages('docker.io', 'docker-compose', 'debootstrap')
   if (await answers(process.env)) {
     return { description: `the machine's Docker engine`, env: process.env, stop: () => Promise.resolve() }
   }

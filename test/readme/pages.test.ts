@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { freshDatabase, type FreshDatabase } from '../harness/database.js'
 import { packageRoot } from '../harness/package-root.js'
 import { type Stack, startStack } from '../harness/stack.js'
-import { ensureJq } from '../runner/programs.js'
+import { ensurePackages } from '../runner/programs.js'
 import { comparable, examplesOf } from './readme-examples.js'
 
 /** Pages whose commands run here, each in a shell of its own. None of them shows a row that another one has changed. */
@@ -50,7 +50,7 @@ describe('pages of docs', function () {
   // Beside package.json, as the page has it: its packages and proto/ are found from there.
   const grpcExample = join(packageRoot, `grpc-page-${process.pid}.tmp.mjs`)
   before(async () => {
-    await ensureJq()
+    await ensurePackages('jq')
     database = await freshDatabase('sqlite')
     stack = await startStack({ database })
   })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { packageRoot } from '../harness/package-root.js'
-import { haproxyPath } from '../runner/programs.js'
+import { findProgram } from '../runner/programs.js'
 
 /** HAProxy as docker-compose.yml runs it, in front of gateways of this machine. */
 export interface Balancer {
@@ -29,7 +29,7 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
   const folder = await mkdtemp(join(tmpdir(), 'balancer-'))
   const file = join(folder, 'haproxy.cfg')
   await writeFile(file, configuration(options))
-  const child = spawn(haproxyPath(), ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(findProgram('haproxy') ?? 'haproxy', ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] })
   const lines: string[] = []
   const watchers = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr]) {

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { LONGEST, tierOf } from '../tiers.js'
+import { LONGEST, needsServer } from '../tiers.js'
 import { startDatabaseServer } from './database-server.js'
-import { ensureChromium, ensureHaproxy, ensurePythonGrpc, Failure } from './programs.js'
+import { Failure } from './programs.js'
 import { shuffled } from './random.js'
 import { type Outcome, Report } from './report.js'
 import { runFiles } from './run-files.js'
@@ -20,18 +20,14 @@ const MOST_FLAKY = 10
  */
 export async function runTests(files: readonly string[], signal: AbortSignal): Promise<Outcome> {
   const seed = numberOf('TEST_SEED') ?? randomInt(2 ** 31)
-  const hasIn = (folder: string): boolean => files.some((file) => file.startsWith(folder))
-  if (hasIn('test/browser/')) await ensureChromium()
-  if (hasIn('test/grpc-clients/')) await ensurePythonGrpc()
-  if (hasIn('test/rolling/')) await ensureHaproxy()
   // One folder for all temporary files of the run, so that none is left of tests that could not remove theirs. Others
   // may pass through it, since the nodes of a Galera cluster run as the user mysql.
-  const folder = await mkdtemp(join(tmpdir(), 'uniform-rest-test-'))
+  const folder = await mkdtemp(join(await temporaryFolder(), 'uniform-rest-test-'))
   await chmod(folder, 0o711)
   // The processes that run the files inherit these.
   Object.assign(process.env, { TMPDIR: folder, TEST_SEED: String(seed) })
   try {
-    const server = files.every((file) => tierOf(file) === 'quick') ? undefined : await startDatabaseServer()
+    const server = files.some(needsServer) ? await startDatabaseServer({ isForgetful: true }) : undefined
     if (server !== undefined) process.env['TEST_MYSQL_URL'] = server.url
     try {
       process.stdout.write(`\n${files.length} test files on SQLite${server ? ` and ${server.description}` : ''}\n`)
@@ -51,6 +47,23 @@ export async function runTests(files: readonly string[], signal: AbortSignal): P
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+const MEMORY = '/dev/shm'
+/** More than a run of all tests writes. */
+const ENOUGH_BYTES = 6 * 2 ** 30
+
+/** Memory where there is enough of it and programs may run from it: databases are made many times faster than on a disk. */
+async function temporaryFolder(): Promise<string> {
+  if (process.env['TMPDIR'] !== undefined) return tmpdir()
+  const mounts = await readFile('/proc/mounts', 'utf8').catch(() => '')
+  const options = mounts
+    .split('\n')
+    .find((line) => line.split(' ')[1] === MEMORY)
+    ?.split(' ')[3]
+  if (options === undefined || options.split(',').includes('noexec')) return tmpdir()
+  const { bavail, bsize } = await statfs(MEMORY)
+  return bavail * bsize < ENOUGH_BYTES ? tmpdir() : MEMORY
 }
 
 /** A whole number in the environment; undefined where there is none. */

@@ -3,11 +3,13 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { packageRoot } from '../harness/package-root.js'
 import { startProcess } from '../stack/service-process.js'
 import { withTestDatabase } from '../oracle/test-database.js'
-import { testFiles, tierOf } from '../tiers.js'
+import { packagesFor, testFiles, tierOf } from '../tiers.js'
 import { startPrivateServer } from './database-server.js'
 
 /** Runs `npm test` for sample test files, with temporary files in a folder of its own. */
@@ -49,23 +51,23 @@ class Run {
   /** What it printed, and what is left of it at the moment that it ends. */
   async end(): Promise<{ code: number | null; text: string; files: string[]; processes: string[] }> {
     await this.#closed
-    const [files, processes] = [await readdir(this.#folder), await this.#processes()]
+    const [files, processes] = [await readdir(this.#folder), await processesOf(this.#folder)]
     await rm(this.#folder, { recursive: true })
     return { code: this.#child.exitCode, text: this.#printed, files, processes }
   }
+}
 
-  /** The command lines of processes that know the run's folder, by an argument or a variable. */
-  async #processes(): Promise<string[]> {
-    const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-    const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
-    const found = await Promise.all(
-      ids.map(async (id) => {
-        const command = await read(`/proc/${id}/cmdline`)
-        return `${command}${await read(`/proc/${id}/environ`)}`.includes(this.#folder) ? [command] : []
-      })
-    )
-    return found.flat()
-  }
+/** The command lines of processes that know the folder, by an argument or a variable. */
+async function processesOf(folder: string): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      const command = await read(`/proc/${id}/cmdline`)
+      return `${command}${await read(`/proc/${id}/environ`)}`.includes(folder) ? [command] : []
+    })
+  )
+  return found.flat()
 }
 
 describe('npm test', function () {
@@ -170,10 +172,26 @@ describe('npm test', function () {
       const all = testFiles(['quick', 'full', 'soak', 'compose'])
       expect(new Set(all).size).to.equal(all.length)
       for (const file of testFiles(['quick'])) expect(tierOf(file), file).to.equal('quick')
-      expect(testFiles(['quick', 'full']).length + testFiles(['soak', 'compose']).length).to.equal(all.length)
+      for (const file of testFiles(['compose'])) expect(tierOf(file), file).to.equal('compose')
+      const soak = testFiles(['soak']).filter((file) => tierOf(file) === 'soak')
+      expect(testFiles(['quick', 'full']).length + soak.length + testFiles(['compose']).length).to.equal(all.length)
+      expect(testFiles(['soak']), 'a file that is longer there').to.include('test/soak/galera.test.ts')
       expect(tierOf('test/fitness/links.test.ts')).to.equal('quick')
       expect(tierOf('test/fitness/explained-reads.test.ts'), 'the longest entry decides').to.equal('full')
       expect(tierOf('test/of/no/entry.test.ts')).to.equal('full')
+    })
+
+    it('A run installs what its own files need, and quick needs nothing.', () => {
+      const given = process.env['TEST_MYSQL_URL']
+      delete process.env['TEST_MYSQL_URL']
+      try {
+        expect(packagesFor(testFiles(['quick']))).to.deep.equal([])
+        expect(packagesFor(['test/api/paged.test.ts'])).to.deep.equal(['mariadb-server'])
+        expect(packagesFor(testFiles(['quick', 'full']))).to.include.members(['mariadb-server', 'chromium', 'jq'])
+        expect(packagesFor(testFiles(['compose']))).to.deep.equal(['docker.io', 'docker-compose', 'debootstrap'])
+      } finally {
+        if (given !== undefined) process.env['TEST_MYSQL_URL'] = given
+      }
     })
 
     it('A part of a path finds files of any tier, and a part of no path is a failure.', () => {
@@ -210,6 +228,23 @@ describe('what tests start', function () {
     await service.ended
     const lines = service.logs().map(({ text }) => String(text))
     expect(lines.join('\n')).to.match(/at crash \(.*\/test\/runner\/samples\/crashing-service\.ts:3:9\)/)
+  })
+
+  it('A private MariaDB ends with the process that started it, also after SIGKILL.', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'killed-'))
+    const sample = fileURLToPath(new URL('samples/private-server.js', import.meta.url))
+    const child = spawn(process.execPath, [sample], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
+    await once(child.stdout, 'data')
+    const running = async (): Promise<number> =>
+      (await processesOf(folder)).filter((command) => command.includes('--datadir')).length
+    expect(await running()).to.equal(1)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    while ((await running()) > 0) await pause(20)
+    await rm(folder, { recursive: true })
   })
 
   it('shares no folder, socket or port with another private MariaDB that starts at the same time', async () => {

@@ -12,7 +12,7 @@ import { etagOf, rowIn, sendTo, type Write } from '../api/writes/send.js'
 import { count, select } from '../api/writes/stored.js'
 import { type Cluster, startReplicas } from '../harness/cluster.js'
 import { withTestDatabase } from '../oracle/test-database.js'
-import { type Galera, startGalera } from '../runner/database-server.js'
+import { type Galera, startGalera } from '../runner/galera.js'
 import { together } from './writers.js'
 
 /** `npm run soak` sets a hundred. */
