@@ -1,17 +1,5 @@
 import { spawn } from 'node:child_process'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
-import { createHash } from 'node:crypto'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync
-} from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from './failure.mjs'
@@ -20,19 +8,26 @@ import { projectRoot } from './project-root.mjs'
 /** Code that does not compile. What was installed and generated before is there. */
 export class CompileFailure extends Failure {}
 
+const LOCK_FILE = 'package-lock.json'
+
 /**
- * Makes everything ready to run from whatever state the checkout is in: dependencies, types of the proto files, packages for clients, dist/, the admin.
- * Costs milliseconds when all is ready.
+ * Makes everything ready to run from whatever state the checkout is in: dependencies, types of the proto files, dist/, the
+ * packages for clients, the admin. Costs milliseconds when all is ready.
  */
 export async function prepare() {
   checkNodeVersion()
-  for (const step of [dependencies, protoTypes, typedClient, reactAdmin, compiledCode, admin]) {
-    if (step.isDone()) continue
-    await withLock(async () => {
-      // Another command may have done it meanwhile.
-      if (!step.isDone()) await step.make()
-    })
-  }
+  await withLock(async () => {
+    if (isOlder('node_modules/.package-lock.json', LOCK_FILE)) await installDependencies()
+    if (isOlder(PROTO_TYPES, 'proto', LOCK_FILE)) await generateProtoTypes()
+    await compile()
+    if (isOlder(join(LIBRARY_COPY, 'swagger-ui-bundle.js'), LOCK_FILE)) copyLibrary()
+    if (isOlder(ADMIN, ...ADMIN_SOURCES, LOCK_FILE)) {
+      process.stderr.write('Bundling the admin …\n')
+      // What it imports may have been installed just now.
+      const { bundleAdmin } = await import('./bundle-admin.mjs')
+      await bundleAdmin(join(projectRoot, ADMIN, '..'))
+    }
+  })
 }
 
 const OLDEST_NODE = /** @type {const} */ ([20, 19])
@@ -47,30 +42,18 @@ function checkNodeVersion() {
   )
 }
 
-/**
- * @typedef {object} Step
- * @property {() => boolean} isDone
- * @property {() => Promise<void>} make
- */
-
-/** @type {Step} What package-lock.json names. It is installed anew when the lock file is newer than what is there. */
-const dependencies = {
-  isDone() {
-    const lock = statSync(join(projectRoot, 'package-lock.json'))
-    const installed = statSync(join(projectRoot, 'node_modules/.package-lock.json'), { throwIfNoEntry: false })
-    return installed !== undefined && installed.mtimeMs >= lock.mtimeMs
-  },
-  async make() {
-    process.stderr.write('Installing dependencies …\n')
-    // No dependency needs its install scripts: what they would build or fetch comes with the packages.
-    const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-    const npm = process.env['npm_execpath']
-    // Under `npm start` this is the npm that runs us; `npm` from the PATH may be another one.
-    const code = await (npm?.endsWith('npm-cli.js') === true
-      ? runProgram(process.execPath, [npm, ...args])
-      : runProgram('npm', args))
-    if (code !== 0) throw new Failure('Installing the dependencies failed: see what npm says above.')
-  }
+async function installDependencies() {
+  process.stderr.write('Installing dependencies …\n')
+  // No dependency needs its install scripts: what they would build or fetch comes with the packages.
+  const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  const npm = process.env['npm_execpath']
+  // Under `npm start` this is the npm that runs us; `npm` from the PATH may be another one.
+  const code = await (npm?.endsWith('npm-cli.js') === true
+    ? runProgram(process.execPath, [npm, ...args])
+    : runProgram('npm', args))
+  if (code !== 0) throw new Failure('Installing the dependencies failed: see what npm says above.')
+  // The compiler looks for changed sources alone, not for changed types of dependencies.
+  for (const state of COMPILER_STATES) rmSync(join(projectRoot, state), { force: true })
 }
 
 const GENERATOR = 'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js'
@@ -83,108 +66,57 @@ const PROTOS = [
   'google/rpc/status.proto',
   'google/rpc/error_details.proto'
 ]
+/** One of them, which is there when all are. */
+const PROTO_TYPES = 'shared/gen/entity_service.ts'
 
-const protoTypes = unlessUnchanged('shared/gen/.fingerprint', ['proto', 'package-lock.json'], async () => {
+async function generateProtoTypes() {
   process.stderr.write('Generating types from proto/ …\n')
+  const remove = () => rmSync(join(projectRoot, 'shared/gen'), { recursive: true, force: true })
+  remove()
   const args = [GENERATOR, ...TARGET.split(' '), ...FOLDERS.split(' '), ...PROTOS]
-  const code = await runProgram(process.execPath, args)
-  if (code !== 0) throw new Failure('Generating types from proto/ failed: see above.')
-})
-
-/** The package of the typed client, and that of react-admin's providers, which is compiled against it. */
-const typedClient = clientPackage('clients/typescript')
-const reactAdmin = clientPackage('clients/react-admin', ['clients/typescript/src'])
-
-/**
- * A package for clients, which has a build of its own so that it holds nothing of the server.
- *
- * @param {string} folder
- * @param {readonly string[]} uses the sources of other packages that it is compiled against
- */
-function clientPackage(folder, uses = []) {
-  return unlessUnchanged(
-    `${folder}/dist/.fingerprint`,
-    [`${folder}/src`, `${folder}/tsconfig.json`, ...uses, 'tsconfig.json', 'package-lock.json'],
-    async () => {
-      rmSync(join(projectRoot, folder, 'dist'), { recursive: true, force: true })
-      await compile(folder)
-    }
-  )
+  if ((await runProgram(process.execPath, args)) === 0) return
+  remove()
+  throw new Failure('Generating types from proto/ failed: see above.')
 }
 
-const SOURCES = [
-  'shared',
-  'gateway',
-  'data-service',
-  'cli',
-  'clients/typescript/src',
-  'clients/react-admin/src',
-  'examples',
-  'test',
-  'bench',
-  'campaign',
-  'tsconfig.json',
-  'package-lock.json'
+/** Folders of a tsconfig.json. The packages for clients have builds of their own, so that they hold nothing of the server. */
+const PROJECTS = ['.', 'examples/store/storefront/client', 'clients/react-admin', 'clients/typescript']
+/** What the compiler remembers of its last build. */
+const COMPILER_STATES = [
+  'dist/.tsbuildinfo',
+  'dist/.tsbuildinfo-client',
+  'clients/react-admin/dist/.tsbuildinfo',
+  'clients/typescript/dist/.tsbuildinfo'
 ]
-const PROJECTS = ['.', 'examples/store/storefront/client']
+/** Beyond this the compiler has found something to do. */
+const NOTHING_TO_COMPILE_MS = 2_000
 
-const compiledCode = unlessUnchanged('dist/.fingerprint', SOURCES, async () => {
-  process.stderr.write('Compiling …\n')
-  for (const project of PROJECTS) await compile(project)
-  removeOrphans()
-  copyLibrary()
-})
-
-const ADMIN = 'clients/admin'
-/** Where the gateway finds it (gateway/admin/admin-ui.ts). */
-const ADMIN_OUTPUT = 'dist/gateway/admin/application'
-const ADMIN_SOURCES = [`${ADMIN}/src`, `${ADMIN}/tsconfig.json`, 'clients/typescript/src', 'clients/react-admin/src']
-
-/** The admin: one script for browsers, with a digest of its content in its name, compressed in both ways. */
-const admin = unlessUnchanged(`${ADMIN_OUTPUT}/.fingerprint`, [...ADMIN_SOURCES, 'package-lock.json'], async () => {
-  process.stderr.write('Bundling the admin …\n')
-  // It may have been installed just now.
-  const { build } = await import('esbuild')
-  const { outputFiles, metafile } = await build({
-    absWorkingDir: projectRoot,
-    entryPoints: [`${ADMIN}/src/main.tsx`],
-    entryNames: '[name]-[hash]',
-    outdir: ADMIN_OUTPUT,
-    tsconfig: `${ADMIN}/tsconfig.json`,
-    define: { 'process.env.NODE_ENV': '"production"' },
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
-    legalComments: 'none',
-    write: false,
-    metafile: true
-  })
-  for (const name of readdirSync(join(projectRoot, ADMIN_OUTPUT))) rmSync(join(projectRoot, ADMIN_OUTPUT, name))
-  for (const { path, contents } of outputFiles) {
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: contents.length }
-    writeFileSync(`${path}.br`, await promisify(brotliCompress)(contents, { params }))
-    writeFileSync(`${path}.gz`, await promisify(gzip)(contents, { level: 9 }))
-  }
-  writeFileSync(join(projectRoot, ADMIN_OUTPUT, 'licenses.txt'), licenses(Object.keys(metafile.inputs)))
-})
+/** The compiler itself finds what has changed, within a tenth of a second where nothing has. */
+async function compile() {
+  const states = () => COMPILER_STATES.map(timeOf).join()
+  const before = states()
+  const timer = setTimeout(() => process.stderr.write('Compiling …\n'), NOTHING_TO_COMPILE_MS)
+  const code = await runProgram(process.execPath, ['node_modules/typescript/bin/tsc', '--build', ...PROJECTS])
+  clearTimeout(timer)
+  if (code !== 0) throw new CompileFailure('Compiling failed: see above.')
+  if (before === states()) return
+  removeOrphans('dist', '')
+  removeOrphans('clients/react-admin/dist', 'clients/react-admin/src')
+  removeOrphans('clients/typescript/dist', 'clients/typescript/src')
+}
 
 /**
- * The licenses of the packages that files come from, which go where the bundle goes.
+ * Removes the output of deleted sources, which the compiler leaves and npm would pack.
  *
- * @param {readonly string[]} files
+ * @param {string} output
+ * @param {string} sources
  */
-function licenses(files) {
-  const packages = new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []))
-  const texts = [...packages].toSorted().map((folder) => {
-    const { name, version, license } = /** @type {{ name: string, version: string, license: string }} */ (
-      JSON.parse(readFileSync(join(projectRoot, folder, 'package.json'), 'utf8'))
-    )
-    const file = readdirSync(join(projectRoot, folder)).find((one) => /^licen[cs]e/i.test(one))
-    const text = file === undefined ? '' : readFileSync(join(projectRoot, folder, file), 'utf8')
-    return `${name} ${version}: ${license}\n\n${text.trim()}\n`
-  })
-  return texts.join(`\n${'-'.repeat(80)}\n\n`)
+function removeOrphans(output, sources) {
+  for (const path of readdirSync(join(projectRoot, output), { recursive: true, encoding: 'utf8' })) {
+    const [, name] = /^(.+?)\.(?:js(?:\.map)?|d\.ts)$/.exec(path) ?? []
+    const hasSource = ['ts', 'tsx'].some((kind) => existsSync(join(projectRoot, sources, `${name}.${kind}`)))
+    if (name !== undefined && !hasSource) rmSync(join(projectRoot, output, path))
+  }
 }
 
 /** What `GET /docs/try` serves of swagger-ui, with its licences (docs/decisions/044). */
@@ -195,86 +127,45 @@ const LIBRARY_FILES = [
   'NOTICE',
   'swagger-ui-bundle.js.LICENSE.txt'
 ]
+const LIBRARY_COPY = 'dist/gateway/docs/browser'
 
 function copyLibrary() {
   for (const file of LIBRARY_FILES) {
-    copyFileSync(
-      join(projectRoot, 'node_modules/swagger-ui-dist', file),
-      join(projectRoot, 'dist/gateway/docs/browser', file)
-    )
+    copyFileSync(join(projectRoot, 'node_modules/swagger-ui-dist', file), join(projectRoot, LIBRARY_COPY, file))
   }
 }
 
-/** @param {string} project the folder of a tsconfig.json */
-async function compile(project) {
-  const code = await runProgram(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project])
-  if (code !== 0) throw new CompileFailure('Compiling failed: see above.')
-}
-
-/** Removes the output of deleted sources, which the compiler leaves: a deleted test would still run. */
-function removeOrphans() {
-  for (const file of filesUnder('dist')) {
-    const output = /^dist\/(.+?)\.(?:js(?:\.map)?|d\.ts)$/.exec(file)
-    const sources = ['ts', 'tsx'].map((kind) => join(projectRoot, `${output?.[1]}.${kind}`))
-    if (output !== null && !sources.some((source) => existsSync(source))) rmSync(join(projectRoot, file))
-  }
-}
+/** The last file that bundle-admin.mjs writes, in the folder where the gateway finds the admin (gateway/admin/admin-ui.ts). */
+const ADMIN = 'dist/gateway/admin/application/licenses.txt'
+const ADMIN_SOURCES = ['clients/admin', 'clients/typescript/src', 'clients/react-admin/src']
 
 /**
- * A step that is done when the inputs are as they were when it was last made.
+ * Whether an output is missing, or older than an input. Folders count too, since their time changes when a file is added
+ * or removed.
  *
- * @param {string} stamp the file that holds the inputs' fingerprint, in the folder that the step makes
- * @param {readonly string[]} inputs
- * @param {() => Promise<void>} make
- * @returns {Step}
+ * @param {string} output
+ * @param {readonly string[]} inputs files and folders
  */
-function unlessUnchanged(stamp, inputs, make) {
-  const path = join(projectRoot, stamp)
-  const found = () => (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
-  return {
-    isDone: () => found() === fingerprint(inputs),
-    async make() {
-      const wanted = fingerprint(inputs)
-      // What is in a folder without a stamp is unknown, and the compiler might take it for its own output.
-      if (found() === undefined) rmSync(join(path, '..'), { recursive: true, force: true })
-      mkdirSync(join(path, '..'), { recursive: true })
-      await make()
-      writeFileSync(path, wanted)
-    }
+function isOlder(output, ...inputs) {
+  const made = timeOf(output)
+  /** @type {(path: string) => boolean} */
+  const isNewer = (path) => {
+    const stat = statSync(join(projectRoot, path))
+    if (stat.mtimeMs > made) return true
+    return stat.isDirectory() && readdirSync(join(projectRoot, path)).some((name) => isNewer(`${path}/${name}`))
   }
+  return inputs.some(isNewer)
 }
 
-/**
- * A digest of name, size and time of every file under the paths. It changes when one is written, added or removed.
- *
- * @param {readonly string[]} paths files and folders, from the project root
- */
-function fingerprint(paths) {
-  const hash = createHash('sha256')
-  for (const file of paths.flatMap(filesUnder)) {
-    const { size, mtimeMs } = statSync(join(projectRoot, file))
-    hash.update(`${file}\0${size}\0${mtimeMs}\n`)
-  }
-  return hash.digest('hex')
-}
-
-/**
- * Every file under a path, in a stable order, from the project root.
- *
- * @param {string} path
- * @returns {string[]}
- */
-function filesUnder(path) {
-  const stat = statSync(join(projectRoot, path), { throwIfNoEntry: false })
-  if (stat === undefined) return []
-  if (stat.isFile()) return [path]
-  return readdirSync(join(projectRoot, path))
-    .toSorted()
-    .flatMap((name) => filesUnder(`${path}/${name}`))
+/** @param {string} path */
+function timeOf(path) {
+  return statSync(join(projectRoot, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
 const LOCK = join(projectRoot, '.prepare-lock')
 const LOCK_TIMEOUT_MS = 600_000
+/** What a command holds the lock for where all is ready. */
+const SHORT_MS = 5_000
 
 /**
  * Runs the work while no other command of this checkout runs its own, because two installations or compilations at a
@@ -283,11 +174,13 @@ const LOCK_TIMEOUT_MS = 600_000
  * @param {() => Promise<void>} work
  */
 async function withLock(work) {
-  const end = performance.now() + LOCK_TIMEOUT_MS
-  for (let tries = 0; !takeLock(); tries++) {
-    if (performance.now() > end) throw new Failure(`Another command does not give up ${LOCK}: end it, or remove it.`)
-    if (tries === 0) process.stderr.write('Waiting for another command that prepares this checkout …\n')
-    await pause(200)
+  const began = performance.now()
+  for (let isTold = false; !takeLock(); await pause(20)) {
+    const waited = performance.now() - began
+    if (waited > LOCK_TIMEOUT_MS) throw new Failure(`Another command does not give up ${LOCK}: end it, or remove it.`)
+    if (isTold || waited < SHORT_MS) continue
+    process.stderr.write('Waiting for another command that prepares this checkout …\n')
+    isTold = true
   }
   try {
     await work()

@@ -91,7 +91,7 @@ describe('/admin', () => {
   it('has no other file', async () => {
     for (const file of [
       'main.js',
-      '.fingerprint',
+      'licenses.txt',
       '..%2fadmin-ui.js',
       'main-.js.gz',
       encodeURIComponent('../../app.js')
