@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { copyFileSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from './failure.mjs'
@@ -162,53 +165,49 @@ function timeOf(path) {
   return statSync(join(projectRoot, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-const LOCK = join(projectRoot, '.prepare-lock')
 const LOCK_TIMEOUT_MS = 600_000
-/** What a command holds the lock for where all is ready. */
-const SHORT_MS = 5_000
+/** Beyond this another command has found something to do. */
+const NOTHING_TO_DO_MS = 5_000
 
 /**
  * Runs the work while no other command of this checkout runs its own, because two installations or compilations at a
- * time would destroy each other's output. The lock is a file with the id of the process that holds it.
+ * time would destroy each other's output. The lock is a socket with a name of this checkout, which only one process can
+ * have and no dead one keeps. Linux has such names, and elsewhere there is no lock.
  *
  * @param {() => Promise<void>} work
  */
 async function withLock(work) {
+  if (process.platform !== 'linux') return work()
+  const name = `\0${createHash('sha256').update(projectRoot).digest('hex')}`
+  const lock = createServer()
   const began = performance.now()
-  for (let isTold = false; !takeLock(); await pause(20)) {
+  for (let isTold = false; !(await isListening(lock, name)); await pause(20)) {
     const waited = performance.now() - began
-    if (waited > LOCK_TIMEOUT_MS) throw new Failure(`Another command does not give up ${LOCK}: end it, or remove it.`)
-    if (isTold || waited < SHORT_MS) continue
+    if (waited > LOCK_TIMEOUT_MS) throw new Failure('Another command prepares this checkout, and does not end.')
+    if (isTold || waited < NOTHING_TO_DO_MS) continue
     process.stderr.write('Waiting for another command that prepares this checkout …\n')
     isTold = true
   }
   try {
     await work()
   } finally {
-    rmSync(LOCK, { force: true })
+    lock.close()
   }
 }
 
-/** @returns {boolean} whether the lock is ours now */
-function takeLock() {
+/**
+ * Whether the server could take the name.
+ *
+ * @param {import('node:net').Server} server
+ * @param {string} name
+ */
+async function isListening(server, name) {
   try {
-    writeFileSync(LOCK, String(process.pid), { flag: 'wx' })
+    await once(server.listen(name), 'listening')
     return true
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    const holder = Number(existsSync(LOCK) ? readFileSync(LOCK, 'utf8') : 0)
-    // A holder that was killed has left the file. An empty file is about to be written.
-    if (holder > 0 && !isRunning(holder)) rmSync(LOCK, { force: true })
-    return false
-  }
-}
-
-/** @param {number} pid */
-function isRunning(pid) {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return false
+    throw error
   }
 }
 

@@ -10,7 +10,7 @@ import { packageRoot } from '../harness/package-root.js'
 import { freePort } from '../runner/free-port.js'
 
 /** What a copy of this checkout does without. */
-const LEFT_OUT = new Set(['node_modules', '.git', '.data', '.prepare-lock'])
+const LEFT_OUT = new Set(['node_modules', '.git', '.data'])
 
 /** A change of one source by each process that uses it, and where the answer shows it. */
 const CHANGES = [

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
+import { PrivateServer } from './database-server.js'
 import { freePort } from './free-port.js'
-import { Mariadb } from './mariadb.js'
 import { ensurePackages, findGalera } from './programs.js'
 
 const READY_MS = 100_000
@@ -16,7 +16,7 @@ export interface Galera {
 /** Starts a cluster of `size` nodes on free loopback ports, with data folders of their own. They end with this process. */
 export async function startGalera(size: number): Promise<Galera> {
   await ensurePackages('mariadb-server', 'galera-4', 'rsync')
-  const nodes: Mariadb[] = []
+  const nodes: PrivateServer[] = []
   const stop = async (): Promise<void> => void (await Promise.all(nodes.map((node) => node.stop())))
   try {
     // It makes the cluster and the account. The others copy both, with all data, from an earlier node.
@@ -34,13 +34,13 @@ export async function startGalera(size: number): Promise<Galera> {
 }
 
 /** `group` is the port of its replication, and `peer` that of a node that runs. */
-async function makeNode(group: number, peer?: number): Promise<Mariadb> {
+async function makeNode(group: number, peer?: number): Promise<PrivateServer> {
   const provider = [
     `gmcast.listen_addr=tcp://127.0.0.1:${group}`,
     `ist.recv_addr=127.0.0.1:${await freePort()}`,
     'gcache.size=8M'
   ]
-  return Mariadb.make({
+  return PrivateServer.make({
     isEmpty: peer !== undefined,
     // As root its rsync would change to `nobody`, who may not write into the data folder.
     user: 'mysql',
@@ -62,8 +62,8 @@ async function makeNode(group: number, peer?: number): Promise<Mariadb> {
   })
 }
 
-async function start(node: Mariadb, ...args: readonly string[]): Promise<void> {
-  await node.start(...args)
+async function start(node: PrivateServer, ...args: readonly string[]): Promise<void> {
+  await node.restart(...args)
   const end = performance.now() + READY_MS
   while (!(await isReady(node.url).catch(() => false))) {
     if (performance.now() > end) throw new Error(`The node ${new URL(node.url).host} was not ready in time`)

@@ -30,6 +30,11 @@ const PACKAGES = {
 } as const
 export type DebianPackage = keyof typeof PACKAGES
 
+const INSTEAD: Readonly<Partial<Record<DebianPackage, string>>> = {
+  'mariadb-server': 'TEST_MYSQL_URL may name a server instead.',
+  chromium: 'TEST_CHROMIUM may name the path of a browser instead.'
+}
+
 /** The Python that Debian's packages are for; another one may come first in PATH. */
 export const PYTHON = '/usr/bin/python3'
 
@@ -51,24 +56,17 @@ export async function ensurePackages(...names: readonly DebianPackage[]): Promis
   const absent = missing.filter((name) => !PACKAGES[name]())
   if (absent.length === 0) return
   const why = become === undefined ? 'may not be installed by this user' : 'could not be installed'
+  const others = absent.flatMap((name) => INSTEAD[name] ?? [])
   throw new Failure(
-    `These tests need the Debian packages ${absent.join(', ')}, which are missing and ${why}. ` +
-      'TEST_MYSQL_URL names a server in place of mariadb-server, and TEST_CHROMIUM a browser in place of chromium.'
+    `These tests need the Debian packages ${absent.join(', ')}, which are missing and ${why}. ${others.join(' ')}`
   )
 }
 
-/** A run of the tests that installs packages has this file locked. It stays, since others may be waiting for it. */
-const INSTALLING = '/var/tmp/uniform-rest-installing'
-
-/**
- * Runs apt-get with its output on stderr. Another run of the tests that installs packages is waited for: of apt-get's own
- * locks, it waits for that of dpkg and not for that of the lists.
- */
+/** Runs apt-get with its output on stderr. It waits for another one. */
 async function aptGet(become: readonly string[], args: readonly string[]): Promise<void> {
-  // The lock is not handed on: a service that a package starts would keep it.
-  const [program, ...locked] = [...become, 'flock', '--close', '--timeout=600', INSTALLING]
-  const command = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-o=DPkg::Lock::Timeout=300', ...args]
-  await once(spawn(program, [...locked, ...command], { stdio: ['ignore', process.stderr, process.stderr] }), 'close')
+  const command = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-o=DPkg::Lock::Timeout=300'] as const
+  const [program, ...before] = [...become, ...command]
+  await once(spawn(program, [...before, ...args], { stdio: ['ignore', process.stderr, process.stderr] }), 'close')
 }
 
 /** What to put before a command that needs root; undefined where we cannot become root without a password. */

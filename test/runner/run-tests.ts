@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
-import { chmod, mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LONGEST, needsServer } from '../tiers.js'
@@ -22,7 +23,7 @@ export async function runTests(files: readonly string[], signal: AbortSignal): P
   const seed = numberOf('TEST_SEED') ?? randomInt(2 ** 31)
   // One folder for all temporary files of the run, so that none is left of tests that could not remove theirs. Others
   // may pass through it, since the nodes of a Galera cluster run as the user mysql.
-  const folder = await mkdtemp(join(await temporaryFolder(), 'uniform-rest-test-'))
+  const folder = await mkdtemp(join(await temporaryFolder(), `uniform-rest-test-${process.pid}-`))
   await chmod(folder, 0o711)
   // The processes that run the files inherit these.
   Object.assign(process.env, { TMPDIR: folder, TEST_SEED: String(seed) })
@@ -62,6 +63,12 @@ async function temporaryFolder(): Promise<string> {
     .find((line) => line.split(' ')[1] === MEMORY)
     ?.split(' ')[3]
   if (options === undefined || options.split(',').includes('noexec')) return tmpdir()
+  for (const name of await readdir(MEMORY)) {
+    // A run that was killed keeps memory until its folder is removed.
+    const [, pid] = /^uniform-rest-test-(\d+)-/.exec(name) ?? []
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue
+    await rm(join(MEMORY, name), { recursive: true, force: true })
+  }
   const { bavail, bsize } = await statfs(MEMORY)
   return bavail * bsize < ENOUGH_BYTES ? tmpdir() : MEMORY
 }
