@@ -56,10 +56,8 @@ export async function ensurePackages(...names: readonly DebianPackage[]): Promis
   const absent = missing.filter((name) => !PACKAGES[name]())
   if (absent.length === 0) return
   const why = become === undefined ? 'may not be installed by this user' : 'could not be installed'
-  const others = absent.flatMap((name) => INSTEAD[name] ?? [])
-  throw new Failure(
-    `These tests need the Debian packages ${absent.join(', ')}, which are missing and ${why}. ${others.join(' ')}`
-  )
+  const what = `These tests need the Debian packages ${absent.join(', ')}, which are missing and ${why}.`
+  throw new Failure([what, ...absent.flatMap((name) => INSTEAD[name] ?? [])].join(' '))
 }
 
 /** Runs apt-get with its output on stderr. It waits for another one. */
