@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Lifecycle, lifecycle } from '../../shared/lifecycle.js'
 import { freshDatabase } from '../harness/database.js'
@@ -94,10 +95,11 @@ describe('the life of a server', () => {
     }).catch((error: unknown) => error)
     expect(String(failed)).to.match(/StartError: cannot listen on DATA_SERVICE_ADDRESS/)
     for (const url of [database.url, database.reviewsUrl]) {
-      const open = await withTestDatabase(url, (sql) =>
-        sql.run('SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()')
-      )
-      expect(open).to.deep.equal([])
+      // The server notices the end of a connection a moment later; one that stays open ends this test by its limit.
+      await withTestDatabase(url, async (sql) => {
+        const others = 'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()'
+        while ((await sql.run(others)).length > 0) await wait(20)
+      })
     }
     taken.close()
     await database.dispose()
