@@ -138,6 +138,12 @@ describeApi(
       expect(line).to.include({ rpc: 'Get', code: 'route.not-found' }).and.not.to.have.property('resource')
     })
 
+    it('A statement of a request is not logged without LOG_SQL.', async () => {
+      const { rpc } = await logged('clerk GET /products/3')
+      await rpc()
+      expect(store.stack.dataService.logs().filter(({ msg }) => msg === 'sql')).to.deep.equal([])
+    })
+
     const METRIC = /^(total|data|sql);dur=(\d+\.\d{3})$/
     const timesOf = ({ headers }: Answer): Readonly<Record<string, number>> => {
       const metrics = String(headers['server-timing']).split(', ')

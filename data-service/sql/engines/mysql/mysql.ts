@@ -358,11 +358,11 @@ function rowsRead(answer: unknown): number | undefined {
   return Array.isArray(answer) ? answer.length : undefined
 }
 
-/** Sequelize answers a statement without rows with the driver's header, twice. */
+/** Sequelize answers a change with something and the count of its rows, or the driver's header that holds it. */
 function rowsChanged(answer: unknown): number | undefined {
-  const header: unknown = Array.isArray(answer) ? answer[0] : undefined
-  if (typeof header !== 'object' || header === null || !('affectedRows' in header)) return undefined
-  return typeof header.affectedRows === 'number' ? header.affectedRows : undefined
+  const second: unknown = Array.isArray(answer) ? answer[1] : undefined
+  const count = typeof second === 'object' && second !== null && 'affectedRows' in second ? second.affectedRows : second
+  return typeof count === 'number' ? count : undefined
 }
 
 /**

@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite
 import { LRUCache } from 'lru-cache'
 import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
 import { nextRowVersion } from '../../../entity/fields/row-version.js'
-import { observedAtOnce } from '../../../observe/call-scope.js'
+import { forNoCall, observedAtOnce } from '../../../observe/call-scope.js'
 import { matchKey, sortKey } from './sqlite-dialect.js'
 import { bytes } from '../statement.js'
 
@@ -175,7 +175,7 @@ export class SqliteConnection {
   static async open(file: string): Promise<SqliteConnection> {
     const connection = SqliteConnection.openAsItIs(file)
     try {
-      await connection.useWal()
+      await forNoCall(() => connection.useWal())
       return connection
     } catch (error) {
       connection.close()
