@@ -120,15 +120,4 @@ describe('links between pages', () => {
       expect(pictures, page).to.include.members([`${page}-desktop.png`, `${page}-phone.png`])
     }
   })
-
-  it('CONTRIBUTING.md names npm scripts that package.json has, and .nvmrc the oldest version of Node that works.', () => {
-    const { scripts, engines } = JSON.parse(textOf('package.json')) as {
-      readonly scripts: Readonly<Record<string, string>>
-      readonly engines: { readonly node: string }
-    }
-    const named = Array.from(textOf('CONTRIBUTING.md').matchAll(/`npm (?:run )?([a-z:]+)/g), ([, name = '']) => name)
-    expect(named).to.include.members(['start', 'test', 'test:quick', 'soak'])
-    for (const name of named) expect(scripts, name).to.have.property(name)
-    expect(engines.node).to.match(new RegExp(`^>=${textOf('.nvmrc').trim()}\\.`))
-  })
 })

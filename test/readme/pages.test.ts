@@ -62,7 +62,11 @@ describe('pages of docs', function () {
   })
 
   it('have commands that run here or elsewhere, each page with its place', () => {
-    const pages = ['README.md', ...readdirSync(join(packageRoot, 'docs')).map((name) => `docs/${name}`)]
+    const pages = [
+      'README.md',
+      'CONTRIBUTING.md',
+      ...readdirSync(join(packageRoot, 'docs')).map((name) => `docs/${name}`)
+    ]
     const withCommands = pages.filter((page) => page.endsWith('.md') && examplesOf(page).length > 0)
     expect(withCommands).to.have.members([...PAGES, ...Object.keys(ELSEWHERE)])
   })
