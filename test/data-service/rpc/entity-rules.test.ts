@@ -84,7 +84,7 @@ eachDatabase((kind) => {
     let fresh: FreshWriteStore
     let deps: WriteDeps
     before(async () => {
-      fresh = await freshWriteStore(kind, [categories])
+      fresh = await freshWriteStore(kind, { written: [categories] })
       deps = {
         planning: {
           catalogue: makeCatalogue([categories]),

@@ -2,13 +2,9 @@ import { setMaxListeners } from 'node:events'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import { SqlReadStore } from '../../../data-service/sql/entity-rows/reads.js'
-import { migrate } from '../../../data-service/sql/schema/migrate.js'
-import { OWN } from '../../harness/own-tables.js'
 import { entities } from '../../../examples/store/entities/index.js'
-import { primaryMigrations } from '../../harness/primary-migrations.js'
-import { secondMigrations } from '../../../examples/store/schema/reviews.js'
-import { createLogger } from '../../../shared/logger.js'
-import { type DatabaseKind, freshDatabase } from '../../harness/database.js'
+import type { DatabaseKind } from '../../harness/database.js'
+import { storeDatabase } from '../../harness/store-database.js'
 import { openTestDatabase, type TestDatabase } from '../../oracle/test-database.js'
 
 /** A read store over two migrated databases, and both by hand-written SQL. */
@@ -22,11 +18,8 @@ export interface FreshReadStore {
 }
 
 export async function freshReadStore(kind: DatabaseKind): Promise<FreshReadStore> {
-  const { url, reviewsUrl, dispose } = await freshDatabase(kind)
+  const { url, reviewsUrl, dispose } = await storeDatabase(kind, 'none')
   const databases = { primary: connect(url), second: connect(reviewsUrl) }
-  const log = createLogger({ name: 'test', level: 'silent' })
-  await migrate(databases.primary, primaryMigrations, { own: OWN, log })
-  await migrate(databases.second, secondMigrations, { own: OWN, log })
   const sortOrders = await databases.primary.schema.sortOrders()
   const store = new SqlReadStore(databases, entities, { sortOrders })
   const primary = await openTestDatabase(url)

@@ -3,13 +3,11 @@ import { setMaxListeners } from 'node:events'
 import type { Entity } from '../../../../data-service/entity/entity.js'
 import { connect } from '../../../../data-service/sql/connect.js'
 import type { Database } from '../../../../data-service/sql/engines/engine.js'
-import { migrate } from '../../../../data-service/sql/schema/migrate.js'
 import { OWN } from '../../../harness/own-tables.js'
 import { createWriteStore, type SqlWriteStore } from '../../../../data-service/sql/entity-rows/writes.js'
 import { entities } from '../../../../examples/store/entities/index.js'
-import { primaryMigrations } from '../../../harness/primary-migrations.js'
-import { createLogger } from '../../../../shared/logger.js'
-import { type DatabaseKind, freshDatabase } from '../../../harness/database.js'
+import type { DatabaseKind } from '../../../harness/database.js'
+import { storeDatabase } from '../../../harness/store-database.js'
 import { openTestDatabase, type TestDatabase } from '../../../oracle/test-database.js'
 
 /** A write store over a migrated database, a second one as another process would have it, and hand-written SQL. */
@@ -22,26 +20,24 @@ export interface FreshWriteStore {
   dispose(): Promise<void>
 }
 
-/** `written` are the entities that may be written: those of the store, or others over its tables. */
-export async function freshWriteStore(
-  kind: DatabaseKind,
-  written: readonly Entity[] = entities
-): Promise<FreshWriteStore> {
-  const { url, dispose } = await freshDatabase(kind)
-  const database = connect(url)
-  await migrate(database, primaryMigrations, { own: OWN, log: createLogger({ name: 'test', level: 'silent' }) })
-  const first = writeStoreOver(database, written)
-  const second = writeStoreAt(url, written)
+interface WriteStoreOptions {
+  /** The entities that may be written: those of the store, or others over its tables. */
+  readonly written?: readonly Entity[]
+}
+
+export async function freshWriteStore(kind: DatabaseKind, options: WriteStoreOptions = {}): Promise<FreshWriteStore> {
+  const { url, dispose } = await storeDatabase(kind, 'none')
+  const { database, ...first } = writeStoreAt(url, options)
+  const second = writeStoreAt(url, options)
   const byHand = await openTestDatabase(url)
   return {
     url,
     database,
-    store: first,
+    store: first.store,
     other: second.store,
     byHand,
     dispose: async () => {
       await first.close()
-      await database.sequelize.close()
       await second.close()
       await byHand.close()
       await dispose()
@@ -52,14 +48,20 @@ export async function freshWriteStore(
 /** A store with connections of its own. */
 export function writeStoreAt(
   url: string,
-  written: readonly Entity[] = entities
+  { written = entities }: WriteStoreOptions = {}
 ): {
   readonly database: Database
   readonly store: SqlWriteStore
   close(): Promise<void>
 } {
   const database = connect(url)
-  const store = writeStoreOver(database, written)
+  const store = createWriteStore(database, written, {
+    tables: OWN,
+    onEmitted: () => undefined,
+    transactions: database.openTransactions(),
+    random: Math.random,
+    randomBytes
+  })
   return {
     database,
     store,
@@ -68,16 +70,6 @@ export function writeStoreAt(
       await database.sequelize.close()
     }
   }
-}
-
-function writeStoreOver(database: Database, written: readonly Entity[]): SqlWriteStore {
-  return createWriteStore(database, written, {
-    tables: OWN,
-    onEmitted: () => undefined,
-    transactions: database.openTransactions(),
-    random: Math.random,
-    randomBytes
-  })
 }
 
 export function entity(name: string): Entity {
