@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
+import { MYSQL2 } from '../../data-service/sql/engines/mysql/driver/mysql-inner.js'
 import { eachDatabase } from '../harness/database.js'
 import { outputRoot } from '../harness/package-root.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
@@ -104,6 +105,7 @@ eachDatabase((kind) => {
         'DATABASE_URL: SQL mode: STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',
         'DATABASE_URL: isolation: READ-COMMITTED',
         'DATABASE_URL: time zone: +00:00',
+        `DATABASE_URL: driver: ${MYSQL2.name} ${MYSQL2.tested}`,
         'DATABASE_URL: driver flags: an UPDATE counts changed rows',
         'DATABASE_URL: writes: taken'
       ])

@@ -1,5 +1,6 @@
 import type { Options, Sequelize, Transaction } from 'sequelize'
 import type { PoolState } from '../../observe/data-service-metrics.js'
+import type { Untested } from '../../../shared/inner-members.js'
 import type { SchemaTools } from './schema-tools.js'
 import type { ErrorKind, Reader, Transactions } from './sessions.js'
 import type { SqlDialect } from './statement.js'
@@ -21,6 +22,8 @@ export interface Engine {
   readonly statementAdvice: Readonly<Record<string, OpeningAdvice>>
   /** What has become of a migration of which the database rejected a statement. */
   readonly afterFailedMigration: string
+  /** How the installed driver differs from the tested one, where it is used another, slower way then; undefined where not. */
+  untestedDriver(): Untested | undefined
   /**
    * Parses a URL and opens nothing. Throws an Error whose message says what is right, with `urlForms` (those of all
    * engines) if the whole form is wrong. The message contains no part of the URL, which may contain a password.

@@ -8,6 +8,7 @@ import type { Assignments, ExpectedVersions, UpdatePlan } from '../../plan/model
 import { boundValues, comparisonsOf, pathsOf, type RowCondition, shapeOf } from './statements/conditions.js'
 import { CacheUse } from './statements/statements.js'
 import { columnNamed, whereAll } from './statements/where-text.js'
+import { generatorOf } from '../engines/sequelize-inner.js'
 import type { Changed } from '../engines/sessions.js'
 import {
   type BoundValue,
@@ -216,13 +217,6 @@ function countAlike(rows: readonly NewRow[], start: number): number {
   return (end === -1 ? rows.length : end) - start
 }
 
-/** The part of Sequelize's generator that is used here; its types say `unknown`. */
-interface ChangeGenerator {
-  bulkInsertQuery(table: string, rows: readonly object[], options: object): string
-  updateQuery(table: string, values: object, where: WhereOptions, options: object): { readonly query: string }
-  deleteQuery(table: string, where: WhereOptions, options: object): string
-}
-
 /** The rows to change: all conditions hold, and the version is one of `versions` many or, without them, any. */
 interface Match {
   readonly of: WrittenTable
@@ -238,7 +232,7 @@ const MAX_TEXTS = 500
  * allowed version, and in conditions as `boundValues` says.
  */
 export class ChangeTexts {
-  readonly #generator: ChangeGenerator
+  readonly #generator: ReturnType<typeof generatorOf>
   readonly #dialect: SqlDialect
   readonly #defaults: ReadonlyMap<string, string>
   readonly #use: CacheUse
@@ -257,8 +251,7 @@ export class ChangeTexts {
     this.#use = use
     use.add(() => this.#compiled.size + this.#returning.size)
     this.#defaults = defaults
-    // The class behind getQueryInterface() has these methods in all versions of Sequelize 6. Tests compile every shape.
-    this.#generator = sequelize.getQueryInterface().queryGenerator as ChangeGenerator
+    this.#generator = generatorOf(sequelize)
     this.#dialect = dialect
   }
 

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { createConnection, type Connection } from 'mysql2/promise'
 import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
+import { describeMysqlWays } from './each-way.js'
 import { drain, keepRows } from './drain.js'
 import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
 import { exportPlan, listPlan } from './plan-by-hand.js'
@@ -10,13 +11,13 @@ const categories = entity('categories')
 const GONE = new Error('gone')
 
 /** A statement hangs for as long as another connection holds the table. */
-describe('aborted reads on mysql', function () {
+describeMysqlWays('aborted reads on', function ({ open }) {
   this.timeout(20_000)
   let fresh: FreshReadStore
   let holder: Connection
 
   beforeEach(async () => {
-    fresh = await freshReadStore('mysql')
+    fresh = await freshReadStore('mysql', open)
     holder = await createConnection({ uri: fresh.url })
     await fresh.store.list(listPlan(categories), never)
     // The server shows a statement for a moment after its answer.

@@ -2,9 +2,9 @@ import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Value } from '../../../data-service/entity/fields/field.js'
 import type { ExportPlan } from '../../../data-service/plan/model/plans.js'
-import { eachDatabase } from '../../harness/database.js'
 import { insertRows, TABLES } from '../../harness/insert-rows.js'
 import { drain, keepRows } from './drain.js'
+import { eachWay } from './each-way.js'
 import { entity, type FreshReadStore, freshReadStore, never } from './fresh-read-store.js'
 import { condition, exportPlan, pagePlan, path, projection, sortedBy, throughPath } from './plan-by-hand.js'
 
@@ -12,13 +12,13 @@ const products = entity('products')
 const categories = entity('categories')
 const ROWS = 2345
 
-eachDatabase((kind) => {
-  describe(`exports on ${kind}`, () => {
+eachWay(({ kind, name, open }) => {
+  describe(`exports on ${name}`, () => {
     let fresh: FreshReadStore
 
     before(async function () {
       this.timeout(30_000)
-      fresh = await freshReadStore(kind)
+      fresh = await freshReadStore(kind, open)
       await insertRows(fresh.primary, TABLES.categories, [
         { id: 1, name: 'b', slug: '1', parentId: null },
         { id: 2, name: 'a', slug: '2', parentId: 1 },

@@ -5,6 +5,7 @@ import { SqlReadStore } from '../../../data-service/sql/entity-rows/reads.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import type { DatabaseKind } from '../../harness/database.js'
 import { storeDatabase } from '../../harness/store-database.js'
+import type { Open } from './each-way.js'
 import { openTestDatabase, type TestDatabase } from '../../oracle/test-database.js'
 
 /** A read store over two migrated databases, and both by hand-written SQL. */
@@ -17,9 +18,10 @@ export interface FreshReadStore {
   dispose(): Promise<void>
 }
 
-export async function freshReadStore(kind: DatabaseKind): Promise<FreshReadStore> {
+/** `open` is the way to the database (each-way.ts). */
+export async function freshReadStore(kind: DatabaseKind, open: Open = connect): Promise<FreshReadStore> {
   const { url, reviewsUrl, dispose } = await storeDatabase(kind, 'none')
-  const databases = { primary: connect(url), second: connect(reviewsUrl) }
+  const databases = { primary: open(url), second: open(reviewsUrl) }
   const sortOrders = await databases.primary.schema.sortOrders()
   const store = new SqlReadStore(databases, entities, { sortOrders })
   const primary = await openTestDatabase(url)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Condition } from '../../../data-service/plan/model/plans.js'
-import { eachDatabase } from '../../harness/database.js'
 import { insertRows, TABLES } from '../../harness/insert-rows.js'
+import { eachWay } from './each-way.js'
 import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
 import {
   condition,
@@ -23,12 +23,12 @@ const categories = entity('categories')
 const LONG = '9007199254740993'
 const GUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 
-eachDatabase((kind) => {
-  describe(`reads on ${kind}`, () => {
+eachWay(({ kind, name, open }) => {
+  describe(`reads on ${name}`, () => {
     let fresh: FreshReadStore
 
     before(async () => {
-      fresh = await freshReadStore(kind)
+      fresh = await freshReadStore(kind, open)
       await insertRows(fresh.primary, TABLES.categories, [
         { id: 1, name: 'Root', parentId: null, slug: 'root' },
         { id: 2, name: 'Leaf', parentId: 1, slug: 'leaf' }

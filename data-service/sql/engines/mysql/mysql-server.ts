@@ -1,4 +1,5 @@
 import type { Connection } from 'mysql2'
+import { installedVersion, remedyFor, whatIsUntested } from '../../../../shared/inner-members.js'
 import type { Examined } from '../engine.js'
 import {
   collationOf,
@@ -8,6 +9,8 @@ import {
   serverOf,
   SQL_MODE
 } from './driver/mysql-connection.js'
+import { CONFIG, MYSQL2 } from './driver/mysql-inner.js'
+import { installedDriver } from './driver/mysql-ways.js'
 
 /** Names of global variables of the server, and of a node of a cluster. A server that knows one not leaves it out. */
 const VARIABLES = [
@@ -45,7 +48,8 @@ export async function examineServer(settings: MysqlSettings, poolSize: number): 
     return [
       { what: 'server', found: global.get('version') ?? 'unknown' },
       await examineClock(connection),
-      ...examineSession(connection, session, global),
+      ...examineSession(session, global),
+      ...examineDriver(connection),
       ...examineNode(node),
       ...examineWrites(global, node.get('wsrep_local_state_comment') !== undefined),
       ...examineRoom(global, poolSize)
@@ -79,7 +83,6 @@ async function examineClock(connection: Connection): Promise<Examined> {
 
 /** The session must be as the service sets it on each connection. A proxy between may share connections, and lose it. */
 function examineSession(
-  connection: Connection,
   session: ReadonlyMap<string, string>,
   global: ReadonlyMap<string, string>
 ): readonly Examined[] {
@@ -97,19 +100,30 @@ function examineSession(
       session.get('collation_connection') === collationOf(serverOf(global.get('version') ?? ''))
     ]
   ]
-  const { clientFlags = 0 } = (connection as unknown as { readonly config: { readonly clientFlags?: number } }).config
+  return facts.map(([what, found, isRight]): Examined =>
+    isRight ? { what, found } : { what, found, harms: 'all', remedy: kept }
+  )
+}
+
+function examineDriver(connection: Connection): readonly Examined[] {
+  const found = `${MYSQL2.name} ${installedVersion(MYSQL2)}`
+  const { untested } = installedDriver()
+  const slower = 'statements go by its public functions, which is slower'
+  const driver: Examined =
+    untested === undefined
+      ? { what: 'driver', found }
+      : { what: 'driver', found: `${whatIsUntested(untested)}: ${slower}`, harms: 'some', remedy: remedyFor(untested) }
+  if (CONFIG.missingIn(connection.config).length > 0) return [driver]
+  const { clientFlags } = CONFIG.of(connection.config)
   return [
-    ...facts.map(([what, found, isRight]): Examined =>
-      isRight ? { what, found } : { what, found, harms: 'all', remedy: kept }
-    ),
+    driver,
     (clientFlags & FOUND_ROWS) === 0
       ? { what: 'driver flags', found: 'an UPDATE counts changed rows' }
       : {
           what: 'driver flags',
           found: 'an UPDATE counts found rows',
           harms: 'all',
-          remedy:
-            'Install the version of mysql2 that this package names: updates would not see that they changed nothing.'
+          remedy: `Install ${MYSQL2.name} ${MYSQL2.tested}: updates would not see that they changed nothing.`
         }
   ]
 }

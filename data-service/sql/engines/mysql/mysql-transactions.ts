@@ -21,9 +21,9 @@ import {
   MysqlPool,
   type MysqlServer,
   type MysqlSettings,
+  pipelined,
   serverBehind
 } from './driver/mysql-connection.js'
-import { pipelined } from './driver/mysql-pipeline.js'
 import {
   type BoundValue,
   type BoundValues,

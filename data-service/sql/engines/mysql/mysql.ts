@@ -12,6 +12,7 @@ import {
   type Probe,
   SEQUELIZE_OPTIONS
 } from '../engine.js'
+import { poolOf, probeSequelize } from '../sequelize-inner.js'
 import {
   driverOptions,
   type MysqlSettings,
@@ -20,6 +21,7 @@ import {
   prepareSession,
   serverBehind
 } from './driver/mysql-connection.js'
+import { installedDriver } from './driver/mysql-ways.js'
 import { mysqlDialect } from './mysql-dialect.js'
 import { examineServer } from './mysql-server.js'
 import { MysqlSchema } from './mysql-schema.js'
@@ -138,6 +140,7 @@ export const mysqlEngine: Engine = {
   afterFailedMigration:
     'The statements before it stay. `uniform-rest migrate` runs the migration again from its start once the cause is ' +
     'mended, and leaves out what is there.',
+  untestedDriver: () => installedDriver().untested,
   locate: (url, urlForms) => new MysqlLocation(parseMysqlUrl(url, urlForms))
 }
 
@@ -185,7 +188,7 @@ function sslSetting(parameters: URLSearchParams): { readonly ssl?: boolean } {
 
 const THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
 
-class MysqlLocation implements DatabaseLocation {
+export class MysqlLocation implements DatabaseLocation {
   readonly #settings: MysqlSettings
 
   constructor(settings: MysqlSettings) {
@@ -215,13 +218,6 @@ class MysqlLocation implements DatabaseLocation {
   open(poolSize = 10): Database {
     return new MysqlDatabase(this.#settings, poolSize)
   }
-}
-
-interface SequelizePool {
-  readonly maxSize: number
-  readonly using: number
-  readonly available: number
-  readonly waiting: number
 }
 
 class MysqlDatabase implements Database {
@@ -256,9 +252,8 @@ class MysqlDatabase implements Database {
   }
 
   poolState(): PoolState {
-    // Sequelize's types do not have its pool (sequelize-pool).
-    const { pool } = this.sequelize.connectionManager as unknown as { readonly pool: SequelizePool }
-    return { max: pool.maxSize, inUse: pool.using, idle: pool.available, waiting: pool.waiting }
+    const { maxSize: max, using: inUse, available: idle, waiting } = poolOf(this.sequelize)
+    return { max, inUse, idle, waiting }
   }
 
   openProbe(): Probe {
@@ -329,12 +324,13 @@ function sequelizeOf(settings: MysqlSettings, poolSize: number): Sequelize {
     // Sequelize hands out connections of the module that it was given above.
     const opened = connection as Connection
     try {
-      await prepareSession(opened)
+      await prepareSession(opened, settings)
     } catch (error) {
       opened.destroy()
       throw error
     }
   })
+  probeSequelize(sequelize, { hasPool: true })
   return sequelize
 }
 

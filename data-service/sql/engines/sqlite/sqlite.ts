@@ -12,6 +12,7 @@ import {
   type Probe,
   SEQUELIZE_OPTIONS
 } from '../engine.js'
+import { probeSequelize } from '../sequelize-inner.js'
 import { SqliteConnection } from './sqlite-connection.js'
 import { SqliteSchema } from './sqlite-schema.js'
 import { classifySqliteError, SqliteReader, SqliteTransactions } from './sqlite-sessions.js'
@@ -57,6 +58,7 @@ export const sqliteEngine: Engine = {
     SQLITE_CORRUPT: { wrong: 'the file is damaged', remedy: 'Restore it from a backup.' }
   },
   afterFailedMigration: 'Nothing of it was changed: `uniform-rest migrate` runs it again once the cause is mended.',
+  untestedDriver: () => undefined,
   locate: (url) => new SqliteLocation(parseSqliteUrl(url))
 }
 
@@ -120,6 +122,7 @@ class SqliteDatabase implements Database {
       storage: file,
       transactionType: Transaction.TYPES.IMMEDIATE
     })
+    probeSequelize(this.sequelize, { hasPool: false })
     this.schema = new SqliteSchema(this.sequelize)
     this.bulk = sqliteBulk(this.sequelize)
   }

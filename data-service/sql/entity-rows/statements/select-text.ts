@@ -1,4 +1,5 @@
 import { type BelongsTo, IndexHints, literal, Op, where, type WhereOptions } from 'sequelize'
+import { generatorOf } from '../../engines/sequelize-inner.js'
 import { type Expression, quoted } from '../../engines/statement.js'
 import { columnNamed } from './where-text.js'
 import { joinAlias } from './conditions.js'
@@ -38,11 +39,6 @@ interface Among {
   readonly order: readonly (readonly [column: string, direction: 'ASC' | 'DESC'])[]
 }
 
-/** The part of Sequelize's generator that is used here; its types say `unknown`. */
-interface SelectGenerator {
-  selectQuery(table: string, options: object, model: RowModel): string
-}
-
 /** The text of a SELECT, with `$name` for each value. */
 export function selectText(shape: SelectShape): string {
   return shape.models.inSchemas(textOf(shape))
@@ -54,8 +50,6 @@ function textOf(shape: SelectShape): string {
   const root = aliasOf(model)
   const further = total === undefined ? [] : [[literal(`(${textOf(total)})`), 'total'] as const]
   const { sequelize } = shape.models
-  // The class behind getQueryInterface() has this method in all versions of Sequelize 6. A test compiles every shape.
-  const generator = sequelize.getQueryInterface().queryGenerator as SelectGenerator
   const options = {
     model,
     attributes: [...shape.columns, ...further],
@@ -70,7 +64,9 @@ function textOf(shape: SelectShape): string {
     ...(offset === undefined ? {} : { offset: literal(`$${offset}`) })
   }
   const include = joins.map((join) => includeOf(join, { model }, { models: shape.models, from: root }))
-  const text = generator.selectQuery(tableOf(model), { ...options, include }, model).replace(/;$/, '')
+  const text = generatorOf(sequelize)
+    .selectQuery(tableOf(model), { ...options, include }, model)
+    .replace(/;$/, '')
   return among === undefined
     ? text
     : textAmong(text, { from: `${quoted(tableOf(model))} AS ${quoted(root)}`, root, among })

@@ -27,12 +27,19 @@ import {
   unsigned,
   year
 } from '../../../../data-service/entity/fields/words.js'
-import { connect } from '../../../../data-service/sql/connect.js'
 import type { Database } from '../../../../data-service/sql/engines/engine.js'
 import { MysqlRow } from '../../../../data-service/sql/engines/mysql/driver/mysql-rows.js'
+import { innerWay } from '../../../../data-service/sql/engines/mysql/driver/mysql-ways.js'
 import type { Reader } from '../../../../data-service/sql/engines/sessions.js'
-import { type CsvRow, type FoundRow, selectStatement } from '../../../../data-service/sql/engines/statement.js'
+import {
+  type CsvRow,
+  DecodedRow,
+  type FoundRow,
+  selectStatement
+} from '../../../../data-service/sql/engines/statement.js'
 import { type FreshDatabase, freshDatabase } from '../../../harness/database.js'
+import { describeMysqlWays } from '../each-way.js'
+import { failure } from '../write/failure.js'
 
 /** A type, its word in an entity file, and values as SQL with the JSON of the contract. */
 type Column = readonly [ddl: string, field: Field, ...values: (readonly [sql: string, json: string])[]]
@@ -154,7 +161,9 @@ function cellOf({ type }: Field, json: string | undefined, escapeFormulas: boole
   return escapeFormulas && type === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
 }
 
-describe('rows of mysql as the server sent them', () => {
+describeMysqlWays('shown rows of', ({ way, open }) => {
+  const isInner = way === innerWay
+  const Row = isInner ? MysqlRow : DecodedRow
   let fresh: FreshDatabase
   let database: Database
   let reader: Reader
@@ -181,7 +190,7 @@ describe('rows of mysql as the server sent them', () => {
 
   before(async () => {
     fresh = await freshDatabase('mysql')
-    database = connect(fresh.url)
+    database = open(fresh.url)
     reader = database.openReader('It')
     const columns = COLUMNS.map(([ddl], at) => `c${at} ${ddl}`)
     await database.sequelize.query(
@@ -204,9 +213,9 @@ describe('rows of mysql as the server sent them', () => {
     await fresh.dispose()
   })
 
-  it('are read by the driver that is installed', () => {
+  it(`are ${isInner ? 'the bytes that the server sent' : 'the values that the driver read'}`, () => {
     expect(shown).to.have.length(rowCount)
-    for (const row of [...shown, ...exported]) expect(row).to.be.instanceOf(MysqlRow)
+    for (const row of [...shown, ...exported]) expect(row).to.be.instanceOf(Row)
   })
 
   COLUMNS.forEach(([ddl, { type }, ...values], at) => {
@@ -240,7 +249,7 @@ describe('rows of mysql as the server sent them', () => {
     expect(shown.map(({ values }) => values)).to.deep.equal(decoded)
   })
 
-  it('name column and row where a value is none of its type, and only where it is asked for', async () => {
+  it(`name column and row where a value is none of its type${isInner ? ', and only where it is asked for' : ''}`, async () => {
     const sql = 'SELECT 5 AS a, 12 AS id, CAST(123.45 AS DECIMAL(5,2)) AS b'
     const wrong = selectStatement(
       sql,
@@ -251,9 +260,15 @@ describe('rows of mysql as the server sent them', () => {
       ],
       database.dialect.decode
     )
-    const [row] = await reader.read(new AbortController().signal, (session) => session.rows(wrong, {}))
+    const reading = reader.read(new AbortController().signal, (session) => session.rows(wrong, {}))
+    const mistake = 'typed.a of the row with the id 12 is none of its type'
+    if (!isInner) {
+      expect(await failure(reading)).to.include({ message: mistake })
+      return
+    }
+    const [row] = await reading
     expect(row?.value(1)).to.equal(12)
-    expect(() => jsonOf(row, 0)).to.throw(TypeError, 'typed.a of the row with the id 12 is none of its type')
+    expect(() => jsonOf(row, 0)).to.throw(TypeError, mistake)
     expect(() => row?.value(2)).to.throw(TypeError, 'is none of its type')
   })
 

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { KeyClaim } from '../../../../data-service/plan/model/stores.js'
 import { openTestDatabase, type TestDatabase } from '../../../oracle/test-database.js'
+import { describeMysqlWays } from '../each-way.js'
 import { failure } from './failure.js'
 import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'
 import { atOnce, insertPlan } from './write-plan-by-hand.js'
@@ -19,12 +20,12 @@ const KEY: KeyClaim = {
 const LEAF = { name: 'Leaf', slug: 'leaf' }
 
 // The statements of such a create are sent before the answer to any of them. Each that writes has a guard.
-describe('a create in one round trip, on mysql', () => {
+describeMysqlWays('a create in one round trip, on', ({ open }) => {
   let fresh: FreshWriteStore
   let other: TestDatabase
 
   before(async () => {
-    fresh = await freshWriteStore('mysql')
+    fresh = await freshWriteStore('mysql', { open })
     other = await openTestDatabase(fresh.url)
   })
   after(async () => {

@@ -3,8 +3,16 @@ import type { Socket } from 'node:net'
 import { expect } from 'chai'
 import type { InsertPlan } from '../../../../data-service/plan/model/plans.js'
 import type { KeyClaim, UnitOfWork } from '../../../../data-service/plan/model/stores.js'
+import { describeMysqlWays } from '../each-way.js'
 import { failure } from './failure.js'
-import { entity, type FreshWriteStore, freshWriteStore, never, writeStoreAt } from './fresh-write-store.js'
+import {
+  emptyCategories,
+  entity,
+  type FreshWriteStore,
+  freshWriteStore,
+  never,
+  writeStoreAt
+} from './fresh-write-store.js'
 import { MysqlProxy } from './mysql-proxy.js'
 import { atOnce, deletePlan, insertPlan, lockPlan, updatePlan, version } from './write-plan-by-hand.js'
 
@@ -29,18 +37,23 @@ const ENTRY = {
 }
 
 // START TRANSACTION is sent together with what follows it, and the server runs this whatever became of the former.
-describe('a transaction that the server does not start, on mysql', () => {
+describeMysqlWays('a transaction that the server does not start, on', ({ open }) => {
   let fresh: FreshWriteStore
   let proxy: StartProxy
   let through: ReturnType<typeof writeStoreAt>
 
+  before(async () => {
+    fresh = await freshWriteStore('mysql', { open })
+  })
+  after(() => fresh.dispose())
+
   beforeEach(async () => {
-    fresh = await freshWriteStore('mysql')
-    proxy = new StartProxy()
-    through = writeStoreAt(await proxy.before(fresh.url))
+    await emptyCategories(fresh)
     await fresh.store.transaction(never, async (unit) => {
       await unit.insert(insertPlan(categories, { name: 'Root', slug: 'root' }))
     })
+    proxy = new StartProxy()
+    through = writeStoreAt(await proxy.before(fresh.url), { open })
     // The statements are prepared on the connection, so that nothing comes between START TRANSACTION and them.
     for (const change of Object.values(CHANGES)) {
       await failure(
@@ -54,7 +67,6 @@ describe('a transaction that the server does not start, on mysql', () => {
   afterEach(async () => {
     await through.close()
     await proxy.close()
-    await fresh.dispose()
   })
 
   const root = { expected: [version(1)] } as const

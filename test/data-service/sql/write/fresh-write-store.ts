@@ -8,6 +8,7 @@ import { createWriteStore, type SqlWriteStore } from '../../../../data-service/s
 import { entities } from '../../../../examples/store/entities/index.js'
 import type { DatabaseKind } from '../../../harness/database.js'
 import { storeDatabase } from '../../../harness/store-database.js'
+import type { Open } from '../each-way.js'
 import { openTestDatabase, type TestDatabase } from '../../../oracle/test-database.js'
 
 /** A write store over a migrated database, a second one as another process would have it, and hand-written SQL. */
@@ -23,6 +24,8 @@ export interface FreshWriteStore {
 interface WriteStoreOptions {
   /** The entities that may be written: those of the store, or others over its tables. */
   readonly written?: readonly Entity[]
+  /** The way to the database (each-way.ts). */
+  readonly open?: Open
 }
 
 export async function freshWriteStore(kind: DatabaseKind, options: WriteStoreOptions = {}): Promise<FreshWriteStore> {
@@ -45,16 +48,24 @@ export async function freshWriteStore(kind: DatabaseKind, options: WriteStoreOpt
   }
 }
 
+/** Removes the categories of a MySQL database, which are numbered from 1 again, with their audit entries and all keys. */
+export async function emptyCategories({ byHand }: FreshWriteStore): Promise<void> {
+  for (const table of ['ur_idempotency_keys', 'ur_audit_entries', 'categories']) {
+    await byHand.run(`DELETE FROM ${table}`)
+  }
+  await byHand.run('ALTER TABLE categories AUTO_INCREMENT = 1')
+}
+
 /** A store with connections of its own. */
 export function writeStoreAt(
   url: string,
-  { written = entities }: WriteStoreOptions = {}
+  { written = entities, open = connect }: WriteStoreOptions = {}
 ): {
   readonly database: Database
   readonly store: SqlWriteStore
   close(): Promise<void>
 } {
-  const database = connect(url)
+  const database = open(url)
   const store = createWriteStore(database, written, {
     tables: OWN,
     onEmitted: () => undefined,

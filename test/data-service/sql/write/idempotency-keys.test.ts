@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { StoredResponse, KeyClaim, UnitOfWork } from '../../../../data-service/plan/model/stores.js'
-import { type DatabaseKind, eachDatabase } from '../../../harness/database.js'
+import { eachWay, type TestedWay } from '../each-way.js'
 import { failure } from './failure.js'
 import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'
 import { atOnce, insertPlan, lockPlan } from './write-plan-by-hand.js'
@@ -24,17 +24,17 @@ const claim = (key: string, more: Partial<KeyClaim> = {}): KeyClaim => ({
 /** How a create begins: with all of it in one round trip, where the database can, or with the claim alone. */
 const BEGINNINGS = ['at once', 'step by step'] as const
 
-eachDatabase((kind) => {
-  for (const beginning of kind === 'mysql' ? BEGINNINGS : BEGINNINGS.slice(1)) {
-    keysOf(kind, beginning)
+eachWay((way) => {
+  for (const beginning of way.kind === 'mysql' ? BEGINNINGS : BEGINNINGS.slice(1)) {
+    keysOf(way, beginning)
   }
 })
 
-function keysOf(kind: DatabaseKind, beginning: (typeof BEGINNINGS)[number]): void {
-  describe(`idempotency keys on ${kind}, of creates ${beginning}`, () => {
+function keysOf({ kind, name, open }: TestedWay, beginning: (typeof BEGINNINGS)[number]): void {
+  describe(`idempotency keys on ${name}, of creates ${beginning}`, () => {
     let fresh: FreshWriteStore
     before(async () => {
-      fresh = await freshWriteStore(kind)
+      fresh = await freshWriteStore(kind, { open })
     })
     after(() => fresh.dispose())
     beforeEach(async () => {

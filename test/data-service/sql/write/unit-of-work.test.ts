@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import type { UnitOfWork } from '../../../../data-service/plan/model/stores.js'
-import { connect } from '../../../../data-service/sql/connect.js'
 import { SqlReadStore } from '../../../../data-service/sql/entity-rows/reads.js'
 import { entities } from '../../../../examples/store/entities/index.js'
-import { eachDatabase } from '../../../harness/database.js'
+import { eachWay } from '../each-way.js'
 import { condition, everything, getPlan, path, valuesOfRow } from '../plan-by-hand.js'
 import { failure } from './failure.js'
 import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'
@@ -44,8 +43,8 @@ const TEA = {
   description: ''
 }
 
-eachDatabase((kind) => {
-  describe(`a unit of work on ${kind}`, () => {
+eachWay(({ kind, name, open }) => {
+  describe(`a unit of work on ${name}`, () => {
     let fresh: FreshWriteStore
     const work = <Result>(of: (unit: UnitOfWork) => Promise<Result>): Promise<Result> =>
       fresh.store.transaction(never, of)
@@ -53,7 +52,7 @@ eachDatabase((kind) => {
       (await fresh.byHand.run('SELECT name FROM categories ORDER BY id')).map(({ name }) => name)
 
     beforeEach(async () => {
-      fresh = await freshWriteStore(kind)
+      fresh = await freshWriteStore(kind, { open })
       await work((unit) => unit.insert(insertPlan(categories, { name: 'Root', parentId: null, slug: 'root' })))
     })
 
@@ -90,7 +89,7 @@ eachDatabase((kind) => {
         stock: 12
       })
       expect(found[12]?.version).to.deep.equal(version(13))
-      const reads = new SqlReadStore({ primary: connect(fresh.url), second: connect(fresh.url) }, entities)
+      const reads = new SqlReadStore({ primary: open(fresh.url), second: open(fresh.url) }, entities)
       try {
         const read = await reads.get(getPlan(products, 1, { projection: everything(products) }), never)
         expect(valuesOfRow(read)).to.deep.equal(valuesOfRow(seen))

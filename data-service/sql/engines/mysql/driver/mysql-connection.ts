@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import mysql2, { type Connection, type ConnectionOptions, type ResultSetHeader } from 'mysql2'
+import mysql2, { type Connection, type ConnectionOptions, type ResultSetHeader, type RowDataPacket } from 'mysql2'
 import { ConnectionError, type Sequelize } from 'sequelize'
 import { type Cancellation, throwIfAborted } from '../../../../../shared/transport/cancellation.js'
 import { forNoCall, observed } from '../../../../observe/call-scope.js'
@@ -13,8 +13,8 @@ import {
   type Statement,
   type StatementText
 } from '../../statement.js'
-import { runPrepared } from './mysql-pipeline.js'
-import { keepRows, MysqlRow } from './mysql-rows.js'
+import { MysqlRow } from './mysql-rows.js'
+import { type DriverWay, installedDriver } from './mysql-ways.js'
 
 /** The place of a MySQL or MariaDB server. A query at the server finds out which of the two it is. */
 export interface MysqlSettings {
@@ -25,6 +25,8 @@ export interface MysqlSettings {
   readonly database: string
   /** TLS with the server's certificate verified. */
   readonly ssl?: boolean
+  /** How statements are handed to the driver. Tests alone set it; else the installed driver decides. */
+  readonly way?: DriverWay
 }
 
 const CONNECT_TIMEOUT_MS = 5000
@@ -70,6 +72,7 @@ interface ConnectedServer {
   readonly server: MysqlServer
   /** The node's index in a Galera cluster, each of whose nodes may take writes. undefined for a single server. */
   readonly node: number | undefined
+  readonly way: DriverWay
 }
 
 /**
@@ -133,14 +136,15 @@ function sessionStatements(server: MysqlServer): readonly string[] {
 }
 
 /** Sets the service's collation, SQL mode and time zone on a new connection, and records its server. */
-export async function prepareSession(connection: Connection): Promise<void> {
+export async function prepareSession(connection: Connection, settings: MysqlSettings): Promise<void> {
   const variables = await namedValues(connection, WHICH_SERVER)
   const server = serverOf(variables.get('version') ?? '')
   for (const statement of sessionStatements(server)) await forNoCall(() => command(connection, statement))
   const isNode = variables.get('wsrep_on') === 'ON' && !['', 'none'].includes(variables.get('wsrep_provider') ?? '')
   if (isNode) await forNoCall(() => command(connection, WAIT_FOR_OTHER_NODES))
   const index = isNode ? Number((await namedValues(connection, WHICH_NODE)).get('wsrep_local_index')) : undefined
-  servers.set(connection, { server, node: index !== undefined && Number.isNaN(index) ? 0 : index })
+  const { way = installedDriver().way } = settings
+  servers.set(connection, { server, node: index !== undefined && Number.isNaN(index) ? 0 : index, way })
 }
 
 /** The server that prepareSession recorded for a connection. */
@@ -173,7 +177,7 @@ const MAX_PREPARED_LENGTH = 32_768
 export async function openConnection(settings: MysqlSettings): Promise<Connection> {
   const connection = await openBareConnection(settings)
   try {
-    await prepareSession(connection)
+    await prepareSession(connection, settings)
     return connection
   } catch (error) {
     connection.destroy()
@@ -211,6 +215,11 @@ function parametersOf(values: readonly BoundValue[]): Parameter[] {
   )
 }
 
+/** Sends what `issue` tells the connection to do, in one go where the way of the connection can. */
+export function pipelined<Issued>(connection: Connection, issue: () => Issued): Issued {
+  return serverBehind(connection).way.pipelined(connection, issue)
+}
+
 /** Runs a prepared SELECT, whose text is prepared once per connection and whose values are sent apart. Rows are arrays. */
 export function execute(
   connection: Connection,
@@ -218,20 +227,20 @@ export function execute(
   values: BoundValue[]
 ): Promise<readonly (readonly unknown[])[]> {
   // rowsAsArray makes each row an array.
-  return executeCommand(connection, statement, { values, watch: () => undefined }) as Promise<unknown[][]>
+  return executeCommand(connection, statement, { values }) as Promise<unknown[][]>
 }
 
-/** The same, with rows as `keepRows` makes them. */
+/** The same, with rows as the way of the connection keeps them. */
 export async function executeRows(
   connection: Connection,
   statement: ShownStatement,
   values: BoundValue[]
 ): Promise<FoundRow[]> {
-  const rows = await executeCommand(connection, statement, { values, watch: (command) => keepRows(command, statement) })
+  const rows = await executeCommand(connection, statement, { values, shown: statement })
   return rows.map((row) => asFound(row, statement))
 }
 
-/** Without `keepRows`, rowsAsArray makes each row an array. */
+/** A row that the way did not keep is an array, by rowsAsArray. */
 function asFound(row: unknown, statement: ShownStatement): CsvRow {
   return row instanceof MysqlRow ? row : new DecodedRow(statement, row as unknown[])
 }
@@ -239,18 +248,19 @@ function asFound(row: unknown, statement: ShownStatement): CsvRow {
 function executeCommand(
   connection: Connection,
   { sql }: Statement,
-  { values, watch }: { readonly values: BoundValue[]; readonly watch: (command: unknown) => void }
+  { values, shown }: { readonly values: BoundValue[]; readonly shown?: ShownStatement }
 ): Promise<readonly unknown[]> {
+  const { way } = serverBehind(connection)
   const run = (): Promise<readonly unknown[]> =>
     new Promise((resolve, reject) => {
       const prepared = { sql, rowsAsArray: true, values: parametersOf(values) } as const
-      const command = runPrepared<readonly unknown[]>(connection, prepared, (error, rows) => {
+      const command = way.runPrepared<RowDataPacket[]>(connection, prepared, (error, rows) => {
         if (error !== null) return reject(error)
-        if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, { sql, rowsAsArray: true })
+        if (sql.length > MAX_PREPARED_LENGTH) way.unprepare(connection, { sql, rowsAsArray: true })
         if (!Array.isArray(rows)) return reject(new TypeError('A SELECT answered no rows'))
         resolve(rows)
       })
-      watch(command)
+      if (shown !== undefined) way.keepRows(command, shown)
     })
   return observed({ sql, system: systemOf(connection), values, rows: rowsRead }, run)
 }
@@ -278,6 +288,7 @@ export function executeEach(
   take: (row: CsvRow) => void
 ): Promise<void> {
   const { sql } = statement
+  const { way } = serverBehind(connection)
   const text = { sql, rowsAsArray: true }
   let rows = 0
   const run = (): Promise<void> =>
@@ -285,7 +296,7 @@ export function executeEach(
       let failure: { readonly error: unknown } | undefined
       const settled = (): void => {
         connection.off('error', lost)
-        if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, text)
+        if (sql.length > MAX_PREPARED_LENGTH) way.unprepare(connection, text)
         if (failure === undefined) resolve()
         else reject(failure.error)
       }
@@ -296,7 +307,7 @@ export function executeEach(
       }
       connection.on('error', lost)
       const command = connection.execute({ ...text, values: parametersOf(values) })
-      keepRows(command, statement)
+      way.keepRows(command, statement)
       command
         .on('result', (row: unknown) => {
           if (failure !== undefined) return
@@ -321,9 +332,10 @@ export function executeChange(
   { sql }: Pick<StatementText, 'sql'>,
   values: BoundValue[]
 ): Promise<ResultSetHeader> {
+  const { way } = serverBehind(connection)
   const run = (): Promise<ResultSetHeader> =>
     new Promise((resolve, reject) => {
-      runPrepared<ResultSetHeader>(connection, { sql, values: parametersOf(values) }, (error, header) => {
+      way.runPrepared<ResultSetHeader>(connection, { sql, values: parametersOf(values) }, (error, header) => {
         if (error === null) resolve(header)
         else reject(error)
       })
@@ -374,12 +386,6 @@ export async function answeredInTime<Outcome>(connection: Connection, running: P
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** The driver finds a statement by its text and options, although its types have only the text. */
-function unprepare(connection: Connection, text: { readonly sql: string; readonly rowsAsArray: boolean }): void {
-  const driver = connection as unknown as { unprepare(statement: typeof text): unknown }
-  driver.unprepare(text)
 }
 
 /** Longest wait for the end of a stopped statement, in ms. */

@@ -2,43 +2,26 @@ import type { CsvWriter } from '../../../../entity/fields/csv-text.js'
 import type { Value } from '../../../../entity/fields/field.js'
 import type { JsonWriter } from '../../../../entity/fields/json-text.js'
 import { type CsvRow, decodeRow, type ShownStatement } from '../../statement.js'
+import { EXECUTE, type RowPacket, type RowParser } from './mysql-inner.js'
 import { columnsOf, type DriverField, LENGTH_BYTE, LENGTH_CODED, type ResultColumn } from './mysql-result-columns.js'
 import { endOfText } from './mysql-value-bytes.js'
 
 // Rows of prepared statements as the server sent them, in the binary protocol. Most values of an answer are only shown, so
 // their JSON or CSV is written from the bytes of the row, without a JavaScript value in between.
 
-/** The driver's command that runs a prepared statement; its types leave this out. */
-interface ExecuteCommand {
-  /** The driver makes an instance of the class for each result, and asks it for each row. */
-  buildParserFromFields(fields: readonly DriverField[], connection: unknown): new () => RowParser
-  readonly options: object
-}
-
-interface RowParser {
-  next(packet: DriverPacket, fields: readonly DriverField[], options: object): unknown
-}
-
-/** The bytes of a row. The driver uses one object for all rows. */
-interface DriverPacket {
-  readonly buffer: Buffer
-  readonly start: number
-  readonly end: number
-}
-
-type PacketClass = new (id: number, buffer: Buffer, start: number, end: number) => DriverPacket
+type PacketClass = new (id: number, buffer: Buffer, start: number, end: number) => RowPacket
 
 /**
- * Makes a command of the driver answer each row as a MysqlRow. A driver without such commands answers arrays. To be called
- * in the turn in which the command was made: the first answer of the server is read in a later one.
+ * Makes a command of the driver answer each row as a MysqlRow. To be called in the turn in which the command was made: the
+ * first answer of the server is read in a later one.
  */
-export function keepRows(command: unknown, statement: ShownStatement): void {
-  if (!isExecuteCommand(command)) return
-  const build = command.buildParserFromFields
-  command.buildParserFromFields = (fields, connection) => {
-    built = new RowsOfResult(statement, fields, (packet) => {
+export function keepRows(command: object, statement: ShownStatement): void {
+  const driver = EXECUTE.of(command)
+  const build = driver.buildParserFromFields
+  driver.buildParserFromFields = (fields, connection) => {
+    built = new RowsOfResult(statement, fields, (packet, options) => {
       const parser = new (build.call(command, fields, connection))()
-      return parser.next(packet, fields, command.options)
+      return parser.next(packet, fields, options)
     })
     return BuiltParser
   }
@@ -52,47 +35,43 @@ const BuiltParser = function () {
   return built
 } as unknown as new () => RowParser
 
-function isExecuteCommand(command: unknown): command is ExecuteCommand {
-  return (
-    typeof command === 'object' &&
-    command !== null &&
-    'buildParserFromFields' in command &&
-    typeof command.buildParserFromFields === 'function'
-  )
-}
-
 /** The header of a packet, before its payload. */
 const PACKET_HEADER = 4
 
 /** The first two bits of a row's bitmap are unused. */
 const FIRST_NULL_BIT = 2
 
+type ParseRow = (packet: RowPacket, options: object) => unknown
+
 /** The rows of one result. */
 class RowsOfResult implements RowParser {
   readonly statement: ShownStatement
   readonly columns: readonly ResultColumn[]
-  readonly #parse: (packet: DriverPacket) => unknown
+  readonly #parse: ParseRow
   #packetClass: PacketClass | undefined
+  /** Of the driver's command. */
+  #options: object = {}
   /** Where the values of one row begin; -1 for null. */
   readonly #places: Int32Array
   #placed: MysqlRow | undefined
 
-  constructor(statement: ShownStatement, fields: readonly DriverField[], parse: (packet: DriverPacket) => unknown) {
+  constructor(statement: ShownStatement, fields: readonly DriverField[], parse: ParseRow) {
     this.statement = statement
     this.columns = columnsOf(statement, fields)
     this.#parse = parse
     this.#places = new Int32Array(fields.length)
   }
 
-  next(packet: DriverPacket): MysqlRow {
+  next(packet: RowPacket, _fields: unknown, options: object): MysqlRow {
     this.#packetClass ??= packet.constructor as PacketClass
+    this.#options = options
     return new MysqlRow(this, packet)
   }
 
   /** The values as the driver reads them. */
   decoded({ buffer, start, end }: MysqlRow): Value[] {
     const Packet = this.#packetClass
-    const raw = Packet === undefined ? undefined : this.#parse(new Packet(0, buffer, start, end))
+    const raw = Packet === undefined ? undefined : this.#parse(new Packet(0, buffer, start, end), this.#options)
     if (!Array.isArray(raw)) throw new TypeError('The driver reads no row')
     return decodeRow(this.statement, raw)
   }
@@ -124,7 +103,7 @@ export class MysqlRow implements CsvRow {
   readonly #of: RowsOfResult
   #values: readonly Value[] | undefined
 
-  constructor(of: RowsOfResult, { buffer, start, end }: DriverPacket) {
+  constructor(of: RowsOfResult, { buffer, start, end }: RowPacket) {
     this.#of = of
     this.buffer = buffer
     this.start = start
