@@ -32,6 +32,7 @@ import type { Operation } from '../entity/define-operation.js'
 import type { TypedPackage } from '../typed-services/typed-package.js'
 import { exportHandler } from './export.js'
 import { callOperation } from './call-operation.js'
+import { probeServer } from './transport/grpc-inner.js'
 import { repeatAuthorization, streamCall, type StreamTimes, unaryCall, withUndecodable } from './transport/grpc.js'
 import {
   intercept,
@@ -103,6 +104,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     // Node enforces by refusing streams at random (grpc-js turns it off); the size of metadata, which Node bounds to
     // 64 KiB by itself.
   })
+  probeServer(server)
   const entityService = withUndecodable(entity.v1.EntityService.service)
   const authService = withUndecodable(auth.v1.AuthService.service)
   const { metrics } = interceptors
@@ -135,11 +137,12 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     async listen(address) {
       const port = await new Promise<number>((resolve, reject) => {
         server.bindAsync(address, credentials, (error, bound) => {
-          if (error !== null) return reject(error)
-          repeatAuthorization(server)
-          resolve(bound)
+          if (error === null) resolve(bound)
+          else reject(error)
         })
       })
+      // No call can have arrived in between.
+      repeatAuthorization(server)
       health.setServing(true)
       return port
     },

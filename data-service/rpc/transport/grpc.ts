@@ -1,4 +1,3 @@
-import type { Http2Server } from 'node:http2'
 import { isIP } from 'node:net'
 import {
   type handleServerStreamingCall,
@@ -15,6 +14,7 @@ import { DomainError } from '../../../shared/errors.js'
 import { toRpcStatus } from '../../../shared/transport/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
 import { Stopwatch } from '../../observe/call-scope.js'
+import { http2ServersOf } from './grpc-inner.js'
 import { callerGone, type IncomingCall, type Intercepted, timeOut, UndecodableRequest } from './interceptors.js'
 
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
@@ -84,9 +84,8 @@ function texts(metadata: Metadata, name: string): string[] {
  * two tokens would be whoever the first one says. To be called when the server listens.
  */
 export function repeatAuthorization(server: Server): void {
-  // grpc-js has no public way to the header lines. A test has two lines, so that a version which hides them is noticed.
-  const servers = server['http2Servers'] as ReadonlyMap<Http2Server, unknown>
-  for (const http2Server of servers.keys()) {
+  // grpc-js has no public way to the header lines.
+  for (const http2Server of http2ServersOf(server)) {
     http2Server.prependListener('stream', (...[, headers, , lines]: StreamArguments) => {
       const values = lines.filter((_, index) => index % 2 === 1 && lines[index - 1] === 'authorization')
       if (values.length > 1) Object.assign(headers, { authorization: values })
