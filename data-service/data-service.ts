@@ -26,6 +26,7 @@ import { describedPackage } from './rpc/typed-calls.js'
 import { buildDataService } from './rpc/service.js'
 import type { WriteDeps } from './rpc/write-steps.js'
 import type { TypedPackage } from './typed-services/typed-package.js'
+import { warnOfUntested } from './untested-packages.js'
 
 /** Milliseconds for running calls to finish when the service stops. */
 const DRAIN_TIMEOUT = 10_000
@@ -71,6 +72,7 @@ async function serve(how: Starting): Promise<string> {
   const { application, settings, deps, opened, stopping } = how
   const { log, now = Date.now, random = Math.random } = deps
   await keepDataPrivate(settings.dataDir, log)
+  warnOfUntested(settings.databases, log)
   warnOfSettings(application, settings, log)
   const observed = await openObservation(how)
   const credentials = await openCredentials(settings, { log, stopping })

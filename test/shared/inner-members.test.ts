@@ -57,7 +57,7 @@ describe('InnerMembers', () => {
 describe('a package of which inner members are used', () => {
   const installed = installedVersion(CHAI)
 
-  it('is as it was tested with the tested version and all members alone', () => {
+  it('is as it was tested only in the tested version and with all members', () => {
     expect(untested({ name: 'chai', tested: installed }, [])).to.equal(undefined)
     expect(untested({ name: 'chai', tested: installed }, ['member'])).to.deep.equal({
       package: 'chai',
@@ -68,7 +68,7 @@ describe('a package of which inner members are used', () => {
     expect(untested(CHAI, [])).to.deep.equal({ package: 'chai', installed, tested: '0.0.1', missing: [] })
   })
 
-  it('is told with its name, its version, the tested version, and what to do', () => {
+  it('is described by its name, its version, the tested version, and what to do', () => {
     const found = { package: 'chai', installed: '7.0.0', tested: '6.3.0', missing: ['a', 'b'] }
     expect(whatIsUntested(found)).to.equal(
       'chai 7.0.0 is installed, which lacks a, b; 6.3.0 is the version that was tested'
