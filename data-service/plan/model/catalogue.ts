@@ -14,7 +14,7 @@ import {
   type SortKey,
   stepsOf
 } from './plans.js'
-import { makeProjections, type Projections, propertyName } from './projection.js'
+import { type FieldSets, makeProjections, type Projections, propertyName } from './projection.js'
 
 interface Filterable {
   readonly name: string
@@ -163,7 +163,10 @@ function viewsOf(entity: Entity, shaped: readonly ShapedProperty[]): (reader: Ca
     ...(property.kind === 'children' ? permissionsOfChildren(property) : [])
   ])
   const permissions = [...new Set(named)]
-  const whole = makeResource(entity, shaped, new Set(permissions))
+  const fieldSets: FieldSets = new Map()
+  const viewFor = (held: readonly Permission[]): Resource =>
+    makeResource(entity, shaped, { held: new Set(held), fieldSets })
+  const whole = viewFor(permissions)
   if (permissions.length === 0) return () => whole
   const views = new Map([[permissions.join(), whole]])
   return (reader) => {
@@ -172,13 +175,17 @@ function viewsOf(entity: Entity, shaped: readonly ShapedProperty[]): (reader: Ca
     const key = held.join()
     const known = views.get(key)
     if (known !== undefined) return known
-    const view = makeResource(entity, shaped, new Set(held))
+    const view = viewFor(held)
     views.set(key, view)
     return view
   }
 }
 
-function makeResource(entity: Entity, all: readonly ShapedProperty[], held: ReadonlySet<Permission>): Resource {
+function makeResource(
+  entity: Entity,
+  all: readonly ShapedProperty[],
+  { held, fieldSets }: { readonly held: ReadonlySet<Permission>; readonly fieldSets: FieldSets }
+): Resource {
   const maySee = (property: ShapedProperty): boolean => permissionsOf(property).every((one) => held.has(one))
   const shaped = all.filter(maySee).map((property) => {
     if (property.kind !== 'children') return property
@@ -195,7 +202,7 @@ function makeResource(entity: Entity, all: readonly ShapedProperty[], held: Read
     },
     properties: new Map(shaped.map((property) => [propertyName(property).toLowerCase(), property])),
     ...queryable(entity, shaped),
-    projections: makeProjections({ key: entity.key, shaped }),
+    projections: makeProjections({ key: entity.key, shaped, fieldSets }),
     withheld: new Set(all.filter((property) => !maySee(property)).map(propertyName))
   }
 }

@@ -24,7 +24,7 @@ export function propertyName(property: ShapedProperty): string {
 }
 
 /**
- * Field sets that are remembered for each view of an entity (source.md, limits). A field set beyond them selects all columns, and
+ * Field sets that are remembered for each entity, by all its views together (source.md, limits). A field set beyond them selects all columns, and
  * only what is shown is cut to it: so clients cannot make any number of query texts.
  */
 const MAX_FIELD_SETS = 512
@@ -41,6 +41,9 @@ export interface Projections {
   of(shown: readonly ShapedProperty[]): Projection
 }
 
+/** The field sets of an entity that are remembered, by the names of their properties in order. */
+export type FieldSets = Map<string, FieldSet>
+
 interface FieldSet {
   readonly key: string
   readonly selected: readonly Selected[]
@@ -51,8 +54,10 @@ interface FieldSet {
 export function makeProjections(of: {
   readonly key: KeyColumns
   readonly shaped: readonly ShapedProperty[]
+  /** Shared by the views of an entity: what a view selects for a property is what every other one selects for it. */
+  readonly fieldSets: FieldSets
 }): Projections {
-  const { key, shaped } = of
+  const { key, shaped, fieldSets } = of
   const references = shaped.flatMap((one) => (one.kind === 'reference' ? [one.reference] : []))
   const everything = [...shaped.flatMap(selectable), ...references.flatMap(columnsOf)]
   const all = selection(everything, new Set(everything.map(selectedName)))
@@ -66,7 +71,6 @@ export function makeProjections(of: {
   const withChildren = whole(({ kind }) => kind !== 'reference')
   const withBoth = whole(() => true)
   const cells = cellProjection(everything, { key, shown: plain.shown.filter((property) => !isBytes(property)) })
-  const fieldSets = new Map<string, FieldSet>()
 
   return {
     referenced: plain,

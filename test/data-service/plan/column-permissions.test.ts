@@ -178,4 +178,35 @@ describe('a property by permission', () => {
     const plain = makeCatalogue([{ ...makers, columns: makers.columns.slice(0, 2) }])
     expect(plain.resource('makers', anonymous)).to.equal(plain.resource('makers', holding('makers:manage')))
   })
+
+  it('Field sets are remembered up to 512 for an entity, by all callers together whatever permissions they hold.', () => {
+    const letters = Array.from('abcdefghij')
+    const entity = defineEntity({
+      name: 'letters',
+      description: 'Letters.',
+      fields: {
+        id: readOnly(int()),
+        ...Object.fromEntries(letters.map((letter) => [letter, int()])),
+        name: text(9),
+        secret: readableBy('letters:secret', int())
+      },
+      label: 'name',
+      filterable: [],
+      sortable: [],
+      access: { read: everyone }
+    })
+    const seenBy = makeCatalogue([entity])
+    const callers = [anonymous, holding('letters:secret')]
+    const key = (caller: Caller, mask: number): string => {
+      const { projections, properties } = seenBy.resource('letters', caller)
+      const asked = letters.filter((_letter, bit) => (mask & (1 << bit)) !== 0)
+      return projections.of(asked.flatMap((letter) => properties.get(letter) ?? [])).key
+    }
+    for (let mask = 1; mask <= 512; mask++) expect(key(callers[mask % 2] ?? anonymous, mask)).not.to.include('secret')
+    for (const caller of callers) {
+      const whole = seenBy.resource('letters', caller).projections.whole({ references: false, children: false })
+      expect(key(caller, 513)).to.equal(whole.key)
+      expect(key(caller, 512)).to.equal('id,j')
+    }
+  })
 })
