@@ -6,40 +6,67 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Answer, json } from '../api/http-call.js'
+import { type Answer, call, json } from '../api/http-call.js'
 import { select } from '../api/writes/stored.js'
 import type { DatabaseKind } from '../harness/database.js'
 import { dataServiceOf } from '../harness/stack.js'
 import type { RawRow } from '../oracle/test-database.js'
 import { outputRoot } from '../harness/package-root.js'
+import { startDataServiceHere } from '../stack/in-process.js'
+import type { Server } from '../stack/server-log.js'
 import { listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
-import type { Stack } from '../stack/stack.js'
+import { TokenMint } from '../stack/token-mint.js'
 import { LibraryStore } from './describe-library.js'
-import type { Handled } from './parcels.js'
+import { FILE_SETTING, type Handled } from './parcels.js'
 
+type Settings = Readonly<Record<string, string>>
+
+const LIBRARY = 'test/library'
 const LIBRARIAN = { sub: 'lena', role: 'Librarian' }
 const TIMEOUT_MS = 40_000
 
 /** The library with a handler that writes a line for each delivery, and any number of further data services. */
 export class OutboxService {
   readonly #store = new LibraryStore()
-  readonly #processes: ServiceProcess[] = []
+  readonly #mint = new TokenMint()
+  readonly #further: Server[] = []
+  readonly #replicas: ServiceProcess[] = []
+  /** Behind the gateway, where it has a process of its own. */
+  #process: ServiceProcess | undefined
   #folder = ''
-  #env: Readonly<Record<string, string>> = {}
+  #env: Settings = {}
   #parcels = 0
 
-  #stack: Stack<ServiceProcess> | undefined
+  /** Starts gateway and data service in this process. */
+  async start(kind: DatabaseKind, env: Settings): Promise<void> {
+    await this.#prepare(env)
+    await this.#store.start(kind, this.#env)
+    await this.#makeDepots()
+  }
 
-  async start(kind: DatabaseKind, env: Readonly<Record<string, string>> = {}): Promise<void> {
+  /** Starts them in processes of their own. */
+  async startProcesses(kind: DatabaseKind, env: Settings): Promise<void> {
+    await this.#prepare(env)
+    this.#process = (await this.#store.startProcesses(kind, this.#env)).dataService
+    await this.#makeDepots()
+  }
+
+  async #prepare(env: Settings): Promise<void> {
     this.#folder = await mkdtemp(join(tmpdir(), 'outbox-'))
-    this.#env = { OUTBOX_HANDLER_TIMEOUT: '2s', OUTBOX_MAX_ATTEMPTS: '3', ...env, TEST_OUTBOX_FILE: this.#file }
-    this.#stack = await this.#store.startProcesses(kind, this.#env)
+    const keys = await this.#mint.settings(this.#folder)
+    this.#env = { ...keys, ...env, [FILE_SETTING]: this.#file }
+    // What runs in this process reads it here.
+    process.env[FILE_SETTING] = this.#file
+  }
+
+  async #makeDepots(): Promise<void> {
     for (const name of ['North', 'South']) await this.send('POST', '/depots', { name })
   }
 
   async stop(): Promise<void> {
-    for (const one of this.#processes.splice(0)) await one.stop().catch(() => undefined)
+    for (const one of this.#further.splice(0)) await one.stop()
     await this.#store.stop()
+    Reflect.deleteProperty(process.env, FILE_SETTING)
     await rm(this.#folder, { recursive: true, force: true })
   }
 
@@ -47,39 +74,66 @@ export class OutboxService {
     return join(this.#folder, 'handled')
   }
 
-  /** Of the stack, behind its gateway. */
-  get dataService(): ServiceProcess {
-    if (this.#stack === undefined) throw new Error('The stack runs within tests and hooks alone')
-    return this.#stack.dataService
+  /** All that the data service behind the gateway has logged so far, and will. */
+  get dataService(): Server {
+    return this.#process ?? this.#store.stack.dataService
   }
 
-  /** A further data service over the same database, at an address of its own or at that of the stack's own one. */
-  async startReplica(where: 'own address' | 'address of the stack' = 'own address'): Promise<ServiceProcess> {
-    const { stack, databaseUrl } = this.#store
-    const process = startProcess(dataServiceOf('test/library'), {
+  /** The process behind the gateway. */
+  get process(): ServiceProcess {
+    if (this.#process === undefined) throw new Error('The data service has no process of its own')
+    return this.#process
+  }
+
+  /** A further data service over the same database, in this process. */
+  async startBeside(): Promise<void> {
+    const { server } = await startDataServiceHere(join(outputRoot, LIBRARY), this.#replicaSettings('127.0.0.1:0'))
+    this.#further.push(server)
+  }
+
+  /** A further data service over the same database, in a process of its own. */
+  async startReplica(): Promise<ServiceProcess> {
+    const replica = await this.#startProcess('127.0.0.1:0')
+    this.#replicas.push(replica)
+    return replica
+  }
+
+  /** Starts a data service, with other settings besides, where one has ended. Resolves when the gateway has found it. */
+  async startAgain(more: Settings = {}): Promise<void> {
+    this.#process = await this.#startProcess(this.#store.stack.dataAddress, more)
+    await this.until('an answer', async () => (await this.send('GET', '/depots/1')).status === 200)
+  }
+
+  async #startProcess(address: string, more: Settings = {}): Promise<ServiceProcess> {
+    const started = startProcess(dataServiceOf(LIBRARY), { ...this.#replicaSettings(address), ...more })
+    this.#further.push(started)
+    await listening(started, 'address')
+    return started
+  }
+
+  #replicaSettings(address: string): Settings {
+    return {
       ...this.#env,
-      DATA_DIR: join(this.#folder, `replica-${this.#processes.length}`),
-      DATABASE_URL: databaseUrl,
+      DATA_DIR: join(this.#folder, `replica-${this.#further.length}`),
+      DATABASE_URL: this.#store.databaseUrl,
       SAMPLE_DATA: 'false',
       OWNER_BYPASS_ROLE: 'Admin',
-      DATA_SERVICE_ADDRESS: where === 'own address' ? '127.0.0.1:0' : stack.dataAddress
-    })
-    this.#processes.push(process)
-    await listening(process, 'address')
-    return process
+      DATA_SERVICE_ADDRESS: address
+    }
   }
 
   /** What `uniform-rest` prints; its arguments are these and the application. */
   async command(...args: readonly string[]): Promise<string> {
-    const program = [join(outputRoot, 'cli/main.js'), ...args, '--app', join(outputRoot, 'test/library')]
+    const program = [join(outputRoot, 'cli/main.js'), ...args, '--app', join(outputRoot, LIBRARY)]
     const env = { PATH: process.env['PATH'], DATABASE_URL: this.#store.databaseUrl, DATA_DIR: this.#folder }
     return (await promisify(execFile)(process.execPath, program, { env })).stdout
   }
 
   async send(method: string, target: string, body?: object, headers: object = {}): Promise<Answer> {
-    return this.#store.as(LIBRARIAN, target, {
+    return call(this.#store.stack.url, target, {
       method,
       alone: true,
+      token: this.#mint.sign(LIBRARIAN),
       headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
@@ -107,9 +161,14 @@ export class OutboxService {
     return id === undefined ? all : all.filter(({ rowId }) => rowId === String(id))
   }
 
-  /** The process ids of the further data services that are not among those that still run. */
+  /** The process ids of the replicas that are not among those that still run. */
   killed(running: readonly ServiceProcess[]): number[] {
-    return this.#processes.filter((one) => !running.includes(one)).map(({ pid }) => pid)
+    return this.#replicas.filter((one) => !running.includes(one)).map(({ pid }) => pid)
+  }
+
+  /** Ends what processes have claimed, as the time does that their leases last. */
+  async endLeases(): Promise<void> {
+    await this.select('UPDATE ur_outbox SET due_at = 0 WHERE lease IS NOT NULL')
   }
 
   /** Ends `block <name>` of the handler. */

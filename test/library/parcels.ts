@@ -226,7 +226,10 @@ export const receipts = defineEntity({
   access: { read: everyone }
 })
 
-/** A line of the file of TEST_OUTBOX_FILE. */
+/** The variable that names the file in which handlers write a line for each step of a delivery. */
+export const FILE_SETTING = 'TEST_OUTBOX_FILE'
+
+/** A line of that file. */
 export interface Handled {
   readonly pid: number
   readonly at: number
@@ -237,10 +240,9 @@ export interface Handled {
   readonly attempt: number
 }
 
-const file = process.env['TEST_OUTBOX_FILE']
-
 export const parcelHandler = onEvent(parcelWritten, async (event, { signal, log }) => {
   const { id, rowId, attempt, payload } = event
+  const file = process.env[FILE_SETTING]
   const tell = (phase: Handled['phase']): void => {
     const line: Handled = { pid: process.pid, at: Date.now(), phase, id, rowId, operation: payload.operation, attempt }
     // One write to the end of the file is one line, whichever process makes it.

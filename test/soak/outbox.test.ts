@@ -15,7 +15,11 @@ eachDatabase((kind) => {
     const service = new OutboxService()
     before(async function () {
       this.timeout(60_000)
-      await service.start(kind, { OUTBOX_MAX_ATTEMPTS: '1000', OUTBOX_POLL_INTERVAL: '20ms' })
+      await service.startProcesses(kind, {
+        OUTBOX_HANDLER_TIMEOUT: '2s',
+        OUTBOX_MAX_ATTEMPTS: '1000',
+        OUTBOX_POLL_INTERVAL: '20ms'
+      })
     })
     after(async function () {
       this.timeout(60_000)

@@ -1,0 +1,170 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { OutboxEvent } from '../../../data-service/entity/event.js'
+import { OutboxDispatcher, type OutboxSettings } from '../../../data-service/outbox/dispatcher.js'
+import type { OutboxStore, WriteStore } from '../../../data-service/plan/model/stores.js'
+import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
+import { connect } from '../../../data-service/sql/connect.js'
+import { createWriteStore } from '../../../data-service/sql/entity-rows/writes.js'
+import { createOutboxStore } from '../../../data-service/sql/own-rows/outbox.js'
+import { engineMigrations } from '../../../data-service/sql/schema/engine-tables.js'
+import { migrate } from '../../../data-service/sql/schema/migrate.js'
+import { createLogger } from '../../../shared/logger.js'
+import { type DatabaseKind, freshDatabase } from '../../harness/database.js'
+import { type MemoryLog, memoryLog } from '../../harness/memory-log.js'
+import { OWN } from '../../harness/own-tables.js'
+import { openTestDatabase, type RawRow, type TestDatabase } from '../../oracle/test-database.js'
+
+const TYPE = 'tried'
+
+/** Short, since a look costs one statement and the clock of the tests does not move with the looks. */
+const POLL_INTERVAL = 5
+
+export const SETTINGS: OutboxSettings = { pollInterval: POLL_INTERVAL, maxAttempts: 15, handlerTimeout: 30_000 }
+
+type Handle = (event: OutboxEvent, signal: AbortSignal) => void | Promise<void>
+
+/** What one process would have: a dispatcher, with a log of its own. */
+interface Started {
+  readonly dispatcher: OutboxDispatcher
+  readonly log: MemoryLog
+}
+
+/** An outbox in a database of its own, with any number of dispatchers. Its clock stands until a test moves it. */
+export class FreshOutbox {
+  /** Epoch milliseconds. */
+  now = Date.UTC(2030, 0, 1)
+  /** What dispatchers take for a random number. */
+  random = 0.5
+  /** May throw in place of a look into the outbox. */
+  look: () => void = () => undefined
+  readonly #byHand: TestDatabase
+  readonly #write: WriteStore
+  readonly #outbox: OutboxStore
+  readonly #dispatchers: OutboxDispatcher[] = []
+  readonly #close: () => Promise<void>
+
+  private constructor(
+    parts: { readonly byHand: TestDatabase; readonly write: WriteStore; readonly outbox: OutboxStore },
+    close: () => Promise<void>
+  ) {
+    this.#byHand = parts.byHand
+    this.#write = parts.write
+    this.#outbox = parts.outbox
+    this.#close = close
+  }
+
+  static async start(kind: DatabaseKind): Promise<FreshOutbox> {
+    const { url, dispose } = await freshDatabase(kind)
+    const database = connect(url)
+    await migrate(database, engineMigrations(OWN), { own: OWN, log: createLogger({ name: 'test', level: 'silent' }) })
+    const shared = { tables: OWN, transactions: database.openTransactions(), random: Math.random }
+    const write = createWriteStore(database, [], { ...shared, randomBytes, onEmitted: () => undefined })
+    const outbox = createOutboxStore(database, shared)
+    const byHand = await openTestDatabase(url)
+    return new FreshOutbox({ byHand, write, outbox }, async () => {
+      await outbox.close()
+      await write.close()
+      await database.sequelize.close()
+      await byHand.close()
+      await dispose()
+    })
+  }
+
+  async stop(): Promise<void> {
+    await this.clear()
+    await this.#close()
+  }
+
+  /** Ends all dispatchers, breaks off what their handlers do, and removes all events. */
+  async clear(): Promise<void> {
+    await this.stopDispatchers()
+    await this.#byHand.run('DELETE FROM ur_outbox')
+  }
+
+  async stopDispatchers(): Promise<void> {
+    await Promise.all(this.#dispatchers.splice(0).map((one) => one.stop(0)))
+  }
+
+  /** Starts a dispatcher, as a data service does. */
+  dispatch(handle: Handle, settings: Partial<OutboxSettings> = {}): Started {
+    const log = memoryLog()
+    const outbox = this.#outbox
+    const store: OutboxStore = {
+      ...outbox,
+      due: async (...of) => {
+        this.look()
+        return outbox.due(...of)
+      }
+    }
+    const planning = {
+      catalogue: makeCatalogue([]),
+      ownership: { bypassRole: undefined, parameterName: 'ownerId' },
+      maxPageSize: 500,
+      maxExportRows: 1000
+    }
+    const writeDeps = {
+      planning,
+      store: this.#write,
+      idempotency: { retention: 1, required: false },
+      now: () => this.now,
+      randomBytes,
+      newGuid: randomUUID
+    }
+    const handler = {
+      event: { name: TYPE },
+      handle: (event: OutboxEvent, { signal }: { readonly signal: AbortSignal }) => handle(event, signal)
+    }
+    const dispatcher = new OutboxDispatcher([handler], {
+      store,
+      writeDeps,
+      settings: { ...SETTINGS, ...settings },
+      log: log.log,
+      random: () => this.random
+    })
+    dispatcher.start()
+    this.#dispatchers.push(dispatcher)
+    return { dispatcher, log }
+  }
+
+  /** Commits an event of a row, and answers its id. */
+  async emit(rowId: string, type = TYPE): Promise<string> {
+    const id = randomUUID()
+    await this.#write.transaction(new AbortController().signal, (unit) =>
+      unit.emit({
+        id,
+        type,
+        resource: 'things',
+        rowId,
+        payload: '{}',
+        occurredAt: new Date(this.now).toISOString(),
+        requestId: 'r'
+      })
+    )
+    return id
+  }
+
+  /** The row of an event by hand-written SQL. */
+  async row(id: string): Promise<RawRow> {
+    const [row] = await this.#byHand.run('SELECT * FROM ur_outbox WHERE event_id = ?', [id])
+    if (row === undefined) throw new Error(`There is no event ${id}`)
+    return row
+  }
+
+  /** Milliseconds from now until an event is due; undefined if it does not wait. */
+  async dueIn(id: string): Promise<number | undefined> {
+    const { due_at: due } = await this.row(id)
+    return due === null ? undefined : Number(due) - this.now
+  }
+
+  /** Waits for a state. The timeout of the test ends it otherwise. */
+  async until(condition: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await condition())) await delay(POLL_INTERVAL)
+  }
+
+  /** Resolves when an event that is emitted now was delivered: what was due before was looked at by then. */
+  async looked(): Promise<void> {
+    const id = await this.emit(randomUUID())
+    await this.until(async () => (await this.row(id))['delivered_at'] !== null)
+  }
+}
