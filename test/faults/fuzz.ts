@@ -2,31 +2,13 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { randomNumbers } from '../runner/random.js'
 
-/** What a fuzzer of a process has in common with others: a seed to replay it, its length, its counts, its judgement. */
+/** What a fuzzer of a process has in common with others: a seed to replay it, and its counts. */
 export class Fuzz {
-  /** FUZZ_SEED, else the TEST_SEED that every run prints. */
-  readonly seed = Number(process.env['FUZZ_SEED'] ?? process.env['TEST_SEED'] ?? 1)
+  readonly seed: number
   readonly #counts = new Map<string, number>()
-  readonly #sequences: number
-  readonly #until: number
 
-  /** SOAK_FUZZ_SECONDS, which `npm run soak` sets, is its length; without it, `sequences` are. */
-  constructor(sequences: number) {
-    this.#sequences = sequences
-    this.#until = performance.now() + Fuzz.seconds * 1000
-  }
-
-  static get seconds(): number {
-    return Number(process.env['SOAK_FUZZ_SECONDS'] ?? 0)
-  }
-
-  /** Numbers of the sequences of the next round; empty when it is enough. */
-  *rounds(size: number): Generator<readonly number[], void, void> {
-    for (let from = 0; this.#goesOn(from); from += size) yield Array.from({ length: size }, (_, n) => from + n)
-  }
-
-  #goesOn(from: number): boolean {
-    return Fuzz.seconds === 0 ? from < this.#sequences : performance.now() < this.#until
+  constructor(seed: number) {
+    this.seed = seed
   }
 
   /** The random choices of one sequence, which its number and the seed decide alone. */
@@ -38,9 +20,9 @@ export class Fuzz {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1)
   }
 
-  report(title: string): void {
-    const counts = [...this.#counts].map(([what, count]) => `${what} ${count}`)
-    process.stdout.write(`      ${title}, FUZZ_SEED=${this.seed}: ${counts.join(', ')}\n`)
+  /** How often each thing was counted, for people. */
+  get counts(): string {
+    return [...this.#counts].map(([what, count]) => `${what} ${count}`).join(', ')
   }
 }
 
@@ -87,9 +69,12 @@ function kindOf(link: string): string | undefined {
   }
 }
 
+/** Milliseconds after which nothing of a client that has gone may be left: rejected ones linger for 10 seconds. */
+const LETS_GO_WITHIN = 60_000
+
 /** Waits until a process holds no more of any kind than before; rejects, and tells what it holds, when it keeps some. */
-export async function holdsNoMore(pid: number, before: ReadonlyMap<string, number>, timeout: number): Promise<void> {
-  const end = performance.now() + timeout
+export async function holdsNoMore(pid: number, before: ReadonlyMap<string, number>): Promise<void> {
+  const end = performance.now() + LETS_GO_WITHIN
   for (;;) {
     const more = [...descriptors(pid)].filter(([kind, count]) => count > (before.get(kind) ?? 0))
     if (more.length === 0) return
@@ -97,6 +82,6 @@ export async function holdsNoMore(pid: number, before: ReadonlyMap<string, numbe
       const told = more.map(([kind, count]) => `${kind}: ${count}, before ${before.get(kind) ?? 0}`)
       throw new Error(`The process ${pid} still holds what it did not hold before: ${told.join('; ')}`)
     }
-    await delay(250)
+    await delay(100)
   }
 }

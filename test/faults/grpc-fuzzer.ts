@@ -267,13 +267,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
 export const KIND_NAMES = Object.keys(KINDS)
 
 /**
- * Sends one sequence over a connection of its own and leaves it in one of several ways. Which one, and every byte of it,
- * is decided by `random`. Resolves with the name of its kind once this side is done with the connection.
+ * Sends one sequence of a kind over a connection of its own and leaves it in one of several ways. Which one, and every
+ * byte of it, is decided by `random`. Resolves once this side is done with the connection.
  */
-export async function sendSequence(port: number, random: () => number): Promise<string> {
+export async function sendSequence(port: number, kind: string, random: () => number): Promise<void> {
   const dice = new Dice(random)
-  const name = KIND_NAMES[dice.below(KIND_NAMES.length)] ?? ''
-  const pieces = KINDS[name]?.(dice) ?? []
+  const pieces = KINDS[kind]?.(dice) ?? []
   const [reads, ending, pause] = [dice.below(3) > 0, dice.below(4), dice.below(30)]
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => {})
@@ -291,7 +290,6 @@ export async function sendSequence(port: number, random: () => number): Promise<
     await Promise.race([closed(socket), sleep(100)])
   }
   socket.destroy()
-  return name
 }
 
 async function closed(socket: Socket): Promise<void> {

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { FLOODS, FuzzedGateway, numbers } from './http2-fuzz.js'
 
-const SEQUENCES = 400
+/** Random sequences, the same in each run. test/soak/fuzz-http2.test.ts goes on with others for minutes. */
+const SEQUENCES = 100
+const SEED = 1
 /** Of one connection before it is ended: the gateway takes 200, and the frames that it had read by then. */
 const MAX_RESETS = 1000
 
@@ -11,25 +13,27 @@ describe('raw frames of HTTP/2', function () {
   before(async () => {
     gateway = await FuzzedGateway.start()
   })
-  after(() => gateway[Symbol.asyncDispose]())
+  after(() => gateway?.[Symbol.asyncDispose]())
 
-  const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 2 ** 31)
-  it(`of any kind and in any order end no process and leave nothing behind (TEST_SEED=${seed})`, async () => {
-    await gateway.sequences(numbers(seed), SEQUENCES)
-    await gateway.expectAsBefore()
+  it('of any kind and in any order end no process', async () => {
+    await gateway.sequences(numbers(SEED), SEQUENCES)
+    await gateway.expectServes()
   })
 
   for (const { what, pieces, most, ends, reads } of FLOODS) {
-    it(`${what} cost a connection and nothing else`, async () => {
+    it(`${what} cost a connection and not the gateway`, async () => {
       const socket = await gateway.connect({ reads })
       await gateway.flood(socket, pieces, most)
-      if (ends) expect(await gateway.ends(socket)).to.equal(true)
+      if (ends) await gateway.ends(socket)
       socket.destroy()
-      await gateway.expectAsBefore()
+      await gateway.expectServes()
     })
   }
 
-  it('few of the streams that are reset become requests', () => {
-    expect(gateway.requests('/rapid-reset')).to.be.within(1, MAX_RESETS)
+  it('few of the streams that are reset become requests', async () => {
+    expect(await gateway.requests('/rapid-reset')).to.be.within(1, MAX_RESETS)
   })
+
+  // Last, since a connection that never sends a whole head is closed after its 15 seconds.
+  it('leave no socket, no memory and no error behind', () => gateway.expectAsBefore())
 })

@@ -5,9 +5,10 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { Authority } from '../harness/certificates.js'
-import { freshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { openHttp2, overHttp1, overHttp2 } from '../harness/https.js'
 import { type Stack, startProcesses } from '../harness/stack.js'
+import type { LogEntry } from '../stack/server-log.js'
 import type { ServiceProcess } from '../stack/service-process.js'
 import { FLAG, frame as rawFrame, headerBlock, PREFACE, TYPE } from './http2-frames.js'
 
@@ -107,9 +108,9 @@ export class FuzzedGateway implements AsyncDisposable {
 
   static async start(): Promise<FuzzedGateway> {
     const authority = await Authority.create()
-    const database = await freshDatabase('sqlite')
+    const database = await storeDatabase('sqlite', 'fixture')
     const { certFile, keyFile } = await authority.issueTo('http')
-    const env = { HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile }
+    const env = { HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile, SAMPLE_DATA: 'false' }
     const stack = await startProcesses({ database, env })
     const gateway = new FuzzedGateway(authority, stack, () => database.dispose())
     await gateway.sequences(numbers(1), 50)
@@ -119,9 +120,11 @@ export class FuzzedGateway implements AsyncDisposable {
     return gateway
   }
 
-  /** Requests that it logged for a path. */
-  requests(path: string): number {
-    return this.#stack.gateway.logs().filter((entry) => entry['msg'] === 'request' && entry['path'] === path).length
+  /** Requests that it has logged for a path, of which there is one at least. */
+  async requests(path: string): Promise<number> {
+    const isOfPath = (entry: LogEntry): boolean => entry['msg'] === 'request' && entry['path'] === path
+    await this.#stack.gateway.logged(isOfPath)
+    return this.#stack.gateway.logs().filter(isOfPath).length
   }
 
   /** A connection of HTTP/2 whose preface is sent. What it answers is dropped, unless the connection is not read. */
@@ -161,12 +164,11 @@ export class FuzzedGateway implements AsyncDisposable {
     for (let turn = 0; turn < most && open(socket); turn++) await written(socket, piece(turn))
   }
 
-  /** Whether the gateway ends the connection. The kernel may take a whole flood before the end arrives here. */
-  async ends(socket: TLSSocket): Promise<boolean> {
+  /** Resolves when the gateway has ended the connection. The kernel may take a whole flood before the end arrives here. */
+  async ends(socket: TLSSocket): Promise<void> {
     // Only a reader sees the end.
     socket.resume()
-    for (let look = 0; look < 400 && open(socket); look++) await pause(50)
-    return !open(socket)
+    while (open(socket)) await pause(20)
   }
 
   async expectServes(): Promise<void> {
@@ -180,12 +182,7 @@ export class FuzzedGateway implements AsyncDisposable {
   /** The same process, with the sockets that it had, and not much more memory. */
   async expectAsBefore(): Promise<void> {
     await this.expectServes()
-    let sockets = await this.#openSockets()
-    for (let look = 0; look < 500 && sockets > this.#sockets; look++) {
-      await pause(50)
-      sockets = await this.#openSockets()
-    }
-    expect(sockets, 'sockets').to.be.at.most(this.#sockets)
+    while ((await this.#openSockets()) > this.#sockets) await pause(20)
     expect(((await this.#resident()) - this.#memory) / 2 ** 20, 'MiB kept').to.be.below(KEPT)
     const errors = this.#stack.logs().filter(({ level }) => level === 'error' || level === 'fatal')
     expect(errors).to.deep.equal([])

@@ -6,16 +6,17 @@ import { join } from 'node:path'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { freshDatabase } from '../../harness/database.js'
+import { storeDatabase } from '../../harness/store-database.js'
 import { request } from '../../harness/http.js'
 import type { LogEntry } from '../../stack/server-log.js'
 import { type Stack, startProcesses } from '../../harness/stack.js'
 import type { ServiceProcess } from '../../stack/service-process.js'
-import { descriptors, holdsNoMore, type Random } from '../fuzz.js'
+import { descriptors, type Fuzz, holdsNoMore, type Random } from '../fuzz.js'
+import { sequence } from './requests.js'
 import { closeLocally, listenLocally } from '../../harness/local-server.js'
 
-/** Milliseconds after which nothing of a client that has gone may be left: rejected ones linger for 10 seconds. */
-const TIMEOUT = 40_000
+/** Sequences that are sent at the same time. */
+export const AT_ONCE = 40
 
 /** The gateway as `npm start` sets it up, a simple renderer behind it, and a client that speaks raw TCP. */
 export class FuzzedGateway {
@@ -34,7 +35,7 @@ export class FuzzedGateway {
   }
 
   static async start(): Promise<FuzzedGateway> {
-    const database = await freshDatabase('sqlite')
+    const database = await storeDatabase('sqlite', 'fixture')
     const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
     const smuggled: string[] = []
     const renderer = await startRenderer(smuggled)
@@ -42,6 +43,7 @@ export class FuzzedGateway {
       database,
       env: {
         DATA_DIR: dataDir,
+        SAMPLE_DATA: 'false',
         DATA_PROTECTION_BLOB_STORAGE_URI: pathToFileURL(join(dataDir, 'key-ring.json')).href,
         RENDERER_URL: renderer.url
       }
@@ -80,7 +82,7 @@ export class FuzzedGateway {
   }
 
   async mustHoldNoMore(): Promise<void> {
-    for (const [pid, before] of this.#before) await holdsNoMore(pid, before, TIMEOUT)
+    for (const [pid, before] of this.#before) await holdsNoMore(pid, before)
   }
 
   /** Resident memory of the gateway in MiB. */
@@ -132,6 +134,20 @@ export class FuzzedGateway {
     if (ending === 'closed') socket.destroy()
     else socket.resetAndDestroy()
     return ending
+  }
+
+  /** Sends random sequences at the same time, the first of them number `from`. Throws, and names them, if the gateway suffers. */
+  async sequences(fuzz: Fuzz, from: number): Promise<void> {
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async (_, n) => {
+        const random = fuzz.random(from + n)
+        fuzz.count(await this.send(sequence(random), random))
+      })
+    )
+    await this.mustServe().catch((error: unknown) => {
+      const which = `Sequences ${from} to ${from + AT_ONCE - 1} of seed ${fuzz.seed}`
+      throw new Error(`${which}: ${String(error)}`, { cause: error })
+    })
   }
 
   stop(): Promise<void> {
