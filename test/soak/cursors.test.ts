@@ -4,15 +4,13 @@ import { ApiStore } from '../api/api-store.js'
 import { ids } from '../api/http-call.js'
 import { insertRows, TABLES, type NewRow } from '../harness/insert-rows.js'
 import { openTestDatabase } from '../oracle/test-database.js'
+import { ROWS } from './lengths.js'
 
-/** `npm run soak` sets a million; a run of all tests makes do with fewer, and judges no times. */
-const ROWS = Number(process.env['SOAK_ROWS'] ?? 3_000)
-const JUDGES_TIMES = ROWS >= 1_000_000
 const BATCH = 50_000
 const PAGE_SIZE = 20
 /** Page 10,000 of a million rows. */
 const DEEP = Math.ceil(ROWS / 100)
-const ASKED = JUDGES_TIMES ? 200 : 5
+const ASKED = 200
 /** How much longer the median of a deep page by its cursor may take than that of the first page. */
 const MAX_RATIO = 1.2
 
@@ -74,7 +72,7 @@ eachDatabase((kind) => {
         process.stdout.write(
           `      ${kind}, ${what}: page 1 ${first.toFixed(2)} ms, page ${DEEP} ${deep.toFixed(2)} ms, ratio ${(deep / first).toFixed(2)}\n`
         )
-        if (JUDGES_TIMES && kind !== 'sqlite') expect(deep / first).to.be.below(MAX_RATIO)
+        if (kind !== 'sqlite') expect(deep / first).to.be.below(MAX_RATIO)
       })
     }
   })

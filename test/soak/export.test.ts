@@ -5,18 +5,17 @@ import { open } from '../harness/http.js'
 import { ApiStore } from '../api/api-store.js'
 import { insertRows, TABLES, type NewRow } from '../harness/insert-rows.js'
 import { openTestDatabase } from '../oracle/test-database.js'
+import { ROWS } from './lengths.js'
 import { measuredExport } from './measured-export.js'
 import { peakMemory } from './memory-of.js'
 
-/** `npm run soak` sets a million; a run of all tests makes do with fewer, and judges no times. */
-const ROWS = Number(process.env['SOAK_ROWS'] ?? 20_000)
 const TENTH = Math.floor(ROWS / 10)
 const BATCH = 50_000
 /**
  * Bytes a second of a steady reader, and what it reads: more than lies in the buffers of two systems, so that for minutes
- * at a time nothing leaves the gateway. A run of all tests has no such time.
+ * at a time nothing leaves the gateway.
  */
-const STEADY_PACE = process.env['SOAK_ROWS'] === undefined ? 2_000_000 : 10_000
+const STEADY_PACE = 10_000
 const STEADY_ROWS = Math.min(ROWS, 60_000)
 /** MiB of both processes: the rows of the full size are more than a hundred, kept anywhere several times that. */
 const MAX_GROWTH = 100

@@ -6,9 +6,9 @@ import { etagOf, rowIn } from '../api/writes/send.js'
 import { eachDatabase, type FreshDatabase, freshDatabase } from '../harness/database.js'
 import { type Mesh, startMesh } from '../harness/mesh.js'
 import { wayTo, type WayToServer } from '../harness/way-to-server.js'
+import { SECONDS } from './lengths.js'
 
-/** `npm run soak` sets a minute; a run of all tests makes do with few writes. */
-const WRITING_MS = Number(process.env['SOAK_SECONDS'] ?? 0) * 1000
+const WRITING_MS = SECONDS * 1000
 /** Of each row, however short the time. */
 const FEWEST_WRITES = 40
 /** Each has a writer of its own, so that a reader knows which version it must see at least. */

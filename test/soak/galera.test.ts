@@ -13,10 +13,8 @@ import { count, select } from '../api/writes/stored.js'
 import { type Cluster, startReplicas } from '../harness/cluster.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { type Galera, startGalera } from '../runner/galera.js'
+import { ROUNDS } from './lengths.js'
 import { together } from './writers.js'
-
-/** `npm run soak` sets a hundred. */
-const ROUNDS = Number(process.env['SOAK_ROUNDS'] ?? 10)
 
 const NODES = 3
 

@@ -10,22 +10,20 @@ import { eachDatabase } from '../harness/database.js'
 import { open, type HttpRequest } from '../harness/http.js'
 import { outputRoot } from '../harness/package-root.js'
 import type { ServiceProcess } from '../stack/service-process.js'
+import { SECONDS } from './lengths.js'
 import { openDescriptors, peakMemory } from './memory-of.js'
 
-/** `npm run soak` sets more; a run of all tests is short, and judges neither resident memory nor times. */
-const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 3)
-const IS_SOAK = process.env['SOAK_SECONDS'] !== undefined
-const READERS = Number(process.env['SOAK_READERS'] ?? (IS_SOAK ? 500 : 40))
-const EXPORTS = Number(process.env['SOAK_EXPORTS'] ?? (IS_SOAK ? 100 : 20))
-const LOGINS = Number(process.env['SOAK_LOGINS'] ?? (IS_SOAK ? 100 : 20))
+const READERS = 500
+const EXPORTS = 100
+const LOGINS = 100
 /** Bytes a second of the readers that do read. */
 const PACE = 10_000
 /** Milliseconds before a client that was answered asks again. */
 const RETURN_MS = 100
-const ROWS = IS_SOAK ? 20_000 : 4_000
+const ROWS = 20_000
 /** Issue and contract: back within this many times of before. */
 const MAX_RATIO = 1.3
-/** MiB that a heap of a few dozen may grow by within the short run, where code is still being compiled. */
+/** MiB that a heap may grow by. */
 const MAX_HEAP_GROWTH = 60
 /** Descriptors that a process may have more: connections of pools, which stay. */
 const MORE_DESCRIPTORS = 40
@@ -86,7 +84,7 @@ eachDatabase((kind) => {
       ] as const) {
         expect(other.descriptors - one.descriptors, 'more descriptors').to.be.at.most(MORE_DESCRIPTORS)
         expect((held(other) - held(one)) / MIB, 'MiB more on the heap').to.be.below(MAX_HEAP_GROWTH)
-        if (IS_SOAK) expect(other.rss / one.rss, 'resident memory, times').to.be.below(MAX_RATIO)
+        expect(other.rss / one.rss, 'resident memory, times').to.be.below(MAX_RATIO)
       }
     })
   })
@@ -204,8 +202,8 @@ async function memoryOf(service: ServiceProcess): Promise<Memory> {
 async function settled(service: ServiceProcess, descriptors: number): Promise<Memory> {
   for (let tries = 0; tries < 120 && (await openDescriptors(service.pid)) > descriptors; tries++) await wait(500)
   // The collector gives pages back when a process has been quiet for a while.
-  for (let looks = 0; looks < (IS_SOAK ? 4 : 1); looks++) {
-    await wait(IS_SOAK ? 5000 : 500)
+  for (let looks = 0; looks < 4; looks++) {
+    await wait(5000)
     await memoryOf(service)
   }
   return memoryOf(service)

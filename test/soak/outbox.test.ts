@@ -3,9 +3,8 @@ import { expect } from 'chai'
 import { eachDatabase } from '../harness/database.js'
 import { expectOrderPerRow, OutboxService } from '../library/outbox-service.js'
 import type { ServiceProcess } from '../stack/service-process.js'
+import { ROUNDS } from './lengths.js'
 
-/** `npm run soak` sets a hundred rounds; a run of all tests makes do with fewer. */
-const ROUNDS = Number(process.env['SOAK_ROUNDS'] ?? 3)
 /** Rows that are written at the same time. */
 const ROWS = 20
 const REPLICAS = 3

@@ -3,11 +3,10 @@ import type { Answer } from '../api/http-call.js'
 import { EVERY_KEY, gathered } from '../api/writes/hold.js'
 import { count, select } from '../api/writes/stored.js'
 import { etagOf, rowIn } from '../api/writes/send.js'
+import { ROUNDS, SECONDS } from './lengths.js'
 import { describeWriters, together, type Writers } from './writers.js'
 
-/** `npm run soak` sets a hundred rounds and a minute; a run of all tests makes do with fewer. */
-const ROUNDS = Number(process.env['SOAK_ROUNDS'] ?? 3)
-const COUNTING_MS = Number(process.env['SOAK_SECONDS'] ?? 0) * 1000
+const COUNTING_MS = SECONDS * 1000
 /** Of each client, however short the time. */
 const FEWEST_INCREMENTS = 5
 
