@@ -28,6 +28,8 @@ export interface Run {
   readonly pace?: number
   /** How often a second thing breaks at the same time, from 0 to 1. Default: 0.4. */
   readonly pairs?: number
+  /** Milliseconds at the end, when nothing of the last faults is felt any more. Default: 3000. */
+  readonly lastQuiet?: number
   readonly site: Site
   readonly rows: Rows
   readonly workloads: readonly Workload[]
@@ -70,7 +72,6 @@ const PACE_MS = 2000
 const PAIRS = 0.4
 /** Milliseconds of a peace in which everything recovers and is then whole for a while: the pace times this. */
 const QUIET_PACES = 12.5
-/** Milliseconds at the end, when nothing of the last faults is felt any more. */
 const LAST_QUIET_MS = 3000
 
 /** Processes that want to run, for each core, above which a machine is overloaded, whatever few clients have seen of it so far. */
@@ -147,7 +148,9 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
       aborted(run.interrupted)
     ])
     if (isWhole)
-      await delay(Math.max(watch.settlesIn + LAST_QUIET_MS, end - now()), undefined, { signal: run.interrupted })
+      await delay(Math.max(watch.settlesIn + (run.lastQuiet ?? LAST_QUIET_MS), end - now()), undefined, {
+        signal: run.interrupted
+      })
     over.abort()
     const recovered = await Promise.all(
       site.urls.map((_, n) => recoveryOf(n, clientOf(`recovery-${n}`, 'recovery'), site))

@@ -10,11 +10,15 @@ import { rejections, wrongAnswers } from './wrong-answers.js'
 
 /** Milliseconds between two questions that make a gateway look at its ring. */
 const ASKS_EVERY_MS = 100
-/** Milliseconds that a fault lasts at least: a gateway looks once a second at most. */
-const LASTS_MS = 1500
+/** In milliseconds. */
+interface Times {
+  /** How long a fault lasts at least: a gateway looks once a second at most. */
+  readonly lasts: number
+  /** Within which a gateway makes a ring again whose vault is whole. Another fault of a pair may hold it up. */
+  readonly madeWithin: number
+}
 
-/** Milliseconds within which a gateway makes a ring again whose vault is whole. Another fault of a pair may hold it up. */
-const MADE_WITHIN_MS = 120_000
+const TIMES: Times = { lasts: 1500, madeWithin: 120_000 }
 
 /** What happens to the links, under what a reader of the verdict wants to know. */
 const KINDS: Readonly<Record<string, RegExp>> = {
@@ -33,7 +37,7 @@ const KINDS: Readonly<Record<string, RegExp>> = {
 export function keyVaultFaults(
   { vaultLinks, gateways, urls }: Pick<Site, 'vaultLinks' | 'gateways' | 'urls'>,
   vault: RemovableRing,
-  madeWithin = MADE_WITHIN_MS
+  times = TIMES
 ): Fault[] {
   const ofLinks = vaultLinks.flatMap((links, n) => {
     const [gateway, url] = [gateways[n], urls[n]]
@@ -44,7 +48,7 @@ export function keyVaultFaults(
         kind: `key vault ${way.kind}`,
         name: `key vault ${way.kind}, ${way.fault.name}`,
         target,
-        inject: async (random) => whileAsked(await way.fault.inject(random), { url, vault, madeWithin })
+        inject: async (random) => whileAsked(await way.fault.inject(random), { url, vault, times })
       },
       {
         kind: 'start without the key vault',
@@ -65,7 +69,7 @@ export function keyVaultFaults(
       }
     ])
   })
-  return [...ofLinks, rotation(urls, { vault, madeWithin })]
+  return [...ofLinks, rotation(urls, { vault, times })]
 }
 
 type RemovableRing = Pick<KeyVault, 'rotate' | 'removeRing' | 'storedRing'>
@@ -73,7 +77,7 @@ type RemovableRing = Pick<KeyVault, 'rotate' | 'removeRing' | 'storedRing'>
 /** What a gateway is made to use its vault with. */
 interface Asking {
   readonly vault: RemovableRing
-  readonly madeWithin: number
+  readonly times: Times
 }
 
 /** Not by RST and FIN on idle connections: the clients have none that stand when nothing is asked. */
@@ -103,9 +107,9 @@ function rotation(urls: readonly string[], asking: Asking): Fault {
  * Removes the ring, and has the gateway look for it, again and again until the fault is mended. Then the gateway has to make a
  * wrapped ring: the mend rejects where none is stored.
  */
-async function whileAsked(mend: Mend, { url, vault, madeWithin }: Asking & { readonly url: string }): Promise<Mend> {
+async function whileAsked(mend: Mend, { url, vault, times }: Asking & { readonly url: string }): Promise<Mend> {
   const over = new AbortController()
-  const looked = delay(LASTS_MS)
+  const looked = delay(times.lasts)
   const asking = (async () => {
     while (!over.signal.aborted) {
       await vault.removeRing()
@@ -118,14 +122,14 @@ async function whileAsked(mend: Mend, { url, vault, madeWithin }: Asking & { rea
     const hits = await mend()
     over.abort()
     await asking
-    const ring = await ringOf({ url, vault, madeWithin })
+    const ring = await ringOf({ url, vault, times })
     if (ring.includes('"secret"')) throw new Error('A key lies unwrapped in the ring')
     return hits
   }
 }
 
 /** The ring that is stored when the gateway has looked for it. Rejects if there is none for too long. */
-async function ringOf({ url, vault, madeWithin }: Asking & { readonly url: string }): Promise<string> {
+async function ringOf({ url, vault, times: { madeWithin } }: Asking & { readonly url: string }): Promise<string> {
   const late = AbortSignal.timeout(madeWithin)
   while (!late.aborted) {
     await askWithUnknownKey(url, late)

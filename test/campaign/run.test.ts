@@ -62,7 +62,7 @@ describe('a run of the campaign', function () {
       stop: () => Promise.resolve()
     }
     const none = { faults: [], rows: () => Promise.resolve([]), progress: () => undefined }
-    return run({ seed: 7, seconds: 0.1, site, workloads, checkers, folder, interrupted, ...none })
+    return run({ seed: 7, seconds: 0.1, lastQuiet: 0, site, workloads, checkers, folder, interrupted, ...none })
   }
 
   /** Reads again and again. */

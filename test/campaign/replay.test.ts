@@ -55,21 +55,13 @@ async function deedsOf(folder: string): Promise<ReadonlyMap<string, readonly str
   return deeds
 }
 
-describe('the commands of the campaign', function () {
+describe('a campaign that is replayed or interrupted', function () {
   this.timeout(300_000)
   let out: string
   before(async () => {
     out = await mkdtemp(join(tmpdir(), 'commands-'))
   })
   after(() => rm(out, { recursive: true, force: true }))
-
-  it('--plants tries a planted fault, and says which checker found it', async () => {
-    const { code, stdout, stderr } = await campaign('--plants', '--plant', 'key-without-caller', '--seed', '7')
-    expect(stderr).to.equal('Seed 7\n')
-    expect(stdout).to.match(/^key-without-caller was found after \d+ requests by CreatedOnce \(/)
-    expect(stdout).to.match(/\n1 of 1 planted faults were found by the checker that has to\.\n$/)
-    expect(code).to.equal(0)
-  })
 
   it('--plant is a campaign that fails by the checker of the fault, and --replay runs its plan again', async () => {
     const first = join(out, 'first')
@@ -93,16 +85,6 @@ describe('the commands of the campaign', function () {
       expect(both, who).to.be.greaterThan(0)
       expect(other.slice(0, both), who).to.deep.equal(one.slice(0, both))
     }
-  })
-
-  it('--plant and --replay say what is wrong with a name and with a folder', async () => {
-    expect((await campaign('--plants', '--plant', 'oak')).stderr).to.match(/--plant oak is none of key-without-caller,/)
-    const missing = await campaign('--replay', join(out, 'nothing'))
-    expect(missing.stderr).to.include(`--replay ${join(out, 'nothing')} has no verdict.json of a run.`)
-    await writeFile(join(out, 'verdict.json'), JSON.stringify({ topology: 'mysql', notTried: 'it is missing.' }))
-    const untried = await campaign('--replay', out)
-    expect(untried.stderr).to.include(`--replay ${out} has no verdict.json of a run.`)
-    expect([missing.code, untried.code]).to.deep.equal([1, 1])
   })
 
   it('writes a folder alone, and ended by Ctrl-C leaves the history and nothing else', async () => {
@@ -142,15 +124,5 @@ describe('the commands of the campaign', function () {
     expect(await readdir(folder)).to.deep.equal(['history.jsonl'])
     const checked = await campaign('--check', folder)
     expect(checked.stderr).to.include(`There is no verdict of a run in ${folder}. The history of a run that was interr`)
-  })
-
-  it('says in a sentence that it may not write a folder, and that --plants judges nothing of before', async () => {
-    // Nobody makes folders there, root neither.
-    const forbidden = await campaign('--topology', 'sqlite', '--out', '/sys/campaign')
-    expect(forbidden.stderr).to.match(
-      /We may not write the folder \/sys\/campaign\/sqlite \(E\w+\): --out names another/
-    )
-    const both = await campaign('--plants', '--check', out)
-    expect(both.stderr).to.include('--plants takes --plant and --seed alone, and no --check.')
   })
 })
