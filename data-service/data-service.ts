@@ -42,6 +42,8 @@ export interface DataServiceDeps {
   readonly now?: () => number
   /** From 0 up to 1. Default: Math.random. */
   readonly random?: () => number
+  /** Milliseconds between two rounds that delete what has expired. Default: a minute. */
+  readonly purgeEvery?: number
 }
 
 /**
@@ -134,7 +136,8 @@ async function serve(how: Starting): Promise<string> {
     reflection: settings.reflection,
     credentials
   })
-  const purging = Promise.all(expiringIn(stores, settings).map((one) => purgeExpired(one, { now, log, stopping })))
+  const rounds = { now, log, stopping, ...(deps.purgeEvery === undefined ? {} : { every: deps.purgeEvery }) }
+  const purging = Promise.all(expiringIn(stores, settings).map((one) => purgeExpired(one, rounds)))
   opened.add('purging', () => purging)
   const { hasReplicas = true } = deps
   opened.add(service, () =>

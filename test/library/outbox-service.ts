@@ -85,9 +85,10 @@ export class OutboxService {
     return this.#process
   }
 
-  /** A further data service over the same database, in this process. */
-  async startBeside(): Promise<void> {
-    const { server } = await startDataServiceHere(join(outputRoot, LIBRARY), this.#replicaSettings('127.0.0.1:0'))
+  /** A further data service over the same database, with other settings besides, in this process. */
+  async startBeside(more: Settings = {}, deps: Parameters<typeof startDataServiceHere>[2] = {}): Promise<void> {
+    const settings = { ...this.#replicaSettings('127.0.0.1:0'), ...more }
+    const { server } = await startDataServiceHere(join(outputRoot, LIBRARY), settings, deps)
     this.#further.push(server)
   }
 
@@ -98,14 +99,14 @@ export class OutboxService {
     return replica
   }
 
-  /** Starts a data service, with other settings besides, where one has ended. Resolves when the gateway has found it. */
-  async startAgain(more: Settings = {}): Promise<void> {
-    this.#process = await this.#startProcess(this.#store.stack.dataAddress, more)
+  /** Starts a data service where one has ended. Resolves when the gateway has found it. */
+  async startAgain(): Promise<void> {
+    this.#process = await this.#startProcess(this.#store.stack.dataAddress)
     await this.until('an answer', async () => (await this.send('GET', '/depots/1')).status === 200)
   }
 
-  async #startProcess(address: string, more: Settings = {}): Promise<ServiceProcess> {
-    const started = startProcess(dataServiceOf(LIBRARY), { ...this.#replicaSettings(address), ...more })
+  async #startProcess(address: string): Promise<ServiceProcess> {
+    const started = startProcess(dataServiceOf(LIBRARY), this.#replicaSettings(address))
     this.#further.push(started)
     await listening(started, 'address')
     return started

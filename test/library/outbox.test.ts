@@ -100,6 +100,14 @@ eachDatabase((kind) => {
       const [row] = await service.rows(`row_id = '${id}'`)
       expect(row).to.include({ last_error: 'The handler took longer than OUTBOX_HANDLER_TIMEOUT', delivered_at: null })
     })
+
+    it('are purged OUTBOX_RETENTION after their delivery, and those that were set aside are kept', async () => {
+      const dead = await service.rows('dead_at IS NOT NULL')
+      expect(await service.rows('delivered_at IS NOT NULL')).not.to.be.empty
+      await service.startBeside({ OUTBOX_RETENTION: '1ms' }, { purgeEvery: 20 })
+      await service.until('no delivered event', async () => (await service.rows('dead_at IS NULL')).length === 0)
+      expect(await service.rows()).to.deep.equal(dead)
+    })
   })
 
   describe(`events with two data services on ${kind}`, function () {
@@ -172,20 +180,6 @@ eachDatabase((kind) => {
       expect(await stopped).to.equal(0)
       const [done] = await service.rows(`row_id = '${id}'`)
       expect(done?.['delivered_at']).not.to.equal(null)
-    })
-
-    it('are purged after their retention, and those that were set aside are kept', async () => {
-      const preload = new URL('../faults/writes/impatient-purge.js', import.meta.url).href
-      await service.startAgain({
-        OUTBOX_MAX_ATTEMPTS: '1',
-        OUTBOX_RETENTION: '1s',
-        NODE_OPTIONS: `--import=${preload}`
-      })
-      await service.create('plain')
-      const { id } = await service.create('fail')
-      await service.until('only one row', async () => (await service.rows()).length === 1)
-      await service.settled()
-      expect((await service.rows()).map((row) => row['row_id'])).to.deep.equal([String(id)])
     })
   })
 })

@@ -1,6 +1,6 @@
 import { loadApplication, mistakesWithFiles, withSettingsOf } from '../../cli/application/application.js'
 import { readConfig } from '../../data-service/config.js'
-import { createDataService } from '../../data-service/data-service.js'
+import { createDataService, type DataServiceDeps } from '../../data-service/data-service.js'
 import { readGatewayConfig } from '../../gateway/config.js'
 import { createGateway } from '../../gateway/gateway.js'
 import type { Lifecycle } from '../../shared/lifecycle.js'
@@ -20,10 +20,14 @@ export interface Listening<S extends Server = Server> {
  * Starts the data service of the application in a folder in this process, as `uniform-rest start data-service` starts it in
  * one of its own: with these settings above those of the application, and nothing of this process's environment.
  */
-export async function startDataServiceHere(app: string, env: Settings): Promise<Listening> {
+export async function startDataServiceHere(
+  app: string,
+  env: Settings,
+  deps: Omit<DataServiceDeps, 'log'> = {}
+): Promise<Listening> {
   const { application, folder } = await loadApplication({ folder: app, environment: {}, args: [] })
   const { config } = readConfig(withSettingsOf(application, { GATEWAY_SECRET, ...env }), application)
-  const create = (log: Logger): Lifecycle => createDataService(application, config, { log })
+  const create = (log: Logger): Lifecycle => createDataService(application, config, { ...deps, log })
   return startHere('data-service', config.logLevel, create).catch((error: unknown) => {
     throw mistakesWithFiles(error, folder)
   })
