@@ -96,7 +96,7 @@ describe('a connection that is cut at random moments', function () {
       }
     }
     const workers = Array.from({ length: 20 }, (_, number) => worker(number))
-    for (let cuts = 0; cuts < 15 || outcomes.answered < 200; cuts++) {
+    for (let cuts = 0; cuts < 8 || outcomes.answered < 200; cuts++) {
       await delay(50 + Math.random() * 250)
       way.cut()
     }

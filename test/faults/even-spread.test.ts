@@ -1,13 +1,13 @@
 import { Agent } from 'node:http'
 import { expect } from 'chai'
-import { insertFixture } from '../api/fixture.js'
 import { call } from '../api/http-call.js'
-import { freshDatabase, type FreshDatabase } from '../harness/database.js'
+import type { FreshDatabase } from '../harness/database.js'
 import { type Mesh, startMesh } from '../harness/mesh.js'
+import { storeDatabase } from '../harness/store-database.js'
 
 const CONNECTIONS = 32
 /** In all. */
-const REQUESTS = 1600
+const REQUESTS = 800
 
 for (const gateways of [1, 2]) {
   describe(`two data services behind ${gateways === 1 ? 'one gateway' : 'two gateways'}`, function () {
@@ -15,9 +15,8 @@ for (const gateways of [1, 2]) {
     let database: FreshDatabase
     let mesh: Mesh
     before(async () => {
-      database = await freshDatabase('mysql')
+      database = await storeDatabase('mysql', 'fixture')
       mesh = await startMesh({ database, gateways, services: 2 })
-      await insertFixture({ database: database.url, reviews: database.reviewsUrl })
     })
     after(async () => {
       await mesh?.[Symbol.asyncDispose]()

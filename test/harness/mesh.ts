@@ -2,22 +2,22 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { GATEWAY, listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
+import { inProcesses, inThisProcess } from '../stack/pair.js'
+import type { Server } from '../stack/server-log.js'
 import type { FreshDatabase } from './database.js'
-import { STORE, tokenMint } from './stack.js'
+import { outputRoot } from './package-root.js'
+import { tokenMint } from './stack.js'
 import { wayTo, type WayToServer } from './way-to-server.js'
 
 /** A data service of the store, which is restarted at the same address, and the way that all gateways take to it. */
 export interface MeshedService {
   readonly way: WayToServer
-  readonly process: ServiceProcess
   /** Stops it and starts it again. */
   restart(): Promise<void>
 }
 
 /** Several gateways and data services with one database. */
 export interface Mesh extends AsyncDisposable {
-  readonly gateways: readonly ServiceProcess[]
   /** Of each gateway, without a slash at the end. */
   readonly urls: readonly string[]
   readonly services: readonly MeshedService[]
@@ -33,6 +33,8 @@ interface MeshOptions {
   readonly services: number
   /** Whether each gateway has a data service of its own. Default: each spreads its calls over all of them. */
   readonly inPairs?: boolean
+  /** Whether each has a process of its own. Default: all are in this one. */
+  readonly processes?: boolean
   /** The URL by which the first data service reaches the database; as the others do without it. */
   readonly firstDatabaseUrl?: string
 }
@@ -40,25 +42,28 @@ interface MeshOptions {
 /** What a gateway logs of the health of a data service. */
 const HEALTH = new Set(['health of a data service', 'a data service cannot be reached'])
 
-/** Resolves when all processes listen and every gateway has reached its data services. */
+/** Resolves when all of them listen and every gateway has reached its data services. */
 export async function startMesh(options: MeshOptions): Promise<Mesh> {
   const { database, gateways: count, services: size, firstDatabaseUrl = database.url, inPairs = false } = options
+  const launcher = (options.processes === true ? inProcesses : inThisProcess)(join(outputRoot, 'examples/store'))
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
   const env = {
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     REVIEWS_DATABASE_URL: database.reviewsUrl,
     MIGRATE_AT_START: 'true',
+    SAMPLE_DATA: 'false',
     OWNER_BYPASS_ROLE: 'Admin',
     COOKIE_SECURE: 'false'
   }
   const services: MeshedService[] = []
-  const gateways: ServiceProcess[] = []
+  const started: Server[] = []
+  const gateways: Server[] = []
   const servicesOf = (gateway: number): MeshedService[] => (inPairs ? services.slice(gateway, gateway + 1) : services)
   const stop = async (): Promise<void> => {
     try {
       await Promise.all(gateways.map((one) => one.stop()))
-      await Promise.all(services.map(({ process }) => process.stop()))
+      await Promise.all(started.map((one) => one.stop()))
       for (const { way } of services) await way[Symbol.asyncDispose]()
     } finally {
       await rm(dataDir, { recursive: true, force: true })
@@ -78,22 +83,19 @@ export async function startMesh(options: MeshOptions): Promise<Mesh> {
   }
   try {
     for (let n = 0; n < size; n++) {
-      const start = async (address: string): Promise<[ServiceProcess, string]> => {
+      const start = async (at: string): Promise<{ readonly server: Server; readonly address: string }> => {
         const DATABASE_URL = n === 0 ? firstDatabaseUrl : database.url
-        const process = startProcess(STORE, { ...env, DATABASE_URL, DATA_SERVICE_ADDRESS: address }, dataDir)
-        return [process, await listening(process, 'address')]
+        const listening = await launcher.dataService({ ...env, DATABASE_URL, DATA_SERVICE_ADDRESS: at }, dataDir)
+        started.push(listening.server)
+        return listening
       }
-      const [first, address] = await start('127.0.0.1:0')
-      let process = first
+      let { server, address } = await start('127.0.0.1:0')
       const way = await wayTo(`http://${address}`)
       services.push({
         way,
-        get process() {
-          return process
-        },
         async restart() {
-          await process.stop()
-          ;[process] = await start(address)
+          await server.stop()
+          ;({ server, address } = await start(address))
         }
       })
     }
@@ -102,12 +104,12 @@ export async function startMesh(options: MeshOptions): Promise<Mesh> {
       const DATA_SERVICE_ADDRESS = servicesOf(n)
         .map(({ way }) => new URL(way.url).host)
         .join()
-      const gateway = startProcess(GATEWAY, { ...env, GATEWAY_PORT: '0', DATA_SERVICE_ADDRESS }, dataDir)
-      gateways.push(gateway)
-      urls.push(await listening(gateway, 'url'))
+      const gateway = await launcher.gateway({ ...env, GATEWAY_PORT: '0', DATA_SERVICE_ADDRESS }, dataDir)
+      gateways.push(gateway.server)
+      urls.push(gateway.address)
     }
     await connected()
-    return { gateways, urls, services, token: tokenMint(env), connected, [Symbol.asyncDispose]: stop }
+    return { urls, services, token: tokenMint(env), connected, [Symbol.asyncDispose]: stop }
   } catch (error) {
     await stop()
     throw error

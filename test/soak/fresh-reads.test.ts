@@ -35,7 +35,7 @@ eachDatabase((kind) => {
       database = await freshDatabase(kind)
       way = kind === 'mysql' ? await wayTo(database.url, { latency: LATENCY }) : undefined
       const firstDatabaseUrl = way?.url ?? database.url
-      mesh = await startMesh({ database, firstDatabaseUrl, gateways: 2, services: 2, inPairs: true })
+      mesh = await startMesh({ database, firstDatabaseUrl, gateways: 2, services: 2, inPairs: true, processes: true })
       await insertFixture({ database: database.url, reviews: database.reviewsUrl })
     })
     after(async () => {
