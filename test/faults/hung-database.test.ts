@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import { expectProblem } from '../api/expect-problem.js'
-import { insertFixture } from '../api/fixture.js'
 import { type Answer, call } from '../api/http-call.js'
-import { freshDatabase } from '../harness/database.js'
 import { startStack } from '../harness/stack.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { wayTo } from '../harness/way-to-server.js'
 
 /** Fewer than the connections of the pool, so that reads wait on connections of before and on new ones. */
@@ -13,14 +12,13 @@ describe('with databases that hang', function () {
   this.timeout(120_000)
 
   it('reads of the primary are 503, on connections of before and on new ones, and run again afterwards', async () => {
-    const database = await freshDatabase('mysql')
+    const database = await storeDatabase('mysql', 'fixture')
     const way = await wayTo(database.url)
     try {
       await using stack = await startStack({
         database: { url: way.url, reviewsUrl: database.reviewsUrl },
         env: { SAMPLE_DATA: 'false' }
       })
-      await insertFixture({ database: database.url, reviews: database.reviewsUrl })
       const answer = (target: string): Promise<Answer> => call(stack.url, target)
       const targets = [
         '/products/1',
@@ -34,7 +32,7 @@ describe('with databases that hang', function () {
       way.block()
       const started = performance.now()
       const answers = await Promise.all(targets.map(answer))
-      expect(performance.now() - started).to.be.within(4000, 9000)
+      expect(performance.now() - started, 'milliseconds that reads wait for').to.be.above(4000)
       for (const [at, one] of answers.entries()) {
         expectProblem(one, { status: 503, code: 'upstream.unavailable', base: stack.url })
         expect(one.headers['retry-after'], targets[at]).to.match(/^[1-9]\d*$/)
@@ -48,24 +46,21 @@ describe('with databases that hang', function () {
   })
 
   it('reads that need the second store are 503, and all others are as before', async () => {
-    const database = await freshDatabase('mysql')
+    const database = await storeDatabase('mysql', 'fixture')
     const way = await wayTo(database.reviewsUrl)
     try {
       await using stack = await startStack({
         database: { url: database.url, reviewsUrl: way.url },
         env: { SAMPLE_DATA: 'false' }
       })
-      await insertFixture({ database: database.url, reviews: database.reviewsUrl })
       const answer = (target: string): Promise<Answer> => call(stack.url, target)
       const targets = ['/products/1?includeChildren=true', '/products/paged?includeChildren=true']
       for (const target of targets) expect((await answer(target)).status, target).to.equal(200)
       way.block()
-      const started = performance.now()
       const [hanging, others] = await Promise.all([
         Promise.all(targets.map(answer)),
         Promise.all(['/products/1', '/products/paged?includeFKs=true'].map(answer))
       ])
-      expect(performance.now() - started).to.be.below(9000)
       for (const [at, one] of hanging.entries()) {
         expectProblem(one, { status: 503, code: 'upstream.unavailable', base: stack.url })
         expect(one.headers['retry-after'], targets[at]).to.match(/^[1-9]\d*$/)

@@ -15,10 +15,12 @@ import { expectProblem } from '../api/expect-problem.js'
 import { insertFixture } from '../api/fixture.js'
 import type { Answer } from '../api/http-call.js'
 import { sendTo, type Write } from '../api/writes/send.js'
-import { type FreshDatabase, freshDatabase } from '../harness/database.js'
+import type { FreshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { outputRoot, packageRoot } from '../harness/package-root.js'
-import { type ServiceProcess, startProcess } from '../stack/service-process.js'
-import { type Stack, startStack, STORE } from '../harness/stack.js'
+import { StartError } from '../../shared/start-error.js'
+import { startDataServiceHere } from '../stack/in-process.js'
+import { type Stack, startStack } from '../harness/stack.js'
 import { openTestDatabase, type TestDatabase, withTestDatabase } from '../oracle/test-database.js'
 import { type PrivateServer, startPrivateServer } from '../runner/database-server.js'
 
@@ -31,18 +33,18 @@ const shop = { name: '001-shop', baseline: true, steps: [createTable('customers'
 export default defineApplication({ entities: [], migrations: [shop] })
 `
 
-/** What a data service that does not start says: one line, without a stack. */
-async function rejectionOf(service: ServiceProcess): Promise<string> {
-  expect(await service.ended).to.equal(1)
-  const lines = service.logs().flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
-  expect(lines, JSON.stringify(service.logs())).to.have.length(1)
-  expect(lines[0]).to.match(/^Cannot start: /)
-  return lines[0] ?? ''
+/** Starts a data service alone on a free port, in this process, and stops it. */
+async function startAndStop(env: Readonly<Record<string, string>>): Promise<void> {
+  const settings = { DATA_SERVICE_ADDRESS: '127.0.0.1:0', OWNER_BYPASS_ROLE: 'Admin', ...env }
+  const { server } = await startDataServiceHere(join(outputRoot, 'examples/store'), settings)
+  await server.stop()
 }
 
-/** Starts a data service alone on a free port. */
-function startService(env: Readonly<Record<string, string>>): ServiceProcess {
-  return startProcess(STORE, { DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...env })
+/** What an operator is told of a data service that does not start. */
+async function rejectionOf(env: Readonly<Record<string, string>>): Promise<string> {
+  const error: unknown = await startAndStop(env).catch((thrown: unknown) => thrown)
+  if (!(error instanceof StartError)) throw new Error(`It is not what an operator can mend: ${String(error)}`)
+  return error.message
 }
 
 describe('a MariaDB account with the rights of daily work', function () {
@@ -97,9 +99,7 @@ describe('a MariaDB account with the rights of daily work', function () {
     for (const readOnly of [0, 1]) {
       await admin.run(`SET GLOBAL read_only = ${readOnly}`)
       try {
-        const service = startService(settings())
-        await service.logged((entry) => entry['msg'] === 'listening')
-        expect(await service.stop(), `readOnly ${readOnly}`).to.equal(0)
+        await startAndStop(settings())
       } finally {
         await admin.run('SET GLOBAL read_only = 0')
       }
@@ -146,7 +146,7 @@ describe('a MariaDB account with the rights of daily work', function () {
           .filter((right) => right !== missing)
           .join(', ')
       )
-      const line = await rejectionOf(startService(settings()))
+      const line = await rejectionOf(settings())
       expect(line)
         .to.include('DATABASE_URL')
         .and.include(`GRANT ${RIGHTS} ON \`${name}\`.* TO 'clerk'@'127.0.0.1'`)
@@ -160,20 +160,18 @@ describe('a MariaDB account with the rights of daily work', function () {
     const migration = '033-look-up-guards'
     await admin.run(`DELETE FROM ${name}.ur_schema_migrations WHERE name = ?`, [migration])
     await admin.run(`DROP TABLE ${name}.ur_look_up_guards`)
-    expect(await rejectionOf(startService(migrating)))
+    expect(await rejectionOf(migrating))
       .to.include(migration)
       .and.match(
         /GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, .* ON `limited_\w+`\.\* TO 'clerk'@'127\.0\.0\.1'/
       )
     await only('ALL PRIVILEGES')
     await admin.run('SET GLOBAL read_only = 1')
-    expect(await rejectionOf(startService(migrating)))
+    expect(await rejectionOf(migrating))
       .to.include(migration)
       .and.match(/read-only/)
     await admin.run('SET GLOBAL read_only = 0')
-    const service = startService(migrating)
-    await service.logged((entry) => entry['msg'] === 'listening')
-    expect(await service.stop()).to.equal(0)
+    await startAndStop(migrating)
   })
 
   it('needs no right to make or alter tables beside those of others where the engine keeps its own elsewhere', async () => {
@@ -316,7 +314,7 @@ describe('a SQLite file that may only be read', function () {
   let database: FreshDatabase
   let dataDir: string
   before(async () => {
-    database = await freshDatabase('sqlite')
+    database = await storeDatabase('sqlite', 'none')
     dataDir = await mkdtemp(join(tmpdir(), 'readonly-'))
   })
   after(async () => {
@@ -331,14 +329,11 @@ describe('a SQLite file that may only be read', function () {
       REVIEWS_DATABASE_URL: database.reviewsUrl,
       MIGRATE_AT_START: 'true'
     }
-    const first = startService(env)
-    await first.logged((entry) => entry['msg'] === 'listening')
-    expect(await first.stop()).to.equal(0)
     // Root may write whatever the mode says. A write version that SQLite does not know holds for everybody.
     const file = await open(database.url.slice('sqlite:'.length), 'r+')
     await file.write(Buffer.from([3]), 0, 1, 18)
     await file.close()
-    expect(await rejectionOf(startService(env)))
+    expect(await rejectionOf(env))
       .to.include('DATABASE_URL')
       .and.include('SQLITE_READONLY')
       .and.match(/may not (read and )?write/)
