@@ -156,8 +156,8 @@ export const PLANTED_READS: readonly Plant[] = [
     database: 'mariadb',
     process: 'data-service',
     module: 'data-service/sql/engines/mysql/mysql-sessions.js',
-    find: "await session.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');",
-    replace: `await session.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+    find: "await command(this.connection, 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');",
+    replace: `await command(this.connection, 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
             const each = this.each.bind(this);
             let pause = 0;
             this.each = async (...of) => {
