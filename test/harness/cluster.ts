@@ -14,11 +14,6 @@ export interface Cluster extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-/** Starts `size` gateways, each with a data service of its own behind it, over one database. */
-export function startCluster(size: number, { database, env }: StackOptions): Promise<Cluster> {
-  return startReplicas(Array.from({ length: size }, () => ({ database, ...(env === undefined ? {} : { env }) })))
-}
-
 /** Starts a gateway and a data service for each of the options, which may name several nodes of one database. */
 export async function startReplicas(all: readonly StackOptions[]): Promise<Cluster> {
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'))

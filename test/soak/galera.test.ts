@@ -14,7 +14,9 @@ import { type Cluster, startReplicas } from '../harness/cluster.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { type Galera, startGalera } from '../runner/galera.js'
 import { ROUNDS } from './lengths.js'
-import { together } from './writers.js'
+import { together } from '../api/writes/writers.js'
+
+// In each run of the tests: test/data-service/sql/engines/galera-node.test.ts holds the statements that a node gets.
 
 const NODES = 3
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { describeWriters } from '../../soak/writers.js'
+import { describeWriters } from './writers.js'
 import type { Answer } from '../http-call.js'
 import { rowIn, tagOf } from './send.js'
 import { count, select } from './stored.js'

@@ -1,14 +1,19 @@
 import { expect } from 'chai'
-import { eachDatabase, freshDatabase, type DatabaseKind, type FreshDatabase } from '../harness/database.js'
-import { startCluster, type Cluster } from '../harness/cluster.js'
-import { expectProblem, type ExpectedProblem } from '../api/expect-problem.js'
-import { insertFixture } from '../api/fixture.js'
-import { call, type Answer } from '../api/http-call.js'
-import { sendTo, type Write } from '../api/writes/send.js'
+import { eachDatabase, type DatabaseKind, type FreshDatabase } from '../../harness/database.js'
+import { type Mesh, startMesh } from '../../harness/mesh.js'
+import { storeDatabase } from '../../harness/store-database.js'
+import { expectProblem, type ExpectedProblem } from '../expect-problem.js'
+import { call, type Answer } from '../http-call.js'
+import { sendTo, type Write } from './send.js'
 
 interface Running {
   readonly database: FreshDatabase
-  readonly cluster: Cluster
+  readonly mesh: Mesh
+}
+
+interface WritersOptions {
+  /** Whether gateways and data services have processes of their own. Absent: they run in that of the test. */
+  readonly processes?: boolean
 }
 
 /** Clients of two gateways, each with a data service of its own, over one database that holds the fixture's rows. */
@@ -24,24 +29,23 @@ export class Writers {
     return this.#get().database.url
   }
 
-  async start(): Promise<void> {
-    const database = await freshDatabase(this.kind)
-    const cluster = await startCluster(2, { database, env: { SAMPLE_DATA: 'false' } })
-    this.#running = { database, cluster }
-    await insertFixture({ database: database.url, reviews: database.reviewsUrl })
+  async start({ processes = false }: WritersOptions): Promise<void> {
+    const database = await storeDatabase(this.kind, 'fixture')
+    const mesh = await startMesh({ database, gateways: 2, services: 2, inPairs: true, processes })
+    this.#running = { database, mesh }
   }
 
   async stop(): Promise<void> {
     const running = this.#running
     this.#running = undefined
-    await running?.cluster.stop()
+    await running?.mesh[Symbol.asyncDispose]()
     await running?.database.dispose()
   }
 
   /** `ada POST /orders` by the n-th client: the gateways take turns. */
   async send(n: number, line: string, write: Write = {}): Promise<Answer> {
     const [account = '', method = '', target = ''] = line.split(' ')
-    const token = await this.#get().cluster.token(`${account}@example.com`)
+    const token = await this.#get().mesh.token(`${account}@example.com`)
     return sendTo(this.#url(n), { method, target, token }, write)
   }
 
@@ -52,29 +56,29 @@ export class Writers {
 
   /** One problem whichever gateway says it. */
   problem(answer: Answer, expected: Omit<ExpectedProblem, 'base'>): void {
-    const base = this.#get().cluster.urls.find((url) => answer.text.includes(`"${url}/problems/`))
+    const base = this.#get().mesh.urls.find((url) => answer.text.includes(`"${url}/problems/`))
     expect(base, answer.text).to.be.a('string')
     expectProblem(answer, { ...expected, base: String(base) })
   }
 
   #url(n: number): string {
-    const { urls } = this.#get().cluster
+    const { urls } = this.#get().mesh
     return urls[n % urls.length] ?? ''
   }
 
   #get(): Running {
-    if (this.#running === undefined) throw new Error('The cluster runs within tests and hooks alone')
+    if (this.#running === undefined) throw new Error('The servers run within tests and hooks alone')
     return this.#running
   }
 }
 
 /** A suite on both databases. */
-export function describeWriters(title: string, body: (writers: Writers) => void): void {
+export function describeWriters(title: string, body: (writers: Writers) => void, options: WritersOptions = {}): void {
   eachDatabase((kind) => {
     describe(`${title} on ${kind}`, function () {
       this.timeout(60_000)
       const writers = new Writers(kind)
-      before(() => writers.start())
+      before(() => writers.start(options))
       after(() => writers.stop())
       body(writers)
     })
