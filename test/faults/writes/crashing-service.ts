@@ -9,7 +9,7 @@ import type { Crash } from './crash-on-statement.js'
 
 const TIMEOUT_MS = 20_000
 
-/** A data service in the place of a store's own, at the same address, that can be told at which statement to die. */
+/** A process in the place of a store's own data service, at the same address, that can be told at which statement to die. */
 export class CrashingService {
   readonly #store: ApiStore
   #process: ServiceProcess | undefined
@@ -26,8 +26,8 @@ export class CrashingService {
 
   /** Takes over from whatever was started before. */
   async start(): Promise<void> {
-    const { databaseUrl, database, dataDir, processes: stack } = this.#store
-    await stack.dataService.kill()
+    const { databaseUrl, database, dataDir, stack } = this.#store
+    await stack.dataService.stop()
     await this.stop()
     this.#process = startProcess(STORE, {
       DATABASE_URL: databaseUrl,
