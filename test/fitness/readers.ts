@@ -440,12 +440,14 @@ export const READERS: Readonly<Record<string, Reader>> = {
   parseId: (text) => judged((violations) => KEYS.map((key) => parseId(text, { key }, violations))),
   compositeParts: (text) => [compositeParts(text, 2), compositeParts(text, text.split(',').length)],
   parseIdempotencyKey: (text) => judged((violations) => parseIdempotencyKey(text, true, violations)),
-  parseMember: (text) =>
-    EVERY_FIELD.flatMap((field) => {
+  parseMember: (text) => {
+    const parsed = jsonOf(text)
+    return EVERY_FIELD.flatMap((field) => {
       // A number of JSON has the digits of one, which the parser sees to.
       const number = field.type === 'json' ? [] : [new JsonNumber(text)]
-      return [text, ...number, jsonOf(text)].map((json) => parseMember(json, field))
-    }),
+      return [text, ...number, parsed].map((json) => parseMember(json, field))
+    })
+  },
   operatorNamed: (text) => operatorNamed(text, 'string'),
   parsePaging: (text) =>
     judged((violations) =>
