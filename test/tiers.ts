@@ -57,25 +57,29 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/shared/read-arguments.test.ts'
   ],
   soak: [
-    // All planted faults; test/campaign/commands.test.ts plants one.
+    // test/campaign/campaign.test.ts has a run of two faults and one planted fault, local-databases.test.ts what needs no
+    // server, and planted-texts.test.ts holds that each planted fault finds its text.
+    'test/campaign/databases.test.ts',
+    'test/campaign/every-fault.test.ts',
     'test/campaign/plants.test.ts',
+    'test/campaign/replay.test.ts',
     // It repeats on SQLite what mariadb.test.ts does.
     'test/examples/every-entity/sqlite.test.ts',
     // Linters and generators of hundreds of megabytes; test/gateway/openapi/ holds the document to the OpenAPI schema.
-    'test/openapi/linters-and-clients.test.ts'
+    'test/openapi/linters-and-clients.test.ts',
+    // Each file names what `full` has in its place.
+    'test/rolling/',
+    'test/soak/'
   ],
   compose: ['test/compose/']
 }
 
-/** Files of `full` that `npm run soak` runs too: variables that it sets (SOAK_SECONDS and others) make them longer. */
+/** Files of `full` that `npm run soak` runs too. They do more there, where IN_SOAK is set. */
 const LONGER_IN_SOAK = [
-  'test/campaign/campaign.test.ts',
-  'test/examples/every-entity/',
+  'test/examples/every-entity/adding-an-entity.test.ts',
+  'test/examples/every-entity/deleted-rules.test.ts',
   'test/examples/sakila/every-entity.test.ts',
-  'test/faults/cut-requests.test.ts',
-  'test/faults/http/http-fuzz.test.ts',
-  'test/library/every-entity.test.ts',
-  'test/soak/'
+  'test/library/every-entity.test.ts'
 ]
 
 /** What has to be installed for files whose path begins so, unless they are in `quick`. */
@@ -101,7 +105,7 @@ const MAY_BE_FLAKY = ['test/browser/', 'test/campaign/', 'test/faults/', 'test/r
 /** Files that take longest. They begin first, because one that began last would end alone. */
 export const LONGEST: ReadonlySet<string> = new Set([
   'test/campaign/campaign.test.ts',
-  'test/campaign/commands.test.ts',
+  'test/campaign/every-fault.test.ts',
   'test/examples/every-entity/adding-an-entity.test.ts',
   'test/examples/every-entity/deleted-rules.test.ts',
   'test/examples/every-entity/mariadb.test.ts',

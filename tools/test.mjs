@@ -21,6 +21,8 @@ await runCommand(async () => {
 
 async function runEverything() {
   const { tier, filters } = argumentsOf(process.argv.slice(2))
+  // Files of both tiers do more in the soak (LONGER_IN_SOAK of test/tiers.ts). The processes that run them inherit this.
+  if (tier === 'soak') process.env['IN_SOAK'] = 'true'
   await prepare()
   const { packagesFor, testFiles } = /** @type {typeof import('../test/tiers.js')} */ (
     await import(compiled('tiers.js'))

@@ -3,7 +3,7 @@ import application from './uniform-rest.config.js'
 
 // These take minutes on each kind of database. Each run has the entities of the store on MariaDB and these on SQLite, and
 // `npm run soak` has both on both.
-const databases = process.env['SOAK_ROUNDS'] === undefined ? { databases: ['sqlite'] as const } : {}
+const databases = process.env['IN_SOAK'] === undefined ? { databases: ['sqlite'] as const } : {}
 
 describeEveryEntity({
   application,

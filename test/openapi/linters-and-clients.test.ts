@@ -7,9 +7,6 @@ import { freshDatabase, type FreshDatabase } from '../harness/database.js'
 import { startStack, type Stack } from '../harness/stack.js'
 import { OpenApiTools } from './tools.js'
 
-/** Documents that Spectral reads. It takes half a minute of a processor for each, and those of all callers are made alike: `npm run soak` has it read both. */
-const READ_BY_SPECTRAL = process.env['SOAK_ROUNDS'] === undefined ? ['admin'] : ['anonymous', 'admin']
-
 /** What both programs of test/fixtures/openapi/programs print. */
 const SEEN = {
   name: 'Kettles',
@@ -66,7 +63,7 @@ describe('/openapi.json of the store', function () {
   }
 
   for (const [linter, run] of Object.entries(lint)) {
-    for (const caller of linter === 'Spectral' ? READ_BY_SPECTRAL : ['anonymous', 'admin']) {
+    for (const caller of ['anonymous', 'admin']) {
       it(`has no finding of ${linter}, as it is for ${caller}`, async () => {
         const { code, output } = await run(`${caller}.json`)
         expect(code, output).to.equal(0)

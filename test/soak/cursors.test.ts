@@ -6,6 +6,8 @@ import { insertRows, TABLES, type NewRow } from '../harness/insert-rows.js'
 import { openTestDatabase } from '../oracle/test-database.js'
 import { ROWS } from './lengths.js'
 
+// test/api/cursors.test.ts walks a few rows; only these million rows show what a deep page costs.
+
 const BATCH = 50_000
 const PAGE_SIZE = 20
 /** Page 10,000 of a million rows. */

@@ -9,6 +9,8 @@ import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { watchSnapshot } from './export-snapshot.js'
 import { ROUNDS } from './lengths.js'
 
+// In each run of the tests: test/api/export-streaming.test.ts has one client that leaves each kind of read.
+
 const EXPORTED = 20_000
 /** The contract's second. */
 const MAX_MEDIAN_MS = 1000

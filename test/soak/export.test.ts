@@ -9,6 +9,8 @@ import { ROWS } from './lengths.js'
 import { measuredExport } from './measured-export.js'
 import { peakMemory } from './memory-of.js'
 
+// In each run of the tests: test/api/export.test.ts and test/api/export-streaming.test.ts export fewer rows.
+
 const TENTH = Math.floor(ROWS / 10)
 const BATCH = 50_000
 /**

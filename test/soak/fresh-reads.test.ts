@@ -8,6 +8,8 @@ import { type Mesh, startMesh } from '../harness/mesh.js'
 import { wayTo, type WayToServer } from '../harness/way-to-server.js'
 import { SECONDS } from './lengths.js'
 
+// In each run of the tests: test/data-service/sql/gathered-reads.test.ts holds that no read joins a statement that was sent.
+
 const WRITING_MS = SECONDS * 1000
 /** Of each row, however short the time. */
 const FEWEST_WRITES = 40

@@ -5,6 +5,8 @@ import { randomNumbers } from '../runner/random.js'
 import { FUZZED_SECONDS, SEED } from './lengths.js'
 import { peakMemory } from './memory-of.js'
 
+// In each run of the tests: test/faults/grpc-fuzz.test.ts.
+
 const AT_ONCE = 8
 
 describe(`raw frames at the gRPC port for ${FUZZED_SECONDS} seconds (TEST_SEED=${SEED})`, function () {

@@ -2,6 +2,8 @@ import { Fuzz } from '../faults/fuzz.js'
 import { AT_ONCE, FuzzedGateway } from '../faults/http/fuzzed-gateway.js'
 import { FUZZED_SECONDS, SEED } from './lengths.js'
 
+// In each run of the tests: test/faults/http/http-fuzz.test.ts.
+
 describe(`a gateway under raw TCP for ${FUZZED_SECONDS} seconds (TEST_SEED=${SEED})`, function () {
   this.timeout(120_000 + FUZZED_SECONDS * 1000)
   let gateway: FuzzedGateway

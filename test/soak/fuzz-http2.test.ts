@@ -1,6 +1,8 @@
 import { FLOODS, FuzzedGateway, numbers } from '../faults/http2-fuzz.js'
 import { FUZZED_SECONDS, SEED } from './lengths.js'
 
+// In each run of the tests: test/faults/http2-fuzz.test.ts.
+
 describe(`raw frames of HTTP/2 for ${FUZZED_SECONDS} seconds (TEST_SEED=${SEED})`, function () {
   this.timeout((FUZZED_SECONDS + 120) * 1000)
 

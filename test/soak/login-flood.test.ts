@@ -8,6 +8,8 @@ import { eachDatabase } from '../harness/database.js'
 import { SECONDS } from './lengths.js'
 import type { WrongLogins } from './wrong-logins.js'
 
+// In each run of the tests: test/api/auth/login-flood.test.ts and test/data-service/auth/login-throttle.test.ts.
+
 const PER_SECOND = 500
 /** A bystander's median stays within three times of what it was. */
 const MAX_SLOWDOWN = 3

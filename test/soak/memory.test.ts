@@ -13,6 +13,8 @@ import type { ServiceProcess } from '../stack/service-process.js'
 import { SECONDS } from './lengths.js'
 import { openDescriptors, peakMemory } from './memory-of.js'
 
+// In each run of the tests: test/api/export-streaming.test.ts and test/faults/ count descriptors; only a long run shows memory.
+
 const READERS = 500
 const EXPORTS = 100
 const LOGINS = 100

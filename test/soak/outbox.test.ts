@@ -5,6 +5,8 @@ import { expectOrderPerRow, OutboxService } from '../library/outbox-service.js'
 import type { ServiceProcess } from '../stack/service-process.js'
 import { ROUNDS } from './lengths.js'
 
+// In each run of the tests: test/library/outbox.test.ts ends a process, and test/data-service/outbox/ has its leases.
+
 /** Rows that are written at the same time. */
 const ROWS = 20
 const REPLICAS = 3

@@ -96,7 +96,7 @@ describe(PAGE, function () {
   })
 
   // The whole test of deleted rules once more takes minutes, so it is a part of `npm run soak`.
-  if (process.env['SOAK_ROUNDS'] !== undefined) {
+  if (process.env['IN_SOAK'] !== undefined) {
     it('makes entities that the test of deleted rules judges by rules.ts, or leaves to their own words', async () => {
       const { passes, failures } = await runTestFile(copy, { name: 'deleted-rules', grep: '' })
       expect(told(failures)).to.deep.equal([])

@@ -87,7 +87,7 @@ const PREDICATE_DELETION: Deletion = {
   grep: '(list|paged|export|lookup|get) answers'
 }
 
-const DELETIONS_TRIED = DELETIONS.filter(({ inSoak }) => inSoak !== true || process.env['SOAK_ROUNDS'] !== undefined)
+const DELETIONS_TRIED = DELETIONS.filter(({ inSoak }) => inSoak !== true || process.env['IN_SOAK'] !== undefined)
 
 /** The store has no row scope by a predicate; adding-an-entity.test.ts runs this file where an entity has one. */
 const hasPredicate = Object.values(RULES).some(({ read }) => typeof read === 'object' && 'rows' in read)

@@ -3,7 +3,7 @@ import application from '../../../examples/sakila/uniform-rest.config.js'
 import { loadSakila, SAKILA_APP } from './sakila-database.js'
 
 // These take minutes on each kind of database, so SQLite is left to `npm run soak`.
-const databases = process.env['SOAK_ROUNDS'] === undefined ? { databases: ['mysql'] as const } : {}
+const databases = process.env['IN_SOAK'] === undefined ? { databases: ['mysql'] as const } : {}
 
 describeEveryEntity({
   application,
