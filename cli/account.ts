@@ -16,12 +16,14 @@ import { type CommandLine, Failure, printable } from './application/command.js'
 export async function account(line: CommandLine): Promise<number> {
   const { run, request } = parseAccountArguments(line.args)
   if (run === undefined) {
-    process.stdout.write(USAGE)
+    line.stdout.write(USAGE)
     return 0
   }
   const { application, environment } = await loadApplication(line)
-  const { stdin: input, stdout: output, stderr: questions } = process
-  await withAccounts(application, environment, (accounts) => run({ accounts, input, output, questions }, request))
+  const { stdout: output, stderr: questions } = line
+  await withAccounts(application, environment, (accounts) =>
+    run({ accounts, input: line.stdin(), output, questions }, request)
+  )
   return 0
 }
 
@@ -30,7 +32,7 @@ export async function token(line: CommandLine): Promise<number> {
   const [email, ...others] = line.args
   if (email === undefined || others.length > 0) throw new Failure('Usage: uniform-rest token <email>')
   const { application, environment } = await loadApplication(line)
-  process.stdout.write(`${await mintAccessTokenFor(application, { email, environment })}\n`)
+  line.stdout.write(`${await mintAccessTokenFor(application, { email, environment })}\n`)
   return 0
 }
 

@@ -28,16 +28,17 @@ export async function check(line: CommandLine): Promise<number> {
   const loaded = await loadApplication(line)
   const config = checkApplication(loaded)
   const { entities } = loaded.application
-  if (flag === '--sql') return await eachDatabase(loaded, config, printStatements)
+  const { stdout } = line
+  if (flag === '--sql') return await eachDatabase(loaded, config, (...found) => stdout.write(statementsOf(...found)))
   const owned = ownedWithoutBypass(loaded, config)
   if (owned.length > 0) {
-    process.stdout.write(
+    stdout.write(
       `OWNER_BYPASS_ROLE is not set, and without it requests for ${owned.join(', ')} are answered 500. State it in ` +
         "`settings`, such as OWNER_BYPASS_ROLE: 'Admin'.\n"
     )
   }
-  process.stdout.write(`${entities.length} ${entities.length === 1 ? 'entity' : 'entities'}, no mistakes.\n`)
-  return await eachDatabase(loaded, config, printReport)
+  stdout.write(`${entities.length} ${entities.length === 1 ? 'entity' : 'entities'}, no mistakes.\n`)
+  return await eachDatabase(loaded, config, (...found) => stdout.write(textOf(...found)))
 }
 
 /** The entities with an ownership rule while no OWNER_BYPASS_ROLE is set: their first use is answered 500. */
@@ -51,7 +52,7 @@ async function eachDatabase(
   { application }: LoadedApplication,
   { databases, ownNames }: DataServiceConfig,
   /** With a sentence where the tables are not compared, and where a migration has not run. */
-  print: (setting: string, report: SchemaReport | string) => void
+  print: (setting: string, report: SchemaReport | string) => unknown
 ): Promise<number> {
   let code = 0
   for (const store of ['primary', 'second'] as const) {
@@ -60,10 +61,15 @@ async function eachDatabase(
     await opening(configured, async () => {
       const database = await openExisting(configured.url)
       try {
-        if (database === undefined) return print(configured.setting, `there is no database yet; ${THEN_COMPARED}`)
+        if (database === undefined) {
+          print(configured.setting, `there is no database yet; ${THEN_COMPARED}`)
+          return
+        }
         const { report, pending } = await comparedTables(database, store, { application, ownNames })
-        if (report === undefined)
-          return print(configured.setting, `${namesOf(pending)} has not run yet; ${THEN_COMPARED}`)
+        if (report === undefined) {
+          print(configured.setting, `${namesOf(pending)} has not run yet; ${THEN_COMPARED}`)
+          return
+        }
         print(configured.setting, report)
         if (pending.length > 0) {
           print(
@@ -119,11 +125,8 @@ export function namesOf(migrations: readonly Migration[]): string {
   return migrations.map(({ name }) => name).join(', ')
 }
 
-function printReport(setting: string, report: SchemaReport | string): void {
-  if (typeof report === 'string') {
-    process.stdout.write(`${setting}: ${report}.\n`)
-    return
-  }
+function textOf(setting: string, report: SchemaReport | string): string {
+  if (typeof report === 'string') return `${setting}: ${report}.\n`
   const { mistakes, warnings, triggers } = report
   const parts: readonly (readonly [what: string, findings: readonly Finding[]])[] = [
     [
@@ -133,25 +136,24 @@ function printReport(setting: string, report: SchemaReport | string): void {
     ['what is slower or compared otherwise', summarized(warnings)],
     ['rows that other programs write', summarized(triggers)]
   ]
-  for (const [what, findings] of parts) {
-    if (findings.length === 0 && findings !== mistakes) continue
-    const lines = findings.map(({ text }) => `\n- ${text}`).join('')
-    process.stdout.write(`${setting}: ${what}${lines === '' ? '.' : `:${lines}`}\n`)
-  }
+  const said = parts
+    .filter(([, findings]) => findings.length > 0 || findings === mistakes)
+    .map(([what, findings]) => {
+      const lines = findings.map(({ text }) => `\n- ${text}`).join('')
+      return `${setting}: ${what}${lines === '' ? '.' : `:${lines}`}\n`
+    })
   if ([...mistakes, ...warnings, ...triggers].some(({ statements }) => statements.length > 0)) {
-    process.stdout.write('`uniform-rest check --sql` prints statements that would mend this. It runs none of them.\n')
+    said.push('`uniform-rest check --sql` prints statements that would mend this. It runs none of them.\n')
   }
+  return said.join('')
 }
 
-function printStatements(setting: string, report: SchemaReport | string): void {
-  if (typeof report === 'string') {
-    process.stdout.write(`-- ${setting}: ${report}\n`)
-    return
-  }
-  for (const { text, statements } of [...report.mistakes, ...report.warnings, ...report.triggers]) {
-    if (statements.length === 0) continue
-    process.stdout.write(`-- ${setting}: ${text}\n${statements.map((one) => `${one};`).join('\n')}\n\n`)
-  }
+function statementsOf(setting: string, report: SchemaReport | string): string {
+  if (typeof report === 'string') return `-- ${setting}: ${report}\n`
+  return [...report.mistakes, ...report.warnings, ...report.triggers]
+    .filter(({ statements }) => statements.length > 0)
+    .map(({ text, statements }) => `-- ${setting}: ${text}\n${statements.map((one) => `${one};`).join('\n')}\n\n`)
+    .join('')
 }
 
 /**

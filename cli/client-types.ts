@@ -32,16 +32,17 @@ export async function clientTypes(line: CommandLine): Promise<number> {
   const { entities, operations } = loaded.application
   const text = clientTypesOf(describeCatalogue(makeCatalogue(entities), ownership, operations)('gateway'))
   if (out === undefined) {
-    process.stdout.write(text)
+    line.stdout.write(text)
     return 0
   }
+  const file = resolve(line.directory, out)
   try {
-    await mkdir(dirname(resolve(out)), { recursive: true })
-    await writeFile(out, text)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text)
   } catch (error) {
     throw new Failure(`${out} cannot be written: ${messageOf(error)}.`)
   }
-  process.stdout.write(`Wrote ${relative('', out)}\n`)
+  line.stdout.write(`Wrote ${relative(line.directory, file)}\n`)
   return 0
 }
 

@@ -39,11 +39,11 @@ export async function doctor(line: CommandLine): Promise<number> {
   const found = new Map<Verdict, number>()
   for await (const { verdict, of, text } of examineAll(loaded, line)) {
     found.set(verdict, (found.get(verdict) ?? 0) + 1)
-    process.stdout.write(`${verdict.padEnd(7)}  ${of}: ${lines(text)}\n`)
+    line.stdout.write(`${verdict.padEnd(7)}  ${of}: ${lines(text)}\n`)
   }
   const count = (verdict: Verdict): number => found.get(verdict) ?? 0
   const [warnings, mistakes] = [count('warning'), count('mistake')]
-  process.stdout.write(
+  line.stdout.write(
     `${count('fine')} fine, ${warnings} warning${warnings === 1 ? '' : 's'}, ${mistakes} mistake${mistakes === 1 ? '' : 's'}.\n`
   )
   return mistakes > 0 ? 1 : 0
@@ -129,8 +129,11 @@ function examineEnd(of: string, { validTo }: X509Certificate): Finding {
 }
 
 /** Names that were probably meant for settings. */
-function* examineSettingNames({ application }: LoadedApplication, { environment }: CommandLine): Generator<Finding> {
-  const dotEnv = readDotEnv(join(process.cwd(), '.env'))
+function* examineSettingNames(
+  { application }: LoadedApplication,
+  { environment, directory }: CommandLine
+): Generator<Finding> {
+  const dotEnv = readDotEnv(join(directory, '.env'))
   for (const text of unknownSettings({ environment, dotEnv, application })) {
     yield { verdict: 'warning', of: 'settings', text }
   }

@@ -12,13 +12,13 @@ const USAGE = 'Usage: uniform-rest init <folder> [--no-example]'
  * Its name becomes the name of the package. A folder with anything but `.git` in it is rejected, so nothing is overwritten.
  * With `--no-example` it has no entity, for tables that a database has already.
  */
-export async function init({ args }: CommandLine): Promise<number> {
+export async function init({ args, directory, stdout }: CommandLine): Promise<number> {
   const [given, ...more] = args.filter((one) => one !== NO_EXAMPLE)
   const isBare = args.includes(NO_EXAMPLE)
   if (given === undefined || given === '') throw new Failure(`Name the folder of the new application.\n${USAGE}`)
   const wrong = [given, ...more].find((one, index) => index > 0 || one.startsWith('-'))
   if (wrong !== undefined) throw new Failure(`init does not know ${JSON.stringify(wrong)}.\n${USAGE}`)
-  const folder = resolve(given)
+  const folder = resolve(directory, given)
   const name = basename(folder)
   checkName(name)
   await explainSystemErrors(folder, async () => {
@@ -29,10 +29,10 @@ export async function init({ args }: CommandLine): Promise<number> {
     const dependency = await installablePackage(folder)
     await writePackage(folder, { name, dependency })
   })
-  const shown = relative(process.cwd(), folder) || '.'
+  const shown = relative(directory, folder) || '.'
   const what = isBare ? 'without an entity' : 'with one entity, tasks'
   const last = isBare ? 'DATABASE_URL=… npx uniform-rest introspect' : 'npm start'
-  process.stdout.write(
+  stdout.write(
     `${shown} holds a new application ${what}. Its README.md says every step; the first are\n\n` +
       `${shown === '.' ? '' : `  cd ${shown}\n`}  npm install\n  ${last}\n`
   )

@@ -80,6 +80,7 @@ async function emptyList({ folder }: CommandLine, { entities }: IntrospectOrder)
 }
 
 async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<number> {
+  const screen = new Screen(line)
   const loaded = (await findApplication(line)) ?? withoutApplication(line)
   const folder = join(loaded.folder, order.entities)
   const before = await readState(join(folder, STATE))
@@ -98,10 +99,10 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   }
   const changes = changesSince(before, drafts, new Set(served.keys()))
   if (before !== undefined && isUnchanged(changes)) {
-    print('Nothing has changed in the database since the last run.')
+    screen.print('Nothing has changed in the database since the last run.')
     return 0
   }
-  const writer = new Writer({ loaded, isDry: order.isDry, written: before?.written ?? {} })
+  const writer = new Writer({ loaded, screen, isDry: order.isDry, written: before?.written ?? {} })
   const inFolder = (name: string): string => join(folder, name)
   const isOurs = ({ table }: EntityDraft): boolean =>
     before?.tables[table] !== undefined || changes.added.some((one) => one.table === table)
@@ -114,7 +115,7 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   await writer.again(list, listFile(ours, writer.isTyped))
   await writer.again(inFolder(REPORT), reportOf(drafts))
   if (baseline.isLast) await writer.again(baseline.file, baseline.text)
-  else print(`${relative('', baseline.file)} stays as it is: later migrations build on it.`)
+  else screen.print(`${screen.path(baseline.file)} stays as it is: later migrations build on it.`)
   await writer.state(inFolder(STATE), {
     version: 1,
     keys: Object.fromEntries(keys),
@@ -123,11 +124,12 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
     tables: Object.fromEntries(ours.map((draft) => [draft.table, introspectedTable(draft)])),
     leftOut: Object.fromEntries(drafts.leftOut.map(({ table, why }) => [table, why]))
   })
-  for (const text of drafts.unseen) print(`This account does not see: ${text}`)
-  for (const text of changeLines(changes)) print(text)
-  for (const { table, notes } of changes.added) for (const note of notes) print(`${table}: ${note}`)
-  if (before === undefined && !(await writeConfig(loaded, writer, list))) printConfigLines(loaded, writer, list)
-  if (before === undefined) printNextSteps(relative('', inFolder(REPORT)), migrateFlag)
+  for (const text of drafts.unseen) screen.print(`This account does not see: ${text}`)
+  for (const text of changeLines(changes)) screen.print(text)
+  for (const { table, notes } of changes.added) for (const note of notes) screen.print(`${table}: ${note}`)
+  if (before !== undefined) return 0
+  if (!(await writeConfig(loaded, writer, list))) screen.print(configLines(loaded, writer, list))
+  screen.print(nextSteps(screen.path(inFolder(REPORT)), migrateFlag))
   return 0
 }
 
@@ -165,12 +167,13 @@ function parsed(args: readonly string[]) {
 }
 
 /** A folder that has no application yet: the settings are those of the environment and of `.env`. */
-function withoutApplication({ folder, environment }: CommandLine): LoadedApplication {
-  if (!existsSync(folder)) throw new Failure(`There is no folder ${resolve(folder)}.`)
+function withoutApplication(line: CommandLine): LoadedApplication {
+  const { folder } = line
+  if (!existsSync(folder)) throw new Failure(`There is no folder ${folder}.`)
   return {
     application: defineApplication({ entities: [] }),
     folder,
-    environment: environmentOf(environment)
+    environment: environmentOf(line)
   }
 }
 
@@ -208,23 +211,39 @@ async function readState(file: string): Promise<Introspected | undefined> {
   throw new Failure(`${file} was written by another version of uniform-rest.`)
 }
 
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
+/** Writes lines to standard output, with paths as they are from the working directory. */
+class Screen {
+  readonly #line: CommandLine
+
+  constructor(line: CommandLine) {
+    this.#line = line
+  }
+
+  print(text: string): void {
+    this.#line.stdout.write(`${text}\n`)
+  }
+
+  path(file: string): string {
+    return relative(this.#line.directory, file)
+  }
 }
 
 /** Writes files, and never over one that a person has changed. */
 class Writer {
   readonly isTyped: boolean
+  readonly #screen: Screen
   readonly #root: string
   readonly #isDry: boolean
   readonly #written: Record<string, string>
 
   constructor(of: {
     readonly loaded: LoadedApplication
+    readonly screen: Screen
     readonly isDry: boolean
     readonly written: Readonly<Record<string, string>>
   }) {
     this.#root = of.loaded.folder
+    this.#screen = of.screen
     this.#isDry = of.isDry
     this.#written = { ...of.written }
     this.isTyped = !CONFIG_NAMES.some((name) => /\.m?js$/.test(name) && existsSync(join(this.#root, name)))
@@ -236,7 +255,7 @@ class Writer {
 
   /** A file that belongs to people from then on. */
   async once(file: string, text: string): Promise<void> {
-    if (existsSync(file)) print(`${relative('', file)} is there already, and stays as it is.`)
+    if (existsSync(file)) this.#screen.print(`${this.#screen.path(file)} is there already, and stays as it is.`)
     else await this.write(file, text)
   }
 
@@ -248,7 +267,7 @@ class Writer {
       if (there === text) return
       const isOurs = hashOf(there) === this.#written[name] || there === listFile([], this.isTyped)
       if (!isOurs) {
-        print(`${relative('', file)} was changed by hand and stays as it is. It would be:\n\n${text}`)
+        this.#screen.print(`${this.#screen.path(file)} was changed by hand and stays as it is. It would be:\n\n${text}`)
         return
       }
     }
@@ -264,7 +283,7 @@ class Writer {
 
   /** Whatever is there. */
   async write(file: string, text: string): Promise<void> {
-    print(`${this.#isDry ? 'Would write' : 'Wrote'} ${relative('', file)}`)
+    this.#screen.print(`${this.#isDry ? 'Would write' : 'Wrote'} ${this.#screen.path(file)}`)
     if (this.#isDry) return
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, text)
@@ -335,20 +354,19 @@ export default defineApplication({
 }
 
 /** What a person has to add to a `uniform-rest.config.ts` of their own. */
-function printConfigLines({ application, folder }: LoadedApplication, writer: Writer, list: string): void {
+function configLines({ application, folder }: LoadedApplication, writer: Writer, list: string): string {
   const config = `uniform-rest.config.${writer.extension}`
   if (application.entities.length + application.migrations.length === 0) {
-    print(`\nA ${config} for them, with a role that may do everything, beside a package.json with "type": "module":`)
-    print(`\n${configFile(folder, list)}`)
-    return
+    const intro = `A ${config} for them, with a role that may do everything, beside a package.json with "type": "module":`
+    return `\n${intro}\n\n${configFile(folder, list)}`
   }
-  print(`
+  return `
 Add this to ${config}:
 
   ${importLine(folder, list)}
 
   entities: [...introspected, /* and those that are there */],
-  roles: { Admin: [...introspectedPermissions, /* and what it may do already */] },`)
+  roles: { Admin: [...introspectedPermissions, /* and what it may do already */] },`
 }
 
 /**
@@ -362,7 +380,7 @@ async function flagToMigrate(database: Database, own: OwnTables): Promise<string
   return present.has(`${own.prefix}${RECORD}`) ? '' : ` ${amongTablesOf(database.name)}`
 }
 
-function printNextSteps(report: string, migrateFlag: string): void {
+function nextSteps(report: string, migrateFlag: string): string {
   const steps = [
     ['check', 'whether entity files and tables fit'],
     [`migrate${migrateFlag}`, 'makes the tables that the engine keeps for itself, and alters none of yours'],
@@ -371,5 +389,5 @@ function printNextSteps(report: string, migrateFlag: string): void {
   ] as const
   const width = Math.max(...steps.map(([command]) => command.length))
   const lines = steps.map(([command, does]) => `  npx uniform-rest ${command.padEnd(width)}   ${does}`)
-  print(`\nRead ${report}. Then:\n\n${lines.join('\n')}`)
+  return `\nRead ${report}. Then:\n\n${lines.join('\n')}`
 }

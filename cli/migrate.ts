@@ -46,7 +46,7 @@ const USAGE = `Usage: uniform-rest migrate                   runs what the datab
 /** `uniform-rest migrate`, `migrate status` and `migrate create <name>`; the last two are also written `--status` and `--create`. */
 export async function migrate(line: CommandLine): Promise<number> {
   const order = parseOrder(line.args)
-  const loaded = await loadApplication(line)
+  const loaded = { ...(await loadApplication(line)), directory: line.directory, print: printTo(line) }
   switch (order.task) {
     case 'run':
       return await eachStore(loaded, (store) => runPending(store, order.allowed))
@@ -173,11 +173,25 @@ interface OpenStore extends Store {
   readonly database: Database
   readonly setting: string
   readonly application: Application
+  readonly print: Print
+}
+
+/** Writes a line to standard output. */
+type Print = (text: string) => void
+
+function printTo({ stdout }: CommandLine): Print {
+  return (text) => void stdout.write(`${text}\n`)
+}
+
+interface Loaded extends LoadedApplication {
+  /** The working directory. */
+  readonly directory: string
+  readonly print: Print
 }
 
 /** Does the same for each store, and answers the highest exit code. With `stand-in` a database that is not there is taken as an empty one. */
 async function eachStore(
-  { application, environment }: LoadedApplication,
+  { application, environment, print }: Loaded,
   work: (store: OpenStore) => Promise<number>,
   ifMissing: 'make' | 'stand-in' = 'make'
 ): Promise<number> {
@@ -191,7 +205,7 @@ async function eachStore(
     const run = async (database: Database): Promise<number> => {
       const names = store.which === 'primary' ? config.ownNames : { ...config.ownNames, schema: undefined }
       const tables = await findOwnTables(database, names, store.own)
-      return await work({ ...store, all: allOf(store, tables), tables, database, setting, application })
+      return await work({ ...store, all: allOf(store, tables), tables, database, setting, application, print })
     }
     try {
       code = Math.max(code, await withDatabase(url, { poolSize: config.databasePoolSize, ifMissing }, run))
@@ -202,12 +216,8 @@ async function eachStore(
   return code
 }
 
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
-}
-
 async function runPending(store: OpenStore, allowed: Allowed): Promise<number> {
-  const { database, all, tables, setting } = store
+  const { database, all, tables, setting, print } = store
   const found = await pendingStatements(database, all, { own: tables, allowed })
   if (found.objection !== undefined) throw found.objection
   const log = createLogger({ name: 'migrate', level: 'silent' })
@@ -217,15 +227,16 @@ async function runPending(store: OpenStore, allowed: Allowed): Promise<number> {
   return 0
 }
 
-async function printPending({ database, all, tables, setting }: OpenStore, allowed: Allowed): Promise<number> {
+async function printPending(store: OpenStore, allowed: Allowed): Promise<number> {
+  const { database, all, tables, setting, print } = store
   const found = await pendingStatements(database, all, { own: tables, allowed })
   if (found.pending.length === 0) print(`-- ${setting}: all ${all.length} migrations have run`)
-  printStatements(setting, found)
+  printStatements(store, found)
   if (found.objection !== undefined) print(`${setting}: ${found.objection.message}`.replace(/^/gm, '-- '))
   return 0
 }
 
-function printStatements(setting: string, { pending, record }: PendingStatements): void {
+function printStatements({ setting, print }: OpenStore, { pending, record }: PendingStatements): void {
   if (record !== undefined) print(`-- ${setting}: the record of migrations\n${record};\n`)
   for (const { name, statements } of pending) {
     print(
@@ -236,7 +247,7 @@ function printStatements(setting: string, { pending, record }: PendingStatements
 
 /** Of an account that migrates and of one that serves. */
 async function printGrants(
-  { which, own: ownMigrations, database, tables, setting, application }: OpenStore,
+  { which, own: ownMigrations, database, tables, setting, application, print }: OpenStore,
   account: string
 ) {
   const entities = withOwnTables(application, tables)
@@ -258,7 +269,7 @@ async function printGrants(
 
 /** The exit code is 1 if a migration is pending or if entities and migrations differ. */
 async function printStatus(store: OpenStore): Promise<number> {
-  const { database, all, tables, setting, application } = store
+  const { database, all, tables, setting, application, print } = store
   const { applied, takenOver } = await readRecord(database, tables)
   print(`${setting}:`)
   for (const { name } of all) {
@@ -267,7 +278,7 @@ async function printStatus(store: OpenStore): Promise<number> {
   }
   const unknown = [...applied].filter((name) => !all.some((one) => one.name === name)).toSorted()
   for (const name of unknown) print(`  applied  ${name}, which the application does not have`)
-  printRollingUpgrade(all, applied)
+  printRollingUpgrade(store, applied)
   const found = differenceOf(store, { application, names: tables })
   const differs = [...found.steps.map(stepText), ...found.problems]
   if (differs.length > 0) {
@@ -284,7 +295,7 @@ async function printStatus(store: OpenStore): Promise<number> {
 }
 
 /** Says whether data services of the version before can go on while the pending migrations run and new ones are started. */
-function printRollingUpgrade(all: readonly Migration[], applied: ReadonlySet<string>): void {
+function printRollingUpgrade({ all, print }: OpenStore, applied: ReadonlySet<string>): void {
   const pending = plan(all).planned.filter(({ name }) => !applied.has(name))
   // No version serves from a database in which nothing has run.
   if (pending.length === 0 || applied.size === 0) return
@@ -338,7 +349,7 @@ function stepText(step: Difference['steps'][number]): string {
 }
 
 async function createMigration(
-  { application, folder, environment }: LoadedApplication,
+  { application, folder, environment, directory, print }: Loaded,
   { name, isEmpty, isSecond, options }: Extract<Order, { readonly task: 'create' }>
 ): Promise<number> {
   const store = storesOf(application).find(({ which }) => (which === 'second') === isSecond)
@@ -359,7 +370,7 @@ async function createMigration(
   const file = join(target, `${full}.${isTyped ? 'ts' : 'js'}`)
   await mkdir(target, { recursive: true })
   await writeFile(file, migrationFile(full, found.steps, { isTyped }), { flag: 'wx' })
-  print(`Wrote ${relative('', file)}. Read it, and then run \`npx uniform-rest migrate\`.`)
+  print(`Wrote ${relative(directory, file)}. Read it, and then run \`npx uniform-rest migrate\`.`)
   if (store.own.folder === undefined) {
     print(
       'Add it to the end of the migrations in uniform-rest.config.ts: they are a list, and no folder (migrationsIn).'

@@ -15,19 +15,23 @@ export async function outbox(line: CommandLine): Promise<number> {
   const isList = verb === 'list' && ids.length === 0
   if (!isList && (verb !== 'retry' || ids.length === 0)) throw new Failure(USAGE)
   const { application, environment } = await loadApplication(line)
-  await withOutbox(application, environment, (commands) => (isList ? list(commands) : retry(commands, ids)))
+  await withOutbox(application, environment, (commands) => (isList ? list(commands, line) : retry(commands, ids, line)))
   return 0
 }
 
-async function list({ dead }: OutboxCommands): Promise<void> {
+async function list({ dead }: OutboxCommands, { stdout }: CommandLine): Promise<void> {
   const found = await dead(AT_ONCE)
   const lines = found.map(({ id, type, resource, rowId, setAsideAt, attempts, error }) =>
     [id, type, `${resource}/${rowId}`, setAsideAt, `${attempts} attempts`, JSON.stringify(error)].join('  ')
   )
-  process.stdout.write(lines.length === 0 ? 'No event was set aside.\n' : `${lines.join('\n')}\n`)
+  stdout.write(lines.length === 0 ? 'No event was set aside.\n' : `${lines.join('\n')}\n`)
 }
 
-async function retry({ dead, retry: again }: OutboxCommands, ids: readonly string[]): Promise<void> {
+async function retry(
+  { dead, retry: again }: OutboxCommands,
+  ids: readonly string[],
+  { stdout }: CommandLine
+): Promise<void> {
   const all = ids[0] === '--all'
   const wanted = new Set(ids)
   let count = 0
@@ -39,6 +43,6 @@ async function retry({ dead, retry: again }: OutboxCommands, ids: readonly strin
     }
     if (!all || found.length < AT_ONCE) break
   }
-  process.stdout.write(`Waiting again: ${count}.\n`)
+  stdout.write(`Waiting again: ${count}.\n`)
   if (!all && wanted.size > 0) throw new Failure(`No event that was set aside has the id ${[...wanted].join(', ')}.`)
 }

@@ -42,9 +42,9 @@ export async function proto(line: CommandLine): Promise<number> {
   const typed = describedPackage(application, { ...typedServices, lock: before })
   const files = filesOf(typed).map(([path, text]) => ({ path: join(folder, FOLDER, path), text }))
   const changed = files.filter(({ path, text }) => !existsSync(path) || readFileSync(path, 'utf8') !== text)
-  const named = changed.map(({ path }) => relative(process.cwd(), path)).join(', ')
+  const named = changed.map(({ path }) => relative(line.directory, path)).join(', ')
   if (flag === '--check') {
-    process.stdout.write(
+    line.stdout.write(
       changed.length === 0
         ? 'The proto is that of the entities.\n'
         : `Not those of the entities: ${named}. Run \`uniform-rest proto\`.\n`
@@ -55,9 +55,9 @@ export async function proto(line: CommandLine): Promise<number> {
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, text)
   }
-  process.stdout.write(changed.length === 0 ? 'Nothing has changed.\n' : `Written: ${named}.\n`)
+  line.stdout.write(changed.length === 0 ? 'Nothing has changed.\n' : `Written: ${named}.\n`)
   if (typedServices.lock === undefined) {
-    process.stdout.write(
+    line.stdout.write(
       `Import ./${FOLDER}/${LOCK} with { type: 'json' } as lock where the application is defined, and state\n` +
         `typedServices: { package: '${typedServices.package}', lock }, so that the service serves these numbers.\n`
     )

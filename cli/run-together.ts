@@ -56,7 +56,7 @@ interface How {
  * taken.
  */
 export async function runTogether(loaded: LoadedApplication, how: How): Promise<number> {
-  tellUnknownSettings(how.line.environment, loaded.application)
+  tellUnknownSettings(how.line, loaded.application)
   checkApplication(loaded)
   const { environment: env } = loaded
   const { gateway: http, dataService: grpc, admin } = await addresses(env)

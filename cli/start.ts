@@ -45,10 +45,10 @@ interface RoleArguments {
 async function startGateway(line: CommandLine, { args, isTold }: RoleArguments): Promise<number> {
   // A gateway knows no entity: where there is no application, there are no settings of one either.
   const found = await findApplication(line)
-  if (!isTold) tellUnknownSettings(line.environment, found?.application)
+  if (!isTold) tellUnknownSettings(line, found?.application)
   const { readGatewayConfig } = await import('../gateway/config.js')
-  const read = (): Readable<GatewayConfig> => readGatewayConfig(found?.environment ?? environmentOf(line.environment))
-  const settings = settingsToServe('gateway', args, read)
+  const read = (): Readable<GatewayConfig> => readGatewayConfig(found?.environment ?? environmentOf(line))
+  const settings = settingsToServe('gateway', { ...line, args }, read)
   if (settings === undefined) return 0
   const { createGateway } = await import('../gateway/gateway.js')
   await serve('gateway', settings, (log) => createGateway(settings, { log }))
@@ -60,10 +60,10 @@ async function startDataService(line: CommandLine, { args, isTold }: RoleArgumen
   const flags: readonly string[] = Object.values(DATA_SERVICE_FLAGS)
   if (args.includes(standby)) await standBy(line)
   const { application, folder, environment } = await loadApplication(line)
-  if (!isTold) tellUnknownSettings(line.environment, application)
+  if (!isTold) tellUnknownSettings(line, application)
   const { readConfig } = await import('../data-service/config.js')
-  const ownArgs = args.filter((one) => !flags.includes(one))
-  const settings = settingsToServe('data-service', ownArgs, () => readConfig(environment, application))
+  const own = { ...line, args: args.filter((one) => !flags.includes(one)) }
+  const settings = settingsToServe('data-service', own, () => readConfig(environment, application))
   if (settings === undefined) return 0
   const { createDataService } = await import('../data-service/data-service.js')
   const how = { awaitMigrations: args.includes(awaitMigrations), hasReplicas: !args.includes(single) }
@@ -83,17 +83,17 @@ interface Readable<Config> {
 /** The settings of a process that is to serve; undefined where its arguments only asked for a text, which is printed. */
 function settingsToServe<Config>(
   role: 'gateway' | 'data-service',
-  args: readonly string[],
+  { args, stdout }: CommandLine,
   read: () => Readable<Config>
 ): Config | undefined {
   const task = readArguments(args)
   if (task === 'help') {
-    process.stdout.write(help(role))
+    stdout.write(help(role))
     return undefined
   }
   const { config, effective } = read()
   if (task === 'serve') return config
-  process.stdout.write(`${effective}\n`)
+  stdout.write(`${effective}\n`)
   return undefined
 }
 
@@ -106,14 +106,22 @@ async function serve(
   const log = createLogger({ name, level: logLevel })
   logGrpc(log)
   const server = create(log)
-  const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]).then(
+  const over = new AbortController()
+  const until = { signal: over.signal }
+  const stopped = Promise.race([once(process, 'SIGTERM', until), once(process, 'SIGINT', until)]).then(
     async ([signal]: unknown[]) => {
       log.info({ signal }, 'stopping')
       await server.stop()
     }
   )
-  await server.start()
-  await stopped
+  try {
+    await server.start()
+    await stopped
+  } finally {
+    // After a failed start nothing waits for a signal.
+    stopped.catch(() => undefined)
+    over.abort()
+  }
   log.info('stopped')
 }
 

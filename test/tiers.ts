@@ -47,14 +47,12 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/campaign/checkers/json.test.ts',
     'test/fitness/explained-reads.test.ts',
     'test/fitness/linear-readers.test.ts',
-    'test/fitness/settings-docs.test.ts',
     'test/gateway/http/client-address.test.ts',
     'test/gateway/http/header-bytes.test.ts',
     'test/gateway/key-ring/blob-store.test.ts',
     'test/gateway/key-ring/vault-encryption.test.ts',
     'test/shared/call-stream.test.ts',
-    'test/shared/lifecycle.test.ts',
-    'test/shared/read-arguments.test.ts'
+    'test/shared/lifecycle.test.ts'
   ],
   soak: [
     // test/campaign/campaign.test.ts has a run of two faults and one planted fault, local-databases.test.ts what needs no

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Application } from '../../data-service/application.js'
 import type { Environment } from '../../shared/settings.js'
@@ -16,28 +16,32 @@ export interface LoadedApplication {
   readonly environment: Environment
 }
 
+/** What an application is loaded by. */
+export type ApplicationSource = Pick<CommandLine, 'folder' | 'environment' | 'directory'>
+
 /** Of the config, in the order in which they are looked for. */
 export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs'].map((extension) => `uniform-rest.config.${extension}`)
 
 /** Loads the application of the folder. Throws a Failure that says what is missing or wrong. */
-export async function loadApplication(line: CommandLine): Promise<LoadedApplication> {
-  const loaded = await findApplication(line)
+export async function loadApplication(source: ApplicationSource): Promise<LoadedApplication> {
+  const loaded = await findApplication(source)
   if (loaded !== undefined) return loaded
   throw new Failure(
-    `There is no ${CONFIG_NAMES[0]} in ${resolve(line.folder)}. Run this in the folder of an application, name the folder with ` +
+    `There is no ${CONFIG_NAMES[0]} in ${source.folder}. Run this in the folder of an application, name the folder with ` +
       '--app, or make one with `uniform-rest init <folder>`.'
   )
 }
 
 /** As loadApplication, but undefined for a folder without an application. */
-export async function findApplication({ folder, environment }: CommandLine): Promise<LoadedApplication | undefined> {
+export async function findApplication(source: ApplicationSource): Promise<LoadedApplication | undefined> {
+  const { folder } = source
   const file = configIn(folder)
   if (file === undefined) return undefined
   const application = await importApplication(file)
   return {
     application,
-    folder: resolve(folder),
-    environment: withSettingsOf(application, environmentOf(environment))
+    folder,
+    environment: withSettingsOf(application, environmentOf(source))
   }
 }
 
@@ -47,7 +51,7 @@ export function withSettingsOf(application: Application | undefined, environment
 }
 
 function configIn(folder: string): string | undefined {
-  return CONFIG_NAMES.map((name) => resolve(folder, name)).find((path) => existsSync(path))
+  return CONFIG_NAMES.map((name) => join(folder, name)).find((path) => existsSync(path))
 }
 
 let typeScriptIsLoadable = false
@@ -114,8 +118,8 @@ function isApplication(value: unknown): value is Application {
 }
 
 /** The environment with what `.env` of the working directory adds. A blank setting counts as unset. Throws a Failure. */
-export function environmentOf(environment: Environment): Environment {
-  return { ...set(readDotEnv(join(process.cwd(), '.env'))), ...set(environment) }
+export function environmentOf({ environment, directory }: Pick<CommandLine, 'environment' | 'directory'>): Environment {
+  return { ...set(readDotEnv(join(directory, '.env'))), ...set(environment) }
 }
 
 function set(environment: Environment): Environment {

@@ -1,13 +1,23 @@
+import type { Readable, Writable } from 'node:stream'
 import type { Environment } from '../../shared/settings.js'
 
+/** Where a command runs: in a process of its own (main.ts), or in that of a test. */
+export interface Surroundings {
+  readonly environment: Environment
+  /** The working directory, absolute. Relative paths begin there, and `.env` is read there. */
+  readonly directory: string
+  /** Opens standard input, which most commands leave alone. */
+  readonly stdin: () => Readable & { readonly isTTY?: boolean }
+  readonly stdout: Writable
+  readonly stderr: Writable
+}
+
 /** What a command of `uniform-rest` is given. */
-export interface CommandLine {
+export interface CommandLine extends Surroundings {
   /** The arguments after the name of the command, without `--app`. */
   readonly args: readonly string[]
-  /** The folder of the application, from `--app`; the working directory without it. */
+  /** The folder of the application, absolute, from `--app`; the working directory without it. */
   readonly folder: string
-  /** The environment of this process. */
-  readonly environment: Environment
 }
 
 /** Answers the exit code. */

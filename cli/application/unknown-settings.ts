@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Application } from '../../data-service/application.js'
 import { editDistance, suggestion } from '../../data-service/entity/fields/names.js'
 import { type Environment, SETTING_NAMES } from '../../shared/settings.js'
-import { printable } from './command.js'
+import { type CommandLine, printable } from './command.js'
 import { readDotEnv } from './dot-env.js'
 
 /** An argument of `start`: whoever started the process has told the names that are no settings. */
@@ -17,9 +17,10 @@ interface Sources {
 }
 
 /** Writes a line to standard error for each name that was probably meant for a setting, and is none. */
-export function tellUnknownSettings(environment: Environment, application: Application | undefined): void {
-  const dotEnv = readDotEnv(join(process.cwd(), '.env'))
-  for (const line of unknownSettings({ environment, dotEnv, application })) process.stderr.write(`${line}\n`)
+export function tellUnknownSettings(line: CommandLine, application: Application | undefined): void {
+  const { environment, directory, stderr } = line
+  const dotEnv = readDotEnv(join(directory, '.env'))
+  for (const text of unknownSettings({ environment, dotEnv, application })) stderr.write(`${text}\n`)
 }
 
 /**

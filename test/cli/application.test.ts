@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
-import { outputRoot, packageRoot } from '../harness/package-root.js'
+import { ApplicationFolder, runCommand } from '../harness/command.js'
 import { freePort } from '../runner/free-port.js'
 import { startProcess } from '../stack/service-process.js'
 
@@ -46,74 +45,54 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await setTimeout(50)
 }
 
-interface Ran {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
 const NO_DATABASE =
   'DATABASE_URL: there is no database yet; `uniform-rest migrate` runs migrations, and then check compares tables.\n'
 
 describe('an application in a folder of its own', function () {
-  this.timeout(120_000)
-  let folder = ''
+  this.timeout(300_000)
+  let app: ApplicationFolder
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'application-'))
-    await mkdir(join(folder, 'node_modules'))
-    await symlink(packageRoot, join(folder, 'node_modules/uniform-rest'))
-    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
-    await writeFile(join(folder, 'uniform-rest.config.ts'), CONFIG)
-    await writeFile(join(folder, 'migrations.ts'), MIGRATIONS)
-    await writeFile(join(folder, 'notes.ts'), NOTES('notes'))
-  })
-  afterEach(() => rm(folder, { recursive: true, force: true }))
-
-  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = folder): Promise<Ran> =>
-    new Promise((resolve) => {
-      const command = [join(outputRoot, 'cli/main.js'), ...args]
-      execFile(
-        process.execPath,
-        command,
-        { cwd, env: { PATH: process.env['PATH'], ...env } },
-        (error, stdout, stderr) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr })
-      )
+    app = await ApplicationFolder.make({
+      'uniform-rest.config.ts': CONFIG,
+      'migrations.ts': MIGRATIONS,
+      'notes.ts': NOTES('notes')
     })
+  })
+  afterEach(() => app[Symbol.asyncDispose]())
 
   it('is found in the working directory, and by --app', async () => {
     const said = { code: 0, stdout: `1 entity, no mistakes.\n${NO_DATABASE}`, stderr: '' }
-    expect(await run(['check'])).to.deep.equal(said)
-    expect(await run(['check', '--app', folder], {}, tmpdir())).to.deep.equal(said)
-    expect(await run([`--app=${folder}`, 'check'], {}, tmpdir())).to.deep.equal(said)
+    expect(await app.run(['check'])).to.deep.equal(said)
+    const elsewhere = { env: { DATA_DIR: app.dataDir }, directory: tmpdir() }
+    expect(await runCommand(['check', '--app', app.path], elsewhere)).to.deep.equal(said)
+    expect(await runCommand([`--app=${app.path}`, 'check'], elsewhere)).to.deep.equal(said)
+    const above = { ...elsewhere, directory: dirname(app.path) }
+    expect(await runCommand(['check', '--app', basename(app.path)], above)).to.deep.equal(said)
   })
 
   it('has settings of the environment, then of .env, then of its own', async () => {
     const effective = async (env: Readonly<Record<string, string>>): Promise<string[]> => {
-      const { stdout } = await run(['start', 'data-service', '--print-config'], env)
+      const { stdout } = await app.run(['start', 'data-service', '--print-config'], env)
       return stdout.split('\n').filter((line) => /^(MAX_PAGE_SIZE|LOG_LEVEL|MAX_EXPORT_ROWS)=/.test(line))
     }
     expect(await effective({})).to.have.members(['MAX_PAGE_SIZE=7', 'LOG_LEVEL=warn', 'MAX_EXPORT_ROWS=100000'])
-    await writeFile(join(folder, '.env'), '# a comment\nMAX_PAGE_SIZE=8\nMAX_EXPORT_ROWS="9"\nLOG_LEVEL=\n')
+    await app.write({ '.env': '# a comment\nMAX_PAGE_SIZE=8\nMAX_EXPORT_ROWS="9"\nLOG_LEVEL=\n' })
     expect(await effective({})).to.have.members(['MAX_PAGE_SIZE=8', 'LOG_LEVEL=warn', 'MAX_EXPORT_ROWS=9'])
     expect(await effective({ MAX_PAGE_SIZE: '10', LOG_LEVEL: ' ' })).to.have.members([
       'MAX_PAGE_SIZE=10',
       'LOG_LEVEL=warn',
       'MAX_EXPORT_ROWS=9'
     ])
-    const gateway = await run(['start', 'gateway', '--print-config'])
+    const gateway = await app.run(['start', 'gateway', '--print-config'])
     expect(gateway.stdout).to.match(/^LOG_LEVEL=warn$/m)
   })
 
   it('is told every mistake of its entities and settings at once', async () => {
-    await writeFile(
-      join(folder, 'notes.ts'),
-      NOTES(
-        'Notes',
-        "children: { lines: { table: 'lines', foreignKey: 'noteId', store: 'second', fields: { id: readOnly(int()) } } }"
-      )
-    )
-    const { code, stdout, stderr } = await run(['check'], { MAX_PAGE_SIZE: '0', GATEWAY_PORT: 'x' })
+    const children =
+      "{ lines: { table: 'lines', foreignKey: 'noteId', store: 'second', fields: { id: readOnly(int()) } } }"
+    await app.write({ 'notes.ts': NOTES('Notes', `children: ${children}`) })
+    const { code, stdout, stderr } = await app.run(['check'], { MAX_PAGE_SIZE: '0', GATEWAY_PORT: 'x' })
     expect([code, stdout]).to.deep.equal([1, ''])
     for (const part of [
       'Notes (notes.ts): the name must be kebab-case',
@@ -127,93 +106,91 @@ describe('an application in a folder of its own', function () {
 
   it('is told the word of an entity file that is wrong or missing, and the file, by every command', async () => {
     const told = async (command: readonly string[]): Promise<readonly [number, readonly string[]]> => {
-      const { code, stderr } = await run(command)
+      const { code, stderr } = await app.run(command)
       return [code, stderr.split('\n').filter((line) => line.startsWith('- '))]
     }
     const wrong = NOTES('notes')
       .replace("label: 'title'", "label: 'titel'")
       .replace('access: { read: everyone }', "access: { read: { kind: 'permission', permission: 'notes:read' } }")
-    await writeFile(join(folder, 'notes.ts'), wrong)
+    await app.write({ 'notes.ts': wrong })
     const mistakes = [
       '- notes (notes.ts): `label`: `titel` is not a field. Did you mean "title"?',
       '- notes (notes.ts): permission `notes:read` is given to no role. ' +
         "Give it to one in `roles` of the config, such as { Admin: ['notes:read'] }."
     ]
-    expect(await Promise.all([told(['check']), told(['start', 'data-service'])])).to.deep.equal([
-      [1, mistakes],
-      [1, mistakes]
-    ])
-    await writeFile(join(folder, 'notes.ts'), NOTES('notes').replace("label: 'title',", ''))
+    for (const command of [['check'], ['start', 'data-service']]) {
+      expect(await told(command), command.join(' ')).to.deep.equal([1, mistakes])
+    }
+    await app.write({ 'notes.ts': NOTES('notes').replace("label: 'title',", '') })
     expect(await told(['check'])).to.deep.equal([1, ['- notes (notes.ts): defineEntity takes `label` too.']])
   })
 
   it('is missed where there is none, and rejected without what defineApplication makes', async () => {
-    await rm(join(folder, 'uniform-rest.config.ts'))
-    const missing = await run(['check'])
+    await app.remove('uniform-rest.config.ts')
+    const missing = await app.run(['check'])
     expect([missing.code, missing.stderr]).to.deep.equal([
       1,
-      `There is no uniform-rest.config.ts in ${folder}. Run this in the folder of an application, name the folder with ` +
+      `There is no uniform-rest.config.ts in ${app.path}. Run this in the folder of an application, name the folder with ` +
         '--app, or make one with `uniform-rest init <folder>`.\n'
     ])
-    await writeFile(join(folder, 'uniform-rest.config.ts'), 'export const application = {}\n')
-    const without = await run(['check'])
+    await app.write({ 'uniform-rest.config.ts': 'export const application = {}\n' })
+    const without = await app.run(['check'])
     expect(without.code).to.equal(1)
     expect(without.stderr).to.include('must have a default export')
-    await writeFile(
-      join(folder, 'uniform-rest.config.ts'),
-      "import { defineApplication } from 'uniform-rest'\nexport default defineApplication({ entities: [] })\n"
-    )
-    expect((await run(['check'])).stdout, 'without migrations').to.match(/^0 entities, no mistakes/)
+    await app.write({
+      'uniform-rest.config.ts':
+        "import { defineApplication } from 'uniform-rest'\nexport default defineApplication({ entities: [] })\n"
+    })
+    expect((await app.run(['check'])).stdout, 'without migrations').to.match(/^0 entities, no mistakes/)
   })
 
   it('is told which file imports what is not there, and what package.json must say', async () => {
-    await rm(join(folder, 'notes.ts'))
-    const { code, stderr } = await run(['introspect'])
-    const config = join(folder, 'uniform-rest.config.ts')
+    await app.remove('notes.ts')
+    const { code, stderr } = await app.run(['introspect'])
     expect([code, stderr]).to.deep.equal([
       1,
-      `${config} imports notes.js, and there is no such file. Put it back, or take out of uniform-rest.config.ts what names it.\n`
+      `${join(app.path, 'uniform-rest.config.ts')} imports notes.js, and there is no such file. Put it back, or take out of uniform-rest.config.ts what names it.\n`
     ])
-    await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }')
-    expect((await run(['check'])).stderr).to.equal(
-      `The package.json of ${folder} must say "type": "module": the files of an application are modules.\n`
+    await app.write({ 'package.json': '{ "type": "commonjs" }' })
+    expect((await app.run(['check'])).stderr).to.equal(
+      `The package.json of ${app.path} must say "type": "module": the files of an application are modules.\n`
     )
-    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
-    await writeFile(join(folder, 'notes.ts'), "import 'nowhere'\n")
-    expect((await run(['check'])).stderr).to.equal(
-      `${join(folder, 'notes.ts')} imports the package nowhere, which is not installed. Run \`npm install\` in ${folder}.\n`
+    await app.write({ 'package.json': '{ "type": "module" }', 'notes.ts': "import 'nowhere'\n" })
+    expect((await app.run(['check'])).stderr).to.equal(
+      `${join(app.path, 'notes.ts')} imports the package nowhere, which is not installed. Run \`npm install\` in ${app.path}.\n`
     )
   })
 
   it('has commands that say what there is', async () => {
-    const help = await run(['--help'])
+    const help = await app.run(['--help'])
     expect([help.code, help.stdout.split('\n')[0]]).to.deep.equal([0, 'Usage: uniform-rest <command> [--app <folder>]'])
-    const unknown = await run(['constructor'])
+    const unknown = await app.run(['constructor'])
     expect([unknown.code, unknown.stderr.split('\n')[0]]).to.deep.equal([1, 'There is no command "constructor".'])
-    const role = await run(['start', 'everything'])
+    const role = await app.run(['start', 'everything'])
     expect([role.code, role.stderr]).to.deep.equal([
       1,
       'There is nothing to start that is called "everything": gateway or data-service.\n'
     ])
-    expect((await run(['start', '--print-config'])).stderr).to.include('uniform-rest start gateway --print-config')
-    expect((await run(['sample'])).stderr).to.include('has no `sample`')
+    expect((await app.run(['start', '--print-config'])).stderr).to.include('uniform-rest start gateway --print-config')
+    expect((await app.run(['sample'])).stderr).to.include('has no `sample`')
   })
 
   it('is told which of its resources need OWNER_BYPASS_ROLE', async () => {
     const owned = NOTES('notes').replace('read: everyone', "read: ownRows('id')").replace('everyone,', 'ownRows,')
-    await writeFile(join(folder, 'notes.ts'), owned)
-    const missing = await run(['check'])
+    await app.write({ 'notes.ts': owned })
+    const missing = await app.run(['check'])
     expect([missing.code, missing.stderr]).to.deep.equal([0, ''])
     expect(missing.stdout).to.match(/^OWNER_BYPASS_ROLE is not set, and without it requests for notes are answered 500/)
-    expect((await run(['check'], { OWNER_BYPASS_ROLE: 'Admin' })).stdout).to.equal(
+    expect((await app.run(['check'], { OWNER_BYPASS_ROLE: 'Admin' })).stdout).to.equal(
       `1 entity, no mistakes.\n${NO_DATABASE}`
     )
   })
 
   it('serves again after a change of a file, and waits for the next change after a mistake', async () => {
+    const folder = app.path
     const [http, grpc] = [await freePort(), await freePort()]
     const serving = startProcess(['dev', '--app', folder], {
-      DATA_DIR: join(folder, '.data'),
+      DATA_DIR: app.dataDir,
       GATEWAY_PORT: String(http),
       DATA_SERVICE_ADDRESS: `127.0.0.1:${grpc}`,
       LOG_LEVEL: 'info'
@@ -234,20 +211,18 @@ describe('an application in a folder of its own', function () {
       const answer = await fetch(`http://127.0.0.1:${http}/notes/paged?search=x`)
       expect([answer.status, answer.headers.get('x-ignored-parameters')]).to.deep.equal([200, null])
       // Of a process that serves, by an editor that writes into the file.
-      const [changed, began] = [NOTES('notes').replace('Notes.', 'Changed notes.'), performance.now()]
+      const changed = NOTES('notes').replace('Notes.', 'Changed notes.')
       expect(changed).to.include('Changed notes.')
       await writeFile(join(folder, 'notes.ts'), changed)
       const document = async () => (await fetch(`http://127.0.0.1:${http}/openapi.json`)).text()
       await until(async () => (await document()).includes('Changed notes.'))
-      process.stdout.write(`  The new answer was there ${Math.round(performance.now() - began)} ms after a change.\n`)
       // A migration that was written meanwhile is read first, and run by command.
       await writeFile(
         join(folder, 'uniform-rest.config.ts'),
         CONFIG.replace('[createNotes]', "[createNotes, { name: '002-nothing', steps: [] }]")
       )
       await says('waiting for migrations')
-      const env = { DATA_DIR: join(folder, '.data') }
-      expect((await run(['migrate'], env)).code).to.equal(0)
+      expect((await runCommand(['migrate'], { directory: folder, env: { DATA_DIR: app.dataDir } })).code).to.equal(0)
       await until(async () => (await fetch(`http://127.0.0.1:${http}/health`)).status === 200)
     } finally {
       expect(await serving.stop()).to.equal(0)

@@ -1,18 +1,12 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { eachDatabase } from '../harness/database.js'
+import { type Ran, runCommand } from '../harness/command.js'
 import { outputRoot } from '../harness/package-root.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
-
-interface Ran {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
 
 eachDatabase((kind) => {
   describe(`uniform-rest check of a live database on ${kind}`, function () {
@@ -31,23 +25,10 @@ eachDatabase((kind) => {
       await rm(dataDir, { recursive: true, force: true })
     })
 
-    const run = (...args: readonly string[]): Promise<Ran> =>
-      new Promise((resolve) => {
-        execFile(
-          process.execPath,
-          [join(outputRoot, 'cli/main.js'), ...args, '--app', join(outputRoot, 'test/library')],
-          {
-            cwd: dataDir,
-            env: {
-              PATH: process.env['PATH'],
-              DATABASE_URL: database.url,
-              DATA_DIR: dataDir,
-              OWNER_BYPASS_ROLE: 'Admin'
-            }
-          },
-          (error, stdout, stderr) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr })
-        )
-      })
+    const run = (...args: readonly string[]): Promise<Ran> => {
+      const env = { DATABASE_URL: database.url, DATA_DIR: dataDir, OWNER_BYPASS_ROLE: 'Admin' }
+      return runCommand([...args, '--app', join(outputRoot, 'test/library')], { directory: dataDir, env })
+    }
     /** What the database says of all that is in it. */
     const everything = async (): Promise<string> =>
       JSON.stringify(

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
 import { migrate } from '../../data-service/sql/schema/migrate.js'
 import { createLogger } from '../../shared/logger.js'
+import { runCommand } from '../harness/command.js'
 import { outputRoot } from '../harness/package-root.js'
 import { OWN } from '../harness/own-tables.js'
 import { primaryMigrations } from '../harness/primary-migrations.js'
@@ -36,11 +36,8 @@ describe('what commands say of a database that fails', function () {
 
   /** What a command that must fail prints: one message in words, without a stack and without the password. */
   async function told(url: string, ...command: readonly string[]): Promise<string> {
-    const args = [join(outputRoot, 'cli/main.js'), ...command, '--app', join(outputRoot, 'examples/store')]
-    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder, DATABASE_URL: url }
-    const ran = await new Promise<{ readonly code: unknown; readonly stderr: string }>((resolve) => {
-      execFile(process.execPath, args, { env }, (error, _stdout, stderr) => resolve({ code: error?.code, stderr }))
-    })
+    const env = { DATA_DIR: folder, DATABASE_URL: url }
+    const ran = await runCommand([...command, '--app', join(outputRoot, 'examples/store')], { env })
     expect(ran.code, ran.stderr).to.equal(1)
     expect(ran.stderr)
       .to.match(/^Cannot start: DATABASE_URL, /m)

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +5,7 @@ import { expect } from 'chai'
 import { generate } from 'selfsigned'
 import { MYSQL2 } from '../../data-service/sql/engines/mysql/driver/mysql-inner.js'
 import { eachDatabase } from '../harness/database.js'
+import { type Ran, runCommand } from '../harness/command.js'
 import { outputRoot } from '../harness/package-root.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
@@ -39,24 +39,16 @@ eachDatabase((kind) => {
       await rm(dataDir, { recursive: true, force: true })
     })
 
-    const run = (
-      command: string,
-      environment: Readonly<Record<string, string>> = {}
-    ): Promise<{ code: number; stdout: string; stderr: string }> =>
-      new Promise((resolve) => {
-        const env = {
-          PATH: process.env['PATH'],
-          DATABASE_URL: primary.url,
-          REVIEWS_DATABASE_URL: second.url,
-          DATA_DIR: dataDir,
-          OWNER_BYPASS_ROLE: 'Admin',
-          ...environment
-        }
-        const args = [join(outputRoot, 'cli/main.js'), command, '--app', join(outputRoot, 'examples/store')]
-        execFile(process.execPath, args, { cwd: dataDir, env }, (error, stdout, stderr) =>
-          resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr })
-        )
-      })
+    const run = (command: string, environment: Readonly<Record<string, string>> = {}): Promise<Ran> => {
+      const env = {
+        DATABASE_URL: primary.url,
+        REVIEWS_DATABASE_URL: second.url,
+        DATA_DIR: dataDir,
+        OWNER_BYPASS_ROLE: 'Admin',
+        ...environment
+      }
+      return runCommand([command, '--app', join(outputRoot, 'examples/store')], { directory: dataDir, env })
+    }
     const doctor = async (environment: Readonly<Record<string, string>> = {}): Promise<Told> => {
       const { code, stdout, stderr } = await run('doctor', environment)
       const lines = stdout.trimEnd().split('\n')

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { init } from '../../cli/init.js'
+import { runCommand } from '../harness/command.js'
 
 /** A new application itself is tested where the package is installed: test/package. */
 describe('uniform-rest init', () => {
@@ -13,9 +13,9 @@ describe('uniform-rest init', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
   const rejected = async (...args: string[]): Promise<string> => {
-    const error: unknown = await init({ args, folder: '.', environment: {} }).catch((reason: unknown) => reason)
-    expect(error).to.have.property('name', 'Failure')
-    return error instanceof Error ? error.message : ''
+    const { code, stdout, stderr } = await runCommand(['init', ...args])
+    expect([code, stdout]).to.deep.equal([1, ''])
+    return stderr
   }
 
   it('wants the name of a folder, not an empty one', async () => {
@@ -25,13 +25,24 @@ describe('uniform-rest init', () => {
 
   it('makes an application without the example, which has no file of it', async () => {
     const app = join(folder, 'app')
-    expect(await init({ args: [app, '--no-example'], folder: '.', environment: {} })).to.equal(0)
+    const { code, stdout } = await runCommand(['init', 'app', '--no-example'], { directory: folder })
+    expect(code).to.equal(0)
+    expect(stdout).to.include('app holds a new application without an entity.').and.include('\n  cd app\n')
     const files = await readdir(app, { recursive: true })
     expect(files).to.include.members(['uniform-rest.config.ts', 'test/every-entity.test.ts', 'README.md', '.gitignore'])
     expect(files.filter((name) => /tasks|^bare|^entities|^migrations/.test(name))).to.deep.equal([])
     for (const name of files.filter((one) => /\.(?:md|ts|json|yml)$/.test(one))) {
       expect(await readFile(join(app, name), 'utf8'), name).to.not.match(/\btasks\b|my-app/)
     }
+  })
+
+  it('overwrites nothing, and takes no name that npm would not', async () => {
+    const taken = join(folder, 'taken')
+    await mkdir(taken)
+    await writeFile(join(taken, 'notes.txt'), 'Mine.')
+    expect(await rejected(taken)).to.include('is not empty')
+    expect(await rejected(join(folder, 'My App'))).to.include('lower-case')
+    expect(await readdir(folder, { recursive: true })).to.have.members(['taken', 'taken/notes.txt'])
   })
 
   it('says why a folder cannot be written', async () => {

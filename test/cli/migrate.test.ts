@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { check } from 'prettier'
-import { outputRoot, packageRoot } from '../harness/package-root.js'
+import { ApplicationFolder, type Ran } from '../harness/command.js'
+import { packageRoot } from '../harness/package-root.js'
 
 const CONFIG = `import { defineApplication, migrationsIn } from 'uniform-rest'
 import { entities } from './entities.js'
@@ -40,29 +40,20 @@ export const entities = [notes, rooms]
 
 describe('uniform-rest migrate', function () {
   this.timeout(60_000)
-  let folder = ''
+  let app: ApplicationFolder
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'migrate-'))
-    await mkdir(join(folder, 'node_modules'))
-    await symlink(packageRoot, join(folder, 'node_modules/uniform-rest'))
-    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
-    await writeFile(join(folder, 'uniform-rest.config.ts'), CONFIG)
-    await writeFile(join(folder, 'entities.ts'), ENTITIES('roomId: int()'))
-  })
-  after(() => rm(folder, { recursive: true, force: true }))
-
-  const migrate = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
-    new Promise((resolve) => {
-      const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: join(folder, 'data') }
-      const command = [join(outputRoot, 'cli/main.js'), 'migrate', ...args]
-      execFile(process.execPath, command, { cwd: folder, env }, (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
-      )
+    app = await ApplicationFolder.make({
+      'uniform-rest.config.ts': CONFIG,
+      'entities.ts': ENTITIES('roomId: int()')
     })
-  const file = (name: string): Promise<string> => readFile(join(folder, 'migrations', name), 'utf8')
+  })
+  after(() => app[Symbol.asyncDispose]())
 
-  it('says that the tables of the entities are missing, writes them, and has the file compile and formatted', async () => {
+  const migrate = (...args: string[]): Promise<Ran> => app.run(['migrate', ...args])
+  const file = (name: string): Promise<string> => app.read(join('migrations', name))
+
+  it('says that the tables of the entities are missing, and writes them in a formatted file', async () => {
     const status = await migrate('status')
     expect(status.stdout).to.include('- the table notes\n').and.include('pending  006-audit-entries')
     expect(status.code).to.equal(1)
@@ -80,7 +71,6 @@ describe('uniform-rest migrate', function () {
       trailingComma: 'none'
     } as const
     expect(await check(text, style)).to.equal(true)
-    await compile()
   })
 
   it('prints its statements and runs none, and then runs them once', async () => {
@@ -89,7 +79,7 @@ describe('uniform-rest migrate', function () {
     const status = await migrate('status')
     // No version serves from a database in which nothing has run.
     expect(status.stdout).to.include('pending  001-first').and.not.include('rolling upgrade')
-    expect(await readdir(join(folder, 'data')).catch(() => []), 'what status and --dry-run have made').to.be.empty
+    expect(await readdir(app.dataDir).catch(() => []), 'what status and --dry-run have made').to.be.empty
     expect((await migrate()).stdout).to.match(/^DATABASE_URL: ran 001-first$/m)
     expect((await migrate()).stdout).to.match(/^DATABASE_URL: all \d+ migrations have run\n$/)
     const afterwards = await migrate('--status')
@@ -99,10 +89,8 @@ describe('uniform-rest migrate', function () {
   })
 
   it('writes what changed, with the words that it takes', async () => {
-    await writeFile(
-      join(folder, 'entities.ts'),
-      ENTITIES("roomId: int(), heading: column('head', text(9)), rank: defaultTo(int(), 3), code: int()")
-    )
+    const fields = "roomId: int(), heading: column('head', text(9)), rank: defaultTo(int(), 3), code: int()"
+    await app.write({ 'entities.ts': ENTITIES(fields) })
     const refused = await migrate('create', 'more')
     expect(refused.code).to.equal(1)
     expect(refused.stderr).to.match(
@@ -126,8 +114,7 @@ describe('uniform-rest migrate', function () {
       '--rename',
       'note_marks.weight:grams'
     ]
-    const entities = await readFile(join(folder, 'entities.ts'), 'utf8')
-    await writeFile(join(folder, 'entities.ts'), entities.replace('weight: decimal', 'grams: decimal'))
+    await app.write({ 'entities.ts': ENTITIES(fields).replace('weight: decimal', 'grams: decimal') })
     expect((await migrate('--create', 'more', ...flags)).stdout).to.include('Wrote migrations/002-more.ts')
     expect((await migrate('status')).stdout).to.include(
       '  pending  002-more\n' +
@@ -137,11 +124,9 @@ describe('uniform-rest migrate', function () {
     const text = await file('002-more.ts')
     expect(text).to.include("renameColumn('note_marks', 'weight', 'grams')")
     expect(text).to.include("t.varchar('head', 9).default(\"it's new\")").and.include("t.int('code').default(7)")
-    await compile()
     expect((await migrate()).stdout).to.equal('DATABASE_URL: ran 002-more\n')
     expect((await migrate('status')).code).to.equal(0)
-    const changed = await readFile(join(folder, 'entities.ts'), 'utf8')
-    await writeFile(join(folder, 'entities.ts'), changed.replace(', code: int()', ''))
+    await app.write({ 'entities.ts': (await app.read('entities.ts')).replace(', code: int()', '') })
     const kept = await migrate('status')
     expect(kept.code).to.equal(0)
     expect(kept.stdout).to.include(
@@ -159,8 +144,7 @@ describe('uniform-rest migrate', function () {
       "import type { Migration } from 'uniform-rest'\n\n" +
         "export const migration: Migration = {\n  name: '003-by-hand',\n  steps: []\n}\n"
     )
-    await compile()
-    expect(await readdir(join(folder, 'migrations'))).to.have.length(3)
+    expect(await readdir(join(app.path, 'migrations'))).to.have.length(3)
   })
 
   for (const args of [
@@ -182,12 +166,12 @@ describe('uniform-rest migrate', function () {
     })
   }
 
-  /** The generated files against the types of the package. */
-  async function compile(): Promise<void> {
-    const files = (await readdir(join(folder, 'migrations'))).map((name) => join(folder, 'migrations', name))
+  // After the tests that wrote them.
+  it('writes files that compile against the types of the package', async () => {
+    const files = (await readdir(join(app.path, 'migrations'))).map((name) => join('migrations', name))
     const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', '--types', '']
     const modules = ['--module', 'nodenext', '--target', 'es2023']
     const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc')
-    await promisify(execFile)(process.execPath, [tsc, ...strict, ...modules, ...files], { cwd: folder })
-  }
+    await promisify(execFile)(process.execPath, [tsc, ...strict, ...modules, ...files], { cwd: app.path })
+  })
 })

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { bytesOf, dumpOf, partOf } from '../harness/dump.js'
 import { eachDatabase } from '../harness/database.js'
-import { outputRoot, packageRoot } from '../harness/package-root.js'
+import { ApplicationFolder, runCommand } from '../harness/command.js'
+import { outputRoot } from '../harness/package-root.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
 import { startStack } from '../stack/stack.js'
@@ -56,15 +54,11 @@ interface Ran {
 eachDatabase((kind) => {
   describe(`the commands in a database full of somebody's tables, on ${kind}`, function () {
     this.timeout(180_000)
-    let folder = ''
+    let app: ApplicationFolder
     let fresh: FreshDatabase
 
     before(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'others-'))
-      await mkdir(join(folder, 'node_modules'))
-      await symlink(packageRoot, join(folder, 'node_modules/uniform-rest'))
-      await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
-      await writeFile(join(folder, 'uniform-rest.config.ts'), APP)
+      app = await ApplicationFolder.make({ 'uniform-rest.config.ts': APP })
       fresh = await freshDatabase(kind)
       const id =
         kind === 'sqlite' ? 'INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT' : 'INT NOT NULL AUTO_INCREMENT PRIMARY KEY'
@@ -80,23 +74,14 @@ eachDatabase((kind) => {
     })
     after(async () => {
       await fresh?.dispose()
-      await rm(folder, { recursive: true, force: true })
+      await app[Symbol.asyncDispose]()
     })
 
-    const command = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
-      new Promise((resolve) => {
-        const surroundings = {
-          PATH: process.env['PATH'] ?? '',
-          DATA_DIR: join(folder, 'data'),
-          DATABASE_URL: fresh.url,
-          DATA_SERVICE_ADDRESS: '127.0.0.1:0',
-          ...env
-        }
-        const all = [join(outputRoot, 'cli/main.js'), ...args]
-        execFile(process.execPath, all, { cwd: folder, env: surroundings }, (error, stdout, stderr) =>
-          resolve({ code: error === null ? 0 : Number(error.code), out: `${stdout}${stderr}` })
-        )
-      })
+    const command = async (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ran> => {
+      const env = { DATABASE_URL: fresh.url, DATA_SERVICE_ADDRESS: '127.0.0.1:0', LOG_LEVEL: 'silent', ...more }
+      const { code, stdout, stderr } = await app.run(args, env)
+      return { code, out: `${stdout}${stderr}` }
+    }
 
     if (kind === 'mysql') {
       it('change nothing where the account has four rights alone, and print the grants that are missing', async () => {
@@ -179,7 +164,7 @@ eachDatabase((kind) => {
     it('serve it then, and leave its tables as they were', async () => {
       const dump = await dumpOf(fresh.url)
       const env = { MIGRATE_AT_START: 'false' }
-      await using stack = await startStack({ app: folder, database: fresh, env })
+      await using stack = await startStack({ app: app.path, database: fresh, env })
       expect((await stack.call('/customers/1')).body).to.deep.include({ name: 'Ada' })
       const body = { title: 'Call back', customerId: 1 }
       const token = stack.token({ sub: 'ada', role: 'Editor' })
@@ -195,16 +180,8 @@ eachDatabase((kind) => {
 
 describe('ENGINE_TABLE_PREFIX with another database', () => {
   it('is an error in words where DATABASE_URL names a file', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'prefix-'))
-    const args = [join(outputRoot, 'cli/main.js'), 'migrate', '--app', join(outputRoot, 'examples/store')]
-    try {
-      const told = await new Promise<string>((resolve) => {
-        const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder, ENGINE_TABLE_PREFIX: 'engine.ur_' }
-        execFile(process.execPath, args, { env }, (_error, _stdout, stderr) => resolve(stderr))
-      })
-      expect(told).to.match(/ENGINE_TABLE_PREFIX names another database.*leave `engine\.` out/)
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
+    const env = { ENGINE_TABLE_PREFIX: 'engine.ur_' }
+    const { stderr } = await runCommand(['migrate', '--app', join(outputRoot, 'examples/store')], { env })
+    expect(stderr).to.match(/ENGINE_TABLE_PREFIX names another database.*leave `engine\.` out/)
   })
 })

@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { unknownSettings } from '../../cli/application/unknown-settings.js'
 import { SETTING_NAMES } from '../../shared/settings.js'
-import { outputRoot } from '../harness/package-root.js'
+import { runCommand } from '../harness/command.js'
 
 const NOTHING = { environment: {}, dotEnv: {}, application: undefined }
 
@@ -51,13 +50,9 @@ describe('names that are no settings', () => {
     const folder = await mkdtemp(join(tmpdir(), 'unknown-'))
     try {
       await writeFile(join(folder, '.env'), 'GATEWAY_PROT=3001\n')
-      const command = [join(outputRoot, 'cli/main.js'), 'start', 'gateway', '--print-config']
-      const { status, stdout, stderr } = spawnSync(process.execPath, command, {
-        cwd: folder,
-        env: { PATH: process.env['PATH'], LOG_LEVELS: 'debug' },
-        encoding: 'utf8'
-      })
-      expect([status, stderr]).to.deep.equal([
+      const command = ['start', 'gateway', '--print-config']
+      const { code, stdout, stderr } = await runCommand(command, { directory: folder, env: { LOG_LEVELS: 'debug' } })
+      expect([code, stderr]).to.deep.equal([
         0,
         'The file .env holds GATEWAY_PROT, and there is no such setting. Did you mean "GATEWAY_PORT"?\n' +
           'The environment holds LOG_LEVELS, and there is no such setting. Did you mean "LOG_LEVEL"?\n'

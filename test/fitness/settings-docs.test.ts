@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { firstLook } from '../../cli/dev.js'
 import store from '../../examples/store/uniform-rest.config.js'
 import { SETTING_NAMES } from '../../shared/settings.js'
+import { runCommand } from '../harness/command.js'
 import { outputRoot, packageRoot } from '../harness/package-root.js'
 
 const document = readFileSync(join(packageRoot, 'docs/settings.md'), 'utf8')
@@ -18,12 +18,9 @@ function documented(heading: string): [string, string][] {
   ])
 }
 
-function printed(main: string): Record<string, string> {
+async function printed(main: string): Promise<Record<string, string>> {
   const command = ['start', main, '--print-config', '--app', join(outputRoot, 'examples/store')]
-  const text = execFileSync(process.execPath, [join(outputRoot, 'cli/main.js'), ...command], {
-    env: { PATH: process.env['PATH'] },
-    encoding: 'utf8'
-  })
+  const { stdout: text } = await runCommand(command)
   return Object.fromEntries(
     Array.from(text.matchAll(/^([A-Z_]+)=(.*)$/gm), ([, name = '', value = '']) => [name, value])
   )
@@ -34,10 +31,10 @@ describe('docs/settings.md', () => {
     ['Gateway', 'gateway'],
     ['Data service', 'data-service']
   ] as const) {
-    it(`lists every setting of ${main} with its default, and no other`, () => {
+    it(`lists every setting of ${main} with its default, and no other`, async () => {
       const rows = [...documented('Both processes'), ...documented(heading)]
       expect(new Set(rows.map(([name]) => name)).size).to.equal(rows.length)
-      expect(Object.fromEntries(rows)).to.deep.equal(printed(main))
+      expect(Object.fromEntries(rows)).to.deep.equal(await printed(main))
     })
   }
 

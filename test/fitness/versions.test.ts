@@ -44,7 +44,7 @@ describe('docs/your-own-application.md', () => {
     const named = Array.from(members.matchAll(/^ {2}readonly (\w+)\??:/gm), ([, name]) => name)
     expect(named).to.include.members(['entities', 'settings'])
     expect(named.filter((name) => !page.includes(`\n| \`${name}\` |`))).to.deep.equal([])
-    const [, table = ''] = /^const COMMANDS[^\n]*\{\n([\s\S]*?)^\}/m.exec(textOf('cli/main.ts')) ?? []
+    const [, table = ''] = /^const COMMANDS[^\n]*\{\n([\s\S]*?)^\}/m.exec(textOf('cli/commands.ts')) ?? []
     const commands = Array.from(table.matchAll(/^ {2}'?([\w-]+)'?: \{$/gm), ([, name]) => name)
     expect(commands).to.include.members(['init', 'start'])
     expect(commands.filter((name) => !new RegExp(`^\\| \`${name}\\b`, 'm').test(page))).to.deep.equal([])

@@ -1,11 +1,13 @@
+import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
 import { check } from 'prettier'
 import type { Introspected } from '../../data-service/sql/introspect/changes.js'
 import { eachDatabase, freshDatabase } from '../harness/database.js'
 import { databaseKinds } from '../stack/databases.js'
 import { packageRoot } from '../harness/package-root.js'
-import { type Stack, startStack } from '../stack/stack.js'
-import { IntrospectedApp, type Ran } from './introspected-app.js'
+import type { Ran } from '../harness/command.js'
+import type { Stack } from '../stack/stack.js'
+import { IntrospectedApp } from './introspected-app.js'
 
 const VERSION = { mysql: 'BINARY(8) NOT NULL', sqlite: 'BLOB NOT NULL' }
 const NUMBERED = { mysql: 'INT NOT NULL AUTO_INCREMENT PRIMARY KEY', sqlite: 'INTEGER NOT NULL PRIMARY KEY' }
@@ -78,16 +80,15 @@ eachDatabase((kind) => {
     })
 
     it('prints the lines for a config that a person has written', async () => {
-      const { rm, writeFile } = await import('node:fs/promises')
-      const file = `${app.folder}/uniform-rest.config.ts`
+      const file = 'uniform-rest.config.ts'
       const text =
         "import { defineApplication } from 'uniform-rest'\nexport default defineApplication({ entities: [] })\n"
-      await writeFile(file, text)
+      await app.write(file, text)
       const ran = await app.run('introspect', '--dry-run')
       expect(ran.stdout).to.include('A uniform-rest.config.ts for them').and.include('  entities: introspected,\n')
       expect(ran.stdout).to.not.include('Would write uniform-rest.config.ts')
-      expect(await app.read('uniform-rest.config.ts')).to.equal(text)
-      await rm(file)
+      expect(await app.read(file)).to.equal(text)
+      await app.remove(file)
     })
 
     let first: Ran
@@ -231,9 +232,8 @@ eachDatabase((kind) => {
     })
 
     it('shows what has changed, writes what is new, and leaves what people wrote byte for byte', async () => {
-      const { writeFile } = await import('node:fs/promises')
       const edited = `${await file('work-items.ts')}\n// Ours now.\n`
-      await writeFile(`${app.folder}/entities/work-items.ts`, edited)
+      await app.write('entities/work-items.ts', edited)
       const q = (name: string): string => (kind === 'mysql' ? `\`${name}\`` : `"${name}"`)
       await app.sql.query(`ALTER TABLE ${q('Work Item')} ADD COLUMN effort SMALLINT`)
       await app.sql.query('CREATE TABLE shelf (id INT NOT NULL PRIMARY KEY, name VARCHAR(10) NOT NULL)')
@@ -270,9 +270,8 @@ eachDatabase((kind) => {
     })
 
     it('leaves its own list alone once somebody has changed it, and shows what it would be', async () => {
-      const { writeFile } = await import('node:fs/promises')
       const list = `${await file('introspected.ts')}// Ours now.\n`
-      await writeFile(`${app.folder}/entities/introspected.ts`, list)
+      await app.write('entities/introspected.ts', list)
       await app.sql.query('CREATE TABLE crate (id INT NOT NULL PRIMARY KEY)')
       const ran = await app.run('introspect')
       expect(ran.stdout).to.include('entities/introspected.ts was changed by hand and stays as it is. It would be:')
@@ -304,7 +303,7 @@ eachDatabase((kind) => {
         await app.run('introspect')
         for (const target of databaseKinds()) {
           const empty = await freshDatabase(target)
-          const stack = await startStack({ app: app.folder, database: empty })
+          const stack = await app.start(empty)
           try {
             const made = await stack.call('/filleds', { token: stack.token({ sub: 'a', role: 'Admin' }), body: {} })
             expect(made.status, `${target}: ${made.text}`).to.equal(201)
@@ -324,15 +323,15 @@ describe('uniform-rest introspect in an application without an example', functio
   this.timeout(60_000)
 
   it('writes into the config that init made, once', async () => {
-    const { copyFile, writeFile } = await import('node:fs/promises')
     const app = await IntrospectedApp.make('sqlite', ['CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT)'])
     try {
-      await copyFile(`${packageRoot}/cli/template/bare/uniform-rest.config.ts`, `${app.folder}/uniform-rest.config.ts`)
+      const bare = await readFile(`${packageRoot}/cli/template/bare/uniform-rest.config.ts`, 'utf8')
+      await app.write('uniform-rest.config.ts', bare)
       const ran = await app.run('introspect')
       expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
       expect(ran.stdout).to.include('Wrote uniform-rest.config.ts')
       const edited = `${await app.read('uniform-rest.config.ts')}// Ours now.\n`
-      await writeFile(`${app.folder}/uniform-rest.config.ts`, edited)
+      await app.write('uniform-rest.config.ts', edited)
       await app.sql.query('CREATE TABLE box (id INTEGER PRIMARY KEY)')
       expect((await app.run('introspect')).stdout).to.include('Wrote entities/boxes.ts')
       expect(await app.read('uniform-rest.config.ts')).to.equal(edited)

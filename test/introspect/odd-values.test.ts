@@ -1,6 +1,3 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type DatabaseKind, eachDatabase } from '../harness/database.js'
 import type { Stack } from '../stack/stack.js'
@@ -105,7 +102,7 @@ eachDatabase((kind) => {
       await app.sql.transaction(async (transaction) => {
         for (const statement of [...loose, ...tables]) await app.sql.query(statement, { transaction })
       })
-      await writeFile(join(app.folder, 'uniform-rest.config.mjs'), configOf(columns))
+      await app.write('uniform-rest.config.mjs', configOf(columns))
       const migrated = await app.run('migrate', '--among-tables-of', app.name)
       expect(migrated.stderr).to.equal('')
       stack = await app.start()
@@ -116,15 +113,6 @@ eachDatabase((kind) => {
       await app?.dispose()
     })
 
-    /** Resolves once a line of the log has the text, which comes after the answer. */
-    const logged = async (text: string): Promise<void> => {
-      const end = Date.now() + 5000
-      while (!stack.logs().some((one) => JSON.stringify(one).includes(text))) {
-        expect(Date.now(), `no line of the log has ${text}`).to.be.below(end)
-        await pause(20)
-      }
-    }
-
     for (const [name, { good, odd }] of Object.entries(columns)) {
       it(`${name}: a row with such a value is 500 with a line of the log, and the others are served`, async () => {
         const resource = `/${name.toLowerCase()}s`
@@ -134,7 +122,8 @@ eachDatabase((kind) => {
         for (const [at, literal] of odd.entries()) {
           const answer = await stack.call(`${resource}/${at + 2}`, { token })
           expect(answer.status, `${literal}: ${answer.text}`).to.equal(500)
-          await logged(`odd_${name}.value`)
+          // The line comes after the answer.
+          await stack.dataService.logged((entry) => JSON.stringify(entry).includes(`odd_${name}.value`))
         }
         const list = await stack.call(resource, { token })
         expect(list.status, list.text).to.equal(500)

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { type DatabaseKind, eachDatabase } from '../harness/database.js'
 import { filter } from '../public/testing.js'
@@ -114,7 +112,7 @@ eachDatabase((kind) => {
     let token = ''
     before(async () => {
       app = await IntrospectedApp.make(kind, [...STATEMENTS[kind], `INSERT INTO person VALUES ${ROWS.join(', ')}`])
-      await writeFile(join(app.folder, 'uniform-rest.config.mjs'), config())
+      await app.write('uniform-rest.config.mjs', config())
       const migrated = await app.run('migrate', '--among-tables-of', app.name)
       expect(migrated.stderr).to.equal('')
       stack = await app.start()

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { outputRoot } from '../harness/package-root.js'
+import { runCommand } from '../harness/command.js'
 import { IntrospectedApp } from './introspected-app.js'
 
 // What an account with few rights can introspect, and what the report says that it did not see. SQLite has no accounts.
@@ -40,13 +39,9 @@ describe('introspection by an account with few rights on mysql', function () {
     url.password = 'few'
     const folder = await mkdtemp(join(tmpdir(), 'few-rights-'))
     try {
-      const env = { PATH: process.env['PATH'] ?? '', DATABASE_URL: url.href, DATA_DIR: join(folder, 'data') }
-      const command = [join(outputRoot, 'cli/main.js'), 'introspect', '--app', folder]
-      const printed = await new Promise<string>((resolve, reject) => {
-        execFile(process.execPath, command, { cwd: folder, env }, (error, stdout, stderr) =>
-          error === null ? resolve(stdout) : reject(new Error(`${stdout}${stderr}`))
-        )
-      })
+      const env = { DATABASE_URL: url.href, DATA_DIR: join(folder, 'data') }
+      const { code, stdout: printed, stderr } = await runCommand(['introspect'], { directory: folder, env })
+      expect([code, stderr]).to.deep.equal([0, ''])
       const names = ['authors.ts', 'books.ts', 'diaries.ts', 'introspected.md']
       const read = (name: string): Promise<string> => readFile(join(folder, 'entities', name), 'utf8').catch(() => '')
       const texts = await Promise.all(names.map(async (name): Promise<[string, string]> => [name, await read(name)]))

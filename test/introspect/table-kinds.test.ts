@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { type DatabaseKind, eachDatabase } from '../harness/database.js'
 import type { Stack } from '../stack/stack.js'
@@ -103,8 +101,8 @@ eachDatabase((kind) => {
     }
 
     it('a table without transactions ends the start of an entity that writes it', async () => {
-      const file = join(app.folder, 'entities/myisam-rows.ts')
-      const text = await app.read('entities/myisam-rows.ts')
+      const file = 'entities/myisam-rows.ts'
+      const text = await app.read(file)
       const writing = text
         .replace("  rowVersion: 'none',\n", '')
         .replace(
@@ -112,7 +110,7 @@ eachDatabase((kind) => {
           "access: { read: permission('myisam-rows:read'), write: permission('myisam-rows:read') }, writes: ['update']"
         )
       expect(writing).to.include("writes: ['update']")
-      await writeFile(file, writing)
+      await app.write(file, writing)
       try {
         const checked = await app.run('check')
         expect(checked.code).to.equal(1)
@@ -120,7 +118,7 @@ eachDatabase((kind) => {
           .to.include('the table myisam_row is kept by MyISAM, which has no transactions')
           .and.include('ALTER TABLE `myisam_row` ENGINE=InnoDB')
       } finally {
-        await writeFile(file, text)
+        await app.write(file, text)
       }
     })
   })

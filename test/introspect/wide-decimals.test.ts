@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { compareDecimals } from '../../data-service/entity/fields/numbers.js'
 import { type DatabaseKind, eachDatabase } from '../harness/database.js'
@@ -109,7 +107,7 @@ eachDatabase((kind) => {
       const rows = stored.toReversed().map((value) => `(${literal(value)}, x'0000000000000001')`)
       const insert = `INSERT INTO ledger (amount, row_version) VALUES ${rows.join(', ')}`
       app = await IntrospectedApp.make(kind, [...TABLES[kind], insert])
-      await writeFile(join(app.folder, 'uniform-rest.config.mjs'), CONFIG)
+      await app.write('uniform-rest.config.mjs', CONFIG)
       const migrated = await app.run('migrate', '--among-tables-of', app.name)
       expect(migrated.stderr).to.equal('')
       stack = await app.start()

@@ -25,7 +25,7 @@ export async function startDataServiceHere(
   env: Settings,
   deps: Omit<DataServiceDeps, 'log'> = {}
 ): Promise<Listening> {
-  const { application, folder } = await loadApplication({ folder: app, environment: {}, args: [] })
+  const { application, folder } = await loadApplication({ folder: app, directory: app, environment: {} })
   const { config } = readConfig(withSettingsOf(application, { GATEWAY_SECRET, ...env }), application)
   const create = (log: Logger): Lifecycle => createDataService(application, config, { ...deps, log })
   return startHere('data-service', config.logLevel, create).catch((error: unknown) => {
@@ -35,7 +35,7 @@ export async function startDataServiceHere(
 
 /** The same for the gateway, which needs no application. */
 export async function startGatewayHere(env: Settings, app?: string): Promise<Listening> {
-  const found = app === undefined ? undefined : await loadApplication({ folder: app, environment: {}, args: [] })
+  const found = app === undefined ? undefined : await loadApplication({ folder: app, directory: app, environment: {} })
   const { config } = readGatewayConfig(withSettingsOf(found?.application, { GATEWAY_SECRET, ...env }))
   return startHere('gateway', config.logLevel, (log) => createGateway(config, { log }))
 }

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type DatabaseKind, type FreshDatabase, freshDatabase } from 'uniform-rest/testing'
 import type { Size } from '../../../examples/sakila/rows.js'
+import { runCommand } from '../../harness/command.js'
 import { outputRoot } from '../../harness/package-root.js'
 
 const run = promisify(execFile)
@@ -36,16 +37,14 @@ export function nameOf(url: string): string {
 
 /** Runs the command of the package and answers what it printed. No `.env` reaches it. */
 export async function uniformRest(args: readonly string[], url: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sakila-'))
+  const dataDir = await mkdtemp(join(tmpdir(), 'sakila-'))
   try {
-    const env = { ...process.env, DATABASE_URL: url, DATA_DIR: folder }
-    const { stdout } = await run(process.execPath, [join(outputRoot, 'cli/main.js'), ...args], { cwd: folder, env })
-    return stdout
-  } catch (error) {
+    const env = { DATABASE_URL: url, DATA_DIR: dataDir }
+    const { code, stdout, stderr } = await runCommand(args, { directory: dataDir, env })
     // `check` ends with 1 where it finds a mistake.
-    if (args[0] === 'check' && error instanceof Error && 'stdout' in error) return String(error.stdout)
-    throw error
+    if (code === 0 || args[0] === 'check') return stdout
+    throw new Error(stderr)
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await rm(dataDir, { recursive: true, force: true })
   }
 }
