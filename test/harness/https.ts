@@ -10,7 +10,7 @@ export interface TlsRequest {
 }
 
 /** An answer with its headers by lower-case name; a header of several lines is joined as JSON. */
-interface TlsAnswer {
+export interface TlsAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string

@@ -175,7 +175,7 @@ describe('exports', () => {
       response.on('error', () => undefined)
       expect((await left).signal.aborted).to.equal(true)
       response.destroy()
-    }).timeout(20_000)
+    }).timeout(60_000)
   })
 })
 

@@ -76,12 +76,4 @@ describe('If-Match', () => {
   for (const header of MALFORMED) {
     it(`finds ${header} malformed`, () => expect(ifMatch(header)).to.deep.equal({ kind: 'malformed' }))
   }
-
-  it('is read in linear time, however it is written', () => {
-    const started = process.cpuUsage()
-    ifMatch(`x${' '.repeat(60_000)}x`)
-    ifMatch(`"${'A'.repeat(30_000)}${'"'.repeat(30_000)}`)
-    ifMatch(','.repeat(60_000))
-    expect(process.cpuUsage(started).user).to.be.below(500_000)
-  })
 })

@@ -107,15 +107,19 @@ describe('the limit of requests of an address', () => {
   }
 })
 
-describe('a gateway that has too much to do', () => {
+describe('a gateway that has too much to do', function () {
+  this.timeout(60_000)
+
   it('refuses requests until it is in time again, but health', async () => {
-    const gateway = await startGateway({ MAX_EVENT_LOOP_DELAY: '20ms' })
+    // Far more than what other programs of the machine make a process late by.
+    const gateway = await startGateway({ MAX_EVENT_LOOP_DELAY: '200ms' })
     try {
       expect((await gateway.app.inject('/products/1')).statusCode).to.equal(200)
       const calls = gateway.data.calls.length
       let refused = await gateway.app.inject('/products/1')
-      for (const end = Date.now() + 30_000; refused.statusCode === 200 && Date.now() < end;) {
-        const late = performance.now() + 200
+      while (refused.statusCode === 200) {
+        // Less than half of the second of a measurement, which needs two turns of the event loop.
+        const late = performance.now() + 400
         while (performance.now() < late);
         await new Promise(setImmediate)
         refused = await gateway.app.inject('/products/1')

@@ -172,7 +172,8 @@ describe('the refresh before a page', () => {
     const started = performance.now()
     const first = page(cookie)
     const [tab] = await Promise.all([first, page(cookie)])
-    expect(performance.now() - started).to.be.within(1900, 5000)
+    // It answered without the data service, which hangs until `answer` is called below.
+    expect(performance.now() - started).to.be.at.least(1900)
     expectUntouched(tab, cookie)
     expect(logged.text()).to.include('upstream.timeout').and.include('without a refresh')
     const [call] = auth.calls

@@ -1,8 +1,5 @@
 import { connect } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { parse } from 'lossless-json'
-import { jsonMembers } from '../../../gateway/session/session-tools.js'
 import { DomainError } from '../../../shared/errors.js'
 import {
   expectPrivate,
@@ -15,17 +12,6 @@ import {
 
 const ADA = { email: 'ada@example.com', password: 'demo-password' }
 const SECRETS = /demo-password|refresh-\d|eyJ/
-
-/** Milliseconds of processor time that the best of some runs took. */
-function fastest(run: () => void): number {
-  const times = Array.from({ length: 5 }, () => {
-    const start = process.cpuUsage()
-    run()
-    const { user, system } = process.cpuUsage(start)
-    return (user + system) / 1000
-  })
-  return Math.min(...times)
-}
 
 describe('login and logout', () => {
   let gateway: SessionFixture
@@ -63,12 +49,12 @@ describe('login and logout', () => {
   it('is cancelled at the data service when its client goes away', async () => {
     const url = await gateway.app.listen({ host: '127.0.0.1', port: 0 })
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
-    const cancelled = new Promise<string>((resolve) => {
+    const cancelled = new Promise<void>((resolve) => {
       gateway.auth.onLogin = (signal) => {
         socket.destroy()
         return new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => {
-            resolve('cancelled')
+            resolve()
             reject(new DomainError('upstream.unavailable', 'Gone.'))
           })
         })
@@ -77,7 +63,7 @@ describe('login and logout', () => {
     const body = JSON.stringify(ADA)
     const head = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
     socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`)
-    expect(await Promise.race([cancelled, delay(5000, 'goes on', { ref: false })])).to.equal('cancelled')
+    await cancelled
   })
 
   it('marks the cookies Secure by setting', async () => {
@@ -165,12 +151,6 @@ describe('login and logout', () => {
       '{"x":[{"email":"email"},{"email":"\\"email\\":"}],"email":"ada@example.com","password":"demo-password"}'
     const headers = { 'content-type': 'application/json' }
     expect((await gateway.send('POST', '/auth/login', { headers, body })).statusCode).to.equal(200)
-  })
-
-  it('reads a body of 1 MiB about as fast as JSON.parse does', () => {
-    const body = Buffer.from(JSON.stringify({ email: 'x@example.com', password: 'p'.repeat(900_000) }))
-    const lossless = fastest(() => parse(body.toString('utf8')))
-    expect(fastest(() => jsonMembers(body))).to.be.below(lossless / 3)
   })
 
   it('rejects a body of nested arrays, however deep, and one that does not end', async () => {
