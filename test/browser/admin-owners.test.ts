@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { type FreshDatabase, freshDatabase, type Stack, startStack, withTestDatabase } from 'uniform-rest/testing'
 import { accessibilityViolations } from './axe.js'
-import { launchBrowser, Visit } from './visit.js'
+import { sharedBrowser, Visit } from './visit.js'
 
 type Claims = Readonly<Record<string, unknown>>
 
@@ -11,7 +11,7 @@ const EVERY_OWNER: Claims = { sub: 'root', role: 'Admin' }
 
 /** Every route of `notes` demands the owner parameter `member` from whoever is no Admin. */
 describe('the admin of an entity that demands its owner', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   let database: FreshDatabase
   let stack: Stack
   let browser: Browser
@@ -22,10 +22,9 @@ describe('the admin of an entity that demands its owner', function () {
   before(async () => {
     database = await freshDatabase('sqlite')
     stack = await startStack({ app: new URL('notes', import.meta.url), database, env: { ADMIN_UI: 'true' } })
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
   after(async () => {
-    await browser?.close()
     await stack?.stop()
     await database?.dispose()
   })
@@ -50,7 +49,6 @@ describe('the admin of an entity that demands its owner', function () {
 
   const open = async (claims: Claims, path: string): Promise<Page> => {
     visit = await Visit.start(browser, { viewport: { width: 1280, height: 860 } })
-    visit.context.setDefaultTimeout(45_000)
     const cookies = await visit.context.request.post(`${stack.url}/auth/session-cookie`, {
       data: { accessToken: stack.token(claims) }
     })

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { expectKeptSecrets, headsOf } from './secrecy.js'
 import { Shop } from './shop.js'
-import { launchBrowser, Visit } from './visit.js'
+import { sharedBrowser, Visit } from './visit.js'
 import { listenLocally } from '../harness/local-server.js'
 
 const LOGIN = '{"email":"ben@example.com","password":"demo-password"}'
@@ -16,7 +16,7 @@ const ENDPOINTS = [
 
 /** A page of another site: to a browser, `localhost` is one beside `127.0.0.1`. */
 describe('a page of another site', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   let shop: Shop
   let browser: Browser
   let visit: Visit
@@ -26,7 +26,7 @@ describe('a page of another site', function () {
 
   before(async () => {
     shop = await Shop.start()
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
     site = createServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>Another site</title>')
     })
@@ -35,7 +35,7 @@ describe('a page of another site', function () {
     await visit.signIn(shop.url(), 'ada')
   })
   after(async () => {
-    await browser?.close()
+    await visit?.context.close()
     site?.close()
     await shop?.stop()
   })

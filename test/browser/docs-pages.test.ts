@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { accessibilityViolations } from './axe.js'
 import { Shop } from './shop.js'
-import { launchBrowser, Visit } from './visit.js'
+import { sharedBrowser, Visit } from './visit.js'
 
 const VIEWPORTS = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } } as const
 
@@ -19,17 +19,16 @@ const OF_THE_LIBRARY = [
 ].map(([rule = '', because = '']) => ({ rule, within: '#reference', because }))
 
 describe('the documentation and the shop in a browser', function () {
-  this.timeout(240_000)
+  this.timeout(300_000)
   let shop: Shop
   let browser: Browser
   let visit: Visit
 
   before(async () => {
     shop = await Shop.start()
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
   after(async () => {
-    await browser?.close()
     await shop?.stop()
   })
   afterEach(() => visit.context.close())
@@ -39,8 +38,6 @@ describe('the documentation and the shop in a browser', function () {
     const asked: string[] = []
     visit.context.on('request', (request) => asked.push(request.url()))
     const page = await visit.context.newPage()
-    // Making the page of a document of 700 kB takes seconds of CPU.
-    page.setDefaultTimeout(60_000)
     const [anonymous] = await Promise.all([
       page.waitForResponse('**/openapi.json'),
       page.goto(`${shop.url()}/docs/try`)
@@ -87,7 +84,7 @@ describe('the documentation and the shop in a browser', function () {
       const page = await visit.open(shop.url())
       const found: string[] = []
       const judge = async (path: string): Promise<void> => {
-        await page.goto(shop.url() + path, { waitUntil: 'networkidle' })
+        await page.goto(shop.url() + path)
         await page.locator('[aria-busy]').waitFor({ state: 'detached' })
         for (const violation of await accessibilityViolations(page)) found.push(`${path}: ${violation}`)
       }

@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { SignInStack } from '../api/sign-in/sign-in-stack.js'
 import { accessibilityViolations } from './axe.js'
-import { launchBrowser, scriptVisible, Visit } from './visit.js'
+import { sharedBrowser, scriptVisible, Visit } from './visit.js'
 
 /** The provider is at `localhost`, which is another site to a browser that is at `127.0.0.1`. */
 describe('sign-in at the site of an OpenID provider', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   const stack = new SignInStack('sqlite', { providerHost: 'localhost', settings: { ADMIN_UI: 'true' } })
   let browser: Browser
   let visit: Visit
@@ -14,10 +14,9 @@ describe('sign-in at the site of an OpenID provider', function () {
   before(async () => {
     await stack.start()
     await stack.link('ada@example.com', 'ada')
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
   after(async () => {
-    await browser?.close()
     await stack.stop()
   })
   const begin = async (person: string, options = {}): Promise<Page> => {
@@ -36,7 +35,6 @@ describe('sign-in at the site of an OpenID provider', function () {
   /** Opens a page of the admin, which asks who is there, and goes to the provider. */
   const beginInAdmin = async (path: string): Promise<Page> => {
     visit = await Visit.start(browser)
-    visit.context.setDefaultTimeout(45_000)
     const page = await visit.open(`${stack.url}/admin/#${path}`)
     const link = page.getByRole('link', { name: `Sign in with ${new URL(stack.provider.issuer).host}` })
     await link.waitFor()

@@ -2,22 +2,21 @@ import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { expectKeptSecrets } from './secrecy.js'
 import { Shop } from './shop.js'
-import { launchBrowser, Visit } from './visit.js'
+import { sharedBrowser, Visit } from './visit.js'
 
 const HEADS = ['Article', 'Name', 'Price']
 
 describe('searching and paging in the shop', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   let shop: Shop
   let browser: Browser
   let visit: Visit
 
   before(async () => {
     shop = await Shop.start()
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
   after(async () => {
-    await browser?.close()
     await shop?.stop()
   })
   afterEach(async () => {

@@ -2,24 +2,23 @@ import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { expectKeptSecrets } from './secrecy.js'
 import { Shop } from './shop.js'
-import { launchBrowser, Visit } from './visit.js'
+import { sharedBrowser, Visit } from './visit.js'
 
 const PHONE = { width: 360, height: 740 }
 /** More than any page has places to stop at. */
 const MAX_STOPS = 150
 
 describe('a purchase', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   let shop: Shop
   let browser: Browser
   let visit: Visit
 
   before(async () => {
     shop = await Shop.start()
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
   after(async () => {
-    await browser?.close()
     await shop?.stop()
   })
   afterEach(async () => {

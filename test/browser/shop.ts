@@ -1,27 +1,36 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freshDatabase } from '../harness/database.js'
-import { GATEWAY, listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
-import { STORE } from '../harness/stack.js'
+import { pino } from 'pino'
+import { buildStorefront } from '../../examples/store/storefront/app.js'
+import { StoreApi } from '../../examples/store/storefront/store-api.js'
+import { outputRoot } from '../harness/package-root.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { freePort } from '../runner/free-port.js'
+import { startDataServiceHere, startGatewayHere } from '../stack/in-process.js'
+import { type Server, ServerLog } from '../stack/server-log.js'
 import { startWireTap, type WireTap } from './wire-tap.js'
 
 type Settings = Readonly<Record<string, string>>
 
+const STORE = join(outputRoot, 'examples/store')
+
 /** A data service, a gateway before it, a shop behind that one, and a tap on the way to the gateway. */
 interface Replica {
-  dataService: ServiceProcess
+  dataService: Server
   readonly dataSettings: Settings
   readonly tap: WireTap
 }
 
-/** The shop as real processes over one database and one data folder, reached through taps that keep all traffic. */
+/** The shop over one database and one data folder, all of it in this process, reached through taps that keep all traffic. */
 export class Shop {
   readonly #env: Settings
   readonly #replicas: Replica[] = []
-  readonly #processes: ServiceProcess[] = []
+  readonly #servers: Server[] = []
+  readonly #shopLog = new ServerLog('storefront')
   readonly #cleanUps: (() => PromiseLike<void>)[] = []
+  /** Milliseconds that the clock of the servers is ahead of that of the machine, and of browsers. */
+  #ahead = 0
 
   private constructor(env: Settings) {
     this.#env = env
@@ -31,7 +40,7 @@ export class Shop {
     replicas = 1,
     env = {}
   }: { readonly replicas?: number; readonly env?: Settings } = {}): Promise<Shop> {
-    const database = await freshDatabase('sqlite')
+    const database = await storeDatabase('sqlite', 'sample')
     const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
     const shop = new Shop({
       DATA_DIR: dataDir,
@@ -39,7 +48,6 @@ export class Shop {
       REVIEWS_DATABASE_URL: database.reviewsUrl,
       DATA_PROTECTION_BLOB_STORAGE_URI: `file://${join(dataDir, 'key-ring.json')}`,
       SAMPLE_DATA: 'true',
-      MIGRATE_AT_START: 'true',
       OWNER_BYPASS_ROLE: 'Admin',
       COOKIE_SECURE: 'false',
       LOG_LEVEL: 'trace',
@@ -69,6 +77,14 @@ export class Shop {
     return `http://localhost:${this.#at(replica).tap.port}`
   }
 
+  /** Milliseconds since 1970 by the clock of all servers. */
+  readonly now = (): number => Date.now() + this.#ahead
+
+  /** Puts that clock forward. */
+  advance(milliseconds: number): void {
+    this.#ahead += milliseconds
+  }
+
   async stopDataServices(): Promise<void> {
     for (const { dataService } of this.#replicas) await dataService.stop()
   }
@@ -78,10 +94,9 @@ export class Shop {
     for (const replica of this.#replicas) replica.dataService = await this.#serve(replica.dataSettings)
   }
 
-  /** All that any process logged. */
+  /** All that any server logged. */
   logText(): string {
-    return this.#processes
-      .flatMap((one) => one.logs())
+    return [...this.#servers.flatMap((one) => one.logs()), ...this.#shopLog.entries()]
       .map((entry) => JSON.stringify(entry))
       .join('\n')
   }
@@ -94,7 +109,7 @@ export class Shop {
   async stop(): Promise<void> {
     const failed: unknown[] = []
     for (const { tap } of this.#replicas) await tap[Symbol.asyncDispose]()
-    for (const one of this.#processes.toReversed()) await one.stop().catch((error: unknown) => failed.push(error))
+    for (const one of this.#servers.toReversed()) await one.stop().catch((error: unknown) => failed.push(error))
     for (const cleanUp of this.#cleanUps) await cleanUp()
     if (failed.length > 0) throw failed[0]
   }
@@ -105,31 +120,32 @@ export class Shop {
     const [gatewayPort, shopPort] = [await freePort(), await freePort()]
     const tap = await startWireTap(gatewayPort)
     this.#replicas.push({ dataService, dataSettings, tap })
-    const gateway = this.#start(GATEWAY, {
+    const settings = {
       ...dataSettings,
       GATEWAY_PORT: String(gatewayPort),
       PUBLIC_BASE_URL: `http://127.0.0.1:${tap.port}`,
       RENDERER_URL: `http://127.0.0.1:${shopPort}`
-    })
-    await listening(gateway, 'url')
-    const shop = this.#start('examples/store/storefront/main.js', {
-      STOREFRONT_PORT: String(shopPort),
-      STORE_API_URL: `http://127.0.0.1:${gatewayPort}`,
-      LOG_LEVEL: 'trace'
-    })
-    await listening(shop, 'url')
+    }
+    const gateway = await startGatewayHere(settings, undefined, this)
+    this.#servers.push(gateway.server)
+    await this.#openShop(shopPort, gateway.address)
   }
 
-  async #serve(settings: Settings): Promise<ServiceProcess> {
-    const service = this.#start(STORE, settings)
-    await listening(service, 'address')
-    return service
+  async #serve(settings: Settings): Promise<Server> {
+    const { server } = await startDataServiceHere(STORE, settings, this)
+    this.#servers.push(server)
+    return server
   }
 
-  #start(module: readonly string[] | string, env: Settings): ServiceProcess {
-    const started = startProcess(module, env)
-    this.#processes.push(started)
-    return started
+  async #openShop(port: number, gateway: string): Promise<void> {
+    const log = pino({ level: 'trace' }, { write: (line) => this.#shopLog.add(line) })
+    const app = buildStorefront({ api: new StoreApi(gateway), apiPath: '', clock: this.now, log })
+    this.#cleanUps.unshift(() => {
+      // A connection that was opened and never used counts as busy: it would be waited for without end.
+      app.server.closeAllConnections()
+      return app.close()
+    })
+    await app.listen({ host: '127.0.0.1', port })
   }
 
   #at(replica: number): Replica {

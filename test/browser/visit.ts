@@ -3,7 +3,18 @@
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 import { findChromium } from '../runner/programs.js'
 
-const TIMEOUT_MS = 15_000
+/** For what a page shows in the end, on a machine that has much else to do. */
+const TIMEOUT_MS = 60_000
+
+let shared: Promise<Browser> | undefined
+
+/** The one browser of this process, which ends with it: a new one takes a second. */
+export async function sharedBrowser(): Promise<Browser> {
+  const running = await shared
+  if (running?.isConnected() === true) return running
+  shared = launchBrowser()
+  return shared
+}
 
 /** Debian's Chromium, without its sandbox where that cannot be: as root. */
 export function launchBrowser(): Promise<Browser> {

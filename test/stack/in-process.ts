@@ -10,6 +10,12 @@ import { GATEWAY_SECRET } from './service-process.js'
 
 type Settings = Readonly<Record<string, string>>
 
+/** What a gateway takes besides its settings. */
+interface HereOptions {
+  /** Epoch milliseconds. Default: the clock of the machine. */
+  readonly now?: () => number
+}
+
 /** A server, and where it listens: `host:port` of a data service, the URL of a gateway without a slash at its end. */
 export interface Listening<S extends Server = Server> {
   readonly server: S
@@ -34,10 +40,14 @@ export async function startDataServiceHere(
 }
 
 /** The same for the gateway, which needs no application. */
-export async function startGatewayHere(env: Settings, app?: string): Promise<Listening> {
+export async function startGatewayHere(
+  env: Settings,
+  app?: string,
+  { now = Date.now }: HereOptions = {}
+): Promise<Listening> {
   const found = app === undefined ? undefined : await loadApplication({ folder: app, directory: app, environment: {} })
   const { config } = readGatewayConfig(withSettingsOf(found?.application, { GATEWAY_SECRET, ...env }))
-  return startHere('gateway', config.logLevel, (log) => createGateway(config, { log }))
+  return startHere('gateway', config.logLevel, (log) => createGateway(config, { log, now: () => new Date(now()) }))
 }
 
 async function startHere(name: string, level: string, create: (log: Logger) => Lifecycle): Promise<Listening> {
