@@ -63,6 +63,8 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/campaign/replay.test.ts',
     // It repeats on SQLite what mariadb.test.ts does.
     'test/examples/every-entity/sqlite.test.ts',
+    // It installs from the registry; test/package/linked.test.ts does the same without.
+    'test/package/pack-and-install.test.ts',
     // Linters and generators of hundreds of megabytes; test/gateway/openapi/ holds the document to the OpenAPI schema.
     'test/openapi/linters-and-clients.test.ts',
     // Each file names what `full` has in its place.
@@ -114,7 +116,7 @@ export const LONGEST: ReadonlySet<string> = new Set([
   'test/library/every-entity.test.ts',
   'test/library/outbox.test.ts',
   'test/openapi/linters-and-clients.test.ts',
-  'test/package/pack-and-install.test.ts',
+  'test/package/linked.test.ts',
   'test/rolling/rolling-upgrade.test.ts'
 ])
 

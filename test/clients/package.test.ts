@@ -3,8 +3,9 @@ import { build } from 'esbuild'
 import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { runCommand } from '../harness/command.js'
 import { outputRoot, packageRoot } from '../harness/package-root.js'
-import { EmptyFolder, packInto } from '../package/empty-folder.js'
+import { EmptyFolder, packInto, unpackInto } from '../package/empty-folder.js'
 
 const PACKAGE = join(packageRoot, 'clients/typescript')
 const REACT_ADMIN = join(packageRoot, 'clients/react-admin')
@@ -67,8 +68,7 @@ describe('the package of the typed client', function () {
   })
 
   it('has types that a strict program compiles against, with those of browsers and with those of Node', async () => {
-    await folder.run('npm', ['init', '--yes'])
-    await folder.run('npm', ['install', packed.file, '--no-audit', '--no-fund'])
+    await unpackInto(folder, packed.file)
     copyFileSync(STORE_TYPES, join(folder.path, 'store.ts'))
     const page = readFileSync(join(packageRoot, 'docs/clients.md'), 'utf8')
     const examples = Array.from(page.matchAll(/^```ts\n(.*?)^```$/gms), ([, code = '']) => code)
@@ -111,14 +111,14 @@ describe('the package of the typed client', function () {
   })
 
   it('has types whose command rejects what it does not know', async () => {
-    const command = [join(outputRoot, 'cli/main.js'), 'client-types', '--app', join(outputRoot, 'examples/store')]
-    const { code, stderr } = await folder.end(folder.start('node', [...command, '--output', 'store.ts']))
+    const command = ['client-types', '--app', join(outputRoot, 'examples/store')]
+    const { code, stderr } = await runCommand([...command, '--output', 'store.ts'])
     expect([code, stderr.includes('Usage: uniform-rest client-types')]).to.deep.equal([1, true])
   })
 
   async function clientTypes(application: string, out: string): Promise<void> {
-    const command = [join(outputRoot, 'cli/main.js'), 'client-types', '--app', join(outputRoot, application)]
-    await folder.run('node', [...command, '--out', out])
+    const { stderr } = await runCommand(['client-types', '--app', join(outputRoot, application), '--out', out])
+    expect(stderr).to.equal('')
   }
 })
 
@@ -159,9 +159,8 @@ describe('the package of the providers of react-admin', function () {
 
   it('has types that the examples compile against, and is loaded by Node', async () => {
     const client = await packInto(folder, PACKAGE)
-    await folder.run('npm', ['init', '--yes'])
+    for (const { file } of [packed, client]) await unpackInto(folder, file)
     // What react-admin needs is there in the checkout.
-    await folder.run('npm', ['install', packed.file, client.file, '--legacy-peer-deps', '--no-audit', '--no-fund'])
     symlinkSync(join(packageRoot, 'node_modules/ra-core'), join(folder.path, 'node_modules/ra-core'))
     copyFileSync(STORE_TYPES, join(folder.path, 'store.ts'))
     const pages = { 'page.ts': join(packageRoot, 'docs/clients.md'), 'readme.ts': join(REACT_ADMIN, 'README.md') }

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { packageRoot } from '../harness/package-root.js'
 
 interface Ended {
@@ -83,6 +83,18 @@ export class EmptyFolder implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#root, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+/** Puts a packed package into the node_modules of a folder, as npm does; what it depends on is left to the caller. */
+export async function unpackInto(folder: EmptyFolder, file: string, within = ''): Promise<string> {
+  const unpacked = join(folder.path, `unpacked-${basename(file)}`)
+  await mkdir(unpacked)
+  await folder.run('tar', ['-xzf', file, '-C', unpacked, '--strip-components=1'])
+  const { name } = JSON.parse(await readFile(join(unpacked, 'package.json'), 'utf8')) as { readonly name: string } // npm's format
+  const target = join(folder.path, within, 'node_modules', name)
+  await mkdir(dirname(target), { recursive: true })
+  await rename(unpacked, target)
+  return target
 }
 
 /** Ctrl-C in a terminal signals the whole group: npm, its shell and the command. */

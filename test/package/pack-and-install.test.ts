@@ -1,341 +1,41 @@
+import { join } from 'node:path'
 import { expect } from 'chai'
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
-import { freePort } from '../runner/free-port.js'
-import { EmptyFolder, packInto, signalGroup } from './empty-folder.js'
+import { EmptyFolder, packInto } from './empty-folder.js'
+import { describePackage } from './new-application.js'
 
-/** `uniform-rest/testing` needs the chai of the project. */
-const ENTRY_POINTS = ['uniform-rest', 'uniform-rest/session-cookie']
-const TYPED = [...ENTRY_POINTS, 'uniform-rest/testing']
-const PROJECTS = 'entities/projects.ts'
+const QUIET = ['--no-audit', '--no-fund']
 
-/**
- * Pages about the repository, which link to its sources and to the figures of its benchmark. npm packs the README whatever
- * `files` says.
- */
-const ABOUT_THE_REPOSITORY = [
-  'README.md',
-  'docs/tour.md',
-  'docs/store-rules.md',
-  'docs/performance.md',
-  'docs/scaling.md'
-]
-
-/** The second entity of the application, by the steps of its README. */
-const PROJECT_ENTITY = `import { defineEntity, everyone, int, optional, permission, readOnly, text, unique } from 'uniform-rest'
-
-export const projects = defineEntity({
-  name: 'projects',
-  description: 'What tasks belong to.',
-  fields: { id: readOnly(int()), code: unique(text(20)), title: text(200), note: optional(text(500)) },
-  label: 'title',
-  filterable: ['id', 'code', 'title'],
-  sortable: ['id', 'code', 'title'],
-  access: { read: everyone, write: permission('tasks:manage') },
-  writes: ['create', 'update', 'delete']
-})
-`
-
-const PASSWORD = 'correct horse battery staple'
-
-describe('the package, packed and installed in an empty folder', function () {
-  this.timeout(180_000)
-  let folder: EmptyFolder
-  let packed: Awaited<ReturnType<typeof packInto>>
-  const inApp = (path: string): string => join(folder.path, 'my-app', path)
-
-  before(async () => {
-    folder = await EmptyFolder.make()
-    packed = await packInto(folder)
-  })
-  after(async () => folder[Symbol.asyncDispose]())
-
-  it('holds the build and what it reads, and nothing else', () => {
-    const paths = packed.files.map(({ path }) => path)
-    const folders = new Set(
-      paths.map((path) =>
-        path
-          .split('/')
-          .slice(0, path.startsWith('dist/') ? 2 : 1)
-          .join('/')
-      )
-    )
-    expect([...folders].toSorted()).to.deep.equal([
-      'CHANGELOG.md',
-      'LICENSE',
-      'README.md',
-      'cli',
-      'dist/cli',
-      'dist/data-service',
-      'dist/gateway',
-      'dist/shared',
-      'dist/test',
-      'docs',
-      'package.json',
-      'proto'
-    ])
-    expect(paths.filter((path) => path.startsWith('cli/') && !path.startsWith('cli/template/'))).to.deep.equal([])
-    // The admin is one compressed file in two forms, with the licenses of what it is made of.
-    const ofAdmin = /^dist\/gateway\/admin\/application\/(?:main-[A-Z0-9]+\.js\.(?:br|gz)|licenses\.txt)$/
-    expect(paths.filter((path) => ofAdmin.test(path))).to.have.length(3)
-    // The library of the page to try requests out has a style sheet, and its licenses go with it.
-    const ofTryOut =
-      /^dist\/gateway\/docs\/browser\/(?:LICENSE|NOTICE|swagger-ui\.css|swagger-ui-bundle\.js(?:\.LICENSE\.txt)?)$/
-    expect(paths.filter((path) => ofTryOut.test(path))).to.have.length(5)
-    const foreign = (path: string): boolean =>
-      path.endsWith('.map') ||
-      (path.startsWith('dist/') && !/\.(?:js|d\.ts)$/.test(path) && !ofAdmin.test(path) && !ofTryOut.test(path))
-    expect(paths.filter(foreign)).to.deep.equal([])
-    // Of the tests what `uniform-rest/testing` is made of.
-    expect(paths.filter((path) => /\.test\.|\/test\/(?!every-entity|oracle|public|stack)/.test(path))).to.deep.equal([
-      'cli/template/bare/test/every-entity.test.ts',
-      'cli/template/test/every-entity.test.ts',
-      'cli/template/test/tasks.test.ts'
-    ])
-    expect(packed.size, 'bytes of the file').to.be.lessThan(2_900_000)
-  })
-
-  it('installs without a warning about engines, peers or deprecations', async () => {
+// With npm, from the registry. linked.test.ts does the same without either.
+describePackage({
+  how: 'installed by npm in',
+  package: async (folder, file) => {
     await folder.run('npm', ['init', '--yes'])
-    const { stderr } = await folder.run('npm', ['install', packed.file, '--no-audit', '--no-fund'])
-    expect(stderr).to.not.match(/EBADENGINE|ERESOLVE|deprecated|peer/i)
-  })
-
-  it('holds documentation whose links lead to what it holds', () => {
-    const root = join(folder.path, 'node_modules/uniform-rest')
-    const pages = packed.files
-      .map(({ path }) => path)
-      .filter((path) => path.endsWith('.md') && !path.startsWith('cli/') && !ABOUT_THE_REPOSITORY.includes(path))
-    expect(pages).to.include.members(['docs/README.md', 'docs/http.md', 'docs/decisions/005-row-versions.md'])
-    expect(brokenLinks(root, pages)).to.deep.equal([])
-  })
-
-  it('says what it can do', async () => {
-    const { stdout } = await folder.run('npx', ['uniform-rest', '--help'])
-    expect(stdout).to.match(/^Usage: uniform-rest <command>/)
-    const { version } = JSON.parse(
-      readFileSync(join(folder.path, 'node_modules/uniform-rest/package.json'), 'utf8')
-    ) as {
-      readonly version: string
-    } // ours
-    expect((await folder.run('npx', ['uniform-rest', '--version'])).stdout).to.match(
-      new RegExp(`^uniform-rest ${version.replaceAll('.', String.raw`\.`)}\ncontract 1\\.`)
-    )
-    const { code, stderr } = await folder.end(folder.start('npx', ['uniform-rest', 'strat']))
-    expect(code).to.equal(1)
-    expect(stderr).to.match(/^There is no command "strat"\. Did you mean "start"\?\n/)
-  })
-
-  it('opens its entry points alone', async () => {
-    const said = async (name: string): Promise<string> => {
-      const script = `import(${JSON.stringify(name)}).then(() => 'opens', (error) => error.code).then(console.log)`
-      return (await folder.run('node', ['--input-type=module', '--eval', script])).stdout.trim()
-    }
-    for (const name of ENTRY_POINTS) expect(await said(name), name).to.equal('opens')
-    for (const path of [
-      'dist/cli/main.js',
-      'dist/data-service/data-service.js',
-      'package.json',
-      'proto/entity/v1/entity_service.proto'
-    ]) {
-      expect(await said(`uniform-rest/${path}`), path).to.equal('ERR_PACKAGE_PATH_NOT_EXPORTED')
-    }
-  })
-
-  it('makes an application', async () => {
-    await folder.run('npx', ['uniform-rest', 'init', 'my-app'])
-    expect(readdirSync(inApp('.'))).to.include.members(['.env.example', '.github', '.gitignore', 'README.md'])
-    const { stdout } = await folder.run('npm', ['install', '--no-audit', '--no-fund'], { in: 'my-app' })
+    const { stderr } = await folder.run('npm', ['install', file, ...QUIET])
+    expect(stderr, 'warnings of engines, peers and deprecations').to.not.match(/EBADENGINE|ERESOLVE|deprecated|peer/i)
+  },
+  application: async (folder) => {
+    const { stdout } = await folder.run('npm', ['install', ...QUIET], { in: 'my-app' })
     expect(stdout).to.match(/added \d+ packages/)
-    expect(brokenLinks(inApp('.'), ['README.md'])).to.deep.equal([])
-  })
+  }
+})
 
-  it('overwrites nothing', async () => {
-    const { code, stderr } = await folder.end(folder.start('npx', ['uniform-rest', 'init', 'my-app']))
-    expect(code).to.equal(1)
-    expect(stderr).to.include('is not empty')
-    const named = await folder.end(folder.start('npx', ['uniform-rest', 'init', 'My App']))
-    expect(named.code).to.equal(1)
-    expect(named.stderr).to.include('lower-case')
-  })
-
-  it('takes a second entity, written by the steps of its README', async () => {
-    writeFileSync(inApp(PROJECTS), PROJECT_ENTITY)
-    const config = readFileSync(inApp('uniform-rest.config.ts'), 'utf8')
-      .replace(/^import \{ tasks \}.*$/m, "import { projects } from './entities/projects.js'\n$&")
-      .replace('entities: [tasks]', 'entities: [tasks, projects]')
-    writeFileSync(inApp('uniform-rest.config.ts'), config)
-    await folder.run('npx', ['uniform-rest', 'migrate', 'create', 'projects'], { in: 'my-app' })
-    expect(readdirSync(inApp('migrations'))).to.deep.equal(['001-tasks.ts', '002-projects.ts'])
-    const { stdout } = await folder.run('npm', ['run', 'check'], { in: 'my-app' })
-    expect(stdout).to.include('2 entities, no mistakes.')
-    // What the compiler finds fails the check, and hides nothing of what comes after it.
-    writeFileSync(inApp(PROJECTS), `${PROJECT_ENTITY}\nexport const wrong: string = 1\n`)
-    const mistaken = await folder.end(folder.start('npm', ['run', 'check'], { in: 'my-app' }))
-    writeFileSync(inApp(PROJECTS), PROJECT_ENTITY)
-    expect(mistaken.code).to.equal(1)
-    expect(mistaken.stdout).to.include("Type 'number' is not assignable to type 'string'")
-    expect(mistaken.stdout).to.include('2 entities, no mistakes.')
-  })
-
-  it('has types that resolve under a strict compiler that checks libraries too', async () => {
-    const names = TYPED.map((name, index) => `import * as entry${index} from '${name}'\n`).join('')
-    const uses = TYPED.map((_, index) => `void entry${index}\n`).join('')
-    writeFileSync(inApp('entry-points.ts'), names + uses)
-    const tsc = folder.start('npx', ['tsc', '--skipLibCheck', 'false', '--exactOptionalPropertyTypes', 'true'], {
-      in: 'my-app'
-    })
-    const { stdout } = await folder.end(tsc)
-    expect(stdout.split('\n').filter((line) => line.startsWith('node_modules/uniform-rest/'))).to.deep.equal([])
-    expect(stdout).to.not.include('entry-points.ts')
-  })
+describe('the package, installed by npm', function () {
+  this.timeout(300_000)
 
   it('is loaded as it stands by Node 24 too, which the registry has as a package', async () => {
+    await using folder = await EmptyFolder.make()
+    await folder.run('npm', ['init', '--yes'])
     const name = `node-${process.platform}-${process.arch}`
-    const at = ['--prefix', 'node-24', '--no-audit', '--no-fund', '--prefer-offline']
-    await folder.run('npm', ['install', `${name}@24`, ...at])
-    const node = join(folder.path, 'node-24/node_modules', name, 'bin/node')
-    const command = 'node_modules/uniform-rest/dist/cli/main.js'
+    const { file } = await packInto(folder)
+    await folder.run('npm', ['install', file, `${name}@24`, ...QUIET, '--prefer-offline'])
+    const node = join(folder.path, 'node_modules', name, 'bin/node')
     expect((await folder.run(node, ['--version'])).stdout).to.match(/^v24\./)
+    const command = join(folder.path, 'node_modules/uniform-rest/dist/cli/main.js')
+    await folder.run(node, [command, 'init', 'my-app'])
+    await folder.run('npm', ['install', ...QUIET], { in: 'my-app' })
     const { stdout } = await folder.run(node, [command, 'check'], { in: 'my-app' })
-    expect(stdout).to.include('2 entities, no mistakes.')
+    expect(stdout).to.include('1 entity, no mistakes.')
     const migrated = await folder.run(node, [command, 'migrate', '--dry-run'], { in: 'my-app' })
     expect(migrated.stdout).to.include('CREATE TABLE')
   })
-
-  it('passes its own tests', async () => {
-    const { stdout } = await folder.run('npm', ['test'], { in: 'my-app' })
-    expect(stdout).to.match(/tasks on sqlite\s+✔ are completed once/)
-    expect(stdout).to.match(/every entity on sqlite[\s\S]*\btasks\n[\s\S]*\bprojects\n/)
-    expect(stdout).to.match(/\d+ passing/)
-  })
-
-  describe('with npm start', () => {
-    let running: ChildProcess
-    let base: string
-    let log = ''
-
-    const send = (path: string, how: { token?: string; method?: string; etag?: string; body: object }) =>
-      fetch(`${base}${path}`, {
-        method: how.method ?? 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(how.token === undefined ? {} : { authorization: `Bearer ${how.token}` }),
-          ...(how.etag === undefined ? {} : { 'if-match': how.etag })
-        },
-        body: JSON.stringify(how.body)
-      })
-
-    before(async () => {
-      base = `http://127.0.0.1:${await freePort()}`
-      const env = { GATEWAY_PORT: new URL(base).port, DATA_SERVICE_ADDRESS: `127.0.0.1:${await freePort()}` }
-      running = folder.start('npm', ['start'], { in: 'my-app', env, ownGroup: true })
-      running.stdin?.end()
-      await new Promise<void>((resolve, reject) => {
-        for (const stream of [running.stdout, running.stderr]) {
-          stream?.on('data', (chunk: Buffer) => {
-            log += chunk.toString('utf8')
-            if (log.includes('Ctrl-C ends everything.')) resolve()
-          })
-        }
-        running.once('close', () => reject(new Error(`npm start ended:\n${log}`)))
-      })
-    })
-    after(() => {
-      if (running.exitCode === null && running.signalCode === null) signalGroup(running, 'SIGTERM')
-    })
-
-    it('serves its own entities, and nothing of the store', async () => {
-      for (const resource of ['tasks', 'projects']) {
-        const answer = await fetch(`${base}/${resource}`)
-        expect([answer.status, await answer.json()], resource).to.deep.equal([200, []])
-      }
-      const document = (await (await fetch(`${base}/openapi.json`)).json()) as { readonly paths: object }
-      const first = new Set(Object.keys(document.paths).map((path) => path.split('/')[1] ?? ''))
-      expect([...first].sort()).to.deep.equal([
-        '.well-known',
-        'admin',
-        'auth',
-        'docs',
-        'health',
-        'openapi.json',
-        'problems',
-        'projects',
-        'tasks'
-      ])
-      expect((await fetch(`${base}/products`)).status).to.equal(404)
-      // No shop: a page is answered by nobody.
-      expect((await fetch(base, { headers: { accept: 'text/html' } })).status).to.equal(404)
-      expect(log).to.not.match(/renderer|second store|sample/i)
-    })
-
-    it('takes writes of an account that was made by command', async () => {
-      const add = ['uniform-rest', 'account', 'add', 'ada@example.com', '--name', 'Ada', '--role', 'Editor']
-      const added = await folder.end(folder.start('npx', add, { in: 'my-app' }), `${PASSWORD}\n`)
-      expect(added.code, added.stderr).to.equal(0)
-      const login = await send('/auth/login', { body: { email: 'ada@example.com', password: PASSWORD } })
-      expect(login.status).to.equal(200)
-      const { accessToken: token } = (await login.json()) as { readonly accessToken: string }
-
-      expect((await send('/projects', { body: { code: 'A', title: 'House' } })).status).to.equal(401)
-      const created = await send('/projects', { token, body: { code: 'A', title: 'House' } })
-      expect(created.status).to.equal(201)
-      const etag = created.headers.get('etag') ?? ''
-      const change = { token, method: 'PUT', etag, body: { code: 'A', title: 'Boat', note: 'with a sail' } }
-      const updated = await send('/projects/1', change)
-      expect([updated.status, await updated.json()]).to.deep.equal([
-        200,
-        { id: 1, code: 'A', title: 'Boat', note: 'with a sail', rowVersion: versionOf(updated) }
-      ])
-      expect((await send('/projects/1', change)).status).to.equal(412)
-
-      const task = await send('/tasks', { token, body: { title: 'Paint it' } })
-      expect(task.status).to.equal(201)
-      const done = { token, method: 'PUT', etag: task.headers.get('etag') ?? '', body: {} }
-      expect(await (await send('/tasks/1/complete', done)).json()).to.deep.include({ title: 'Paint it', isDone: true })
-    })
-
-    it('keeps one database, with its own tables and those of the engine', () => {
-      const databases = readdirSync(inApp('.data')).filter((name) => name.endsWith('.sqlite'))
-      expect(databases).to.have.length(1)
-      const database = new DatabaseSync(inApp(`.data/${databases[0]}`), { readOnly: true })
-      try {
-        const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
-        const names = tables.map((row) => String((row as { readonly name: unknown }).name))
-        expect(names).to.include.members(['tasks', 'projects', 'ur_accounts'])
-        expect(names.filter((name) => /product|order|customer|review|categor/.test(name))).to.deep.equal([])
-        expect(database.prepare('SELECT count(*) AS n FROM ur_accounts').get()).to.deep.include({ n: 1 })
-      } finally {
-        database.close()
-      }
-    })
-
-    it('ends cleanly on Ctrl-C', async () => {
-      const ended = once(running, 'close')
-      signalGroup(running, 'SIGINT')
-      await ended
-      // npm ends by the signal itself, after what it has started.
-      expect(running.exitCode === 0 || running.signalCode === 'SIGINT', log).to.equal(true)
-      expect(log).to.not.match(/npm err/i)
-      expect(log).to.match(/gateway +info +stopped[\s\S]*data-service +info +stopped/)
-    })
-  })
 })
-
-/** Links and pictures of pages below a folder that lead to no file of it. */
-function brokenLinks(root: string, pages: readonly string[]): readonly string[] {
-  return pages.flatMap((page) =>
-    Array.from(readFileSync(join(root, page), 'utf8').matchAll(/\]\(((?!https?:|#)[^)\s#]+)(?:#[^)]*)?\)/g))
-      .map(([, target = '']) => target)
-      .filter((target) => !existsSync(join(root, dirname(page), target)))
-      .map((target) => `${page}: ${target}`)
-  )
-}
-
-/** The row version that the entity tag of an answer carries. */
-function versionOf(answer: Response): string | undefined {
-  return /^W\/"(.+)"$/.exec(answer.headers.get('etag') ?? '')?.[1]
-}
