@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -25,16 +25,16 @@ const CHANGES = [
 ] as const
 
 describe('npm run dev', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   const folder = mkdtempSync(join(tmpdir(), 'dev-'))
   let running: ChildProcess
   let base = ''
   let log = ''
 
   before(async () => {
-    for (const name of readdirSync(packageRoot).filter((one) => !LEFT_OUT.has(one))) {
-      cpSync(join(packageRoot, name), join(folder, name), { recursive: true, preserveTimestamps: true })
-    }
+    const names = readdirSync(packageRoot).filter((one) => !LEFT_OUT.has(one))
+    // `cp` keeps times exactly, so that what is compiled counts as compiled from these sources.
+    execFileSync('cp', ['-a', ...names.map((name) => join(packageRoot, name)), folder])
     symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'))
     base = `http://127.0.0.1:${await freePort()}`
     const { PATH, HOME } = process.env
@@ -72,11 +72,10 @@ describe('npm run dev', function () {
     it(`shows a change of ${file}`, async () => {
       expect(await answer(shown)).to.not.be.empty.and.not.include('Changed.')
       const path = join(folder, file)
-      const [before, text] = [performance.now(), readFileSync(path, 'utf8')]
+      const text = readFileSync(path, 'utf8')
       writeFileSync(path, text.replace(from, to))
       expect(readFileSync(path, 'utf8')).to.not.equal(text)
       while (!(await answer(shown).catch(() => '')).includes('Changed.')) await pause(20)
-      process.stdout.write(`  ${file}: the new answer after ${Math.round(performance.now() - before)} ms\n`)
     })
   }
 

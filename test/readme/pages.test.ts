@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { freshDatabase, type FreshDatabase } from '../harness/database.js'
+import type { FreshDatabase } from '../harness/database.js'
 import { packageRoot } from '../harness/package-root.js'
 import { type Stack, startStack } from '../harness/stack.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { ensurePackages } from '../runner/programs.js'
 import { comparable, examplesOf } from './readme-examples.js'
 
@@ -43,7 +44,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const SEPARATOR = '\u0001'
 
 describe('pages of docs', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let database: FreshDatabase
   let stack: Stack
   const scratch = mkdtempSync(join(tmpdir(), 'pages-'))
@@ -51,7 +52,7 @@ describe('pages of docs', function () {
   const grpcExample = join(packageRoot, `grpc-page-${process.pid}.tmp.mjs`)
   before(async () => {
     await ensurePackages('jq')
-    database = await freshDatabase('sqlite')
+    database = await storeDatabase('sqlite', 'sample')
     stack = await startStack({ database })
   })
   after(async () => {
