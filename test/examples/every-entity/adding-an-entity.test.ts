@@ -1,6 +1,8 @@
-import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { packageRoot } from '../../harness/package-root.js'
 import { follow, generatedText, stepsOf, undo } from './follow-page.js'
@@ -17,9 +19,8 @@ describe(PAGE, function () {
   let copy = ''
   before(async () => {
     copy = await mkdtemp(join(tmpdir(), 'adding-'))
-    for (const source of (await readdir(packageRoot)).filter((name) => !LEFT_OUT.test(name))) {
-      await cp(join(packageRoot, source), join(copy, source), { recursive: true })
-    }
+    const sources = (await readdir(packageRoot)).filter((name) => !LEFT_OUT.test(name))
+    await promisify(execFile)('cp', ['-a', ...sources.map((name) => join(packageRoot, name)), copy])
     await symlink(join(packageRoot, 'node_modules'), join(copy, 'node_modules'))
     // Whoever followed the page in this checkout runs this test too.
     for (const step of stepsOf(await readFile(join(packageRoot, PAGE), 'utf8'))) await undo(step, copy)
@@ -54,12 +55,11 @@ describe(PAGE, function () {
 
   it('followed word for word makes an entity that compiles, starts and passes the tests of every entity', async () => {
     const page = await readFile(join(packageRoot, PAGE), 'utf8')
-    const compile = (): Promise<void> => runModule(copy, ['typescript/bin/tsc', '-p', '.'])
     for (const step of stepsOf(page)) {
-      await follow(step, copy, compile)
+      await follow(step, copy, () => compile(copy))
       if (step.kind === 'generate') expect(await generatedText(step, copy)).to.equal(step.content)
     }
-    await compile()
+    await compile(copy)
     for (const database of ['sqlite', 'mariadb'] as const) {
       const { passes, failures } = await runEveryEntity(copy, { database, grep: NEW })
       expect(told(failures), database).to.deep.equal([])
@@ -78,7 +78,7 @@ describe(PAGE, function () {
   })
   it('is all that the tests of every entity need to know of another entity, whatever it is made of', async () => {
     await addUnusualEntity(copy)
-    await runModule(copy, ['typescript/bin/tsc', '-p', '.'])
+    await compile(copy)
     const { passes, failures } = await runEveryEntity(copy, {
       database: 'sqlite',
       grep: 'loyalty-(cards|visits|talks|notes)'
@@ -106,6 +106,11 @@ describe(PAGE, function () {
     })
   }
 })
+
+/** The packages are linked: by their paths in the copy they are those that the compiler has seen in the checkout. */
+function compile(copy: string): Promise<void> {
+  return runModule(copy, ['typescript/bin/tsc', '-p', '.', '--preserveSymlinks'])
+}
 
 function told(failures: Report['failures']): string[] {
   return failures.map(({ fullTitle, err }) => `${fullTitle}: ${err.message ?? ''}`)
