@@ -39,14 +39,19 @@ export async function startDataServiceHere(
   })
 }
 
-/** The same for the gateway, which needs no application. */
+/**
+ * The same for the gateway, which needs no application. It refuses no request for being late: the test shares its event
+ * loop, and what a test computes would make it late.
+ */
 export async function startGatewayHere(
   env: Settings,
   app?: string,
   { now = Date.now }: HereOptions = {}
 ): Promise<Listening> {
   const found = app === undefined ? undefined : await loadApplication({ folder: app, directory: app, environment: {} })
-  const { config } = readGatewayConfig(withSettingsOf(found?.application, { GATEWAY_SECRET, ...env }))
+  const { config } = readGatewayConfig(
+    withSettingsOf(found?.application, { GATEWAY_SECRET, MAX_EVENT_LOOP_DELAY: '0s', ...env })
+  )
   return startHere('gateway', config.logLevel, (log) => createGateway(config, { log, now: () => new Date(now()) }))
 }
 
