@@ -1,5 +1,6 @@
 import { permissionsIn } from '../data-service/auth/tokens/claims.js'
 import { type DataServiceConfig, readConfig } from '../data-service/config.js'
+import { visibleSuspects } from '../data-service/entity/secret-names.js'
 import { asksForOwner } from '../data-service/entity/validation/validate-access.js'
 import { CatalogueError, checkCatalogue } from '../data-service/entity/validation/validate.js'
 import type { Application } from '../data-service/application.js'
@@ -37,6 +38,7 @@ export async function check(line: CommandLine): Promise<number> {
         "`settings`, such as OWNER_BYPASS_ROLE: 'Admin'.\n"
     )
   }
+  stdout.write(suspectsText(entities.flatMap(visibleSuspects)))
   stdout.write(`${entities.length} ${entities.length === 1 ? 'entity' : 'entities'}, no mistakes.\n`)
   return await eachDatabase(loaded, config, (...found) => stdout.write(textOf(...found)))
 }
@@ -45,6 +47,15 @@ export async function check(line: CommandLine): Promise<number> {
 export function ownedWithoutBypass({ application }: LoadedApplication, { ownership }: DataServiceConfig): string[] {
   if (ownership.bypassRole !== undefined) return []
   return application.entities.filter(asksForOwner).map(({ name }) => name)
+}
+
+function suspectsText(suspects: readonly string[]): string {
+  if (suspects.length === 0) return ''
+  const lines = suspects.map((one) => `\n- ${one}`).join('')
+  return (
+    'The names of these visible columns say that they are secrets. Where one is, say hidden(…) around its field, and take ' +
+    `it out of label, filterable, sortable and searchable:${lines}\n`
+  )
 }
 
 /** Answers 1 if the tables of a database have a mistake. */

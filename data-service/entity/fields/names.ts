@@ -15,6 +15,32 @@ export function snakeCase(name: string): string {
   return name.replaceAll('-', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
+/** Letters that decomposition does not take apart. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i'
+}
+
+/** The words of `film_id`, `FilmID`, `Film Name (old)`, in lower case and ASCII. Empty if no character of it has a place there. */
+export function wordsOf(name: string): string[] {
+  return name
+    .replaceAll(/[ßæœøłđðþı]/gi, (letter) => LETTERS[letter.toLowerCase()] ?? letter)
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .split(/[^A-Za-z0-9]/)
+    .filter((word) => word !== '')
+    .map((word) => word.toLowerCase())
+}
+
 const LONGEST = 64
 
 /** ` Did you mean "name"?` with the candidate that was probably meant, or an empty text. */

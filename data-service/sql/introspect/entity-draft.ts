@@ -1,6 +1,8 @@
 import { KEY_TYPES, LABEL_TYPES, RESERVED } from '../../entity/validation/validate-fields.js'
 import type { FieldType } from '../../entity/fields/field.js'
+import { WRITE_OPERATIONS, type WriteOperation } from '../../entity/operations.js'
 import { snakeCase } from '../../entity/fields/names.js'
+import { isSuspect } from '../../entity/secret-names.js'
 import {
   type ColumnTypes,
   type ColumnWord,
@@ -36,6 +38,8 @@ export interface EntityDraft {
   readonly label: string
   /** The column of the row version; undefined for rows without one, which are only read. */
   readonly versionColumn: string | undefined
+  /** None for rows without a version. */
+  readonly writes: readonly WriteOperation[]
   /** What the report says of it, a sentence each. */
   readonly notes: readonly string[]
   /** Tables whose rows go with a row of this one (ON DELETE CASCADE), with the property that refers to it. */
@@ -145,8 +149,12 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
   const servable = new Map(
     usable.flatMap(({ live, treatment }) => ('word' in treatment ? [[live.name, treatment.word]] : []))
   )
-  const key = keyOf(table, servable, options.keys.get(table.name))
+  const named = options.keys.get(table.name)
+  const key = keyOf(table, servable, named)
   if (typeof key === 'string') return key
+  for (const live of key.filter((one) => isSuspectColumn(one, servable.get(one.name), table))) {
+    notes.push(`The name of the column \`${live.name}\` says that it is a secret. It is served, since --key names it.`)
+  }
   const taken = new Set(['rowversion', ...(key.length === 1 ? ['id'] : ['id'])])
   const properties = new Map<string, string>()
   // The key first, so that another column does not take its name.
@@ -226,7 +234,7 @@ function keyOf(
     // The primary key of a SQLite table may hold NULL, which is a mistake that only --key can call none.
     const problem = columns.some(({ nullable }) => nullable)
       ? `${names.join(', ')} may be null`
-      : keyProblem(columns, servable)
+      : (keyProblem(columns, servable) ?? secretInKey(columns, servable, table))
     if (problem === undefined) return columns
     problems.push(problem)
   }
@@ -236,6 +244,27 @@ function keyOf(
   if (table.kind === 'view') return `a view has no key. ${hint}`
   if (candidates.length === 0) return `it has no primary key and no unique key that is never null. ${hint}`
   return `no key of it can be served: ${problems.join('; ')}`
+}
+
+/** Every answer and every path shows a key. Only a person can say that it is none that nobody may know. */
+function secretInKey(
+  columns: readonly LiveColumn[],
+  servable: ReadonlyMap<string, ColumnWord>,
+  table: LiveTable
+): string | undefined {
+  const secret = columns.find((live) => isSuspectColumn(live, servable.get(live.name), table))
+  if (secret === undefined) return undefined
+  const names = columns.map(({ name }) => name).join(',')
+  return (
+    `the name of \`${secret.name}\` says that it is a secret, and every answer shows a key. Where it is none, say so: ` +
+    `--key ${shellWord(`${table.name}=${names}`)}`
+  )
+}
+
+function isSuspectColumn(live: LiveColumn, word: ColumnWord | undefined, { name, columns }: LiveTable): boolean {
+  if (word === undefined) return false
+  const { type } = fieldOf(word)
+  return isSuspect({ table: name, column: live.name, type, beside: columns.map((one) => one.name) })
 }
 
 function shellWord(text: string): string {
@@ -277,6 +306,11 @@ function finishDraft(
   for (const { property } of columns.filter((column) => isSecret(column, draft))) {
     notes.push(`\`${property}\` is hidden, since its name says that it is a secret.`)
   }
+  const needed = columns.filter((column) => isSecret(column, draft) && isNeeded(column))
+  if (versionColumn !== undefined && needed.length > 0) {
+    const names = needed.map(({ property }) => `\`${property}\``).join(', ')
+    notes.push(`Requests create no rows: ${names} would be left without a value.`)
+  }
   const filterable = shown.filter(({ type }) => !['json', 'binary'].includes(type.word))
   const comparable = filterable.filter(({ type }) => type.word !== 'setOf')
   const isIndexed = ({ live, type }: BegunColumn): boolean => {
@@ -302,6 +336,8 @@ function finishDraft(
     sortable: comparable.filter(isIndexed).map(({ property }) => property),
     label: labelOf(draft),
     versionColumn,
+    writes:
+      versionColumn === undefined ? [] : WRITE_OPERATIONS.filter((one) => one !== 'create' || needed.length === 0),
     notes
   }
 }
@@ -313,14 +349,14 @@ function servesOrder({ sorted, partial, keys: [first] }: LiveIndex, live: LiveCo
   return first.expression?.startsWith(`${by}(`) === true
 }
 
-/** Columns that no answer should hold unless somebody says so. One that a create would have to name is left as it is. */
-function isSecret({ live, property }: BegunColumn, { key, versionColumn }: BegunDraft): boolean {
-  const isNamed =
-    /password|passwd|passphrase|secret|credential|(?:api|private|session|encryption)Key|(?:^|[a-z])token$|^(?:pass|pwd|pin|salt|otp)$|(?:Pass|Pwd|Salt)$/i.test(
-      property
-    )
-  const isNeeded = versionColumn !== undefined && !live.nullable && live.default === undefined
-  return isNamed && !isNeeded && !key.includes(live)
+/** Columns that are hidden until a person says otherwise. */
+function isSecret({ live, type }: BegunColumn, { table, key }: BegunDraft): boolean {
+  return !key.includes(live) && isSuspectColumn(live, type, table)
+}
+
+/** Whether a new row needs a value for the column. */
+function isNeeded({ live }: BegunColumn): boolean {
+  return !live.nullable && live.default === undefined && live.generated === undefined
 }
 
 function fieldWord(column: BegunColumn, draft: BegunDraft): ColumnWord {
@@ -387,10 +423,11 @@ function defaultValue(live: LiveColumn, { word, args }: ColumnWord): string | nu
 
 /** The reference that a foreign key amounts to, or a sentence on why there is none. */
 function referenceOf(
-  { table, columns, key }: BegunDraft,
+  draft: BegunDraft,
   { columns: names, table: target, schema, referencedColumns }: LiveForeignKey,
   { all, taken }: { readonly all: readonly BegunDraft[]; readonly taken: Set<string> }
 ): ReferenceDraft | string {
+  const { table, columns, key } = draft
   const shown = `The foreign key ${names.join(', ')} to ${target}`
   if (schema !== undefined) return `${shown} is left out: it leads into the schema ${schema}.`
   const other = all.find((one) => one.table.name === target)
@@ -404,6 +441,8 @@ function referenceOf(
     return columns.find(({ live }) => live.name === name)
   })
   if (via.some((one) => one === undefined)) return `${shown} is left out: a column of it is.`
+  if (via.some((one) => one !== undefined && isSecret(one, draft)))
+    return `${shown} is left out: a column of it is hidden.`
   const properties = via.flatMap((one) => one?.property ?? [])
   // A row that is found by its own key needs no reference of the same name as its table.
   const isSelf =

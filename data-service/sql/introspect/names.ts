@@ -1,34 +1,8 @@
 import { Utils } from 'sequelize'
 import * as words from '../../entity/fields/words.js'
-import { CAMEL_CASE, KEBAB_CASE } from '../../entity/fields/names.js'
+import { CAMEL_CASE, KEBAB_CASE, wordsOf } from '../../entity/fields/names.js'
 
 // Names for the API out of names in a database, which may be in any style and any script.
-
-/** Letters that decomposition does not take apart. */
-const LETTERS: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-  ı: 'i'
-}
-
-/** The words of `film_id`, `FilmID`, `Film Name (old)`, in lower case and ASCII. Empty if no character of it has a place there. */
-function wordsOf(name: string): string[] {
-  return name
-    .replaceAll(/[ßæœøłđðþı]/gi, (letter) => LETTERS[letter.toLowerCase()] ?? letter)
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2')
-    .split(/[^A-Za-z0-9]/)
-    .filter((word) => word !== '')
-    .map((word) => word.toLowerCase())
-}
 
 /** Words that have no plural of their own, or are one. */
 const SAME: readonly string[] = [

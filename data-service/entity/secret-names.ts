@@ -1,0 +1,168 @@
+import type { FieldType } from './fields/field.js'
+import type { Children, Entity } from './entity.js'
+import { wordsOf } from './fields/names.js'
+
+// Which columns hold secrets, as far as their names tell: passwords and their hashes, tokens, keys of APIs, codes that reset
+// a password, sessions. A name proves nothing, so that the answer is a suspicion: a person decides.
+
+/** A column with what is around it, by the names of the database or of the API. */
+export interface NamedColumn {
+  readonly table: string
+  readonly column: string
+  readonly type: FieldType
+  /** All columns of the table. */
+  readonly beside: readonly string[]
+}
+
+/** Whether the name of a column says that it holds a secret. Timestamps, flags and words of a list hold none. */
+export function isSuspect({ table, column, type, beside }: NamedColumn): boolean {
+  const words = singular(column)
+  const isNumber = type === 'int' || type === 'long'
+  if (!isNumber && !TEXTS.includes(type)) return false
+  if (ABOUT.has(words.at(-1) ?? '') || ASKS.has(words[0] ?? '')) return false
+  if (isNumber) return NUMBERS.has(words.at(-1) ?? '') || isCode(words, table)
+  return (
+    isPassword(words) ||
+    isToken(words) ||
+    isKey(words) ||
+    isSession(words, table) ||
+    isCode(words, table) ||
+    isOfSecrets(words, { table, beside })
+  )
+}
+
+/** Types that can hold a secret, besides numbers. */
+const TEXTS: readonly FieldType[] = ['string', 'binary', 'json', 'guid']
+
+/** The words of a name, each without the number or the plural at its end: `password2`, `backup_codes`. */
+function singular(name: string): string[] {
+  return wordsOf(name).map((word) => word.replaceAll(/\d/g, '').replace(/(?<=[a-rt-z]{2}[a-rtv-z])s$/, ''))
+}
+
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '))
+
+/** Last words of columns that say something about a secret: `token_type`, `last_passwd_gen`, `password_expires_at`. */
+const ABOUT = setOf(
+  'age algo algorithm allowed at attempt change changed count created date description disabled enabled endpoint expire ' +
+    'expired expires expiration expiry format gen kind label last length limit modified name policy required scope status ' +
+    'strength time timestamp title ttl type updated uri url used valid validity version'
+)
+/** First words of flags: `has_password`, `must_change_password`. */
+const ASKS = setOf('allow can enable force has is may must need require send show use uses')
+
+/** What a whole number can be: a PIN of digits. */
+const NUMBERS = setOf('cvc cvv otp passcode passwd password pin pincode pwd totp')
+
+const PASSWORDS =
+  /passw|passphrase|passcode|passord|secret(?!ar)|credential|kennwort|contrasena|motdepasse|wachtwoord|losenord|salasana|lozinka/
+const PASSWORD_WORDS = setOf(
+  'cvc cvv haslo heslo hmac mdp mfa otp parola pass pepper pin pincode psk pwd salt senha sifre totp'
+)
+/** Words that end in `pass` and are something else. */
+const NO_PASS = /^(?:by|com|over|sur|tres|under)pass$/
+const AFTER_PASS = setOf('code crypted encrypted hash key md new old plain salt sha temp')
+
+function isPassword(words: readonly string[]): boolean {
+  const last = words.at(-1) ?? ''
+  if (PASSWORDS.test(words.join(''))) return last !== 'id'
+  if (last.endsWith('pwd') || (last.endsWith('pass') && !NO_PASS.test(last))) return true
+  return PASSWORD_WORDS.has(last) || words.some((word) => PASSWORD_WORDS.has(word) && follows(words, word, AFTER_PASS))
+}
+
+/** Whether a word is there, and one of the others right after it. */
+function follows(words: readonly string[], word: string, after: ReadonlySet<string>): boolean {
+  return words.some((one, at) => one === word && after.has(words[at + 1] ?? ''))
+}
+
+const AFTER_TOKEN = setOf('auth data digest encrypted hash key plain secret sha string value')
+
+function isToken(words: readonly string[]): boolean {
+  return (words.at(-1) ?? '').endsWith('token') || follows(words, 'token', AFTER_TOKEN)
+}
+
+/** What stands before `key` and makes it a secret. Other keys, `sort_key` and `foreign_key`, are names. */
+const KEY_OF = setOf(
+  'access account act activation admin aes api app application auth captcha cert client confirm confirmation consumer cron ' +
+    'crypt crypto decryption deploy encryption hash hmac install integration license login master otp preshared priv private ' +
+    'recaptcha recovery remember reset rsa secure security server service session sess shared signature signing ssl stripe ' +
+    'tls unlock user validation verification verify webhook'
+)
+const KEY_WORD =
+  /^(?:access|act|api|auth|client|crypt|encryption|license|login|otp|private|secure|sess|session|shared|user)key$/
+const AFTER_KEY = setOf('crypted data digest encrypted hash pem plain value')
+
+function isKey(words: readonly string[]): boolean {
+  return words.some((word, at) => {
+    const isNamed = KEY_WORD.test(word) || (word === 'key' && KEY_OF.has(words[at - 1] ?? ''))
+    return isNamed && (at === words.length - 1 || AFTER_KEY.has(words[at + 1] ?? ''))
+  })
+}
+
+/** Tables of sessions, and the words that their ids and data have. */
+const SESSION_TABLE = /^sess(?:ion)?$/
+const SESSION_DATA = setOf('blob data payload session value')
+const SESSION_ID = /^(?:php)?s(?:ess(?:ion)?)?id$|^sess(?:ion)?(?:data|key)$/
+const AFTER_SESSION = setOf('cookie data hash id key payload string value')
+
+/** Who knows the id of a session has it: not only its data are secret. */
+function isSession(words: readonly string[], table: string): boolean {
+  const last = words.at(-1) ?? ''
+  if (follows(words, 'session', AFTER_SESSION) || follows(words, 'sess', AFTER_SESSION)) return true
+  if (last === 'cookie' || follows(words, 'cookie', AFTER_SESSION)) return true
+  if (words.join('') === 'session' || SESSION_ID.test(words.join(''))) return true
+  if (!singular(table).some((word) => SESSION_TABLE.test(word))) return false
+  return SESSION_DATA.has(last) || ['id', 'key', 'hash', 'ssid', 'keyid'].includes(words.join(''))
+}
+
+/** What is sent to somebody to prove who they are. */
+const PROOFS = setOf(
+  'access activation auth authentication authorization backup confirm confirmation factor forgot forgotten invitation invite ' +
+    'login magic mfa otp passwd password recover recovery remember reset security sms totp twofactor unlock validation ' +
+    'verification verify'
+)
+const PROOF_WORDS = setOf('code guid hash link nonce string uuid')
+
+function isCode(words: readonly string[], table: string): boolean {
+  const last = words.at(-1) ?? ''
+  if (words.join('') === 'userhash') return true
+  if (words.length > 1) return PROOF_WORDS.has(last) && PROOFS.has(words.at(-2) ?? '')
+  return PROOF_WORDS.has(last) && singular(table).some((word) => PROOFS.has(word))
+}
+
+const SECRET_TABLES =
+  /^(?:accesstoken|api|apikey|authtoken|credential|jwt|oauth|passwd|password|secret|token|verification|verifier)$/
+const SECRET_VALUES = setOf('activation code digest hash key keydigest keyhash keyvalue validation value verifier')
+
+/** Short names that the table or the columns beside them make a secret: `key` of an API table, `value` beside `attribute`. */
+function isOfSecrets(words: readonly string[], { table, beside }: Pick<NamedColumn, 'table' | 'beside'>): boolean {
+  const name = words.join('')
+  if (name === 'value' && beside.some((one) => /^attr(?:ibute)?(?:name)?$/.test(singular(one).join('')))) return true
+  if (!SECRET_VALUES.has(name)) return false
+  const others = beside.map(singular)
+  return (
+    singular(table).some((word) => SECRET_TABLES.test(word)) ||
+    // A code beside a password resets it.
+    (name !== 'value' && others.some((one) => PASSWORDS.test(one.join('')) && !ABOUT.has(one.at(-1) ?? '')))
+  )
+}
+
+/** The visible columns of an entity and of its own children whose names say that they are secrets, a line each. */
+export function visibleSuspects(entity: Entity): string[] {
+  return [...suspectsOf(entity, entity.name), ...entity.children.flatMap((one) => suspectsOfChildren(one, entity.name))]
+}
+
+/** Children that are rows of a resource are named with it. */
+function suspectsOfChildren(children: Children, path: string): string[] {
+  if (children.resource !== undefined) return []
+  const own = `${path}.${children.name}`
+  return [...suspectsOf(children, own), ...children.children.flatMap((one) => suspectsOfChildren(one, own))]
+}
+
+function suspectsOf({ table, columns }: Pick<Entity, 'table' | 'columns'>, path: string): string[] {
+  const beside = columns.map(({ column }) => column)
+  return columns
+    .filter(({ column, field }) => !field.hidden && isSuspect({ table, column, type: field.type, beside }))
+    .map(({ name, field: { readableBy } }) =>
+      readableBy === undefined ? `${path}.${name}` : `${path}.${name}, for those with ${readableBy}`
+    )
+}
