@@ -53,8 +53,8 @@ function suspectsText(suspects: readonly string[]): string {
   if (suspects.length === 0) return ''
   const lines = suspects.map((one) => `\n- ${one}`).join('')
   return (
-    'The names of these visible columns say that they are secrets. Where one is, say hidden(…) around its field, and take ' +
-    `it out of label, filterable, sortable and searchable:${lines}\n`
+    'The names of these visible columns say that they are secrets. Where one is, say hidden(…) around its field, or ' +
+    `writeOnly(…) where requests set it, and take it out of label, filterable, sortable and searchable:${lines}\n`
   )
 }
 

@@ -130,7 +130,8 @@ class OperatorNames {
 }
 
 function resourceTypes(resource: Resource, names: TypeNames, operators: OperatorNames): string[] {
-  const { name = '', description = '', properties = [], actions = [], reads = [], ownerParameter = '' } = resource
+  const { name = '', description = '', properties = [], writeOnly = [], actions = [], reads = [] } = resource
+  const { ownerParameter = '' } = resource
   const type = names.of(name)
   const can = (operation: string): boolean => resource.operations?.includes(operation) ?? false
   const that = (is: (property: Property) => boolean | undefined): string =>
@@ -139,7 +140,7 @@ function resourceTypes(resource: Resource, names: TypeNames, operators: Operator
   const filters = properties
     .filter(({ filterable = false }) => filterable)
     .map((property) => `${keyOf(property.name)}: [${givenType(property)}, ${operators.of(property)}]`)
-  const settable = properties.filter(({ setOnUpdate = false }) => setOnUpdate)
+  const settable = [...properties, ...writeOnly].filter(({ setOnUpdate = false }) => setOnUpdate)
   const replaced = settable.map((one) => given(one, one.nullable !== true && one.optionalOnUpdate !== true))
   const members = [
     `id: ${valueType(id)}`,
@@ -172,13 +173,16 @@ function ownerMember(parameter: string): string[] {
   return parameter === '' ? [] : [`${keyOf(parameter)}?: string | number`]
 }
 
-function createMembers({ properties = [], navigations = [], createdChildren = [] }: Resource): string[] {
-  const newMembers = (from: readonly Property[]): string[] =>
-    from.filter(({ setOnCreate = false }) => setOnCreate).map((one) => given(one, one.requiredOnCreate === true))
+function createMembers(resource: Resource): string[] {
+  const { navigations = [], createdChildren = [] } = resource
+  const newMembers = ({ properties = [], writeOnly = [] }: Pick<Resource, 'properties' | 'writeOnly'>): string[] =>
+    [...properties, ...writeOnly]
+      .filter(({ setOnCreate = false }) => setOnCreate)
+      .map((one) => given(one, one.requiredOnCreate === true))
   const children = navigations
     .filter(({ name = '', kind }) => kind === 'NAVIGATION_KIND_CHILDREN' && createdChildren.includes(name))
-    .map((child) => `${keyOf(child.name)}?: readonly ${block(newMembers(child.properties ?? []))}[]`)
-  return [...newMembers(properties), ...children]
+    .map((child) => `${keyOf(child.name)}?: readonly ${block(newMembers(child))}[]`)
+  return [...newMembers(resource), ...children]
 }
 
 function actionTypes({ name, description, input = [], childPrecondition = '' }: Action): string {

@@ -174,7 +174,8 @@ export interface ParsedUpdate extends ParsedWrite {
 /**
  * A PUT gives every column that the caller may set a value: null where the body leaves the member out, or the default of a
  * column that may not be null. A PATCH gives one to those that the body names, but for objects that are merged into columns
- * of JSON (RFC 7396). A column that the caller may not read gets no value and so keeps its own.
+ * of JSON (RFC 7396). A column that the caller may not read, and a write-only one that the body leaves out, get no value and
+ * so keep their own.
  */
 export function parseUpdate(params: UpdateParams, context: PlanningContext): ParsedUpdate {
   const { resource, writer } = authorizeOperation('update', params, context)
@@ -219,7 +220,8 @@ export function mergedValues(merged: ParsedUpdate['merged'], stored: NamedValues
 /** Whether a PUT leaves the member out, the column may not be null, and the database has its default. */
 function takesDatabaseDefault({ name, field }: Column, body: JsonValue): boolean {
   const { filledByDatabase, nullable, defaultTo } = field
-  return filledByDatabase && !nullable && defaultTo === undefined && isObject(body) && !Object.hasOwn(body, name)
+  if (field.hidden || nullable || defaultTo !== undefined) return false
+  return filledByDatabase && isObject(body) && !Object.hasOwn(body, name)
 }
 
 /** A body may name the id of the path, and the columns of its key, with no other values. */

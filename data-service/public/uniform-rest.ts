@@ -64,6 +64,7 @@ export {
   tinyInt,
   unique,
   unsigned,
+  writeOnly,
   year
 } from '../entity/fields/words.js'
 export type { Field, Operand, Value } from '../entity/fields/field.js'

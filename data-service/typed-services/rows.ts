@@ -69,17 +69,20 @@ export interface RowDeclaration {
   readonly name: string
   readonly comment: string
   readonly properties: readonly Property[]
+  /** Those that requests send and no answer has. */
+  readonly writeOnly?: readonly Property[]
   readonly navigations?: readonly Navigation[]
   /** The row messages of resources, which refer to one another. */
   readonly rowOf?: (resource: string) => { readonly name: string; readonly of: () => RowType }
 }
 
 export function makeRow(numbers: Numbers, declared: RowDeclaration): RowType {
-  const { name, comment, properties, navigations = [], rowOf } = declared
+  const { name, comment, properties, writeOnly = [], navigations = [], rowOf } = declared
   const within: Within = { message: name, numbers, nested: [] }
-  const values = properties.map((property) => valuePart(property, within))
+  const values = [...properties, ...writeOnly].map((property) => valuePart(property, within))
   const children = navigations.map((navigation): MemberPart => {
     const { name: key = '', kind, resource = '', properties: own = [], navigations: inner = [] } = navigation
+    const { writeOnly: ofChildren = [] } = navigation
     const many = kind !== 'NAVIGATION_KIND_REFERENCE'
     const comment = many ? 'Where children are included.' : 'Where references are included.'
     if (rowOf !== undefined && own.length === 0) return rowPart({ key, many, comment }, rowOf(resource))
@@ -88,6 +91,7 @@ export function makeRow(numbers: Numbers, declared: RowDeclaration): RowType {
       name: `${name}.${pascalCase(key)}Item`,
       comment: `One of the ${key}.`,
       properties: own,
+      writeOnly: ofChildren,
       navigations: inner
     })
     within.nested.push(row.message)
@@ -201,7 +205,8 @@ function commentOf(property: Property, of: ValueType): string {
   const { name = '', type = '', description = '', nullable = false, defaultValue = '' } = property
   if (type === 'bytes' && name === 'rowVersion') return 'The version of the row, which guarded writes take.'
   const absent = defaultValue === '' ? (nullable ? 'Absent for null.' : '') : `Absent for ${defaultValue}.`
-  const text = [description, of.comment, absent].filter((part) => part !== '').join(' ')
+  const unread = property.writeOnly === true ? 'In requests only: no answer has it.' : ''
+  const text = [description, of.comment, absent, unread].filter((part) => part !== '').join(' ')
   return text === '' ? `As ${name} of the DTO.` : text
 }
 
@@ -218,9 +223,9 @@ export function makeRows(
     return row
   }
   const rowOf = (resource: string) => ({ name: nameOf(resource), of: () => found(resource) })
-  for (const { name = '', description = '', properties = [], navigations = [] } of resources) {
+  for (const { name = '', description = '', properties = [], writeOnly = [], navigations = [] } of resources) {
     const comment = `${description} Each field has presence: an absent one is null, or was not asked for.`
-    rows.set(name, makeRow(numbers, { name: nameOf(name), comment, properties, navigations, rowOf }))
+    rows.set(name, makeRow(numbers, { name: nameOf(name), comment, properties, writeOnly, navigations, rowOf }))
   }
   return rows
 }

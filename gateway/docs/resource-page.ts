@@ -29,7 +29,7 @@ ${table([
 ])}
 ${accessSection(resource)}
 <h2>Fields</h2>
-${table([['Field', 'Type', 'Takes part in'], ...properties.map(fieldRow)])}
+${table([['Field', 'Type', 'Takes part in'], ...[...properties, ...resource.writeOnly].map(fieldRow)])}
 ${operatorsSection(properties)}
 ${navigations.length === 0 ? '' : `<h2>Navigations</h2>\n${table([['Name', 'Rows', 'With'], ...navigations.map((one) => navigationRow(one, base))])}`}
 ${actionsSection(resource)}`
@@ -114,6 +114,7 @@ function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
 
 function fieldRow(property: Property): string[] {
   const { name, filterable, sortable, searchable, setOnCreate, requiredOnCreate, setOnUpdate, readableBy } = property
+  const unread = property.writeOnly ? '; in no answer' : ''
   const uses = [
     ...(filterable ? ['filter'] : []),
     ...(sortable ? ['sort'] : []),
@@ -122,7 +123,11 @@ function fieldRow(property: Property): string[] {
     ...(setOnUpdate ? ['update'] : [])
   ]
   const readers = readableBy.length === 0 ? '' : `, for callers with ${readableBy.map(code).join(' and ')}`
-  return [code(name), escapeHtml(typeText(property)), `${uses.length === 0 ? 'answers' : uses.join(', ')}${readers}`]
+  return [
+    code(name),
+    escapeHtml(typeText(property)),
+    `${uses.length === 0 ? 'answers' : uses.join(', ')}${unread}${readers}`
+  ]
 }
 
 /** `int from 1 to 1000`, `decimal(10,2) at least 0`, `string of 1 to 200`, each with `or null` if the field is nullable. */

@@ -1,5 +1,6 @@
 import type { Action, CustomRead, JsonShape, Navigation, Property, Resource } from '../data/data-client.js'
 import type { Components, Reference } from './components.js'
+import { settableProperties } from './schemas.js'
 
 // Examples of bodies. Each is a component that operations refer to, made of the examples of its properties, so that the
 // document of a caller shows none of what the caller may not see. A body has no example where one of its members has none.
@@ -52,8 +53,9 @@ export function batchExample(components: Components, resource: Resource): Refere
 }
 
 /** A new row with one child of each collection that a create may hold. */
-function newRow({ properties, navigations, createdChildren }: Resource): Members | undefined {
-  const root = membersOf(properties.filter(({ setOnCreate }) => setOnCreate))
+function newRow(resource: Resource): Members | undefined {
+  const { navigations, createdChildren } = resource
+  const root = membersOf(settableProperties(resource, 'setOnCreate'))
   const children = navigations
     .filter(({ name, kind }) => kind === 'NAVIGATION_KIND_CHILDREN' && createdChildren.includes(name))
     .map((child) => [child.name, arrayOf(newChild(child))] as const)
@@ -61,18 +63,19 @@ function newRow({ properties, navigations, createdChildren }: Resource): Members
   return { ...root, ...Object.fromEntries(children) }
 }
 
-function newChild({ properties }: Navigation): Members | undefined {
-  return membersOf(properties.filter(({ setOnCreate }) => setOnCreate))
+function newChild(children: Navigation): Members | undefined {
+  return membersOf(settableProperties(children, 'setOnCreate'))
 }
 
 /** What a PUT may set. */
-export function updateExample(components: Components, { name, properties }: Resource): Reference | undefined {
-  return shared(components, `${name}.update`, membersOf(properties.filter(({ setOnUpdate }) => setOnUpdate)))
+export function updateExample(components: Components, resource: Resource): Reference | undefined {
+  return shared(components, `${resource.name}.update`, membersOf(settableProperties(resource, 'setOnUpdate')))
 }
 
 /** One member, since a PATCH keeps the others. */
-export function patchExample(components: Components, { name, properties }: Resource): Reference | undefined {
-  return shared(components, `${name}.patch`, membersOf(properties.filter(({ setOnUpdate }) => setOnUpdate).slice(0, 1)))
+export function patchExample(components: Components, resource: Resource): Reference | undefined {
+  const [first] = settableProperties(resource, 'setOnUpdate')
+  return shared(components, `${resource.name}.patch`, membersOf(first === undefined ? [] : [first]))
 }
 
 /** Eight bytes, as row versions have. */

@@ -134,7 +134,7 @@ export function inputSchema(property: Property): object {
     ...(kind === 'long' ? ['integer'] : kind === 'decimal' ? ['number'] : []),
     ...(nullable ? ['null'] : [])
   ]
-  return withOwnType(schema, property, types)
+  return { ...withOwnType(schema, property, types), ...(property.writeOnly ? { writeOnly: true } : {}) }
 }
 
 const DAY = '(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])'

@@ -90,12 +90,20 @@ function members(properties: readonly Property[]): Readonly<Record<string, objec
   return Object.fromEntries(properties.map((property) => [property.name, propertySchema(property)]))
 }
 
+/** Properties that a body may set, those that no answer shows last. */
+export function settableProperties(
+  { properties, writeOnly }: Pick<Resource, 'properties' | 'writeOnly'>,
+  by: 'setOnCreate' | 'setOnUpdate'
+): readonly Property[] {
+  return [...properties, ...writeOnly].filter((property) => property[by])
+}
+
 /** The body of a create, and of each item of a batch. */
 export function createSchema(components: Components, resource: Resource): object {
-  const { properties, navigations, createdChildren } = resource
+  const { navigations, createdChildren } = resource
   return components.refer('schemas', `${resource.name}.create`, () => {
     const children = navigations.filter((one) => isChildren(one) && createdChildren.includes(one.name))
-    const schema = newObject(properties)
+    const schema = newObject(resource)
     return {
       ...schema,
       description:
@@ -112,12 +120,12 @@ export function createSchema(components: Components, resource: Resource): object
 /** The most children of one collection that a create may hold. */
 const MAX_CHILDREN = 1000
 
-function childrenSchema({ properties }: Navigation): object {
-  return { type: 'array', maxItems: MAX_CHILDREN, items: newObject(properties) }
+function childrenSchema(children: Navigation): object {
+  return { type: 'array', maxItems: MAX_CHILDREN, items: newObject(children) }
 }
 
-function newObject(properties: readonly Property[]): ObjectSchema {
-  const settable = properties.filter(({ setOnCreate }) => setOnCreate)
+function newObject(of: Pick<Resource, 'properties' | 'writeOnly'>): ObjectSchema {
+  const settable = settableProperties(of, 'setOnCreate')
   return {
     type: 'object',
     required: settable.filter(({ requiredOnCreate }) => requiredOnCreate).map(({ name }) => name),
@@ -126,20 +134,20 @@ function newObject(properties: readonly Property[]): ObjectSchema {
 }
 
 /** The body of a PUT. */
-export function updateSchema(components: Components, { name, properties }: Resource): object {
-  const settable = properties.filter(({ setOnUpdate }) => setOnUpdate)
-  return components.refer('schemas', `${name}.update`, () => ({
+export function updateSchema(components: Components, resource: Resource): object {
+  const settable = settableProperties(resource, 'setOnUpdate')
+  return components.refer('schemas', `${resource.name}.update`, () => ({
     ...objectOf(settable),
     required: settable.filter((one) => !one.nullable && !one.optionalOnUpdate).map((one) => one.name)
   }))
 }
 
 /** The body of a PATCH. What it has of JSON is merged into the stored value, and need not meet its schema by itself. */
-export function patchSchema(components: Components, { name, properties }: Resource): object {
-  const settable = properties
-    .filter(({ setOnUpdate }) => setOnUpdate)
-    .map((one) => (one.type === 'json' ? { ...one, schema: '' } : one))
-  return components.refer('schemas', `${name}.patch`, () => ({ ...objectOf(settable), required: [] }))
+export function patchSchema(components: Components, resource: Resource): object {
+  const settable = settableProperties(resource, 'setOnUpdate').map((one) =>
+    one.type === 'json' ? { ...one, schema: '' } : one
+  )
+  return components.refer('schemas', `${resource.name}.patch`, () => ({ ...objectOf(settable), required: [] }))
 }
 
 /** The body of an action. Only that of an action on a child has a member with a row version. */

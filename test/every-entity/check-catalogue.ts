@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Children, Entity } from '../../data-service/entity/entity.js'
+import type { Writability } from '../../data-service/entity/fields/field.js'
 import type { DescribeResponse__Output } from '../../shared/gen/entity/v1/DescribeResponse.js'
 import type { Navigation__Output } from '../../shared/gen/entity/v1/Navigation.js'
 import type { Property__Output } from '../../shared/gen/entity/v1/Property.js'
@@ -44,6 +45,14 @@ export function checkCatalogue(tested: TestedApplication): void {
           ...(rule.versioned ? ['rowVersion'] : [])
         ])
       }
+      const written = entity.columns.filter(({ field }) => field.hidden && SET_BY_REQUESTS.includes(field.writability))
+      for (const caller of callers) {
+        const { writeOnly } = described(entity.name, caller)
+        expect(
+          writeOnly.map(({ name }) => name),
+          caller.name
+        ).to.have.members(written.map(({ name }) => name))
+      }
       for (const caller of callers) {
         const told = described(entity.name, caller).navigations.filter(({ kind }) => kind === CHILDREN)
         expect(told.map(treeOf), caller.name).to.deep.equal(
@@ -66,6 +75,8 @@ export function checkCatalogue(tested: TestedApplication): void {
     })
   }
 }
+
+const SET_BY_REQUESTS: readonly Writability[] = ['always', 'onCreate']
 
 const CHILDREN = 'NAVIGATION_KIND_CHILDREN'
 

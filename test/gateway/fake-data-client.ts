@@ -225,6 +225,7 @@ export function property(name: string, type: string, more: Partial<Property> = {
     example: '',
     operatorAliases: ['eq'],
     readableBy: [],
+    writeOnly: false,
     ...more
   }
 }
@@ -232,7 +233,7 @@ export function property(name: string, type: string, more: Partial<Property> = {
 const SET = { setOnCreate: true, setOnUpdate: true }
 const VARIANT = [property('id', 'int'), property('stock', 'int', SET)]
 
-const NO_CHILDREN = { properties: [], navigations: [], via: [] }
+const NO_CHILDREN = { properties: [], navigations: [], via: [], writeOnly: [] }
 
 export function action(name: string, more: Partial<Action> = {}): Action {
   return {
@@ -291,6 +292,7 @@ export function products(more: Partial<Resource> = {}): Resource {
     ],
     actions: [action('publish'), action('rename', { input: [property('name', 'string')] })],
     createdChildren: [],
+    writeOnly: [],
     ownerParameter: '',
     ownerFiltered: [],
     ownerProperty: '',

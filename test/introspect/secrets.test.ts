@@ -75,6 +75,7 @@ eachDatabase((kind) => {
       }
       const next = await app.run('introspect', '--dry-run')
       expect(next.stdout).to.include("- rowVersion: 'none' (its rows have a version now)")
+      expect(next.stdout).to.include('  ~ passwd: writeOnly(text(60, 0)) (was passwd: hidden(text(60, 0)))')
       expect(next.stdout).to.not.match(/~ (?:passwd|secureKey|value|key): (?!hidden|writeOnly)/)
       const { rm } = await import('node:fs/promises')
       for (const name of ['entities', 'migrations', 'uniform-rest.config.ts']) {
@@ -83,10 +84,12 @@ eachDatabase((kind) => {
       const first = await app.run('introspect')
       expect([first.code, first.stderr]).to.deep.equal([0, ''])
       const employees = await file('employees')
-      expect(employees)
-        .to.match(/passwd: (?:hidden|writeOnly)\(/)
-        .and.include("label: 'id'")
-      expect(await file('radchecks')).to.match(/value: (?:hidden|writeOnly)\(/)
+      expect(employees).to.include('passwd: writeOnly(text(60, 0))').and.include("label: 'id'")
+      expect(employees).to.include('secureKey: hidden(optional(text(32, 0)))')
+      expect(await file('radchecks')).to.include('value: writeOnly(text(253, 0))')
+      expect(await file('oc-apis')).to.include('key: writeOnly(unique(text(64, 0)))')
+      const report = await app.read('entities/introspected.md')
+      expect(report).to.include('`passwd` is only written and never read, since its name says that it is a secret')
       expect(await app.compile()).to.equal('')
     })
 
@@ -102,6 +105,14 @@ eachDatabase((kind) => {
             expect([answer.status, /(?:hash|key|clear)-of/.test(answer.text)], path).to.deep.equal([200, false])
           }
         }
+        const body = { passwd: 'hash-of-bob' }
+        const made = await stack.call('/employees', { token, body })
+        expect([made.status, Object.keys(made.body as object)], made.text).to.deep.equal([
+          201,
+          ['id', 'lastPasswdGen', 'rowVersion']
+        ])
+        const [count] = (await app.sql.query("SELECT COUNT(*) AS n FROM employee WHERE passwd = 'hash-of-bob'"))[0]
+        expect(Number((count as { readonly n: unknown }).n)).to.equal(1)
         const guess = '/employees/paged?filters[passwd].operator=startsWith&filters[passwd].value=h'
         const guessed = await stack.call(guess, { token })
         expect(guessed.body).to.include({ status: 400, code: 'filter.property.unknown' })

@@ -1,4 +1,5 @@
 import { defineApplication } from 'uniform-rest'
+import { createDoors, doors } from './doors.js'
 import { createDocuments, documents, loans, notices } from './documents.js'
 import { createParcels, depots, parcelHandler, parcels, parcelWrites, receipts } from './parcels.js'
 import { costCentres, createLedgers, ledgers } from './ledgers.js'
@@ -43,7 +44,8 @@ export default defineApplication({
     castings,
     mentions,
     influences,
-    rehearsals
+    rehearsals,
+    doors
   ],
   // Without a lock, as before the first `uniform-rest proto`.
   typedServices: { package: 'library.v1' },
@@ -62,6 +64,7 @@ export default defineApplication({
     createReadings,
     createGauges,
     createShelves,
-    createPlays
+    createPlays,
+    createDoors
   ]
 })

@@ -18,6 +18,8 @@ export interface Property {
   readonly requiredOnCreate: boolean
   readonly description: string
   readonly words: readonly string[]
+  /** Whether requests send it and no answer has it. */
+  readonly writeOnly: boolean
 }
 
 /** A property and the values, as JSON, of which it must have one. */
@@ -43,6 +45,7 @@ export interface Navigation {
   readonly properties: readonly Property[]
   readonly navigations: readonly Navigation[]
   readonly via: readonly string[]
+  readonly writeOnly: readonly Property[]
 }
 
 export interface Resource {
@@ -50,6 +53,8 @@ export interface Resource {
   readonly description: string
   readonly label: string
   readonly properties: readonly Property[]
+  /** What requests send and no answer has. */
+  readonly writeOnly: readonly Property[]
   readonly navigations: readonly Navigation[]
   readonly actions: readonly Action[]
   readonly createdChildren: readonly string[]
@@ -113,6 +118,14 @@ export class Catalogue {
 /** Properties that people read: not the version of a row, which is only sent back. */
 export function shownProperties({ properties }: Pick<Resource, 'properties'>): readonly Property[] {
   return properties.filter(({ type }) => type !== 'bytes')
+}
+
+/** What a create or an update may set, what no answer has last. */
+export function settableProperties(
+  { properties, writeOnly }: Pick<Resource, 'properties' | 'writeOnly'>,
+  by: 'setOnCreate' | 'setOnUpdate'
+): readonly Property[] {
+  return [...properties, ...writeOnly].filter((property) => property[by])
 }
 
 /** Whether a row is in the state that an action or a delete needs, as far as the catalogue says. */

@@ -14,7 +14,7 @@ import {
   useRedirect,
   useRefresh
 } from 'react-admin'
-import type { Catalogue, Navigation, Resource, Row } from './catalogue.js'
+import { type Catalogue, type Navigation, type Resource, type Row, settableProperties } from './catalogue.js'
 import { type Conflict, ConflictDialog, conflictOf } from './conflict.js'
 import { inputOf } from './inputs.js'
 import type { AdminDataProvider } from './owner.js'
@@ -29,7 +29,7 @@ interface FormProps {
 export function EntityCreate({ resource, catalogue }: FormProps): ReactElement {
   const of = { resource, catalogue }
   const children = resource.navigations.filter(({ name }) => resource.createdChildren.includes(name))
-  const settable = resource.properties.filter(({ setOnCreate }) => setOnCreate)
+  const settable = settableProperties(resource, 'setOnCreate')
   return (
     <Create
       title={`New: ${inWords(resource.name)}`}
@@ -46,23 +46,32 @@ export function EntityCreate({ resource, catalogue }: FormProps): ReactElement {
   )
 }
 
-function ChildInputs({ navigation: { name, properties } }: { readonly navigation: Navigation }): ReactElement {
+function ChildInputs({ navigation }: { readonly navigation: Navigation }): ReactElement {
+  const { name } = navigation
   return (
     <ArrayInput source={name} label={inWords(name)}>
       <SimpleFormIterator inline disableReordering>
-        {properties
-          .filter(({ setOnCreate }) => setOnCreate)
-          .map((property) => inputOf(property, { isRequired: property.requiredOnCreate, isNew: true }))}
+        {settableProperties(navigation, 'setOnCreate').map((property) =>
+          inputOf(property, { isRequired: property.requiredOnCreate, isNew: true })
+        )}
       </SimpleFormIterator>
     </ArrayInput>
   )
 }
 
 /** What was left empty is left out, so that it takes its default. */
-function withoutNothing(data: Row, { properties }: Resource): Row {
-  const nullable = new Set(properties.filter((one) => one.nullable).map(({ name }) => name))
+function withoutNothing(data: Row, { properties, writeOnly }: Resource): Row {
+  const nullable = new Set([...properties, ...writeOnly].filter((one) => one.nullable).map(({ name }) => name))
   return Object.fromEntries(
     Object.entries(data).filter(([name, value]) => value !== undefined && (value !== null || nullable.has(name)))
+  )
+}
+
+/** What no answer has is empty in the form of a row, and left as it is where nothing was typed. */
+function withoutUntyped(data: Row, { writeOnly }: Resource): Row {
+  const names = new Set(writeOnly.map(({ name }) => name))
+  return Object.fromEntries(
+    Object.entries(data).filter(([name, value]) => (value !== null && value !== '') || !names.has(name))
   )
 }
 
@@ -95,12 +104,13 @@ export function EntityEdit({ resource, catalogue }: FormProps): ReactElement {
       onError(error)
     }
   }
-  const settable = resource.properties.filter(({ setOnUpdate }) => setOnUpdate)
+  const settable = settableProperties(resource, 'setOnUpdate')
   return (
     <>
       <Edit
         mutationMode="pessimistic"
         redirect="show"
+        transform={(data: Row) => withoutUntyped(data, resource)}
         // The form keeps the row that it was opened with, whose version is sent.
         queryOptions={{ refetchOnWindowFocus: false, refetchOnReconnect: false }}
         mutationOptions={{ onError }}
@@ -114,7 +124,11 @@ export function EntityEdit({ resource, catalogue }: FormProps): ReactElement {
             }
           >
             {settable.map((property) =>
-              inputOf(property, { isRequired: !property.nullable, of: { resource, catalogue } })
+              inputOf(property, {
+                isRequired: !property.nullable && !property.writeOnly,
+                isNew: property.writeOnly,
+                of: { resource, catalogue }
+              })
             )}
           </SimpleForm>
         </WhenRead>

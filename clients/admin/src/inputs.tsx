@@ -11,6 +11,7 @@ import {
   minValue,
   NullableBooleanInput,
   NumberInput,
+  PasswordInput,
   ReferenceInput,
   required,
   SelectArrayInput,
@@ -71,6 +72,9 @@ export function inputOf(property: Property, { source, isRequired, isNew = false,
       return <SelectArrayInput key={key} {...props} choices={choicesOf(words)} />
     case 'json':
       return <JsonInput key={key} source={props.source} label={props.label} isRequired={isRequired} />
+    case 'string':
+      if (property.writeOnly) return <PasswordInput key={key} {...props} autoComplete="new-password" />
+      return <TextInput key={key} {...props} multiline={property.maxLength > LONGEST_LINE} />
     default:
       return <TextInput key={key} {...props} multiline={property.maxLength > LONGEST_LINE} />
   }

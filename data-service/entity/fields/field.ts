@@ -75,7 +75,10 @@ export interface Field<
   readonly type: T
   readonly nullable: Nullable
   readonly writability: W
-  /** Never on the wire in any direction: a caller cannot tell it from an unknown name. */
+  /**
+   * Never in an answer, filter, sort, search, export or label: a caller cannot tell it from an unknown name. The bodies of
+   * requests may set it where its writability says so, as `writeOnly(…)` has it, and no others can.
+   */
   readonly hidden: Hidden
   /** For a caller without this permission the column is an unknown name. undefined: for whoever may read the row. */
   readonly readableBy: Reader

@@ -177,7 +177,7 @@ export const onCreate = <
   R extends Permission | undefined,
   V extends string
 >(
-  of: Field<T, H, N, Exclude<Writability, 'generated'>, R, V>
+  of: Field<T, H, N, 'always' | 'onCreate', R, V>
 ): Field<T, H, N, 'onCreate', R, V> => ({ ...of, writability: 'onCreate' })
 export const readOnly = <
   T extends FieldType,
@@ -197,6 +197,14 @@ export const hidden = <T extends FieldType, N extends boolean, W extends Writabi
   writability: setByNoRequest(of.writability),
   readableBy: undefined
 })
+
+/**
+ * A column that requests set and nobody reads, such as a password that a create needs: it is in bodies alone, and everywhere
+ * else as `hidden(…)` columns are. A PUT without the member keeps its value.
+ */
+export const writeOnly = <T extends FieldType, N extends boolean, W extends 'always' | 'onCreate', V extends string>(
+  of: Field<T, false, N, W, undefined, V>
+): Field<T, true, N, W, undefined, V> => ({ ...of, hidden: true })
 
 function setByNoRequest<W extends Writability>(writability: W): SetByNoRequest<W> {
   // The compiler does not follow the condition of the type.

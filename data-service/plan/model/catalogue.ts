@@ -25,7 +25,7 @@ interface Filterable {
 
 /**
  * A resource as one caller sees it. Hidden columns, and what takes a permission that the caller does not have, are in
- * none of its members but `entity` and `withheld`, so that a request cannot tell them from unknown names. The keys of
+ * none of its members but `entity` and `withheld`, and write-only columns in `settable` besides, so that a request cannot tell them from unknown names. The keys of
  * the maps are names in lower case.
  */
 export interface Resource {
@@ -193,7 +193,10 @@ function makeResource(
       !hidden && (readableBy === undefined || held.has(readableBy))
     return { ...property, ...shownChildren(property.children, isShown) }
   })
-  const columns = shaped.flatMap((property) => (property.kind === 'column' ? [property.column] : []))
+  const columns = [
+    ...shaped.flatMap((property) => (property.kind === 'column' ? [property.column] : [])),
+    ...entity.columns.filter(isWriteOnly)
+  ]
   return {
     entity,
     settable: {
@@ -212,7 +215,12 @@ export function isSettable({ name, field }: Column): boolean {
   return field.writability === 'onCreate' || (name !== 'id' && field.writability === 'always')
 }
 
-/** The same of a child, whose root sets the columns that hold its key. */
+/** Whether bodies of requests have the column, and nothing else. */
+export function isWriteOnly(column: Column): boolean {
+  return column.field.hidden && isSettable(column)
+}
+
+/** `isSettable` of a child, whose root sets the columns that hold its key. */
 export function isSettableOfChild(column: Column, { foreignKey }: Pick<Children, 'foreignKey'>): boolean {
   return isSettable(column) && !foreignKey.some((one) => one.column === column.column)
 }

@@ -14,7 +14,7 @@ import {
   parseInteger,
   rangeOf
 } from '../../entity/fields/numbers.js'
-import { isSettable, isSettableOfChild } from '../model/catalogue.js'
+import { isSettable, isSettableOfChild, isWriteOnly } from '../model/catalogue.js'
 import {
   integerOf,
   isArray,
@@ -37,8 +37,9 @@ interface Members {
   readonly at: string
   /**
    * What a member that is left out means. `default`: the default of its column, or null. `null`, as of a PUT: null, or the
-   * default where the column may not be null (docs/decisions/023). `kept`, as of a PATCH: no value at all. Where the
-   * default is that of the database there is no value either.
+   * default where the column may not be null (docs/decisions/023), and no value for a write-only column, which the client
+   * cannot have read. `kept`, as of a PATCH: no value at all. Where the default is that of the database there is no value
+   * either.
    */
   readonly absent: 'default' | 'null' | 'kept'
   /** Members that another reader takes. */
@@ -62,7 +63,7 @@ export function readMembers(
     return values
   }
   for (const column of columns) {
-    if (absent === 'kept' && (!Object.hasOwn(json, column.name) || isMerged(json, column))) continue
+    if (isKept(json, column, absent) || (absent === 'kept' && isMerged(json, column))) continue
     const value = readMember(json, column, absent === 'default')
     if (value === undefined) continue
     if (value instanceof Error) {
@@ -77,6 +78,11 @@ export function readMembers(
     if (!taken.has(name)) findings.addUnknownMember(`${at}/${escaped(name)}`)
   }
   return values
+}
+
+/** Whether the stored value stays, since the body leaves the member out. */
+function isKept(json: JsonObject, { name, field }: Column, absent: Members['absent']): boolean {
+  return (absent === 'kept' || (absent === 'null' && field.hidden)) && !Object.hasOwn(json, name)
 }
 
 /** Whether a member of a merge patch is merged into the stored value of the column, which decides what it becomes. */
@@ -140,7 +146,9 @@ export function readChildren(
     findings.violations.addAt(at, `${name} must be an array of ${min} to ${MAX_CHILDREN}.`)
     return []
   }
-  const settable = columns.filter((column) => isSettableOfChild(column, children) && shown.includes(column))
+  const settable = columns.filter(
+    (column) => isSettableOfChild(column, children) && (shown.includes(column) || isWriteOnly(column))
+  )
   const withheld = withheldValues(columns.filter((column) => !column.field.hidden && !shown.includes(column)))
   return rows.map((row, index) => {
     const place = `${at}/${index}`

@@ -27,6 +27,7 @@ import {
   type Catalogue,
   isSettable,
   isSettableOfChild,
+  isWriteOnly,
   permissionsOf,
   type Resource
 } from '../../plan/model/catalogue.js'
@@ -154,6 +155,11 @@ function describeResource(
       }
       return property.kind === 'children' ? [describeChildren(property, { entity, examples })] : []
     }),
+    writeOnly: resource.entity.columns.filter(isWriteOnly).map((column) => ({
+      ...describeColumn(column),
+      ...settable(column, resource),
+      example: examples.ofWriteOnly(column)
+    })),
     actions: Array.from(entity.actions.values(), (action) => describeAction(action, { resource, examples })),
     deleteCondition: deleteCondition(entity),
     createdChildren: entity.creation.children.map(({ children }) => children.name),
@@ -180,12 +186,17 @@ function describeChildren(
     ...describeChildColumn(column, children, created),
     example: examples.ofChild(column, children, isNested ? undefined : entity)
   }))
+  const writeOnly = children.columns.filter((column) => column.field.hidden && isSettableOfChild(column, children))
   const version = children.versionColumn === undefined ? [] : [rowVersion]
   return {
     name,
     kind: 'NAVIGATION_KIND_CHILDREN',
     resource,
     properties: [...id, ...own, ...version],
+    writeOnly: writeOnly.map((column) => ({
+      ...describeChildColumn(column, children, created),
+      example: examples.ofWriteOnly(column)
+    })),
     navigations: nested.map((one) => describeChildren(one, { ...root, isNested: true }))
   }
 }
@@ -340,6 +351,7 @@ export function describeColumn({ name, field }: Column): Property {
     words: [...field.words],
     fractionDigits: type === 'dateTime' || type === 'time' ? field.precision : 0,
     ...(field.schema === undefined ? {} : { schema: toldSchema(field.schema) }),
+    writeOnly: field.hidden,
     ...(custom === undefined ? {} : { ownType: custom.name, schema: schemaText(custom) })
   }
 }
@@ -383,7 +395,7 @@ function settable(
     setOnCreate,
     requiredOnCreate: setOnCreate && !isOwner && mustBeGiven(column),
     setOnUpdate,
-    optionalOnUpdate: setOnUpdate && !column.field.nullable && !mustBeGiven(column)
+    optionalOnUpdate: setOnUpdate && !column.field.nullable && (column.field.hidden || !mustBeGiven(column))
   }
 }
 

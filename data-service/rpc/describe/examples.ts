@@ -48,6 +48,11 @@ export class Examples {
     }
   }
 
+  /** Of a column that no answer shows: what its name or its type says, and nothing of a row. */
+  ofWriteOnly(column: Column): string {
+    return encoded(column.field.type, exampleOf(column))
+  }
+
   /** Of a column of children. What holds the key of the root, where they are its own, has the example of that key. */
   ofChild(column: Column, children: Children, root: Entity | undefined): string {
     const at = children.foreignKey.findIndex((one) => one.column === column.column)

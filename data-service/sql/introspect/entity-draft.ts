@@ -1,6 +1,5 @@
 import { KEY_TYPES, LABEL_TYPES, RESERVED } from '../../entity/validation/validate-fields.js'
 import type { FieldType } from '../../entity/fields/field.js'
-import { WRITE_OPERATIONS, type WriteOperation } from '../../entity/operations.js'
 import { snakeCase } from '../../entity/fields/names.js'
 import { isSuspect } from '../../entity/secret-names.js'
 import {
@@ -38,8 +37,6 @@ export interface EntityDraft {
   readonly label: string
   /** The column of the row version; undefined for rows without one, which are only read. */
   readonly versionColumn: string | undefined
-  /** None for rows without a version. */
-  readonly writes: readonly WriteOperation[]
   /** What the report says of it, a sentence each. */
   readonly notes: readonly string[]
   /** Tables whose rows go with a row of this one (ON DELETE CASCADE), with the property that refers to it. */
@@ -303,13 +300,12 @@ function finishDraft(
     return []
   })
   const shown = columns.filter((column) => !isSecret(column, draft))
-  for (const { property } of columns.filter((column) => isSecret(column, draft))) {
-    notes.push(`\`${property}\` is hidden, since its name says that it is a secret.`)
-  }
-  const needed = columns.filter((column) => isSecret(column, draft) && isNeeded(column))
-  if (versionColumn !== undefined && needed.length > 0) {
-    const names = needed.map(({ property }) => `\`${property}\``).join(', ')
-    notes.push(`Requests create no rows: ${names} would be left without a value.`)
+  for (const column of columns.filter((one) => isSecret(one, draft))) {
+    notes.push(
+      isNeeded(column, draft)
+        ? `\`${column.property}\` is only written and never read, since its name says that it is a secret and a create needs it.`
+        : `\`${column.property}\` is hidden, since its name says that it is a secret.`
+    )
   }
   const filterable = shown.filter(({ type }) => !['json', 'binary'].includes(type.word))
   const comparable = filterable.filter(({ type }) => type.word !== 'setOf')
@@ -336,8 +332,6 @@ function finishDraft(
     sortable: comparable.filter(isIndexed).map(({ property }) => property),
     label: labelOf(draft),
     versionColumn,
-    writes:
-      versionColumn === undefined ? [] : WRITE_OPERATIONS.filter((one) => one !== 'create' || needed.length === 0),
     notes
   }
 }
@@ -354,14 +348,17 @@ function isSecret({ live, type }: BegunColumn, { table, key }: BegunDraft): bool
   return !key.includes(live) && isSuspectColumn(live, type, table)
 }
 
-/** Whether a new row needs a value for the column. */
-function isNeeded({ live }: BegunColumn): boolean {
-  return !live.nullable && live.default === undefined && live.generated === undefined
+/** Whether a request that creates a row has to name the column. */
+function isNeeded({ live, isReadOnly }: BegunColumn, { versionColumn }: BegunDraft): boolean {
+  if (versionColumn === undefined || isReadOnly || live.generated !== undefined || live.onUpdate !== undefined)
+    return false
+  return !live.nullable && live.default === undefined
 }
 
 function fieldWord(column: BegunColumn, draft: BegunDraft): ColumnWord {
   const word = shownWord(column, draft)
-  return isSecret(column, draft) ? columnWord('hidden', word) : word
+  if (!isSecret(column, draft)) return word
+  return columnWord(isNeeded(column, draft) ? 'writeOnly' : 'hidden', word)
 }
 
 function shownWord({ live, type, isReadOnly }: BegunColumn, { table, key }: BegunDraft): ColumnWord {

@@ -16,7 +16,7 @@ export function entityFile(draft: EntityDraft): string {
 }
 
 function membersOf(draft: EntityDraft): Part[] {
-  const { resource, table, key, fields, label, filterable, sortable, references, versionColumn, writes } = draft
+  const { resource, table, key, fields, label, filterable, sortable, references, versionColumn } = draft
   const members: Part[] = [`name: ${quoted(resource)}`]
   if (table !== resource.replaceAll('-', '_')) members.push(`table: ${quoted(table)}`)
   members.push(`description: ${quoted(descriptionOf(draft))}`)
@@ -36,7 +36,7 @@ function membersOf(draft: EntityDraft): Part[] {
   return [
     ...members,
     `access: { read: permission('${resource}:read'), write: permission('${resource}:write') }`,
-    listOf('writes', writes)
+    "writes: ['create', 'update', 'delete']"
   ]
 }
 

@@ -281,7 +281,8 @@ describe('the OpenAPI document', () => {
         resource: '',
         properties: bounded,
         navigations: [],
-        via: []
+        via: [],
+        writeOnly: []
       }
     ]
     const actions = [action('move', { input: bounded })]
