@@ -50,6 +50,7 @@ export function firstLook(environment: Environment, { sample }: LoadedApplicatio
     OWNER_BYPASS_ROLE: 'Admin',
     COOKIE_SECURE: 'false',
     ADMIN_UI: 'true',
+    DOCS_PUBLIC: 'true',
     DATA_PROTECTION_BLOB_STORAGE_URI: keyRing(environment['DATA_DIR'] ?? '.data'),
     ...environment
   }
@@ -75,7 +76,9 @@ function welcome({ base, dataService, hasRenderer }: Running, loaded: LoadedAppl
     ...(hasRenderer ? [`  Pages  ${new URL('/', base).href}`] : []),
     `  API    ${base}${first === undefined ? '' : `  such as ${base}/${first.name}`}`,
     ...(environment['ADMIN_UI'] === 'true' ? [`  Admin  ${base}/admin`] : []),
-    `  Docs   ${base}/docs  and, as OpenAPI, ${base}/openapi.json`,
+    environment['DOCS_UI'] === 'false'
+      ? `  Docs   ${base}/openapi.json`
+      : `  Docs   ${base}/docs  and, as OpenAPI, ${base}/openapi.json`,
     `  gRPC   ${dataService}`,
     '',
     `  An account of your own: ${command('account', loaded)} add <email>${names.length === 0 ? '' : ` --role <${names.join(' or ')}>`}`,

@@ -150,22 +150,28 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
       // `/health`
       await routes.register(health, { isReady })
       // `/problems`
-      await routes.register(problemPages, { address })
+      await routes.register(problemPages, { address, hasDocs: config.docsUi })
       // `/openapi.json`
       await routes.register(openApi, {
         catalogue,
         address,
-        features: { hasSignIn: config.openId !== undefined, hasAdmin: config.adminUi }
+        features: { hasSignIn: config.openId !== undefined, hasAdmin: config.adminUi, hasDocs: config.docsUi }
       })
       // `/docs`
-      await routes.register(docsRoutes, {
-        catalogue,
-        address,
-        isRendered: config.rendererUrl !== undefined,
-        hasSignIn: config.openId !== undefined
-      })
+      if (config.docsUi) {
+        await routes.register(docsRoutes, {
+          catalogue,
+          address,
+          isRendered: config.rendererUrl !== undefined,
+          hasSignIn: config.openId !== undefined,
+          isPublic: config.docsPublic
+        })
+      }
       // `/admin`
-      if (config.adminUi) await routes.register(adminUi, { catalogue, address, issuer: config.openId?.issuer })
+      if (config.adminUi) {
+        const { adminUiRoles: roles } = config
+        await routes.register(adminUi, { catalogue, address, issuer: config.openId?.issuer, roles })
+      }
       // `/.well-known/jwks.json`
       await routes.register(keySetRoute, { tools: sessions })
       // `/auth`: sessions of browsers, for pages of this site only.

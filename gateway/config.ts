@@ -48,6 +48,12 @@ export interface GatewayConfig {
   readonly rendererUrl: string | undefined
   /** Whether `/admin` is served. */
   readonly adminUi: boolean
+  /** Who gets the catalogue of the admin: callers with one of these roles. Empty for every caller. */
+  readonly adminUiRoles: readonly string[]
+  /** Whether `/docs` is served. */
+  readonly docsUi: boolean
+  /** Whether documents and the catalogue of the admin show every resource to everybody, and not what the caller may call. */
+  readonly docsPublic: boolean
   readonly cookieSecure: boolean
   /** undefined: plain HTTP. */
   readonly httpTls: TlsFiles | undefined
@@ -116,6 +122,9 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
       parse: unlessBlank((text) => parseServiceUrl(text, ['http:', 'https:']))
     }),
     adminUi: settings.flag('ADMIN_UI', false),
+    adminUiRoles: settings.parsed('ADMIN_UI_ROLES', { fallback: '', parse: parseRoles }),
+    docsUi: settings.flag('DOCS_UI', true),
+    docsPublic: settings.flag('DOCS_PUBLIC', false),
     cookieSecure,
     httpTls,
     strictTransport: httpTls !== undefined || cookieSecure,
@@ -188,6 +197,13 @@ function parseScope(text: string): string | Error {
 
 function unlessBlank<T>(parse: (text: string) => T | Error): (text: string) => T | Error | undefined {
   return (text) => (text === '' ? undefined : parse(text))
+}
+
+/** Names of roles with commas between. */
+function parseRoles(text: string): readonly string[] | Error {
+  if (text === '') return []
+  const roles = text.split(',').map((one) => one.trim())
+  return roles.includes('') ? new Error('must be names of roles with commas between, such as Admin,Clerk') : roles
 }
 
 function parseAddresses(text: string): readonly string[] | Error {

@@ -51,7 +51,7 @@ async function serve(how: Starting): Promise<string> {
       : await TlsCertificates.open(settings.httpTls, { log, stopping, what: 'HTTPS' })
   const pool = await openPool(how)
   const data = grpcDataClient(pool)
-  const catalogue = new Catalogue(data, log, stopping)
+  const catalogue = new Catalogue(data, log, { signal: stopping, isPublic: settings.docsPublic })
   const isReady = (): boolean => isOpen && !stopping.aborted && catalogue.isDescribed && data.isReachable()
   let isOpen = false
   const { metrics, tracing } = await openObservation({ ...how, pool, isReady })

@@ -86,6 +86,16 @@ export function parseCall(
 
 const EMPTY: ResolvedShape = { kind: 'object', members: [] }
 
+/** Whether the caller has what the operation asks for. It decides nothing: each call is judged by itself. */
+export function allowsCall(operation: Operation, caller: Caller): boolean {
+  try {
+    authorizeCall(operation, caller)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function authorizeCall({ access }: Operation, caller: Caller): void {
   if (access.kind === 'everyone') return
   if (caller.kind === 'anonymous') throw tokenRequired()

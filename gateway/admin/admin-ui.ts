@@ -82,8 +82,14 @@ function page({ script, nonce, signInSite }: AdminPage): string {
 }
 
 /** `/admin`: the application, its files, and the catalogue that it is made of. */
-export const adminUi = fp<{ catalogue: Catalogue; address: PublicAddress; issuer: string | undefined }>(
-  async (app, { catalogue, address, issuer }) => {
+export const adminUi = fp<{
+  catalogue: Catalogue
+  address: PublicAddress
+  issuer: string | undefined
+  /** Who gets the catalogue; empty for every caller. */
+  roles: readonly string[]
+}>(
+  async (app, { catalogue, address, issuer, roles }) => {
     const signInSite = issuer === undefined ? undefined : new URL(issuer).host
     const { script, files } = await findApplication()
     const get = (
@@ -117,6 +123,11 @@ export const adminUi = fp<{ catalogue: Catalogue; address: PublicAddress; issuer
     })
     get('/admin/catalogue.json', async (request, reply) => {
       const seen = await seenByCaller(catalogue, request, reply)
+      if (roles.length > 0 && !roles.some((role) => seen.roles.includes(role))) {
+        throw request.headers.authorization === undefined
+          ? new DomainError('auth.required', 'The admin takes an access token.')
+          : new DomainError('capability.denied', 'The admin is for other roles than those of this account.')
+      }
       return reply.header('cache-control', 'no-store').send(shown(seen))
     })
   },

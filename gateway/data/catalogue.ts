@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../shared/logger.js'
 import type { CallContext } from './calls.js'
-import type { DataClient, DescribeResponse, Operation, Resource } from './data-client.js'
+import type { DataClient, DescribeResponse, Navigation, Operation, Resource } from './data-client.js'
 import { OperationPaths } from './operation-paths.js'
 
 /** Milliseconds before the first retry of Describe, and the most before any later one. */
@@ -16,10 +17,14 @@ export interface CatalogueSnapshot {
   readonly operations: readonly Operation[]
   /** The names of what the caller may call, by resource. Empty in the whole catalogue. */
   readonly allowed: ReadonlyMap<string, readonly string[]>
+  /** The names of the application's operations that the caller may call. Empty in the whole catalogue. */
+  readonly allowedOperations: readonly string[]
   /** The owner that the caller's token names, in digits; empty without one. */
   readonly owner: string
   /** Whether the caller's owner parameter may name any owner. */
   readonly everyOwner: boolean
+  /** The roles of the caller. Empty in the whole catalogue. */
+  readonly roles: readonly string[]
   /** Whether creates, and operations with POST, need an Idempotency-Key. */
   readonly keyRequired: boolean
 }
@@ -30,25 +35,35 @@ interface Described {
   readonly anonymous: CatalogueSnapshot
 }
 
+interface CatalogueOptions {
+  /** Aborted when the gateway stops. */
+  readonly signal: AbortSignal
+  /** Whether documents show every resource to everybody. */
+  readonly isPublic: boolean
+}
+
 const NOTHING: CatalogueSnapshot = {
   digest: '',
   resources: new Map(),
   operations: [],
   allowed: new Map(),
+  allowedOperations: [],
   owner: '',
   everyOwner: false,
+  roles: [],
   keyRequired: false
 }
 
 /**
  * The resources of the data service, and the application's operations. Routes look them up on every request, so that a changed catalogue needs no
  * restart of the gateway: the catalogue is fetched again each time a data service begins to serve. Documents for people
- * and programs show `seenBy`, since the whole catalogue holds properties that take a permission to see.
+ * and programs show `seenBy`, since the whole catalogue holds resources and properties that take a permission to see.
  */
 export class Catalogue {
   readonly #data: DataClient
   readonly #log: Logger
   readonly #signal: AbortSignal
+  readonly #isPublic: boolean
   #current: Described = { whole: NOTHING, anonymous: NOTHING }
   #operationPaths = new OperationPaths([])
   #isDescribed = false
@@ -56,17 +71,18 @@ export class Catalogue {
   #refreshAgain = false
 
   /** Waits until a data service has described itself, however long that takes. Rejects when the signal is aborted. */
-  static async open(data: DataClient, log: Logger, signal: AbortSignal): Promise<Catalogue> {
-    const catalogue = new Catalogue(data, log, signal)
+  static async open(data: DataClient, log: Logger, options: CatalogueOptions): Promise<Catalogue> {
+    const catalogue = new Catalogue(data, log, options)
     await catalogue.describe()
     return catalogue
   }
 
   /** It is empty until `describe` has resolved. */
-  constructor(data: DataClient, log: Logger, signal: AbortSignal) {
+  constructor(data: DataClient, log: Logger, { signal, isPublic }: CatalogueOptions) {
     this.#data = data
     this.#log = log
     this.#signal = signal
+    this.#isPublic = isPublic
   }
 
   /**
@@ -99,11 +115,15 @@ export class Catalogue {
   }
 
   /**
-   * What the caller may see. Without a token it is known already; otherwise the data service judges the token and answers.
+   * What documents show the caller: the resources that it may read or write somehow and the operations that it may call or, where the catalogue is public, all
+   * of them, with the properties that it may see. Without a token it is known already; otherwise the data service judges the
+   * token and answers.
    * Rejects with DomainErrors: `auth.invalid-token` for one.
    */
   async seenBy(call: CallContext): Promise<CatalogueSnapshot> {
-    return call.authorization === undefined ? this.#current.anonymous : snapshotOf(await this.#data.describeTo(call))
+    const { anonymous } = this.#current
+    const seen = call.authorization === undefined ? anonymous : snapshotOf(await this.#data.describeTo(call))
+    return this.#isPublic ? seen : onlyAllowed(seen)
   }
 
   /** Never rejects. If a data service begins to serve during a refresh, another refresh follows. */
@@ -135,8 +155,10 @@ function snapshotOf({
   resources,
   operations,
   allowed,
+  allowedOperations,
   owner,
   everyOwner,
+  roles,
   keyRequired
 }: DescribeResponse): CatalogueSnapshot {
   return {
@@ -144,9 +166,37 @@ function snapshotOf({
     resources: new Map(resources.map((resource) => [resource.name, resource])),
     operations,
     allowed: new Map(allowed.map(({ resource, names }) => [resource, names])),
+    allowedOperations,
     owner,
     everyOwner,
+    roles,
     keyRequired
+  }
+}
+
+/** The resources of which the caller may call something, the operations that it may call, and no name of another one. */
+function onlyAllowed(seen: CatalogueSnapshot): CatalogueSnapshot {
+  const names = [...seen.resources.keys()].filter((name) => (seen.allowed.get(name) ?? []).length > 0)
+  const known = new Set(names)
+  const named = ({ resource, navigations, ...rest }: Navigation): Navigation => ({
+    ...rest,
+    resource: known.has(resource) ? resource : '',
+    navigations: navigations.map(named)
+  })
+  const resources = [...seen.resources.values()]
+    .filter(({ name }) => known.has(name))
+    .map((resource): [string, Resource] => [
+      resource.name,
+      { ...resource, navigations: resource.navigations.map(named) }
+    ])
+  const operations = seen.operations.filter(({ name }) => seen.allowedOperations.includes(name))
+  const shown = [...names, ...operations.map(({ name }) => name)]
+  return {
+    ...seen,
+    operations,
+    resources: new Map(resources),
+    allowed: new Map([...seen.allowed].filter(([name]) => known.has(name))),
+    digest: createHash('sha256').update(`${seen.digest} ${shown.join()}`).digest('base64url')
   }
 }
 

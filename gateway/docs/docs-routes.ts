@@ -18,15 +18,17 @@ export const docsRoutes = fp<{
   address: PublicAddress
   isRendered: boolean
   hasSignIn: boolean
+  /** Whether everybody sees every resource. */
+  isPublic: boolean
 }>(
-  async (app, { catalogue, address, isRendered, hasSignIn }) => {
+  async (app, { catalogue, address, isRendered, hasSignIn, isPublic }) => {
     const overviewUrl = '/docs'
     answerOtherMethods(app, { url: overviewUrl, routed: ['GET', 'HEAD'] })
     app.get(overviewUrl, async (request, reply) => {
       const { resources, operations } = await seenByCaller(catalogue, request, reply)
       const page = docsOverview(
         { resources: [...resources.values()], operations },
-        { base: address.baseFor(request), isRendered }
+        { base: address.baseFor(request), isRendered, isPublic }
       )
       return reply.headers(HTML_HEADERS).send(page)
     })

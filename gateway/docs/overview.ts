@@ -7,6 +7,8 @@ export interface DocsPlace {
   readonly base: string
   /** Whether browsers get lists and rows from a renderer. */
   readonly isRendered: boolean
+  /** Whether everybody sees every resource. */
+  readonly isPublic: boolean
 }
 
 /** Where the page of a resource is. The segment before its name keeps names such as `try` apart from other pages. */
@@ -17,7 +19,7 @@ export function resourcePageUrl(base: string, resource: string): string {
 /** The page that leads to everything else. A link to `/docs#products` still finds the resource. */
 export function docsOverview(
   { resources, operations }: { readonly resources: readonly Resource[]; readonly operations: readonly Operation[] },
-  { base, isRendered }: DocsPlace
+  { base, isRendered, isPublic }: DocsPlace
 ): string {
   return htmlPage(
     'Resources',
@@ -31,6 +33,7 @@ ${code('Authorization: Bearer <access token>')}. ${code('POST /auth/login')} ope
 ${code('POST /auth/session/token')} a fresh one. An account is made by whoever runs the service, with
 ${code('uniform-rest account add <email>')}; ${code('POST /auth/password')} changes its password.</p>
 ${isRendered ? RENDERED : ''}
+${isPublic ? '' : ofCaller(base)}
 ${table([
   ['Resource', 'What it holds', 'Reads'],
   ...resources.map(({ name, description, publicReads }) => [
@@ -47,6 +50,12 @@ ${PAGES}`
 
 const RENDERED = `<p>Lists and rows, ${code('/<resource>')} and ${code('/<resource>/<id>')}, answer programs in JSON and browsers with a page
 of the site, where it has one. Every other route of a resource answers both alike.</p>`
+
+/** A browser that opens the page sends no token. */
+function ofCaller(base: string): string {
+  return `<p>Here is what you may read or write. A browser sends no access token with this page, which then shows what everybody
+may: ${link(`${base}/docs/try`, 'sign in')} to see what your account may.</p>`
+}
 
 function operationsSection(operations: readonly Operation[]): string {
   const token = ({ access, permission }: Operation): string =>

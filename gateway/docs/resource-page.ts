@@ -145,7 +145,9 @@ function lengthText({ minLength, maxLength }: Property): string {
 }
 
 function navigationRow({ name, kind, resource, properties, navigations }: Navigation, base: string): string[] {
-  const rows = link(resourcePageUrl(base, resource), escapeHtml(resource))
+  // A resource that the caller may not call has no name here.
+  const rows =
+    resource === '' ? 'rows of another resource' : link(resourcePageUrl(base, resource), escapeHtml(resource))
   return kind === 'NAVIGATION_KIND_CHILDREN'
     ? [
         code(name),

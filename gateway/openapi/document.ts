@@ -26,7 +26,12 @@ interface Described {
 
 /** An OpenAPI 3.1 document. `base` is the public base URL. */
 export function openApiDocument(
-  { resources, operations = [], features = { hasSignIn: false, hasAdmin: false }, keyRequired = false }: Described,
+  {
+    resources,
+    operations = [],
+    features = { hasSignIn: false, hasAdmin: false, hasDocs: true },
+    keyRequired = false
+  }: Described,
   base: string
 ): object {
   const components = new Components(resources, { base, keyRequired })
@@ -51,8 +56,11 @@ export function openApiDocument(
       title: 'Entity REST service',
       version: '1.0',
       description: DESCRIPTION,
-      contact: { name: 'Documentation', url: `${base}/docs` },
-      license: { name: 'The terms of whoever runs the service', url: `${base}/docs` }
+      contact: { name: 'Documentation', url: `${base}/${features.hasDocs ? 'docs' : 'problems'}` },
+      license: {
+        name: 'The terms of whoever runs the service',
+        url: `${base}/${features.hasDocs ? 'docs' : 'problems'}`
+      }
     },
     servers: [{ url: base === '' ? '/' : base }],
     tags: [

@@ -55,6 +55,8 @@ export interface GatewayFeatures {
   readonly hasSignIn: boolean
   /** Whether `/admin` is served. */
   readonly hasAdmin: boolean
+  /** Whether `/docs` is served. */
+  readonly hasDocs: boolean
 }
 
 /** The tags of these operations. */
@@ -63,12 +65,12 @@ export const GATEWAY_TAGS = Object.entries(TAGS).map(([name, description]) => ({
 /** The operations with their tags, ids and security. */
 export function gatewayOperations(
   components: Components,
-  { hasSignIn, hasAdmin }: GatewayFeatures
+  { hasSignIn, hasAdmin, hasDocs }: GatewayFeatures
 ): GatewayOperation[] {
   return [
     ...sessionOperations(components),
     ...(hasSignIn ? signInOperations(components) : []),
-    ...serviceOperations(components),
+    ...serviceOperations(components).filter(({ path }) => hasDocs || !path.startsWith('/docs')),
     ...(hasAdmin ? adminOperations(components) : [])
   ]
 }
@@ -576,7 +578,7 @@ function adminOperations(components: Components): GatewayOperation[] {
       answer: 'The catalogue.',
       content: jsonContent({ type: 'object' }),
       headers: ['Cache-Control', 'Vary'],
-      codes: ['auth.invalid-token']
+      codes: ['auth.required', 'auth.invalid-token', 'capability.denied']
     })
   ]
 }

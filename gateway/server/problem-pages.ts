@@ -5,28 +5,31 @@ import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from './methods.js'
 
 /** `GET /problems/{code}`: the page that the `type` of a problem document leads to. `GET /problems` lists them. */
-export const problemPages = fp<{ address: PublicAddress }>(
-  async (app, { address }) => {
+export const problemPages = fp<{ address: PublicAddress; hasDocs: boolean }>(
+  async (app, { address, hasDocs }) => {
+    const docs = hasDocs ? 'docs' : 'openapi.json'
     answerOtherMethods(app, { url: '/problems', routed: ['GET', 'HEAD'] })
-    app.get('/problems', async (request, reply) => reply.headers(HTML_HEADERS).send(index(address.baseFor(request))))
+    app.get('/problems', async (request, reply) =>
+      reply.headers(HTML_HEADERS).send(index(address.baseFor(request), docs))
+    )
 
     const url = '/problems/:code'
     answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get<{ Params: { code: string } }>(url, async (request, reply) => {
       const { code } = request.params
       if (!isErrorCode(code)) throw new DomainError('route.not-found', 'There is no problem of this name.')
-      return reply.headers(HTML_HEADERS).send(explanation(code, address.baseFor(request)))
+      return reply.headers(HTML_HEADERS).send(explanation(code, address.baseFor(request), docs))
     })
   },
   { name: 'problem-pages', dependencies: ['problem-responses'], fastify: '5.x' }
 )
 
-function index(base: string): string {
+function index(base: string, docs: string): string {
   return htmlPage(
     'Problems',
     `<h1>Problems</h1>
 <p>Every refusal is a problem document (RFC 9457) whose <code>code</code> is one of these. What is served here is in
-${link(`${base}/docs`, 'the docs')}.</p>
+${link(`${base}/${docs}`, 'the docs')}.</p>
 ${table([
   ['Code', 'Status', 'What happened'],
   ...ERROR_CODES.map((code) => {
@@ -37,7 +40,7 @@ ${table([
   )
 }
 
-function explanation(code: ErrorCode, base: string): string {
+function explanation(code: ErrorCode, base: string, docs: string): string {
   const { http, title, meaning, remedy } = errorKind(code)
   return htmlPage(
     title,
@@ -47,6 +50,6 @@ function explanation(code: ErrorCode, base: string): string {
 <p>${prose(meaning)}</p>
 <h2>What to do</h2>
 <p>${prose(remedy)}</p>
-<p>${link(`${base}/problems`, 'All problems')}, ${link(`${base}/docs`, 'what is served')}</p>`
+<p>${link(`${base}/problems`, 'All problems')}, ${link(`${base}/${docs}`, 'what is served')}</p>`
   )
 }

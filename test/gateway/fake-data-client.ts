@@ -174,9 +174,11 @@ export function described(resources: Resource[], more: Partial<DescribeResponse>
     digest: '1',
     resources,
     operations: [],
-    allowed: [],
+    allowed: resources.map(({ name, operations }) => ({ resource: name, names: operations })),
     owner: '',
     everyOwner: false,
+    roles: [],
+    allowedOperations: (more.operations ?? []).map(({ name }) => name),
     keyRequired: false,
     ...more
   }

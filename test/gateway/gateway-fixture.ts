@@ -35,7 +35,7 @@ export async function startGateway(
   const auth = new FakeAuthClient(now)
   if (resources !== undefined) data.catalogue = described(resources)
   const stopping = new AbortController()
-  const catalogue = await Catalogue.open(data, log, stopping.signal)
+  const catalogue = await Catalogue.open(data, log, { signal: stopping.signal, isPublic: config.docsPublic })
   const { httpTls } = config
   const certificates =
     httpTls === undefined

@@ -61,6 +61,7 @@ async function launch<S extends Server>(
         MIGRATE_AT_START: 'true',
         OWNER_BYPASS_ROLE: 'Admin',
         COOKIE_SECURE: 'false',
+        DOCS_PUBLIC: 'true',
         ...variant.settings,
         ...chosen
       }

@@ -12,7 +12,11 @@ type Settings = Readonly<Record<string, string>>
 type Claims = Readonly<Record<string, unknown>>
 
 function optionsOver(database: { readonly url: string }, env: Settings): StackOptions {
-  return { app: join(outputRoot, 'test/library'), database, env: { OWNER_BYPASS_ROLE: 'Admin', ...env } }
+  return {
+    app: join(outputRoot, 'test/library'),
+    database,
+    env: { OWNER_BYPASS_ROLE: 'Admin', DOCS_PUBLIC: 'true', ...env }
+  }
 }
 
 /** A gateway and a data service that serves the library, over a database of their own. */

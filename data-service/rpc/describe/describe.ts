@@ -31,6 +31,7 @@ import {
   permissionsOf,
   type Resource
 } from '../../plan/model/catalogue.js'
+import { allowsCall } from '../../plan/call-requests.js'
 import type { OwnershipPolicy } from '../../plan/planning.js'
 import type { ShapedProperty, ShownChildren } from '../../plan/model/plans.js'
 import { valueEncoder } from '../../entity/fields/json-text.js'
@@ -80,11 +81,14 @@ export function describeCatalogue(
       return { resource: resource.entity.name, names: allowedCalls(resource, { caller: reader, ownership }) }
     })
     const owner = reader.kind === 'authenticated' ? reader.owner : null
+    const roles = reader.kind === 'authenticated' ? [...reader.roles] : []
     return {
       ...view,
       allowed,
       owner: owner === null ? '' : owner.toString(),
-      everyOwner: ownsEverything(reader, ownership)
+      everyOwner: ownsEverything(reader, ownership),
+      roles,
+      allowedOperations: operations.filter((one) => allowsCall(one, reader)).map(({ name }) => name)
     }
   }
 }

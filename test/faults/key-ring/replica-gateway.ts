@@ -43,7 +43,7 @@ export async function startReplicaGateway(parts: {
   const data = new FakeDataClient()
   const auth = new FakeAuthClient(clock.now)
   const stopping = new AbortController()
-  const catalogue = await Catalogue.open(data, log, stopping.signal)
+  const catalogue = await Catalogue.open(data, log, { signal: stopping.signal, isPublic: false })
   const app = await buildGateway({ config, data, auth, catalogue, log, keyRing: replica.ring, now: clock.now })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const url = app.listeningOrigin

@@ -67,11 +67,13 @@ describe('reads', () => {
     expect((await gateway.app.inject('/stock-items')).statusCode).to.equal(404)
     expect((await gateway.app.inject(rename)).statusCode).to.equal(404)
     gateway.data.catalogue = {
-      ...described([], { digest: '2' }),
-      resources: [
-        products({ name: 'stock-items', operations: ['list'], actions: [] }),
-        products({ operations: ['get'], actions: [action('rename-again')] })
-      ]
+      ...described(
+        [
+          products({ name: 'stock-items', operations: ['list'], actions: [] }),
+          products({ operations: ['get'], actions: [action('rename-again')] })
+        ],
+        { digest: '2' }
+      )
     }
     gateway.data.connect()
     await new Promise(setImmediate)

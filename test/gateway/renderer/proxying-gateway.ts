@@ -34,7 +34,10 @@ export async function startProxying(
 ): Promise<ProxyingGateway> {
   const { config } = readGatewayConfig({ RENDERER_URL: rendererUrl, ...env })
   const log = createLogger({ name: 'gateway', level: 'silent', destination: new Writable() })
-  const catalogue = await Catalogue.open(new FakeDataClient(), log, new AbortController().signal)
+  const catalogue = await Catalogue.open(new FakeDataClient(), log, {
+    signal: new AbortController().signal,
+    isPublic: false
+  })
   const address = new PublicAddress(config)
   const app = Fastify({ genReqId: () => randomUUID() })
   await app.register(requestIdentity)
