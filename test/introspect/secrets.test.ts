@@ -77,10 +77,7 @@ eachDatabase((kind) => {
       expect(next.stdout).to.include("- rowVersion: 'none' (its rows have a version now)")
       expect(next.stdout).to.include('  ~ passwd: writeOnly(text(60, 0)) (was passwd: hidden(text(60, 0)))')
       expect(next.stdout).to.not.match(/~ (?:passwd|secureKey|value|key): (?!hidden|writeOnly)/)
-      const { rm } = await import('node:fs/promises')
-      for (const name of ['entities', 'migrations', 'uniform-rest.config.ts']) {
-        await rm(`${app.folder}/${name}`, { recursive: true })
-      }
+      for (const name of ['entities', 'migrations', 'uniform-rest.config.ts']) await app.remove(name)
       const first = await app.run('introspect')
       expect([first.code, first.stderr]).to.deep.equal([0, ''])
       const employees = await file('employees')
@@ -125,12 +122,8 @@ eachDatabase((kind) => {
       const hiding = await app.run('check')
       expect([hiding.code, hiding.stderr]).to.deep.equal([0, ''])
       expect(hiding.stdout).to.not.include('say that they are secrets')
-      const { writeFile } = await import('node:fs/promises')
       const employees = await file('employees')
-      await writeFile(
-        `${app.folder}/entities/employees.ts`,
-        employees.replace(/(?:hidden|writeOnly)\((text\(60, 0\))\)/, '$1')
-      )
+      await app.write('entities/employees.ts', employees.replace(/(?:hidden|writeOnly)\((text\(60, 0\))\)/, '$1'))
       const showing = await app.run('check')
       expect(showing.stdout).to.include('say that they are secrets').and.include('\n- employees.passwd\n')
       expect(showing.stdout).to.not.include('secureKey')
