@@ -234,6 +234,14 @@ const ERRORS = {
     meaning: '`includeFKs` or `includeChildren` is no boolean.',
     remedy: '`true` or `false`.'
   },
+  'include.too-many': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The answer would include too many rows',
+    meaning: 'The answer would include more than 20,000 rows besides its own.',
+    remedy:
+      'Ask for a smaller page, or for fewer navigations by `fields`. Of each row at most 1000 rows of a collection are included; a collection that is a resource of its own can be read by its own pages.'
+  },
   'parameter.unknown': {
     grpc: status.INVALID_ARGUMENT,
     http: 400,

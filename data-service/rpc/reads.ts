@@ -110,6 +110,12 @@ function answered(
   return asArray ? { json: jsonOfRows(rows, plan) } : { records: rows.map(recordEncoder(plan)) }
 }
 
+/** The collections that are cut in any of the rows, in order of their names. */
+function truncatedIn(rows: readonly LoadedRow[]): { readonly truncatedIncludes?: string[] } {
+  const names = new Set(rows.flatMap(({ truncated }) => truncated))
+  return names.size === 0 ? {} : { truncatedIncludes: [...names].sort() }
+}
+
 async function list(
   { planning, store }: ReadDeps,
   { caller, cancellation }: CallContext,
@@ -119,6 +125,7 @@ async function list(
   const { rows, truncated } = await store.list(plan, cancellation)
   return {
     ...answered(rows, plan, request),
+    ...truncatedIn(rows),
     rowLimit: plan.limit,
     truncated,
     continuationPageSize: continuationPageSize(planning.maxPageSize)
@@ -136,6 +143,7 @@ async function page(
   const previousCursor = previous && cursors.encode(previous)
   return {
     ...answered(rows, plan, request),
+    ...truncatedIn(rows),
     pageSize: paging.pageSize,
     currentPage: paging.pageNumber?.toString() ?? '',
     hasNext: next !== undefined,
@@ -154,7 +162,7 @@ async function get(
   const plan = planGet(request, { planning, caller })
   const row = await store.get(plan, cancellation)
   if (row === undefined) throw notFound()
-  return { record: recordEncoder(plan)(row) }
+  return { record: recordEncoder(plan)(row), ...truncatedIn([row]) }
 }
 
 async function lookup(

@@ -258,10 +258,28 @@ export function shapeFields({ navigations = [] }: Resource): FieldSpec[] {
     ...(kinds.includes('NAVIGATION_KIND_REFERENCE')
       ? [include('include_references', 'Whether the rows that the row refers to come with it.')]
       : []),
-    ...(kinds.some((kind) => kind !== 'NAVIGATION_KIND_REFERENCE')
+    ...(hasCollections({ navigations })
       ? [include('include_children', 'Whether children, and rows behind a link, come with it.')]
       : [])
   ]
+}
+
+/** Whether rows may come with rows of collections. */
+function hasCollections({ navigations = [] }: Resource): boolean {
+  return navigations.some(({ kind }) => kind !== 'NAVIGATION_KIND_REFERENCE')
+}
+
+/** What an answer with rows of the resource says of their collections. */
+export function truncatedFields(resource: Resource): FieldSpec[] {
+  if (!hasCollections(resource)) return []
+  const comment =
+    'The collections of which a row has its first 1000 rows only; one of children of children as lines.parts.'
+  return [{ key: 'truncated_includes', type: 'string', label: 'repeated', comment }]
+}
+
+/** The value of that field; nothing where no collection is cut. */
+export function truncatedOf({ truncatedIncludes = [] }: { readonly truncatedIncludes?: readonly string[] }): Message {
+  return truncatedIncludes.length === 0 ? {} : { truncated_includes: truncatedIncludes }
 }
 
 /** Names of a field mask in JSON. A name that the row does not have is passed on, to be rejected. */

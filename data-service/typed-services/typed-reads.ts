@@ -2,7 +2,15 @@ import type { CustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
 import { storedJson } from '../plan/parsing/json-values.js'
 import type { TypedRpc } from './generic.js'
-import { fieldsOf, makeParameters, type QueryType, shapeFields, shapeOf } from './queries.js'
+import {
+  fieldsOf,
+  makeParameters,
+  type QueryType,
+  shapeFields,
+  shapeOf,
+  truncatedFields,
+  truncatedOf
+} from './queries.js'
 import { idText, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes, type RowType } from './rows.js'
 import {
   type EnumType,
@@ -33,7 +41,10 @@ export function getRpc(types: ResourceTypes): TypedRpc {
     resource: types.name,
     generic: 'Get',
     request: requestType,
-    response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, [rowField(row)]),
+    response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, [
+      rowField(row),
+      ...truncatedFields(resource)
+    ]),
     streams: false,
     async handle(generic, context, request) {
       const answer = await generic.Get(context, {
@@ -43,7 +54,10 @@ export function getRpc(types: ResourceTypes): TypedRpc {
         unplaced: null,
         ...ownerOf(request)
       })
-      return { [snakeCase(row.message.name)]: readRow(row, parsed(answer.record?.json)) }
+      return {
+        [snakeCase(row.message.name)]: readRow(row, parsed(answer.record?.json)),
+        ...truncatedOf(answer)
+      }
     }
   }
 }
@@ -92,7 +106,8 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
       flag('has_next', 'Whether rows follow this page.'),
       flag('has_previous', 'Whether rows precede this page.'),
       { key: 'next_cursor', type: 'string', comment: 'What after takes for the rows that follow.' },
-      { key: 'previous_cursor', type: 'string', comment: 'What before takes for the rows that precede.' }
+      { key: 'previous_cursor', type: 'string', comment: 'What before takes for the rows that precede.' },
+      ...truncatedFields(resource)
     ]),
     streams: false,
     async handle(generic, context, request) {
@@ -112,6 +127,7 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
         page_size: page.pageSize,
         has_next: page.hasNext,
         has_previous: page.hasPrevious,
+        ...truncatedOf(page),
         ...(currentPage === '' ? {} : { page_number: currentPage }),
         ...(totalCount === undefined ? {} : { total_count: totalCount }),
         ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }),

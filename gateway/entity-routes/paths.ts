@@ -17,7 +17,7 @@ export const READS = {
     answer: 'Rows in order of id.',
     mediaType: 'application/json',
     body: 'rows',
-    headers: ['X-Row-Limit', 'X-Truncated', 'Link']
+    headers: ['X-Row-Limit', 'X-Truncated', 'X-Truncated-Includes', 'Link']
   },
   paged: {
     url: '/:resource/paged',
@@ -41,7 +41,7 @@ export const READS = {
     answer: 'The rows of the page.',
     mediaType: 'application/json',
     body: 'rows',
-    headers: ['X-Pagination', 'X-Total-Count', 'X-Next-Cursor', 'X-Previous-Cursor', 'Link']
+    headers: ['X-Pagination', 'X-Total-Count', 'X-Next-Cursor', 'X-Previous-Cursor', 'X-Truncated-Includes', 'Link']
   },
   export: {
     url: '/:resource/export',
@@ -77,7 +77,7 @@ export const READS = {
     answer: 'The row.',
     mediaType: 'application/json',
     body: 'row',
-    headers: ['ETag']
+    headers: ['ETag', 'X-Truncated-Includes']
   }
 } as const satisfies Readonly<Record<string, ReadRoute>>
 

@@ -101,6 +101,14 @@ export function sendJson(reply: FastifyReply, json: Buffer): FastifyReply {
   return reply.type(JSON_TYPE).send(json.length > MAX_TEXT ? json : json.toString())
 }
 
+/** Names the collections of which the answer has the first rows only. */
+function headTruncatedIncludes(
+  reply: FastifyReply,
+  { truncatedIncludes: names }: { truncatedIncludes: string[] }
+): void {
+  if (names.length > 0) reply.header('x-truncated-includes', names.join(', '))
+}
+
 /** All reads except the export (exports.ts). */
 export function readRoutes(app: FastifyInstance, deps: EntityRouteDeps): void {
   for (const route of [listRoute, pagedRoute, lookupRoute, byIdRoute]) route(app, deps)
@@ -122,6 +130,7 @@ function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityRou
       unplaced: query.unplaced
     })
     reply.header('x-row-limit', String(response.rowLimit))
+    headTruncatedIncludes(reply, response)
     if (response.truncated) {
       reply.header('x-truncated', 'true')
       const url = `${address.baseFor(request)}/${resource}/paged`
@@ -178,6 +187,7 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
       ...query.owner,
       unplaced: query.unplaced
     })
+    headTruncatedIncludes(reply, response)
     const pagination = paginationOf({ ...response, totalCount: response.totalCount })
     reply.header('x-pagination', pagination.json)
     if (pagination.totalCount !== undefined) reply.header('x-total-count', pagination.totalCount)
@@ -234,14 +244,15 @@ function byIdRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): 
     const read = customReadNamed(resource, id)
     if (resource !== undefined && read !== undefined) return sendCustomRead({ data, resource, read }, request, reply)
     const query = readQuery({ resource, operation: 'get' }, request, reply)
-    const { record } = await data.get(readContext(request, reply), {
+    const response = await data.get(readContext(request, reply), {
       resource: request.params.resource,
       id,
       shape: shapeOf(query),
       ...query.owner,
       unplaced: query.unplaced
     })
-    return sendRecord(reply, record)
+    headTruncatedIncludes(reply, response)
+    return sendRecord(reply, response.record)
   })
 }
 

@@ -99,11 +99,11 @@ const FILTERS: readonly ErrorCode[] = [
 const SEARCH: readonly ErrorCode[] = ['filter.value.invalid', 'filter.too-many']
 
 const CODES = {
-  list: [...ANY, ...SEARCH, 'fields.invalid', 'include.invalid'],
-  paged: [...ANY, ...FILTERS, 'include.invalid', 'paging.invalid', 'paging.cursor.invalid'],
+  list: [...ANY, ...SEARCH, 'fields.invalid', 'include.invalid', 'include.too-many'],
+  paged: [...ANY, ...FILTERS, 'include.invalid', 'include.too-many', 'paging.invalid', 'paging.cursor.invalid'],
   export: [...ANY, ...FILTERS],
   lookup: [...ANY, ...SEARCH],
-  get: [...ANY, ...ROW, 'fields.invalid', 'include.invalid'],
+  get: [...ANY, ...ROW, 'fields.invalid', 'include.invalid', 'include.too-many'],
   read: [...ANY, ...SEARCH],
   create: [...ANY, ...BODY, 'idempotency.key.missing', 'conflict', 'state.invalid'],
   guarded: [

@@ -30,6 +30,7 @@ const DETAILS: Readonly<Record<ErrorCode, string | readonly [Violation, ...Viola
   'sort.property.unknown': '"nothing" is not a property that can be sorted by.',
   'sort.direction.invalid': 'sortDirection takes asc, desc, ascending or descending, not "up".',
   'include.invalid': 'includeFKs takes true or false, not "yes".',
+  'include.too-many': 'The answer would include more than 20000 rows. Ask for a smaller page, or include less.',
   'parameter.unknown': '"nothing" is no parameter of this request.',
   'precondition.malformed':
     'If-Match must be entity tags as in ETag: W/"<base64>", in double quotes, with commas between them.',

@@ -46,6 +46,9 @@ const HEADERS = {
   Vary: header('The request headers that the response depends on.'),
   'X-Row-Limit': { ...header('The most rows that an unpaged list answers.', { type: 'integer' }), required: true },
   'X-Truncated': header('Sent where rows were left out.', { type: 'string', const: 'true' }),
+  'X-Truncated-Includes': header(
+    'Sent where a row has more than 1000 rows of an included collection, of which the first 1000 are answered: the names of such collections, with commas between them.'
+  ),
   'X-Pagination': {
     ...header('The place of the page among the others, as JSON.', {
       type: 'string',

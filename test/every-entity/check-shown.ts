@@ -5,6 +5,7 @@ import { answered, answeredByAll, Findings } from './findings.js'
 import { SECRET } from './made-values.js'
 import { guardOf, mayRead, ownerColumn, type Rule } from './rule.js'
 import { idIn, keyColumns, quoted, tableRows } from '../oracle/entity-oracle.js'
+import { includedOf } from '../oracle/read-oracle.js'
 import type { RawRow } from '../oracle/test-database.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import type { OracleRow } from '../oracle/load-rows.js'
@@ -45,9 +46,10 @@ function checkManyToMany(tested: TestedApplication, entity: Entity): void {
           .filter((row) => idIn(row, back.via) === id && readable(tested, { to: link, row }, caller))
           .map((row) => idIn(row, onward.via))
         // In the order of their ids.
-        return targets
+        const all = targets
           .filter((row) => ids.includes(String(row['id'])) && readable(tested, { to: target, row }, caller))
           .map((row) => String(row['id']))
+        return [...includedOf(all)]
       }
       for (const [call, caller] of calls.flatMap((one) =>
         includers(tested, rule, one).map((by) => [one, by] as const)
@@ -165,7 +167,8 @@ function checkChildren(tested: TestedApplication, entity: Entity): void {
       const stored = found.map((row) => ({ id: idOf(row, key, 'k'), root: idOf(row, foreignKey, 'r') }))
       const within: Row[] = []
       for (const row of roots) {
-        const own = stored.filter(({ root }) => String(root) === String(row['id'])).map(({ id }) => String(id))
+        const all = stored.filter(({ root }) => String(root) === String(row['id'])).map(({ id }) => String(id))
+        const own = includedOf(all)
         const included = row[name]
         const shown = Array.isArray(included) ? included.map((one: Row) => String(one['id'])) : included
         findings.same(`${name} of ${String(row['id'])}`, shown, own)

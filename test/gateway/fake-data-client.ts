@@ -35,6 +35,10 @@ import type {
 /** No array: a data service of an earlier version answers records alone. */
 const NONE = Buffer.alloc(0)
 
+/** An answer of a read. A collection that is cut is named where a test says so. */
+type Answer<Response extends { readonly truncatedIncludes: string[] }> = Omit<Response, 'truncatedIncludes'> &
+  Partial<Pick<Response, 'truncatedIncludes'>>
+
 /** A call as the gateway made it. */
 interface SeenCall {
   readonly rpc: string
@@ -51,14 +55,16 @@ export class FakeDataClient implements DataClient {
   reachable = true
   catalogue: DescribeResponse = described([products()])
   answerDescribeTo: (call: CallContext) => DescribeResponse = () => this.catalogue
-  answerList: () => Promise<ListResponse> | ListResponse = () => ({
+  answerList: () => Promise<Answer<ListResponse>> | Answer<ListResponse> = () => ({
     records: [record('{"id":1}'), record('{"id":2}')],
     rowLimit: 1000,
     truncated: false,
     continuationPageSize: 500,
     json: NONE
   })
-  answerGet: () => Promise<GetResponse> | GetResponse = () => ({ record: record('{"id":1}', 'AQIDBAUGBwg=') })
+  answerGet: () => Promise<Answer<GetResponse>> | Answer<GetResponse> = () => ({
+    record: record('{"id":1}', 'AQIDBAUGBwg=')
+  })
   answerExport: (call: CallContext) => AsyncIterable<ExportPart> = () =>
     parts(exportHeader(), { end: { count: 0, truncated: false } })
   answerCreate: (request: CreateRequest) => Promise<CreateResponse> | CreateResponse = ({ linkBase }) =>
@@ -87,7 +93,7 @@ export class FakeDataClient implements DataClient {
 
   async list(call: CallContext, request: ListRequest): Promise<ListResponse> {
     this.calls.push({ rpc: 'list', call, request })
-    return this.answerList()
+    return { truncatedIncludes: [], ...(await this.answerList()) }
   }
 
   async page(call: CallContext, request: PageRequest): Promise<PageResponse> {
@@ -99,7 +105,8 @@ export class FakeDataClient implements DataClient {
       totalCount: '25',
       hasNext: true,
       hasPrevious: true,
-      json: NONE
+      json: NONE,
+      truncatedIncludes: []
     }
   }
 
@@ -115,7 +122,7 @@ export class FakeDataClient implements DataClient {
 
   async get(call: CallContext, request: GetRequest): Promise<GetResponse> {
     this.calls.push({ rpc: 'get', call, request })
-    return this.answerGet()
+    return { truncatedIncludes: [], ...(await this.answerGet()) }
   }
 
   async read(call: CallContext, request: ReadRequest): Promise<ReadResponse> {

@@ -22,6 +22,14 @@ export type OracleAnswer =
 
 const MAX_PAGE_SIZE = 500
 
+/** Rows of an included collection that each row shows, the first by key (contract section 4). */
+const MAX_INCLUDED_OF_EACH = 1000
+
+/** What a row shows of the rows of an included collection, which are in the order of the collection. */
+export function includedOf<Row>(rows: readonly Row[]): readonly Row[] {
+  return rows.slice(0, MAX_INCLUDED_OF_EACH)
+}
+
 /** The contract's read surface, worked out in memory over rows loaded by hand-written SQL. */
 export function answer(resource: OracleResource, rows: readonly OracleRow[], query: OracleQuery): OracleAnswer {
   const find = (name: string): OracleProperty | undefined =>

@@ -16,6 +16,7 @@ const CODES = {
     'sort.property.unknown',
     'sort.direction.invalid',
     'include.invalid',
+    'include.too-many',
     'parameter.unknown',
     'precondition.malformed',
     'idempotency.key.invalid',

@@ -44,6 +44,8 @@ export interface LoadedRow {
   readonly references: ReadonlyMap<string, LoadedRow | null>
   readonly manyToMany: ReadonlyMap<string, readonly LoadedRow[]>
   readonly children: ReadonlyMap<string, readonly LoadedChild[]>
+  /** The collections of which only the first rows are here. One of children of children is named `lines.parts`. */
+  readonly truncated: readonly string[]
 }
 
 /** A child with its own children by name. */

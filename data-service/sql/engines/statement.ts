@@ -290,6 +290,8 @@ export interface SqlDialect {
    * range is a SELECT of its own, and UNION ALL joins them.
    */
   readonly readsRangesOfOr: boolean
+  /** The join that reads the rows on its left first, whatever the optimizer makes of their numbers. */
+  readonly joinInOrder: 'STRAIGHT_JOIN' | 'CROSS JOIN'
   /** Whether each statement is a round trip to a server, which takes longer than a count by an index of a few rows. */
   readonly isServer: boolean
   /** Whether a statement failed because an index that it names does not exist. */

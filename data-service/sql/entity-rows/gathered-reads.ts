@@ -166,8 +166,9 @@ export class GatheredReads {
       )
       members.forEach((member, at) => member.resolve(rows[at]))
     } catch (error) {
-      // A row that cannot be read is no reason for the others to fail.
-      if (others.length > 0 && !(error instanceof DomainError) && !abandoned.aborted) {
+      // A row that cannot be read, or one with many rows, is no reason for the others to fail.
+      const isOfSome = !(error instanceof DomainError) || error.code === 'include.too-many'
+      if (others.length > 0 && isOfSome && !abandoned.aborted) {
         await Promise.all(members.filter(({ isSettled }) => !isSettled).map((member) => this.#run([member])))
       } else for (const member of members) member.reject(error)
     }

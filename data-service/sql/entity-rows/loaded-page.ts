@@ -23,10 +23,10 @@ import {
   sortKeyOf
 } from './statements/keyset.js'
 import { idText, type RowKey } from '../../entity/key.js'
+import { type Collection, loadChildren, loadLinked } from './collections.js'
+import { IncludedRows } from './included-rows.js'
 import {
   keyReader,
-  loadChildren,
-  loadLinked,
   loadReferenced,
   mapKey,
   own,
@@ -66,8 +66,9 @@ export class LoadedPage {
   readonly #selection: Selection
   readonly #rows: readonly FoundRow[]
   readonly #references = new Map<string, Finder<LoadedRow | null>>()
-  readonly #manyToMany = new Map<string, Finder<readonly LoadedRow[]>>()
-  readonly #children = new Map<string, Finder<readonly LoadedChild[]>>()
+  readonly #manyToMany = new Map<string, Finder<Collection<LoadedRow>>>()
+  readonly #children = new Map<string, Finder<Collection<LoadedChild>>>()
+  readonly #included = new IncludedRows()
 
   private constructor(plan: RowsPlan, selection: Selection, rows: readonly FoundRow[]) {
     this.#plan = plan
@@ -136,7 +137,8 @@ export class LoadedPage {
       const { reference, target } = planned
       const shown = planned.projection.selected.length
       const keyOf = keyReader(this.#selection, referencePaths(reference, target))
-      const found = await loadReferenced(session, source, { planned, keys: this.#rows.map(keyOf) })
+      const keys = this.#rows.map(keyOf)
+      const found = await loadReferenced(session, source, { planned, keys, included: this.#included })
       this.#references.set(reference.name, (row) => {
         const values = foundBy(found, keyOf(row))
         return values === undefined ? null : new RowOfPage(values, shown)
@@ -151,10 +153,11 @@ export class LoadedPage {
     const keys = this.#rows.map(keyOf)
     for (const planned of manyToMany) {
       const shown = planned.projection.selected.length
-      const found = await loadLinked(session, source, { owner: entity, planned, keys })
-      this.#manyToMany.set(planned.navigation.name, (row) =>
-        (foundBy(found, keyOf(row)) ?? []).map((one) => new RowOfPage(one, shown))
-      )
+      const found = await loadLinked(session, source, { owner: entity, planned, keys, included: this.#included })
+      this.#manyToMany.set(planned.navigation.name, (row) => {
+        const { rows, truncated } = foundBy(found, keyOf(row)) ?? NO_ROWS
+        return { rows: rows.map((one) => new RowOfPage(one, shown)), truncated }
+      })
     }
   }
 
@@ -164,8 +167,8 @@ export class LoadedPage {
     const keyOf = keyReader(this.#selection, mapKey(entity.key, own))
     const keys = this.#rows.map(keyOf)
     for (const { children } of which) {
-      const found = await loadChildren(session, source, { owner: entity, children, keys })
-      this.#children.set(children.name, (row) => foundBy(found, keyOf(row)) ?? [])
+      const found = await loadChildren(session, source, { owner: entity, children, keys, included: this.#included })
+      this.#children.set(children.name, (row) => foundBy(found, keyOf(row)) ?? NO_ROWS)
     }
   }
 
@@ -185,10 +188,12 @@ export class LoadedPage {
   }
 
   #loaded(row: FoundRow): LoadedRow {
+    const [manyToMany, children] = [foundFor(row, this.#manyToMany), foundFor(row, this.#children)]
     return new RowOfPage(row, this.#selection.shown, {
       references: foundFor(row, this.#references),
-      manyToMany: foundFor(row, this.#manyToMany),
-      children: foundFor(row, this.#children)
+      manyToMany: rowsOf(manyToMany),
+      children: rowsOf(children),
+      truncated: [...truncatedOf(manyToMany), ...truncatedOf(children)]
     })
   }
 }
@@ -199,7 +204,14 @@ function foundBy<Found>(found: ReadonlyMap<string, Found>, key: RowKey | undefin
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>()
 
-const NO_NAVIGATIONS: Omit<LoadedRow, 'values' | 'stored'> = { references: NONE, manyToMany: NONE, children: NONE }
+const NO_ROWS: Collection<never> = { rows: [], truncated: [] }
+
+const NO_NAVIGATIONS: Omit<LoadedRow, 'values' | 'stored'> = {
+  references: NONE,
+  manyToMany: NONE,
+  children: NONE,
+  truncated: []
+}
 
 /** A row with its navigations. Columns that were selected for other reasons follow those of the projection. */
 export class RowOfPage implements LoadedRow {
@@ -208,13 +220,15 @@ export class RowOfPage implements LoadedRow {
   readonly references: LoadedRow['references']
   readonly manyToMany: LoadedRow['manyToMany']
   readonly children: LoadedRow['children']
+  readonly truncated: LoadedRow['truncated']
 
-  constructor(row: FoundRow, shown: number, { references, manyToMany, children } = NO_NAVIGATIONS) {
+  constructor(row: FoundRow, shown: number, { references, manyToMany, children, truncated } = NO_NAVIGATIONS) {
     this.stored = row
     this.#shown = shown
     this.references = references
     this.manyToMany = manyToMany
     this.children = children
+    this.truncated = truncated
   }
 
   get values(): readonly Value[] {
@@ -225,6 +239,15 @@ export class RowOfPage implements LoadedRow {
 function foundFor<Found>(row: FoundRow, finders: ReadonlyMap<string, Finder<Found>>): ReadonlyMap<string, Found> {
   if (finders.size === 0) return NONE
   return new Map([...finders].map(([name, find]) => [name, find(row)]))
+}
+
+function rowsOf<Row>(collections: ReadonlyMap<string, Collection<Row>>): ReadonlyMap<string, readonly Row[]> {
+  if (collections.size === 0) return NONE
+  return new Map(Array.from(collections, ([name, { rows }]) => [name, rows]))
+}
+
+function truncatedOf(collections: ReadonlyMap<string, Collection<unknown>>): readonly string[] {
+  return Array.from(collections.values()).flatMap(({ truncated }) => truncated)
 }
 
 /** The rows of a page, and where to go on in both directions. */

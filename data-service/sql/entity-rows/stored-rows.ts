@@ -196,6 +196,7 @@ export class StoredRows {
       owner: this.#ownerOf(children),
       children,
       conditions,
+      cut: 'whole',
       ...(lock === undefined ? {} : { lock })
     })
     const rows = await session.run(statement, boundValues(conditions, dialect))

@@ -139,7 +139,8 @@ describe('a property by permission', () => {
       values: [1, 'a', Buffer.alloc(8)],
       references: new Map(),
       manyToMany: new Map(),
-      children: new Map([['parts', [{ values: [1, 2, 3], children: new Map<string, never>() }]]])
+      children: new Map([['parts', [{ values: [1, 2, 3], children: new Map<string, never>() }]]]),
+      truncated: []
     }
     const json = (caller: Caller): string => {
       const { projections } = catalogue.resource('things', caller)
@@ -157,9 +158,9 @@ describe('a property by permission', () => {
         const plan = planList({ resource, shape, unplaced: null }, by(caller))
         const [maker] = plan.references
         const values = (maker?.projection.selected ?? []).map((one) => (one.kind === 'column' ? one.column.name : null))
-        const referenced = { values, references: new Map(), manyToMany: new Map(), children: new Map() }
+        const referenced = { values, references: new Map(), manyToMany: new Map(), children: new Map(), truncated: [] }
         const references = new Map([['maker', referenced]])
-        const row = { values: [1], references, manyToMany: new Map(), children: new Map() }
+        const row = { values: [1], references, manyToMany: new Map(), children: new Map(), truncated: [] }
         return jsonBytes((out) => rowSerializer(plan.projection, plan)(row, out)).toString()
       }
       const seer = holding('things:maker', 'makers:manage')

@@ -89,7 +89,8 @@ export class MemoryStore implements ReadStore {
       values: valuesOf(row, projection),
       references: new Map(nested ? [['maker', nested]] : []),
       manyToMany: new Map(),
-      children: new Map([['parts', this.children.map((values) => ({ values, children: new Map<string, never>() }))]])
+      children: new Map([['parts', this.children.map((values) => ({ values, children: new Map<string, never>() }))]]),
+      truncated: []
     }
   }
 }
@@ -97,7 +98,8 @@ export class MemoryStore implements ReadStore {
 const emptyRow = {
   references: new Map<string, LoadedRow | null>(),
   manyToMany: new Map<string, never[]>(),
-  children: new Map<string, never[]>()
+  children: new Map<string, never[]>(),
+  truncated: []
 }
 
 function valuesOf(row: MemoryRow, { selected }: Projection): Value[] {

@@ -110,7 +110,7 @@ export class MemoryWriteStore implements WriteStore {
         const values = projection.selected.map((one) =>
           one.kind === 'rowVersion' ? row.version : (row.values.get(selectedName(one)) ?? null)
         )
-        return { values, references: new Map(), manyToMany: new Map(), children: new Map() }
+        return { values, references: new Map(), manyToMany: new Map(), children: new Map(), truncated: [] }
       },
       audit: () => Promise.resolve(),
       auditAfterChange: () => Promise.resolve(true),

@@ -20,7 +20,8 @@ const row = (value: unknown): LoadedRow => ({
   values: [String(value)],
   references: new Map(),
   manyToMany: new Map(),
-  children: new Map()
+  children: new Map(),
+  truncated: []
 })
 const valueOf = (found: LoadedRow | undefined): unknown => found?.values[0]
 const one = (id: number, over: Parameters<typeof getPlan>[2] = {}): GetPlan =>

@@ -42,6 +42,7 @@ export const mysqlDialect: SqlDialect = {
   matchFunction: () => undefined,
   bindMatch: likePattern,
   readsRangesOfOr: true,
+  joinInOrder: 'STRAIGHT_JOIN',
   isServer: true,
   isIndexMissing: (error) => errnoOf(error) === NO_SUCH_INDEX,
   columnWithoutCharacter: mysqlColumnWithoutCharacter,

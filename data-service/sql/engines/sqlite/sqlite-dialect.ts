@@ -84,6 +84,7 @@ export const sqliteDialect: SqlDialect = {
   matchFunction: (match) => MATCH_FUNCTIONS[match],
   bindMatch: (operand) => matchKey(operand),
   readsRangesOfOr: false,
+  joinInOrder: 'CROSS JOIN',
   isServer: false,
   isIndexMissing: () => false,
   columnWithoutCharacter: () => undefined,

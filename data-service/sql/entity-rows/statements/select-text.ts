@@ -1,6 +1,6 @@
 import { type BelongsTo, IndexHints, literal, Op, where, type WhereOptions } from 'sequelize'
 import { generatorOf } from '../../engines/sequelize-inner.js'
-import { type Expression, quoted } from '../../engines/statement.js'
+import { type Expression, quoted, type SqlDialect } from '../../engines/statement.js'
 import { columnNamed } from './where-text.js'
 import { joinAlias } from './conditions.js'
 import { type JoinShape, known, type RowModel, type RowModels } from './row-models.js'
@@ -35,6 +35,8 @@ export interface SelectShape {
 /** Rows that another SELECT of the same table finds, with their keys and what they are sorted by under the columns' names. */
 interface Among {
   readonly rows: SelectShape
+  /** Reads these rows before the table. */
+  readonly join: SqlDialect['joinInOrder']
   readonly key: readonly string[]
   readonly order: readonly (readonly [column: string, direction: 'ASC' | 'DESC'])[]
 }
@@ -73,12 +75,12 @@ function textOf(shape: SelectShape): string {
 }
 
 /**
- * The text with the rows of `among` before the table. STRAIGHT_JOIN keeps this order of the two, so that the rows are
- * sorted by columns of the first one, which has no more rows than the page.
+ * The text with the rows of `among` before the table. The join keeps this order of the two, so that the rows are sorted by
+ * columns of the first one, which has no more rows than are read.
  */
 function textAmong(
   text: string,
-  { from, root, among: { rows, key } }: { readonly from: string; readonly root: string; readonly among: Among }
+  { from, root, among: { rows, join, key } }: { readonly from: string; readonly root: string; readonly among: Among }
 ): string {
   const page = pageAlias(root)
   const isSame = key.map((column) => [root, page].map((one) => `${quoted(one)}.${quoted(column)}`).join(' = '))
@@ -86,11 +88,11 @@ function textAmong(
   const at = text.lastIndexOf(` FROM ${from}`)
   if (at < 0) throw new TypeError(`No ${from} in ${text}`)
   const [before, after] = [text.slice(0, at), text.slice(at + ` FROM ${from}`.length)]
-  return `${before} FROM (${textOf(rows)}) AS ${quoted(page)} STRAIGHT_JOIN ${from} ON ${isSame.join(' AND ')}${after}`
+  return `${before} FROM (${textOf(rows)}) AS ${quoted(page)} ${join} ${from} ON ${isSame.join(' AND ')}${after}`
 }
 
 /** Alias of the rows of `Among`. No entity and no join has such a name. */
-function pageAlias(root: string): string {
+export function pageAlias(root: string): string {
   return `page of ${root}`
 }
 

@@ -1,22 +1,23 @@
 import { LRUCache } from 'lru-cache'
 import { fn, literal, Op } from 'sequelize'
-import type { Children, Column, Entity } from '../../../entity/entity.js'
+import type { Children, Column, Entity, KeyColumns } from '../../../entity/entity.js'
 import { int } from '../../../entity/fields/words.js'
 import type { Keyed } from '../../../entity/key.js'
 import { keyOrder } from '../../../plan/model/catalogue.js'
 import { type Join, type Path, type SortKey, stepsOf } from '../../../plan/model/plans.js'
 import {
   type Expression,
+  quoted,
   type Selected,
   selectStatement,
   type ShownStatement,
   type SqlDialect
 } from '../../engines/statement.js'
-import { columnNamed, columnOf, sortExpression, type TextContext, whereAll } from './where-text.js'
+import { columnNamed, columnOf, numberWithin, sortExpression, type TextContext, whereAll } from './where-text.js'
 import { comparisonsOf, isComparison, pathKey, pathsOf, type RowCondition, shapeOf } from './conditions.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
 import { type ChildrenOwner, hasTextKey, ownerPaths, type RowModels, type Table } from './row-models.js'
-import { aliasOf, type Lock, type SelectShape, selectText } from './select-text.js'
+import { aliasOf, type Lock, pageAlias, type SelectShape, selectText } from './select-text.js'
 
 /** A column to select: of the row, of a referenced row, or the row's version. */
 export type SelectedColumn = Path | 'rowVersion'
@@ -35,7 +36,9 @@ interface RowsShape {
   readonly byIndex?: boolean
   /** Whether each row ends in the number of all rows that meet the conditions, wherever they are cut. */
   readonly withTotal?: boolean
-  readonly cut: 'whole' | 'limit' | 'limit and offset'
+  /** `limit of each`: the first rows, in the order of `sort`, of those that have the same values in the columns of `of`. */
+  readonly cut: 'whole' | 'limit' | 'limit and offset' | 'limit of each'
+  readonly of?: KeyColumns
   readonly lock?: Lock
 }
 
@@ -43,8 +46,13 @@ interface ChildrenShape {
   readonly owner: ChildrenOwner
   readonly children: Children
   readonly conditions: readonly RowCondition[]
+  /** `limit`: the first of one owner, whose key is no part of the order. `limit of each`: the first of each owner. */
+  readonly cut: 'whole' | 'limit' | 'limit of each'
   readonly lock?: Lock
 }
+
+/** The number of a row among those of the same owner, under a name that no column has. */
+const PLACE = 'its place'
 
 const TOTAL: Selected = { name: 'COUNT(*)', field: int() }
 
@@ -171,10 +179,10 @@ export class Statements {
   }
 
   rows(shape: RowsShape): ShownStatement {
-    const { entity, selectedKey, sort, ranges = [], byIndex, cut, lock, withTotal } = shape
+    const { entity, selectedKey, sort, ranges = [], byIndex, cut, of, lock, withTotal } = shape
     const conditions = [...shape.conditions, ...anyOfRanges(ranges)]
     const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending} ${path.exact}`).join()
-    const how = [order, cut, lock, byIndex, withTotal]
+    const how = [order, cut, pathKeys(of), lock, byIndex, withTotal]
     const key = ['rows', entity.name, selectedKey, shapeOf(conditions), ...how].join('|')
     return this.#cached(key, () => this.#compileRows(shape))
   }
@@ -186,9 +194,8 @@ export class Statements {
 
   /** Selects children: the owner's key, the child's columns, its row version if it has one, in the order of both keys. */
   children(shape: ChildrenShape): ShownStatement {
-    const key = ['children', this.#models.ofChildren(shape.children).path, shapeOf(shape.conditions), shape.lock].join(
-      '|'
-    )
+    const { children, conditions, cut, lock } = shape
+    const key = ['children', this.#models.ofChildren(children).path, shapeOf(conditions), cut, lock].join('|')
     return this.#cached(key, () => this.#compileChildren(shape))
   }
 
@@ -251,7 +258,7 @@ export class Statements {
       readonly index?: string | undefined
     }
   ): string {
-    const { entity, selected, conditions, sort, cut, lock, withTotal } = shape
+    const { entity, selected, conditions, sort, cut, of, lock, withTotal } = shape
     const model = this.#models.of(entity)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
     const compared = comparisonsOf([...conditions, ...range])
@@ -273,6 +280,10 @@ export class Statements {
       ...(cut === 'whole' ? {} : { limit: 'limit' }),
       ...(cut === 'limit and offset' ? { offset: 'offset' } : {})
     }
+    if (cut === 'limit of each') {
+      const numbered = { by: of ?? entity.key, sort, key: entity.key, selected, found: compared.flatMap(pathsOf) }
+      return selectText(this.#limitOfEach(rows, numbered, context))
+    }
     return selectText(cut === 'limit and offset' && index !== undefined ? this.#keysFirst(rows, shape) : rows)
   }
 
@@ -290,8 +301,46 @@ export class Statements {
       ...(total === undefined ? {} : { total }),
       among: {
         rows: { ...rows, columns: Array.from(names, (name) => [columnNamed(aliasOf(model), name), name]), joins: [] },
+        join: this.#dialect.joinInOrder,
         key: entity.key.map(({ column }) => column),
         order: sort.map(({ path, descending }) => [path.column.column, descending ? 'DESC' : 'ASC'])
+      }
+    }
+  }
+
+  /**
+   * Of the rows that have the same values in the columns of `by` those with the numbers `$first` to `$last` in the order of
+   * `sort`, and of these the first `$limit`. Rows are numbered by their keys before any is read from the table: where an
+   * index holds both, as that of a foreign key does, the rows that are left out are not read.
+   * docs/decisions/054-ceilings-of-included-collections.md has what was measured.
+   */
+  #limitOfEach(
+    { order: _order, limit: _limit, ...rows }: SelectShape,
+    of: Numbered,
+    context: TextContext
+  ): SelectShape {
+    const { models, model, columns } = rows
+    const names = new Set([...of.key, ...of.by].map(({ column }) => column))
+    const numbered = Array.from(names, (name) => [columnNamed(context.root, name), name] as const)
+    const place = `${quoted(pageAlias(context.root))}.${quoted(PLACE)}`
+    return {
+      models,
+      model,
+      columns,
+      joins: models.joins(model, pathsIn(of.selected)),
+      where: literal(`${place} BETWEEN $first AND $last`),
+      order: [],
+      limit: 'limit',
+      among: {
+        rows: {
+          ...rows,
+          columns: [...numbered, [numberWithin(of.by, of.sort, context), PLACE]],
+          joins: models.joins(model, [...of.found, ...of.sort.map(({ path }) => path)]),
+          order: []
+        },
+        join: this.#dialect.joinInOrder,
+        key: of.key.map(({ column }) => column),
+        order: [...of.by.map(({ column }) => [column, 'ASC'] as const), [PLACE, 'ASC']]
       }
     }
   }
@@ -312,34 +361,54 @@ export class Statements {
     return selectStatement(selectText(this.#countShape(entity, conditions)), [TOTAL], this.#dialect.decode)
   }
 
-  #compileChildren({ owner, children, conditions, lock }: ChildrenShape): ShownStatement {
+  #compileChildren({ owner, children, conditions, cut, lock }: ChildrenShape): ShownStatement {
     const { model } = this.#models.ofChildren(children)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
+    const { foreignKey } = children
     const own = (column: Column): Path => ({ through: null, column })
     const isJoined = hasTextKey(owner) && children.store === 'primary'
-    const ownerKey = isJoined ? ownerPaths(owner, children) : children.foreignKey.map(own)
+    const ownerKey = isJoined ? ownerPaths(owner, children) : foreignKey.map(own)
     const version = children.versionColumn === undefined ? [] : (['rowVersion'] as const)
     const selected = [...ownerKey, ...children.columns.map(own), ...version]
-    const text = selectText({
+    const sort = orderOfOwn(children)
+    const byOwner = foreignKey.map((column) => ({ path: own(column), descending: false }))
+    const shape: SelectShape = {
       models: this.#models,
       model,
       columns: selected.map((column, index) => [selectedColumn(column, context, children), `c${index}`]),
       joins: this.#models.joins(model, pathsIn(selected)),
       where: whereAll(conditions, context),
-      order: childOrder(children).map((path) => [sortExpression(path, context), 'ASC']),
-      ...(lock === undefined ? {} : { lock })
-    })
+      order: (cut === 'limit' ? sort : [...byOwner, ...sort]).map(({ path }) => [sortExpression(path, context), 'ASC']),
+      ...(lock === undefined ? {} : { lock }),
+      ...(cut === 'limit' ? { limit: 'limit' } : {})
+    }
+    const numbered = {
+      by: foreignKey,
+      sort,
+      key: children.key,
+      selected,
+      found: comparisonsOf(conditions).flatMap(pathsOf)
+    }
+    const text = selectText(cut === 'limit of each' ? this.#limitOfEach(shape, numbered, context) : shape)
     return selectStatement(text, selected.map(selectedOf(children)), this.#dialect.decode)
   }
 }
 
-/** By the root, and then by the child's own key. */
-function childOrder({ foreignKey, key }: Children): Path[] {
-  const isOfRoot = ({ column }: Column): boolean => foreignKey.some((one) => one.column === column)
-  return [
-    ...foreignKey.map((column): Path => ({ through: null, column })),
-    ...keyOrder({ key }).flatMap(({ path }) => (isOfRoot(path.column) ? [] : [path]))
-  ]
+/** What rows are numbered by: those with the same values in `by`, in the order of `sort`. */
+interface Numbered {
+  readonly by: KeyColumns
+  readonly sort: readonly SortKey[]
+  /** Of the table. */
+  readonly key: KeyColumns
+  readonly selected: readonly SelectedColumn[]
+  /** What the conditions compare. */
+  readonly found: readonly Path[]
+}
+
+/** The order of the children of one owner: by their own key, without what all of them have in common. */
+function orderOfOwn({ foreignKey, key }: Children): readonly SortKey[] {
+  const isOfOwner = ({ path: { column } }: SortKey): boolean => foreignKey.some((one) => one.column === column.column)
+  return keyOrder({ key }).filter((one) => !isOfOwner(one))
 }
 
 function selectedColumn(
@@ -386,6 +455,10 @@ function joinName(join: Join): string {
   return stepsOf(join)
     .map(({ name }) => name)
     .join('.')
+}
+
+function pathKeys(columns: readonly Column[] = []): string {
+  return columns.map((column) => pathKey({ through: null, column })).join()
 }
 
 function pathsIn(columns: readonly SelectedColumn[]): Path[] {

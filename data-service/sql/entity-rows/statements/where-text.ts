@@ -1,7 +1,7 @@
 import { fn, literal, Op, where, type WhereOptions } from 'sequelize'
 import type { Column, Entity } from '../../../entity/entity.js'
 import { type Comparison, OPERATORS } from '../../../entity/fields/operators.js'
-import type { Path } from '../../../plan/model/plans.js'
+import type { Path, SortKey } from '../../../plan/model/plans.js'
 import type { LiveSchema } from '../../engines/live-schema/live-schema.js'
 import type { SchemaTools } from '../../engines/schema-tools.js'
 import {
@@ -66,13 +66,32 @@ export function columnNamed(alias: string, column: string): Expression {
 
 /** The expression of a column in sort orders and, with `equal`, in comparisons that do not depend on an order. */
 function keyOf(path: Path, context: TextContext, use: 'equal' | 'order' = 'order'): Expression {
+  return literal(keyText(path, context, use))
+}
+
+/** The column in the form in which it is sorted or, with `equal`, compared, as text. */
+function keyText(path: Path, context: TextContext, use: 'equal' | 'order'): string {
   const keyFunction = context.dialect.keyFunction(path.column.field.type, use)
-  return keyFunction === undefined ? columnOf(path, context) : fn(keyFunction, columnOf(path, context))
+  const column = quotedColumn(path, context)
+  return keyFunction === undefined ? column : `${keyFunction}(${column})`
 }
 
 /** The expression by which rows are sorted. */
 export function sortExpression(path: Path, context: TextContext): Expression {
-  return path.exact === true ? literal(exactText(path, context)) : keyOf(path, context)
+  return literal(sortText(path, context))
+}
+
+/** Numbers rows from 1 among those with the same values in columns of the row itself, in an order. */
+export function numberWithin(by: readonly Column[], order: readonly SortKey[], context: TextContext): Expression {
+  const columns = by.map((column) => quotedColumn({ through: null, column }, context))
+  const keys = order.map(({ path, descending }) => `${sortText(path, context)}${descending ? ' DESC' : ''}`)
+  // A row whose key is the foreign key is the only one of its owner.
+  const within = [`PARTITION BY ${columns.join(', ')}`, ...(keys.length === 0 ? [] : [`ORDER BY ${keys.join(', ')}`])]
+  return literal(`ROW_NUMBER() OVER (${within.join(' ')})`)
+}
+
+function sortText(path: Path, context: TextContext): string {
+  return path.exact === true ? exactText(path, context) : keyText(path, context, 'order')
 }
 
 /** The characters of a text, in the one kind of database that sorts texts by a function of them (exactOrder of keyset.ts). */
@@ -99,13 +118,6 @@ function whereComparison(condition: AnyComparison, number: string, context: Text
   return whereOne(condition, `f${number}`, context)
 }
 
-/** The column in the form in which it is compared, as text. */
-function sqlOfKey(path: Path, context: TextContext): string {
-  const keyFunction = context.dialect.keyFunction(path.column.field.type, 'equal')
-  const column = quotedColumn(path, context)
-  return keyFunction === undefined ? column : `${keyFunction}(${column})`
-}
-
 /** A comparison of texts of keys: as they are, and also in their sorted form if the index of the column has that form. */
 function whereKeyText(
   { path, comparison, operands }: ColumnComparison & { readonly comparison: KeyComparison },
@@ -120,7 +132,7 @@ function whereKeyText(
       .map((_, position) => written(`$${prefix}${number}_${position}`))
       .join(', ') || 'NULL'
   const plain = `${column} IN (${list('t')})`
-  const sorted = sqlOfKey(path, context)
+  const sorted = keyText(path, context, 'equal')
   return literalCondition(
     comparison === 'isKeyIn' || sorted === column ? plain : `${sorted} IN (${list('f')}) AND ${plain}`
   )
@@ -133,7 +145,7 @@ function whereTuples(
 ): WhereOptions {
   const hasTexts = paths.some(({ column }) => isText(column))
   const tuples = (isPlain: boolean): string => {
-    const columns = paths.map((path) => (isPlain ? quotedColumn(path, context) : sqlOfKey(path, context)))
+    const columns = paths.map((path) => (isPlain ? quotedColumn(path, context) : keyText(path, context, 'equal')))
     const names = operands.map((_, position): string => {
       const path = paths[position % paths.length]
       if (path === undefined) throw new TypeError('A key has no column')
@@ -151,7 +163,7 @@ function whereTuples(
   const isSorted =
     hasTexts &&
     comparison === 'refersToIn' &&
-    paths.some((path) => sqlOfKey(path, context) !== quotedColumn(path, context))
+    paths.some((path) => keyText(path, context, 'equal') !== quotedColumn(path, context))
   return literalCondition(isSorted ? `${tuples(false)} AND ${tuples(true)}` : tuples(true))
 }
 

@@ -1,0 +1,246 @@
+import type { Children, Column, Entity } from '../../entity/entity.js'
+import type { Value } from '../../entity/fields/field.js'
+import type { JsonWriter } from '../../entity/fields/json-text.js'
+import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
+import { binary } from '../../entity/fields/words.js'
+import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
+import { type Path, pathBehind, type PlannedManyToMany } from '../../plan/model/plans.js'
+import type { LoadedChild } from '../../plan/model/stores.js'
+import { boundValues, keyIn, scopeConditions } from './statements/conditions.js'
+import type { ReadSession } from '../engines/sessions.js'
+import type { BoundValues, FoundRow } from '../engines/statement.js'
+import type { ChildrenOwner } from './statements/row-models.js'
+import { type IncludedRows, MAX_OF_EACH } from './included-rows.js'
+import { chunks, keyReader, mapKey, referencePaths, type Selection, type Source } from './navigations.js'
+
+/** The rows of a collection that one row has. */
+export interface Collection<Row> {
+  readonly rows: readonly Row[]
+  /** Names of the collections that are cut: this one, and those within its rows (`lines.parts`). */
+  readonly truncated: readonly string[]
+}
+
+/** Which rows of a collection a statement reads: those with these numbers among the rows of each owner, in all at most `limit`. */
+interface Part {
+  readonly first: number
+  readonly last: number
+  readonly limit: number
+}
+
+/** The rows of some owners, those of each in the order of the collection. */
+interface CollectionReader {
+  /** The first rows of one owner. */
+  ofOne(owner: RowKey, limit: number): Promise<readonly FoundRow[]>
+  ofEach(owners: readonly RowKey[], part: Part): Promise<readonly FoundRow[]>
+  /** The key of a row's owner. undefined for a row that leads to nothing. */
+  readonly ownerOf: (row: FoundRow) => RowKey | undefined
+}
+
+/**
+ * The first rows of each owner, by the text of the owner's id, and whether it has more. Those of one owner are the first of
+ * an order, which the database need not read any further. Whether several owners have more is asked only of those that have
+ * as many as are shown.
+ */
+async function readCollection(
+  { ofOne, ofEach, ownerOf }: CollectionReader,
+  keys: readonly (RowKey | undefined)[],
+  included: IncludedRows
+): Promise<ReadonlyMap<string, { readonly rows: readonly FoundRow[]; readonly hasMore: boolean }>> {
+  const found = new Map<string, { readonly key: RowKey; readonly rows: FoundRow[]; hasMore: boolean }>()
+  const keep = (row: FoundRow): void => {
+    const key = ownerOf(row)
+    if (key === undefined) return
+    const id = idText(key)
+    let owner = found.get(id)
+    if (owner === undefined) found.set(id, (owner = { key, rows: [], hasMore: false }))
+    // Foreign keys that the database distinguishes may refer to the same owner.
+    if (owner.rows.length < MAX_OF_EACH) owner.rows.push(row)
+    else owner.hasMore = true
+  }
+  const parts = chunks(keys)
+  for (const some of parts) {
+    const [one, ...others] = some
+    if (one !== undefined && others.length === 0) {
+      const rows = await ofOne(one, Math.min(MAX_OF_EACH + 1, included.limit()))
+      included.add(rows.slice(0, MAX_OF_EACH))
+      rows.forEach(keep)
+    } else {
+      const rows = await ofEach(some, { first: 1, last: MAX_OF_EACH, limit: included.limit() })
+      included.add(rows).forEach(keep)
+    }
+  }
+  if (parts.length === 1 && parts[0]?.length === 1) return found
+  const full = [...found.values()].filter(({ rows, hasMore }) => rows.length === MAX_OF_EACH && !hasMore)
+  for (const some of chunks(full.map(({ key }) => key))) {
+    const next = { first: MAX_OF_EACH + 1, last: MAX_OF_EACH + 1, limit: some.length }
+    for (const row of await ofEach(some, next)) keep(row)
+  }
+  return found
+}
+
+/**
+ * The rows that a many-to-many navigation leads to from the rows of a page, by the text of these rows' id, each once and in
+ * the order of the navigation. Each statement joins the link entity with the rows that it leads to.
+ */
+export async function loadLinked(
+  session: ReadSession,
+  { statements, dialect }: Source,
+  of: {
+    readonly owner: Entity
+    readonly planned: PlannedManyToMany
+    readonly keys: readonly (RowKey | undefined)[]
+    readonly included: IncludedRows
+  }
+): Promise<ReadonlyMap<string, Collection<FoundRow>>> {
+  const { navigation, projection, scope } = of.planned
+  const { link, from, to, target } = navigation
+  if (scope === null) return new Map()
+  const linked = (column: Column): Path => ({ through: to, column })
+  const shown = projection.selected.map((one): Path => {
+    if (one.kind === 'rowVersion') return linked(versionColumn(target))
+    return one.kind === 'joined' ? pathBehind(to, one) : linked(one.column)
+  })
+  const ownerKey = referencePaths(from, of.owner)
+  const key = mapKey(target.key, linked)
+  const selection: Selection = {
+    selected: [...shown, ...ownerKey, ...key],
+    selectedKey: ['linked', from.name, to.name, projection.key].join('+'),
+    shown: shown.length
+  }
+  const sort = [...navigation.sort, ...target.key].map((column) => ({ path: linked(column), descending: false }))
+  const read = (owners: readonly RowKey[], cut: 'limit' | 'limit of each', part: Partial<Part>) => {
+    const conditions = [keyIn(from.via, owners, 'refersToIn'), ...scopeConditions(scope)]
+    const statement = statements.rows({ entity: link, ...selection, conditions, sort, cut, of: from.via })
+    return session.rows(statement, { ...boundValues(conditions, dialect), ...bound(part) })
+  }
+  const reader: CollectionReader = {
+    ofOne: (owner, limit) => read([owner], 'limit', { limit }),
+    ofEach: (owners, part) => read(owners, 'limit of each', part),
+    ownerOf: keyReader(selection, ownerKey)
+  }
+  const targetOf = keyReader(selection, key)
+  const found = await readCollection(reader, of.keys, of.included)
+  return mapValues(found, ({ rows, hasMore }) => {
+    const byId = new Map<string, FoundRow>()
+    for (const row of rows) {
+      const id = targetOf(row)
+      // Without a foreign key in the database a link may lead to no row.
+      if (id !== undefined && !byId.has(idText(id))) byId.set(idText(id), row)
+    }
+    return { rows: [...byId.values()], truncated: hasMore ? [navigation.name] : [] }
+  })
+}
+
+function bound(part: Partial<Part>): BoundValues {
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, BigInt(value)]))
+}
+
+function mapValues<One, Other>(values: ReadonlyMap<string, One>, map: (one: One) => Other): ReadonlyMap<string, Other> {
+  return new Map(Array.from(values, ([key, one]) => [key, map(one)]))
+}
+
+/** The row version as a column, which joined rows can be asked for. */
+function versionColumn({ name, versionColumn: column }: Entity): Column {
+  if (column === undefined) throw new TypeError(`${name} has no row version`)
+  return { name: 'rowVersion', column, field: binary(ROW_VERSION_BYTES) }
+}
+
+/**
+ * The children of all rows of a page by the text of the row's id, ordered by their own, with the children within them. The
+ * number of statements does not depend on that of the rows.
+ */
+export async function loadChildren(
+  session: ReadSession,
+  source: Source,
+  of: {
+    readonly owner: ChildrenOwner
+    readonly children: Children
+    readonly keys: readonly (RowKey | undefined)[]
+    readonly included: IncludedRows
+  }
+): Promise<ReadonlyMap<string, Collection<LoadedChild>>> {
+  const { name, columns, key, children: nested } = of.children
+  const found = await readCollection(childReader(session, source, of), of.keys, of.included)
+  const behind = of.owner.key.length
+  const owners = mapValues(found, ({ rows, hasMore }) => ({
+    rows: rows.map((row) => new RowBehind(row, behind)),
+    hasMore
+  }))
+  const positions = key.map((column) => columns.indexOf(column))
+  const keyOf = (row: FoundRow): RowKey | undefined => keyOfValues(positions.map((at) => row.value(at)))
+  const keys = nested.length === 0 ? [] : [...owners.values()].flatMap(({ rows }) => rows.map(keyOf))
+  const within: (readonly [string, ReadonlyMap<string, Collection<LoadedChild>>])[] = []
+  for (const children of nested) {
+    const { included } = of
+    within.push([children.name, await loadChildren(session, source, { owner: of.children, children, keys, included })])
+  }
+  return mapValues(owners, ({ rows, hasMore }) => {
+    const truncated = new Set(hasMore ? [name] : [])
+    const loaded = rows.map((row) => {
+      const id = within.length === 0 ? undefined : keyOf(row)
+      if (id === undefined) return new Child(row, NONE)
+      const ofRow = within.map(([inner, byOwner]) => [inner, byOwner.get(idText(id))] as const)
+      for (const one of ofRow.flatMap(([, collection]) => collection?.truncated ?? [])) truncated.add(`${name}.${one}`)
+      return new Child(row, new Map(ofRow.map(([inner, collection]) => [inner, collection?.rows ?? []])))
+    })
+    return { rows: loaded, truncated: [...truncated] }
+  })
+}
+
+const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+
+class Child implements LoadedChild {
+  readonly stored: FoundRow
+  readonly children: LoadedChild['children']
+
+  constructor(row: FoundRow, children: LoadedChild['children']) {
+    this.stored = row
+    this.children = children
+  }
+
+  get values(): readonly Value[] {
+    return this.stored.values
+  }
+}
+
+/** A row without its first values. */
+class RowBehind implements FoundRow {
+  readonly #row: FoundRow
+  readonly #first: number
+
+  constructor(row: FoundRow, first: number) {
+    this.#row = row
+    this.#first = first
+  }
+
+  get values(): readonly Value[] {
+    return this.#row.values.slice(this.#first)
+  }
+
+  value(at: number): Value {
+    return this.#row.value(this.#first + at)
+  }
+
+  write(at: number, out: JsonWriter): void {
+    this.#row.write(this.#first + at, out)
+  }
+}
+
+/** Reads children: the key of the row that they belong to, their columns, and then the row version. */
+function childReader(
+  session: ReadSession,
+  { statements, dialect }: Source,
+  { owner, children }: Pick<Parameters<typeof loadChildren>[2], 'owner' | 'children'>
+): CollectionReader {
+  const ownerKey = owner.key.map((_, at) => at)
+  const read = (owners: readonly RowKey[], cut: 'limit' | 'limit of each', part: Partial<Part>) => {
+    const conditions = [keyIn(children.foreignKey, owners, 'refersToIn')]
+    const statement = statements.children({ owner, children, conditions, cut })
+    return session.rows(statement, { ...boundValues(conditions, dialect), ...bound(part) })
+  }
+  return {
+    ofOne: (one, limit) => read([one], 'limit', { limit }),
+    ofEach: (owners, part) => read(owners, 'limit of each', part),
+    ownerOf: (row) => keyOfValues(ownerKey.map((at) => row.value(at)))
+  }
+}
