@@ -21,6 +21,7 @@ import { OutboxDispatcher } from './outbox/dispatcher.js'
 import { makeCatalogue } from './plan/model/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
 import { exportSemaphore } from './rpc/export.js'
+import { ReadShares } from './rpc/fair-shares.js'
 import { gatewayPeers } from './rpc/transport/interceptors.js'
 import { describedPackage } from './rpc/typed-calls.js'
 import { buildDataService } from './rpc/service.js'
@@ -120,7 +121,7 @@ async function serve(how: Starting): Promise<string> {
   })
   const { gatewaySecret: secret, gatewayName: name } = settings.grpc
   const service = buildDataService({
-    readDeps: { planning, store: stores.read, exports },
+    readDeps: { planning, store: stores.read, exports, shares: new ReadShares() },
     writeDeps,
     authDeps,
     operations: application.operations,

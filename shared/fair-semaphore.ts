@@ -9,7 +9,7 @@ export interface Share {
 export interface FairLimits {
   /** Places that may be held at a time in all. */
   readonly places: number
-  /** Callers that may wait at a time. Of a share of n places no more than 4n may wait. */
+  /** Places that may be waited for at a time. Of a share of n places no more than 4n may be waited for. */
   readonly waiting: number
   /** Milliseconds that a caller waits before it is rejected. */
   readonly timeout: number
@@ -17,14 +17,26 @@ export interface FairLimits {
   readonly recallAfter?: number
   /** The `detail` of the error of a rejected caller. */
   readonly detail: string
+  /** Seconds after which a rejected caller may try again. */
+  readonly retryAfter?: number
 }
 
-/** A caller that asks for a place. */
+/** The part of an AbortSignal, or of a Cancellation, that waiting takes. */
+interface Ending {
+  readonly aborted: boolean
+  readonly reason: unknown
+  addEventListener(type: 'abort', listener: { handleEvent(): void }): void
+  removeEventListener(type: 'abort', listener: { handleEvent(): void }): void
+}
+
+/** A caller that asks for places. */
 export interface Entrant {
+  /** How many places it takes, all of them at once: 1 unless it says so. No share may be smaller. */
+  readonly weight?: number
   /** Every share that the place counts towards. The caller's own share comes last. */
   readonly shares: readonly [Share, ...Share[]]
   /** Aborted when the place is no longer wanted. `enter` then rejects with the signal's reason. */
-  readonly signal: AbortSignal
+  readonly signal: Ending
   /** Called at most once, if the place was held for `recallAfter` and another caller wants it: give it back then. */
   readonly recall?: () => void
 }
@@ -39,10 +51,30 @@ interface Waiter extends Entrant {
   readonly admit: () => void
 }
 
-/** Seconds after which a rejected caller may try again. */
+/** Seconds. */
 const RETRY_AFTER = 5
 
 const WAITING_PER_PLACE = 4
+
+/** The places of some entrants, in all and by share. */
+class Places {
+  all = 0
+  readonly #byShare = new Map<string, number>()
+
+  of(key: string): number {
+    return this.#byShare.get(key) ?? 0
+  }
+
+  /** Adds the places of an entrant or, with the sign -1, takes them away. */
+  change({ weight = 1, shares }: Entrant, sign: 1 | -1): void {
+    this.all += sign * weight
+    for (const { key } of shares) {
+      const places = this.of(key) + sign * weight
+      if (places === 0) this.#byShare.delete(key)
+      else this.#byShare.set(key, places)
+    }
+  }
+}
 
 /**
  * A semaphore with a limit for each caller too, so that a caller with many places does not keep others out. Among the
@@ -52,6 +84,8 @@ export class FairSemaphore {
   readonly #limits: FairLimits
   readonly #holders = new Set<Holder>()
   readonly #waiters = new Set<Waiter>()
+  readonly #held = new Places()
+  readonly #awaited = new Places()
 
   constructor(limits: FairLimits) {
     this.#limits = limits
@@ -67,25 +101,27 @@ export class FairSemaphore {
    * `upstream.unavailable` if no place becomes free in time, or at once if too many callers wait already.
    */
   enter(entrant: Entrant): Promise<() => void> {
-    const { shares, signal } = entrant
+    const { weight = 1, shares, signal } = entrant
     if (signal.aborted) return Promise.reject(signal.reason)
     if (this.#hasRoom(entrant)) return Promise.resolve(this.#hold(entrant))
-    const { waiting, timeout, detail } = this.#limits
-    const rejection = new DomainError('upstream.unavailable', detail, { retryAfter: RETRY_AFTER })
-    const isCrowded = shares.some(({ key, limit }) => countOf(this.#waiters, key) >= limit * WAITING_PER_PLACE)
-    if (isCrowded || this.#waiters.size >= waiting) return Promise.reject(rejection)
+    const { waiting, timeout, detail, retryAfter = RETRY_AFTER } = this.#limits
+    const rejection = new DomainError('upstream.unavailable', detail, { retryAfter })
+    const isCrowded = shares.some(({ key, limit }) => this.#awaited.of(key) + weight > limit * WAITING_PER_PLACE)
+    if (isCrowded || this.#awaited.all + weight > waiting) return Promise.reject(rejection)
     return new Promise((resolve, reject) => {
       const settle = (settled: () => void): void => {
         clearTimeout(timer)
         signal.removeEventListener('abort', abort)
         this.#waiters.delete(waiter)
+        this.#awaited.change(entrant, -1)
         settled()
       }
-      const abort = (): void => settle(() => reject(signal.reason))
+      const abort = { handleEvent: () => settle(() => reject(signal.reason)) }
       const timer = setTimeout(() => settle(() => reject(rejection)), timeout)
       const waiter: Waiter = { ...entrant, admit: () => settle(() => resolve(this.#hold(entrant))) }
-      signal.addEventListener('abort', abort, { once: true })
+      signal.addEventListener('abort', abort)
       this.#waiters.add(waiter)
+      this.#awaited.change(entrant, 1)
       this.#recallFor(entrant)
     })
   }
@@ -93,37 +129,47 @@ export class FairSemaphore {
   #hold(entrant: Entrant): () => void {
     const holder: Holder = { ...entrant, since: performance.now(), recalled: false }
     this.#holders.add(holder)
+    this.#held.change(holder, 1)
     return () => {
-      if (this.#holders.delete(holder)) this.#admitWaiting()
+      if (!this.#holders.delete(holder)) return
+      this.#held.change(holder, -1)
+      if (this.#waiters.size > 0) this.#admitWaiting()
     }
   }
 
-  #hasRoom({ shares }: Entrant): boolean {
-    return this.#holders.size < this.#limits.places && shares.every((share) => !this.#isFull(share))
+  #hasRoom({ weight = 1, shares }: Entrant): boolean {
+    return this.#held.all + weight <= this.#limits.places && shares.every((share) => !this.#isFull(share, weight))
   }
 
-  #isFull({ key, limit }: Share): boolean {
-    return countOf(this.#holders, key) >= limit
+  #isFull({ key, limit }: Share, weight: number): boolean {
+    return this.#held.of(key) + weight > limit
   }
 
   #admitWaiting(): void {
-    for (;;) {
-      const fitting = [...this.#waiters].filter((waiter) => this.#hasRoom(waiter))
-      const held = new Map(fitting.map((waiter) => [waiter, countOf(this.#holders, ownOf(waiter))]))
-      // The sort is stable: among equals the order of arrival stays.
-      const [next] = fitting.toSorted((one, other) => (held.get(one) ?? 0) - (held.get(other) ?? 0))
-      if (next === undefined) return
-      next.admit()
+    for (let next = this.#nextWaiting(); next !== undefined; next = this.#nextWaiting()) next.admit()
+  }
+
+  /** The first of those that fit whose caller holds the fewest places. */
+  #nextWaiting(): Waiter | undefined {
+    let next: Waiter | undefined
+    let fewest = Infinity
+    for (const waiter of this.#waiters) {
+      const held = this.#held.of(ownOf(waiter))
+      if (held >= fewest || !this.#hasRoom(waiter)) continue
+      next = waiter
+      fewest = held
     }
+    return next
   }
 
   /** Recalls the oldest place that keeps this caller waiting, if it has been held for `recallAfter`. */
   #recallFor(entrant: Entrant): void {
     const { places, recallAfter = Infinity } = this.#limits
-    const full = entrant.shares.filter((share) => this.#isFull(share)).map(({ key }) => key)
+    const { weight = 1, shares } = entrant
+    const full = shares.filter((share) => this.#isFull(share, weight)).map(({ key }) => key)
     // A caller whose own share is full waits for its own places.
     if (full.includes(ownOf(entrant))) return
-    const allHeld = this.#holders.size >= places
+    const allHeld = this.#held.all + weight > places
     const [oldest] = [...this.#holders].filter(
       (holder) => !holder.recalled && (allHeld || holder.shares.some(({ key }) => full.includes(key)))
     )
@@ -135,10 +181,4 @@ export class FairSemaphore {
 
 function ownOf({ shares }: Entrant): string {
   return (shares.at(-1) ?? shares[0]).key
-}
-
-function countOf(entrants: ReadonlySet<Entrant>, key: string): number {
-  let count = 0
-  for (const { shares } of entrants) if (shares.some((share) => share.key === key)) count++
-  return count
 }

@@ -1,28 +1,28 @@
 import { DomainError } from '../../shared/errors.js'
-import { type Entrant, FairSemaphore, type Share } from '../../shared/fair-semaphore.js'
-import { throttledAddress } from '../../shared/ip-address.js'
+import { type Entrant, FairSemaphore } from '../../shared/fair-semaphore.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
 import type { ExportRows } from '../../shared/gen/entity/v1/ExportRows.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
-import type { CallContext, Caller } from '../entity/caller.js'
+import type { CallContext } from '../entity/caller.js'
 import type { Resource } from '../plan/model/catalogue.js'
 import type { ExportPlan, Projection } from '../plan/model/plans.js'
 import { planExport } from '../plan/plan-reads.js'
 import type { BatchWriter, ExportBatch } from '../plan/model/stores.js'
 import { csvWriter, type RowsWriter } from './csv.js'
 import { describeProperty } from './describe/describe.js'
+import { sharesOf } from './fair-shares.js'
 import { cellReader, type ValueProperty } from './json.js'
 import { type ReadDeps, withOverrides } from './reads.js'
 
 /** Exports that may run at a time. Each holds a snapshot on its own connection, apart from those of other reads. */
 const MAX_EXPORTS = 16
 
-/** Exports of one caller, or of the anonymous callers of one address. */
-const MAX_EXPORTS_OF_CALLER = 4
-
-/** Exports of all anonymous callers together. The rest is for authenticated callers. */
-const MAX_EXPORTS_OF_ANONYMOUS = 8
+/**
+ * Exports of one caller, or of the anonymous callers of one address, and of all anonymous callers together. The rest is for
+ * authenticated callers.
+ */
+const LIMITS = { ofCaller: 4, ofAnonymous: 8 } as const
 
 /** Exports that may wait for a place. */
 const MAX_WAITING = 64
@@ -67,7 +67,7 @@ function exportRows(
   const { caller, signal } = context
   const plan = planExport(request, { planning, caller })
   const columns = exportColumns(plan, planning.catalogue.resource(request.resource, caller))
-  const shares = sharesOf(caller, context.peerIsGateway ? request.clientAddress : '')
+  const shares = sharesOf(caller, context.peerIsGateway ? request.clientAddress : '', LIMITS)
   const { shown, projection } = exportCells(plan)
   const writer = request.asCsv ? csvWriter(shown, projection, request.asCsv) : jsonWriter(shown, projection)
   return messages(plan, {
@@ -113,15 +113,6 @@ async function* admitted<Part>(
   } finally {
     await end()
   }
-}
-
-function sharesOf(caller: Caller, clientAddress: string): Entrant['shares'] {
-  if (caller.kind === 'authenticated') {
-    return [{ key: JSON.stringify([caller.issuer, caller.subject]), limit: MAX_EXPORTS_OF_CALLER }]
-  }
-  const everyone: Share = { key: 'anonymous', limit: MAX_EXPORTS_OF_ANONYMOUS }
-  if (clientAddress === '') return [everyone]
-  return [everyone, { key: throttledAddress(clientAddress), limit: MAX_EXPORTS_OF_CALLER }]
 }
 
 async function* messages(

@@ -23,6 +23,7 @@ import type { Planning } from '../plan/planning.js'
 import type { ListPlan, LookupPlan, PagePlan } from '../plan/model/plans.js'
 import { continuationPageSize, planGet, planList, planLookup, planPage, planCustomRead } from '../plan/plan-reads.js'
 import type { LoadedRow, LookupResult, ReadStore } from '../plan/model/stores.js'
+import type { ReadShares } from './fair-shares.js'
 import { jsonOfRows, recordEncoder, type RowSerializer, rowSerializer, valueReader, writeArray } from './json.js'
 
 /** What the read handlers need. */
@@ -31,6 +32,8 @@ export interface ReadDeps {
   readonly store: ReadStore
   /** Limits the exports that run at the same time (export.ts). */
   readonly exports: FairSemaphore
+  /** Limits the other reads. */
+  readonly shares: ReadShares
 }
 
 /** A handler that runs the override that the entity declares, which can call the standard operation, or else the standard one. */
@@ -117,61 +120,71 @@ function truncatedIn(rows: readonly LoadedRow[]): { readonly truncatedIncludes?:
 }
 
 async function list(
-  { planning, store }: ReadDeps,
-  { caller, cancellation }: CallContext,
+  { planning, store, shares }: ReadDeps,
+  context: CallContext,
   request: ListRequest__Output
 ): Promise<ListResponse> {
-  const plan = planList(request, { planning, caller })
-  const { rows, truncated } = await store.list(plan, cancellation)
-  return {
-    ...answered(rows, plan, request),
-    ...truncatedIn(rows),
-    rowLimit: plan.limit,
-    truncated,
-    continuationPageSize: continuationPageSize(planning.maxPageSize)
-  }
+  const plan = planList(request, { planning, caller: context.caller })
+  return await shares.admit(context, { ...plan, rows: plan.limit }, async () => {
+    const { rows, truncated } = await store.list(plan, context.cancellation)
+    return {
+      ...answered(rows, plan, request),
+      ...truncatedIn(rows),
+      rowLimit: plan.limit,
+      truncated,
+      continuationPageSize: continuationPageSize(planning.maxPageSize)
+    }
+  })
 }
 
 async function page(
-  { planning, store }: ReadDeps,
-  { caller, cancellation }: CallContext,
+  { planning, store, shares }: ReadDeps,
+  context: CallContext,
   request: PageRequest__Output
 ): Promise<PageResponse> {
-  const { plan, paging, cursors } = planPage(request, { planning, caller })
-  const { rows, total, next, previous } = await store.page(plan, cancellation)
-  const nextCursor = next && cursors.encode(next)
-  const previousCursor = previous && cursors.encode(previous)
-  return {
-    ...answered(rows, plan, request),
-    ...truncatedIn(rows),
-    pageSize: paging.pageSize,
-    currentPage: paging.pageNumber?.toString() ?? '',
-    hasNext: next !== undefined,
-    hasPrevious: previous !== undefined,
-    ...(total === undefined ? {} : { totalCount: total }),
-    ...(nextCursor === undefined ? {} : { nextCursor }),
-    ...(previousCursor === undefined ? {} : { previousCursor })
-  }
+  const { plan, paging, cursors } = planPage(request, { planning, caller: context.caller })
+  return await shares.admit(context, { ...plan, rows: plan.limit }, async () => {
+    const { rows, total, next, previous } = await store.page(plan, context.cancellation)
+    const nextCursor = next && cursors.encode(next)
+    const previousCursor = previous && cursors.encode(previous)
+    return {
+      ...answered(rows, plan, request),
+      ...truncatedIn(rows),
+      pageSize: paging.pageSize,
+      currentPage: paging.pageNumber?.toString() ?? '',
+      hasNext: next !== undefined,
+      hasPrevious: previous !== undefined,
+      ...(total === undefined ? {} : { totalCount: total }),
+      ...(nextCursor === undefined ? {} : { nextCursor }),
+      ...(previousCursor === undefined ? {} : { previousCursor })
+    }
+  })
 }
 
 async function get(
-  { planning, store }: ReadDeps,
-  { caller, cancellation }: CallContext,
+  { planning, store, shares }: ReadDeps,
+  context: CallContext,
   request: GetRequest__Output
 ): Promise<GetResponse> {
-  const plan = planGet(request, { planning, caller })
-  const row = await store.get(plan, cancellation)
+  const plan = planGet(request, { planning, caller: context.caller })
+  const { manyToMany, children } = plan
+  const row = await shares.admit(context, { rows: 1, manyToMany, children }, () =>
+    store.get(plan, context.cancellation)
+  )
   if (row === undefined) throw notFound()
   return { record: recordEncoder(plan)(row), ...truncatedIn([row]) }
 }
 
+/** What a look-up costs, in rows. It answers up to 1000 short ones, which those who ask at one moment share. */
+const LOOKUP_ROWS = 100
+
 async function lookup(
-  { planning, store }: ReadDeps,
-  { caller, cancellation }: CallContext,
+  { planning, store, shares }: ReadDeps,
+  context: CallContext,
   request: LookupRequest__Output
 ): Promise<LookupResponse> {
-  const plan = planLookup(request, { planning, caller })
-  const result = await store.lookup(plan, cancellation)
+  const plan = planLookup(request, { planning, caller: context.caller })
+  const result = await shares.admit(context, { rows: LOOKUP_ROWS }, () => store.lookup(plan, context.cancellation))
   const json = lookupJson.get(result) ?? jsonOfLookup(result, plan)
   lookupJson.set(result, json)
   return { json, truncated: result.truncated }
@@ -201,17 +214,19 @@ function jsonOfLookup({ items }: LookupResult, { entity }: LookupPlan): Buffer {
 
 /** A custom read. Answers a JSON array of its items. */
 async function read(
-  { planning, store }: ReadDeps,
-  { caller, cancellation }: CallContext,
+  { planning, store, shares }: ReadDeps,
+  context: CallContext,
   request: ReadRequest__Output
 ): Promise<ReadResponse> {
-  const { plan, read: custom } = planCustomRead(request, { planning, caller })
-  const { rows, next } = await store.page(plan, cancellation)
-  return {
-    json: jsonBytes((out) => writeArray(rows, itemWriter(custom, plan), out)),
-    rowLimit: plan.limit,
-    truncated: next !== undefined
-  }
+  const { plan, read: custom } = planCustomRead(request, { planning, caller: context.caller })
+  return await shares.admit(context, { rows: plan.limit }, async () => {
+    const { rows, next } = await store.page(plan, context.cancellation)
+    return {
+      json: jsonBytes((out) => writeArray(rows, itemWriter(custom, plan), out)),
+      rowLimit: plan.limit,
+      truncated: next !== undefined
+    }
+  })
 }
 
 function itemWriter({ bare, items }: CustomRead, { projection }: PagePlan): RowSerializer {

@@ -76,6 +76,20 @@ describe('a fair semaphore', () => {
     expect(await Promise.all(waiting.map(stateOf))).to.deep.equal(['waiting', 'admitted', 'admitted'])
   })
 
+  it('gives a heavy caller its places all at once, and lets lighter ones in beside those who wait for more', async () => {
+    const places = semaphore()
+    const enter = (name: string, weight: number): Promise<() => void> =>
+      places.enter({ shares: of(name, 4), weight, signal: never })
+    const first = await enter('a', 3)
+    const heavy = enter('b', 2)
+    expect(await stateOf(heavy)).to.equal('waiting')
+    const light = await enter('c', 1)
+    first()
+    expect(await stateOf(heavy)).to.equal('admitted')
+    expect(await stateOf(enter('d', 2))).to.equal('waiting')
+    light()
+  })
+
   it('rejects with a time to come back when no place comes free', async () => {
     const places = semaphore({ places: 1, timeout: 1 })
     await places.enter({ shares: of('a'), signal: never })

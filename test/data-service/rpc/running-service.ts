@@ -5,6 +5,7 @@ import { anonymous, type Authenticated } from '../../../data-service/entity/call
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { exportSemaphore } from '../../../data-service/rpc/export.js'
+import { ReadShares } from '../../../data-service/rpc/fair-shares.js'
 import { buildDataService } from '../../../data-service/rpc/service.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { FairSemaphore } from '../../../shared/fair-semaphore.js'
@@ -48,7 +49,7 @@ export async function runService(
     maxExportRows: 100
   }
   const service = buildDataService({
-    readDeps: { planning, store, exports },
+    readDeps: { planning, store, exports, shares: new ReadShares() },
     writeDeps: {
       planning,
       store: { transaction: unwritten, purgeKeys: unwritten },

@@ -170,15 +170,25 @@ interface BoundStatement {
   readonly signal: Cancellation
 }
 
-async function rowsOf(connection: SqliteConnection, bound: BoundStatement): Promise<Value[][]> {
-  return (await rawRowsOf(connection, bound)).map((row) => decodeRow(bound.statement, row))
+/** The decoded rows. Where they are many, other requests have a turn before the next statement of the same read. */
+async function decoded<Row>(
+  raw: Promise<readonly (readonly unknown[])[]>,
+  decode: (row: readonly unknown[]) => Row
+): Promise<Row[]> {
+  const rows = (await raw).map(decode)
+  if (rows.length > BATCH) await setImmediate()
+  return rows
 }
 
-async function foundRowsOf(
+function rowsOf(connection: SqliteConnection, bound: BoundStatement): Promise<Value[][]> {
+  return decoded(rawRowsOf(connection, bound), (row) => decodeRow(bound.statement, row))
+}
+
+function foundRowsOf(
   connection: SqliteConnection,
   bound: BoundStatement & { readonly statement: ShownStatement }
 ): Promise<FoundRow[]> {
-  return (await rawRowsOf(connection, bound)).map((row) => new DecodedRow(bound.statement, row))
+  return decoded(rawRowsOf(connection, bound), (row) => new DecodedRow(bound.statement, row))
 }
 
 function rawRowsOf(

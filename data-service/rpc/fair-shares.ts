@@ -1,0 +1,96 @@
+import { FairSemaphore, type Entrant, type Share } from '../../shared/fair-semaphore.js'
+import { throttledAddress } from '../../shared/ip-address.js'
+import type { CallContext, Caller } from '../entity/caller.js'
+
+// What is under way is bounded for each caller and in all, and weighed by what it may cost (contract.md section 2).
+
+/** How many places a caller, and all anonymous callers together, may hold. */
+interface ShareLimits {
+  readonly ofCaller: number
+  readonly ofAnonymous: number
+}
+
+/** The shares of a caller; of an anonymous one those of its address, if a gateway has told it. */
+export function sharesOf(caller: Caller, clientAddress: string, limits: ShareLimits): Entrant['shares'] {
+  if (caller.kind === 'authenticated') {
+    return [{ key: JSON.stringify([caller.issuer, caller.subject]), limit: limits.ofCaller }]
+  }
+  const everyone: Share = { key: 'anonymous', limit: limits.ofAnonymous }
+  if (clientAddress === '') return [everyone]
+  return [everyone, { key: throttledAddress(clientAddress), limit: limits.ofCaller }]
+}
+
+/** Places of all reads. A row by its id takes one: see `costOf`. */
+const PLACES = 1024
+
+/** Of one caller, and of all anonymous ones. */
+const LIMITS: ShareLimits = { ofCaller: PLACES / 4, ofAnonymous: PLACES / 2 }
+
+/** Places that the greatest read takes: its caller has some left for small ones beside it. */
+const GREATEST = (LIMITS.ofCaller * 3) / 4
+
+/** Places that may be waited for. A caller may wait for four times its own. */
+const WAITING = 4 * PLACES
+
+/** Milliseconds that a read waits for its places. */
+const WAIT_TIMEOUT = 5_000
+
+/** Seconds after which a rejected caller may try again. */
+const RETRY_AFTER = 1
+
+/** Rows of an answer that cost as much as a read by id. */
+const ROWS_A_PLACE = 10
+
+/** Rows of a collection that are assumed of each row of a page. There may be a thousand of them, or none. */
+const ROWS_OF_COLLECTIONS = 2
+
+/** Places of a read by id with collections. */
+const ONE_WITH_COLLECTIONS = 16
+
+interface ReadSize {
+  /** The most rows that it answers. */
+  readonly rows: number
+  /** The navigations of each row. */
+  readonly references?: Counted
+  readonly manyToMany?: Counted
+  readonly children?: Counted
+}
+
+type Counted = Pick<readonly unknown[], 'length'>
+
+/** What a read may cost: 1 by id, 5 for a page of 50, 100 for a list, and 192 for one with children. */
+export function costOf({ rows, references = [], manyToMany = [], children = [] }: ReadSize): number {
+  const collections = manyToMany.length + children.length
+  if (rows === 1) return collections === 0 ? 1 : ONE_WITH_COLLECTIONS
+  const ofRow = 1 + (references.length > 0 ? 1 : 0) + collections * ROWS_OF_COLLECTIONS
+  return Math.min(GREATEST, Math.ceil((rows * ofRow) / ROWS_A_PLACE))
+}
+
+/** Admits the reads of this process. */
+export class ReadShares {
+  readonly #semaphore: FairSemaphore
+
+  constructor({ timeout = WAIT_TIMEOUT }: { readonly timeout?: number } = {}) {
+    const detail = 'Too many reads are under way. Try again.'
+    this.#semaphore = new FairSemaphore({ places: PLACES, waiting: WAITING, timeout, detail, retryAfter: RETRY_AFTER })
+  }
+
+  /** Reads and writes the answer in the places that it takes. Throws `upstream.unavailable` where there are none. */
+  async admit<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
+    const address = context.peerIsGateway ? (context.clientAddress ?? '') : ''
+    const weight = costOf(size)
+    const release = await this.#semaphore.enter({
+      weight,
+      shares: sharesOf(context.caller, address, LIMITS),
+      signal: context.cancellation
+    })
+    try {
+      return await read()
+    } finally {
+      // Reads of an embedded database take no turn of the event loop. Were the next one admitted at once, one after another
+      // of those that wait would run before anything else that has arrived is looked at.
+      if (weight === 1) release()
+      else setImmediate(release)
+    }
+  }
+}

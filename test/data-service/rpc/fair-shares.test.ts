@@ -1,0 +1,131 @@
+import { expect } from 'chai'
+import { DomainError } from '../../../shared/errors.js'
+import { createLogger } from '../../../shared/logger.js'
+import { NEVER } from '../../../shared/transport/cancellation.js'
+import type { CallContext, Caller } from '../../../data-service/entity/caller.js'
+import { costOf, ReadShares } from '../../../data-service/rpc/fair-shares.js'
+
+const log = createLogger({ name: 'test', level: 'silent' })
+const account = (subject: string): Caller => ({
+  kind: 'authenticated',
+  claims: {},
+  issuer: 'test',
+  subject,
+  roles: [],
+  permissions: new Set(),
+  owner: null
+})
+
+/** A call, anonymous unless a test says otherwise. */
+function callOf({
+  caller = { kind: 'anonymous' },
+  clientAddress,
+  peerIsGateway = true
+}: Partial<Pick<CallContext, 'caller' | 'clientAddress' | 'peerIsGateway'>>): CallContext {
+  const signal = new AbortController().signal
+  return { caller, clientAddress, peerIsGateway, requestId: 'test', signal, cancellation: NEVER, log }
+}
+
+const from = (clientAddress: string): CallContext => callOf({ clientAddress })
+const LIST_WITH_CHILDREN = { rows: 1000, children: { length: 2 } }
+const ROW = { rows: 1 }
+
+/** A read that goes on until it is ended. */
+class TestRead {
+  state = 'waiting'
+  end: () => void = () => undefined
+
+  constructor(shares: ReadShares, context: CallContext, size: Parameters<typeof costOf>[0]) {
+    const read = (): Promise<void> =>
+      new Promise((resolve) => {
+        this.state = 'running'
+        this.end = resolve
+      })
+    shares.admit(context, size, read).then(
+      () => (this.state = 'ended'),
+      (error: unknown) => {
+        expect(error).to.be.instanceOf(DomainError).and.to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+        this.state = 'rejected'
+      }
+    )
+  }
+}
+
+/** Every turn that could settle a read has passed. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('the shares of reads', () => {
+  const sharesOver = (): ReadShares => new ReadShares({ timeout: 60_000 })
+  const many = (shares: ReadShares, context: CallContext, size: Parameters<typeof costOf>[0], count: number) =>
+    Array.from({ length: count }, () => new TestRead(shares, context, size))
+  const states = (reads: readonly TestRead[]): Record<string, number> =>
+    reads.reduce<Record<string, number>>((sum, { state }) => ({ ...sum, [state]: (sum[state] ?? 0) + 1 }), {})
+
+  it('weigh a read by the rows that it may answer and include', () => {
+    expect(costOf({ rows: 1 })).to.equal(1)
+    expect(costOf({ rows: 1, children: { length: 1 } })).to.equal(16)
+    expect(costOf({ rows: 50 })).to.equal(5)
+    expect(costOf({ rows: 50, references: { length: 3 } })).to.equal(10)
+    expect(costOf({ rows: 50, manyToMany: { length: 1 }, children: { length: 1 } })).to.equal(25)
+    expect(costOf({ rows: 1000 })).to.equal(100)
+    expect(costOf(LIST_WITH_CHILDREN)).to.equal(192)
+  })
+
+  it('of 300 lists with children of one address one runs, five wait and the others are rejected at once', async () => {
+    const shares = sharesOver()
+    const lists = many(shares, from('192.0.2.1'), LIST_WITH_CHILDREN, 300)
+    await settled()
+    expect(states(lists)).to.deep.equal({ running: 1, waiting: 5, rejected: 294 })
+    const others = [
+      new TestRead(shares, from('192.0.2.2'), ROW),
+      new TestRead(shares, from('192.0.2.2'), LIST_WITH_CHILDREN),
+      new TestRead(shares, callOf({ caller: account('ada') }), LIST_WITH_CHILDREN)
+    ]
+    await settled()
+    expect(states(others)).to.deep.equal({ running: 3 })
+    lists.find(({ state }) => state === 'running')?.end()
+    await settled()
+    expect(states(lists)).to.deep.equal({ ended: 1, running: 1, waiting: 4, rejected: 294 })
+  })
+
+  it('of one address hold hundreds of rows by id at one moment, and keep as many waiting', async () => {
+    const rows = many(sharesOver(), from('192.0.2.1'), ROW, 2000)
+    await settled()
+    expect(states(rows)).to.deep.equal({ running: 256, waiting: 1024, rejected: 720 })
+  })
+
+  it('of all anonymous callers leave half of the places to those with a token', async () => {
+    const shares = sharesOver()
+    const anonymous = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(
+      (address) => new TestRead(shares, from(address), LIST_WITH_CHILDREN)
+    )
+    const known = ['ada', 'ben'].map(
+      (name) => new TestRead(shares, callOf({ caller: account(name) }), LIST_WITH_CHILDREN)
+    )
+    await settled()
+    expect(states(anonymous)).to.deep.equal({ running: 2, waiting: 1 })
+    expect(states(known)).to.deep.equal({ running: 2 })
+  })
+
+  it('count no address that a peer tells which is no gateway', async () => {
+    const shares = sharesOver()
+    const reads = ['192.0.2.1', '192.0.2.1', '192.0.2.1'].map(
+      (clientAddress) => new TestRead(shares, callOf({ clientAddress, peerIsGateway: false }), LIST_WITH_CHILDREN)
+    )
+    await settled()
+    expect(states(reads)).to.deep.equal({ running: 2, waiting: 1 })
+  })
+
+  it('are given back by reads that fail', async () => {
+    const shares = sharesOver()
+    const failing = async (): Promise<never> => Promise.reject(new TypeError('broken'))
+    for (let n = 0; n < 10; n++) {
+      const outcome = await shares
+        .admit(from('192.0.2.1'), LIST_WITH_CHILDREN, failing)
+        .catch((error: unknown) => error)
+      expect(outcome).to.be.instanceOf(TypeError)
+    }
+  })
+})
