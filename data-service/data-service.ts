@@ -22,6 +22,7 @@ import { makeCatalogue } from './plan/model/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
 import { exportSemaphore } from './rpc/export.js'
 import { ReadShares } from './rpc/fair-shares.js'
+import { MemoryGuard } from './rpc/memory-guard.js'
 import { gatewayPeers } from './rpc/transport/interceptors.js'
 import { describedPackage } from './rpc/typed-calls.js'
 import { buildDataService } from './rpc/service.js'
@@ -121,7 +122,7 @@ async function serve(how: Starting): Promise<string> {
   })
   const { gatewaySecret: secret, gatewayName: name } = settings.grpc
   const service = buildDataService({
-    readDeps: { planning, store: stores.read, exports, shares: new ReadShares() },
+    readDeps: { planning, store: stores.read, exports, shares: new ReadShares(new MemoryGuard(log)) },
     writeDeps,
     authDeps,
     operations: application.operations,

@@ -1,6 +1,7 @@
 import { FairSemaphore, type Entrant, type Share } from '../../shared/fair-semaphore.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { CallContext, Caller } from '../entity/caller.js'
+import type { MemoryGuard } from './memory-guard.js'
 
 // What is under way is bounded for each caller and in all, and weighed by what it may cost (contract.md section 2).
 
@@ -69,14 +70,17 @@ export function costOf({ rows, references = [], manyToMany = [], children = [] }
 /** Admits the reads of this process. */
 export class ReadShares {
   readonly #semaphore: FairSemaphore
+  readonly #memory: MemoryGuard
 
-  constructor({ timeout = WAIT_TIMEOUT }: { readonly timeout?: number } = {}) {
+  constructor(memory: MemoryGuard, { timeout = WAIT_TIMEOUT }: { readonly timeout?: number } = {}) {
+    this.#memory = memory
     const detail = 'Too many reads are under way. Try again.'
     this.#semaphore = new FairSemaphore({ places: PLACES, waiting: WAITING, timeout, detail, retryAfter: RETRY_AFTER })
   }
 
   /** Reads and writes the answer in the places that it takes. Throws `upstream.unavailable` where there are none. */
   async admit<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
+    this.#memory.check()
     const address = context.peerIsGateway ? (context.clientAddress ?? '') : ''
     const weight = costOf(size)
     const release = await this.#semaphore.enter({

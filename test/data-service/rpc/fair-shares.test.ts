@@ -4,8 +4,32 @@ import { createLogger } from '../../../shared/logger.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
 import type { CallContext, Caller } from '../../../data-service/entity/caller.js'
 import { costOf, ReadShares } from '../../../data-service/rpc/fair-shares.js'
+import { type Memory, MemoryGuard, processMemory } from '../../../data-service/rpc/memory-guard.js'
 
 const log = createLogger({ name: 'test', level: 'silent' })
+const MIB = 1024 * 1024
+
+/** Memory that a test fills. */
+class TestMemory {
+  used = 0
+  garbage = 0
+  time = 0
+  collections = 0
+
+  read(): Memory {
+    return { used: this.used + this.garbage, limit: 100 * MIB }
+  }
+
+  collect(): void {
+    this.collections += 1
+    this.garbage = 0
+  }
+
+  now(): number {
+    return this.time
+  }
+}
+
 const account = (subject: string): Caller => ({
   kind: 'authenticated',
   claims: {},
@@ -57,7 +81,8 @@ async function settled(): Promise<void> {
 }
 
 describe('the shares of reads', () => {
-  const sharesOver = (): ReadShares => new ReadShares({ timeout: 60_000 })
+  const sharesOver = (memory = new TestMemory()): ReadShares =>
+    new ReadShares(new MemoryGuard(log, memory), { timeout: 60_000 })
   const many = (shares: ReadShares, context: CallContext, size: Parameters<typeof costOf>[0], count: number) =>
     Array.from({ length: count }, () => new TestRead(shares, context, size))
   const states = (reads: readonly TestRead[]): Record<string, number> =>
@@ -127,5 +152,56 @@ describe('the shares of reads', () => {
         .catch((error: unknown) => error)
       expect(outcome).to.be.instanceOf(TypeError)
     }
+  })
+})
+
+describe('the guard of the memory', () => {
+  const isRefused = (guard: MemoryGuard): boolean => {
+    try {
+      guard.check()
+      return false
+    } catch (error) {
+      expect(error).to.be.instanceOf(DomainError).and.to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+      return true
+    }
+  }
+
+  it('refuses reads while more than 80 % of the limit are used', () => {
+    const memory = new TestMemory()
+    const guard = new MemoryGuard(log, memory)
+    memory.used = 80 * MIB
+    expect(isRefused(guard)).to.equal(false)
+    memory.used = 81 * MIB
+    memory.time += 100
+    expect(isRefused(guard)).to.equal(true)
+    memory.used = 70 * MIB
+    expect(isRefused(guard), 'a look is believed for a moment').to.equal(true)
+    memory.time += 100
+    expect(isRefused(guard)).to.equal(false)
+  })
+
+  it('collects garbage before it refuses, and not at every look', () => {
+    const memory = new TestMemory()
+    const guard = new MemoryGuard(log, memory)
+    memory.used = 50 * MIB
+    memory.garbage = 40 * MIB
+    expect([isRefused(guard), memory.collections]).to.deep.equal([false, 1])
+    memory.used = 90 * MIB
+    for (let n = 0; n < 5; n++) {
+      memory.time += 100
+      expect(isRefused(guard)).to.equal(true)
+    }
+    expect(memory.collections).to.equal(1)
+    memory.used = 50 * MIB
+    memory.garbage = 40 * MIB
+    memory.time += 2000
+    expect([isRefused(guard), memory.collections]).to.deep.equal([false, 2])
+  })
+
+  it('sees Buffers, which are no part of the heap', () => {
+    const source = processMemory()
+    const before = source.read().used
+    const held = Buffer.alloc(64 * MIB)
+    expect(source.read().used - before).to.be.greaterThan(held.length / 2)
   })
 })

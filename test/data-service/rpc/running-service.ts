@@ -6,6 +6,7 @@ import type { Entity } from '../../../data-service/entity/entity.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { exportSemaphore } from '../../../data-service/rpc/export.js'
 import { ReadShares } from '../../../data-service/rpc/fair-shares.js'
+import { MemoryGuard } from '../../../data-service/rpc/memory-guard.js'
 import { buildDataService } from '../../../data-service/rpc/service.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { FairSemaphore } from '../../../shared/fair-semaphore.js'
@@ -49,7 +50,7 @@ export async function runService(
     maxExportRows: 100
   }
   const service = buildDataService({
-    readDeps: { planning, store, exports, shares: new ReadShares() },
+    readDeps: { planning, store, exports, shares: new ReadShares(new MemoryGuard(log)) },
     writeDeps: {
       planning,
       store: { transaction: unwritten, purgeKeys: unwritten },

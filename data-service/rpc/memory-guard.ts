@@ -1,0 +1,100 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { DomainError } from '../../shared/errors.js'
+import type { Logger } from '../../shared/logger.js'
+
+/** Bytes. */
+export interface Memory {
+  /** What V8 keeps: values, and the Buffers that they hold, which are no part of the heap. */
+  readonly used: number
+  /** What the process may use for it. */
+  readonly limit: number
+}
+
+/** How the memory is looked at. Tests give their own. */
+export interface MemorySource {
+  read(): Memory
+  /** Collects all garbage. */
+  collect(): void
+  /** Milliseconds. */
+  now(): number
+}
+
+/** Share of the limit beyond which new reads are refused. */
+const FULL = 0.8
+/** Milliseconds for which a look at the memory is believed. */
+const BELIEVED = 100
+/** Milliseconds between two collections that are asked for here, and between two lines of the log. */
+const COLLECTION_INTERVAL = 2_000
+/** Seconds. */
+const RETRY_AFTER = 1
+
+/**
+ * Refuses new reads while the memory is nearly full, so that those under way come to their end. What V8 holds may be garbage
+ * that it has had no reason to collect, and where reads are refused it has none: so a collection comes before the first
+ * refusal, and again at times.
+ */
+export class MemoryGuard {
+  readonly #source: MemorySource
+  readonly #log: Logger
+  #isFull = false
+  #looked = -Infinity
+  #collected = -Infinity
+
+  constructor(log: Logger, source: MemorySource = processMemory()) {
+    this.#log = log
+    this.#source = source
+  }
+
+  /** Throws `upstream.unavailable` while the memory is nearly full. */
+  check(): void {
+    const now = this.#source.now()
+    if (now - this.#looked >= BELIEVED) {
+      this.#looked = now
+      this.#isFull = this.#look(now)
+    }
+    if (!this.#isFull) return
+    throw new DomainError('upstream.unavailable', 'The data service has too much to do at the moment. Try again.', {
+      retryAfter: RETRY_AFTER
+    })
+  }
+
+  #look(now: number): boolean {
+    if (!isFull(this.#source.read())) return false
+    if (now - this.#collected < COLLECTION_INTERVAL) return true
+    this.#collected = now
+    this.#source.collect()
+    const memory = this.#source.read()
+    if (isFull(memory)) this.#log.warn(memory, 'new reads are refused: the memory is nearly full')
+    return isFull(memory)
+  }
+}
+
+function isFull({ used, limit }: Memory): boolean {
+  return used > limit * FULL
+}
+
+/**
+ * The memory of this process. Its limit is that of the heap (`--max-old-space-size`), or that of its container where that is
+ * less: the code of Node and the stacks take some of the latter.
+ */
+export function processMemory(): MemorySource {
+  // 0, or a number beyond any machine's, where there is none.
+  const container = process.constrainedMemory()
+  const heap = getHeapStatistics().heap_size_limit
+  const limit = container > 0 ? Math.min(heap, container - OUTSIDE_OF_V8) : heap
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void // Of the flag above.
+  setFlagsFromString('--no-expose-gc')
+  return {
+    read: () => {
+      const { heapUsed, external } = process.memoryUsage()
+      return { used: heapUsed + external, limit }
+    },
+    collect: gc,
+    now: () => performance.now()
+  }
+}
+
+/** Bytes that a process takes besides what V8 keeps: code, stacks, the pages of an embedded database. */
+const OUTSIDE_OF_V8 = 64 * 1024 * 1024
