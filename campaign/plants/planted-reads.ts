@@ -9,7 +9,7 @@ export const PLANTED_READS: readonly Plant[] = [
     workloads: ['counters'],
     process: 'gateway',
     module: 'gateway/entity-routes/reads.js',
-    find: 'const { record } = await data.get(',
+    find: 'const response = await data.get(',
     replace: `const kept = (globalThis.keptRecords ??= new Map());
         const name = request.headers.authorization + request.url;
         const get = async (context, message) => {
@@ -19,7 +19,7 @@ export const PLANTED_READS: readonly Plant[] = [
             kept.set(name, { answer, until: performance.now() + 200 });
             return answer;
         };
-        const { record } = await get(`
+        const response = await get(`
   },
   {
     name: 'export-without-scope',

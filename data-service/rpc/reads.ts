@@ -33,7 +33,7 @@ export interface ReadDeps {
   /** Limits the exports that run at the same time (export.ts). */
   readonly exports: FairSemaphore
   /** Limits the other reads. */
-  readonly shares: ReadShares
+  readonly shares: Pick<ReadShares, 'admit'>
 }
 
 /** A handler that runs the override that the entity declares, which can call the standard operation, or else the standard one. */

@@ -5,6 +5,8 @@ import fc from 'fast-check'
 import { everyone } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, readableBy, readOnly, text } from '../../../data-service/entity/fields/words.js'
+import { exportSemaphore } from '../../../data-service/rpc/export.js'
+import type { ReadDeps } from '../../../data-service/rpc/reads.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
 import type { DomainError } from '../../../shared/errors.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
@@ -13,6 +15,7 @@ import { GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
 import { loadProto } from '../../../shared/transport/wire.js'
 import { readResponseFrames } from '../../../shared/transport/call-frames.js'
 import { encodeRequest, type WireCall } from '../../harness/call-stream-messages.js'
+import { exampleEntities } from '../plan/example-entities.js'
 import { answer, metadata, type RunningService, runService, soon } from './running-service.js'
 
 // What proto-loader made of the file that the types were generated from.
@@ -89,13 +92,16 @@ const get = (id: number, request: object = { resource: 'things', id: '1' }, more
 const list = (id: number, resource = 'tickets', more: WireCall = {}): WireCall =>
   get(id, {}, { method: rpcs.List.path, request: rpcs.List.requestSerialize({ resource }), ...more })
 
+/** The bounds of a stream are met before those of its caller: here a caller has none. */
+const unbounded: ReadDeps['shares'] = { admit: (_context, _size, read) => read() }
+
 describe('calls in frames', function () {
   // A machine that does much else at the same time is no reason to fail.
   this.timeout(120_000)
   let service: RunningService
   let frames: FrameClient
   beforeEach(async () => {
-    service = await runService()
+    service = await runService(exampleEntities, exportSemaphore(), unbounded)
     service.store.rows = [{ id: 1, title: 'x', rowVersion: Buffer.alloc(8) }]
     frames = new FrameClient(service)
     await frames.opened

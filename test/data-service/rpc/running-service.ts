@@ -7,6 +7,7 @@ import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { exportSemaphore } from '../../../data-service/rpc/export.js'
 import { ReadShares } from '../../../data-service/rpc/fair-shares.js'
 import { MemoryGuard } from '../../../data-service/rpc/memory-guard.js'
+import type { ReadDeps } from '../../../data-service/rpc/reads.js'
 import { buildDataService } from '../../../data-service/rpc/service.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { FairSemaphore } from '../../../shared/fair-semaphore.js'
@@ -38,7 +39,8 @@ function unwritten(): Promise<never> {
 
 export async function runService(
   entities: readonly Entity[] = exampleEntities,
-  exports: FairSemaphore = exportSemaphore()
+  exports: FairSemaphore = exportSemaphore(),
+  ownShares?: ReadDeps['shares']
 ): Promise<RunningService> {
   const store = new MemoryStore()
   const logs: Log[] = []
@@ -50,7 +52,7 @@ export async function runService(
     maxExportRows: 100
   }
   const service = buildDataService({
-    readDeps: { planning, store, exports, shares: new ReadShares(new MemoryGuard(log)) },
+    readDeps: { planning, store, exports, shares: ownShares ?? new ReadShares(new MemoryGuard(log)) },
     writeDeps: {
       planning,
       store: { transaction: unwritten, purgeKeys: unwritten },
