@@ -50,6 +50,7 @@ export class Shop {
       SAMPLE_DATA: 'true',
       OWNER_BYPASS_ROLE: 'Admin',
       COOKIE_SECURE: 'false',
+      DOCS_PUBLIC: 'true',
       LOG_LEVEL: 'trace',
       ...env
     })

@@ -44,6 +44,8 @@ export class SessionStack {
       const DATA_SERVICE_ADDRESS = await variant.wayTo(address)
       const { server, address: url } = await startGatewayHere({
         ...variant.settings,
+        // The document that answers are held against is asked for without a token.
+        DOCS_PUBLIC: 'true',
         ...this.#settings,
         GATEWAY_PORT: '0',
         DATA_SERVICE_ADDRESS
