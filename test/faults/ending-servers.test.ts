@@ -1,9 +1,8 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createConnection } from 'mysql2/promise'
 import { etagOf, rowIn, sendTo, type Write } from '../api/writes/send.js'
+import { accepts } from '../harness/local-server.js'
 import { startStack } from '../harness/stack.js'
 import { storeDatabase } from '../harness/store-database.js'
 
@@ -47,16 +46,3 @@ describe('a gateway and its data service that are told to end', function () {
     }
   })
 })
-
-async function accepts(address: string): Promise<boolean> {
-  const [host = '', port = ''] = address.split(':')
-  const socket = connect({ host, port: Number(port) })
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}

@@ -11,6 +11,8 @@ import { type Stack, type StackOptions, startProcesses, startStack } from '../st
 type Settings = Readonly<Record<string, string>>
 type Claims = Readonly<Record<string, unknown>>
 
+export const LIBRARIAN: Claims = { role: 'Librarian', sub: 'x' }
+
 function optionsOver(database: { readonly url: string }, env: Settings): StackOptions {
   return {
     app: join(outputRoot, 'test/library'),
@@ -67,6 +69,18 @@ export class LibraryStore {
   /** With a token of these claims, or without any. */
   as(claims: Claims | undefined, target: string, options: CallOptions = {}): Promise<Answer> {
     return call(this.stack.url, target, { ...options, token: claims && this.stack.token(claims) })
+  }
+
+  /** A write of a librarian: a merge patch with PATCH. `tag` is its If-Match. */
+  write(method: string, target: string, body: unknown, tag?: string | null): Promise<Answer> {
+    return this.as(LIBRARIAN, target, {
+      method,
+      headers: {
+        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+        ...(typeof tag === 'string' ? { 'if-match': tag } : {})
+      },
+      body: JSON.stringify(body)
+    })
   }
 
   /** An access token of these claims. */

@@ -1,22 +1,13 @@
 import { expect } from 'chai'
 import { type Answer, json } from '../api/http-call.js'
 import { StatementLog } from '../api/statement-log.js'
-import { describeLibrary } from './describe-library.js'
+import { describeLibrary, LIBRARIAN } from './describe-library.js'
 
-const LIBRARIAN = { role: 'Librarian', sub: 'x' }
 type Row = Readonly<Record<string, unknown>>
 
 /** docs/decisions/023 and contract.md section 5: what the database fills (the entity file is gauges.ts). */
 describeLibrary('columns that the database fills', (store, kind) => {
-  const send = (method: string, target: string, body: unknown, tag?: string): Promise<Answer> =>
-    store.as(LIBRARIAN, target, {
-      method,
-      headers: {
-        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-        ...(tag === undefined ? {} : { 'if-match': tag })
-      },
-      body: JSON.stringify(body)
-    })
+  const send = store.write.bind(store)
   const tagOf = ({ headers }: Answer): string => String(headers['etag'])
   const rowOf = (answer: Answer): Row => json(answer) as Row
   let made = 0

@@ -1,20 +1,10 @@
 import { expect } from 'chai'
 import { type Answer, filter, ids, json } from '../api/http-call.js'
-import { describeLibrary } from './describe-library.js'
-
-const LIBRARIAN = { role: 'Librarian', sub: 'x' }
+import { describeLibrary, LIBRARIAN } from './describe-library.js'
 
 /** Names of tables and columns that mean something else without quotes (the entity files are in ledgers.ts). */
 describeLibrary('tables and columns of any name', (store) => {
-  const send = (method: string, target: string, body: object, tag?: string | null): Promise<Answer> =>
-    store.as(LIBRARIAN, target, {
-      method,
-      headers: {
-        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-        ...(typeof tag === 'string' ? { 'if-match': tag } : {})
-      },
-      body: JSON.stringify(body)
-    })
+  const send = store.write.bind(store)
   const etagOf = ({ headers }: Answer): string => String(headers['etag'])
   /** The rows of the ledgers, in SQL by hand. */
   const stored = async (): Promise<unknown[]> => {

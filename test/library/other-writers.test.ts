@@ -5,19 +5,9 @@ import { type Answer, json } from '../api/http-call.js'
 import { describeLibrary } from './describe-library.js'
 import { gauges } from './gauges.js'
 
-const LIBRARIAN = { role: 'Librarian', sub: 'x' }
-
 /** docs/other-writers.md: what the service and a program that knows no versions write into one table. */
 describeLibrary('rows that other programs write too', (store, kind) => {
-  const send = (method: string, target: string, body: object, tag?: string): Promise<Answer> =>
-    store.as(LIBRARIAN, target, {
-      method,
-      headers: {
-        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-        ...(tag === undefined ? {} : { 'if-match': tag })
-      },
-      body: JSON.stringify(body)
-    })
+  const send = store.write.bind(store)
   const tagOf = ({ headers }: Answer): string => String(headers['etag'])
   const numberOf = (tag: string): bigint => Buffer.from(tag.slice(3, -1), 'base64').readBigUInt64BE()
   const create = async (serial: string): Promise<Answer> => {

@@ -5,10 +5,9 @@ import { describeCatalogue } from '../../data-service/rpc/describe/describe.js'
 import { type Answer, filter, json } from '../api/http-call.js'
 import { type Message, TypedClient } from '../harness/typed-client.js'
 import { GrpcCaller, isFailure } from '../stack/grpc-caller.js'
-import { describeLibrary } from './describe-library.js'
+import { describeLibrary, LIBRARIAN } from './describe-library.js'
 import library from './uniform-rest.config.js'
 
-const LIBRARIAN = { role: 'Librarian', sub: 'x' }
 type Row = Readonly<Record<string, unknown>>
 
 const SECRETS = /code-of|seal-of|hint-of|chip-of/
@@ -16,15 +15,7 @@ const NAMES = ['accessCode', 'seal', 'hint', 'attempts', 'settings'] as const
 
 /** contract.md section 6: write-only columns are in bodies, and in nothing else. The entity file is doors.ts. */
 describeLibrary('a write-only column', (store) => {
-  const send = (method: string, target: string, body: unknown, tag?: string): Promise<Answer> =>
-    store.as(LIBRARIAN, target, {
-      method,
-      headers: {
-        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-        ...(tag === undefined ? {} : { 'if-match': tag })
-      },
-      body: JSON.stringify(body)
-    })
+  const send = store.write.bind(store)
   const tagOf = ({ headers }: Answer): string => String(headers['etag'])
   const rowOf = (answer: Answer): Row => json(answer) as Row
   const create = (body: object = {}): Promise<Answer> =>

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createConnection } from 'mysql2/promise'
 import { etagOf, rowIn, sendTo } from '../api/writes/send.js'
 import { freshDatabase, type FreshDatabase } from '../harness/database.js'
+import { accepts } from '../harness/local-server.js'
 import { adminOf, scrape } from '../harness/metrics.js'
 import { Deployment, SERVICES } from './deployment.js'
 import { previousBuild, THIS_BUILD } from './previous-build.js'
@@ -120,19 +119,6 @@ describe('two data services and two gateways behind a load balancer', function (
     }
   })
 })
-
-async function accepts(address: string): Promise<boolean> {
-  const [host = '', port = ''] = address.split(':')
-  const socket = connect({ host, port: Number(port) })
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(20)

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { KeyClaim } from '../../../../data-service/plan/model/stores.js'
@@ -6,17 +6,11 @@ import { openTestDatabase, type TestDatabase } from '../../../oracle/test-databa
 import { describeMysqlWays } from '../each-way.js'
 import { failure } from './failure.js'
 import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'
-import { atOnce, insertPlan } from './write-plan-by-hand.js'
+import { atOnce, insertPlan, KEY } from './write-plan-by-hand.js'
 
 const categories = entity('categories')
 const warehouses = entity('warehouses')
 
-const KEY: KeyClaim = {
-  keyHash: createHash('sha256').update('key').digest(),
-  fingerprint: createHash('sha256').update('body').digest(),
-  now: 0,
-  expiresAt: 3_600_000
-}
 const LEAF = { name: 'Leaf', slug: 'leaf' }
 
 // The statements of such a create are sent before the answer to any of them. Each that writes has a guard.

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { expect } from 'chai'
 import type { InsertPlan } from '../../../../data-service/plan/model/plans.js'
-import type { KeyClaim, UnitOfWork } from '../../../../data-service/plan/model/stores.js'
+import type { UnitOfWork } from '../../../../data-service/plan/model/stores.js'
 import { describeMysqlWays } from '../each-way.js'
 import { failure } from './failure.js'
 import {
@@ -14,19 +13,13 @@ import {
   writeStoreAt
 } from './fresh-write-store.js'
 import { MysqlProxy } from './mysql-proxy.js'
-import { atOnce, deletePlan, insertPlan, lockPlan, updatePlan, version } from './write-plan-by-hand.js'
+import { atOnce, deletePlan, insertPlan, KEY, lockPlan, updatePlan, version } from './write-plan-by-hand.js'
 
 const START = Buffer.from('START TRANSACTION')
 /** Of the same length, and no statement of any server. */
 const NO_START = Buffer.from('START TRANSACTIOM')
 
 const categories = entity('categories')
-const KEY: KeyClaim = {
-  keyHash: createHash('sha256').update('key').digest(),
-  fingerprint: createHash('sha256').update('body').digest(),
-  now: 0,
-  expiresAt: 3_600_000
-}
 const ENTRY = {
   at: '2026-01-31T08:00:00.000Z',
   subject: 'test',

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import type { KeyClaim, UnitOfWork } from '../../../../data-service/plan/model/stores.js'
+import type { UnitOfWork } from '../../../../data-service/plan/model/stores.js'
 import { innerWay } from '../../../../data-service/sql/engines/mysql/driver/mysql-ways.js'
 import { statementText } from '../../../../data-service/sql/engines/statement.js'
 import { openTestDatabase } from '../../../oracle/test-database.js'
@@ -15,17 +14,10 @@ import {
   never,
   writeStoreAt
 } from './fresh-write-store.js'
-import { insertPlan, ownStatement } from './write-plan-by-hand.js'
+import { insertPlan, KEY, ownStatement } from './write-plan-by-hand.js'
 import { classifyMysqlError } from '../../../../data-service/sql/engines/mysql/driver/mysql-errors.js'
 
 const categories = entity('categories')
-
-const KEY: KeyClaim = {
-  keyHash: createHash('sha256').update('key').digest(),
-  fingerprint: createHash('sha256').update('body').digest(),
-  now: 0,
-  expiresAt: 3_600_000
-}
 
 describeMysqlWays('connections lost in a transaction, on', ({ way, open }) => {
   let fresh: FreshWriteStore

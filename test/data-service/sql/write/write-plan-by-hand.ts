@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Children, Column, Entity, Reference } from '../../../../data-service/entity/entity.js'
 import type { RowKey } from '../../../../data-service/entity/key.js'
 import { asRowVersion, type RowVersion } from '../../../../data-service/entity/fields/row-version.js'
@@ -77,6 +78,14 @@ export function lockPlan(entity: Entity, id: Operand | RowKey, more: Partial<Sha
 
 export function lookPlan(entity: Entity, id: Operand | RowKey, more: Partial<Shape<LookPlan>> = {}): LookPlan {
   return planned<LookPlan>({ entity, key: keyOf(id), scope: allRows, ...more })
+}
+
+/** An idempotency key that is claimed for an hour. */
+export const KEY: KeyClaim = {
+  keyHash: createHash('sha256').update('key').digest(),
+  fingerprint: createHash('sha256').update('body').digest(),
+  now: 0,
+  expiresAt: 3_600_000
 }
 
 /** A create in one round trip, told by an entry of its number. */
