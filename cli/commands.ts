@@ -5,7 +5,7 @@ import { type Command, type CommandLine, Failure, type Surroundings } from './ap
 
 interface CommandEntry {
   readonly says: string
-  /** Set for commands that nothing but `--app` may follow. */
+  /** Set for a command whose only option is `--app`. */
   readonly standsAlone?: true
   readonly load: () => Promise<Command>
 }

@@ -86,7 +86,7 @@ export function parseCall(
 
 const EMPTY: ResolvedShape = { kind: 'object', members: [] }
 
-/** Whether the caller has what the operation asks for. It decides nothing: each call is judged by itself. */
+/** Whether the caller has what the operation asks for. It is for display: each call is authorized when it is made. */
 export function allowsCall(operation: Operation, caller: Caller): boolean {
   try {
     authorizeCall(operation, caller)

@@ -199,8 +199,8 @@ export const hidden = <T extends FieldType, N extends boolean, W extends Writabi
 })
 
 /**
- * A column that requests set and nobody reads, such as a password that a create needs: it is in bodies alone, and everywhere
- * else as `hidden(…)` columns are. A PUT without the member keeps its value.
+ * A column that requests set and no answer shows, such as a password that a create needs. Bodies of requests have it;
+ * everywhere else it is as a `hidden(…)` column. A PUT without the member keeps its value.
  */
 export const writeOnly = <T extends FieldType, N extends boolean, W extends 'always' | 'onCreate', V extends string>(
   of: Field<T, false, N, W, undefined, V>

@@ -243,7 +243,7 @@ function keyOf(
   return `no key of it can be served: ${problems.join('; ')}`
 }
 
-/** Every answer and every path shows a key. Only a person can say that it is none that nobody may know. */
+/** A key is part of every answer and of every path. Only a person can say that it is no secret. */
 function secretInKey(
   columns: readonly LiveColumn[],
   servable: ReadonlyMap<string, ColumnWord>,
