@@ -53,9 +53,25 @@ export async function startDatabaseServer({ isForgetful = false } = {}): Promise
   // In a process group of its own: Ctrl-C in the terminal must not end the server before the tests have ended.
   if (url === '') return startPrivateServer({ ownGroup: true, args: isForgetful ? FORGETFUL : [] })
   try {
-    return { url, description: `the server of TEST_MYSQL_URL, ${await versionOf(url)}`, stop: async () => {} }
+    const description = `the server of TEST_MYSQL_URL, ${await versionOf(url)}`
+    return { url, description, stop: () => dropDatabasesOfRun(url) }
   } catch (error) {
     throw new Failure(`The server of TEST_MYSQL_URL does not let us in: ${String(error)}.`)
+  }
+}
+
+/** Templates of databases, and what tests left that were stopped. `freshDatabase` gives their names the run's prefix. */
+async function dropDatabasesOfRun(url: string): Promise<void> {
+  const run = process.env['TEST_RUN'] ?? ''
+  if (run === '') return
+  const connection = await createConnection({ uri: url })
+  try {
+    const names = 'SELECT schema_name AS name FROM information_schema.schemata WHERE LEFT(schema_name, ?) = ?'
+    const prefix = `test_${run}`
+    const [rows] = await connection.query<({ name: string } & RowDataPacket)[]>(names, [prefix.length, prefix])
+    for (const { name } of rows) await connection.query(`DROP DATABASE \`${name}\``)
+  } finally {
+    await connection.end()
   }
 }
 

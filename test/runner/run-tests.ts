@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,8 +10,8 @@ import { shuffled } from './random.js'
 import { type Outcome, Report } from './report.js'
 import { runFiles } from './run-files.js'
 
-/** One more than two processors, since a file waits for a part of its time. TEST_JOBS changes it. */
-const JOBS = 3
+/** Twice as many as two processors, since a file waits for half of its time. TEST_JOBS changes it. */
+const JOBS = 4
 /** Where more files failed, something is broken, and nothing is flaky. */
 const MOST_FLAKY = 10
 
@@ -26,7 +26,11 @@ export async function runTests(files: readonly string[], signal: AbortSignal): P
   const folder = await mkdtemp(join(await temporaryFolder(), `uniform-rest-test-${process.pid}-`))
   await chmod(folder, 0o711)
   // The processes that run the files inherit these.
-  Object.assign(process.env, { TMPDIR: folder, TEST_SEED: String(seed) })
+  Object.assign(process.env, {
+    TMPDIR: folder,
+    TEST_SEED: String(seed),
+    TEST_RUN: `${randomBytes(4).toString('hex')}_`
+  })
   try {
     const server = files.some(needsServer) ? await startDatabaseServer({ isForgetful: true }) : undefined
     if (server !== undefined) process.env['TEST_MYSQL_URL'] = server.url

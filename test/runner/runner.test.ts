@@ -167,6 +167,18 @@ describe('npm test', function () {
     })
   })
 
+  it('On a server that TEST_MYSQL_URL names, a run leaves no database that its tests made.', async () => {
+    const { code, text } = await (await Run.start('leaves-a-database')).end()
+    expect(code, text).to.equal(0)
+    const made = /made (test_\w+)/.exec(text)?.[1] ?? ''
+    expect(made).to.not.equal('')
+    const server = `${process.env['TEST_MYSQL_URL']}/information_schema`
+    const left = await withTestDatabase(server, (database) =>
+      database.run(`SELECT schema_name FROM schemata WHERE schema_name = '${made}'`)
+    )
+    expect(left).to.deep.equal([])
+  })
+
   describe('of tiers', () => {
     it('Each test file has one tier, and the tiers quick and full hold all files but those of soak and compose.', () => {
       const all = testFiles(['quick', 'full', 'soak', 'compose'])

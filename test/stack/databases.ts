@@ -43,7 +43,8 @@ export async function freshDatabase(kind: DatabaseKind): Promise<FreshDatabase> 
       'TEST_MYSQL_URL is not set. It names a MySQL or MariaDB server for tests: mysql://user:password@127.0.0.1:3306'
     )
   }
-  const name = `test_${randomBytes(8).toString('hex')}`
+  // The runner drops what has the prefix of its run and is left at its end.
+  const name = `test_${process.env['TEST_RUN'] ?? ''}${randomBytes(8).toString('hex')}`
   await onServer(server, `CREATE DATABASE ${name} CHARACTER SET utf8mb4`)
   const url = new URL(server)
   url.pathname = `/${name}`
