@@ -14,7 +14,7 @@ import { type FormEvent, type ReactElement, useState } from 'react'
 import { useListContext } from 'react-admin'
 import type { Property, Resource } from './catalogue.js'
 import { CHOSEN_OWNER, EVERY_OWNER } from './owner.js'
-import { inWords, operatorKey, valueText } from './words.js'
+import { inWords, momentOf, operatorKey, valueText } from './words.js'
 
 /** A condition as the filter of a list holds it, under the key `price.greaterThan`. */
 interface Condition {
@@ -251,10 +251,4 @@ function operandOf([first, second]: readonly [string, string], operator: string,
   if (operator === 'in') return first.split(',').map((one) => one.trim())
   const [from, to] = [first, second].map((text) => (type === 'dateTime' ? momentOf(text) : text))
   return operator === 'between' ? [from, to] : from
-}
-
-/** An input without a time zone means that of the browser. */
-function momentOf(text: string): string {
-  const at = new Date(text)
-  return Number.isNaN(at.getTime()) ? text : at.toISOString()
 }

@@ -21,7 +21,7 @@ import {
   type Validator
 } from 'react-admin'
 import type { Catalogue, Property, Resource } from './catalogue.js'
-import { inWords } from './words.js'
+import { inWords, momentOf } from './words.js'
 
 interface InputPlace {
   /** Where in the form the value is. */
@@ -63,7 +63,8 @@ export function inputOf(property: Property, { source, isRequired, isNew = false,
       // A number of JavaScript would lose digits.
       return <TextInput key={key} {...props} slotProps={{ htmlInput: { inputMode: 'decimal' } }} />
     case 'dateTime':
-      return <DateTimeInput key={key} {...props} />
+      // The input knows no time zone; without one the service would take its text as UTC, if it took it.
+      return <DateTimeInput key={key} {...props} parse={(text: string) => (text === '' ? null : momentOf(text))} />
     case 'date':
       return <DateInput key={key} {...props} />
     case 'enum':

@@ -29,6 +29,12 @@ function momentText(text: string): string {
   return Number.isNaN(at.getTime()) ? text : MOMENT.format(at)
 }
 
+/** The moment of an input without a time zone, which means that of the browser. */
+export function momentOf(text: string): string {
+  const at = new Date(text)
+  return Number.isNaN(at.getTime()) ? text : at.toISOString()
+}
+
 /** The id of a child with the first texts of it. */
 export function childText(child: object): string {
   const texts = Object.entries(child).filter(([name, value]) => name !== 'rowVersion' && typeof value !== 'object')
