@@ -71,8 +71,8 @@ export async function withDatabases(
 
 /**
  * Runs `work` on the accounts of the database that the settings name, whether the service runs or not. The migrations of
- * the engine must have run, or run first if MIGRATE_AT_START is on; those of the application are left alone. The log goes to
- * standard error: what the command prints may be read by a program.
+ * the engine must have run, or run first if none of them has or MIGRATE_AT_START is on; those of the application are left
+ * alone. The log goes to standard error: what the command prints may be read by a program.
  */
 export async function withAccounts<Result>(
   application: Application,
@@ -170,7 +170,9 @@ async function withEngineTables<Result>(
   try {
     const tables = await opening(configured, async () => {
       const own = await findOwnTables(primary, config.ownNames, application.migrations)
-      await migrateAtStart(primary, engineMigrations(own), { own, log, mayMigrate: config.migrateAtStart })
+      // Before the first start nothing can be lost. Among tables of others `migrate` looks first, and says how to go on.
+      const isNew = (await primary.schema.appliedMigrations(own)).size === 0
+      await migrateAtStart(primary, engineMigrations(own), { own, log, mayMigrate: config.migrateAtStart || isNew })
       return own
     })
     return await opening(configured, () => work({ primary, tables, transactions, config }))
