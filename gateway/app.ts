@@ -93,6 +93,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   const antiforgery = new AntiforgeryTokens(deps.keyRing ?? processRing(now))
   const sessions = sessionTools(auth, config, now)
 
+  app.decorate('strictHandling', config.strictHandling)
+
   // Hooks run in the order of these registrations, before the handler of any route.
   // Pipelined requests of one connection start one after the other.
   app.addHook('onRequest', ({ raw }, reply, done) => connections.startInOrder(raw, reply.raw, done))

@@ -54,6 +54,8 @@ export interface GatewayConfig {
   readonly docsUi: boolean
   /** Whether documents and the catalogue of the admin show every resource to everybody, and not what the caller may call. */
   readonly docsPublic: boolean
+  /** Whether requests that say nothing of it are handled as with `Prefer: handling=strict`. */
+  readonly strictHandling: boolean
   readonly cookieSecure: boolean
   /** undefined: plain HTTP. */
   readonly httpTls: TlsFiles | undefined
@@ -125,6 +127,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     adminUiRoles: settings.parsed('ADMIN_UI_ROLES', { fallback: '', parse: parseRoles }),
     docsUi: settings.flag('DOCS_UI', true),
     docsPublic: settings.flag('DOCS_PUBLIC', false),
+    strictHandling: settings.flag('STRICT_HANDLING', false),
     cookieSecure,
     httpTls,
     strictTransport: httpTls !== undefined || cookieSecure,

@@ -246,9 +246,10 @@ const ERRORS = {
     grpc: status.INVALID_ARGUMENT,
     http: 400,
     title: 'The parameter is unknown',
-    meaning: 'A parameter or member is unknown, and `Prefer: handling=strict` was sent.',
+    meaning:
+      'A parameter or member is unknown, and handling is strict: by `Prefer: handling=strict`, or by a setting of the service.',
     remedy:
-      'Without that header unknown parameters are ignored and named in `X-Ignored-Parameters`. `includeChildren` on an export is refused in any case.'
+      'With `Prefer: handling=lenient` unknown parameters are ignored and named in `X-Ignored-Parameters`. `includeChildren` on an export is refused in any case.'
   },
   'precondition.malformed': {
     grpc: status.INVALID_ARGUMENT,

@@ -20,6 +20,8 @@ await runCommand(async () => {
   watchFiles(folders, new AbortController().signal, async (files) => {
     for (const file of files) await compile(file).catch(tell)
   })
+  // Who changes the store sees a mistyped parameter at once, as in a new application.
+  process.env['STRICT_HANDLING'] ??= 'true'
   process.argv.splice(2, Infinity, 'dev')
   return await runStore()
 })

@@ -10,8 +10,12 @@ export default defineApplication({
     Editor: ['tasks:manage']
   },
 
-  /** Accounts of this role see and change the rows of every owner. `ownRows` in an entity file needs it. */
-  settings: { OWNER_BYPASS_ROLE: 'Admin' },
+  settings: {
+    /** Accounts of this role see and change the rows of every owner. `ownRows` in an entity file needs it. */
+    OWNER_BYPASS_ROLE: 'Admin',
+    /** A mistyped filter is rejected, and not answered with all rows. */
+    STRICT_HANDLING: 'true'
+  },
 
   /** Each file of the folder, in the order of their numbers. `npx uniform-rest migrate create <name>` writes the next one. */
   migrations: await migrationsIn(new URL('./migrations/', import.meta.url))

@@ -6,12 +6,19 @@ import type { Catalogue } from '../data/catalogue.js'
 import type { DataClient, Unplaced } from '../data/data-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { authorizationOf } from '../http/header-fields.js'
-import { checkApiVersion, ignoredParameters, prefersStrict, SUPPORTED_VERSIONS } from '../http/negotiation.js'
+import { checkApiVersion, ignoredParameters, preferredHandling, SUPPORTED_VERSIONS } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
 import type { RouteQuery } from '../http/query-string.js'
 import { methodNotAllowed } from '../server/methods.js'
 import { abortOnClose, abortOnDisconnect } from '../server/requests.js'
 import { allowedMethods, type BelowResource, type EntityPath } from './paths.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether requests that say nothing of it are handled as with `Prefer: handling=strict`. */
+    strictHandling: boolean
+  }
+}
 
 /** What every entity route is built from. */
 export interface EntityRouteDeps {
@@ -138,7 +145,7 @@ function callContext(request: FastifyRequest, signal: Cancellation): CallContext
 
 /** How the parameters that a route does not know are handled. */
 export interface UnknownParameters {
-  /** Whether the client sent `Prefer: handling=strict`. */
+  /** Whether the client sent `Prefer: handling=strict`, or nothing and the setting STRICT_HANDLING says so. */
   readonly strict: boolean
   /** Names that `X-Ignored-Parameters` reports; none if handling is strict. */
   readonly ignored: readonly string[]
@@ -146,15 +153,16 @@ export interface UnknownParameters {
   readonly unplaced: Unplaced
 }
 
-/** Sets `X-Ignored-Parameters`, or `Preference-Applied` if handling is strict. */
+/** Sets `X-Ignored-Parameters`, or `Preference-Applied` if the client asked for strict handling. */
 export function handleUnknownParameters(
   { ignored, rejected }: Pick<RouteQuery, 'ignored' | 'rejected'>,
   request: FastifyRequest,
   reply: FastifyReply
 ): UnknownParameters {
-  const strict = prefersStrict(request.headers['prefer']?.toString())
+  const handling = preferredHandling(request.headers['prefer']?.toString())
+  const strict = handling === undefined ? request.server.strictHandling : handling === 'strict'
+  if (handling === 'strict') reply.header('preference-applied', 'handling=strict')
   if (strict) {
-    reply.header('preference-applied', 'handling=strict')
     return { strict, ignored: [], unplaced: { parameters: [...ignored, ...rejected] } }
   }
   setIgnoredParameters(reply, ignored)

@@ -5,19 +5,20 @@ import { listMembers, splitOutsideQuotes, trimOws } from './header-fields.js'
 const PREFERENCE_VALUE = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]*|"(?:[^"\\]|\\.)*")$/s
 
 /**
- * Whether `Prefer` asks for `handling=strict` (RFC 7240 section 4.4). The first well-formed `handling` decides. Its
- * parameters, after `;`, are skipped.
+ * The `handling` that `Prefer` asks for (RFC 7240 section 4.4); undefined where it asks for none of the two. The first
+ * well-formed one decides. Its parameters, after `;`, are skipped.
  */
-export function prefersStrict(header: string | undefined): boolean {
-  if (header === undefined) return false
+export function preferredHandling(header: string | undefined): 'strict' | 'lenient' | undefined {
+  if (header === undefined) return undefined
   for (const item of splitOutsideQuotes(header, ',')) {
     const [preference = ''] = splitOutsideQuotes(item, ';')
     const [name = '', value = '', ...more] = splitOutsideQuotes(preference, '=').map(trimOws)
     if (name.toLowerCase() !== 'handling' || more.length > 0 || !PREFERENCE_VALUE.test(value)) continue
     const text = value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/gs, '$1') : value
-    return text.toLowerCase() === 'strict'
+    const word = text.toLowerCase()
+    return word === 'strict' || word === 'lenient' ? word : undefined
   }
-  return false
+  return undefined
 }
 
 const MAX_IGNORED_NAMES = 20

@@ -75,7 +75,8 @@ export function openApiDocument(
 
 const DESCRIPTION =
   'Every resource has the same routes, parameters and answers. Names of query parameters match in any letter case. ' +
-  'Unknown ones are ignored and named in `X-Ignored-Parameters`, or refused under `Prefer: handling=strict`. A ' +
+  'Unknown ones are ignored and named in `X-Ignored-Parameters`, or refused under `Prefer: handling=strict` or ' +
+  'by a setting of the service, which `handling=lenient` undoes. A ' +
   'parameter that is sent several times is its values joined by commas. Every path answers `OPTIONS` with `Allow`, and ' +
   'every `GET` but that of an export answers `HEAD` without the body.'
 

@@ -57,7 +57,9 @@ const HEADER_PARAMETERS = {
   Prefer: {
     name: 'Prefer',
     in: 'header',
-    description: '`handling=strict` refuses unknown parameters and members instead of ignoring them (RFC 7240).',
+    description:
+      '`handling=strict` refuses unknown parameters and members, `handling=lenient` ignores them (RFC 7240). Which of the ' +
+      'two it is without the header is a setting of the service.',
     schema: { type: 'string' },
     example: 'handling=strict'
   },

@@ -150,6 +150,38 @@ describeApi('headers', (store) => {
   })
 })
 
+describeApi(
+  'headers with STRICT_HANDLING',
+  (store) => {
+    const target = '/products/paged?foo=1&pageSize=1'
+
+    it('rejects unknown parameters where a request says nothing of it', async () => {
+      for (const prefer of [undefined, 'handling=strict', 'return=minimal', 'handling=other']) {
+        const answer = await store.call(target, prefer === undefined ? {} : { headers: { prefer } })
+        store.problem(answer, {
+          status: 400,
+          code: 'parameter.unknown',
+          violations: [{ code: 'parameter.unknown', parameter: 'foo' }]
+        })
+        const applied = prefer === 'handling=strict' ? prefer : undefined
+        expect(answer.headers['preference-applied'], prefer).to.equal(applied)
+      }
+    })
+
+    it('rejects half a filter', async () => {
+      const answer = await store.call('/products/paged?filters[nmae].operator=contains')
+      store.problem(answer, { status: 400, code: 'parameter.unknown' })
+    })
+
+    it('ignores and names them with Prefer: handling=lenient', async () => {
+      const answer = await store.call(target, { headers: { prefer: 'handling=lenient' } })
+      expect(ids(answer)).to.deep.equal([1])
+      expect(answer.headers['x-ignored-parameters']).to.equal('foo')
+    })
+  },
+  { env: () => ({ STRICT_HANDLING: 'true' }) }
+)
+
 function codeOf(text: string): string {
   const body: unknown = JSON.parse(text)
   return typeof body === 'object' && body !== null && 'code' in body ? String(body.code) : ''

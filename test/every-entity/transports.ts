@@ -115,6 +115,8 @@ function optionsOf({ operation, body, patch, ifMatch }: Call): CallOptions {
     method: patch === true ? 'PATCH' : (METHODS[operation] ?? 'GET'),
     headers: {
       'x-request-id': 'same',
+      // An application may reject unknown parameters, and some calls have one on purpose.
+      prefer: 'handling=lenient',
       ...(text === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(text) }),
       ...(condition === undefined ? {} : { 'if-match': condition })
     },

@@ -100,7 +100,7 @@ import {
   acceptsHtml,
   checkApiVersion,
   ignoredParameters,
-  prefersStrict,
+  preferredHandling,
   refusesHtml
 } from '../../gateway/http/negotiation.js'
 import { idempotencyKey, ifMatch } from '../../gateway/http/preconditions.js'
@@ -303,7 +303,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     pathOfMalformedHead(`GET ${text}`, text.length)
   ],
   percentDecode,
-  prefersStrict,
+  preferredHandling,
   refusesHtml,
   parseQuery,
   pathOf,

@@ -55,6 +55,7 @@ describe('settings of the gateway', () => {
       'ADMIN_UI_ROLES',
       'DOCS_UI',
       'DOCS_PUBLIC',
+      'STRICT_HANDLING',
       'REFRESH_TOKEN_TTL',
       'TRUSTED_PROXIES',
       'OIDC_CLIENT_SECRET',

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { attachmentName, exportOptions } from '../../../gateway/entity-routes/exports.js'
-import { checkApiVersion, ignoredParameters, prefersStrict } from '../../../gateway/http/negotiation.js'
+import { checkApiVersion, ignoredParameters, preferredHandling } from '../../../gateway/http/negotiation.js'
 import { entityTag } from '../../../gateway/http/preconditions.js'
 import { forwardedOrigin } from '../../../gateway/http/public-address.js'
 import { pickParameters } from '../../../gateway/http/query-string.js'
@@ -19,22 +19,27 @@ describe('Prefer', () => {
     ', ,handling=strict',
     'handling=strict, handling=lenient'
   ]
-  for (const header of STRICT) it(`${header} is strict`, () => expect(prefersStrict(header)).to.equal(true))
+  for (const header of STRICT) it(`${header} is strict`, () => expect(preferredHandling(header)).to.equal('strict'))
 
-  const LENIENT = [
+  for (const header of ['handling=lenient', 'Handling = "Lenient"', 'handling=lenient, handling=strict']) {
+    it(`${header} is lenient`, () => expect(preferredHandling(header)).to.equal('lenient'))
+  }
+
+  const NEITHER = [
     undefined,
     '',
     'handling',
-    'handling=lenient',
-    'handling=lenient, handling=strict',
     'strict',
     'handling=strictly',
+    'handling=strictly, handling=strict',
     'x="handling=strict"',
     'x="a, handling=strict"',
     'foo; handling=strict',
     'nohandling=strict'
   ]
-  for (const header of LENIENT) it(`${header} is not strict`, () => expect(prefersStrict(header)).to.equal(false))
+  for (const header of NEITHER) {
+    it(`${header} is neither`, () => expect(preferredHandling(header)).to.equal(undefined))
+  }
 })
 
 describe('X-Ignored-Parameters', () => {
