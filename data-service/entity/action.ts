@@ -239,15 +239,17 @@ type InputFields = Readonly<Record<string, Field>>
 type ActionDefinition<F, C, I extends InputFields, L extends ChildName<C>, G extends ChildName<C>> =
   DefinitionOfRow<F, C, I, L, G> | DefinitionOfInput<F, C, I> | DefinitionOfState<F, I>
 
+/** The types of columns that can hold a state. */
+type StateType = 'string' | 'bool' | 'int' | 'enum'
+
 /** The states of a row by column, `{ status: ['placed', 'paid'] }`. */
 export type RowState<F> = {
-  readonly [K in OpenNameOfType<F, 'string' | 'bool' | 'int'>]?: readonly NonNullable<ValueOf<F[K]>>[]
+  readonly [K in OpenNameOfType<F, StateType>]?: readonly NonNullable<ValueOf<F[K]>>[]
 }
 
 /** The value of each of some columns, `{ status: 'paid' }`, or those that it may have. */
 type NextState<F> = {
-  readonly [K in OpenNameOfType<F, 'string' | 'bool' | 'int'>]?:
-    NonNullable<ValueOf<F[K]>> | readonly NonNullable<ValueOf<F[K]>>[]
+  readonly [K in OpenNameOfType<F, StateType>]?: NonNullable<ValueOf<F[K]>> | readonly NonNullable<ValueOf<F[K]>>[]
 }
 
 interface DefinitionParts<F, I extends InputFields> {

@@ -71,6 +71,28 @@ describeLibrary('every type of columns', (store, kind) => {
     expect(answer.status, answer.text).to.equal(201)
   })
 
+  it('keeps states in a column of words: the state is a condition of the UPDATE and the DELETE', async () => {
+    const meter = { name: 'State', kind: 'water', installedOn: '1999-12-31', factor: 1 }
+    const made = await send('POST', '/meters', JSON.stringify(meter))
+    expect(made.status, made.text).to.equal(201)
+    const target = `/meters/${(json(made) as { id: string }).id}`
+    const act = (name: string, body: object, of: Answer): Promise<Answer> =>
+      send('PUT', `${target}/${name}`, JSON.stringify(body), { 'if-match': of.headers.etag })
+    const wet = await act('electrify', {}, made)
+    expect([wet.status, (json(wet) as { code: string }).code]).to.deep.equal([422, 'state.invalid'])
+    expect((json(wet) as { detail: string }).detail).to.equal(
+      "The meter is water; electrify needs it to be gas or north's heat."
+    )
+    const put = await send('PUT', target, JSON.stringify({ ...meter, kind: "north's heat" }), {
+      'if-match': made.headers.etag
+    })
+    const electric = await act('electrify', {}, put)
+    expect([electric.status, (json(electric) as { kind: string }).kind]).to.deep.equal([200, 'Electricity'])
+    const converted = await act('convert', { isWet: true }, electric)
+    expect([converted.status, (json(converted) as { kind: string }).kind]).to.deep.equal([200, 'water'])
+    expect((await store.as(LIBRARIAN, target, { method: 'DELETE' })).status).to.equal(204)
+  })
+
   it('answers what was sent, in every read and after a PUT of what was answered', async () => {
     const texts: Readonly<Record<string, string>> = {
       amount: '5e-324',

@@ -1,6 +1,7 @@
 import {
   binary,
   bits,
+  bool,
   createTable,
   date,
   dateTime,
@@ -161,7 +162,23 @@ export const meters = defineEntity({
   filterable: ['id', 'name', 'kind', 'installedOn', 'factor', 'labels', 'plan', 'photo'],
   sortable: ['id'],
   access: { read: everyone, write: permission('library:manage') },
-  writes: ['create', 'update', 'delete']
+  writes: ['create', 'update', 'delete'],
+  // Every kind: that of an enum is part of the match condition all the same.
+  deletes: { when: { kind: KINDS } },
+  actions: (action) => ({
+    electrify: action({
+      description: 'Replaces the meter by an electric one.',
+      when: { kind: ['gas', "north's heat"] },
+      becomes: { kind: 'Electricity' }
+    }),
+    convert: action({
+      description: 'Turns an electric meter into one of another kind.',
+      when: { kind: ['Electricity'] },
+      becomes: { kind: ['gas', 'water'] },
+      input: { isWet: bool() },
+      change: ({ input: { isWet } }) => ({ set: { kind: isWet ? 'water' : 'gas' } })
+    })
+  })
 })
 
 const PROPERTIES = [

@@ -7,6 +7,7 @@ import {
   hidden,
   int,
   money,
+  oneOf,
   onCreate,
   optional,
   readOnly,
@@ -322,3 +323,29 @@ export const actionsThatDoNotFit = [
 function change(): object {
   return {}
 }
+
+const signals = {
+  name: 'signals',
+  description: 'What stands at a line.',
+  fields: { id: readOnly(int()), aspect: oneOf(['stop', 'go']), former: optional(oneOf(['stop', 'go'])) },
+  label: 'id',
+  filterable: [],
+  sortable: [],
+  access: { read: everyone, write: permission('things:manage') },
+  writes: ['delete']
+} as const
+
+/** States of a column of words are its words. */
+export const wordStates = [
+  defineEntity({
+    ...signals,
+    deletes: { when: { aspect: ['stop'] } },
+    actions: (action) => ({
+      clear: action({ description: 'Clears.', when: { aspect: ['stop'], former: ['go'] }, becomes: { aspect: 'go' } })
+    })
+  }),
+  // @ts-expect-error none of its words
+  defineEntity({ ...signals, deletes: { when: { aspect: ['green'] } } }),
+  // @ts-expect-error none of its words after the action, too
+  defineEntity({ ...signals, actions: (action) => ({ x: action({ description: '', becomes: { aspect: 'green' } }) }) })
+]

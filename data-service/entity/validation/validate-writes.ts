@@ -2,6 +2,7 @@ import { KEBAB_CASE, LONGEST_NAME, type Permission, suggestion } from '../fields
 import type { Action, GuardedChild } from '../action.js'
 import { MAX_CHILDREN } from '../creates-and-deletes.js'
 import type { Children, Column, Entity, KeyColumns } from '../entity.js'
+import type { Operand } from '../fields/field.js'
 import { isComposite, type Keyed, keyMaker } from '../key.js'
 import { READ_SEGMENTS, WRITE_OPERATIONS, type WriteOperation } from '../operations.js'
 import { ownerMistakes, permissionMistakes } from './validate-access.js'
@@ -134,7 +135,8 @@ function stateMistakes({ required }: Pick<Action, 'required'>): string[] {
       return [`\`${name}\` takes a permission to read, and a rejection would tell of it.`]
     if (anyOf.length === 0) return [`\`${name}\` is required to be none of anything.`]
     const type = field.type === 'bool' ? 'boolean' : field.type === 'int' ? 'number' : 'string'
-    const odd = anyOf.find((one) => typeof one !== type)
+    const isWord = (one: Operand): boolean => field.words.some((word) => word === one)
+    const odd = anyOf.find((one) => typeof one !== type || (field.type === 'enum' && !isWord(one)))
     return odd === undefined ? [] : [`\`${name}\` is ${field.type} and never ${JSON.stringify(odd)}.`]
   })
 }
