@@ -9,7 +9,7 @@ import type { Database } from '../data-service/sql/engines/engine.js'
 import { namesOfOwn, type OwnNames } from '../data-service/sql/engines/own-tables.js'
 import { type Finding, summarized } from '../data-service/sql/schema/check-columns.js'
 import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
-import { schemaReport, type SchemaReport } from '../data-service/sql/schema/check-schema.js'
+import { schemaReport, type SchemaReport, sortedByNeed } from '../data-service/sql/schema/check-schema.js'
 import type { Migration } from '../data-service/sql/schema/migration.js'
 import { readGatewayConfig } from '../gateway/config.js'
 import { SettingsError } from '../shared/settings.js'
@@ -138,14 +138,15 @@ export function namesOf(migrations: readonly Migration[]): string {
 
 function textOf(setting: string, report: SchemaReport | string): string {
   if (typeof report === 'string') return `${setting}: ${report}.\n`
-  const { mistakes, warnings, triggers } = report
+  const { mistakes } = report
+  const { warnings, notes } = sortedByNeed(report)
   const parts: readonly (readonly [what: string, findings: readonly Finding[]])[] = [
     [
       `${mistakes.length === 0 ? 'no' : mistakes.length} mistake${mistakes.length === 1 ? '' : 's'} in its tables`,
       mistakes
     ],
-    ['what is slower or compared otherwise', summarized(warnings)],
-    ['rows that other programs write', summarized(triggers)]
+    ['what is slower, compared otherwise or not known', summarized(warnings)],
+    ['rows that other programs write', summarized(notes)]
   ]
   const said = parts
     .filter(([, findings]) => findings.length > 0 || findings === mistakes)
@@ -153,7 +154,7 @@ function textOf(setting: string, report: SchemaReport | string): string {
       const lines = findings.map(({ text }) => `\n- ${text}`).join('')
       return `${setting}: ${what}${lines === '' ? '.' : `:${lines}`}\n`
     })
-  if ([...mistakes, ...warnings, ...triggers].some(({ statements }) => statements.length > 0)) {
+  if ([...mistakes, ...warnings].some(({ statements }) => statements.length > 0)) {
     said.push('`uniform-rest check --sql` prints statements that would mend this. It runs none of them.\n')
   }
   return said.join('')

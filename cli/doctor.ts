@@ -7,6 +7,7 @@ import type { DataServiceConfig } from '../data-service/config.js'
 import { type ConfiguredDatabase, openExisting, openFailure, sameDatabase } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { summarized } from '../data-service/sql/schema/check-columns.js'
+import { sortedByNeed } from '../data-service/sql/schema/check-schema.js'
 import { engineMigrations } from '../data-service/sql/schema/engine-tables.js'
 import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
 import { neededRights } from '../data-service/sql/schema/needed-rights.js'
@@ -237,9 +238,9 @@ async function* examineDatabase(
   }
   const { report } = await comparedTables(database, store, { application, ownNames })
   if (report === undefined) return
-  const { mistakes, warnings, triggers } = report
+  const { mistakes } = report
   for (const { text } of mistakes)
     yield { verdict: 'mistake', of, text: `${text}. \`uniform-rest check --sql\` prints what would mend it.` }
-  for (const { text } of summarized([...warnings, ...triggers])) yield { verdict: 'warning', of, text }
+  for (const { text } of summarized(sortedByNeed(report).warnings)) yield { verdict: 'warning', of, text }
   if (mistakes.length === 0) yield { verdict: 'fine', of, text: 'the tables are as the entities say' }
 }

@@ -15,6 +15,12 @@ export interface Finding {
 /** From this many on, findings that are alike are told as one. A database often has one collation for all of its tables. */
 const MANY = 4
 
+/** What is known of the triggers by which other programs advance the versions of rows of one table. */
+export interface TriggerFinding extends Finding {
+  /** False where both triggers are there, and where there is none: that is right for a table that only the service writes. */
+  readonly isWarning: boolean
+}
+
 /** The findings for people to read, those that are alike as one. */
 export function summarized(findings: readonly Finding[]): readonly Finding[] {
   const groups = new Map<string, Finding[]>()
@@ -34,7 +40,7 @@ export class Findings {
   readonly mistakes: Finding[] = []
   readonly warnings: Finding[] = []
   /** Whether other programs advance the versions of rows: one for each table with versions. */
-  readonly triggers: Finding[] = []
+  readonly triggers: TriggerFinding[] = []
 
   mistake(text: string, statements: readonly string[] = []): void {
     this.mistakes.push({ text, statements })
@@ -252,19 +258,25 @@ export class ColumnChecking {
     const table = this.#table
     // One table may be that of an entity and of children.
     if (this.#findings.triggers.some(({ text }) => text.startsWith(`${table.name}:`))) return
-    const missing = this.#checks.mend
-      .versionTriggers(of)
-      .filter((ours) => !table.triggers.some((one) => isSameTrigger(one, ours)))
+    const ours = this.#checks.mend.versionTriggers(of)
+    const missing = ours.filter((one) => !table.triggers.some((live) => isSameTrigger(live, one)))
     const isSeen = table.triggers.every(({ body }) => body !== undefined)
+    // A table with one of the two triggers lacks the other, and what the account may not read may be either.
+    const isWarning = missing.length > 0 && (missing.length < ours.length || !isSeen)
     const what =
       missing.length === 0
         ? 'other programs advance the version of the rows that they write, by triggers'
         : 'no trigger that this account may see advances the version of rows that other programs ' +
           `${missing.map(({ event }) => event).join(' and ')}${isSeen ? '' : ' (there are some that it may not read)'}. ` +
-          'That is right where nothing but the service writes them; after a write of another program a stale tag passes ' +
-          '(docs/other-writers.md)'
+          'Does another program write the table? If not, nothing is to be done. If so, `uniform-rest check --sql` prints ' +
+          'the triggers (docs/other-writers.md)'
     const statements = missing.map(({ statement }) => statement)
-    this.#findings.triggers.push({ text: `${table.name}: ${what}`, statements, alike: { what, one: table.name } })
+    this.#findings.triggers.push({
+      text: `${table.name}: ${what}`,
+      statements,
+      alike: { what, one: table.name },
+      isWarning
+    })
   }
 }
 

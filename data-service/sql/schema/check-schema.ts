@@ -17,7 +17,8 @@ import {
   isFilledByTrigger,
   keyOf,
   statementsOf,
-  summarized
+  summarized,
+  type TriggerFinding
 } from './check-columns.js'
 import { sortedColumn } from './entity-tables.js'
 
@@ -28,20 +29,31 @@ export interface SchemaReport {
   readonly mistakes: readonly Finding[]
   readonly warnings: readonly Finding[]
   /** Whether other programs advance the versions of rows: one for each table with versions. */
-  readonly triggers: readonly Finding[]
+  readonly triggers: readonly TriggerFinding[]
 }
 
-/** Throws a StartError with all mistakes, and logs the warnings. Resolves with the live schema. */
+/** What a person should look at, and what is right as long as only the service writes the tables. */
+export function sortedByNeed({ warnings, triggers }: Pick<SchemaReport, 'warnings' | 'triggers'>): {
+  readonly warnings: readonly Finding[]
+  readonly notes: readonly Finding[]
+} {
+  const suspect = triggers.filter(({ isWarning }) => isWarning)
+  return { warnings: [...warnings, ...suspect], notes: triggers.filter(({ isWarning }) => !isWarning) }
+}
+
+/** Throws a StartError with all mistakes, and logs warnings, and notes at the level debug. Resolves with the live schema. */
 export async function checkSchema(
   database: Database,
   /** `setting` names the database in the error. */
   { store, setting, log }: { readonly store: StoreName; readonly setting: string; readonly log?: Logger },
   entities: readonly Entity[]
 ): Promise<LiveSchema> {
-  const { live, mistakes, warnings } = await schemaReport(database, store, entities)
+  const { live, mistakes, ...report } = await schemaReport(database, store, entities)
+  const { warnings, notes } = sortedByNeed(report)
   for (const { text, statements } of summarized(warnings)) {
     log?.warn(statements.length === 0 ? {} : { statements }, text)
   }
+  for (const { text } of summarized(notes)) log?.debug(text)
   if (mistakes.length === 0) return live
   const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`
   const lines = mistakes.map(({ text }) => `- ${text}`).join('\n')

@@ -3,8 +3,9 @@ import { everyone } from '../../../../data-service/entity/access.js'
 import { defineEntity } from '../../../../data-service/entity/define-entity.js'
 import { column, int, readOnly, text } from '../../../../data-service/entity/fields/words.js'
 import { nextRowVersion } from '../../../../data-service/entity/fields/row-version.js'
-import { schemaReport } from '../../../../data-service/sql/schema/check-schema.js'
+import { checkSchema, schemaReport } from '../../../../data-service/sql/schema/check-schema.js'
 import { eachDatabase } from '../../../harness/database.js'
+import { memoryLog } from '../../../harness/memory-log.js'
 import { openTestDatabase, type TestDatabase } from '../../../oracle/test-database.js'
 import { type FreshStores, freshStores } from './fresh-stores.js'
 
@@ -61,6 +62,13 @@ eachDatabase((kind) => {
     })
 
     const report = () => schemaReport(stores.databases.primary, 'primary', [casts])
+    /** What a start logs of triggers. */
+    const logged = async (level: 'debug' | 'warn'): Promise<string[]> => {
+      const { log, lines } = memoryLog()
+      await checkSchema(stores.databases.primary, { store: 'primary', setting: 'DATABASE_URL', log }, [casts])
+      const said = lines.filter((line) => String(line['msg']).includes('other programs'))
+      return said.filter((line) => line['level'] === level).map((line) => String(line['msg']))
+    }
     const versions = async (): Promise<string[]> =>
       (await sql.run("SELECT HEX(`row version`) AS v FROM `film's cast` ORDER BY `Film.Id`, actor")).map(({ v }) =>
         String(v).toLowerCase()
@@ -85,10 +93,12 @@ eachDatabase((kind) => {
     it('are missed by the check, and found by it when they have run', async () => {
       const { mistakes, triggers } = await report()
       expect(mistakes).to.deep.equal([])
+      expect(await logged('warn'), 'that is right for a table that only the service writes').to.deep.equal([])
+      expect(await logged('debug')).to.deep.equal(triggers.map(({ text: said }) => said))
       expect(triggers.map(({ text: said }) => said)).to.deep.equal([
         "film's cast: no trigger that this account may see advances the version of rows that other programs insert and update. " +
-          'That is right where nothing but the service writes them; after a write of another program a stale tag passes ' +
-          '(docs/other-writers.md)'
+          'Does another program write the table? If not, nothing is to be done. If so, `uniform-rest check --sql` prints ' +
+          'the triggers (docs/other-writers.md)'
       ])
       for (const statement of triggers[0]?.statements ?? []) await sql.run(statement)
       expect((await report()).triggers.map(({ text: said, statements }) => ({ said, statements }))).to.deep.equal([
@@ -97,6 +107,17 @@ eachDatabase((kind) => {
           statements: []
         }
       ])
+    })
+
+    it('are a warning of a start where one of them is missing, and none where both are there', async () => {
+      expect(await logged('warn')).to.deep.equal([])
+      for (const event of ['insert', 'update']) {
+        await sql.run(`DROP TRIGGER \`film's cast_version_${event}\``)
+        const warn = await logged('warn')
+        expect(warn).to.have.length(1)
+        expect(warn[0]).to.include(`the version of rows that other programs ${event}. Does`)
+        for (const statement of (await report()).triggers[0]?.statements ?? []) await sql.run(statement)
+      }
     })
 
     it('give a row that another program updates the next version, whatever it is', async () => {
