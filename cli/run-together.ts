@@ -60,7 +60,7 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
   checkApplication(loaded)
   const { environment: env } = loaded
   const { gateway: http, dataService: grpc, admin } = await addresses(env)
-  for (const one of [http, grpc, admin]) if (one !== undefined) await checkFree(one)
+  for (const one of [http, grpc, ...admin]) await checkFree(one)
   const renderer = await rendererAddress(loaded)
   if (renderer !== undefined) await checkFree(renderer)
   const environment = { ...env, GATEWAY_SECRET: await gatewaySecret(env) }
@@ -90,7 +90,7 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
       startService('data-service', {
         module: COMMAND_MODULE,
         args: ['start', 'data-service', SETTINGS_TOLD, '--app', loaded.folder, DATA_SERVICE_FLAGS.single, ...flags],
-        // Both processes would take the one ADMIN_PORT: it is the gateway's.
+        // Both processes would take the one ADMIN_PORT: it is the gateway's. DATA_SERVICE_ADMIN_PORT is the data service's.
         environment: { ...environment, ADMIN_PORT: '' },
         readable: how.readable
       })
@@ -231,28 +231,32 @@ function startRenderer(
 interface Addresses {
   readonly gateway: Address
   readonly dataService: Address
-  readonly admin: Address | undefined
+  /** The admin ports of either process that have one. */
+  readonly admin: readonly Address[]
 }
 
 /** Where the two processes are going to listen, by the settings of contract.md section 1. */
 async function addresses(env: Environment): Promise<Addresses> {
   const host = withoutBrackets(env['GATEWAY_HOST'] ?? '127.0.0.1')
   const port = portOf(env['GATEWAY_PORT'] ?? '3000', 'GATEWAY_PORT')
-  const adminPort = env['ADMIN_PORT']
+  const adminHost = withoutBrackets(env['ADMIN_HOST'] ?? '127.0.0.1')
+  const admin = ADMIN_PORTS.flatMap((setting) => {
+    const text = env[setting] ?? ''
+    return text.trim() === '' ? [] : [{ host: adminHost, port: portOf(text, setting), setting }]
+  })
+  const [first, second] = admin
+  if (first !== undefined && first.port !== 0 && first.port === second?.port) {
+    throw new Failure(`${first.setting} and ${second.setting} must be two ports, not ${first.port} for both.`)
+  }
   return {
     // Whoever waits for the gateway, or tells its address, has to know the port beforehand.
     gateway: { host, port: port === 0 ? await freePort(host) : port, setting: 'GATEWAY_PORT' },
     dataService: dataServiceAddress(env['DATA_SERVICE_ADDRESS'] ?? '127.0.0.1:50051'),
-    admin:
-      adminPort === undefined
-        ? undefined
-        : {
-            host: withoutBrackets(env['ADMIN_HOST'] ?? '127.0.0.1'),
-            port: portOf(adminPort, 'ADMIN_PORT'),
-            setting: 'ADMIN_PORT'
-          }
+    admin
   }
 }
+
+const ADMIN_PORTS = ['ADMIN_PORT', 'DATA_SERVICE_ADMIN_PORT'] as const
 
 /** Where the application's renderer is going to listen; undefined without one, and where RENDERER_URL names another. */
 async function rendererAddress({ application, environment }: LoadedApplication): Promise<Address | undefined> {

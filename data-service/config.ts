@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type AdminAddress, readAdminAddress } from '../shared/observe/admin-server.js'
+import { type AdminAddress, readDataAdminAddress } from '../shared/observe/admin-server.js'
 import { parseLogLevel } from '../shared/logger.js'
 import { readTraceSettings, type TraceSettings } from '../shared/observe/tracing.js'
 import { isSecureUrl, readOpenIdClient } from '../shared/openid-settings.js'
@@ -71,7 +71,7 @@ export function readConfig(
       ...readGrpcSecurity(reader, { addresses: [address], side: 'server' }),
       gatewayName: reader.text('GRPC_TLS_GATEWAY_NAME', 'gateway')
     },
-    admin: readAdminAddress(reader),
+    admin: readDataAdminAddress(reader),
     dataDir,
     logLevel: reader.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
     logSql: reader.flag('LOG_SQL', false),

@@ -53,6 +53,13 @@ export function readAdminAddress(settings: SettingsReader): AdminAddress | undef
   return port === undefined ? undefined : { host, port }
 }
 
+/** The same for a data service, whose port may have a name of its own: both processes may have the same environment. */
+export function readDataAdminAddress(settings: SettingsReader): AdminAddress | undefined {
+  const common = readAdminAddress(settings)
+  const port = settings.parsed('DATA_SERVICE_ADMIN_PORT', { fallback: '', parse: parsePort }) ?? common?.port
+  return port === undefined ? undefined : { host: settings.text('ADMIN_HOST', '127.0.0.1'), port }
+}
+
 function parsePort(text: string): number | undefined | Error {
   if (text === '') return undefined
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { ApplicationFolder, runCommand } from '../harness/command.js'
+import { scrape } from '../harness/metrics.js'
 import { freePort } from '../runner/free-port.js'
 import { startProcess } from '../stack/service-process.js'
 
@@ -184,6 +185,34 @@ describe('an application in a folder of its own', function () {
     expect((await app.run(['check'], { OWNER_BYPASS_ROLE: 'Admin' })).stdout).to.equal(
       `1 entity, no mistakes.\n${NO_DATABASE}`
     )
+  })
+
+  it('has metrics of both processes under one command, each at a port of its own', async () => {
+    const [http, grpc, admin, dataAdmin] = [await freePort(), await freePort(), await freePort(), await freePort()]
+    const env = {
+      DATA_DIR: app.dataDir,
+      GATEWAY_PORT: String(http),
+      DATA_SERVICE_ADDRESS: `127.0.0.1:${grpc}`,
+      ADMIN_PORT: String(admin),
+      DATA_SERVICE_ADMIN_PORT: String(dataAdmin),
+      MIGRATE_AT_START: 'true',
+      LOG_LEVEL: 'info'
+    }
+    const clash = await app.spawn(['start'], { ...env, DATA_SERVICE_ADMIN_PORT: String(admin) })
+    expect([clash.code, clash.stderr]).to.deep.equal([
+      1,
+      `ADMIN_PORT and DATA_SERVICE_ADMIN_PORT must be two ports, not ${admin} for both.\n`
+    ])
+    const serving = startProcess(['start', '--app', app.path], env)
+    try {
+      await serving.logged(({ msg, name }) => msg === 'listening' && name === 'gateway')
+      expect((await fetch(`http://127.0.0.1:${http}/notes`)).status).to.equal(200)
+      const namesAt = async (port: number): Promise<string[]> => [...(await scrape(`http://127.0.0.1:${port}`)).keys()]
+      expect((await namesAt(admin)).some((one) => one.startsWith('http_requests_total'))).to.equal(true)
+      expect((await namesAt(dataAdmin)).some((one) => one.startsWith('grpc_server_handled_total'))).to.equal(true)
+    } finally {
+      expect(await serving.stop()).to.equal(0)
+    }
   })
 
   it('serves again after a change of a file, and waits for the next change after a mistake', async () => {

@@ -531,7 +531,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
     'readArguments SettingsError SettingsReader redactUrl loadProto createLogger unredacted logGrpc isRouteId ' +
     'ownerParameter TlsCertificates examineTlsFiles channelCredentials serverCredentials followFiles stateOf ' +
-    'isSecureUrl metadataUrl readOpenIdClient parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
+    'isSecureUrl metadataUrl readOpenIdClient parseLogLevel readGrpcSecurity targetNameOf readAdminAddress readDataAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
   'requests and bytes that are counted and handed on':
     'boundedText checkBodyLength isPreflight FairSemaphore openAdmin openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily FrameSender CallTable Deadlines CancellationSource throwIfAborted',
