@@ -5,14 +5,15 @@ import type { PublicAddress } from './public-address.js'
 
 /**
  * An `onRequest` hook for endpoints that read or set cookies. It throws `request.cross-site` if a page of another site
- * sent the request, preflights included (contract.md section 8).
+ * sent the request, preflights included, or a page of another origin of this site an unsafe one (contract.md section 8).
  */
 export function rejectCrossSite(
   address: PublicAddress
 ): (request: FastifyRequest, reply: FastifyReply, done: () => void) => void {
   return (request, _reply, done) => {
     const { 'sec-fetch-site': site, origin } = request.headers
-    if (isCrossSite(site, origin, () => new URL(address.baseFor(request)).origin)) {
+    const asked = { site, origin, isSafe: SAFE_METHODS.has(request.method) }
+    if (isCrossSite(asked, () => new URL(address.baseFor(request)).origin)) {
       throw new DomainError('request.cross-site', 'Sessions are for pages of this site: another site sent the request.')
     }
     done()
@@ -22,19 +23,29 @@ export function rejectCrossSite(
 /** Values of `Sec-Fetch-Site` (W3C Fetch Metadata section 2.3) for requests that no other site caused. */
 const NOT_CROSS_SITE: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none'])
 
+/** Safe methods (RFC 9110 section 9.2.1). TRACE is served nowhere. */
+export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** What a browser says of where a request comes from. */
+interface Asked {
+  readonly site: string | readonly string[] | undefined
+  readonly origin: string | undefined
+  /** Whether the method changes nothing. */
+  readonly isSafe: boolean
+}
+
 /**
  * Whether a page of another site sent the request. `Sec-Fetch-Site`, which may be a list, decides. If it is missing or
- * unknown, `Origin` decides. If both are missing, no page of a browser sent the request.
+ * unknown, `Origin` decides. If both are missing, no page of a browser sent the request. A neighbour on the same site, such
+ * as another host of the domain, may not change or end a session either: there `Origin` decides too.
  */
-export function isCrossSite(
-  site: string | readonly string[] | undefined,
-  origin: string | undefined,
-  ownOrigin: () => string
-): boolean {
+export function isCrossSite({ site, origin, isSafe }: Asked, ownOrigin: () => string): boolean {
   const sites = joined(site)
   if (sites.includes('cross-site')) return true
+  const isForeign = (): boolean => origin !== undefined && origin !== ownOrigin()
+  if (sites.includes('same-site') && !isSafe) return isForeign()
   const isKnown = sites.split(',').every((item) => NOT_CROSS_SITE.has(trimOws(item)))
-  return !isKnown && origin !== undefined && origin !== ownOrigin()
+  return !isKnown && isForeign()
 }
 
 /** Whether `Sec-Fetch-Site` says that a page of another origin sent the request, of the same site or of another one. */

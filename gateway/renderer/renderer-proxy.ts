@@ -6,7 +6,7 @@ import type { Logger } from '../../shared/logger.js'
 import type { Catalogue } from '../data/catalogue.js'
 import { customReadNamed, READ_SEGMENTS } from '../entity-routes/paths.js'
 import type { TrustedProxies } from '../http/client-address.js'
-import { isFromAnotherOrigin } from '../http/cross-site.js'
+import { isFromAnotherOrigin, SAFE_METHODS } from '../http/cross-site.js'
 import { listMembers } from '../http/header-fields.js'
 import { acceptsHtml } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
@@ -34,8 +34,6 @@ export interface RendererTimeouts {
 }
 
 const DEFAULT_TIMEOUTS: RendererTimeouts = { connect: 5000, headers: 30_000, body: 60_000 }
-/** RFC 9110 section 9.2.1. */
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const DESTINATION = 'destination'
 
 /**

@@ -319,7 +319,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   continueTrace: (text) => continueTrace(text, () => ''),
   // gateway/session
   jsonMembers: (text) => jsonMembers(Buffer.from(text)),
-  isCrossSite: (text) => isCrossSite(text, text, () => listener),
+  isCrossSite: (text) => isCrossSite({ site: text, origin: text, isSafe: false }, () => listener),
   isFromAnotherOrigin,
   sentCookies,
   sentRefreshTokens,

@@ -38,9 +38,25 @@ describe('the cross-site check', () => {
   ]
   for (const [site, origin, rejected] of CASES) {
     it(`${rejected ? 'rejects' : 'passes'} Sec-Fetch-Site ${JSON.stringify(site)} with Origin ${JSON.stringify(origin)}`, () => {
-      expect(isCrossSite(site, origin, () => OWN)).to.equal(rejected)
+      for (const isSafe of [true, false]) expect(isCrossSite({ site, origin, isSafe }, () => OWN)).to.equal(rejected)
     })
   }
+
+  for (const site of ['same-site', 'Same-Site', 'same-origin, same-site', '"same-site"', 'same-site;a=b']) {
+    it(`rejects Sec-Fetch-Site ${site} with another Origin, of unsafe methods`, () => {
+      const isRejected = (origin: string | undefined, isSafe: boolean): boolean =>
+        isCrossSite({ site, origin, isSafe }, () => OWN)
+      expect(isRejected('http://neighbour.example', false)).to.equal(true)
+      expect(isRejected('null', false)).to.equal(true)
+      expect(isRejected(OWN, false)).to.equal(false)
+      expect(isRejected(undefined, false)).to.equal(false)
+      expect(isRejected(OWN, true)).to.equal(false)
+    })
+  }
+  it('passes a safe request of a neighbour', () => {
+    const asked = { site: 'same-site', origin: 'http://neighbour.example', isSafe: true }
+    expect(isCrossSite(asked, () => OWN)).to.equal(false)
+  })
 
   describe('stands before everything else', () => {
     let gateway: SessionFixture
@@ -76,6 +92,24 @@ describe('the cross-site check', () => {
           expect(gateway.auth.calls).to.deep.equal([])
         })
       }
+    }
+
+    for (const [method, url] of [
+      ['POST', '/auth/logout'],
+      ['POST', '/auth/logout-everywhere'],
+      ['DELETE', '/auth/session-cookie'],
+      ['POST', '/auth/session-cookie'],
+      ['POST', '/auth/session/token'],
+      ['POST', '/auth/password'],
+      ['POST', '/auth/login']
+    ] as const) {
+      it(`at ${method} ${url} of another host of the same site`, async () => {
+        const headers = { 'sec-fetch-site': 'same-site', origin: 'http://neighbour.example' }
+        const answer = await gateway.send(method, url, { headers, cookies: sent })
+        expectProblem(answer, 403, 'request.cross-site')
+        expect(setCookies(answer)).to.deep.equal([])
+        expect(gateway.auth.calls).to.deep.equal([])
+      })
     }
 
     it('and leaves the API and the key set alone', async () => {
