@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { keepDataPrivate } from '../shared/files.js'
+import { isLoopback } from '../shared/ip-address.js'
 import { type Lifecycle, lifecycle, type Opened } from '../shared/lifecycle.js'
 import type { Logger } from '../shared/logger.js'
 import { openAdmin } from '../shared/observe/admin-server.js'
@@ -170,7 +171,14 @@ function warnOfSettings(application: Application, settings: DataServiceConfig, l
   if (settings.ownership.bypassRole === undefined && resources.length > 0) {
     log.warn({ resources }, 'OWNER_BYPASS_ROLE is not set: requests for rows of owners are answered 500')
   }
-  const { grpc } = settings
+  const { grpc, address, databases } = settings
+  if (databases.primary.url.startsWith('sqlite:') && !isLoopback(address.replace(/:\d+$/, ''))) {
+    log.warn(
+      { address },
+      'an embedded database serves more than this machine: long reads wait for one another, and writes take turns ' +
+        '(docs/decisions/059-long-reads-of-sqlite.md)'
+    )
+  }
   if (grpc.gatewaySecret === undefined && (grpc.tls?.clientAuth ?? 'none') === 'none') {
     log.warn(
       'neither GATEWAY_SECRET nor GRPC_TLS_CLIENT_AUTH is set: no caller is known as a gateway, and each log-in is ' +

@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { type Connection, createConnection } from 'mysql2/promise'
-import { matchKey, sortKey } from '../../data-service/sql/engines/sqlite/sqlite-dialect.js'
+import { matchKey, sortKey } from '../../data-service/sql/engines/sqlite/text-keys.js'
 import type { RawValue, SqlParameter } from './wire-value.js'
 
 export type RawRow = Readonly<Record<string, RawValue>>

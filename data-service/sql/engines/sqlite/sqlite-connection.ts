@@ -4,8 +4,8 @@ import { LRUCache } from 'lru-cache'
 import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
 import { nextRowVersion } from '../../../entity/fields/row-version.js'
 import { forNoCall, observedAtOnce } from '../../../observe/call-scope.js'
-import { matchKey, sortKey } from './sqlite-dialect.js'
 import { bytes } from '../statement.js'
+import { matchKey, sortKey } from './text-keys.js'
 
 /** Names of the primary result codes that are distinguished (https://sqlite.org/rescode.html). */
 const NAMES: ReadonlyMap<number, string> = new Map([
@@ -72,12 +72,12 @@ const MAX_WAIT_MS = 50
 const BUSY_TIMEOUT_MS = 10_000
 
 /**
- * Runs a synchronous step, and repeats it while another process holds the file's lock, for 10 s by default. The driver's
+ * Runs a step, and repeats it while another process holds the file's lock, for 10 s by default. The driver's
  * own busy handler would block the event loop; here other requests go on. Rejects with the signal's reason if it is
  * aborted.
  */
 export async function retryWhileBusy<Result>(
-  step: () => Result,
+  step: () => Result | Promise<Result>,
   signal?: Cancellation,
   limitMs = BUSY_TIMEOUT_MS
 ): Promise<Result> {
@@ -85,7 +85,7 @@ export async function retryWhileBusy<Result>(
   for (let longest = MIN_WAIT_MS; ; longest = Math.min(longest * 2, MAX_WAIT_MS)) {
     if (signal !== undefined) throwIfAborted(signal)
     try {
-      return step()
+      return await step()
     } catch (error) {
       if (!isBusy(error) || performance.now() > end) throw error
       // Jitter, so that two processes do not collide again and again.
@@ -130,12 +130,28 @@ interface SqliteOutcome {
 
 const NO_CHANGES: SqliteChanges = { changes: 0, lastInsertRowid: 0 }
 
+/** A SELECT with its values. */
+export interface BoundSelect {
+  readonly sql: string
+  readonly parameters: readonly SqliteParameter[]
+  /** Whether integers are read as bigint. */
+  readonly exact: boolean
+}
+
 interface Mode {
   /** Whether integers are read as bigint, since they may be beyond 2^53. */
   readonly exact: boolean
   /** Whether rows are arrays instead of objects. */
   readonly arrays: boolean
 }
+
+/** A statement was stopped while it ran. */
+export class StatementStopped extends Error {
+  override readonly name = 'StatementStopped'
+}
+
+/** Calls of functions of text between two looks whether a statement is to stop: a look costs a tenth of such a call. */
+const CALLS_BETWEEN_LOOKS = 64
 
 /** Characters of the texts of prepared statements. */
 const MAX_PREPARED_TEXT = 1_000_000
@@ -152,6 +168,11 @@ export class SqliteConnection {
     maxSize: MAX_PREPARED_TEXT,
     sizeCalculation: (_statement, sql) => sql.length
   })
+
+  /** Asked while a statement runs. */
+  #isToStop: (() => boolean) | undefined
+  #isStopped = false
+  #calls = 0
 
   private constructor(file: string, readOnly: boolean) {
     const options = { readOnly, timeout: 0, enableForeignKeyConstraints: true }
@@ -216,6 +237,23 @@ export class SqliteConnection {
     })
   }
 
+  /**
+   * As `rows`, until `isToStop` answers true: then it throws StatementStopped. The driver has no way to interrupt a statement,
+   * so it is asked where the statement compares text, which is what takes long. Any other statement runs to its end.
+   */
+  rowsUntil(isToStop: () => boolean, { sql, parameters, exact }: BoundSelect): SqliteValue[][] {
+    this.#isToStop = isToStop
+    try {
+      return this.rows(sql, parameters, exact)
+    } catch (error) {
+      // Of an error that a function throws, the driver keeps the message alone.
+      throw this.#isStopped ? new StatementStopped('The statement was stopped', { cause: error }) : error
+    } finally {
+      this.#isToStop = undefined
+      this.#isStopped = false
+    }
+  }
+
   /** Runs any statement. Its rows are objects by column name, with integers as bigint. */
   run(sql: string, parameters: SqliteParameters): SqliteOutcome {
     return observedAtOnce({ sql, system: 'sqlite', values: parameters, rows: rowsReadOrChanged }, () => {
@@ -244,10 +282,21 @@ export class SqliteConnection {
 
   /** Defines a pure SQL function of text that is null for null. The length of `of` is its number of arguments. */
   #define(name: string, of: ((text: string) => string) | ((text: string, key: string) => number)): void {
+    const goOn = (): void => {
+      if (this.#isToStop === undefined || ++this.#calls % CALLS_BETWEEN_LOOKS !== 0) return
+      this.#isStopped = this.#isToStop()
+      if (this.#isStopped) throw new Error('stopped')
+    }
     const ofTexts =
       of.length === 1
-        ? (text: unknown) => (typeof text === 'string' ? of(text, '') : null)
-        : (text: unknown, key: unknown) => (typeof text === 'string' && typeof key === 'string' ? of(text, key) : null)
+        ? (text: unknown) => {
+            goOn()
+            return typeof text === 'string' ? of(text, '') : null
+          }
+        : (text: unknown, key: unknown) => {
+            goOn()
+            return typeof text === 'string' && typeof key === 'string' ? of(text, key) : null
+          }
     this.#database.function(name, { deterministic: true }, ofTexts)
   }
 
@@ -263,7 +312,7 @@ export class SqliteConnection {
   }
 }
 
-function rowsRead(rows: readonly unknown[]): number {
+export function rowsRead(rows: readonly unknown[]): number {
   return rows.length
 }
 

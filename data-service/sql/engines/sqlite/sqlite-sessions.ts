@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { BaseError, ConnectionError } from 'sequelize'
 import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
@@ -20,7 +21,16 @@ import {
   toDomainError,
   type Transactions
 } from '../sessions.js'
-import { retryWhileBusy, SqliteConnection, SqliteError, WriteQueue } from './sqlite-connection.js'
+import { busy, ReadThreads, type SnapshotConnection } from './read-threads.js'
+import {
+  type BoundSelect,
+  retryWhileBusy,
+  SqliteConnection,
+  SqliteError,
+  type SqliteValue,
+  StatementStopped,
+  WriteQueue
+} from './sqlite-connection.js'
 import {
   type BoundValues,
   type CsvRow,
@@ -33,31 +43,41 @@ import {
   valuesOf
 } from '../statement.js'
 
+/** Milliseconds for which a read may hold up all other calls. One that takes longer is stopped, and runs in a thread. */
+const TURN_MS = 50
+/** Characters of the texts of statements that are known to take longer. */
+const MAX_LONG_TEXT = 1_000_000
+
 /**
  * Reads from the embedded database, on separate connections so that they do not see open transactions. The driver is
- * synchronous: an aborted signal takes effect between two statements.
+ * synchronous, so a statement runs on the main thread for as long as it is short: an aborted signal takes effect between
+ * two of these. What takes longer, and every snapshot, runs in a thread, where an aborted signal stops it.
  */
 export class SqliteReader implements Reader {
   readonly #file: string
   readonly #what: string
-  #shared: SqliteConnection | undefined
+  readonly #threads: ReadThreads
+  readonly #long = new LRUCache<string, true>({
+    maxSize: MAX_LONG_TEXT,
+    sizeCalculation: (_true, sql) => sql.length
+  })
   readonly #snapshots = new Set<SqliteSnapshot>()
-  /** Connections of ended snapshots, for reuse: the driver closes a file only when the connection is garbage-collected. */
-  readonly #idle: SqliteConnection[] = []
-  #turn: Promise<unknown> = Promise.resolve()
+  #shared: SqliteConnection | undefined
 
   constructor(file: string, what: string) {
     this.#file = file
     this.#what = what
+    this.#threads = new ReadThreads(file)
   }
 
   async read<Result>(signal: Cancellation, work: (session: ReaderSession) => Promise<Result>): Promise<Result> {
     try {
       throwIfAborted(signal)
-      const connection = this.#connection()
-      const run: ReaderSession['run'] = (statement, values) => rowsOf(connection, { statement, values, signal })
-      const rows: ReaderSession['rows'] = (statement, values) => foundRowsOf(connection, { statement, values, signal })
-      // The connection itself is read-only.
+      const run: ReaderSession['run'] = (statement, values) =>
+        decoded(this.#rows({ statement, values, signal }), (row) => decodeRow(statement, row))
+      const rows: ReaderSession['rows'] = (statement, values) =>
+        decoded(this.#rows({ statement, values, signal }), (row) => new DecodedRow(statement, row))
+      // The connections are read-only.
       return await work({ run, rows, runReadOnly: run })
     } catch (error) {
       throw toDomainError(error, classifySqliteError(error), this.#what)
@@ -65,76 +85,57 @@ export class SqliteReader implements Reader {
   }
 
   snapshot(signal: AbortSignal): Promise<Snapshot> {
-    return Promise.resolve().then(() => this.#snapshot(signal))
-  }
-
-  #snapshot(signal: AbortSignal): Snapshot {
-    try {
-      signal.throwIfAborted()
-      const connection = this.#idle.pop() ?? SqliteConnection.openReadOnly(this.#file)
-      try {
-        // A deferred transaction: the first SELECT determines the state that all statements see, and no writer waits for it.
-        connection.execute('BEGIN')
-      } catch (error) {
-        connection.close()
-        throw error
-      }
-      const snapshot = new SqliteSnapshot({
-        connection,
-        signal,
-        what: this.#what,
-        turn: () => this.#nextTurn(),
-        closed: () => {
-          this.#snapshots.delete(snapshot)
-          this.#takeBack(connection)
-        }
-      })
-      this.#snapshots.add(snapshot)
-      return snapshot
-    } catch (error) {
-      throw toDomainError(error, classifySqliteError(error), this.#what)
-    }
-  }
-
-  /** Resolves in a turn of the event loop that no other snapshot uses, so that other requests run between them. */
-  #nextTurn(): Promise<unknown> {
-    this.#turn = this.#turn.then(() => setImmediate())
-    return this.#turn
-  }
-
-  #takeBack(connection: SqliteConnection): void {
-    try {
-      connection.reset()
-      this.#idle.push(connection)
-    } catch {
-      connection.close()
-    }
+    signal.throwIfAborted()
+    const snapshot = new SqliteSnapshot({
+      connection: this.#threads.snapshot(),
+      signal,
+      what: this.#what,
+      closed: () => this.#snapshots.delete(snapshot)
+    })
+    this.#snapshots.add(snapshot)
+    return Promise.resolve(snapshot)
   }
 
   async close(): Promise<void> {
     for (const snapshot of this.#snapshots) await snapshot.close()
-    for (const connection of this.#idle.splice(0)) connection.close()
+    await this.#threads.close()
     this.#shared?.close()
     this.#shared = undefined
   }
 
-  /** The connection of reads outside of snapshots. The first read that finds the file opens it. */
-  #connection(): SqliteConnection {
+  async #rows(bound: BoundStatement): Promise<readonly (readonly unknown[])[]> {
+    const { signal } = bound
+    const select = selectOf(bound)
+    if (!this.#long.has(select.sql)) {
+      try {
+        return await retryWhileBusy(() => this.#rowsInTurn(select), signal)
+      } catch (error) {
+        if (!(error instanceof StatementStopped)) throw error
+      }
+    }
+    return retryWhileBusy(() => this.#threads.rows(select, signal), signal)
+  }
+
+  #rowsInTurn(select: BoundSelect): SqliteValue[][] {
+    // The first read that finds the file opens it.
     this.#shared ??= SqliteConnection.openReadOnly(this.#file)
-    return this.#shared
+    const end = performance.now() + TURN_MS
+    try {
+      return this.#shared.rowsUntil(() => performance.now() > end, select)
+    } finally {
+      if (performance.now() > end) this.#long.set(select.sql, true)
+    }
   }
 }
 
 interface SnapshotOptions {
-  readonly connection: SqliteConnection
+  readonly connection: SnapshotConnection
   readonly signal: AbortSignal
   readonly what: string
-  /** Resolves when the next statement may run. */
-  readonly turn: () => Promise<unknown>
   readonly closed: () => void
 }
 
-/** Rows that one statement reads. Every other request waits meanwhile. */
+/** Rows that one statement reads. Other calls wait while they are written. */
 const BATCH = 250
 
 class SqliteSnapshot implements Snapshot {
@@ -147,19 +148,22 @@ class SqliteSnapshot implements Snapshot {
   }
 
   async each(statement: ShownStatement, values: BoundValues, take: (row: CsvRow) => void): Promise<void> {
-    const { connection, signal, what, turn } = this.#options
-    await turn()
+    const { connection, signal, what } = this.#options
     try {
       if (!this.#open) throw new Error('The snapshot was closed')
-      for (const row of await rawRowsOf(connection, { statement, values, signal })) take(new DecodedRow(statement, row))
+      const select = selectOf({ statement, values })
+      const rows = await retryWhileBusy(() => connection.rows(select, signal), signal)
+      for (const row of rows) take(new DecodedRow(statement, row))
     } catch (error) {
       throw toDomainError(error, classifySqliteError(error), what)
     }
   }
 
   close(): Promise<void> {
-    if (this.#open) this.#options.closed()
+    if (!this.#open) return Promise.resolve()
     this.#open = false
+    this.#options.connection.end()
+    this.#options.closed()
     return Promise.resolve()
   }
 }
@@ -170,6 +174,10 @@ interface BoundStatement {
   readonly signal: Cancellation
 }
 
+function selectOf({ statement, values }: Omit<BoundStatement, 'signal'>): BoundSelect {
+  return { sql: statement.sql, parameters: valuesOf(statement, values), exact: statement.exact }
+}
+
 /** The decoded rows. Where they are many, other requests have a turn before the next statement of the same read. */
 async function decoded<Row>(
   raw: Promise<readonly (readonly unknown[])[]>,
@@ -178,25 +186,6 @@ async function decoded<Row>(
   const rows = (await raw).map(decode)
   if (rows.length > BATCH) await setImmediate()
   return rows
-}
-
-function rowsOf(connection: SqliteConnection, bound: BoundStatement): Promise<Value[][]> {
-  return decoded(rawRowsOf(connection, bound), (row) => decodeRow(bound.statement, row))
-}
-
-function foundRowsOf(
-  connection: SqliteConnection,
-  bound: BoundStatement & { readonly statement: ShownStatement }
-): Promise<FoundRow[]> {
-  return decoded(rawRowsOf(connection, bound), (row) => new DecodedRow(bound.statement, row))
-}
-
-function rawRowsOf(
-  connection: SqliteConnection,
-  { statement, values, signal }: BoundStatement
-): Promise<readonly (readonly unknown[])[]> {
-  const parameters = valuesOf(statement, values)
-  return retryWhileBusy(() => connection.rows(statement.sql, parameters, statement.exact), signal)
 }
 
 /**
@@ -261,11 +250,6 @@ export class SqliteTransactions implements Transactions {
     }
     leave()
   }
-}
-
-/** The same error as for a lock of another process. */
-function busy(): SqliteError {
-  return new SqliteError('SQLITE_BUSY', 5, new Error('the writers before took too long'))
 }
 
 interface TransactionOptions {

@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import { SqliteConnection } from '../../../../data-service/sql/engines/sqlite/sqlite-connection.js'
+import { SqliteReader } from '../../../../data-service/sql/engines/sqlite/sqlite-sessions.js'
+import type { Snapshot } from '../../../../data-service/sql/engines/sessions.js'
+import { selectStatement, type ShownStatement } from '../../../../data-service/sql/engines/statement.js'
+import { type FreshDatabase, freshDatabase } from '../../../harness/database.js'
+
+const read = (sql: string): ShownStatement =>
+  selectStatement(sql, [{ name: 't.n', field: 'rowVersion' }], () => (raw) => raw as never)
+
+/** Compares text a thousand million times, which takes longer than any test waits. */
+const ENDLESS = read(
+  `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1000000000)
+   SELECT CAST(COUNT(*) AS BLOB) FROM c WHERE text_contains(CAST(x AS TEXT), 'z') = 1`
+)
+const COUNT = read('SELECT CAST(COUNT(*) AS BLOB) FROM t')
+/** Longer than a read may hold up other calls, and it ends. */
+const LONG = read(
+  `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 300000)
+   SELECT CAST(COUNT(*) AS BLOB) FROM c WHERE text_ends_with(CAST(x AS TEXT), text_key) = 1`.replace('text_key', "''")
+)
+
+async function countOf(snapshot: Snapshot): Promise<string> {
+  let count = ''
+  await snapshot.each(COUNT, {}, (row) => (count = String(row.value(0))))
+  return count
+}
+
+describe('reads of SQLite that take long', () => {
+  let database: FreshDatabase
+  let writer: SqliteConnection
+  let reader: SqliteReader
+
+  beforeEach(async () => {
+    database = await freshDatabase('sqlite')
+    const file = database.url.slice('sqlite:'.length)
+    writer = await SqliteConnection.open(file)
+    writer.execute('CREATE TABLE t (n INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2)')
+    reader = new SqliteReader(file, 'the database')
+  })
+
+  afterEach(async () => {
+    await reader.close()
+    writer.close()
+    await database.dispose()
+  })
+
+  const rows = async (statement: ShownStatement, signal: AbortSignal): Promise<string> =>
+    reader.read(signal, async (session) => String((await session.run(statement, {}))[0]?.[0]))
+
+  it('A read that takes long holds up no other one, and ends when it is aborted.', async () => {
+    const aborting = new AbortController()
+    const long = rows(ENDLESS, aborting.signal).catch((error: unknown) => error)
+    for (let times = 0; times < 50; times++) expect(await rows(COUNT, AbortSignal.timeout(60_000))).to.equal('2')
+    const reason = new Error('the caller has gone')
+    aborting.abort(reason)
+    expect(await long).to.equal(reason)
+  })
+
+  it('Reads that were aborted leave no thread at work, and one that ends is answered.', async () => {
+    for (let times = 0; times < 6; times++) {
+      const aborting = new AbortController()
+      const long = rows(ENDLESS, aborting.signal).catch((error: unknown) => error)
+      // It was stopped on the main thread by now, since it answers to nothing there.
+      expect(await rows(COUNT, AbortSignal.timeout(60_000))).to.equal('2')
+      aborting.abort(new Error('gone'))
+      expect(await long).to.be.an('error')
+    }
+    expect(await rows(LONG, AbortSignal.timeout(60_000))).to.equal('300000')
+  })
+
+  it('A read that waits for a thread is dropped when it is aborted.', async () => {
+    const running = new AbortController()
+    const two = [1, 2].map(() => rows(ENDLESS, running.signal).catch((error: unknown) => error))
+    const waiting = new AbortController()
+    const third = rows(ENDLESS, waiting.signal).catch((error: unknown) => error)
+    const reason = new Error('not waiting any longer')
+    waiting.abort(reason)
+    expect(await third).to.equal(reason)
+    running.abort(new Error('gone'))
+    for (const one of await Promise.all(two)) expect(one).to.be.an('error')
+  })
+
+  it('A snapshot keeps its state while others begin, take long and are aborted.', async () => {
+    const first = await reader.snapshot(AbortSignal.timeout(60_000))
+    expect(await countOf(first)).to.equal('2')
+    writer.execute('INSERT INTO t VALUES (3)')
+    const aborting = new AbortController()
+    const second = await reader.snapshot(aborting.signal)
+    expect(await countOf(second)).to.equal('3')
+    const long = second.each(ENDLESS, {}, () => undefined).catch((error: unknown) => error)
+    expect(await rows(COUNT, AbortSignal.timeout(60_000))).to.equal('3')
+    aborting.abort(new Error('gone'))
+    expect(await long).to.be.an('error')
+    await second.close()
+    expect(await countOf(first)).to.equal('2')
+    await first.close()
+    await first.close()
+    const third = await reader.snapshot(AbortSignal.timeout(60_000))
+    expect(await countOf(third)).to.equal('3')
+    await third.close()
+  })
+
+  it('A file that is not there is an error of the database, in a thread too.', async () => {
+    const other = new SqliteReader(`${database.url.slice('sqlite:'.length)}.none`, 'the database')
+    const snapshot = await other.snapshot(AbortSignal.timeout(60_000))
+    const failed = await countOf(snapshot).catch((error: unknown) => error)
+    expect(failed).to.include({ code: 'upstream.unavailable' })
+    await other.close()
+  })
+})
