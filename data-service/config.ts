@@ -121,16 +121,32 @@ export function readConfig(
 
 function readTokenConfig(reader: SettingsReader, roles: Roles): TokenConfig {
   const issuer = reader.text('JWT_ISSUER', 'uniform-rest')
+  const audience = reader.text('JWT_AUDIENCE', 'uniform-rest')
+  const privateKeyFile = reader.optionalText('JWT_PRIVATE_KEY_FILE')
+  const outside = readOutsideIssuer(reader, { ownIssuer: issuer, permissions: permissionsIn(roles) })
+  const openId = readOpenId(reader, { ownIssuer: issuer, roles: Object.keys(roles) })
+  if (outside !== undefined && outside.tokenType === undefined && givesIdTokens(openId, outside)) {
+    reader.addProblem(
+      'JWT_JWKS_TOKEN_TYPE must say which tokens give access, at+jwt for instance: JWT_JWKS_ISSUER and JWT_JWKS_AUDIENCE are ' +
+        'OIDC_ISSUER and OIDC_CLIENT_ID, and ID tokens would be access tokens. Or have the issuer make tokens for another audience.'
+    )
+  }
   return {
     issuer,
-    audience: reader.text('JWT_AUDIENCE', 'uniform-rest'),
-    privateKeyFile: reader.optionalText('JWT_PRIVATE_KEY_FILE'),
-    outside: readOutsideIssuer(reader, { ownIssuer: issuer, permissions: permissionsIn(roles) }),
-    openId: readOpenId(reader, { ownIssuer: issuer, roles: Object.keys(roles) }),
+    audience,
+    privateKeyFile,
+    outside,
+    openId,
     accessTtl: reader.duration('ACCESS_TOKEN_TTL', '15m'),
     refreshTtl: reader.duration('REFRESH_TOKEN_TTL', '7d'),
     refreshGrace: reader.duration('REFRESH_GRACE', '10s')
   }
+}
+
+/** Whether the provider that people sign in with makes ID tokens of the outside issuer for its audience. */
+function givesIdTokens(openId: TokenConfig['openId'], { issuer, audience }: OutsideIssuerConfig): boolean {
+  const bare = (url: string): string => url.replace(/\/$/, '')
+  return openId !== undefined && bare(openId.issuer) === bare(issuer) && openId.clientId === audience
 }
 
 /** Either all three settings are set or none: a key may verify only its own issuer's tokens, so the issuer must be known. */

@@ -111,14 +111,21 @@ export async function verifyToken(...of: Parameters<typeof verifiedToken>): Prom
  * Checks signature, algorithm, `iss`, `aud`, `exp` (required), `nbf`, `kid` and `sub`, which must be text that every
  * database stores. Throws TokenRejected, or
  * `upstream.unavailable` if it cannot be determined whether the issuer has the token's key. `now` is in epoch milliseconds.
- * With `acceptExpired` an expired token is accepted too. `tolerance`: seconds that the issuer's clock may differ.
+ * With `acceptExpired` an expired token is accepted too. `tolerance`: seconds that the issuer's clock may differ. A token
+ * with a nonce is an ID token (OpenID Connect Core section 2), which says who somebody is and gives no access: it takes
+ * `isIdToken`.
  */
 export async function verifiedToken(
   token: string,
   issuers: readonly Issuer[],
-  how: { readonly now: () => number; readonly acceptExpired?: boolean; readonly tolerance?: number }
+  how: {
+    readonly now: () => number
+    readonly acceptExpired?: boolean
+    readonly tolerance?: number
+    readonly isIdToken?: boolean
+  }
 ): Promise<VerifiedToken> {
-  const { now, acceptExpired = false, tolerance = 0 } = how
+  const { now, acceptExpired = false, tolerance = 0, isIdToken = false } = how
   const { header, issuer: claimed } = unverified(token)
   const issuer = issuers.find((one) => one.issuer === claimed)
   if (issuer === undefined) throw new TokenRejected('unknown issuer')
@@ -140,6 +147,7 @@ export async function verifiedToken(
   )
   // jsonwebtoken accepts a token without `exp` as one that never expires.
   if (typeof claims === 'string' || typeof claims.exp !== 'number') throw new TokenRejected('no expiry')
+  if (!isIdToken && claims['nonce'] !== undefined) throw new TokenRejected('an ID token')
   if (claims.exp > LAST_EXPIRY) throw new TokenRejected('an expiry beyond the year 9999')
   if (typeof claims.sub !== 'string' || claims.sub === '') throw new TokenRejected('no subject')
   // The subject is stored with every write. SQLite does not take U+0000, and half a surrogate pair has no form in UTF-8.

@@ -64,6 +64,7 @@ describeApi(
     const BAD: readonly (readonly [why: string, token: () => Promise<string> | string])[] = [
       ['the key of one algorithm under another', () => token({ kid: 'rsa', alg: 'ES256' }, claims)],
       ['an unknown kid', () => token({ kid: 'nope', alg: 'ES256' }, claims)],
+      ['a nonce, which ID tokens have', () => token({ kid: 'ec', alg: 'ES256' }, { ...claims, nonce: 'n' })],
       ['another audience', () => token({ kid: 'ec', alg: 'ES256' }, { ...claims, aud: 'other' })],
       [
         'an issuer that is neither',

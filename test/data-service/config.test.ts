@@ -105,6 +105,24 @@ describe('settings of the data service', () => {
     expect(violations({ ...client, JWT_ISSUER: 'http://127.0.0.1:9/' })).to.match(/must differ from JWT_ISSUER/)
   })
 
+  it('want the type of access tokens where the provider of sign-ins makes ID tokens for the same audience', () => {
+    const client = { OIDC_ISSUER: 'http://127.0.0.1:9/', OIDC_CLIENT_ID: 'us' }
+    const same = {
+      ...client,
+      JWT_JWKS_URI: 'http://127.0.0.1:9/keys',
+      JWT_JWKS_ISSUER: 'http://127.0.0.1:9',
+      JWT_JWKS_AUDIENCE: 'us'
+    }
+    expect(violations(same)).to.match(/^- JWT_JWKS_TOKEN_TYPE must say which tokens give access/m)
+    for (const more of [
+      { JWT_JWKS_TOKEN_TYPE: 'at+jwt' },
+      { JWT_JWKS_AUDIENCE: 'the-api' },
+      { JWT_JWKS_ISSUER: 'http://127.0.0.1:9/other' }
+    ]) {
+      expect(readConfig({ ...same, ...more }, store).config.tokens.outside?.issuer).to.match(/^http:/)
+    }
+  })
+
   it('are printed without passwords, in faults too', () => {
     const url = 'mysql://me:pass%40word@host/db'
     const { effective } = readConfig({ DATABASE_URL: url, REVIEWS_DATABASE_URL: `${url}2` }, store)

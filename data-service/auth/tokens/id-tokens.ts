@@ -59,7 +59,7 @@ export async function verifyIdToken(
   nonce: string,
   { provider, now }: { readonly provider: PublishedIssuer; readonly now: () => number }
 ): Promise<VerifiedIdentity> {
-  const claims = await verifyToken(token, [provider], { now, tolerance: TOLERANCE })
+  const claims = await verifyToken(token, [provider], { now, tolerance: TOLERANCE, isIdToken: true })
   const { iss: issuer, sub: subject, aud, iat, azp }: Record<string, unknown> & typeof claims = claims
   if (nonce === '' || claims['nonce'] !== nonce) throw new TokenRejected('another nonce')
   // A token of several audiences must say that it was issued to this client.
