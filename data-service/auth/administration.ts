@@ -67,7 +67,7 @@ export class AccountAdministration {
     const { store, signal, now } = this.#deps
     const account = this.#checked(wanted)
     const emailKey = accountKey(account.email)
-    const passwordHash = password === undefined ? null : await this.#hash(password)
+    const passwordHash = password === undefined ? null : await this.#hash(password, account.email)
     await store.transaction(signal, async (unit) => {
       const found = await unit.findAccount(emailKey)
       if (found !== undefined) throw alreadyThere(found)
@@ -120,7 +120,7 @@ export class AccountAdministration {
     email: string,
     password: string
   ): Promise<{ readonly account: StoredAccount; readonly sessions: number }> {
-    const hash = await this.#hash(password)
+    const hash = await this.#hash(password, email)
     return this.#change(email, async (unit, account) => {
       await unit.setPassword(account.id, hash)
       return { account, sessions: await unit.endSessions(account.id, this.#deps.now()) }
@@ -184,8 +184,8 @@ export class AccountAdministration {
     return { ...account, roles }
   }
 
-  async #hash(password: string): Promise<string> {
-    const mistake = passwordMistake(password)
+  async #hash(password: string, email: string): Promise<string> {
+    const mistake = passwordMistake(password, email)
     if (mistake !== undefined) throw new AccountMistake(`The password ${mistake}.`)
     return this.#deps.passwords.hash(password)
   }

@@ -34,7 +34,7 @@ export function changePassword(
     const { refreshToken, currentPassword, newPassword } = request
     const { signal, log } = context
     const { email } = await sessionAccount(context, refreshToken, deps)
-    checkRequest(request)
+    checkRequest(request, email)
     const clientAddress = countedAddress(request.clientAddress, context)
     const tried = { event: 'password', email, password: currentPassword, clientAddress, rejection: REJECTION } as const
     const changed = await passwords.check(tried, context, async (account, succeed) => {
@@ -107,10 +107,14 @@ function rejectOver({ log, clientAddress }: CallContext, over: SessionOver, deps
 }
 
 /** Throws `body.invalid` with a violation for each invalid member. */
-function checkRequest({ currentPassword, newPassword, clientAddress }: ChangePasswordRequest__Output): void {
+function checkRequest(
+  { currentPassword, newPassword, clientAddress }: ChangePasswordRequest__Output,
+  email: string
+): void {
   const violations = new Violations()
   checkText(currentPassword, { pointer: '/currentPassword', max: MAX_PASSWORD }, violations)
-  const mistake = passwordMistake(newPassword)
+  const isOld = newPassword === currentPassword
+  const mistake = passwordMistake(newPassword, email) ?? (isOld ? 'must differ from the current one' : undefined)
   if (mistake !== undefined) violations.addAt('/newPassword', `/newPassword ${mistake}.`)
   checkClientAddress(clientAddress, violations)
   violations.finish()

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { isCommonPassword } from './common-passwords.js'
 
 /** Characters, as NIST SP 800-63B counts them: each code point is one. */
 const MIN_PASSWORD = 8
@@ -13,12 +14,19 @@ export const MAX_PASSWORD = 1024
  */
 const LOST_CHARACTER = /[\uFFFD\p{Surrogate}]/u
 
-/** What is wrong with a new password, as the end of a sentence; undefined if nothing is. All other characters may be in it. */
-export function passwordMistake(password: string): string | undefined {
+/**
+ * What is wrong with a new password of the account with this e-mail address, as the end of a sentence; undefined if nothing
+ * is. All other characters may be in it.
+ */
+export function passwordMistake(password: string, email: string): string | undefined {
   if (password.trim() === '') return 'must not be blank'
   if (LOST_CHARACTER.test(password)) return 'must hold neither half a surrogate pair nor U+FFFD, which stands for one'
   if (Array.from(password).length < MIN_PASSWORD) return `must be at least ${MIN_PASSWORD} characters long`
-  return password.length > MAX_PASSWORD ? `must be at most ${MAX_PASSWORD} characters long` : undefined
+  if (password.length > MAX_PASSWORD) return `must be at most ${MAX_PASSWORD} characters long`
+  if (isCommonPassword(password)) return 'must be none of the 10,000 most common ones, which are guessed first'
+  const address = email.toLowerCase()
+  const isAddress = [address, address.split('@', 1)[0]].includes(password.toLowerCase())
+  return isAddress ? 'must not be the address of the account, or the part of it before the @' : undefined
 }
 
 /** Hashes and verifies passwords. */

@@ -139,6 +139,14 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
     expect(await rejected(['add', 'ida@example.com'], 'short')).to.equal(
       'The password must be at least 8 characters long.\n'
     )
+    for (const [password, says] of [
+      ['Password1', 'none of the 10,000 most common ones'],
+      ['Ida-Long@example.com', 'must not be the address of the account'],
+      ['ida-long', 'must not be the address of the account']
+    ] as const) {
+      expect(await rejected(['add', 'ida-long@example.com'], password), password).to.include(says)
+    }
+    expect(await rejected(['set-password', 'ada@example.com'], 'iloveyou')).to.include('most common')
     expect(await rejected(['add', 'ida@example.com', '--claim', 'customer_id=1'], PASSWORD)).to.include('--owner')
     expect(await rejected(['claims', 'ada@example.com', 'sub=admin@example.com'])).to.include(
       'sub is one that the service'

@@ -135,7 +135,9 @@ eachDatabase((kind) => {
           ['12345678\uD800', 'half a surrogate pair'],
           ['\uDE42\uD83D345678', 'half a surrogate pair'],
           ['12345678\uFFFD', 'U+FFFD'],
-          ['x'.repeat(1025), 'at most 1024']
+          ['x'.repeat(1025), 'at most 1024'],
+          ['Trustno1', 'none of the 10,000 most common'],
+          ['qwertyuiop', 'none of the 10,000 most common']
         ]
         for (const [text, says] of wrong) {
           const rejection = await rejectionOf(one.changePassword(first, 'wrong', text))
@@ -144,6 +146,8 @@ eachDatabase((kind) => {
           expect(violation?.place, says).to.deep.equal({ in: 'pointer', name: '/newPassword' })
           expect(violation?.detail).to.include(says)
         }
+        const same = await rejectionOf(one.changePassword(first, 'long enough', 'long enough'))
+        expect(same.violations[0]?.detail).to.include('must differ from the current one')
         const both = await rejectionOf(one.changePassword(first, ' ', ''))
         expect(both.violations.map(({ place }) => place.name)).to.deep.equal(['/currentPassword', '/newPassword'])
         const attempts = await withTestDatabase(harness.url, (db) => db.run('SELECT attempts FROM ur_login_attempts'))
