@@ -21,8 +21,8 @@ export const EXPORT_COLUMNS = [
 /** A text cell: RFC 4180 quoting, and an apostrophe before what a spreadsheet would run. Null is an empty cell. */
 export function textCell(value: string | null): string {
   if (value === null) return ''
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return safe === '' || /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const safe = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(value) ? `'${value}` : value
+  return safe === '' || /[",\r\n;\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 /** The row that ends a file which the ceiling cut. */

@@ -226,16 +226,16 @@ function disconnected(): Error {
 /**
  * The empty string is written as `""` and null as an empty cell; of the library's options only a pattern distinguishes
  * them. The pattern includes bare line ends, because with its own record delimiter the library quotes only for that one,
- * and cells that begin as a remark does: remarks are never quoted.
+ * semicolons and tabs, at which programs of some countries end cells, and cells that begin as a remark does: remarks are never quoted.
  */
 const FORMAT = {
   record_delimiter: '\r\n',
-  quoted_match: /^$|[\r\n]|^# export /,
+  quoted_match: /^$|[\r\n;\t]|^# export /,
   cast: { boolean: String, number: String }
 } as const
 
 /** The first characters by which spreadsheets recognize a formula (OWASP, CSV injection). */
-const FORMULA = /^[=+\-@\t\r]/
+const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/
 
 let latestTurn: Promise<unknown> = Promise.resolve()
 

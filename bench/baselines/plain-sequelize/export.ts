@@ -35,7 +35,7 @@ export async function* exportProducts(sequelize: Sequelize, limit: number): Asyn
 // Left to itself csv-stringify quotes no lone line feed, and writes null and the empty text alike.
 const CSV: Options = {
   record_delimiter: 'windows',
-  quoted_match: /[\r\n]/,
+  quoted_match: /[\r\n;\t]/,
   cast: {
     boolean: String,
     date: (value) => value.toISOString(),
@@ -54,5 +54,5 @@ const TEXTS: ReadonlySet<string> = new Set(['name', 'sku', 'description', 'displ
 
 // csv-stringify's own escape_formulas would touch negative numbers too.
 function safeText(value: string): string {
-  return /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(value) ? `'${value}` : value
 }

@@ -9,6 +9,8 @@ import { TextWriter } from './json-text.js'
 const COMMA = ','.charCodeAt(0)
 const QUOTE = '"'.charCodeAt(0)
 const HASH = '#'.charCodeAt(0)
+const SEMICOLON = ';'.charCodeAt(0)
+const TAB = '\t'.charCodeAt(0)
 const LF = '\n'.charCodeAt(0)
 const CR = '\r'.charCodeAt(0)
 const DELETE = 0x7f
@@ -23,7 +25,8 @@ const LAST_FIRST_BYTE = 0xf3
 /** A cell that begins as the remark of a file that is cut is quoted, which no remark is. */
 const REMARK = '# export '
 
-const SPECIAL = /[",\r\n]/
+/** RFC 4180 quotes the first four. Programs of some countries end cells at semicolons, others at tabs. */
+const SPECIAL = /[",\r\n;\t]/
 
 /** Characters of the texts that are written one by one. For longer ones the calls into Node are faster. */
 const SHORT = 100
@@ -64,9 +67,7 @@ export class CsvWriter extends TextWriter {
     let { at } = this
     for (let index = 0; index < length; index++) {
       const unit = text.charCodeAt(index)
-      if (unit > DELETE || unit === COMMA || unit === QUOTE || unit === CR || unit === LF) {
-        return this.text(quoted(text))
-      }
+      if (unit > DELETE || isSpecial(unit)) return this.text(quoted(text))
       bytes[at++] = unit
     }
     this.at = at
@@ -86,9 +87,7 @@ export class CsvWriter extends TextWriter {
     let to = from
     for (let at = start; at < end; at++) {
       const byte = buffer[at] ?? 0
-      if (byte === COMMA || byte === QUOTE || byte === CR || byte === LF) {
-        return this.#quotedBytes(buffer, start, end)
-      }
+      if (isSpecial(byte)) return this.#quotedBytes(buffer, start, end)
       if (byte === MAYBE_SURROGATE || byte > LAST_FIRST_BYTE) return this.cell(buffer.toString('utf8', start, end))
       bytes[to++] = byte
     }
@@ -97,8 +96,9 @@ export class CsvWriter extends TextWriter {
 
   /** The same as `freeCell` for UTF-8. */
   freeCellOfBytes(buffer: Buffer, start: number, end: number): void {
-    const isEscaped = this.#escapesFormulas && end > start && isFormula(buffer[start] ?? 0)
-    if (isEscaped) this.freeCell(buffer.toString('utf8', start, end))
+    const first = end > start ? (buffer[start] ?? 0) : 0
+    if (this.#escapesFormulas && (isFormula(first) || first === FULL_WIDTH))
+      this.freeCell(buffer.toString('utf8', start, end))
     else this.cellOfBytes(buffer, start, end)
   }
 
@@ -123,15 +123,28 @@ function quoted(text: string): string {
   return isPlain ? text : `"${text.replaceAll('"', '""')}"`
 }
 
-/** Whether a spreadsheet would take a text for a formula by its first character, or its first byte (OWASP, CSV injection). */
+/** Whether a byte or a character of ASCII makes a cell need quotes. */
+function isSpecial(unit: number): boolean {
+  return unit === COMMA || unit === QUOTE || unit === CR || unit === LF || unit === SEMICOLON || unit === TAB
+}
+
+/** The first byte of the full-width signs in UTF-8, and of other characters. */
+const FULL_WIDTH = 0xef
+
+/** Whether a spreadsheet would take a text for a formula by its first character (OWASP, CSV injection). */
 function isFormula(first: number): boolean {
   switch (first) {
     case 0x3d: // =
     case 0x2b: // +
     case 0x2d: // -
     case 0x40: // @
-    case 0x09: // tab
+    case 0xff1d: // ＝, which some spreadsheets take for =, as the next ones
+    case 0xff0b: // ＋
+    case 0xff0d: // －
+    case 0xff20: // ＠
+    case TAB:
     case CR:
+    case LF:
       return true
     default:
       return false

@@ -80,7 +80,7 @@ const overridden = defineEntity({
 })
 
 /** Pieces of text in which something has a meaning for CSV, for spreadsheets, for a file that is cut, or for UTF-8. */
-const PIECES = ['"', ',', '\r', '\n', '\r\n', '=', '+', '-', '@', '\t', "'", ' ', 'a', 'é', '€', '𝄞', '\uD800', '\uFEFF', '\u2028', '\0', '# export ', '# export truncated at 1 rows', 'x'.repeat(99), 'é'.repeat(60), 'y'.repeat(5000)] as const // prettier-ignore
+const PIECES = ['"', ',', '\r', '\n', '\r\n', '=', '+', '-', '@', '\t', ';', '＝', '＋', '－', '＠', 'ｂ', "'", ' ', 'a', 'é', '€', '𝄞', '\uD800', '\uFEFF', '\u2028', '\0', '# export ', '# export truncated at 1 rows', 'x'.repeat(99), 'é'.repeat(60), 'y'.repeat(5000)] as const // prettier-ignore
 const awkward = fc.array(fc.constantFrom(...PIECES), { maxLength: 6 }).map((all) => all.join(''))
 const anyText = fc.oneof({ arbitrary: awkward, weight: 4 }, fc.string({ unit: 'binary', maxLength: 150 }))
 const orNull = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(of, { freq: 4 })
@@ -156,11 +156,28 @@ describe('rows of an export as CSV', function () {
         )
         const rows = names.map((name, id) => [id, Buffer.from(name).toString()])
         expect(csv.join('')).to.equal(
-          stringify(rows, { record_delimiter: '\r\n', quoted_match: /^$|[\r\n]|^# export / })
+          stringify(rows, { record_delimiter: '\r\n', quoted_match: /^$|[\r\n;\t]|^# export / })
         )
       }),
       { numRuns: 100 }
     )
+  })
+
+  it('quote semicolons and tabs, and escape line feeds and full-width signs at the beginning', async () => {
+    const cells = [
+      ['a;b', '"a;b"'],
+      ['a\tb', '"a\tb"'],
+      ['\n=1', '"\'\n=1"'],
+      ['＝1', "'＝1"],
+      ['＋1', "'＋1"],
+      ['－1', "'－1"],
+      ['＠a;b', '"\'＠a;b"'],
+      ['ｂ＝1', 'ｂ＝1']
+    ] as const
+    service.store.rows = cells.map(([name], id) => ({ id, name }))
+    const parts = await exported({ fields: 'name', asCsv: { escapeFormulas: true } })
+    const text = parts.map(({ rows }) => rows?.csv.toString() ?? '').join('')
+    expect(text).to.equal(cells.map(([, cell]) => `${cell}\r\n`).join(''))
   })
 
   it('come in messages of bounded size, each of whole rows', async () => {

@@ -149,7 +149,7 @@ const COLUMNS: readonly Column[] = [
 ]
 
 /** The format of exports, as the gateway has it. */
-const FORMAT = { record_delimiter: '\r\n', quoted_match: /^$|[\r\n]|^# export / } as const
+const FORMAT = { record_delimiter: '\r\n', quoted_match: /^$|[\r\n;\t]|^# export / } as const
 
 /** The text of a value by its JSON, as the contract wants it in a cell. */
 function cellOf({ type }: Field, json: string | undefined, escapeFormulas: boolean): string | null {
@@ -158,7 +158,9 @@ function cellOf({ type }: Field, json: string | undefined, escapeFormulas: boole
   const value: unknown = JSON.parse(json)
   if (Array.isArray(value)) return value.join()
   if (typeof value !== 'string') return json
-  return escapeFormulas && type === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return escapeFormulas && type === 'string' && /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(value)
+    ? `'${value}`
+    : value
 }
 
 describeMysqlWays('shown rows of', ({ way, open }) => {
