@@ -104,7 +104,12 @@ export const adminUi = fp<{
     get('/admin/', async (_request, reply) => {
       const nonce = randomBytes(16).toString('base64')
       return reply
-        .headers({ 'content-security-policy': policy(nonce), 'cache-control': 'no-cache' })
+        .headers({
+          'content-security-policy': policy(nonce),
+          // A page that opens the admin, or that it opens, gets no hold of its window.
+          'cross-origin-opener-policy': 'same-origin',
+          'cache-control': 'no-cache'
+        })
         .type('text/html; charset=utf-8')
         .send(page({ script, nonce, signInSite }))
     })

@@ -42,12 +42,34 @@ const MAX_HEADER_LINES = 16_384
 /** Milliseconds that a connection without a request stays open, as Fastify has them for plain HTTP. */
 const KEEP_ALIVE_TIMEOUT = 72_000
 
+/**
+ * The cipher suites of HTTPS: those of TLS 1.3, and of TLS 1.2 the ones that authenticate what they encrypt (AEAD) and whose
+ * keys are made for each connection. Node also offers suites with CBC.
+ */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305'
+].join(':')
+
 /** A `serverFactory` for Fastify: an HTTPS server that offers both versions of HTTP by ALPN (RFC 7301). */
 export function httpsServerFactory(
   { current: { cert, key } }: TlsCertificates,
   options: ServerOptions
 ): (handler: RequestListener) => Server {
-  const tls = { cert, key, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: CONNECTION_TIMEOUTS.head }
+  const tls = {
+    cert,
+    key,
+    ciphers: CIPHERS,
+    ALPNProtocols: ['h2', 'http/1.1'],
+    handshakeTimeout: CONNECTION_TIMEOUTS.head
+  }
   const timeouts = { keepAliveTimeout: KEEP_ALIVE_TIMEOUT, requestTimeout: 0 }
   return (handler) => Object.assign(createTlsServer({ ...options, ...tls }, handler), timeouts)
 }
@@ -102,7 +124,9 @@ export class Http2Listener {
     // Node's own listener would answer bytes that are not TLS with plain HTTP/1.1.
     server.removeAllListeners('tlsClientError')
     server.on('tlsClientError', (_error, socket) => socket.destroy())
-    const stopFollowing = options.certificates.onChange(({ cert, key }) => server.setSecureContext({ cert, key }))
+    const stopFollowing = options.certificates.onChange(({ cert, key }) =>
+      server.setSecureContext({ cert, key, ciphers: CIPHERS })
+    )
     const timer = setInterval(() => void this.#check(), checkInterval(this.#timeouts)).unref()
     server.once('close', () => {
       stopFollowing()

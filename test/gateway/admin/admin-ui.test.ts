@@ -42,6 +42,7 @@ describe('/admin', () => {
         ...SAFE,
         'content-type': 'text/html; charset=utf-8',
         'cache-control': 'no-cache',
+        'cross-origin-opener-policy': 'same-origin',
         'content-security-policy':
           `default-src 'none'; script-src 'self'; style-src 'nonce-${nonce}'; img-src 'self' data:; ` +
           "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { ClientHttp2Session } from 'node:http2'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import tls from 'node:tls'
 import { expect } from 'chai'
 import type { ExportPart } from '../../../gateway/data/data-client.js'
 import { GatewayMetrics } from '../../../gateway/observe/gateway-metrics.js'
@@ -42,6 +43,25 @@ describe('HTTP/2', function () {
     await gateway.close()
     await renderer[Symbol.asyncDispose]()
     await authority[Symbol.asyncDispose]()
+  })
+
+  it('offers TLS 1.2 only with suites that authenticate what they encrypt', async () => {
+    const { hostname: host, port } = new URL(url)
+    const handshake = async (ciphers: string): Promise<string> => {
+      const socket = tls.connect({ host, port: Number(port), ca: authority.cert, maxVersion: 'TLSv1.2', ciphers })
+      try {
+        await once(socket, 'secureConnect')
+        return socket.getCipher().name
+      } catch {
+        return 'none'
+      } finally {
+        socket.destroy()
+      }
+    }
+    expect(await handshake('DEFAULT')).to.match(/^ECDHE-.*(?:GCM|POLY1305)/)
+    for (const cbc of ['ECDHE-ECDSA-AES128-SHA256', 'ECDHE-RSA-AES128-SHA256', 'AES128-SHA256', 'AES128-GCM-SHA256']) {
+      expect(await handshake(cbc), cbc).to.equal('none')
+    }
   })
 
   const padded = (length: number): string => `/products?x=${'a'.repeat(length - '/products?x='.length)}`
