@@ -5,6 +5,7 @@ import { type Lifecycle, lifecycle, type Opened } from '../shared/lifecycle.js'
 import type { Logger } from '../shared/logger.js'
 import { openAdmin } from '../shared/observe/admin-server.js'
 import { openTracing, type Tracing } from '../shared/observe/tracing.js'
+import { warnOfClearText } from '../shared/openid-settings.js'
 import { orStartError } from '../shared/start-error.js'
 import { serverCredentials, TlsCertificates } from '../shared/tls.js'
 import { pooledBytes } from './entity/fields/row-version.js'
@@ -16,6 +17,7 @@ import { asksForOwner } from './entity/validation/validate-access.js'
 import { checkCatalogue } from './entity/validation/validate.js'
 import { type OpenStores, openStores } from './open-stores.js'
 import { explaining } from './sql/connect.js'
+import { locateDatabase } from './sql/engines.js'
 import { logStatements, traceStatements } from './observe/call-scope.js'
 import { DataServiceMetrics, type DataServiceSources } from './observe/data-service-metrics.js'
 import { OutboxDispatcher } from './outbox/dispatcher.js'
@@ -171,7 +173,7 @@ function warnOfSettings(application: Application, settings: DataServiceConfig, l
   if (settings.ownership.bypassRole === undefined && resources.length > 0) {
     log.warn({ resources }, 'OWNER_BYPASS_ROLE is not set: requests for rows of owners are answered 500')
   }
-  const { grpc, address, databases } = settings
+  const { address, grpc, traces, databases } = settings
   if (databases.primary.url.startsWith('sqlite:') && !isLoopback(address.replace(/:\d+$/, ''))) {
     log.warn(
       { address },
@@ -179,6 +181,14 @@ function warnOfSettings(application: Application, settings: DataServiceConfig, l
         '(docs/decisions/059-long-reads-of-sqlite.md)'
     )
   }
+  for (const { setting, url } of [databases.primary, ...(databases.second === undefined ? [] : [databases.second])]) {
+    if (!locateDatabase(url).isClearText) continue
+    log.warn(
+      { setting },
+      'the database is reached over a network in clear text: passwords and rows can be read. Say ssl=true'
+    )
+  }
+  warnOfClearText({ OTEL_EXPORTER_OTLP_ENDPOINT: traces?.url }, log)
   if (grpc.gatewaySecret === undefined && (grpc.tls?.clientAuth ?? 'none') === 'none') {
     log.warn(
       'neither GATEWAY_SECRET nor GRPC_TLS_CLIENT_AUTH is set: no caller is known as a gateway, and each log-in is ' +

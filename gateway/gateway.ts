@@ -4,6 +4,7 @@ import { keepDataPrivate } from '../shared/files.js'
 import { type Lifecycle, lifecycle, type Opened } from '../shared/lifecycle.js'
 import type { Logger } from '../shared/logger.js'
 import { openAdmin } from '../shared/observe/admin-server.js'
+import { warnOfClearText } from '../shared/openid-settings.js'
 import { openTracing, type Tracing } from '../shared/observe/tracing.js'
 import { orStartError } from '../shared/start-error.js'
 import { TlsCertificates } from '../shared/tls.js'
@@ -49,6 +50,7 @@ async function serve(how: Starting): Promise<string> {
     settings.httpTls === undefined
       ? undefined
       : await TlsCertificates.open(settings.httpTls, { log, stopping, what: 'HTTPS' })
+  warnOfClearText({ RENDERER_URL: settings.rendererUrl, OTEL_EXPORTER_OTLP_ENDPOINT: settings.traces?.url }, log)
   const pool = await openPool(how)
   const data = grpcDataClient(pool)
   const catalogue = new Catalogue(data, log, { signal: stopping, isPublic: settings.docsPublic })

@@ -55,6 +55,20 @@ export function isSecureUrl(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
 }
 
+/** Logs each setting whose URL leads over a network on which anybody in between can read. */
+export function warnOfClearText(
+  urls: Readonly<Record<string, string | undefined>>,
+  log: { readonly warn: (setting: object, text: string) => void }
+): void {
+  for (const [setting, url] of Object.entries(urls)) {
+    if (url === undefined || isSecureUrl(new URL(url))) continue
+    log.warn(
+      { setting },
+      'the URL of this setting leads over a network in clear text: anybody on the way can read it. Use https'
+    )
+  }
+}
+
 /** Where the provider's metadata is (OpenID Connect Discovery section 4). */
 export function metadataUrl(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`

@@ -40,6 +40,8 @@ export interface OpeningAdvice {
 export interface DatabaseLocation {
   /** Equal for two URLs that name the same database, as far as their texts show. */
   readonly spelling: string
+  /** Whether statements and rows go over a network that can be read on the way. */
+  readonly isClearText: boolean
   /** Whether there is something to open. A server answers that itself, when it is asked. */
   exists(): Promise<boolean>
   /** An empty database of this kind in a folder of the caller's, to be shown in the place of one that does not exist. */

@@ -1,5 +1,8 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import mysql2, { type Connection } from 'mysql2'
 import { type QueryOptions, QueryTypes, Sequelize } from 'sequelize'
+import { isLoopback } from '../../../../shared/ip-address.js'
 import { forNoCall, observed } from '../../../observe/call-scope.js'
 import type { PoolState } from '../../../observe/data-service-metrics.js'
 import {
@@ -106,6 +109,10 @@ export const mysqlEngine: Engine = {
     },
     PROTOCOL_CONNECTION_LOST: CLOSED,
     ECONNRESET: CLOSED,
+    HANDSHAKE_SSL_ERROR: {
+      wrong: 'no known authority vouches for the certificate of the server, or it is for another name',
+      remedy: 'Name the authority of the server by ca=<file>, and the server as its certificate does.'
+    },
     HANDSHAKE_NO_SSL_SUPPORT: {
       wrong: 'the server has no TLS',
       remedy: 'Set it up there, or leave out ssl=true.'
@@ -144,7 +151,7 @@ export const mysqlEngine: Engine = {
   locate: (url, urlForms) => new MysqlLocation(parseMysqlUrl(url, urlForms))
 }
 
-/** `mysql://…` or `mariadb://…` with an optional `?ssl=true`. Errors as `Engine.locate` says. */
+/** `mysql://…` or `mariadb://…` with an optional `?ssl=true` and `&ca=<file>`. Errors as `Engine.locate` says. */
 export function parseMysqlUrl(url: string, urlForms: string): MysqlSettings {
   const { hostname, port, username, password, pathname, searchParams } = parsedUrl(url, urlForms)
   const database = percentDecoded(pathname.replace(/^\//, ''))
@@ -176,14 +183,28 @@ function percentDecoded(part: string): string {
   }
 }
 
-function sslSetting(parameters: URLSearchParams): { readonly ssl?: boolean } {
+function sslSetting(parameters: URLSearchParams): Pick<MysqlSettings, 'ssl' | 'ca'> {
   for (const name of parameters.keys()) {
-    if (name !== 'ssl') throw new Error(`has the unknown parameter ${name}; ssl=true or ssl=false is the only one`)
+    if (name !== 'ssl' && name !== 'ca')
+      throw new Error(`has the unknown parameter ${name}; ssl=true or ssl=false and ca=<file> are the only ones`)
   }
-  const value = parameters.get('ssl')
-  if (value === null) return {}
-  if (value !== 'true' && value !== 'false') throw new Error('has an ssl that is neither true nor false')
-  return { ssl: value === 'true' }
+  const [ssl, file] = [parameters.get('ssl'), parameters.get('ca')]
+  if (ssl !== null && ssl !== 'true' && ssl !== 'false') throw new Error('has an ssl that is neither true nor false')
+  if (file !== null && ssl !== 'true') throw new Error('has a ca, by which no server is judged without ssl=true')
+  return { ...(ssl === null ? {} : { ssl: ssl === 'true' }), ...(file === null ? {} : { ca: certificatesIn(file) }) }
+}
+
+/** The certificates of a PEM file, as it is at the start. */
+function certificatesIn(file: string): string {
+  try {
+    const pem = readFileSync(file, 'utf8')
+    // It throws for a text without a certificate, which Node would take, to trust nothing.
+    void new X509Certificate(pem)
+    return pem
+  } catch (error) {
+    const code = error instanceof Error && 'syscall' in error && 'code' in error ? ` (${String(error.code)})` : ''
+    throw new Error(`has a ca that is no readable PEM certificate${code}`, { cause: error })
+  }
 }
 
 const THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
@@ -199,6 +220,11 @@ export class MysqlLocation implements DatabaseLocation {
     const { port, database } = this.#settings
     const host = this.#settings.host.toLowerCase()
     return `mysql://${THIS_MACHINE.has(host) ? 'localhost' : host}:${port}/${database}`
+  }
+
+  get isClearText(): boolean {
+    const { host, ssl } = this.#settings
+    return ssl !== true && !isLoopback(host)
   }
 
   exists(): Promise<boolean> {

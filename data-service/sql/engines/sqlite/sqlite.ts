@@ -71,6 +71,7 @@ export function parseSqliteUrl(url: string): string {
 }
 
 class SqliteLocation implements DatabaseLocation {
+  readonly isClearText = false
   readonly #file: string
 
   constructor(file: string) {

@@ -25,6 +25,8 @@ export interface MysqlSettings {
   readonly database: string
   /** TLS with the server's certificate verified. */
   readonly ssl?: boolean
+  /** Certificates of the authorities that vouch for it, as PEM; those that Node knows without it. */
+  readonly ca?: string
   /** How statements are handed to the driver. Tests alone set it; else the installed driver decides. */
   readonly way?: DriverWay
 }
@@ -51,7 +53,9 @@ export function driverOptions(settings: MysqlSettings): ConnectionOptions {
     typeCast: true,
     maxPreparedStatements: MAX_PREPARED_STATEMENTS,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    ...(settings.ssl === true ? { ssl: { rejectUnauthorized: true } } : {})
+    ...(settings.ssl === true
+      ? { ssl: { rejectUnauthorized: true, ...(settings.ca === undefined ? {} : { ca: settings.ca }) } }
+      : {})
   }
 }
 
