@@ -126,13 +126,17 @@ export async function verifiedToken(
   }
 ): Promise<VerifiedToken> {
   const { now, acceptExpired = false, tolerance = 0, isIdToken = false } = how
-  const { header, issuer: claimed } = unverified(token)
+  const { header, issuer: claimed, expiry } = unverified(token)
   const issuer = issuers.find((one) => one.issuer === claimed)
   if (issuer === undefined) throw new TokenRejected('unknown issuer')
   if (typeof header.kid !== 'string') throw new TokenRejected('no key id')
   // RFC 7515 section 4.1.11: a token with critical parameters that are not understood must be rejected. None is known here.
   if (header.crit !== undefined) throw new TokenRejected('critical header parameters')
   if (!isOfType(header.typ, issuer.tokenType)) throw new TokenRejected('another type of token')
+  // A client may send an expired token with each of its requests. It is refused whoever signed it, so no signature is checked.
+  const seconds = Math.floor(now() / 1000)
+  if (!acceptExpired && typeof expiry === 'number' && seconds >= expiry + tolerance)
+    throw new TokenRejected('jwt expired')
   const key = await issuer.key(header.kid)
   if (key === undefined) throw new TokenRejected('unknown key id')
   const claims = verified(() =>
@@ -140,7 +144,7 @@ export async function verifiedToken(
       algorithms: [key.algorithm],
       issuer: issuer.issuer,
       audience: issuer.audience,
-      clockTimestamp: Math.floor(now() / 1000),
+      clockTimestamp: seconds,
       clockTolerance: tolerance,
       ignoreExpiration: acceptExpired
     })
@@ -184,15 +188,15 @@ function isOfType(typ: unknown, required: string | undefined): boolean {
   return typeof typ === 'string' && plain(typ) === plain(required)
 }
 
-/** The header and the issuer of a token, not verified. They are needed to find the key that verifies it. */
-function unverified(token: string): { header: JwtHeader; issuer: unknown } {
+/** The header, the issuer and the expiry of a token, not verified. They are needed to find the key that verifies it. */
+function unverified(token: string): { header: JwtHeader; issuer: unknown; expiry: unknown } {
   const decoded = verified(() => jwt.decode(token, { complete: true }))
   // The types say otherwise, but the claims can be any JSON value, null included.
   const payload: unknown = decoded?.payload
   if (decoded === null || typeof payload !== 'object' || payload === null || !('iss' in payload)) {
     throw new TokenRejected('not a JWT with an issuer')
   }
-  return { header: decoded.header, issuer: payload.iss }
+  return { header: decoded.header, issuer: payload.iss, expiry: 'exp' in payload ? payload.exp : undefined }
 }
 
 function verified<T>(verify: () => T): T {

@@ -116,6 +116,9 @@ const NO_PATH = 'id must be another text: no path could name the row.'
 /** The most rows of a batch create (contract.md section 5). */
 const MAX_BATCH = 500
 
+/** The most rows of a batch with their children. More would hold the event loop, and the locks of the transaction, for long. */
+const MAX_BATCH_ROWS = 2000
+
 type ParsedBatch = Omit<ParsedWrite, 'values'> & { readonly rows: readonly ParsedRow[] }
 
 /** A batch create. Every rule of `create` holds for it: the operation, the permission and the owner filter. */
@@ -125,12 +128,26 @@ export function parseBatch(params: BodyParams, context: PlanningContext, keyRequ
   const body = parseJson(params.body)
   const readRow = rowReader(resource, writer)
   return parseBody(params, { resource, writer, body, keyRequired }, (findings) => {
-    if (isArray(body) && body.length >= 1 && body.length <= MAX_BATCH) {
-      return { rows: body.map((row, index) => readRow(row, `/${index}`, findings)) }
-    }
-    findings.violations.addAt('', `The body must be a JSON array of 1 to ${MAX_BATCH} rows.`)
+    if (!isArray(body) || body.length < 1 || body.length > MAX_BATCH) {
+      findings.violations.addAt('', `The body must be a JSON array of 1 to ${MAX_BATCH} rows.`)
+    } else if (rowsWithChildren(body, resource) > MAX_BATCH_ROWS) {
+      findings.violations.addAt(
+        '',
+        `The rows of a batch and their children must be at most ${MAX_BATCH_ROWS} together.`
+      )
+    } else return { rows: body.map((row, index) => readRow(row, `/${index}`, findings)) }
     return { rows: [] }
   })
+}
+
+/** Counted before a row is read, so that a refusal costs little. */
+function rowsWithChildren(rows: readonly JsonValue[], { entity }: Resource): number {
+  const names = entity.creation.children.map(({ children }) => children.name)
+  const childrenOf = (row: JsonValue, name: string): number => {
+    const children = isObject(row) && Object.hasOwn(row, name) ? row[name] : undefined
+    return children !== undefined && isArray(children) ? children.length : 0
+  }
+  return rows.reduce((sum, row) => names.reduce((all, name) => all + childrenOf(row, name), sum + 1), 0)
 }
 
 /** The columns of a child that the caller may see. */

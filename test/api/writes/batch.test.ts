@@ -145,6 +145,22 @@ describeApi(
       expect(detail).to.match(/ 499 more faults in errors\.$/)
     })
 
+    it('refuses more than 2000 rows with their children, before it reads one of them', async () => {
+      const lines = (count: number): object => ({
+        lines: Array.from({ length: count }, () => ({ productId: 1, quantity: 0 }))
+      })
+      const orders = Array.from({ length: 39 }, () => lines(49))
+      await changesNothing(store, async () => {
+        const many = await send(store, 'ada POST /orders/batch', { body: [...orders, lines(50)] })
+        const { detail } = store.problem(many, { status: 400, code: 'body.invalid' })
+        expect(detail).to.include('must be at most 2000 together')
+        // As many as there may be: their members are looked at.
+        const read = await send(store, 'ada POST /orders/batch', { body: [...orders, lines(49)] })
+        const { errors = [] } = store.problem(read, { status: 400, code: 'body.invalid' })
+        expect(errors[0]?.pointer).to.equal('/0/lines/0/quantity')
+      })
+    })
+
     it('refuses a batch with a row of another owner, whole', async () => {
       const line = { lines: [{ productId: 1, quantity: 1 }] }
       for (const body of [

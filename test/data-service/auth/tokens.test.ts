@@ -96,6 +96,27 @@ describe('identifyBy', () => {
     expect(await at(value)).to.include({ subject: 'u' })
   })
 
+  it('checks no signature of an expired token, whoever signed it', async () => {
+    let checks = 0
+    const counted = issuers.map((issuer): Issuer => ({
+      ...issuer,
+      key: (kid) => {
+        checks += 1
+        return issuer.key(kid)
+      }
+    }))
+    const how = { ownerClaimType: 'customer_id', permissionsOf: permissionsOf(roles), now: () => NOW * 1000 }
+    const at = identifyBy(counted, how)
+    const expired = sign({ ...claims, exp: NOW })
+    for (const token of [expired, expired, expired.replace(/.{4}$/, 'AAAA')]) {
+      const error: unknown = await at([`Bearer ${token}`]).catch((reason: unknown) => reason)
+      expect(error).to.include({ code: 'auth.invalid-token' })
+    }
+    expect(checks).to.equal(0)
+    await at([`Bearer ${sign({ ...claims, exp: NOW + 1 })}`])
+    expect(checks).to.equal(1)
+  })
+
   it('rejects what is no single bearer token', async () => {
     const token = sign(claims)
     for (const value of ['', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer ${token} x`, `Bearer a.b.c`]) {
