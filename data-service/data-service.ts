@@ -124,8 +124,9 @@ async function serve(how: Starting): Promise<string> {
     random
   })
   const { gatewaySecret: secret, gatewayName: name } = settings.grpc
+  const shares = new ReadShares(new MemoryGuard(log))
   const service = buildDataService({
-    readDeps: { planning, store: stores.read, exports, shares: new ReadShares(new MemoryGuard(log)) },
+    readDeps: { planning, store: stores.read, exports, shares },
     writeDeps,
     authDeps,
     operations: application.operations,
@@ -152,7 +153,7 @@ async function serve(how: Starting): Promise<string> {
     service.listen(settings.address),
     (why) => `cannot listen on DATA_SERVICE_ADDRESS (${settings.address}): ${why}.`
   )
-  observed.serving({ service, stores, exports })
+  observed.serving({ service, stores, exports, shares })
   followHealth(stores, service, log)
   dispatcher.start()
   const address = `${settings.address.slice(0, settings.address.lastIndexOf(':'))}:${port}`
@@ -203,6 +204,7 @@ interface ServingParts {
   readonly service: Service
   readonly stores: OpenStores
   readonly exports: ReturnType<typeof exportSemaphore>
+  readonly shares: ReadShares
 }
 
 interface Observation {
@@ -212,13 +214,15 @@ interface Observation {
   serving(parts: ServingParts): void
 }
 
-function sourcesOf({ service, stores, exports }: ServingParts): DataServiceSources {
+function sourcesOf({ service, stores, exports, shares }: ServingParts): DataServiceSources {
   return {
     pools: stores.pools,
     statements: () => stores.statementUse,
     isDatabaseServing: () => stores.health.isServing,
     streams: () => service.streams,
-    exports: () => exports.state
+    exports: () => exports.state,
+    places: () => shares.places,
+    untakenBytes: () => service.untakenBytes
   }
 }
 

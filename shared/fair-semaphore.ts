@@ -41,6 +41,13 @@ export interface Entrant {
   readonly recall?: () => void
 }
 
+export interface PlacesState {
+  readonly taken: number
+  readonly waiting: number
+  /** Since the start. */
+  readonly rejected: number
+}
+
 interface Holder extends Entrant {
   /** When the place was taken, by `performance.now`. */
   readonly since: number
@@ -86,14 +93,20 @@ export class FairSemaphore {
   readonly #waiters = new Set<Waiter>()
   readonly #held = new Places()
   readonly #awaited = new Places()
+  #rejected = 0
 
   constructor(limits: FairLimits) {
     this.#limits = limits
   }
 
-  /** Places that are held, and callers that wait. */
+  /** Callers that hold places, and that wait for some. */
   get state(): { readonly running: number; readonly waiting: number } {
     return { running: this.#holders.size, waiting: this.#waiters.size }
+  }
+
+  /** Places that are held and that are waited for, and how many callers have got none. */
+  get places(): PlacesState {
+    return { taken: this.#held.all, waiting: this.#awaited.all, rejected: this.#rejected }
   }
 
   /**
@@ -105,9 +118,12 @@ export class FairSemaphore {
     if (signal.aborted) return Promise.reject(signal.reason)
     if (this.#hasRoom(entrant)) return Promise.resolve(this.#hold(entrant))
     const { waiting, timeout, detail, retryAfter = RETRY_AFTER } = this.#limits
-    const rejection = new DomainError('upstream.unavailable', detail, { retryAfter })
+    const rejected = (): DomainError => {
+      this.#rejected += 1
+      return new DomainError('upstream.unavailable', detail, { retryAfter })
+    }
     const isCrowded = shares.some(({ key, limit }) => this.#awaited.of(key) + weight > limit * WAITING_PER_PLACE)
-    if (isCrowded || this.#awaited.all + weight > waiting) return Promise.reject(rejection)
+    if (isCrowded || this.#awaited.all + weight > waiting) return Promise.reject(rejected())
     return new Promise((resolve, reject) => {
       const settle = (settled: () => void): void => {
         clearTimeout(timer)
@@ -117,7 +133,7 @@ export class FairSemaphore {
         settled()
       }
       const abort = { handleEvent: () => settle(() => reject(signal.reason)) }
-      const timer = setTimeout(() => settle(() => reject(rejection)), timeout)
+      const timer = setTimeout(() => settle(() => reject(rejected())), timeout)
       const waiter: Waiter = { ...entrant, admit: () => settle(() => resolve(this.#hold(entrant))) }
       signal.addEventListener('abort', abort)
       this.#waiters.add(waiter)

@@ -40,6 +40,8 @@ export interface CallContext {
   readonly signal: AbortSignal
   /** The same, for what needs no AbortSignal: that is made when it is asked for. */
   readonly cancellation: Cancellation
+  /** Calls back once the caller has taken the answer, or cannot take one any more: at once where that is so already. */
+  onTaken(listener: () => void): void
   readonly log: Logger
 }
 

@@ -35,6 +35,10 @@ export interface DataServiceSources {
   /** Streams of calls of gateways. */
   readonly streams: () => number
   readonly exports: () => { readonly running: number; readonly waiting: number }
+  /** Of reads. */
+  readonly places: () => { readonly taken: number; readonly waiting: number; readonly rejected: number }
+  /** Bytes of answers that callers have not taken. */
+  readonly untakenBytes: () => number
 }
 
 const LOGIN_OUTCOMES = ['ok', 'failed', 'throttled', 'error'] as const
@@ -259,6 +263,26 @@ function askedOf(sources: () => DataServiceSources | undefined): MetricFamily[] 
       'gauge',
       { name: 'uniform_rest_exports_waiting', help: 'Exports that wait for a place.', labels: [] },
       one(({ exports }) => exports().waiting)
+    ),
+    new AskedFamily(
+      'gauge',
+      { name: 'uniform_rest_read_places_taken', help: 'Places that reads hold, of 1024.', labels: [] },
+      one(({ places }) => places().taken)
+    ),
+    new AskedFamily(
+      'gauge',
+      { name: 'uniform_rest_read_places_waiting', help: 'Places that reads wait for.', labels: [] },
+      one(({ places }) => places().waiting)
+    ),
+    new AskedFamily(
+      'counter',
+      { name: 'uniform_rest_reads_refused_total', help: 'Reads that got no places.', labels: [] },
+      one(({ places }) => places().rejected)
+    ),
+    new AskedFamily(
+      'gauge',
+      { name: 'uniform_rest_untaken_bytes', help: 'Bytes of answers that callers have not read.', labels: [] },
+      one(({ untakenBytes }) => untakenBytes())
     )
   ]
 }

@@ -22,6 +22,7 @@ import { callerInRules } from '../plan/row-scopes.js'
 import type { LoadedRow, PageResult } from '../plan/model/stores.js'
 import { raceAbort } from '../sql/engines/sessions.js'
 import { type AnswerEncoder, answerEncoder } from './answer-json.js'
+import { UNKNOWN_SIZE } from './fair-shares.js'
 import { writeOthers } from './write-effects.js'
 import { idempotentWrite } from './idempotent-write.js'
 import type { ReadDeps } from './reads.js'
@@ -54,7 +55,9 @@ export function callOperation({
     if (operation.method === 'GET') {
       const now = new Date(writeDeps.now()).toISOString()
       const tools = readTools(context, { readDeps, store: storeOf(readDeps, context.signal) })
-      const json = await answerOf(operation, { ...common, ...tools, now }, { encode, signal: context.signal })
+      const json = await readDeps.shares.admit(context, UNKNOWN_SIZE, () =>
+        answerOf(operation, { ...common, ...tools, now }, { encode, signal: context.signal })
+      )
       return { json, status: operation.status, ignoredMembers: [...parsed.ignored], replayed: false }
     }
     const writer = { caller: callerWithToken(caller), ownership: planning.ownership }

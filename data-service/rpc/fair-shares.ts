@@ -1,4 +1,4 @@
-import { FairSemaphore, type Entrant, type Share } from '../../shared/fair-semaphore.js'
+import { FairSemaphore, type Entrant, type PlacesState, type Share } from '../../shared/fair-semaphore.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { CallContext, Caller } from '../entity/caller.js'
 import type { MemoryGuard } from './memory-guard.js'
@@ -59,6 +59,9 @@ interface ReadSize {
 
 type Counted = Pick<readonly unknown[], 'length'>
 
+/** What a read whose work is not known is taken for, such as that of an operation of the application. */
+export const UNKNOWN_SIZE: ReadSize = { rows: 100 }
+
 /** What a read may cost: 1 by id, 5 for a page of 50, 100 for a list, and 192 for one with children. */
 export function costOf({ rows, references = [], manyToMany = [], children = [] }: ReadSize): number {
   const collections = manyToMany.length + children.length
@@ -71,6 +74,8 @@ export function costOf({ rows, references = [], manyToMany = [], children = [] }
 export class ReadShares {
   readonly #semaphore: FairSemaphore
   readonly #memory: MemoryGuard
+  /** What calls hold that have made their answer. An override may read several times in one call. */
+  readonly #untaken = new WeakMap<CallContext, () => void>()
 
   constructor(memory: MemoryGuard, { timeout = WAIT_TIMEOUT }: { readonly timeout?: number } = {}) {
     this.#memory = memory
@@ -78,9 +83,18 @@ export class ReadShares {
     this.#semaphore = new FairSemaphore({ places: PLACES, waiting: WAITING, timeout, detail, retryAfter: RETRY_AFTER })
   }
 
-  /** Reads and writes the answer in the places that it takes. Throws `upstream.unavailable` where there are none. */
+  get places(): PlacesState {
+    return this.#semaphore.places
+  }
+
+  /**
+   * Reads and writes the answer in the places that it takes, which are held until the caller has taken the answer. Throws
+   * `upstream.unavailable` where there are none.
+   */
   async admit<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
     this.#memory.check()
+    // The read before is a part of the same answer. It would wait for its own call otherwise.
+    this.#untaken.get(context)?.()
     const address = context.peerIsGateway ? (context.clientAddress ?? '') : ''
     const weight = costOf(size)
     const release = await this.#semaphore.enter({
@@ -88,13 +102,18 @@ export class ReadShares {
       shares: sharesOf(context.caller, address, LIMITS),
       signal: context.cancellation
     })
+    // Reads of an embedded database take no turn of the event loop. Were the next one admitted at once, one after another
+    // of those that wait would run before anything else that has arrived is looked at.
+    const giveBack = (): void => void (weight === 1 ? release() : setImmediate(release))
+    let answer: Answer
     try {
-      return await read()
-    } finally {
-      // Reads of an embedded database take no turn of the event loop. Were the next one admitted at once, one after another
-      // of those that wait would run before anything else that has arrived is looked at.
-      if (weight === 1) release()
-      else setImmediate(release)
+      answer = await read()
+    } catch (error) {
+      giveBack()
+      throw error
     }
+    this.#untaken.set(context, giveBack)
+    context.onTaken(giveBack)
+    return answer
   }
 }

@@ -4,6 +4,7 @@ import {
   Server,
   type ServerCredentials,
   type ServerWritableStream,
+  type ServiceDefinition,
   type UntypedServiceImplementation
 } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
@@ -25,7 +26,8 @@ import { PasswordCheck } from '../auth/password-check.js'
 import { refresh, revoke, revokeAll } from '../auth/sessions.js'
 import { signIn } from '../auth/sign-in.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
-import { CallStreams, framedMethods, type UntypedHandlers } from './transport/call-stream.js'
+import { CallStreams, framedMethods, type StreamClock, type UntypedHandlers } from './transport/call-stream.js'
+import { Untaken } from './transport/untaken.js'
 import { countedExports, countedLogins, countedReplays } from '../observe/counted-handlers.js'
 import { describeCatalogue } from './describe/describe.js'
 import type { Operation } from '../entity/define-operation.js'
@@ -33,7 +35,8 @@ import type { TypedPackage } from '../typed-services/typed-package.js'
 import { exportHandler } from './export.js'
 import { callOperation } from './call-operation.js'
 import { probeServer } from './transport/grpc-inner.js'
-import { repeatAuthorization, streamCall, type StreamTimes, unaryCall, withUndecodable } from './transport/grpc.js'
+import { Connections } from './transport/connections.js'
+import { isUnary, streamCall, type StreamTimes, unaryCall, withUndecodable } from './transport/grpc.js'
 import {
   intercept,
   type Intercepted,
@@ -58,6 +61,8 @@ interface DataServiceDeps {
   readonly reflection: boolean
   /** As made by serverCredentials of shared/tls.ts. */
   readonly credentials: ServerCredentials
+  /** By which a caller that takes nothing is noticed. Default: the clock of the process. */
+  readonly streamClock?: StreamClock | undefined
 }
 
 interface DataService {
@@ -69,6 +74,8 @@ interface DataService {
   readonly isServing: boolean
   /** Streams of calls that are open. */
   readonly streams: number
+  /** Bytes of answers that callers have not taken. */
+  readonly untakenBytes: number
   /**
    * Reports NOT_SERVING and, where it `hasReplicas`, goes on taking calls until the watchers of its health have had time
    * to use another one. Then it takes no new calls, waits for the running ones, and breaks off those that still run after
@@ -86,6 +93,7 @@ const NOTICE = 500
 /** Puts the service together and starts nothing. */
 export function buildDataService(deps: DataServiceDeps): DataService {
   const { readDeps, writeDeps, authDeps, operations = [], typedServices, interceptors, reflection, credentials } = deps
+  const untaken = new Untaken()
   const { definition, types } = loadProto('entity/v1/entity_service.proto', 'auth/v1/auth_service.proto')
   // What proto-loader made of the files that the types were generated from.
   const { entity, auth } = types as unknown as EntityTypes & AuthTypes
@@ -114,16 +122,26 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   const ofEntities = untyped(entityHandlers({ readDeps, operations, writes, keyRequired }, interceptors))
   const ofAuth = untyped(authHandlers(authDeps, interceptors))
   server.addService(entityService, {
-    ...unaryCalls(ofEntities),
+    ...unaryCalls(ofEntities, entityService, untaken),
     Export: exportCall({ readDeps, handler: reads.Export }, interceptors)
   })
-  server.addService(authService, { ...unaryCalls(ofAuth) })
-  const streams = new CallStreams(
-    new Map([...framedMethods(entityService, ofEntities), ...framedMethods(authService, ofAuth)])
-  )
-  server.addService({ Open: CALL_STREAM }, { Open: streams.open })
+  server.addService(authService, unaryCalls(ofAuth, authService, untaken))
   const generic = { ...reads, ...writes }
-  const typed = typedServices === undefined ? [] : typedCalls(typedServices, generic, interceptors)
+  const typed = typedServices === undefined ? [] : typedCalls(typedServices, generic, { interceptors, untaken })
+  const unaryPaths = new Set(
+    [entityService, authService, ...typed.map(({ service }) => service)].flatMap((service) =>
+      Object.values(service).flatMap((rpc) => (isUnary(rpc) ? rpc.path : []))
+    )
+  )
+  const connections = new Connections((path) => unaryPaths.has(path))
+  const streams = new CallStreams({
+    methods: new Map([...framedMethods(entityService, ofEntities), ...framedMethods(authService, ofAuth)]),
+    untaken,
+    isGateway: interceptors.isGateway,
+    breakOff: (call) => connections.breakOff(call),
+    clock: deps.streamClock
+  })
+  server.addService({ Open: CALL_STREAM }, { Open: streams.open })
   for (const { service, calls } of typed) server.addService(withUndecodable(service), calls)
   const health = new ServiceHealth([...SERVICES, ...typed.map(({ name }) => name)])
   health.addTo(server)
@@ -142,7 +160,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
         })
       })
       // No call can have arrived in between.
-      repeatAuthorization(server)
+      connections.watch(server)
       health.setServing(true)
       return port
     },
@@ -154,6 +172,9 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     },
     get streams() {
       return streams.count
+    },
+    get untakenBytes() {
+      return untaken.bytes
     },
     async drain({ timeout, hasReplicas }) {
       isDraining = true
@@ -185,8 +206,17 @@ function untyped(handlers: Readonly<Record<string, Intercepted<never, object>>>)
 }
 
 /** The handlers for grpc-js. */
-function unaryCalls(handlers: UntypedHandlers): UntypedServiceImplementation {
-  return Object.fromEntries(Object.entries(handlers).map(([rpc, handler]) => [rpc, unaryCall(handler)]))
+function unaryCalls(
+  handlers: UntypedHandlers,
+  service: ServiceDefinition,
+  untaken: Untaken
+): UntypedServiceImplementation {
+  return Object.fromEntries(
+    Object.entries(handlers).map(([rpc, handler]) => {
+      const serialize = (response: object): Buffer => service[rpc]?.responseSerialize(response) ?? Buffer.alloc(0)
+      return [rpc, unaryCall(handler, { serialize, untaken })]
+    })
+  )
 }
 
 /** EntityService: all rpcs but the export, which is a stream. */
@@ -202,9 +232,12 @@ function entityHandlers(
   const { readDeps, operations, writes, keyRequired } = deps
   const { catalogue, ownership } = readDeps.planning
   const describeTo = describeCatalogue(catalogue, ownership, operations)
+  const size = { rows: Math.max(2, catalogue.resources('gateway').length) }
   const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> => {
-    const view = describeTo(context.peerIsGateway && !asCaller ? 'gateway' : context.caller)
-    return Promise.resolve({ ...view, keyRequired })
+    // A gateway cannot serve anything without its description.
+    if (context.peerIsGateway && !asCaller) return Promise.resolve({ ...describeTo('gateway'), keyRequired })
+    const view = async (): Promise<DescribeResponse> => Promise.resolve({ ...describeTo(context.caller), keyRequired })
+    return readDeps.shares.admit(context, size, view)
   }
   const resource = resourceIn(readDeps)
   const operationNames = new Set(operations.map(({ name }) => name))

@@ -12,6 +12,7 @@ import { IGNORED } from '../typed-services/typed-writes.js'
 import { describeCatalogue } from './describe/describe.js'
 import { streamCall, unaryCall } from './transport/grpc.js'
 import { intercept, type Interceptors, interceptStream, type Target } from './transport/interceptors.js'
+import type { Untaken } from './transport/untaken.js'
 
 // Typed services are the generic one in other messages: each call is translated within the interceptors and answered by the
 // same handler, so that who may, what is checked and what is rejected is decided in one place.
@@ -34,7 +35,11 @@ interface TypedCalls {
 }
 
 /** The services for grpc-js. The codecs of their messages are made when the first call comes, since that takes a while. */
-export function typedCalls(typed: TypedPackage, generic: GenericHandlers, interceptors: Interceptors): TypedCalls[] {
+export function typedCalls(
+  typed: TypedPackage,
+  generic: GenericHandlers,
+  how: { readonly interceptors: Interceptors; readonly untaken: Untaken }
+): TypedCalls[] {
   let root: protobuf.Root | undefined
   const codecOf = ({ name }: MessageType, namesUnknown = false): Codec => {
     root ??= rootOf(typed)
@@ -51,11 +56,19 @@ export function typedCalls(typed: TypedPackage, generic: GenericHandlers, interc
       encode: (message) => Buffer.from(type.encode(type.fromObject(message)).finish())
     }
   }
-  return typed.services.map(({ name, rpcs }) => ({
-    name,
-    service: Object.fromEntries(rpcs.map((rpc) => [rpc.name, methodOf(`/${name}/${rpc.name}`, rpc, codecOf)])),
-    calls: Object.fromEntries(rpcs.map((rpc) => [rpc.name, callOf(rpc, generic, interceptors)]))
-  }))
+  return typed.services.map(({ name, rpcs }) => {
+    const methods = rpcs.map((rpc) => ({ rpc, method: methodOf(`/${name}/${rpc.name}`, rpc, codecOf) }))
+    return {
+      name,
+      service: Object.fromEntries(methods.map(({ rpc, method }) => [rpc.name, method])),
+      calls: Object.fromEntries(
+        methods.map(({ rpc, method }) => [
+          rpc.name,
+          callOf(rpc, generic, { ...how, serialize: (message) => method.responseSerialize(message) })
+        ])
+      )
+    }
+  })
 }
 
 interface Codec {
@@ -135,7 +148,15 @@ function methodOf(
 function callOf(
   rpc: TypedRpc,
   generic: GenericHandlers,
-  interceptors: Interceptors
+  {
+    interceptors,
+    serialize,
+    untaken
+  }: {
+    readonly interceptors: Interceptors
+    readonly serialize: (message: Message) => Buffer
+    readonly untaken: Untaken
+  }
 ): UntypedServiceImplementation[string] {
   const resource = (): string => rpc.resource
   // A parameter of an operation may have this name, and is no id of a row.
@@ -151,7 +172,8 @@ function callOf(
         (context, request) => handle(generic, context, request),
         { rpc: rpc.generic, resource, target },
         interceptors
-      )
+      ),
+      { serialize, untaken }
     )
   }
   const { handle } = rpc

@@ -83,6 +83,8 @@ export class MalformedFrames extends Error {
 export interface Frame {
   /** Bytes in the message. */
   readonly size: number
+  /** Called once when the peer has taken the frame, or its stream has ended. */
+  readonly onTaken?: (() => void) | undefined
   write(to: Writer): void
 }
 
@@ -140,6 +142,7 @@ const textSize = (text: string): number => (text === '' ? 0 : dataSize(text.leng
 /** One member of `oneof frame`, in its frame, in the list `frames`. */
 abstract class OneFrame implements Frame {
   readonly size: number
+  onTaken: (() => void) | undefined
   readonly #kind: number
   readonly #length: number
 

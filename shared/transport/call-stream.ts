@@ -20,48 +20,70 @@ const MESSAGE_BYTES = 64 * 1024
 /** Bytes of a message after which no further frame is put into it. The receiver's limit is far above. */
 const MAX_MESSAGE_BYTES = 512 * 1024
 
-/** Hands a message to the transport, and calls back when the transport can take another one, or will never. */
+/** Bytes that the objects of a frame take, of which a small one has more than bytes of its own. */
+const FRAME_OVERHEAD = 200
+
+interface AnswerEnds {
+  /** Called when the last part has been put into a message. */
+  readonly onSent: () => void
+  /** Called when the peer has taken that message, or its stream has ended. */
+  readonly onTaken?: (() => void) | undefined
+}
+
+/** Hands a message to the transport, and calls back when the peer has taken it. */
 type SendMessage = (message: Buffer, sent: () => void) => void
 
 /**
  * Sends frames, many in one message: those of a tick, and those that come while the message before is on its way. Frames
  * go in the order in which they came. Large answers go in parts, each in its turn and in each message at least one, so
- * that neither kind keeps the other waiting.
+ * that neither kind keeps the other waiting. Each frame is counted until the peer has taken it.
  */
 export class FrameSender {
   readonly #send: SendMessage
+  readonly #onCount: (bytes: number) => void
   #frames: Frame[] = []
   readonly #large: LargeAnswer[] = []
   #isScheduled = false
   #isSending = false
   #closed = false
   #onIdle: (() => void) | undefined
+  #untaken = 0
+  /** What waits until the message that is on its way has been taken. */
+  #onTaken: (() => void)[] = []
 
-  constructor(send: SendMessage) {
+  /** `onCount` gets the bytes of what is to be sent and, as negative numbers, of what has been taken. */
+  constructor(send: SendMessage, onCount: (bytes: number) => void = () => undefined) {
     this.#send = send
+    this.#onCount = onCount
   }
 
   send(frame: Frame): void {
-    if (this.#closed) return
+    if (this.#closed) return frame.onTaken?.()
     this.#frames.push(frame)
     this.#schedule()
+    this.#count(costOf(frame))
   }
 
-  /** `onSent` is called when the last part has been put into a message. */
-  sendAnswer(call: CallId, answer: Buffer, onSent: () => void): void {
-    if (this.#closed) return
-    if (answer.length > PART_BYTES) this.#large.push(new LargeAnswer(call, answer, onSent))
-    else {
-      this.#frames.push(new AnswerFrame(call, answer))
+  sendAnswer(call: CallId, answer: Buffer, { onSent, onTaken }: AnswerEnds): void {
+    if (this.#closed) return onTaken?.()
+    if (answer.length > PART_BYTES) {
+      this.#large.push(new LargeAnswer(call, answer, { onSent, onTaken }))
+      this.#schedule()
+      this.#count(answer.length)
+    } else {
+      this.send(answerFrame(call, answer, { onTaken }))
       onSent()
     }
-    this.#schedule()
   }
 
-  /** Takes out an answer of which parts are not sent yet. Its `onSent` is called then. */
+  /** Takes out an answer of which parts are not sent yet. Its `onSent` and `onTaken` are called then. */
   dropAnswer(call: CallId): void {
     const at = this.#large.findIndex((one) => one.call === call)
-    if (at !== -1) this.#large.splice(at, 1)[0]?.onSent()
+    const [dropped] = at === -1 ? [] : this.#large.splice(at, 1)
+    if (dropped === undefined) return
+    this.#count(-dropped.left)
+    dropped.onSent()
+    dropped.onTaken?.()
   }
 
   /** Calls back once everything has been handed to the transport. */
@@ -70,12 +92,21 @@ export class FrameSender {
     this.#endIfIdle()
   }
 
-  /** Sends nothing more. */
+  /** Sends nothing more. What has not been taken will not be. */
   close(): void {
+    if (this.#closed) return
     this.#closed = true
     this.#onIdle = undefined
+    const waiting = [...this.#frames, ...this.#large].map(({ onTaken }) => onTaken)
     this.#frames = []
     this.#large.length = 0
+    this.#count(-this.#untaken)
+    for (const taken of [...this.#onTaken.splice(0), ...waiting]) taken?.()
+  }
+
+  #count(bytes: number): void {
+    this.#untaken += bytes
+    this.#onCount(bytes)
   }
 
   #endIfIdle(): void {
@@ -97,17 +128,25 @@ export class FrameSender {
 
   #flush(): void {
     if (this.#closed || this.#isSending) return
-    const message = this.#nextMessage()
-    if (message === undefined) return
+    const frames = this.#nextFrames()
+    if (frames.length === 0) return
+    const writer = new Writer(frames.reduce((sum, { size }) => sum + size, 0))
+    for (const frame of frames) frame.write(writer)
+    const cost = frames.reduce((sum, frame) => sum + costOf(frame), 0)
+    // Without the frames, which hold what has been copied into the message.
+    this.#onTaken = frames.flatMap(({ onTaken }) => onTaken ?? [])
     this.#isSending = true
-    this.#send(message, () => {
+    this.#send(writer.bytes, () => {
+      if (this.#closed) return
       this.#isSending = false
+      this.#count(-cost)
+      for (const taken of this.#onTaken.splice(0)) taken()
       if (this.#frames.length > 0 || this.#large.length > 0) this.#schedule()
       else this.#endIfIdle()
     })
   }
 
-  #nextMessage(): Buffer | undefined {
+  #nextFrames(): Frame[] {
     const waiting = this.#frames
     let size = 0
     let count = 0
@@ -117,39 +156,59 @@ export class FrameSender {
     for (let turns = 0; turns === 0 || size < MESSAGE_BYTES; turns++) {
       const large = this.#large.shift()
       if (large === undefined) break
+      const { left } = large
       const part = large.next()
       frames.push(part)
       size += part.size
+      this.#count(costOf(part) - (left - large.left))
       if (!large.isSent) this.#large.push(large)
     }
-    if (frames.length === 0) return undefined
-    const writer = new Writer(size)
-    for (const frame of frames) frame.write(writer)
-    return writer.bytes
+    return frames
   }
+}
+
+function costOf({ size }: Frame): number {
+  return size + FRAME_OVERHEAD
+}
+
+function answerFrame(
+  call: CallId,
+  part: Buffer,
+  { more = false, onTaken }: { readonly more?: boolean; readonly onTaken: (() => void) | undefined }
+): AnswerFrame {
+  const frame = new AnswerFrame(call, part, more)
+  frame.onTaken = onTaken
+  return frame
 }
 
 class LargeAnswer {
   readonly call: CallId
   readonly onSent: () => void
+  readonly onTaken: (() => void) | undefined
   readonly #answer: Buffer
   #at = 0
 
-  constructor(call: CallId, answer: Buffer, onSent: () => void) {
+  constructor(call: CallId, answer: Buffer, { onSent, onTaken }: AnswerEnds) {
     this.call = call
     this.onSent = onSent
+    this.onTaken = onTaken
     this.#answer = answer
   }
 
+  /** Bytes that no message has yet. */
+  get left(): number {
+    return this.#answer.length - this.#at
+  }
+
   get isSent(): boolean {
-    return this.#at >= this.#answer.length
+    return this.left === 0
   }
 
   next(): AnswerFrame {
     const part = this.#answer.subarray(this.#at, this.#at + PART_BYTES)
     this.#at += part.length
     if (this.isSent) this.onSent()
-    return new AnswerFrame(this.call, part, !this.isSent)
+    return answerFrame(this.call, part, { more: !this.isSent, onTaken: this.isSent ? this.onTaken : undefined })
   }
 }
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type CallId, type Frame, UnprocessedFrame } from '../../shared/transport/call-frames.js'
+import { type CallId, FailureFrame, type Frame, UnprocessedFrame } from '../../shared/transport/call-frames.js'
 import { CallTable, Deadlines, FrameSender } from '../../shared/transport/call-stream.js'
 import { decodeResponse, type WireResponseFrame } from '../harness/call-stream-messages.js'
 
@@ -12,12 +12,16 @@ const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 /** A transport that takes a message when a test says so. */
 class Transport {
   readonly messages: Buffer[] = []
+  untaken = 0
   #sent: (() => void) | undefined
-  readonly sender = new FrameSender((message, sent) => {
-    expect(this.#sent, 'one message at a time').to.equal(undefined)
-    this.messages.push(message)
-    this.#sent = sent
-  })
+  readonly sender = new FrameSender(
+    (message, sent) => {
+      expect(this.#sent, 'one message at a time').to.equal(undefined)
+      this.messages.push(message)
+      this.#sent = sent
+    },
+    (bytes) => (this.untaken += bytes)
+  )
 
   get frames(): readonly (readonly WireResponseFrame[])[] {
     return this.messages.map(decodeResponse)
@@ -62,8 +66,8 @@ describe('the sender of frames', () => {
     const transport = new Transport()
     const [one, other] = [Buffer.alloc(300_000, 1), Buffer.alloc(200_000, 2)]
     const sent: number[] = []
-    transport.sender.sendAnswer(id(1), one, () => sent.push(1))
-    transport.sender.sendAnswer(id(2), other, () => sent.push(2))
+    transport.sender.sendAnswer(id(1), one, { onSent: () => sent.push(1) })
+    transport.sender.sendAnswer(id(2), other, { onSent: () => sent.push(2) })
     for (let call = 10; ; call++) {
       transport.sender.send(small(call))
       await tick()
@@ -89,10 +93,11 @@ describe('the sender of frames', () => {
   it('lets large answers go on however many small ones come', async () => {
     const transport = new Transport()
     let isSent = false
-    transport.sender.sendAnswer(id(1), Buffer.alloc(200_000), () => (isSent = true))
+    transport.sender.sendAnswer(id(1), Buffer.alloc(200_000), { onSent: () => (isSent = true) })
     let messages = 0
     for (; !isSent && messages < 100; messages++) {
-      for (let call = 0; call < 50; call++) transport.sender.sendAnswer(id(100 + call), Buffer.alloc(10_000), () => {})
+      for (let call = 0; call < 50; call++)
+        transport.sender.sendAnswer(id(100 + call), Buffer.alloc(10_000), { onSent: () => {} })
       await tick()
       transport.take()
     }
@@ -101,7 +106,8 @@ describe('the sender of frames', () => {
 
   it('makes no message of more than a bounded size', async () => {
     const transport = new Transport()
-    for (let call = 0; call < 1000; call++) transport.sender.sendAnswer(id(call), Buffer.alloc(16_000), () => {})
+    for (let call = 0; call < 1000; call++)
+      transport.sender.sendAnswer(id(call), Buffer.alloc(16_000), { onSent: () => {} })
     for (let left = true; left; await tick(), left = transport.take()) await tick()
     expect(transport.frames.flat()).to.have.length(1000)
     for (const [at, { length }] of transport.messages.entries()) expect(length, `message ${at}`).to.be.below(600_000)
@@ -110,13 +116,54 @@ describe('the sender of frames', () => {
   it('drops the parts of an answer that nobody waits for', async () => {
     const transport = new Transport()
     let isDone = false
-    transport.sender.sendAnswer(id(1), Buffer.alloc(1_000_000), () => (isDone = true))
+    transport.sender.sendAnswer(id(1), Buffer.alloc(1_000_000), { onSent: () => (isDone = true) })
     await tick()
     transport.sender.dropAnswer(id(1))
     expect(isDone).to.equal(true)
     transport.take()
     await tick()
     expect(transport.messages).to.have.length(1)
+  })
+
+  it('counts each frame until the message that holds it has been taken', async () => {
+    const transport = new Transport()
+    const { sender } = transport
+    const taken: string[] = []
+    const failure = new FailureFrame(id(1), Buffer.alloc(100))
+    failure.onTaken = () => taken.push('failure')
+    sender.send(failure)
+    sender.sendAnswer(id(2), Buffer.alloc(1000), { onSent: () => {}, onTaken: () => taken.push('small') })
+    sender.sendAnswer(id(3), Buffer.alloc(100_000), { onSent: () => {}, onTaken: () => taken.push('large') })
+    for (let call = 4; call < 104; call++) sender.send(small(call))
+    expect(transport.untaken).to.be.above(100_000 + 1000 + 100 + 100 * 100)
+    await tick()
+    expect([transport.messages.length, taken]).to.deep.equal([1, []])
+    expect(transport.untaken).to.be.above(100_000 + 1000 + 100 + 100 * 100)
+    transport.take()
+    expect(taken).to.deep.equal(['failure', 'small'])
+    for (let left = true; left; await tick(), left = transport.take()) await tick()
+    expect([transport.untaken, taken]).to.deep.equal([0, ['failure', 'small', 'large']])
+  })
+
+  it('counts nothing of what is dropped, and of what has no stream any more', async () => {
+    const transport = new Transport()
+    const { sender } = transport
+    const taken: number[] = []
+    const send = (call: number, bytes: number): void =>
+      sender.sendAnswer(id(call), Buffer.alloc(bytes), { onSent: () => {}, onTaken: () => taken.push(call) })
+    send(1, 1_000_000)
+    await tick()
+    transport.take()
+    sender.dropAnswer(id(1))
+    expect([transport.untaken, taken]).to.deep.equal([0, [1]])
+    send(2, 1000)
+    await tick()
+    for (const call of [3, 4]) send(call, 50_000 * (call - 3) + 1000)
+    sender.close()
+    send(5, 1000)
+    transport.take()
+    await tick()
+    expect([transport.untaken, taken]).to.deep.equal([0, [1, 2, 3, 4, 5]])
   })
 
   it('tells when everything is sent, and sends nothing once it is closed', async () => {

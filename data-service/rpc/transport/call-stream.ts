@@ -22,8 +22,17 @@ import { CallTable, Deadlines, type Expiring, FrameSender } from '../../../share
 import { type Cancellation, CancellationSource } from '../../../shared/transport/cancellation.js'
 import { toStatusBytes, transportStatusBytes } from '../../../shared/transport/rpc-status.js'
 import { Stopwatch } from '../../observe/call-scope.js'
-import { asDomainError, type Connection, connectionOf } from './grpc.js'
-import { callerGone, type IncomingCall, type Intercepted, timeOut } from './interceptors.js'
+import { asDomainError, connectionOf } from './grpc.js'
+import {
+  callerGone,
+  type Connection,
+  type IncomingCall,
+  type Intercepted,
+  type IsGateway,
+  MAX_CALL_TIME,
+  timeOut
+} from './interceptors.js'
+import { ALWAYS, MAX_OF_STREAM, peerOf, type Untaken, untakenAnswers } from './untaken.js'
 
 // The data service's end of CallStreamService (proto/transport/v1/call_stream.proto).
 
@@ -47,17 +56,47 @@ export function framedMethods(service: ServiceDefinition, handlers: UntypedHandl
 /** Streams of one connection. A gateway has one, and for a moment two while one replaces the other. */
 const MAX_STREAMS = 4
 
-/** Bytes of answers that wait to be sent, beyond which a stream takes no further frames. */
-const MAX_UNSENT_BYTES = 32 * 1024 * 1024
+/**
+ * Refused calls that the caller may leave unread. A gateway has MAX_CALLS under way, and for a moment as many that it has
+ * cancelled.
+ */
+const MAX_REFUSED = 2 * MAX_CALLS
+
+/** Milliseconds that a caller has for taking a message, the largest of which has about 512 KiB. */
+const TAKE_TIMEOUT = 30_000
+
+/** Milliseconds between two looks whether messages are taken. */
+const LOOK_EVERY = 5000
+
+/** When it is, and how often the streams are looked at. Tests give their own. */
+export interface StreamClock {
+  /** Milliseconds. */
+  now(): number
+  readonly lookEvery: number
+}
+
+const CLOCK: StreamClock = { now: () => performance.now(), lookEvery: LOOK_EVERY }
+
+interface StreamDeps {
+  readonly methods: ReadonlyMap<string, FramedMethod>
+  readonly untaken: Untaken
+  readonly isGateway: IsGateway
+  /** Ends the HTTP/2 stream of a call, whatever waits to be sent on it. */
+  readonly breakOff: (call: ServerDuplexStream<Buffer, Buffer>) => void
+  readonly clock?: StreamClock | undefined
+}
 
 /** The open streams of the process. */
 export class CallStreams {
-  readonly #methods: ReadonlyMap<string, FramedMethod>
+  readonly #deps: StreamDeps
+  readonly #clock: StreamClock
   readonly #streams = new Set<ServedStream>()
+  #looking: NodeJS.Timeout | undefined
   #isDraining = false
 
-  constructor(methods: ReadonlyMap<string, FramedMethod>) {
-    this.#methods = methods
+  constructor(deps: StreamDeps) {
+    this.#deps = deps
+    this.#clock = deps.clock ?? CLOCK
   }
 
   get count(): number {
@@ -73,8 +112,20 @@ export class CallStreams {
       call.emit('error', { code, details: 'This process opens no further stream.' })
       return
     }
-    const stream = new ServedStream(call, this.#methods, () => this.#streams.delete(stream))
+    const stream = new ServedStream(call, { ...this.#deps, clock: this.#clock }, () => this.#remove(stream))
     this.#streams.add(stream)
+    this.#looking ??= setInterval(() => this.#endStalled(), this.#clock.lookEvery).unref()
+  }
+
+  #remove(stream: ServedStream): void {
+    this.#streams.delete(stream)
+    if (this.#streams.size > 0) return
+    clearInterval(this.#looking)
+    this.#looking = undefined
+  }
+
+  #endStalled(): void {
+    for (const stream of this.#streams) stream.endIfStalled()
   }
 
   /** Begins no further call. Each stream ends when its calls have been answered. */
@@ -88,8 +139,10 @@ export class CallStreams {
 class ServedStream implements RequestFrames {
   readonly peer: string
   readonly #stream: ServerDuplexStream<Buffer, Buffer>
-  readonly #methods: ReadonlyMap<string, FramedMethod>
+  readonly #deps: StreamDeps & { readonly clock: StreamClock }
   readonly #connection: Connection
+  /** Whose bytes are counted together. */
+  readonly #countedAs: string
   readonly #sender: FrameSender
   readonly #credentials = new Map<CredentialSlot, readonly string[]>()
   /** Calls that have no answer yet, or whose answer has not been sent. */
@@ -100,20 +153,32 @@ class ServedStream implements RequestFrames {
   )
   /** Handlers that have not ended, those of cancelled calls included. */
   #running = 0
-  #unsentBytes = 0
+  #untakenBytes = 0
+  #untakenRefusals = 0
+  /** When the message was sent that the caller has not taken yet. */
+  #sendingSince: number | undefined
   #isDraining = false
+  #isStopped = false
   #ended = false
 
   constructor(
     stream: ServerDuplexStream<Buffer, Buffer>,
-    methods: ReadonlyMap<string, FramedMethod>,
+    deps: StreamDeps & { readonly clock: StreamClock },
     onEnd: () => void
   ) {
     this.peer = stream.getPeer()
     this.#stream = stream
-    this.#methods = methods
+    this.#deps = deps
     this.#connection = connectionOf(stream)
-    this.#sender = new FrameSender((message, sent) => stream.write(message, sent))
+    this.#countedAs = deps.isGateway(this.#connection) ? `gateway ${this.peer}` : peerOf(this.#connection)
+    const send = (message: Buffer, sent: () => void): void => {
+      this.#sendingSince = deps.clock.now()
+      stream.write(message, () => {
+        this.#sendingSince = undefined
+        sent()
+      })
+    }
+    this.#sender = new FrameSender(send, (bytes) => this.#countUntaken(bytes))
     const end = (): void => {
       if (this.#ended) return
       this.#ended = true
@@ -137,6 +202,12 @@ class ServedStream implements RequestFrames {
     this.#endIfDone()
   }
 
+  endIfStalled(): void {
+    if (this.#sendingSince === undefined || this.#deps.clock.now() - this.#sendingSince < TAKE_TIMEOUT) return
+    // A status would wait behind the message.
+    this.#deps.breakOff(this.#stream)
+  }
+
   credential(slot: CredentialSlot, authorization: string): void {
     this.#credentials.set(slot, [authorization])
   }
@@ -147,15 +218,14 @@ class ServedStream implements RequestFrames {
     if (authorization === undefined) throw new MalformedFrames('A call names a credential that was not sent.')
     // Handlers of cancelled calls may take a moment to end. This limits those of a caller that cancels all its calls.
     const isFull = this.#calls.size >= MAX_CALLS || this.#running >= 2 * MAX_CALLS
-    if (this.#isDraining || isFull) {
-      this.#sender.send(new UnprocessedFrame(frame.id))
-      return
+    if (this.#isDraining || isFull) return this.#refuse(new UnprocessedFrame(frame.id))
+    if (this.#deps.untaken.isFull(this.#countedAs)) {
+      return this.#refuse(new FailureFrame(frame.id, toStatusBytes(untakenAnswers())))
     }
-    const method = this.#methods.get(frame.method)
+    const method = this.#deps.methods.get(frame.method)
     if (method === undefined) {
       const failure = transportStatusBytes(status.UNIMPLEMENTED, 'There is no such unary method.')
-      this.#sender.send(new FailureFrame(frame.id, failure))
-      return
+      return this.#refuse(new FailureFrame(frame.id, failure))
     }
     const call = new ServedCall(frame, authorization, this.#connection)
     this.#calls.set(frame.id, call)
@@ -173,10 +243,20 @@ class ServedStream implements RequestFrames {
     this.#calls.delete(id)
     this.#sender.dropAnswer(id)
     call.abort(callerGone())
+    call.taken()
     this.#endIfDone()
   }
 
+  /** Answers a call that is not begun. A caller that reads no refusals gets no more of them. */
+  #refuse(frame: FailureFrame | UnprocessedFrame): void {
+    this.#untakenRefusals += 1
+    frame.onTaken = () => (this.#untakenRefusals -= 1)
+    this.#sender.send(frame)
+    if (this.#untakenRefusals > MAX_REFUSED) throw new MalformedFrames('More calls were sent than the stream takes.')
+  }
+
   #read(message: Buffer): void {
+    if (this.#isStopped) return
     try {
       readRequestFrames(message, this)
     } catch (error) {
@@ -189,22 +269,22 @@ class ServedStream implements RequestFrames {
   #answer(call: ServedCall, answer: Buffer): void {
     this.#running -= 1
     if (this.#calls.get(call.id) !== call) return
-    this.#countUnsent(answer.length)
     this.#sendTimes(call)
-    this.#sender.sendAnswer(call.id, answer, () => {
+    const onSent = (): void => {
       this.#calls.delete(call.id)
-      this.#countUnsent(-answer.length)
       this.#endIfDone()
-    })
+    }
+    this.#sender.sendAnswer(call.id, answer, { onSent, onTaken: () => call.taken() })
   }
 
   #fail(call: ServedCall, error: unknown): void {
     this.#running -= 1
     if (this.#calls.get(call.id) !== call) return
     this.#calls.delete(call.id)
-    const failure = toStatusBytes(asDomainError(error))
+    const failure = new FailureFrame(call.id, toStatusBytes(asDomainError(error)))
+    failure.onTaken = () => call.taken()
     this.#sendTimes(call)
-    this.#sender.send(new FailureFrame(call.id, failure))
+    this.#sender.send(failure)
     this.#endIfDone()
   }
 
@@ -213,9 +293,12 @@ class ServedStream implements RequestFrames {
   }
 
   /** While the caller does not take its answers, its further calls wait with it. */
-  #countUnsent(bytes: number): void {
-    this.#unsentBytes += bytes
-    if (this.#unsentBytes > MAX_UNSENT_BYTES) this.#stream.pause()
+  #countUntaken(bytes: number): void {
+    const { untaken } = this.#deps
+    this.#untakenBytes += bytes
+    untaken.count(this.#countedAs, bytes)
+    const most = untaken.isFull(this.#countedAs) ? ALWAYS : MAX_OF_STREAM
+    if (this.#untakenBytes > most) this.#stream.pause()
     else if (this.#stream.isPaused()) this.#stream.resume()
   }
 
@@ -229,11 +312,15 @@ class ServedStream implements RequestFrames {
   }
 
   #stop(): void {
+    this.#isStopped = true
     this.#sender.close()
     this.#deadlines.close()
     const calls = this.#calls.values()
     this.#calls.clear()
-    for (const call of calls) call.abort(callerGone())
+    for (const call of calls) {
+      call.abort(callerGone())
+      call.taken()
+    }
   }
 }
 
@@ -249,6 +336,8 @@ class ServedCall extends CancellationSource implements IncomingCall, Expiring {
   readonly stopwatch: Stopwatch | undefined
   readonly deadline: number
   readonly #connection: Connection
+  readonly #onTaken: (() => void)[] = []
+  #isTaken = false
 
   constructor(frame: FramedCall, authorization: readonly string[], connection: Connection) {
     super()
@@ -259,12 +348,23 @@ class ServedCall extends CancellationSource implements IncomingCall, Expiring {
     this.traceparent = traceparent === '' ? undefined : traceparent
     this.clientAddress = clientAddress === '' ? undefined : clientAddress
     this.stopwatch = timed ? new Stopwatch() : undefined
-    this.deadline = timeoutMs === 0 ? Infinity : Date.now() + timeoutMs
+    this.deadline = timeoutMs === 0 ? Infinity : Date.now() + Math.min(timeoutMs, MAX_CALL_TIME)
     this.#connection = connection
   }
 
   get cancellation(): Cancellation {
     return this
+  }
+
+  onTaken(listener: () => void): void {
+    if (this.#isTaken) listener()
+    else this.#onTaken.push(listener)
+  }
+
+  /** The caller has taken the answer, or takes none any more. */
+  taken(): void {
+    this.#isTaken = true
+    for (const listener of this.#onTaken.splice(0)) listener()
   }
 
   get peerAddress(): string | undefined {

@@ -3,7 +3,7 @@ import { Server as NetServer } from 'node:net'
 import type { Server } from '@grpc/grpc-js'
 import { InnerMembers, type InnerPackage, requireInner } from '../../../shared/inner-members.js'
 
-// The inner member of grpc-js that is used: nothing public has the header lines of a call. docs/decisions/053 has the reasons.
+// The inner member of grpc-js that is used: nothing public has the header lines of a call, its connection or its HTTP/2 stream. docs/decisions/053 has the reasons.
 
 export const GRPC: InnerPackage = { name: '@grpc/grpc-js', tested: '1.14.7' }
 

@@ -3,7 +3,6 @@ import {
   type handleServerStreamingCall,
   type handleUnaryCall,
   Metadata,
-  type Server,
   type ServerDuplexStream,
   type ServerUnaryCall,
   type ServiceDefinition,
@@ -14,13 +13,18 @@ import { DomainError } from '../../../shared/errors.js'
 import { toRpcStatus } from '../../../shared/transport/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
 import { Stopwatch } from '../../observe/call-scope.js'
-import { http2ServersOf } from './grpc-inner.js'
-import { callerGone, type IncomingCall, type Intercepted, timeOut, UndecodableRequest } from './interceptors.js'
+import {
+  callerGone,
+  type Connection,
+  type IncomingCall,
+  type Intercepted,
+  MAX_CALL_TIME,
+  timeOut,
+  UndecodableRequest
+} from './interceptors.js'
+import { peerOf, type Untaken, untakenAnswers } from './untaken.js'
 
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
-
-/** What a gRPC call tells of the other end of its connection. */
-export type Connection = Pick<IncomingCall, 'peerAddress' | 'gatewaySecrets' | 'peerCertificate'>
 
 export function connectionOf(call: GrpcCall | ServerDuplexStream<unknown, unknown>): Connection {
   return {
@@ -32,21 +36,28 @@ export function connectionOf(call: GrpcCall | ServerDuplexStream<unknown, unknow
 }
 
 /** A grpc-js call in the form that the interceptors take. `abort` stops the call; after `settled` nothing is stopped any more. */
-function incomingCall(call: GrpcCall): {
+function incomingCall(
+  call: GrpcCall,
+  deadline = Number(call.getDeadline())
+): {
   readonly incoming: IncomingCall
   abort(reason: Error): void
   settled(): void
 } {
   const controller = new AbortController()
-  const deadline = Number(call.getDeadline())
+  const onTaken: (() => void)[] = []
   let running = true
+  let isTaken = false
   const abort = (reason: () => Error): void => {
     if (running) controller.abort(reason())
     running = false
   }
-  // grpc-js emits this when a client cancels or goes away and when the deadline passes, but also after every normal end.
+  // grpc-js emits this when a client cancels or goes away and when the deadline passes, but also after every normal end,
+  // which is when the client has taken the answer.
   call.on('cancelled', () => {
     abort(Date.now() >= deadline ? timeOut : callerGone)
+    isTaken = true
+    for (const listener of onTaken.splice(0)) listener()
   })
   return {
     incoming: {
@@ -58,7 +69,11 @@ function incomingCall(call: GrpcCall): {
       stopwatch: texts(call.metadata, TIMES_METADATA)[0] === '1' ? new Stopwatch() : undefined,
       deadline,
       signal: controller.signal,
-      cancellation: controller.signal
+      cancellation: controller.signal,
+      onTaken: (listener) => {
+        if (isTaken) listener()
+        else onTaken.push(listener)
+      }
     },
     abort: (reason) => {
       abort(() => reason)
@@ -80,23 +95,9 @@ function texts(metadata: Metadata, name: string): string[] {
 }
 
 /**
- * Shows every `authorization` of a call in its metadata. Node keeps the first of several in HTTP/2, so that a caller with
- * two tokens would be whoever the first one says. To be called when the server listens.
+ * The service with requests that cannot be decoded as UndecodableRequests, since grpc-js has INTERNAL without details for
+ * them, and with answers that may be bytes already.
  */
-export function repeatAuthorization(server: Server): void {
-  // grpc-js has no public way to the header lines.
-  for (const http2Server of http2ServersOf(server)) {
-    http2Server.prependListener('stream', (...[, headers, , lines]: StreamArguments) => {
-      const values = lines.filter((_, index) => index % 2 === 1 && lines[index - 1] === 'authorization')
-      if (values.length > 1) Object.assign(headers, { authorization: values })
-    })
-  }
-}
-
-/** Of the event `stream`; the types of Node leave the lines out: names and values in turn. */
-type StreamArguments = [stream: unknown, headers: object, flags: number, lines: readonly string[]]
-
-/** The service with requests that cannot be decoded as UndecodableRequests: grpc-js has INTERNAL without details for them. */
 export function withUndecodable(service: ServiceDefinition): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(service).map(([name, rpc]) => {
@@ -107,27 +108,63 @@ export function withUndecodable(service: ServiceDefinition): ServiceDefinition {
           return new UndecodableRequest(error)
         }
       }
-      return [name, { ...rpc, requestDeserialize }]
+      const responseSerialize = (message: unknown): Buffer =>
+        Buffer.isBuffer(message) ? message : rpc.responseSerialize(message)
+      return [name, { ...rpc, requestDeserialize, responseSerialize }]
     })
   )
 }
 
-/** An intercepted handler as a unary grpc-js method. */
+/** Whether an rpc has one request and one answer. */
+export function isUnary({ requestStream, responseStream }: ServiceDefinition[string]): boolean {
+  return !requestStream && !responseStream
+}
+
+/** Bytes that a unary call takes beside its answer: its objects and those of its HTTP/2 stream. */
+const CALL_OVERHEAD = 8 * 1024
+
+/**
+ * An intercepted handler as a unary grpc-js method of a service that is one of `withUndecodable`. The call is counted until
+ * its answer has been taken.
+ */
 export function unaryCall<Request, Response>(
-  handler: Intercepted<Request, Response>
-): handleUnaryCall<Request, Response> {
+  handler: Intercepted<Request, Response>,
+  { serialize, untaken }: { readonly serialize: (response: Response) => Buffer; readonly untaken: Untaken }
+): handleUnaryCall<Request, Response | Buffer> {
   return (call, callback) => {
-    const { incoming, settled } = incomingCall(call)
-    handler(incoming, call.request).then(
-      (response) => {
-        settled()
-        callback(null, response, metadataOfTimes(incoming))
-      },
-      (error: unknown) => {
-        settled()
-        callback(statusOf(error, incoming))
-      }
-    )
+    const latest = Date.now() + MAX_CALL_TIME
+    const given = Number(call.getDeadline())
+    const isLonger = given > latest && given < Infinity
+    const { incoming, abort, settled } = incomingCall(call, isLonger ? latest : given)
+    const timer = isLonger ? setTimeout(() => abort(timeOut()), MAX_CALL_TIME) : undefined
+    const end = (): void => {
+      clearTimeout(timer)
+      settled()
+    }
+    const peer = peerOf(incoming)
+    if (untaken.isFull(peer)) {
+      end()
+      return callback(statusOf(untakenAnswers(), incoming))
+    }
+    let bytes = CALL_OVERHEAD
+    untaken.count(peer, bytes)
+    incoming.onTaken(() => untaken.count(peer, -bytes))
+    handler(incoming, call.request)
+      .then(serialize)
+      .then(
+        (answer) => {
+          end()
+          if (!call.cancelled) {
+            untaken.count(peer, answer.length)
+            bytes += answer.length
+          }
+          callback(null, answer, metadataOfTimes(incoming))
+        },
+        (error: unknown) => {
+          end()
+          callback(statusOf(error, incoming))
+        }
+      )
   }
 }
 

@@ -37,7 +37,12 @@ export interface IncomingCall {
   readonly signal: AbortSignal
   /** The same end of the call, without the signal. */
   readonly cancellation: Cancellation
+  /** Calls back once the other end has taken the answer, or cannot take one any more: at once where that is so already. */
+  onTaken(listener: () => void): void
 }
+
+/** What a call tells of the other end of its connection. */
+export type Connection = Pick<IncomingCall, 'peerAddress' | 'gatewaySecrets' | 'peerCertificate'>
 
 export interface Interceptors {
   readonly identify: Identify
@@ -49,6 +54,9 @@ export interface Interceptors {
   /** If given, each call is a span. */
   readonly tracing?: Tracing | undefined
 }
+
+/** Milliseconds that a call with one answer has at most, whatever deadline its caller gives. */
+export const MAX_CALL_TIME = 60_000
 
 /** Stands for a request whose bytes are not those of its message, so that its call is answered as any other is. */
 export class UndecodableRequest {
@@ -176,6 +184,10 @@ class InterceptedCall implements CallContext {
 
   get cancellation(): Cancellation {
     return this.#call.cancellation
+  }
+
+  onTaken(listener: () => void): void {
+    this.#call.onTaken(listener)
   }
 
   get log(): Logger {
@@ -366,7 +378,7 @@ function toDomainError(error: unknown, call: FailedCall, target?: Target): Domai
 }
 
 /** Whether a call comes from a gateway, which may give the address of its client. */
-type IsGateway = (call: IncomingCall) => boolean
+export type IsGateway = (call: Connection) => boolean
 
 /** Milliseconds between two warnings about a wrong secret. */
 const WARN_EVERY = 60_000

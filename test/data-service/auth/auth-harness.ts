@@ -115,6 +115,7 @@ export class AuthHarness implements AsyncDisposable {
       clientAddress: '198.51.100.7',
       signal,
       cancellation: signal,
+      onTaken: () => undefined,
       log: pino({ level: 'debug' }, { write: (line) => void this.logs.push(parsed(line)) })
     })
     const passwords = new PasswordCheck(by, new CountedAttempts(by))

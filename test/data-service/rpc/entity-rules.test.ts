@@ -75,6 +75,7 @@ const context: CallContext = {
   clientAddress: '198.51.100.7',
   signal: never,
   cancellation: never,
+  onTaken: () => undefined,
   // No handler of a write logs.
   log: {} as Logger
 }

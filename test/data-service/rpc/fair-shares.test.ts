@@ -44,10 +44,11 @@ const account = (subject: string): Caller => ({
 function callOf({
   caller = { kind: 'anonymous' },
   clientAddress,
-  peerIsGateway = true
-}: Partial<Pick<CallContext, 'caller' | 'clientAddress' | 'peerIsGateway'>>): CallContext {
+  peerIsGateway = true,
+  onTaken = (listener) => listener()
+}: Partial<Pick<CallContext, 'caller' | 'clientAddress' | 'peerIsGateway' | 'onTaken'>>): CallContext {
   const signal = new AbortController().signal
-  return { caller, clientAddress, peerIsGateway, requestId: 'test', signal, cancellation: NEVER, log }
+  return { caller, clientAddress, peerIsGateway, onTaken, requestId: 'test', signal, cancellation: NEVER, log }
 }
 
 const from = (clientAddress: string): CallContext => callOf({ clientAddress })
@@ -141,6 +142,30 @@ describe('the shares of reads', () => {
     )
     await settled()
     expect(states(reads)).to.deep.equal({ running: 2, waiting: 1 })
+  })
+
+  it('are held until the caller has taken the answer', async () => {
+    const shares = sharesOver()
+    const listeners: (() => void)[] = []
+    const unread = callOf({ clientAddress: '192.0.2.1', onTaken: (listener) => void listeners.push(listener) })
+    await shares.admit(unread, { rows: 1000 }, () => Promise.resolve())
+    await settled()
+    expect(shares.places).to.deep.equal({ taken: 100, waiting: 0, rejected: 0 })
+    // An override that reads again in the same call does not wait for itself.
+    for (let n = 0; n < 5; n++) await shares.admit(unread, { rows: 1000 }, () => Promise.resolve())
+    await settled()
+    expect(shares.places.taken).to.equal(100)
+    for (const taken of listeners) taken()
+    await settled()
+    expect(shares.places.taken).to.equal(0)
+  })
+
+  it('are counted, and so are the reads that got none', async () => {
+    const shares = sharesOver()
+    const lists = many(shares, from('192.0.2.1'), LIST_WITH_CHILDREN, 10)
+    await settled()
+    expect(states(lists)).to.deep.equal({ running: 1, waiting: 5, rejected: 4 })
+    expect(shares.places).to.deep.equal({ taken: 192, waiting: 960, rejected: 4 })
   })
 
   it('are given back by reads that fail', async () => {

@@ -8,6 +8,7 @@ import { exportSemaphore } from '../../../data-service/rpc/export.js'
 import { ReadShares } from '../../../data-service/rpc/fair-shares.js'
 import { MemoryGuard } from '../../../data-service/rpc/memory-guard.js'
 import type { ReadDeps } from '../../../data-service/rpc/reads.js'
+import type { StreamClock } from '../../../data-service/rpc/transport/call-stream.js'
 import { buildDataService } from '../../../data-service/rpc/service.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { FairSemaphore } from '../../../shared/fair-semaphore.js'
@@ -29,6 +30,10 @@ export interface RunningService {
   readonly client: EntityServiceClient
   readonly port: number
   readonly logs: Log[]
+  /** Streams of calls that are open. */
+  readonly streams: number
+  /** Bytes of answers that callers have not taken. */
+  readonly untakenBytes: number
   stop(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -40,7 +45,8 @@ function unwritten(): Promise<never> {
 export async function runService(
   entities: readonly Entity[] = exampleEntities,
   exports: FairSemaphore = exportSemaphore(),
-  ownShares?: ReadDeps['shares']
+  ownShares?: ReadDeps['shares'],
+  streamClock?: StreamClock
 ): Promise<RunningService> {
   const store = new MemoryStore()
   const logs: Log[] = []
@@ -69,7 +75,8 @@ export async function runService(
       newRequestId: () => 'made-here'
     },
     reflection: true,
-    credentials: serverCredentials(undefined, 'none')
+    credentials: serverCredentials(undefined, 'none'),
+    streamClock
   })
   const port = await service.listen('127.0.0.1:0')
   // What proto-loader made of the file that the types were generated from.
@@ -79,7 +86,20 @@ export async function runService(
     client.close()
     await service.drain({ timeout: 1000, hasReplicas: true })
   }
-  return { store, client, port, logs, stop, [Symbol.asyncDispose]: stop }
+  return {
+    store,
+    client,
+    port,
+    logs,
+    get streams() {
+      return service.streams
+    },
+    get untakenBytes() {
+      return service.untakenBytes
+    },
+    stop,
+    [Symbol.asyncDispose]: stop
+  }
 }
 
 function identify([token]: readonly string[]): Promise<Authenticated | typeof anonymous> {

@@ -141,6 +141,7 @@ function contextOf(by: Caller): CallContext {
     clientAddress: '198.51.100.7',
     signal,
     cancellation: signal,
+    onTaken: () => undefined,
     log: {} as Logger
   }
 }

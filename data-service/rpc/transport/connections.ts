@@ -1,0 +1,94 @@
+import { constants, type ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Metadata, Server } from '@grpc/grpc-js'
+import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
+import { http2ServersOf } from './grpc-inner.js'
+import { MAX_CALL_TIME } from './interceptors.js'
+
+/** Connections of one address. A gateway has one, and its watch of the health shares it. */
+const MAX_CONNECTIONS = 128
+
+/** Milliseconds after which a call with one answer is broken off, although its answer has not been taken. */
+const MAX_STREAM_TIME = MAX_CALL_TIME + 5000
+
+/** Names the HTTP/2 stream of a stream of calls. What a peer sends under this name is replaced. */
+const STREAM_METADATA = 'x-transport-stream'
+
+/**
+ * What grpc-js leaves open of a server's connections: how many an address may have, the header lines of a call, and an end of
+ * HTTP/2 streams whose peer takes nothing. A status waits behind what was sent before it.
+ */
+export class Connections {
+  readonly #isUnary: (path: string) => boolean
+  readonly #byAddress = new Map<string, number>()
+  /** HTTP/2 streams of streams of calls. */
+  readonly #streams = new Map<string, ServerHttp2Stream>()
+  #lastStream = 0
+
+  /** `isUnary`: whether the rpc of a path has one request and one answer. */
+  constructor(isUnary: (path: string) => boolean) {
+    this.#isUnary = isUnary
+  }
+
+  /** To be called when the server listens, before a call can have arrived. */
+  watch(server: Server): void {
+    for (const http2Server of http2ServersOf(server)) {
+      http2Server.prependListener('connection', (socket: Socket) => this.#countConnection(socket))
+      http2Server.prependListener('stream', (...[stream, headers, , lines]: StreamArguments) => {
+        repeatAuthorization(headers, lines)
+        this.#boundStream(stream, headers)
+      })
+    }
+  }
+
+  /** Ends the HTTP/2 stream of a stream of calls. What waits to be sent on it is dropped. */
+  breakOff({ metadata }: { readonly metadata: Metadata }): void {
+    const [number] = metadata.get(STREAM_METADATA)
+    this.#streams.get(String(number))?.close(constants.NGHTTP2_CANCEL)
+  }
+
+  #countConnection(socket: Socket): void {
+    // Without an address it is a Unix socket, or it is closed already.
+    const { remoteAddress: address } = socket
+    if (address === undefined) return
+    const count = (this.#byAddress.get(address) ?? 0) + 1
+    this.#byAddress.set(address, count)
+    socket.once('close', () => {
+      const left = (this.#byAddress.get(address) ?? 1) - 1
+      if (left === 0) this.#byAddress.delete(address)
+      else this.#byAddress.set(address, left)
+    })
+    // The listeners after this one make a session of the socket, which has to be whole for that.
+    if (count > MAX_CONNECTIONS) process.nextTick(() => socket.destroy())
+  }
+
+  #boundStream(stream: ServerHttp2Stream, headers: Record<string, unknown>): void {
+    const path = String(headers[':path'])
+    if (path === CALL_STREAM.path) {
+      const number = String(++this.#lastStream)
+      headers[STREAM_METADATA] = number
+      this.#streams.set(number, stream)
+      stream.once('close', () => this.#streams.delete(number))
+    } else if (this.#isUnary(path)) {
+      const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), MAX_STREAM_TIME).unref()
+      stream.once('close', () => clearTimeout(timer))
+    }
+  }
+}
+
+/** Of the event `stream`; the types of Node leave the lines out: names and values in turn. */
+type StreamArguments = [
+  stream: ServerHttp2Stream,
+  headers: Record<string, unknown>,
+  flags: number,
+  lines: readonly string[]
+]
+
+/**
+ * Shows every `authorization` of a call in its metadata. Node keeps the first of several in HTTP/2, so that a caller with
+ * two tokens would be whoever the first one says.
+ */
+function repeatAuthorization(headers: Record<string, unknown>, lines: readonly string[]): void {
+  const values = lines.filter((_, index) => index % 2 === 1 && lines[index - 1] === 'authorization')
+  if (values.length > 1) headers['authorization'] = values
+}

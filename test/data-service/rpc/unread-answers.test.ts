@@ -1,0 +1,214 @@
+import { once } from 'node:events'
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2'
+import { connect as connectSocket, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type ClientDuplexStream, credentials, Metadata, status, type StatusObject } from '@grpc/grpc-js'
+import { expect } from 'chai'
+import { exportSemaphore } from '../../../data-service/rpc/export.js'
+import { ReadShares } from '../../../data-service/rpc/fair-shares.js'
+import { MemoryGuard } from '../../../data-service/rpc/memory-guard.js'
+import type { ReadDeps } from '../../../data-service/rpc/reads.js'
+import { createLogger } from '../../../shared/logger.js'
+import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
+import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
+import { loadProto } from '../../../shared/transport/wire.js'
+import { encodeRequest, type WireCall } from '../../harness/call-stream-messages.js'
+import { exampleEntities } from '../plan/example-entities.js'
+import { answer, metadata, type RunningService, runService, soon } from './running-service.js'
+
+// What proto-loader made of the file that the types were generated from.
+const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
+const { service: rpcs } = entity.v1.EntityService
+
+const MIB = 1024 * 1024
+
+/** The bounds of a peer are met before those of its caller: here a caller has none. */
+const unbounded: ReadDeps['shares'] = { admit: (_context, _size, read) => read() }
+
+/** An answer of 2 MB. */
+const large = Array.from({ length: 400 }, (_, id) => ({ id, title: 'x'.repeat(5_000), rowVersion: Buffer.alloc(8) }))
+
+const list = (id: number): WireCall => ({
+  id,
+  method: rpcs.List.path,
+  timeoutMs: 100_000,
+  request: rpcs.List.requestSerialize({ resource: 'things' })
+})
+
+/** A stream of calls that reads nothing. */
+class UnreadStream {
+  readonly stream: ClientDuplexStream<Buffer, Buffer>
+  readonly opened: Promise<void>
+  readonly ended: Promise<StatusObject>
+
+  constructor({ client }: RunningService) {
+    const { path, requestSerialize, responseDeserialize } = CALL_STREAM
+    this.stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata())
+    this.opened = new Promise((resolve) => this.stream.once('metadata', () => resolve()))
+    this.ended = new Promise((resolve) => this.stream.once('status', resolve))
+    this.stream.on('error', () => undefined)
+    this.stream.pause()
+  }
+
+  send(...calls: readonly WireCall[]): void {
+    this.stream.write(encodeRequest(...calls.map((call) => ({ call }))))
+  }
+}
+
+/** A gRPC client that opens no window for answers, from an address of the loopback. */
+class UnreadClient {
+  readonly session: ClientHttp2Session
+
+  constructor({ port }: RunningService, localAddress: string) {
+    this.session = connect(`http://127.0.0.1:${port}`, {
+      settings: { initialWindowSize: 0 },
+      createConnection: () => connectSocket({ host: '127.0.0.1', port, localAddress })
+    })
+    this.session.on('error', () => undefined)
+  }
+
+  list(): ClientHttp2Stream {
+    const stream = this.session.request({
+      ':method': 'POST',
+      ':path': rpcs.List.path,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      'grpc-timeout': '50S'
+    })
+    stream.on('error', () => undefined)
+    const message = rpcs.List.requestSerialize({ resource: 'things' })
+    const prefix = Buffer.alloc(5)
+    prefix.writeUInt32BE(message.length, 1)
+    stream.end(Buffer.concat([prefix, message]))
+    return stream
+  }
+}
+
+/** Calls that are answered meanwhile, on another connection: what is not read fills the window of its own. */
+async function listSmall({ port }: RunningService, count: number): Promise<void> {
+  const own = { 'grpc.use_local_subchannel_pool': 1 }
+  const client = new entity.v1.EntityService(`127.0.0.1:${port}`, credentials.createInsecure(), own)
+  for (let n = 0; n < count; n++) {
+    await answer((done) => client.lookup({ resource: 'things' }, new Metadata(), soon(), done))
+  }
+  client.close()
+}
+
+describe('answers that a peer does not read', function () {
+  // A machine that does much else at the same time is no reason to fail.
+  this.timeout(120_000)
+  let time = 0
+  let service: RunningService
+  const shares = new ReadShares(new MemoryGuard(createLogger({ name: 'test', level: 'silent' })))
+  const run = async (own: ReadDeps['shares']): Promise<void> => {
+    service = await runService(exampleEntities, exportSemaphore(), own, { now: () => time, lookEvery: 5 })
+    service.store.rows = large
+  }
+  afterEach(() => service.stop())
+  const untilTaken = async (): Promise<void> => {
+    while (service.untakenBytes > 0) await delay(5)
+  }
+
+  it('end their stream when nothing is taken for 30 seconds, and not before', async () => {
+    await run(unbounded)
+    const unread = new UnreadStream(service)
+    await unread.opened
+    for (let id = 1; id <= 7; id++) unread.send(list(id))
+    while (service.untakenBytes < 8 * MIB) await delay(5)
+    time += 29_000
+    await listSmall(service, 5)
+    expect(service.streams).to.equal(1)
+    // A message may have been taken meanwhile, and the next one have its own 30 seconds.
+    while (service.streams > 0) {
+      time += 31_000
+      await delay(20)
+    }
+    await untilTaken()
+    unread.stream.resume()
+    expect((await unread.ended).code).to.not.equal(status.OK)
+  })
+
+  it('of small calls keep further ones from being begun', async () => {
+    await run(unbounded)
+    service.store.rows = [{ id: 1, title: 'x'.repeat(20_000), rowVersion: Buffer.alloc(8) }]
+    const unread = new UnreadStream(service)
+    await unread.opened
+    let most = 0
+    service.store.before = () => {
+      most = Math.max(most, service.untakenBytes)
+      return Promise.resolve()
+    }
+    for (let id = 1; id <= 3000; id += 100) {
+      unread.send(...Array.from({ length: 100 }, (_, at) => list(id + at)))
+      await listSmall(service, 1)
+    }
+    while (service.untakenBytes < 16 * MIB) await delay(5)
+    await listSmall(service, 20)
+    expect(most).to.be.below(20 * MIB)
+    unread.stream.cancel()
+    await untilTaken()
+  })
+
+  it('of refused calls end their stream', async () => {
+    await run(unbounded)
+    const unread = new UnreadStream(service)
+    await unread.opened
+    unread.send(...Array.from({ length: 5000 }, (_, at) => ({ ...list(at + 1), method: '/none' })))
+    unread.stream.resume()
+    expect((await unread.ended).code).to.equal(status.INVALID_ARGUMENT)
+    await untilTaken()
+  })
+
+  it('of unary calls keep further calls of the address from being begun, and no others', async () => {
+    await run(unbounded)
+    const unread = new UnreadClient(service, '127.0.0.2')
+    const streams = Array.from({ length: 18 }, () => unread.list())
+    while (service.untakenBytes < 32 * MIB) await delay(5)
+    const [refused] = (await once(unread.list(), 'response')) as [Record<string, unknown>]
+    expect(Number(refused['grpc-status'])).to.equal(status.UNAVAILABLE)
+    await listSmall(service, 1)
+    for (const stream of streams) stream.close()
+    await untilTaken()
+    unread.session.destroy()
+  })
+
+  it('hold the places of their reads until they are read', async () => {
+    await run(shares)
+    const unread = new UnreadClient(service, '127.0.0.2')
+    const stream = unread.list()
+    while (service.untakenBytes < MIB) await delay(5)
+    expect(shares.places.taken).to.equal(100)
+    stream.close()
+    while (shares.places.taken > 0) await delay(5)
+    // One that is read gives them back.
+    await answer((done) => service.client.list({ resource: 'things' }, new Metadata(), soon(), done))
+    while (shares.places.taken > 0) await delay(5)
+    unread.session.destroy()
+  })
+
+  it('an address has 128 connections at most', async () => {
+    await run(unbounded)
+    const open = async (): Promise<Socket> => {
+      const socket = connectSocket({ host: '127.0.0.1', port: service.port, localAddress: '127.0.0.2' })
+      socket.on('error', () => undefined).resume()
+      await once(socket, 'connect')
+      return socket
+    }
+    const sockets = await Promise.all(Array.from({ length: 128 }, open))
+    const beyond = await open()
+    if (!beyond.closed) await once(beyond, 'close')
+    expect(sockets.filter(({ closed }) => closed)).to.deep.equal([])
+    await listSmall(service, 1)
+    for (const socket of sockets) socket.destroy()
+    // Once the others are gone one may come again.
+    for (;;) {
+      const client = new UnreadClient(service, '127.0.0.2')
+      const isServed = await Promise.race([
+        once(client.session, 'remoteSettings').then(() => true),
+        once(client.session, 'close').then(() => false)
+      ])
+      client.session.destroy()
+      if (isServed) break
+    }
+  })
+})
