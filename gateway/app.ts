@@ -108,7 +108,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
     done()
   })
   // Every response has `X-Request-Id`, and `traceparent` if the request had one.
-  await app.register(requestIdentity, { tracing: deps.tracing })
+  await app.register(requestIdentity, { tracing: deps.tracing, trustedProxies: config.trustedProxies })
   // Every error becomes a problem document.
   await app.register(problemResponses, { problems })
   // Every request is one line of the log, and is counted.
@@ -140,8 +140,9 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   await app.register(operationConstraint, { catalogue, address })
   // Requests for pages go to the renderer; whether a request is for a page is decided before its route.
   if (config.rendererUrl !== undefined) {
-    const { rendererUrl, trustedProxies } = config
-    const session = pageSession(new HtmlRefresh(sessions, log), new AntiforgeryCheck(antiforgery, log))
+    const { rendererUrl, trustedProxies, rendererRefreshToken: withRefreshToken } = config
+    const refresh = new HtmlRefresh(sessions, log)
+    const session = pageSession(refresh, new AntiforgeryCheck(antiforgery, log), { withRefreshToken })
     await app.register(rendererProxy, { rendererUrl, catalogue, address, trustedProxies, session, log })
   }
 

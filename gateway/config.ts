@@ -46,6 +46,8 @@ export interface GatewayConfig {
   readonly traces: TraceSettings | undefined
   readonly keyRing: KeyRingSettings
   readonly rendererUrl: string | undefined
+  /** Whether the renderer gets the refresh tokens of its visitors. */
+  readonly rendererRefreshToken: boolean
   /** Whether `/admin` is served. */
   readonly adminUi: boolean
   /** Who gets the catalogue of the admin: callers with one of these roles. Empty for every caller. */
@@ -123,6 +125,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
       fallback: '',
       parse: unlessBlank((text) => parseServiceUrl(text, ['http:', 'https:']))
     }),
+    rendererRefreshToken: settings.flag('RENDERER_REFRESH_TOKEN', false),
     adminUi: settings.flag('ADMIN_UI', false),
     adminUiRoles: settings.parsed('ADMIN_UI_ROLES', { fallback: '', parse: parseRoles }),
     docsUi: settings.flag('DOCS_UI', true),

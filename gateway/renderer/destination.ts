@@ -3,6 +3,7 @@ import { DomainError } from '../../shared/errors.js'
 import { acceptsHtml } from '../http/negotiation.js'
 import { pathOf, percentDecode, UNDECODABLE } from '../http/query-string.js'
 import type { AntiforgeryCheck } from '../session/antiforgery.js'
+import { withoutRefreshToken } from '../session/cookies.js'
 import type { HtmlRefresh } from '../session/html-refresh.js'
 
 /** The parts of a request that decide who answers it. */
@@ -108,16 +109,23 @@ export function splitPath(path: string, base: URL): { readonly before: string; r
 export interface PageSession {
   /** Refreshes an expired session before the page is rendered, and sets the new cookies on the reply. Never rejects. */
   refresh(request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** The `Cookie` header with the cookies of that refresh. */
+  /** The `Cookie` header with the cookies of that refresh, and without the refresh token unless a setting says so. */
   cookiesOf(request: FastifyRequest): string | undefined
   /** Rejects with `antiforgery.invalid` for an unsafe request without its token. The body stays readable. */
   checkAntiforgery(request: FastifyRequest): Promise<void>
 }
 
-export function pageSession(refresh: HtmlRefresh, antiforgery: AntiforgeryCheck): PageSession {
+export function pageSession(
+  refresh: HtmlRefresh,
+  antiforgery: AntiforgeryCheck,
+  { withRefreshToken }: { readonly withRefreshToken: boolean }
+): PageSession {
   return {
     refresh: (request, reply) => refresh.refresh(request, reply),
-    cookiesOf: (request) => refresh.cookiesOf(request),
+    cookiesOf: (request) => {
+      const cookies = refresh.cookiesOf(request)
+      return withRefreshToken ? cookies : withoutRefreshToken(cookies)
+    },
     checkAntiforgery: (request) => antiforgery.check(request)
   }
 }

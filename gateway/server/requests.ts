@@ -5,10 +5,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { CancellationSource } from '../../shared/transport/cancellation.js'
 import { DomainError, type ErrorCode } from '../../shared/errors.js'
-import type { RunningSpan, Tracing } from '../../shared/observe/tracing.js'
+import type { RunningSpan, SpanStart, Tracing } from '../../shared/observe/tracing.js'
 import type { CallReport } from '../data/calls.js'
 import type { GatewayMetrics } from '../observe/gateway-metrics.js'
 import type { RequestLines } from '../observe/request-lines.js'
+import type { TrustedProxies } from '../http/client-address.js'
 import { addVary } from '../http/header-fields.js'
 import { loggedPath, UNDECODABLE } from '../http/query-string.js'
 import {
@@ -42,9 +43,12 @@ declare module 'fastify' {
   }
 }
 
-/** Sets `X-Request-Id` on every response, and `traceparent` (W3C Trace Context) if the client sent one. */
-export const requestIdentity = fp<{ tracing?: Tracing | undefined }>(
-  async (app, { tracing }) => {
+/**
+ * Sets `X-Request-Id` on every response, and `traceparent` (W3C Trace Context) if the client sent one. Only a trusted proxy
+ * decides whether the trace is kept: any other client could fill the collector.
+ */
+export const requestIdentity = fp<{ tracing?: Tracing | undefined; trustedProxies?: TrustedProxies }>(
+  async (app, { tracing, trustedProxies }) => {
     app.decorateRequest('traceparent', undefined)
     app.decorateRequest('span', undefined)
     app.decorateRequest('resourceName', '')
@@ -59,7 +63,9 @@ export const requestIdentity = fp<{ tracing?: Tracing | undefined }>(
       const isContinued = request.traceparent !== undefined
       if (tracing !== undefined) {
         // The client's own span is the parent, and not the one that continueTrace made.
-        request.span = startSpan(tracing, request, isContinued ? String(traceparent).trim() : undefined)
+        const parent = isContinued ? String(traceparent).trim() : undefined
+        const parentDecides = trustedProxies?.trusts(request.socket.remoteAddress) === true
+        request.span = startSpan(tracing, request, { parent, parentDecides })
         request.traceparent = request.span.traceparent
       }
       if (isContinued) reply.header('traceparent', request.traceparent)
@@ -70,12 +76,16 @@ export const requestIdentity = fp<{ tracing?: Tracing | undefined }>(
 )
 
 /** Neither the path nor the query is told: both hold values. */
-function startSpan(tracing: Tracing, request: FastifyRequest, parent: string | undefined): RunningSpan {
+function startSpan(
+  tracing: Tracing,
+  request: FastifyRequest,
+  of: Pick<SpanStart, 'parent' | 'parentDecides'>
+): RunningSpan {
   const { id } = request
   const method = countedMethod(request)
   const route = routeLabelOf(request)
   const attributes = { 'http.request.method': method, 'http.route': route, 'uniform_rest.request_id': id }
-  return tracing.start({ name: `${method} ${route}`, kind: 'server', parent, attributes })
+  return tracing.start({ name: `${method} ${route}`, kind: 'server', ...of, attributes })
 }
 
 function newSpanId(): string {

@@ -92,3 +92,12 @@ export function withSession(
   }
   return parts.length === 0 ? undefined : parts.join('; ')
 }
+
+/** The `Cookie` header without the refresh token; undefined if no cookie is left. One that has none is left as it is. */
+export function withoutRefreshToken(header: string | undefined): string | undefined {
+  const pairs = cookiePairs(header)
+  const others = pairs.filter(({ name }) => name !== REFRESH_COOKIE)
+  if (others.length === pairs.length) return header
+  const parts = others.map(({ name, value }) => (name === '' ? value : `${name}=${value}`))
+  return parts.length === 0 ? undefined : parts.join('; ')
+}

@@ -80,6 +80,8 @@ export interface SpanStart {
   readonly kind: 'server' | 'client'
   /** A `traceparent`, or a span of this process. undefined, or text that is no `traceparent`: a new trace begins. */
   readonly parent: string | SpanContext | undefined
+  /** Whether the parent decides if the trace is kept, as it does by default. Without it this process decides by its share. */
+  readonly parentDecides?: boolean
   /** Others that the work is done for. */
   readonly links?: readonly SpanContext[]
   readonly attributes: Attributes
@@ -107,7 +109,7 @@ export async function openTracing(
 ): Promise<Tracing> {
   const { diag, DiagLogLevel, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = await import('@opentelemetry/api')
   const { resourceFromAttributes } = await import('@opentelemetry/resources')
-  const { BasicTracerProvider, BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler } =
+  const { BasicTracerProvider, BatchSpanProcessor, ParentBasedSampler, SamplingDecision, TraceIdRatioBasedSampler } =
     await import('@opentelemetry/sdk-trace-base')
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
   const { url, headers, serviceName = service, ratio, exportInterval } = settings
@@ -118,15 +120,21 @@ export async function openTracing(
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true }
   )
   const exporter = new OTLPTraceExporter({ url, headers: { ...headers } })
+  const root = new TraceIdRatioBasedSampler(ratio)
+  const decidedHere = (context: SpanContext): SpanContext => {
+    const { decision } = root.shouldSample(ROOT_CONTEXT, context.traceId)
+    return { ...context, traceFlags: decision === SamplingDecision.RECORD_AND_SAMPLED ? 1 : 0 }
+  }
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
+    sampler: new ParentBasedSampler({ root }),
     spanProcessors: [new BatchSpanProcessor(exporter, { scheduledDelayMillis: exportInterval })]
   })
   const tracer = provider.getTracer('uniform-rest')
   return {
-    start({ name, kind, parent, links = [], attributes }) {
-      const outer = typeof parent === 'string' ? remoteContext(parent) : parent
+    start({ name, kind, parent, parentDecides = true, links = [], attributes }) {
+      const given = typeof parent === 'string' ? remoteContext(parent) : parent
+      const outer = given === undefined || parentDecides ? given : decidedHere(given)
       const within = outer === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, outer)
       const of = kind === 'server' ? SpanKind.SERVER : SpanKind.CLIENT
       const linked = links.map((context) => ({ context }))

@@ -6,7 +6,7 @@ import { ReplicaPool } from '../../gateway/data/replica-pool.js'
 import { NEVER } from '../../shared/transport/cancellation.js'
 import { Collector, type ExportedSpan } from '../harness/collector.js'
 import { eachDatabase } from '../harness/database.js'
-import { ApiStore } from './api-store.js'
+import { ApiStore, describeApi } from './api-store.js'
 import { filter } from './http-call.js'
 import { send } from './writes/send.js'
 
@@ -28,7 +28,9 @@ eachDatabase((kind) => {
         env: () => ({
           OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
           OTEL_EXPORTER_OTLP_HEADERS: `authorization=${HEADER}`,
-          OTEL_BSP_SCHEDULE_DELAY: '20'
+          OTEL_BSP_SCHEDULE_DELAY: '20',
+          // Whose decision to keep a trace holds.
+          TRUSTED_PROXIES: '127.0.0.1'
         })
       })
     })
@@ -200,3 +202,23 @@ eachDatabase((kind) => {
     })
   })
 })
+
+for (const [share, kept] of [
+  ['0', '00'],
+  ['1', '01']
+] as const) {
+  describeApi(
+    `traces of clients that are no trusted proxy, of which ${share} are kept`,
+    (store) => {
+      it('stay in the trace of the client, and are kept by the share of the gateway', async () => {
+        for (const flags of ['00', '01']) {
+          const trace = hex(16)
+          const headers = { traceparent: `00-${trace}-${hex(8)}-${flags}` }
+          const answer = await store.call('/products/1', { headers })
+          expect(answer.headers['traceparent'], flags).to.match(new RegExp(`^00-${trace}-[0-9a-f]{16}-${kept}$`))
+        }
+      })
+    },
+    { env: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER_ARG: share }) }
+  )
+}

@@ -134,7 +134,7 @@ import {
   decodeSignature,
   isPlainForm
 } from '../../gateway/session/antiforgery.js'
-import { sentCookies, sentRefreshTokens, withSession } from '../../gateway/session/cookies.js'
+import { sentCookies, sentRefreshTokens, withoutRefreshToken, withSession } from '../../gateway/session/cookies.js'
 import { ownPath } from '../../gateway/session/outside-sign-in.js'
 import { jsonMembers } from '../../gateway/session/session-tools.js'
 import { verifiedToken, verifyToken } from '../../shared/access-token.js'
@@ -323,6 +323,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   isFromAnotherOrigin,
   sentCookies,
   sentRefreshTokens,
+  withoutRefreshToken,
   withSession: (text) => withSession(text, { accessToken: 'a', refreshToken: 'b' }),
   cookieViolation: (text) => cookieViolation('a', text),
   antiforgeryCookieIn,
@@ -531,7 +532,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
     'readArguments SettingsError SettingsReader redactUrl loadProto createLogger unredacted logGrpc isRouteId ' +
     'ownerParameter TlsCertificates examineTlsFiles channelCredentials serverCredentials followFiles stateOf ' +
-    'isSecureUrl metadataUrl readOpenIdClient parseLogLevel readGrpcSecurity targetNameOf readAdminAddress readDataAdminAddress makeFolder keepDataPrivate',
+    'isSecureUrl warnOfClearText metadataUrl readOpenIdClient parseLogLevel readGrpcSecurity targetNameOf readAdminAddress readDataAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
   'requests and bytes that are counted and handed on':
     'boundedText checkBodyLength isPreflight FairSemaphore openAdmin openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily FrameSender CallTable Deadlines CancellationSource throwIfAborted',

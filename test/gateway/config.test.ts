@@ -51,6 +51,7 @@ describe('settings of the gateway', () => {
       'DATA_PROTECTION_BLOB_STORAGE_URI',
       'DATA_PROTECTION_KEY_VAULT_KEY_URI',
       'RENDERER_URL',
+      'RENDERER_REFRESH_TOKEN',
       'ADMIN_UI',
       'ADMIN_UI_ROLES',
       'DOCS_UI',
