@@ -6,8 +6,8 @@ export default defineApplication({
 
   /** What the accounts of each role may do. */
   roles: {
-    Admin: ['tasks:manage'],
-    Editor: ['tasks:manage']
+    Admin: ['tasks:read', 'tasks:manage'],
+    Editor: ['tasks:read', 'tasks:manage']
   },
 
   settings: {

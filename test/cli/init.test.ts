@@ -36,6 +36,18 @@ describe('uniform-rest init', () => {
     }
   })
 
+  it('makes an application with no secret of its own, no account root, and no entity that is public', async () => {
+    expect((await runCommand(['init', 'app'], { directory: folder })).code).to.equal(0)
+    const read = (name: string): Promise<string> => readFile(join(folder, 'app', name), 'utf8')
+    const compose = await read('docker-compose.yml')
+    expect(compose).to.not.match(/\$\{\w+:-|\broot:|\bMARIADB_ROOT_PASSWORD/)
+    expect(compose.match(/GATEWAY_SECRET: .*/g)).to.deep.equal(
+      Array<string>(2).fill('GATEWAY_SECRET: ${GATEWAY_SECRET:?set it in .env}')
+    )
+    expect(await read('entities/tasks.ts')).to.not.include('everyone')
+    expect(await read('Dockerfile')).to.include('RUN npm ci ')
+  })
+
   it('overwrites nothing, and takes no name that npm would not', async () => {
     const taken = join(folder, 'taken')
     await mkdir(taken)

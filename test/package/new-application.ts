@@ -237,10 +237,10 @@ export function describePackage({ how, ...installer }: Installer): void {
       })
 
       it('serves its own entities, and nothing of the store', async () => {
-        for (const resource of ['tasks', 'projects']) {
-          const answer = await fetch(`${base}/${resource}`)
-          expect([answer.status, await answer.json()], resource).to.deep.equal([200, []])
-        }
+        const answer = await fetch(`${base}/projects`)
+        expect([answer.status, await answer.json()]).to.deep.equal([200, []])
+        expect((await fetch(`${base}/tasks`)).status, 'the first entity is not public').to.equal(401)
+        expect((await fetch(`${base}/projects?colour=red`)).status, 'handling is strict').to.equal(400)
         const document = (await (await fetch(`${base}/openapi.json`)).json()) as { readonly paths: object }
         const first = new Set(Object.keys(document.paths).map((path) => path.split('/')[1] ?? ''))
         expect([...first].sort()).to.deep.equal([

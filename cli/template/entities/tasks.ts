@@ -1,4 +1,4 @@
-import { bool, dateTime, defineEntity, everyone, int, optional, permission, readOnly, text } from 'uniform-rest'
+import { bool, dateTime, defineEntity, int, optional, permission, readOnly, text } from 'uniform-rest'
 
 export const tasks = defineEntity({
   name: 'tasks',
@@ -17,7 +17,7 @@ export const tasks = defineEntity({
   sortable: ['id', 'title', 'dueAt', 'createdAt'],
   searchable: ['title', 'note'],
 
-  access: { read: everyone, write: permission('tasks:manage') },
+  access: { read: permission('tasks:read'), write: permission('tasks:manage') },
   writes: ['create', 'update', 'delete'],
   creates: {
     prepare: ({ now }) => ({ values: { isDone: false, createdAt: now } })

@@ -9,7 +9,7 @@ describeEveryEntity({
   rules: {
     tasks: {
       writes: ['create', 'update', 'delete'],
-      read: 'everyone',
+      read: { permission: 'tasks:read' },
       write: { permission: 'tasks:manage' },
       actions: { complete: undefined },
       states: { complete: { isDone: [false] } }
