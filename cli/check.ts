@@ -2,6 +2,7 @@ import { permissionsIn } from '../data-service/auth/tokens/claims.js'
 import { type DataServiceConfig, readConfig } from '../data-service/config.js'
 import { visibleSuspects } from '../data-service/entity/secret-names.js'
 import { asksForOwner } from '../data-service/entity/validation/validate-access.js'
+import { permissionsBesideRowScopes } from '../data-service/entity/validation/validate-writes.js'
 import { CatalogueError, checkCatalogue } from '../data-service/entity/validation/validate.js'
 import type { Application } from '../data-service/application.js'
 import { type ConfiguredDatabase, openExisting, opening } from '../data-service/sql/connect.js'
@@ -39,6 +40,7 @@ export async function check(line: CommandLine): Promise<number> {
     )
   }
   stdout.write(suspectsText(entities.flatMap(visibleSuspects)))
+  for (const note of permissionsBesideRowScopes(entities)) stdout.write(`${note}.\n`)
   stdout.write(`${entities.length} ${entities.length === 1 ? 'entity' : 'entities'}, no mistakes.\n`)
   return await eachDatabase(loaded, config, (...found) => stdout.write(textOf(...found)))
 }

@@ -14,6 +14,7 @@ import { openAuthentication } from './auth/authentication.js'
 import { permissionsIn, permissionsOf } from './auth/tokens/claims.js'
 import type { DataServiceConfig } from './config.js'
 import { asksForOwner } from './entity/validation/validate-access.js'
+import { permissionsBesideRowScopes } from './entity/validation/validate-writes.js'
 import { checkCatalogue } from './entity/validation/validate.js'
 import { type OpenStores, openStores } from './open-stores.js'
 import { explaining } from './sql/connect.js'
@@ -174,6 +175,7 @@ function warnOfSettings(application: Application, settings: DataServiceConfig, l
   if (settings.ownership.bypassRole === undefined && resources.length > 0) {
     log.warn({ resources }, 'OWNER_BYPASS_ROLE is not set: requests for rows of owners are answered 500')
   }
+  for (const note of permissionsBesideRowScopes(application.entities)) log.info(note)
   const { address, grpc, traces, databases } = settings
   if (databases.primary.url.startsWith('sqlite:') && !isLoopback(address.replace(/:\d+$/, ''))) {
     log.warn(

@@ -1,14 +1,14 @@
 import type { Column } from './fields/columns.js'
 import type { Permission } from './fields/names.js'
 import type { ReadOperation, WriteOperation } from './operations.js'
-import type { Rows } from './row-predicate.js'
+import type { Rows, TokenRows } from './row-predicate.js'
 
 /**
  * Who may read a resource, and which of its rows. There is no default: an entity file without read access does not
  * compile.
  */
 export type ReadAccess<Name extends string = string, F = never> =
-  Everyone | Permitted | OwnRows<Name> | Rows<F> | AnyOf<Name, F> | AllOf<Name, F>
+  Everyone | Permitted | OwnRows<Name> | Rows<F> | AnyOf<ReadAccess<Name, F>> | AllOf<ReadAccess<Name, F>>
 
 /** Any caller, no token needed; every row. */
 interface Everyone {
@@ -30,16 +30,16 @@ export interface OwnRows<Name extends string = string> {
   readonly property: Name
 }
 
-/** The rows that any part lets the caller see; rejected only if every part rejects the caller. */
-interface AnyOf<Name extends string = string, F = never> {
+/** The rows that any part lets the caller reach; rejected only if every part rejects the caller. */
+interface AnyOf<Part> {
   readonly kind: 'anyOf'
-  readonly parts: readonly ReadAccess<Name, F>[]
+  readonly parts: readonly Part[]
 }
 
-/** The rows that every part lets the caller see; rejected if any part rejects the caller. */
-interface AllOf<Name extends string = string, F = never> {
+/** The rows that every part lets the caller reach; rejected if any part rejects the caller. */
+interface AllOf<Part> {
   readonly kind: 'allOf'
-  readonly parts: readonly ReadAccess<Name, F>[]
+  readonly parts: readonly Part[]
 }
 
 /** Callers with a valid token, whatever they may do. */
@@ -57,14 +57,20 @@ export const everyone: Everyone = { kind: 'everyone' }
 export const authenticated: WithToken = { kind: 'authenticated' }
 export const permission = (name: Permission): Permitted => ({ kind: 'permission', permission: name })
 export const ownRows = <Name extends string>(property: Name): OwnRows<Name> => ({ kind: 'ownRows', property })
-export const anyOf = <Name extends string, F = never>(...parts: readonly ReadAccess<Name, F>[]): AnyOf<Name, F> => ({
+
+/** Of parts that a write takes it is an access of writes too. What a part may be is checked where the access is used. */
+export const anyOf = <const Parts extends readonly AccessWord[]>(...parts: Parts): AnyOf<Parts[number]> => ({
   kind: 'anyOf',
   parts
 })
-export const allOf = <Name extends string, F = never>(...parts: readonly ReadAccess<Name, F>[]): AllOf<Name, F> => ({
+export const allOf = <const Parts extends readonly AccessWord[]>(...parts: Parts): AllOf<Parts[number]> => ({
   kind: 'allOf',
   parts
 })
+
+interface AccessWord {
+  readonly kind: ReadAccess['kind']
+}
 
 /** Whether callers without a token can read. */
 export function needsNoToken(access: ReadAccess): boolean {
@@ -83,6 +89,12 @@ export function needsNoToken(access: ReadAccess): boolean {
   }
 }
 
+/** The properties in which an access finds the owner. */
+export function ownersIn(access: ReadAccess): string[] {
+  if (access.kind === 'anyOf' || access.kind === 'allOf') return access.parts.flatMap(ownersIn)
+  return access.kind === 'ownRows' ? [access.property] : []
+}
+
 type Reads<Name extends string, F> = Readonly<Partial<Record<ReadOperation, ReadAccess<Name, F>>>>
 
 /**
@@ -94,10 +106,31 @@ export type ReadsDefinition<Name extends string, F> =
   | { readonly read?: never; readonly reads: Reads<Name, F> & { readonly export: ReadAccess<Name, F> } }
 
 /**
- * Who may write a resource. `permission`: callers who have it may write every row. `ownRows`: the bypass role may write
- * every row, and an owner the rows of that owner; any other row is answered as a row that does not exist.
+ * Who may write a resource, and which of its rows: the words of reads, but that a write always takes a token. A row outside
+ * is answered as one that does not exist; a write that would leave a row outside is 403 `ownership.denied`.
  */
-export type WriteAccess<Name extends string = string> = Permitted | OwnRows<Name>
+export type WriteAccess<Name extends string = string, F = never> =
+  Permitted | OwnRows<Name> | TokenRows<F> | AnyOf<WriteAccess<Name, F>> | AllOf<WriteAccess<Name, F>>
+
+/** The write access of an entity file. */
+export interface WritesDefinition<Name extends string, F> {
+  /** That of all writes and actions. Needed with `writes` or `actions`, unless `writes` names each of them. */
+  readonly write?: WriteAccess<Name, F>
+  /** That of single writes and actions, in place of `write`. */
+  readonly writes?: SingleWrites<WriteAccess<Name, F>>
+  /**
+   * Whether callers write rows that their reads by id do not show them. Otherwise what a caller cannot read, that caller
+   * can neither create, change nor delete.
+   */
+  readonly writesUnseen?: true
+}
+
+interface SingleWrites<Access> {
+  readonly create?: Access
+  readonly update?: Access
+  readonly delete?: Access
+  readonly [action: string]: Access | undefined
+}
 
 /**
  * What protects a route when a request leaves out the owner parameter and may do so: the row scope of `ownRows(…)`, or

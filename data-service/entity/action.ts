@@ -95,6 +95,8 @@ interface ActionParts {
   readonly description: string
   /** Needed besides the write access of the resource. */
   readonly permission: Permission | undefined
+  /** Whether it may leave the row outside of the caller's write scope. */
+  readonly handsOver: boolean
   /** Part of the UPDATE's match condition; any other state is 422 `state.invalid`. */
   readonly required: RequiredColumns
   /** The state that it leaves a row in: the one value of each column, or one of several that `change` or `effect` sets. */
@@ -257,6 +259,11 @@ interface DefinitionParts<F, I extends InputFields> {
   readonly description: string
   /** Needed besides the write access of the resource. */
   readonly permission?: Permission
+  /**
+   * Says that the action rightly gives the row away: the row as it will be need not be one that the caller may write.
+   * Without it such a change is 403 `ownership.denied`.
+   */
+  readonly handsOver?: true
   /** State the row must be in, `{ status: ['placed'] }`; any other is 422 `state.invalid`. */
   readonly when?: RowState<F>
   /**
@@ -376,6 +383,7 @@ export interface UntypedAction {
   readonly [defined]: true
   readonly description: string
   readonly permission?: Permission
+  readonly handsOver?: boolean
   readonly when?: Readonly<Record<string, readonly Operand[] | undefined>>
   readonly becomes?: Readonly<Record<string, Operand | readonly Operand[] | undefined>>
   readonly input?: InputFields

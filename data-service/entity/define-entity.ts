@@ -1,5 +1,5 @@
 import { StartError } from '../../shared/start-error.js'
-import type { OwnerFilterDefinition, ReadsDefinition, WriteAccess } from './access.js'
+import type { OwnerFilterDefinition, ReadsDefinition, WritesDefinition } from './access.js'
 import type { DefineAction, UntypedAction, UpdateRule } from './action.js'
 import type { CreationDefinition, DeletionDefinition } from './creates-and-deletes.js'
 import type { CustomReads } from './custom-read.js'
@@ -110,11 +110,10 @@ interface DefinitionOfAll<
   readonly overrides?: Overrides
 }
 
-type AccessDefinition<F> = ReadsDefinition<OpenNameOfType<F, 'int' | 'long'>, F> & {
-  /** Needed with `writes` or `actions`. */
-  readonly write?: WriteAccess<OpenNameOfType<F, 'int' | 'long'>>
-  readonly ownerFilter?: OwnerFilterDefinition<OpenNameOfType<F, 'int' | 'long'>>
-}
+type AccessDefinition<F> = ReadsDefinition<OpenNameOfType<F, 'int' | 'long'>, F> &
+  WritesDefinition<OpenNameOfType<F, 'int' | 'long'>, F> & {
+    readonly ownerFilter?: OwnerFilterDefinition<OpenNameOfType<F, 'int' | 'long'>>
+  }
 
 /** The words of an entity whose rows have a version. */
 interface DefinitionWithVersion<F, C> {

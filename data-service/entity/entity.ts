@@ -54,8 +54,10 @@ export interface Entity {
   readonly customReads: ReadonlyMap<string, CustomRead>
   /** The writes of the resource besides its actions. */
   readonly writes: ReadonlySet<WriteOperation>
-  /** undefined for a resource without writes and actions. */
-  readonly writeAccess: WriteAccess | undefined
+  /** That of each write and action by name. An entity file with a mistake may leave some out. */
+  readonly writeAccess: ReadonlyMap<string, WriteAccess>
+  /** Whether callers write rows that their reads by id do not show them. */
+  readonly writesUnseen: boolean
   readonly creation: Creation
   /** What a PUT or PATCH rejects, or sets besides the members of the body. */
   readonly updateRule: ((call: ActionCall) => Outcome | Promise<Outcome>) | undefined

@@ -85,7 +85,11 @@ export function routeNames({
 
 /** The writes of an entity file without the types of its names. */
 export interface UntypedWrites {
-  readonly access: { readonly write?: WriteAccess }
+  readonly access: {
+    readonly write?: WriteAccess
+    readonly writes?: Readonly<Record<string, WriteAccess | undefined>>
+    readonly writesUnseen?: boolean
+  }
   readonly writes?: readonly WriteOperation[]
   readonly creates?: {
     readonly children?: Readonly<Record<string, { readonly min: number } | undefined>>
@@ -101,11 +105,11 @@ export interface UntypedWrites {
 export function resolveWrites(
   { access, writes = [], creates = {}, deletes = {}, updates, actions }: UntypedWrites,
   names: NameResolver
-): Pick<Entity, 'writes' | 'writeAccess' | 'creation' | 'deletion' | 'updateRule' | 'actions'> {
+): Pick<Entity, 'writes' | 'writeAccess' | 'writesUnseen' | 'creation' | 'deletion' | 'updateRule' | 'actions'> {
   const definitions = Object.entries(actions?.(defineAction()) ?? {})
   return {
     writes: new Set(writes),
-    writeAccess: access.write,
+    ...writeAccessOf(access, [...writes, ...definitions.map(([name]) => name)]),
     creation: {
       children: Object.entries(creates.children ?? {}).map(([name, limits]) => ({
         children: names.children(name),
@@ -119,12 +123,25 @@ export function resolveWrites(
   }
 }
 
+/** The access of each write. What `writes` of the access names besides is a mistake, which checkCatalogue reports. */
+function writeAccessOf(
+  { write, writes = {}, writesUnseen = false }: UntypedWrites['access'],
+  routes: readonly string[]
+): Pick<Entity, 'writeAccess' | 'writesUnseen'> {
+  const named = [...routes, ...Object.keys(writes)].flatMap((route): [string, WriteAccess][] => {
+    const access = writes[route] ?? write
+    return access === undefined ? [] : [[route, access]]
+  })
+  return { writeAccess: new Map(named), writesUnseen }
+}
+
 function requiredColumns(when: UntypedAction['when'] = {}, column: (name: string) => Column): RequiredColumns {
   return Object.entries(when).map(([name, anyOf = []]) => ({ column: column(name), anyOf }))
 }
 
 function resolveAction(name: string, definition: UntypedAction, names: NameResolver): Action {
   const { description, permission, when, input = {}, child, loads = [], change, effect = {} } = definition
+  const { handsOver = false } = definition
   const column = names.columnIn(`action \`${name}\``)
   const members = Object.entries(input).map(([name, field]) => columnOf(name, field))
   const guardedChild: GuardedChild | undefined = child && {
@@ -141,6 +158,7 @@ function resolveAction(name: string, definition: UntypedAction, names: NameResol
     becomes: requiredColumns(next, column),
     input: members,
     guardedChild,
+    handsOver,
     loads: loads.map(names.children)
   }
   const isStateful = Object.keys(next).length > 0

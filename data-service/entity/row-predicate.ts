@@ -13,13 +13,18 @@ export interface Rows<F = never> {
   readonly predicate: (call: RowsCall<F, never>) => RowsWanted
 }
 
+/** A row scope of callers with a token alone. */
+export interface TokenRows<F = never> extends Rows<F> {
+  readonly anonymous: false
+}
+
 /**
  * The words that `access: ({ rows }) => …` of an entity file gets. They are arguments and no imports because the compiler
  * knows the fields of the entity only there.
  */
 export interface RowsWords<F> {
   /** For callers with a token; others are rejected with 401 `auth.required`. */
-  readonly rows: (predicate: (call: RowsCall<F, TokenCaller>) => RowsWanted) => Rows<F>
+  readonly rows: (predicate: (call: RowsCall<F, TokenCaller>) => RowsWanted) => TokenRows<F>
   /** The same for callers without a token too: `caller.kind` tells them apart. */
   readonly publicRows: (predicate: (call: RowsCall<F, TokenCaller | AnonymousCaller>) => RowsWanted) => Rows<F>
 }

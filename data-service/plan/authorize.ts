@@ -9,17 +9,21 @@ import { INT32, INT64, isWithin, parseInteger } from '../entity/fields/numbers.j
 import { READ_OPERATIONS, type ReadOperation, WRITE_OPERATIONS, type WriteOperation } from '../entity/operations.js'
 import type { Resource } from './model/catalogue.js'
 import type { OwnershipPolicy, PlanningContext } from './planning.js'
-import { allRows, intersectScopes, type RowScope } from './model/plans.js'
+import { allRows, intersectScopes, type RowScope, type WriteScope } from './model/plans.js'
 import {
   anotherOwner,
   bypassesOwnership,
   decideRows,
+  firstRejection,
   lacks,
   noOwnerClaim,
+  noRows,
   ownedRows,
   ownerColumn,
   ownerOperand,
-  tokenRequired
+  tokenRequired,
+  uniteScopes,
+  withoutRepeats
 } from './row-scopes.js'
 import type { Violations } from './parsing/violations.js'
 
@@ -73,20 +77,64 @@ export function readableByReference(
   target: Resource,
   { planning: { ownership }, caller }: PlanningContext
 ): RowScope | DomainError {
-  const { access, ownerFilter } = target.entity
-  const filtered = ownerFilter?.routes.has('get') === true && ownerFilter.routes.get('get') === undefined
-  if (access.get.kind === 'everyone' && !filtered) return allRows
-  const scope = decideRows(access.get, { entity: target.entity, caller, ownership })
+  return readableBy('get', target.entity, { caller, ownership })
+}
+
+/** The rows that a caller could read by a read, with the owner parameter of that caller where it needs one. */
+function readableBy(read: ReadOperation, entity: Entity, { caller, ownership }: OfCaller): RowScope | DomainError {
+  const { access, ownerFilter } = entity
+  const filtered = ownerFilter?.routes.has(read) === true && ownerFilter.routes.get(read) === undefined
+  if (access[read].kind === 'everyone' && !filtered) return allRows
+  const scope = decideRows(access[read], { entity, caller, ownership })
   if (scope instanceof DomainError || !filtered) return scope
   if (caller.kind === 'anonymous') return tokenRequired()
   if (bypassesOwnership(caller, ownership)) return scope
   return caller.owner === null ? noOwnerClaim() : intersectScopes(scope, ownedRows(ownerFilter.owner, caller.owner))
 }
 
-/** A caller who may write, and the policy that says which rows are theirs. */
+interface OfCaller {
+  readonly caller: Caller
+  readonly ownership: OwnershipPolicy
+}
+
+/** A caller who may write, and which rows. */
 export interface Writer {
   readonly caller: Authenticated
   readonly ownership: OwnershipPolicy
+  /** Or why it is none: that is told in the transaction, after a replay (writeScope). */
+  readonly decided: WriteScope | DomainError
+}
+
+/** The spelled-out word for every row: what rules and hooks of an application write besides, they write for every caller. */
+export const everyRowOfRules: WriteScope = scopedTo({ before: allRows, after: allRows, shown: allRows })
+
+/**
+ * The rows that a caller may write by a route: those of the write access that the caller could also read by id, before and
+ * after the write. Or why there are none. No other function decides this.
+ */
+function decideWrite({ entity }: Resource, route: string, of: OfCaller): WriteScope | DomainError {
+  const written = decideRows(writeAccess(entity, route), { entity, ...of })
+  const read = entity.writesUnseen ? allRows : readableBy('get', entity, of)
+  const rejection = firstRejection([written, read])
+  if (rejection !== undefined || written instanceof DomainError || read instanceof DomainError)
+    return rejection ?? tokenRequired()
+  const before = withoutRepeats(intersectScopes(written, read))
+  const after = entity.actions.get(route)?.handsOver === true ? allRows : before
+  const seen = after === before && !entity.writesUnseen ? allRows : seenRows(entity, of)
+  const shown = seen.kind === 'all-rows' ? after : withoutRepeats(intersectScopes(after, seen))
+  return scopedTo({ before, after, shown })
+}
+
+/** The rows that the caller sees by id or in lists. */
+function seenRows(entity: Entity, of: OfCaller): RowScope {
+  const list = readableBy('list', entity, of)
+  if (!(list instanceof DomainError) && list.kind === 'all-rows') return list
+  return uniteScopes([list, readableBy('get', entity, of)]) ?? noRows(entity)
+}
+
+function scopedTo(scope: Pick<WriteScope, 'before' | 'after' | 'shown'>): WriteScope {
+  // The brand exists in the types only.
+  return scope as WriteScope
 }
 
 /** Rejects an operation that the resource does not have. The gateway has no route for it; gRPC callers reach this. */
@@ -113,7 +161,7 @@ export function hasBatch({ writes, overrides }: Entity): boolean {
 
 /**
  * Whether the caller may write at all. Throws `auth.required`, then `capability.denied`, then `ownership.denied` of the
- * owner filter. Which rows the caller may write is decided by writableRows, in the transaction.
+ * owner filter.
  */
 export function authorizeWrite(
   write: {
@@ -126,32 +174,52 @@ export function authorizeWrite(
   },
   { planning: { ownership }, caller }: PlanningContext
 ): Writer {
-  const access = writeAccess(write.resource)
   if (caller.kind === 'anonymous') throw tokenRequired()
-  const needed = [access.kind === 'permission' ? access.permission : undefined, write.permission]
-  const missing = needed.find((one) => one !== undefined && !caller.permissions.has(one))
-  if (missing !== undefined) throw lacks(missing)
-  const { resource, route, params } = write
+  const { resource, route, params, permission } = write
+  const decided = decideWrite(resource, route, { caller, ownership })
+  if (decided instanceof DomainError && decided.code !== 'ownership.denied') throw decided
+  if (permission !== undefined && !caller.permissions.has(permission)) throw lacks(permission)
   checkOwnerFilter({ resource, route, id: params.id, sent: params.ownerParameter }, caller, ownership)
-  return { caller, ownership }
+  return { caller, ownership, decided }
 }
 
 /** The rows that the caller may write; any other row answers like one that does not exist. Throws `ownership.denied`. */
-export function writableRows(resource: Resource, { caller, ownership }: Writer): RowScope {
-  const access = writeAccess(resource)
-  if (access.kind === 'permission' || bypassesOwnership(caller, ownership)) return allRows
-  if (caller.owner === null) throw noOwnerClaim()
-  return ownedRows(ownerColumn(resource.entity, access), caller.owner)
+export function writeScope({ decided }: Writer): WriteScope {
+  if (decided instanceof DomainError) throw decided
+  return decided
+}
+
+/** For a row that the write would leave outside of the scope. */
+export function outsideScope(): DomainError {
+  return new DomainError('ownership.denied', 'The row would be outside of those that the caller may write.')
 }
 
 /**
  * The owner column of a new row where the caller's owner claim fills it, so that the body may leave it out; undefined
  * where the body says whose row it is.
  */
-export function claimedColumn(resource: Resource, { caller, ownership }: Writer): Column | undefined {
-  const access = writeAccess(resource)
-  if (access.kind === 'permission' || bypassesOwnership(caller, ownership)) return undefined
-  return ownerColumn(resource.entity, access)
+export function claimedColumn({ entity }: Resource, writer: OfCaller): Column | undefined {
+  return claimedBy(writeAccess(entity, 'create'), entity, writer)
+}
+
+/** Of several ways to create a row the claim fills the column that all of those which are open to the caller agree on. */
+function claimedBy(access: WriteAccess, entity: Entity, of: OfCaller): Column | undefined {
+  switch (access.kind) {
+    case 'permission':
+    case 'rows':
+      return undefined
+    case 'ownRows':
+      return of.caller.kind === 'anonymous' || bypassesOwnership(of.caller, of.ownership)
+        ? undefined
+        : ownerColumn(entity, access)
+    case 'allOf':
+      return access.parts.map((part) => claimedBy(part, entity, of)).find((one) => one !== undefined)
+    case 'anyOf': {
+      const open = access.parts.filter((part) => !(decideRows(part, { entity, ...of }) instanceof DomainError))
+      const [first, ...others] = open.map((part) => claimedBy(part, entity, of))
+      return others.every((one) => one === first) ? first : undefined
+    }
+  }
 }
 
 /** The owner of a new row: the caller's claim, which a body may repeat but not contradict (`ownership.denied`). */
@@ -180,12 +248,9 @@ export function allowedCalls(
   const mayRead = (route: string, access: ReadAccess): boolean =>
     !(decideRows(access, { entity, caller, ownership }) instanceof DomainError) && passesFilter(route)
   const mayWrite = (route: string, permission?: Permission): boolean => {
-    const access = writeAccess(resource)
     if (caller.kind === 'anonymous') return false
-    const needed = [access.kind === 'permission' ? access.permission : undefined, permission]
-    if (needed.some((one) => one !== undefined && !caller.permissions.has(one))) return false
-    const owns = access.kind === 'permission' || caller.owner !== null || bypassesOwnership(caller, ownership)
-    return owns && passesFilter(route)
+    if (permission !== undefined && !caller.permissions.has(permission)) return false
+    return !(decideWrite(resource, route, { caller, ownership }) instanceof DomainError) && passesFilter(route)
   }
   const writes = WRITE_OPERATIONS.filter((one) => entity.writes.has(one) && holds(() => mayWrite(one)))
   return [
@@ -271,9 +336,10 @@ function parseOwner(text: string): bigint | 'malformed' {
   return (OWNER.test(text) ? parseInteger(text, INT64) : undefined) ?? 'malformed'
 }
 
-function writeAccess({ entity }: Resource): WriteAccess {
-  if (entity.writeAccess === undefined) throw new TypeError(`${entity.name} does not say who may write`)
-  return entity.writeAccess
+function writeAccess({ name, writeAccess }: Entity, route: string): WriteAccess {
+  const access = writeAccess.get(route)
+  if (access === undefined) throw new TypeError(`${name} does not say who may ${route}`)
+  return access
 }
 
 /** Throws `auth.required` for a caller without a token. */

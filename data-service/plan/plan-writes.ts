@@ -7,7 +7,6 @@ import { completeRow } from './parsing/body.js'
 import type { Resource } from './model/catalogue.js'
 import { planned } from './planning.js'
 import {
-  allRows,
   type ChildPlan,
   type ColumnCondition,
   type Condition,
@@ -23,7 +22,8 @@ import {
   type LookPlan,
   type NewChild,
   type RowScope,
-  type UpdatePlan
+  type UpdatePlan,
+  type WriteScope
 } from './model/plans.js'
 
 /** Randomness for ids and versions, passed in so that tests can know it. */
@@ -34,20 +34,21 @@ export interface RandomSource {
 
 type Values = ReadonlyMap<Column, Value>
 
-interface RowOf {
+interface RowOf<Scope> {
   readonly entity: Entity
   readonly key: RowKey
-  readonly scope: RowScope
+  readonly scope: Scope
 }
 
-export const planLock = (of: RowOf & { readonly children: readonly Children[] }): LockPlan => planned(of)
+export const planLock = (of: RowOf<RowScope> & { readonly children: readonly Children[] }): LockPlan => planned(of)
 
-export const planLook = (of: RowOf): LookPlan => planned(of)
+export const planLook = (of: RowOf<RowScope>): LookPlan => planned(of)
 
 /** A new root with its children. Fills in defaults, nulls, ids and first versions. */
 export function planInsert(
   entity: Entity,
   row: {
+    readonly scope: WriteScope
     readonly values: Values
     readonly children: readonly { readonly children: Children; readonly rows: readonly Values[] }[]
   },
@@ -55,6 +56,7 @@ export function planInsert(
 ): InsertPlan {
   return planned({
     entity,
+    scope: row.scope,
     values: completeRow(entity, row.values, random.newGuid),
     version: entity.versionColumn === undefined ? null : firstRowVersion(random.randomBytes),
     children: row.children.map(({ children, rows }) => ({
@@ -66,7 +68,7 @@ export function planInsert(
 
 /** `expected` are the versions that the caller sent, never one that was read meanwhile. */
 export const planUpdate = (
-  of: RowOf & {
+  of: RowOf<WriteScope> & {
     readonly expected: ExpectedVersions
     readonly required: readonly Condition[]
     readonly values: Values
@@ -75,7 +77,7 @@ export const planUpdate = (
 ): UpdatePlan => planned(of)
 
 export const planDelete = (
-  of: RowOf & { readonly expected: DeletePlan['expected']; readonly required: readonly Condition[] }
+  of: RowOf<WriteScope> & { readonly expected: DeletePlan['expected']; readonly required: readonly Condition[] }
 ): DeletePlan => planned(of)
 
 interface ChildOf {
@@ -131,14 +133,25 @@ export function planCountReferencing(of: {
   return planned({ ...of, where: conditions })
 }
 
-/** The full DTO of a row that was just written, whether or not the caller may read the resource. */
-export function planWritten({ entity, projections }: Resource, key: RowKey): GetPlan {
+/** The full DTO of a row that was just written, where the write may leave it so and its caller sees it. */
+export function planWritten(resource: Resource, key: RowKey, { shown }: WriteScope): GetPlan {
+  return planOfWritten(resource, { key, scope: shown, projection: resource.projections.whole(NO_NAVIGATIONS) })
+}
+
+/** The id of such a row, where the write may leave it so. */
+export function planUnseen(resource: Resource, key: RowKey, { after }: WriteScope): GetPlan {
+  const id = resource.properties.get('id')
+  if (id === undefined) throw new TypeError(`${resource.entity.name} has no id`)
+  return planOfWritten(resource, { key, scope: after, projection: resource.projections.of([id]) })
+}
+
+const NO_NAVIGATIONS = { references: false, children: false } as const
+
+function planOfWritten({ entity }: Resource, row: Pick<GetPlan, 'key' | 'scope' | 'projection'>): GetPlan {
   return planned({
     operation: 'get',
     entity,
-    key,
-    scope: allRows,
-    projection: projections.whole({ references: false, children: false }),
+    ...row,
     references: [],
     manyToMany: [],
     children: []

@@ -42,9 +42,9 @@ export function rejectUnknownParameters(unknown: UnknownParameters | null, viola
 
 /**
  * Marks a plan as made by this folder. Only the planning functions call it. The type of each plan says whether it has
- * to carry a scope: reads, locks, updates and deletes do. Inserts have none. Three kinds reach every row: the finds of
- * actions (FindPlan and its relatives; what an action shows of them is up to the action), the locks of getAggregate,
- * findReferencing and countReferencing, and the read of a row that the same request has just written (planWritten).
+ * to carry a scope: reads, locks and writes do. Three kinds reach every row: the finds of actions (FindPlan and its
+ * relatives; what an action shows of them is up to the action), the locks of getAggregate, findReferencing and
+ * countReferencing, and what rules and hooks write besides the row of the request (everyRowOfRules).
  */
 export function planned<Shape>(shape: Shape): Planned<Shape> {
   // The brand exists in the types only.

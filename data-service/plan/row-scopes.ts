@@ -56,7 +56,7 @@ export function decideRows(access: ReadAccess, of: Deciding): RowScope | DomainE
 /** The order in which rejections are told (contract.md section 2). */
 const REJECTIONS: readonly string[] = ['auth.required', 'capability.denied', 'ownership.denied']
 
-function firstRejection(decisions: readonly (RowScope | DomainError)[]): DomainError | undefined {
+export function firstRejection(decisions: readonly (RowScope | DomainError)[]): DomainError | undefined {
   return decisions
     .filter((one) => one instanceof DomainError)
     .toSorted((a, b) => REJECTIONS.indexOf(a.code) - REJECTIONS.indexOf(b.code))[0]
@@ -70,12 +70,35 @@ function intersect(decisions: readonly (RowScope | DomainError)[]): RowScope | D
 function unite(parts: readonly ReadAccess[], of: Deciding): RowScope | DomainError {
   // All parts are asked, so that the order of an entity file decides nothing: a part that is not configured always fails.
   const decisions = parts.map((part) => decideRows(part, of))
+  return uniteScopes(decisions) ?? firstRejection(decisions) ?? tokenRequired()
+}
+
+/** The rows that are in any of the scopes; undefined without a scope. */
+export function uniteScopes(decisions: readonly (RowScope | DomainError)[]): RowScope | undefined {
   if (decisions.some((one) => !(one instanceof DomainError) && one.kind === 'all-rows')) return allRows
   const [first, ...others] = decisions.flatMap((one): Condition[] =>
     one instanceof DomainError || one.kind === 'all-rows' ? [] : [{ allOf: one.conditions }]
   )
-  if (first !== undefined) return { kind: 'rows-where', conditions: [{ anyOf: [first, ...others] }] }
-  return firstRejection(decisions) ?? tokenRequired()
+  return first && { kind: 'rows-where', conditions: [{ anyOf: [first, ...others] }] }
+}
+
+/** The scope without conditions that it says twice, as where a row is written by whom it is read. */
+export function withoutRepeats(scope: RowScope): RowScope {
+  if (scope.kind === 'all-rows') return scope
+  const [first, ...others] = scope.conditions
+  const rest = others.filter((one, at) => ![first, ...others.slice(0, at)].some((other) => isSame(one, other)))
+  return { kind: 'rows-where', conditions: [first, ...rest] }
+}
+
+function isSame(one: Condition, other: Condition): boolean {
+  const areSame = (some: readonly Condition[], others: readonly Condition[]): boolean =>
+    some.length === others.length && some.every((part, at) => others[at] !== undefined && isSame(part, others[at]))
+  if ('anyOf' in one) return 'anyOf' in other && areSame(one.anyOf, other.anyOf)
+  if ('allOf' in one) return 'allOf' in other && areSame(one.allOf, other.allOf)
+  if (!('path' in other)) return false
+  const isOfSame = one.path.column === other.path.column && one.path.through === other.path.through
+  const isEqual = one.comparison === other.comparison && one.operands.length === other.operands.length
+  return isOfSame && isEqual && one.operands.every((operand, at) => operand === other.operands[at])
 }
 
 /**
@@ -138,7 +161,7 @@ export function scopeOf(wanted: RowsWanted, entity: Entity): RowScope {
 }
 
 /** A list without members, which no key is in. */
-function noRows({ key: [first] }: Entity): RowScope {
+export function noRows({ key: [first] }: Entity): RowScope {
   return { kind: 'rows-where', conditions: [{ path: own(first), comparison: 'in', operands: [] }] }
 }
 

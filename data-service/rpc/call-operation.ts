@@ -60,7 +60,7 @@ export function callOperation({
       )
       return { json, status: operation.status, ignoredMembers: [...parsed.ignored], replayed: false }
     }
-    const writer = { caller: callerWithToken(caller), ownership: planning.ownership }
+    const writer = { caller: callerWithToken(caller) }
     const write = { ...parsed, writer, resource: { withheld: NOTHING_WITHHELD } }
     const { json, ignored, replayed } = await idempotentWrite({ deps: writeDeps, context }, write, {
       method: operation.method,

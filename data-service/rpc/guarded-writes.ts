@@ -3,10 +3,10 @@ import { type Change, type NamedValues, reject } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
 import { idOf, idText, type RowKey } from '../entity/key.js'
-import { writableRows } from '../plan/authorize.js'
+import { outsideScope, writeScope } from '../plan/authorize.js'
 import { assignments } from '../plan/parsing/body.js'
 import type { Resource } from '../plan/model/catalogue.js'
-import type { DeletePlan, ExpectedVersions, RowScope } from '../plan/model/plans.js'
+import type { DeletePlan, ExpectedVersions, WriteScope } from '../plan/model/plans.js'
 import type { LockedRow, StoredRow } from '../plan/model/stores.js'
 import type { ParsedUpdate } from '../plan/write-requests.js'
 import {
@@ -19,12 +19,14 @@ import {
   type RequiredState,
   wrongState
 } from '../plan/plan-writes.js'
+import { placeInScope } from '../plan/scope-of-values.js'
 import { notFound } from './reads.js'
 import {
   changesOthers,
   type GuardedChildRow,
   hasHooks,
   type NamedChanges,
+  namedRow,
   runHooks,
   settable,
   stale,
@@ -42,13 +44,15 @@ export interface WrittenRoot<Expected extends DeletePlan['expected'] = ExpectedV
   readonly resource: Resource
   readonly key: RowKey
   /** The rows that the caller may write. */
-  readonly scope: RowScope
+  readonly scope: WriteScope
+  /** Columns that the request itself sets. */
+  readonly values: ReadonlyMap<Column, Value>
   /** The versions that the caller sent. */
   readonly expected: Expected
   readonly state: RequiredState
 }
 
-/** Throws `ownership.denied` for a caller without an owner claim where rows have owners. */
+/** Throws `ownership.denied` for a caller without an owner claim where rows have owners. `values`: those of the request. */
 export function writtenRoot<Expected extends DeletePlan['expected']>(
   {
     resource,
@@ -56,9 +60,19 @@ export function writtenRoot<Expected extends DeletePlan['expected']>(
     rowKey,
     expected
   }: Pick<ParsedUpdate, 'resource' | 'writer' | 'rowKey'> & { readonly expected: Expected },
-  state: RequiredState
+  state: RequiredState,
+  values: ReadonlyMap<Column, Value> = new Map()
 ): WrittenRoot<Expected> {
-  return { resource, key: rowKey, expected, state, scope: writableRows(resource, writer) }
+  return { resource, key: rowKey, expected, state, values, scope: writeScope(writer) }
+}
+
+/**
+ * Whether these values would leave the row outside of the scope, as far as that can be told without writing it: a
+ * rejection for that comes before those for the version, the state and conflicts. `before` is the row where it was read.
+ */
+function isLeftOutside(scope: WriteScope, values: ReadonlyMap<Column, Value>, before: NamedValues = {}): boolean {
+  const valueOf = (one: Column): Value | undefined => (values.has(one) ? values.get(one) : before[one.name])
+  return values.size > 0 && placeInScope(scope.after, valueOf) === 'outside'
 }
 
 /**
@@ -66,12 +80,13 @@ export function writtenRoot<Expected extends DeletePlan['expected']>(
  * version, after an UPDATE of the versions that the caller sent has matched no row.
  */
 export async function lockRoot(
-  { resource: { entity }, key, scope, expected }: WrittenRoot,
+  { resource: { entity }, key, scope, expected, values }: WrittenRoot,
   children: readonly Children[],
   { unit }: WriteSteps
 ): Promise<LockedRow> {
-  const locked = await unit.lock(planLock({ entity, key, scope, children }))
+  const locked = await unit.lock(planLock({ entity, key, scope: scope.before, children }))
   if (locked === undefined) throw notFound()
+  if (isLeftOutside(scope, values, namedRow(locked))) throw outsideScope()
   if (isExpected(locked, expected)) return locked
   if (await unit.update(planUpdate({ entity, key, scope, expected, required: [], values: new Map() }))) {
     throw new TypeError(`${entity.name} ${idText(key)} changed its version under lock`)
@@ -94,7 +109,7 @@ export async function lockToDelete(
 ): Promise<LockedRow> {
   const { resource, key, scope, expected, state } = root
   const { entity } = resource
-  const locked = await steps.unit.lock(planLock({ entity, key, scope, children }))
+  const locked = await steps.unit.lock(planLock({ entity, key, scope: scope.before, children }))
   if (locked === undefined) throw notFound()
   const unchanged = expected === 'unconditional' || isExpected(locked, expected)
   if (unchanged && wrongState(state, { resource: entity.name, values: locked.values }) === undefined) return locked
@@ -112,14 +127,18 @@ export async function deleteRoot(root: WrittenRoot<DeletePlan['expected']>, step
   if (!isPossible || !(await steps.unit.delete(plan))) throw await whyUnmatched(root, steps)
 }
 
-/** Why no row matched: there is none for this caller, it has another version, or it is in another state. */
+/**
+ * Why no row matched: there is none for this caller, the write would give it away, it has another version, or it is in
+ * another state.
+ */
 async function whyUnmatched(
-  { resource: { entity }, key, scope, expected, state }: WrittenRoot<DeletePlan['expected']>,
+  { resource: { entity }, key, scope, expected, state, values }: WrittenRoot<DeletePlan['expected']>,
   { unit }: WriteSteps
 ): Promise<DomainError> {
   if (expected === 'unconditional' && state.required.length === 0) return notFound()
-  const row = await unit.look(planLook({ entity, key, scope }))
+  const row = await unit.look(planLook({ entity, key, scope: scope.before }))
   if (row === undefined) return notFound()
+  if (isLeftOutside(scope, values, namedRow(row))) return outsideScope()
   if (expected !== 'unconditional' && !isExpected(row, expected)) return stale('stale: the row has another version')
   const wrong = wrongState(state, { resource: entity.name, values: row.values })
   if (wrong !== undefined) return rejectionError(reject.state(wrong))
@@ -169,7 +188,7 @@ interface RootWrite {
 /**
  * Writes the root (its UPDATE always happens, because it advances the version), then its children, then other roots, and
  * answers as WriteSteps.answer does. A change of the root alone without hooks is one round trip. Throws `not-found`,
- * `conflict` or `state.invalid` if the UPDATE matches no row.
+ * `conflict` or `state.invalid` if the UPDATE matches no row, and `ownership.denied` where the row would leave the scope.
  */
 export async function changeRoot(
   root: WrittenRoot,
@@ -180,24 +199,30 @@ export async function changeRoot(
   const { resource, key, scope, expected, state } = root
   const { entity } = resource
   const all = change.set === undefined ? values : new Map([...values, ...assignments(change.set, settable(entity))])
+  const written = { ...root, values: all }
+  if (isLeftOutside(scope, all, before)) {
+    throw (await steps.unit.look(planLook({ entity, key, scope: scope.before }))) === undefined
+      ? notFound()
+      : outsideScope()
+  }
   const reset = defaulted.filter((column) => !all.has(column))
   const required = requiredConditions(state)
   const plan = planUpdate({ entity, key, scope, expected, required, values: all, defaulted: reset })
   const changes = Object.entries(change.children ?? {})
-  const written = child === undefined ? changes : withChild(changes, child)
+  const ofChildren = child === undefined ? changes : withChild(changes, child)
   const name = action ?? operation
-  if (written.length === 0 && !changesOthers(change) && !hasHooks(entity, name)) {
+  if (ofChildren.length === 0 && !changesOthers(change) && !hasHooks(entity, name)) {
     const answer = await steps.updateAndAnswer(resource, plan, { action: name, ignored })
-    if (answer === undefined) throw await whyUnmatched(root, steps)
+    if (answer === undefined) throw await whyUnmatched(written, steps)
     return answer
   }
-  if (!(await steps.unit.update(plan))) throw await whyUnmatched(root, steps)
-  await writeChildren(entity, { rootKey: key, changes: written, loaded, child }, steps)
+  if (!(await steps.unit.update(plan))) throw await whyUnmatched(written, steps)
+  await writeChildren(entity, { rootKey: key, changes: ofChildren, loaded, child }, steps)
   await writeOthers(change, steps)
-  if (!hasHooks(entity, name)) return await steps.auditAndAnswer(resource, key, { action: name, ignored })
+  if (!hasHooks(entity, name)) return await steps.auditAndAnswer(resource, key, { action: name, scope, ignored })
   await steps.audit(entity, key, name)
   await runHooks({ entity, operation, ...(action === undefined ? {} : { action }), key, before, via: 'request' }, steps)
-  return await steps.answer(resource, key, ignored)
+  return await steps.answer(resource, key, { scope, ignored })
 }
 
 /** The changes with an update of the guarded child, unless they write it already. */

@@ -12,7 +12,7 @@ type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** What of a parsed request the key and its stored response need. */
 interface KeyedWrite extends Pick<ParsedWrite, 'key' | 'canonicalBody' | 'ignored'> {
-  readonly writer: ParsedWrite['writer']
+  readonly writer: Pick<ParsedWrite['writer'], 'caller'>
   readonly resource: Pick<ParsedWrite['resource'], 'withheld'>
 }
 
@@ -90,7 +90,7 @@ function keyReused(): DomainError {
 
 /** The claim on the key of a write: caller, method, concrete path and key. undefined for a write without a key. */
 function keyClaim(
-  { writer: { caller }, key, canonicalBody }: Pick<ParsedWrite, 'writer' | 'key' | 'canonicalBody'>,
+  { writer: { caller }, key, canonicalBody }: Pick<KeyedWrite, 'writer' | 'key' | 'canonicalBody'>,
   at: { readonly method: WriteMethod; readonly path: string },
   { now, idempotency }: WriteDeps
 ): KeyClaim | undefined {

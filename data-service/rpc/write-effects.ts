@@ -5,6 +5,7 @@ import type { Operand } from '../entity/fields/field.js'
 import type { RowVersion } from '../entity/fields/row-version.js'
 import { idOf, type Keyed, keyOfValues, type RowKey } from '../entity/key.js'
 import type { HookCall } from '../entity/hooks.js'
+import { everyRowOfRules } from '../plan/authorize.js'
 import { assignments } from '../plan/parsing/body.js'
 import { allRows, type ChildPlan } from '../plan/model/plans.js'
 import {
@@ -131,7 +132,8 @@ async function insertOther(
     const rows = named[one.name]
     return rows === undefined ? [] : [{ children: one, rows: rows.map((row) => assignments(row, one.columns)) }]
   })
-  const key = await steps.insert(entity, { values: assignments(values, entity.columns), children })
+  const scope = everyRowOfRules
+  const key = await steps.insert(entity, { scope, values: assignments(values, entity.columns), children })
   return { entity, key, operation: 'create', via: 'rule' }
 }
 
@@ -146,7 +148,7 @@ async function updateOther(
   if (version === undefined) throw new TypeError(`${resource} have no row version and are not changed with others`)
   const key = keyOfId(id, entity)
   const values = assignments(set, settable(entity))
-  const plan = planUpdate({ entity, key, scope: allRows, expected: [version], required: [], values })
+  const plan = planUpdate({ entity, key, scope: everyRowOfRules, expected: [version], required: [], values })
   if (!(await steps.unit.update(plan))) throw stale(`stale: a write of ${resource} matched no row`)
   await writeChildren(entity, { rootKey: key, changes: Object.entries(children), loaded, child: undefined }, steps)
   await steps.audit(entity, key, 'update')

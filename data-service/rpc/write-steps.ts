@@ -8,9 +8,11 @@ import type { JsonObject } from '../entity/event.js'
 import { idText, keyOfValues, type RowKey, unreachableIds } from '../entity/key.js'
 import type { Resource } from '../plan/model/catalogue.js'
 import type { Planning } from '../plan/planning.js'
-import type { GetPlan, UpdatePlan } from '../plan/model/plans.js'
+import type { GetPlan, UpdatePlan, WriteScope } from '../plan/model/plans.js'
 import type { AuditEntry, KeyClaim, LoadedRow, UnitOfWork, WriteStore } from '../plan/model/stores.js'
-import { type RandomSource, planInsert, planWritten } from '../plan/plan-writes.js'
+import { outsideScope } from '../plan/authorize.js'
+import { type RandomSource, planInsert, planUnseen, planWritten } from '../plan/plan-writes.js'
+import { placeInScope } from '../plan/scope-of-values.js'
 import {
   countReferencingIn,
   findReferencingIn,
@@ -51,6 +53,8 @@ type NewRow = Parameters<typeof planInsert>[1]
 
 /** How a write of a row is told. */
 interface Written {
+  /** The row is read within it before the COMMIT. */
+  readonly scope: WriteScope
   /** For the audit entry: `create`, `update`, or the name of an action. */
   readonly action: string
   readonly ignored: readonly string[]
@@ -133,7 +137,9 @@ export class WriteSteps {
     if (hasUnreachableId(entity, row)) {
       throw rejectionError(reject.input(`/${entity.key[0].name}`, 'The row would get an id that no path could name.'))
     }
-    return await this.unit.insert(planInsert(entity, row, this.deps))
+    const plan = planInsert(entity, row, this.deps)
+    if (placeInScope(plan.scope.after, (column) => plan.values.get(column)) === 'outside') throw outsideScope()
+    return await this.unit.insert(plan)
   }
 
   /** Claims a key, inserts a row with its audit entry, and reads it, as `UnitOfWork.createAtOnce` says. */
@@ -144,7 +150,11 @@ export class WriteSteps {
     const { entity, projections } = resource
     if (hasUnreachableId(entity, row)) return undefined
     const insert = planInsert(entity, row, this.deps)
-    const given = keyOfValues(entity.key.map((column) => insert.values.get(column)))
+    const { scope, values } = insert
+    // Any other row has to be read within the scope, and a rejection comes after the claim of the key.
+    const isInside = placeInScope(scope.after, (column) => values.get(column)) === 'inside'
+    if (!isInside || scope.shown !== scope.after) return undefined
+    const given = keyOfValues(entity.key.map((column) => values.get(column)))
     const created = await this.unit.createAtOnce({
       claim,
       insert,
@@ -153,7 +163,7 @@ export class WriteSteps {
     })
     if (created === undefined) return undefined
     const { key } = created
-    return { key, answer: responseOf(planWritten(resource, key), created.row, ignored) }
+    return { key, answer: responseOf(planWritten(resource, key, scope), created.row, ignored) }
   }
 
   /** Puts an event of the row into the outbox. */
@@ -173,19 +183,26 @@ export class WriteSteps {
     })
   }
 
-  /** The response with the row as it is now, in the form that a read of it has. */
-  async answer(resource: Resource, key: RowKey, ignored: readonly string[]): Promise<WriteResponse> {
-    const plan = planWritten(resource, key)
+  /**
+   * The response with the row as it is now, in the form that a read of it has. It is the last step of a write, because it
+   * checks that the row is where the write may leave it: otherwise it throws `ownership.denied`.
+   */
+  async answer(resource: Resource, key: RowKey, { scope, ignored }: Omit<Written, 'action'>): Promise<WriteResponse> {
+    const plan = planWritten(resource, key, scope)
     const row = await this.unit.get(plan)
-    if (row === undefined) throw new TypeError('a row that was just written is gone')
-    return responseOf(plan, row, ignored)
+    if (row !== undefined) return responseOf(plan, row, ignored)
+    const { after, shown } = scope
+    const unseen = planUnseen(resource, key, scope)
+    const id = shown === after ? undefined : await this.unit.get(unseen)
+    if (id !== undefined) return responseOf(unseen, id, ignored)
+    if (after.kind === 'all-rows') throw new TypeError('a row that was just written is gone')
+    throw outsideScope()
   }
 
   /** The audit entry of a row that was written last, and the response, in one round trip. */
   async auditAndAnswer(resource: Resource, key: RowKey, written: Written): Promise<WriteResponse> {
-    const { action, ignored } = written
     const [audited, answer] = this.unit.together(
-      () => [this.audit(resource.entity, key, action), this.answer(resource, key, ignored)] as const
+      () => [this.audit(resource.entity, key, written.action), this.answer(resource, key, written)] as const
     )
     await Promise.allSettled([audited, answer])
     await audited
@@ -196,15 +213,20 @@ export class WriteSteps {
    * The UPDATE of a row, its audit entry and the response, in one round trip. undefined if no row matched: then nothing was
    * written, and the transaction has to be given up.
    */
-  async updateAndAnswer(resource: Resource, plan: UpdatePlan, written: Written): Promise<WriteResponse | undefined> {
+  async updateAndAnswer(
+    resource: Resource,
+    plan: UpdatePlan,
+    written: Omit<Written, 'scope'>
+  ): Promise<WriteResponse | undefined> {
     const { action, ignored } = written
     const { entity } = resource
+    const { scope } = plan
     const [updated, audited, answer] = this.unit.together(
       () =>
         [
           this.unit.update(plan),
           this.unit.auditAfterChange(this.#auditEntry(entity, plan.key, action)),
-          this.answer(resource, plan.key, ignored)
+          this.answer(resource, plan.key, { scope, ignored })
         ] as const
     )
     await Promise.allSettled([updated, audited, answer])
@@ -214,12 +236,29 @@ export class WriteSteps {
   }
 
   /** The response with several rows in this order. Its `id` is a JSON array of their ids. */
-  async answerAll(resource: Resource, keys: readonly RowKey[], ignored: readonly string[]): Promise<WriteResponse> {
+  async answerAll(
+    resource: Resource,
+    keys: readonly RowKey[],
+    { scope, ignored }: Omit<Written, 'action'>
+  ): Promise<WriteResponse> {
     const records: Buffer[] = []
-    for (const key of keys) records.push((await this.answer(resource, key, [])).json)
+    for (const [index, key] of keys.entries()) {
+      const answering = this.answer(resource, key, { scope, ignored: [] })
+      records.push((await answering.catch((error: unknown) => throwAt(index, error))).json)
+    }
     const json = Buffer.from(`[${records.map((one) => one.toString('utf8')).join()}]`)
     return { json, rowVersion: Buffer.alloc(0), id: JSON.stringify(keys.map(idText)), ignored, location: '' }
   }
+}
+
+/** Throws the error of one row of a batch, with the row's place in the body. */
+export function throwAt(index: number, error: unknown): never {
+  if (!(error instanceof DomainError) || error.code === 'conflict') throw error
+  const { code, message, cause, violations } = error
+  const moved = violations.map((one) =>
+    one.place.in === 'pointer' ? { ...one, place: { in: 'pointer', name: `/${index}${one.place.name}` } as const } : one
+  )
+  throw new DomainError(code, `Row ${index}, counted from 0: ${message}`, { violations: moved, cause })
 }
 
 function responseOf(plan: GetPlan, row: LoadedRow, ignored: readonly string[]): WriteResponse {

@@ -15,7 +15,7 @@ import type { Preparation } from '../entity/creates-and-deletes.js'
 import type { Column, Entity } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
 import { idText, type RowKey } from '../entity/key.js'
-import { claimedOwner } from '../plan/authorize.js'
+import { claimedOwner, writeScope } from '../plan/authorize.js'
 import { assignments, namedValues } from '../plan/parsing/body.js'
 import { isChangeable, type Resource } from '../plan/model/catalogue.js'
 import { keyOfId } from '../plan/parsing/keys.js'
@@ -56,7 +56,7 @@ import {
   wantsRowBefore,
   writeOthers
 } from './write-effects.js'
-import { rejectionError, WriteSteps, type WriteDeps, type WriteResponse } from './write-steps.js'
+import { rejectionError, throwAt, WriteSteps, type WriteDeps, type WriteResponse } from './write-steps.js'
 
 export async function create(
   deps: WriteDeps,
@@ -106,22 +106,12 @@ export async function createBatch(
         const inserted = insert({ ...row, resource, writer }, 'batch', steps)
         keys.push(await inserted.catch((error: unknown) => throwAt(index, error)))
       }
-      return steps.answerAll(resource, keys, ignored)
+      return steps.answerAll(resource, keys, { scope: writeScope(writer), ignored })
     }
   })
   // JSON is the one text in which ids of every type are kept with the response.
   const ids = JSON.parse(answer.id) as string[]
   return { json: answer.json, ids, ignoredMembers: [...answer.ignored], replayed: answer.replayed }
-}
-
-/** Throws the error of one row of a batch, with the row's place in the body. */
-function throwAt(index: number, error: unknown): never {
-  if (!(error instanceof DomainError) || error.code === 'conflict') throw error
-  const { code, message, cause, violations } = error
-  const moved = violations.map((one) =>
-    one.place.in === 'pointer' ? { ...one, place: { in: 'pointer', name: `/${index}${one.place.name}` } as const } : one
-  )
-  throw new DomainError(code, `Row ${index}, counted from 0: ${message}`, { violations: moved, cause })
 }
 
 type ParsedInsert = ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'>
@@ -141,7 +131,8 @@ async function createAtOnce(
   const { entity } = resource
   if (entity.creation.prepare !== undefined || children.length > 0 || hasHooks(entity, 'create')) return undefined
   try {
-    return await steps.createAtOnce(resource, { claim, row: { values: ownedValues(parsed), children: [] }, ignored })
+    const row = { scope: writeScope(parsed.writer), values: ownedValues(parsed), children: [] }
+    return await steps.createAtOnce(resource, { claim, row, ignored })
   } catch (error) {
     // That the row is of another owner is told after the claim of the key.
     if (error instanceof DomainError && error.code === 'ownership.denied') return undefined
@@ -154,12 +145,13 @@ async function insertAndAnswer(parsed: ParsedCreate, steps: WriteSteps): Promise
   const { resource, ignored } = parsed
   const { entity } = resource
   const { row, prepared } = await newRow(parsed, steps)
+  const { scope } = row
   if (changesOthers(prepared) || hasHooks(entity, 'create')) {
     const key = await insertPrepared(entity, { row, prepared, via: 'request' }, steps)
-    return { key, answer: await steps.answer(resource, key, ignored) }
+    return { key, answer: await steps.answer(resource, key, { scope, ignored }) }
   }
   const key = await steps.insertRow(entity, row)
-  return { key, answer: await steps.auditAndAnswer(resource, key, { action: 'create', ignored }) }
+  return { key, answer: await steps.auditAndAnswer(resource, key, { action: 'create', scope, ignored }) }
 }
 
 async function insert(parsed: ParsedInsert, via: 'request' | 'batch', steps: WriteSteps): Promise<RowKey> {
@@ -185,6 +177,7 @@ async function insertPrepared(
 
 async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> {
   const { entity } = parsed.resource
+  const scope = writeScope(parsed.writer)
   const values = ownedValues(parsed)
   const prepared = await prepare(parsed, values, steps)
   const children = entity.children.flatMap((one) => {
@@ -193,7 +186,7 @@ async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> 
     return rows.length === 0 ? [] : [{ children: one, rows }]
   })
   const all = new Map([...values, ...assignments(prepared.values ?? {}, entity.columns)])
-  return { row: { values: all, children }, prepared }
+  return { row: { scope, values: all, children }, prepared }
 }
 
 /** The values together with the owner that the caller's claim gives the row. */
@@ -242,7 +235,7 @@ export async function update(
 /** Only a rule or a hook of the entity, or a patch of JSON, needs the row before it is written. */
 async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<WriteResponse> {
   const { resource, defaulted, merged, ignored } = parsed
-  const root = writtenRoot(parsed, { name: 'update', required: [] })
+  const root = writtenRoot(parsed, { name: 'update', required: [] }, parsed.values)
   const { updateRule } = resource.entity
   const isRead = updateRule !== undefined || wantsRowBefore(resource.entity, 'update') || merged.size > 0
   const locked = isRead ? await lockRoot(root, [], steps) : undefined

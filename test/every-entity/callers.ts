@@ -22,7 +22,6 @@ const [OWNER, OTHER] = OWNERS
 const MALFORMED_OWNERS: readonly unknown[] = ['', 'abc', 1.5, [OWNER], { a: 1 }, null, true, ' 1', '1.0', 2 ** 53]
 
 export const ANONYMOUS = caller('no token', { token: 'none' })
-const OWNERLESS = caller('no owner claim', {})
 
 /** What an application says of those who call it. */
 interface CallersOptions {
@@ -31,9 +30,14 @@ interface CallersOptions {
   readonly ownerClaimType: string
   /** The role of OWNER_BYPASS_ROLE. */
   readonly bypassRole: string
+  /** Claims that each token has besides those that tell the callers apart, which overwrite them. */
+  readonly claimsOf?: ((caller: KnownCaller) => Readonly<Record<string, unknown>>) | undefined
   /** What each role may do, written down a second time; permissions that none of these has are those of `roles`. */
   readonly rolesByHand?: Readonly<Record<string, readonly string[]>>
 }
+
+/** What the claims of a caller may depend on. */
+export type KnownCaller = Pick<Caller, 'name' | 'owner' | 'bypass' | 'permissions'>
 
 /** Everybody that the operations of an application are tried by. */
 export class Callers {
@@ -43,9 +47,11 @@ export class Callers {
   readonly bypass: Caller
   readonly #ownerClaimType: string
   readonly #expired: Caller
+  readonly #claimsOf: NonNullable<CallersOptions['claimsOf']>
   readonly #roles: readonly Caller[]
 
-  constructor({ roles, ownerClaimType, bypassRole, rolesByHand = {} }: CallersOptions) {
+  constructor({ roles, ownerClaimType, bypassRole, claimsOf = () => ({}), rolesByHand = {} }: CallersOptions) {
+    this.#claimsOf = claimsOf
     this.#ownerClaimType = ownerClaimType
     const stated = new Set(Object.values(rolesByHand).flat())
     const served = permissionsOf(roles)
@@ -57,7 +63,7 @@ export class Callers {
     const held = permissionsOfRole(bypassRole)
     // The bypass role of these tests sees everything: what the role itself lacks stands in the token.
     const lacking = this.permissions.filter((one) => !held.includes(one))
-    this.bypass = caller('the bypass role', {
+    this.bypass = this.#caller('the bypass role', {
       role: bypassRole,
       claims: lacking.length === 0 ? {} : { permissions: lacking },
       bypass: true,
@@ -67,13 +73,18 @@ export class Callers {
     this.#expired = caller('an expired token', { token: 'invalid', role: bypassRole, claims: { exp: past } })
     this.#roles = [...new Set([...Object.keys(rolesByHand), ...(stated.size === 0 ? Object.keys(roles) : [])])]
       .filter((role) => role.toLowerCase() !== bypassRole.toLowerCase() && permissionsOfRole(role).length > 0)
-      .map((role) => caller(`the role ${role}`, { role, permissions: permissionsOfRole(role) }))
+      .map((role) => this.#caller(`the role ${role}`, { role, permissions: permissionsOfRole(role) }))
+  }
+
+  #caller(...said: Parameters<typeof caller>): Caller {
+    const made = caller(...said)
+    return { ...made, claims: { ...this.#claimsOf(made), ...made.claims } }
   }
 
   owner(owner: number, permissions: readonly string[] = []): Caller {
     const which = permissions === this.permissions ? 'every permission' : permissions.join(' and ')
     const more = permissions.length === 0 ? '' : ` with ${which}`
-    return caller(`owner ${owner}${more}`, {
+    return this.#caller(`owner ${owner}${more}`, {
       claims: { [this.#ownerClaimType]: owner, permissions },
       owner,
       permissions
@@ -87,7 +98,7 @@ export class Callers {
 
   /** Exactly these permissions, and no owner claim. */
   permitted(permissions: readonly string[]): Caller {
-    return caller(`a token with ${permissions.join(' and ') || 'no permission'}`, {
+    return this.#caller(`a token with ${permissions.join(' and ') || 'no permission'}`, {
       claims: { permissions },
       permissions
     })
@@ -100,7 +111,7 @@ export class Callers {
     return [
       ANONYMOUS,
       this.#expired,
-      OWNERLESS,
+      this.#caller('no owner claim', {}),
       this.#malformedOwner('abc'),
       this.owner(OWNER),
       this.owner(OTHER),
@@ -115,7 +126,7 @@ export class Callers {
   /** Every permission but this one. */
   #lacking(permission: string): Caller {
     const others = this.permissions.filter((one) => one !== permission)
-    return caller(`owner ${OWNER} with all but ${permission}`, {
+    return this.#caller(`owner ${OWNER} with all but ${permission}`, {
       claims: { permissions: others, [this.#ownerClaimType]: OWNER },
       owner: OWNER,
       permissions: others
@@ -123,7 +134,7 @@ export class Callers {
   }
 
   #malformedOwner(claim: unknown): Caller {
-    return caller(`the owner claim ${JSON.stringify(claim)}`, { claims: { [this.#ownerClaimType]: claim } })
+    return this.#caller(`the owner claim ${JSON.stringify(claim)}`, { claims: { [this.#ownerClaimType]: claim } })
   }
 }
 

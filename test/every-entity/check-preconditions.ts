@@ -16,7 +16,8 @@ import type { TestedApplication } from './tested-application.js'
 import { answeredByAll, Findings } from './findings.js'
 import type { Members, Values } from './made-values.js'
 import { fingerprint, storedVersion } from './stored-rows.js'
-import { absentId } from './verdict.js'
+import type { Caller } from './callers.js'
+import { absentId, whoReaches } from './verdict.js'
 
 const STALE: IfMatch = { version: 'AAAAAAAAAAA=' }
 const SHORT: IfMatch = { version: 'AA==' }
@@ -35,6 +36,7 @@ const REFUSED: readonly (readonly [IfMatch, code: string])[] = [
 export function checkPreconditions(tested: TestedApplication, entity: Entity): void {
   const rule = tested.ruleOf(entity)
   for (const action of entity.actions.values()) {
+    if (!tested.succeeds(entity, action.name)) continue
     it(`${action.name} needs the row's tag, then its state`, async () => {
       const findings = new Findings()
       const needed = neededState(rule, action)
@@ -44,10 +46,15 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
         const row = await tested.maker.row(entity, { values: state })
         const body = await actionBody(tested.maker, entity, { action, row })
         const call = { resource: entity.name, operation: 'act', name: action.name, id: row.id, body } as const
-        await checkTags(tested, entity, { call, findings })
-        if (suits(needed, state)) await checkFresh(tested, entity, { call, state, action, findings })
+        const caller = whoReaches(tested.callers, rule, call, row.values)
+        if (caller === undefined) {
+          findings.unreached(call)
+          continue
+        }
+        await checkTags(tested, entity, { call, caller, findings })
+        if (suits(needed, state)) await checkFresh(tested, entity, { call, caller, state, action, findings })
         else {
-          const made = { call: { ...call, ifMatch: { version: row.version } }, caller: tested.callers.bypass }
+          const made = { call: { ...call, ifMatch: { version: row.version } }, caller }
           await answeredByAll(tested, made, { code: 'state.invalid', findings })
         }
       }
@@ -55,24 +62,29 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
     })
   }
 
-  for (const patch of entity.writes.has('update') ? [false, true] : []) {
+  const updates = entity.writes.has('update') && tested.succeeds(entity, 'update')
+  for (const patch of updates ? [false, true] : []) {
     it(`${patch ? 'patch' : 'update'} needs the row's tag`, async () => {
       const findings = new Findings()
       const row = await tested.maker.row(entity)
       const body = await updateBody(tested.maker, entity)
       const call = { resource: entity.name, operation: 'update', id: row.id, body, patch } as const
-      await checkTags(tested, entity, { call, findings })
-      await checkFresh(tested, entity, { call, state: {}, findings })
+      const caller = whoReaches(tested.callers, rule, call, row.values)
+      if (caller === undefined) findings.unreached(call)
+      else await checkTags(tested, entity, { call, caller, findings })
+      if (caller !== undefined) await checkFresh(tested, entity, { call, caller, state: {}, findings })
       findings.finish()
     })
   }
 
   const required = entity.columns.filter((column) => isSetByUpdate(column) && !column.field.nullable)
-  if (entity.writes.has('update') && required.length > 0) {
+  if (updates && required.length > 0) {
     it('update gives a member that is left out its default, and misses one that has none', async () => {
       const findings = new Findings()
       const body = await updateBody(tested.maker, entity)
       const row = await tested.maker.row(entity)
+      const caller = whoUpdates(tested, entity, { row: row.values, bodies: [body], findings })
+      if (caller === undefined) return findings.finish()
       let version = row.version
       for (const { name, field } of required) {
         const { [name]: _, ...rest } = body
@@ -80,7 +92,7 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
         const hasDefault = field.hidden || field.defaultTo !== undefined || field.filledByDatabase
         for (const transport of tested.transports) {
           const call = { resource: entity.name, operation: 'update', id: row.id, body: rest } as const
-          const outcome = await tested.send(transport, { ...call, ifMatch: { version } }, tested.callers.bypass)
+          const outcome = await tested.send(transport, { ...call, ifMatch: { version } }, caller)
           const what = `${transport.name} without ${name}`
           findings.same(what, outcome.code, hasDefault ? 'ok' : 'body.invalid')
           if (outcome.code === 'ok') version = String(outcome.rows[0]?.['rowVersion'])
@@ -92,12 +104,14 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
     })
   }
 
-  if (entity.writes.has('update')) {
+  if (updates) {
     it('patch sets the members sent and keeps all others', async () => {
       const findings = new Findings()
       const first = await updateBody(tested.maker, entity)
       const second = await updateBody(tested.maker, entity)
       const row = await tested.maker.row(entity)
+      const caller = whoUpdates(tested, entity, { row: row.values, bodies: [first, second], findings })
+      if (caller === undefined) return findings.finish()
       let version = row.version
       const write = async (transport: Transport, body: Members, patch: boolean): Promise<Row> => {
         const call = {
@@ -108,7 +122,7 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
           patch,
           ifMatch: { version }
         } as const
-        const outcome = await tested.send(transport, call, tested.callers.bypass)
+        const outcome = await tested.send(transport, call, caller)
         const { code, detail, rows } = outcome
         if (!findings.same(`${transport.name} ${JSON.stringify(body)}`, `${code} ${detail}`, 'ok '))
           findings.rejected(call, outcome)
@@ -132,13 +146,18 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
     })
   }
 
-  if (entity.writes.has('delete')) {
+  if (entity.writes.has('delete') && tested.succeeds(entity, 'delete')) {
     const { versioned } = rule
     it(`delete goes without a tag and ${versioned ? "honours the row's" : 'knows no tag that matches'}`, async () => {
       const findings = new Findings()
       const row = await tested.maker.row(entity)
       const call = { resource: entity.name, operation: 'delete', id: row.id } as const
-      await checkTags(tested, entity, { call, findings })
+      const caller = whoReaches(tested.callers, rule, call, row.values)
+      if (caller === undefined) {
+        findings.unreached(call)
+        return findings.finish()
+      }
+      await checkTags(tested, entity, { call, caller, findings })
       for (const ifMatch of ['absent', 'blank', 'star', 'fresh'] as const) {
         const gone = await tested.maker.row(entity, { values: deletableState(rule) })
         // No tag matches a row without a version: it stays.
@@ -146,7 +165,7 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
         const made: Call = { ...call, id: gone.id, ifMatch: ifMatch === 'fresh' ? { version: gone.version } : ifMatch }
         for (const [at, code] of [first, again].entries()) {
           const transport = tested.transports[at === 0 ? 0 : 1]
-          const outcome = await tested.send(transport, made, tested.callers.bypass)
+          const outcome = await tested.send(transport, made, caller)
           if (!findings.same(`delete with ${ifMatch}`, outcome.code, code) && code === 'ok')
             findings.rejected(made, outcome)
         }
@@ -160,6 +179,20 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
   }
 }
 
+/** Somebody who may give the row each of these bodies. */
+function whoUpdates(
+  tested: TestedApplication,
+  entity: Entity,
+  { row, bodies, findings }: { readonly row: Row; readonly bodies: readonly Members[]; readonly findings: Findings }
+): Caller | undefined {
+  const call = { resource: entity.name, operation: 'update' } as const
+  const rows = [row, ...bodies.map((body) => ({ ...row, ...body }))]
+  const found = rows.map((one) => whoReaches(tested.callers, tested.ruleOf(entity), call, one))
+  const caller = found.every((one) => one === found[0]) ? found[0] : undefined
+  if (caller === undefined) findings.unreached(call)
+  return caller
+}
+
 /** What comes first of two things that are wrong with a delete: no row, then its tag, then its state. */
 async function checkUndeletable(tested: TestedApplication, entity: Entity): Promise<void> {
   const findings = new Findings()
@@ -167,15 +200,20 @@ async function checkUndeletable(tested: TestedApplication, entity: Entity): Prom
     const row = await tested.maker.row(entity, { values })
     const before = await fingerprint(tested.sql, tested.entities)
     const call = { resource: entity.name, operation: 'delete', id: row.id } as const
+    const caller = whoReaches(tested.callers, tested.ruleOf(entity), call, row.values)
+    if (caller === undefined) {
+      findings.unreached(call)
+      continue
+    }
     for (const [ifMatch, code] of [
       ['absent', 'state.invalid'],
       ['star', 'state.invalid'],
       [{ version: row.version }, 'state.invalid'],
       [STALE, 'conflict']
     ] as const) {
-      await answeredByAll(tested, { call: { ...call, ifMatch }, caller: tested.callers.bypass }, { code, findings })
+      await answeredByAll(tested, { call: { ...call, ifMatch }, caller }, { code, findings })
     }
-    const absent = { call: { ...call, id: absentId(entity) }, caller: tested.callers.bypass }
+    const absent = { call: { ...call, id: absentId(entity) }, caller }
     await answeredByAll(tested, absent, { code: 'not-found', findings })
     findings.same(`what is stored of ${entity.name}`, (await fingerprint(tested.sql, tested.entities)) === before, true)
   }
@@ -186,7 +224,7 @@ async function checkUndeletable(tested: TestedApplication, entity: Entity): Prom
 async function checkTags(
   tested: TestedApplication,
   entity: Entity,
-  { call, findings }: { readonly call: Call; readonly findings: Findings }
+  { call, caller, findings }: { readonly call: Call; readonly caller: Caller; readonly findings: Findings }
 ): Promise<void> {
   const before = await fingerprint(tested.sql, tested.entities)
   for (const [ifMatch, code] of REFUSED) {
@@ -195,7 +233,7 @@ async function checkTags(
     for (const body of bodies) {
       const made = {
         call: { ...call, ifMatch, ...(body === undefined ? {} : { body }) },
-        caller: tested.callers.bypass
+        caller
       }
       await answeredByAll(tested, made, { code, findings })
     }
@@ -213,22 +251,28 @@ function wrong(body: object | undefined): Members | undefined {
 async function checkFresh(
   tested: TestedApplication,
   entity: Entity,
-  of: { readonly call: Call; readonly state: Values; readonly action?: Action; readonly findings: Findings }
+  of: {
+    readonly call: Call
+    readonly caller: Caller
+    readonly state: Values
+    readonly action?: Action
+    readonly findings: Findings
+  }
 ): Promise<void> {
-  const { call, state, action, findings } = of
+  const { call, caller, state, action, findings } = of
   for (const transport of tested.transports) {
     const fresh = await tested.maker.row(entity, { values: state })
     const { maker } = tested
     const body = await (action ? actionBody(maker, entity, { action, row: fresh }) : updateBody(maker, entity))
     const made = { ...call, id: fresh.id, body, ifMatch: { version: fresh.version } }
     const what = `${transport.name} ${call.name ?? call.operation} in its state`
-    const outcome = await tested.send(transport, made, tested.callers.bypass)
+    const outcome = await tested.send(transport, made, caller)
     if (!findings.same(what, `${outcome.code} ${outcome.detail}`, 'ok ')) findings.rejected(made, outcome)
     findings.same(
       `${what}, version`,
       outcome.rows[0]?.['rowVersion'],
       await storedVersion(tested.sql, entity, fresh.id)
     )
-    findings.same(`${what}, again`, (await tested.send(transport, made, tested.callers.bypass)).code, 'conflict')
+    findings.same(`${what}, again`, (await tested.send(transport, made, caller)).code, 'conflict')
   }
 }

@@ -1,25 +1,26 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import { actionBody, createBody, deletableState, suitableState, updateBody } from './bodies.js'
+import { actionBody, createBody, deletableState, isSetByUpdate, suitableState, updateBody } from './bodies.js'
 import { ANONYMOUS, type Caller, OWNERS } from './callers.js'
 import { answered, answeredByAll, Findings, withoutInstance } from './findings.js'
 import type { Members, Values } from './made-values.js'
 import type { MadeRow } from './row-maker.js'
-import { guardOf, ownerColumn, type Rule } from './rule.js'
+import { guardOf, guardsOf, isPredicated, ownerColumn, type Rule } from './rule.js'
 import { tableRows } from '../oracle/entity-oracle.js'
 import type { OracleRow } from '../oracle/load-rows.js'
 import { auditEntries, fingerprint, storedVersion } from './stored-rows.js'
 import type { TestedApplication } from './tested-application.js'
 import type { Call, Outcome, Transport } from './transports.js'
-import { absentId, admission, everyCaller, neededFor, verdict, withOwners } from './verdict.js'
+import { absentId, admission, everyCaller, isSeen, neededFor, verdict, withOwners } from './verdict.js'
 
 /** One create: who is named as the owner in the body, and what must become of it. */
 interface Attempt {
   readonly call: Call
   readonly caller: Caller
   readonly named: number | undefined
-  readonly code: string
   /** Of the new row. */
   readonly owner: number
+  /** What becomes of it with this body. */
+  readonly codeOf: (body: Members) => string
 }
 
 /** Who may create, and whose the new row is. */
@@ -37,20 +38,24 @@ export function checkCreates(tested: TestedApplication, entity: Entity): void {
       bodies.set(named, await createBody(tested.maker, entity, { owner, named: named !== undefined }))
     }
     const before = await fingerprint(tested.sql, tested.entities)
-    for (const { call, caller, named, code } of attempts(tested, entity, owned)) {
-      if (code === 'ok') continue
-      await answeredByAll(tested, { call: { ...call, body: bodies.get(named) ?? {} }, caller }, { code, findings })
+    for (const { call, caller, named, codeOf } of attempts(tested, entity, owned)) {
+      const body = bodies.get(named) ?? {}
+      const code = codeOf(body)
+      if (code !== 'ok') await answeredByAll(tested, { call: { ...call, body }, caller }, { code, findings })
     }
     findings.same('what is stored after refusals', (await fingerprint(tested.sql, tested.entities)) === before, true)
     findings.finish()
   })
 
+  if (!tested.succeeds(entity, 'create')) return
   it('create makes a row of the right owner for whoever may', async () => {
     const findings = new Findings()
-    for (const { call, caller, named, code, owner } of attempts(tested, entity, owned)) {
-      if (code !== 'ok') continue
+    for (const { call, caller, named, codeOf, owner } of attempts(tested, entity, owned)) {
+      if (admission(rule, call, caller).code !== 'ok') continue
       for (const transport of tested.transports) {
         const body = await createBody(tested.maker, entity, { owner, named: named !== undefined })
+        const code = codeOf(body)
+        if (code !== 'ok') continue
         const outcome = await answered(tested, { call: { ...call, body }, caller, transport }, { code, findings })
         await checkCreated(tested, entity, { outcome, owned, owner, findings })
       }
@@ -80,23 +85,36 @@ function attempts(tested: TestedApplication, entity: Entity, owned: string | und
     everyCaller(tested.callers, rule, call).flatMap((caller) =>
       (owned === undefined ? [undefined] : [undefined, ...OWNERS]).map((named) => {
         const { code } = admission(rule, call, caller)
-        if (code !== 'ok' || caller === ANONYMOUS || owned === undefined) {
-          return { call, caller, named, code, owner: OWNERS[0] }
-        }
-        return { call, caller, named, ...ownership(rule, caller, named) }
+        if (code !== 'ok' || caller === ANONYMOUS) return { call, caller, named, codeOf: () => code, owner: OWNERS[0] }
+        const claimed = claims(rule, caller)
+        const owner = named ?? (claimed ? (caller.owner ?? OWNERS[0]) : OWNERS[0])
+        return { call, caller, named, owner, codeOf: (body) => createCode(rule, call, { caller, named, owned, body }) }
       })
     )
   )
 }
 
-/** Contract section 5, create: on an owned resource the owner is the claim's, or has to be named. */
-function ownership(rule: Rule, caller: Caller, named: number | undefined): Pick<Attempt, 'code' | 'owner'> {
+/** Whether the owner claim of the caller fills the owner of a new row. */
+function claims(rule: Rule, caller: Caller): boolean {
   const guard = guardOf(rule, { operation: 'create' })
-  const claimed = typeof guard === 'object' && 'column' in guard && !caller.bypass
-  if (!claimed) return { code: named === undefined ? 'body.invalid' : 'ok', owner: named ?? OWNERS[0] }
-  const { owner } = caller
-  if (owner === null || (named !== undefined && named !== owner)) return { code: 'ownership.denied', owner: OWNERS[0] }
-  return { code: 'ok', owner }
+  if (isPredicated(guard)) return guard.claims?.(caller) === true
+  return typeof guard === 'object' && 'column' in guard && !caller.bypass
+}
+
+/** Contract section 5, create: on an owned resource the owner is the claim's, or has to be named; section 6: its scope. */
+function createCode(
+  rule: Rule,
+  call: Call,
+  of: { caller: Caller; named: number | undefined; owned: string | undefined; body: Members }
+): string {
+  const { caller, named, owned, body } = of
+  const claimed = claims(rule, caller)
+  if (owned !== undefined && !claimed && named === undefined) return 'body.invalid'
+  const { code, reaches } = verdict(rule, call, caller)
+  if (code !== 'ok') return code
+  if (owned !== undefined && claimed && named !== undefined && named !== caller.owner) return 'ownership.denied'
+  const row = { ...body, ...(owned === undefined ? {} : { [owned]: named ?? caller.owner }) }
+  return reaches(row) ? 'ok' : 'ownership.denied'
 }
 
 /** An update, a delete or an action, as it is tried on rows. */
@@ -121,7 +139,7 @@ export function checkRowWrites(tested: TestedApplication, entity: Entity): void 
         for (const caller of tested.callers.of(neededFor(rule, call))) {
           const texts: string[] = []
           for (const [at, row] of rows.entries()) {
-            const made = { ...call, id: row.id, ...withBody(bodies[at]), ifMatch: tagOf(rule, row) }
+            const made: Call = { ...call, id: row.id, ...withBody(bodies[at]), ifMatch: tagOf(rule, row) }
             const unguarded = { ...made, ifMatch: 'absent' as const }
             const code = rowCode(rule, { call: made, caller }, row)
             const [rejected] =
@@ -139,14 +157,19 @@ export function checkRowWrites(tested: TestedApplication, entity: Entity): void 
       findings.finish()
     })
 
+    if (!tested.succeeds(entity, write.call.name ?? write.call.operation)) continue
     it(`${write.title} is done for whoever may`, async () => {
       const findings = new Findings()
       for (const call of withOwners(rule, write.call)) {
         for (const caller of tested.callers.of(neededFor(rule, call))) {
           for (const owner of ownerColumn(rule) === undefined ? [OWNERS[0]] : OWNERS) {
             const transport = tested.transports[findings.checked % 2 === 0 ? 0 : 1]
-            if (rowCode(rule, { call: { ...call, id: '' }, caller }, { values: stand(rule, owner) }) !== 'ok') continue
+            if (admission(rule, call, caller).code !== 'ok') continue
+            const predicated = guardsOf(rule, call).some(isPredicated)
+            const stands = rowCode(rule, { call: { ...call, id: '' }, caller }, { values: stand(rule, owner) })
+            if (!predicated && stands !== 'ok') continue
             const row = await tested.maker.row(entity, { owner, values: write.state })
+            if (predicated && rowCode(rule, { call: { ...call, id: row.id }, caller }, row) !== 'ok') continue
             await checkDone(tested, entity, { write: { ...write, call }, row, caller, transport, findings })
           }
         }
@@ -190,7 +213,9 @@ async function ownersRows(tested: TestedApplication, entity: Entity, { state }: 
 function rowCode(rule: Rule, { call, caller }: { call: Call; caller: Caller }, row: { values: OracleRow }): string {
   const { code, reaches } = verdict(rule, call, caller)
   if (code !== 'ok') return code
-  return Object.keys(row.values).length > 0 && reaches(row.values) ? 'ok' : 'not-found'
+  if (Object.keys(row.values).length === 0 || !reaches(row.values)) return 'not-found'
+  // What an action makes of a row only the application knows.
+  return call.operation !== 'update' || reaches({ ...row.values, ...call.body }) ? 'ok' : 'ownership.denied'
 }
 
 function stand(rule: Rule, owner: number): Values {
@@ -206,8 +231,14 @@ async function bodyOf(
   if (call.operation === 'delete') return undefined
   const action = call.name === undefined ? undefined : entity.actions.get(call.name)
   return action === undefined
-    ? updateBody(tested.maker, entity)
+    ? { ...(await updateBody(tested.maker, entity)), ...keptOwner(tested.ruleOf(entity), entity, of.row) }
     : actionBody(tested.maker, entity, { action, row: of.row })
+}
+
+/** The owner of the row where a PUT may set it. */
+function keptOwner(rule: Rule, { columns }: Entity, { values }: MadeRow): Values {
+  const owner = columns.find((column) => column.name === ownerColumn(rule) && isSetByUpdate(column))
+  return owner === undefined ? {} : { [owner.name]: values[owner.name] ?? null }
 }
 
 /** The tag of a row; `*` where rows have no version, and so no tag of their own. */
@@ -227,14 +258,19 @@ async function checkDone(
   const { write, row, caller, transport, findings } = of
   const { id, version } = row
   const body = await bodyOf(tested, entity, { write, row })
-  const call: Call = { ...write.call, id, ...withBody(body), ifMatch: tagOf(tested.ruleOf(entity), row) }
-  const outcome: Outcome = await answered(tested, { call, caller, transport }, { code: 'ok', findings })
+  const rule = tested.ruleOf(entity)
+  const call: Call = { ...write.call, id, ...withBody(body), ifMatch: tagOf(rule, row) }
+  const code = rowCode(rule, { call, caller }, row)
+  const outcome: Outcome = await answered(tested, { call, caller, transport }, { code, findings })
+  if (code !== 'ok') return
   const what = `${write.title} ${id} by ${caller.name}`
   const after = await storedVersion(tested.sql, entity, id)
   if (write.call.operation === 'delete') findings.same(`${what} leaves`, after, undefined)
   else {
     findings.same(`${what} advances the version`, after === version, false)
-    findings.same(`${what} answers the version`, outcome.rows[0]?.['rowVersion'], after)
+    const stored = (await tableRows(tested.sql, entity)).find((one) => String(one['id']) === id)
+    const shown = stored !== undefined && isSeen(rule, caller, stored) ? after : undefined
+    findings.same(`${what} answers the version`, outcome.rows[0]?.['rowVersion'], shown)
   }
   const action = write.call.name ?? write.call.operation
   findings.same(`audit of ${what}`, await auditEntries(tested, { entity, id, action }), 1)

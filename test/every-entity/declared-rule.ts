@@ -29,7 +29,8 @@ export function rulesOf(
     const declared = declaredRule(entity, entities)
     const own = byHand[entity.name] ?? {}
     const reads = own.reads ?? (own.read === undefined ? declared.reads : {})
-    const rule = { ...declared, ...own, reads, states: { ...declared.states, ...own.states } }
+    const singleWrites = own.singleWrites ?? (own.write === undefined ? declared.singleWrites : {})
+    const rule = { ...declared, ...own, reads, singleWrites, states: { ...declared.states, ...own.states } }
     rules.set(entity.name, rule)
     return rule
   }
@@ -37,7 +38,8 @@ export function rulesOf(
 
 /** What an entity file says, in the form in which the tests judge by it. */
 function declaredRule(entity: Entity, entities: readonly Entity[]): Rule {
-  const { columns, computed, joined, access, writeAccess, writes, deletion, actions, customReads } = entity
+  const { columns, computed, joined, access, writeAccess, writesUnseen, writes, deletion, actions, customReads } =
+    entity
   const visible = columns.filter(({ field }) => !field.hidden)
   const byPermission = permissionsIn(entity, entities)
   const { list, ...others } = access
@@ -57,7 +59,9 @@ function declaredRule(entity: Entity, entities: readonly Entity[]): Rule {
       ...differing.map(([name, one]) => [name, guard(entity, one)] as const),
       ...ownAccess.map((read) => [read.name, guard(entity, read.access)] as const)
     ]),
-    write: writeAccess && guard(entity, writeAccess),
+    write: undefined,
+    singleWrites: Object.fromEntries(Array.from(writeAccess, ([name, one]) => [name, guard(entity, one)] as const)),
+    writesUnseen,
     deletable: Object.fromEntries(deletion.required.map(({ column, anyOf }) => [column.name, anyOf])),
     actions: Object.fromEntries(Array.from(actions.values(), ({ name, permission }) => [name, permission])),
     states: Object.fromEntries(
@@ -131,34 +135,42 @@ function filter({ ownerFilter }: Entity): OwnerFilter | undefined {
 /** The order in which rejections are told (contract.md section 2). */
 const REJECTIONS = ['auth.required', 'capability.denied', 'ownership.denied']
 
-type Judge = Required<Predicated>
+interface Judge extends Required<Omit<Predicated, 'owner'>> {
+  readonly owner: string | undefined
+}
+
+const NO_OWNER = { owner: undefined, claims: () => false } as const
 
 /** What an access with a predicate lets a caller see. */
 function declaredRows(entity: Entity, access: ReadAccess): Judge {
   const withToken = ({ token }: Caller): string | undefined => (token === 'none' ? 'auth.required' : undefined)
   switch (access.kind) {
     case 'everyone':
-      return { rows: () => true, rejects: () => undefined, asksForBypass: () => false }
+      return { rows: () => true, rejects: () => undefined, asksForBypass: () => false, ...NO_OWNER }
     case 'permission':
       return {
         rows: () => true,
         rejects: (caller) =>
           withToken(caller) ?? (caller.permissions.has(access.permission) ? undefined : 'capability.denied'),
-        asksForBypass: () => false
+        asksForBypass: () => false,
+        ...NO_OWNER
       }
     case 'ownRows':
       return {
         rows: (row, { bypass, owner }) => bypass || String(row[access.property]) === String(owner),
         rejects: (caller) =>
           withToken(caller) ?? (caller.bypass || caller.owner !== null ? undefined : 'ownership.denied'),
-        asksForBypass: ({ token }) => token !== 'none'
+        asksForBypass: ({ token }) => token !== 'none',
+        owner: access.property,
+        claims: ({ bypass }) => !bypass
       }
     case 'rows': {
       const rejects = (caller: Caller): string | undefined => (access.anonymous ? undefined : withToken(caller))
       return {
         rows: (row, caller) => holds(entity, ask(access, caller).wanted, row),
         rejects,
-        asksForBypass: (caller) => rejects(caller) === undefined && ask(access, caller).asked
+        asksForBypass: (caller) => rejects(caller) === undefined && ask(access, caller).asked,
+        ...NO_OWNER
       }
     }
     case 'allOf': {
@@ -166,7 +178,9 @@ function declaredRows(entity: Entity, access: ReadAccess): Judge {
       return {
         rows: (row, caller) => parts.every((part) => part.rows(row, caller)),
         rejects: (caller) => first(parts, caller),
-        asksForBypass: (caller) => parts.some((part) => part.asksForBypass(caller))
+        asksForBypass: (caller) => parts.some((part) => part.asksForBypass(caller)),
+        owner: parts.find(({ owner }) => owner !== undefined)?.owner,
+        claims: (caller) => parts.some((part) => part.claims(caller))
       }
     }
     case 'anyOf': {
@@ -175,7 +189,9 @@ function declaredRows(entity: Entity, access: ReadAccess): Judge {
       return {
         rows: (row, caller) => open(caller).some((part) => part.rows(row, caller)),
         rejects: (caller) => (open(caller).length > 0 ? undefined : first(parts, caller)),
-        asksForBypass: (caller) => parts.some((part) => part.asksForBypass(caller))
+        asksForBypass: (caller) => parts.some((part) => part.asksForBypass(caller)),
+        owner: parts.find(({ owner }) => owner !== undefined)?.owner,
+        claims: (caller) => open(caller).length > 0 && open(caller).every((part) => part.claims(caller))
       }
     }
   }
@@ -193,7 +209,7 @@ function ask({ predicate }: Rows, caller: Caller): { readonly wanted: RowsWanted
   const authenticated = {
     kind: 'authenticated',
     issuer: 'every-entity',
-    subject: name,
+    subject: typeof claims['sub'] === 'string' ? claims['sub'] : name,
     roles: typeof claims['role'] === 'string' ? [claims['role']] : [],
     permissions,
     owner: owner === null ? null : BigInt(owner),

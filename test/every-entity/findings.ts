@@ -42,6 +42,15 @@ export class Findings {
     )
   }
 
+  /** Notes that no caller of the tests reaches a made row, so that nothing of the write can be tested. */
+  unreached({ resource, operation, name }: Call): void {
+    const write = name ?? operation
+    this.#advice.add(
+      `no caller of these tests may ${write} a made row of ${resource} and read it: say in \`claims\` of describeEveryEntity ` +
+        `whose rows they are, in \`values\` what rows there are, or \`except: { '${resource}': ['${write}'] }\``
+    )
+  }
+
   /** Fails the test with everything noted, and where nothing was looked at. */
   finish(): void {
     const found = [...this.#advice, ...this.#found.slice(0, 12)]

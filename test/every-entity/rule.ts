@@ -15,7 +15,7 @@ interface Owned {
   readonly column: string
 }
 
-/** Rows by a predicate. It is for reads alone. */
+/** Rows by a predicate. */
 export interface Predicated {
   /** Whether the caller sees the row. It also decides what the bypass role sees. */
   readonly rows: (row: Row, caller: Caller) => boolean
@@ -26,6 +26,10 @@ export interface Predicated {
   readonly rejects?: (caller: Caller) => string | undefined
   /** Whether the answer to the caller depends on the bypass role, which then must be set; false without this function. */
   readonly asksForBypass?: (caller: Caller) => boolean
+  /** The property in which it finds an owner, where it does. */
+  readonly owner?: string | undefined
+  /** Whether the owner claim of the caller fills that property of a new row; false without this function. */
+  readonly claims?: (caller: Caller) => boolean
 }
 
 /** The owner filter of an entity: a parameter that must equal the owner claim. */
@@ -72,6 +76,10 @@ export interface Rule {
   readonly reads: Readonly<Record<string, Guard>>
   /** undefined for an entity without writes and actions. */
   readonly write: Guard | undefined
+  /** Writes that differ: `create`, `update`, `delete`, or an action by its name. */
+  readonly singleWrites: Readonly<Record<string, Guard>>
+  /** Whether callers write rows that they could not read by id. */
+  readonly writesUnseen: boolean
   /** The states in which a row may be deleted; of no property if it may be in any. */
   readonly deletable: States
   /** Action to the permission that it needs besides that of `write`, or undefined. */
@@ -84,7 +92,7 @@ export interface Rule {
 
 /**
  * A rule that a project writes down a second time, by hand. What it leaves out is taken from the entity file, except
- * `reads`: with `read` and without `reads`, all reads are held to `read`.
+ * `reads`: with `read` and without `reads`, all reads are held to `read`; so it is with `write` and `singleWrites`.
  */
 export type EntityRule = Partial<Rule>
 
@@ -102,8 +110,19 @@ export function propertiesFor(rule: Rule, permissions: ReadonlySet<string>): str
 /** The guard of an operation; of a custom read by its name. */
 export function guardOf(rule: Rule, { operation, name }: Pick<Call, 'operation' | 'name'>): Guard {
   if (!isWrite(operation)) return rule.reads[operation === 'read' && name !== undefined ? name : operation] ?? rule.read
-  if (rule.write === undefined) throw new TypeError('The resource has no writes')
-  return rule.write
+  const guard = rule.singleWrites[operation === 'act' && name !== undefined ? name : operation] ?? rule.write
+  if (guard === undefined) throw new TypeError('The resource has no writes')
+  return guard
+}
+
+/** All guards of a call: a write takes what it takes to read the row by id besides (contract section 6, write scope). */
+export function guardsOf(rule: Rule, call: Pick<Call, 'operation' | 'name'>): readonly Guard[] {
+  const own = guardOf(rule, call)
+  if (!isWrite(call.operation) || rule.writesUnseen) return [own]
+  const { ownerFilter: filter } = rule
+  const isNamed = (routes: readonly string[]): boolean => routes.some((one) => one === '*' || one === 'get')
+  const filtered = filter !== undefined && isNamed(filter.on) && !isNamed(filter.mayBeAbsent)
+  return [own, rule.reads['get'] ?? rule.read, ...(filtered ? [{ column: filter.column }] : [])]
 }
 
 /** Whether a read is about a row at all, whoever calls: a custom read has its own condition. */
@@ -117,8 +136,14 @@ export function isWrite(operation: string): boolean {
 }
 
 /** The property that holds the owner of a row; undefined if no guard asks for one. */
-export function ownerColumn({ read, reads, write }: Rule): string | undefined {
-  return [read, ...Object.values(reads), write].find((guard): guard is Owned => isOwned(guard))?.column
+export function ownerColumn({ read, reads, write, singleWrites }: Rule): string | undefined {
+  const guards = [read, ...Object.values(reads), write, ...Object.values(singleWrites)]
+  const owned = guards.find((guard): guard is Owned => isOwned(guard))?.column
+  return owned ?? guards.flatMap((guard) => (isPredicated(guard) ? (guard.owner ?? []) : []))[0]
+}
+
+export function isPredicated(guard: Guard | undefined): guard is Predicated {
+  return typeof guard === 'object' && 'rows' in guard
 }
 
 function isOwned(guard: Guard | undefined): guard is Owned {

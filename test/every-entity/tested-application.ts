@@ -8,7 +8,7 @@ import { GrpcCaller } from '../stack/grpc-caller.js'
 import { type Stack, startStack } from '../stack/stack.js'
 import { TokenMint } from '../stack/token-mint.js'
 import { statesOf } from './bodies.js'
-import { type Caller, Callers } from './callers.js'
+import { type Caller, Callers, type KnownCaller } from './callers.js'
 import { rulesOf } from './declared-rule.js'
 import type { EntityValues } from './made-values.js'
 import { RowMaker } from './row-maker.js'
@@ -35,6 +35,17 @@ export interface EveryEntityOptions {
    * lacks of all permissions its tokens name.
    */
   readonly bypassRole?: string
+  /**
+   * Claims that the tokens of callers have besides, by which row scopes know them: `({ owner }) => ({ branches: [owner] })`.
+   * `sub` is the caller's name without it.
+   */
+  readonly claims?: (caller: KnownCaller) => Readonly<Record<string, unknown>>
+  /**
+   * Writes that a rule of the application forbids to made rows and bodies, by the names of entities: `create`, `update`,
+   * `delete` or an action. Who may not do them is still tested, but not what a write that
+   * succeeds would show.
+   */
+  readonly except?: Readonly<Record<string, readonly string[]>>
   /** Values that made rows and bodies need besides what the types of fields tell, by the names of entities. */
   readonly values?: Readonly<Record<string, EntityValues>>
   /**
@@ -86,10 +97,16 @@ export class TestedApplication {
     this.ruleOf = rulesOf(this.entities, rules)
     this.ruledByHand = Object.keys(rules)
     for (const name of Object.keys(values)) this.entityNamed(name)
+    for (const [name, writes] of Object.entries(options.except ?? {})) {
+      const { writes: known, actions } = this.entityNamed(name)
+      const stranger = writes.find((one) => !actions.has(one) && ![...known].some((write) => write === one))
+      if (stranger !== undefined) throw new TypeError(`${stranger} of \`except\` is no write of ${name}.`)
+    }
     this.callers = new Callers({
       roles: application.roles,
       ownerClaimType: application.ownerClaimType,
       bypassRole,
+      claimsOf: options.claims,
       ...(roles === undefined ? {} : { rolesByHand: roles })
     })
     this.#options = options
@@ -111,6 +128,11 @@ export class TestedApplication {
 
   get transports(): Running['transports'] {
     return this.#get().transports
+  }
+
+  /** Whether the tests see the write of an entity succeed. */
+  succeeds({ name }: Entity, write: string): boolean {
+    return this.#options.except?.[name]?.includes(write) !== true
   }
 
   entityNamed(name: string): Entity {

@@ -2,7 +2,7 @@ import type { Entity } from '../../data-service/entity/entity.js'
 import type { Field } from '../../data-service/entity/fields/field.js'
 import { rangeOf } from '../../data-service/entity/fields/numbers.js'
 import { type Caller, type Callers, OWNERS } from './callers.js'
-import { type Guard, guardOf, isWrite, type OwnerFilter, ownerColumn, type Predicated, type Rule } from './rule.js'
+import { type Guard, guardsOf, isWrite, type OwnerFilter, ownerColumn, type Predicated, type Rule } from './rule.js'
 import { type Call, READS, type Row } from './transports.js'
 
 /** What must become of a call as far as who calls decides it. */
@@ -17,23 +17,29 @@ interface Verdict {
 export function verdict(rule: Rule, call: Call, caller: Caller): Verdict {
   const admitted = admission(rule, call, caller)
   if (admitted.code !== 'ok') return admitted
-  const rows = ownRows(guardOf(rule, call), caller)
-  if (rows === undefined) return rejected('ownership.denied')
-  return { code: 'ok', reaches: (row) => admitted.reaches(row) && rows(row) }
+  const scopes = guardsOf(rule, call).map((guard) => ownRows(guard, caller))
+  if (scopes.includes(undefined)) return rejected('ownership.denied')
+  return { code: 'ok', reaches: (row) => admitted.reaches(row) && scopes.every((rows) => rows?.(row) === true) }
 }
 
 /** What is judged before a write's precondition: the token, the permissions and the owner filter. */
 export function admission(rule: Rule, call: Call, caller: Caller): Verdict {
   const filter = filterOf(rule, call)
   if (caller.token === 'invalid') return rejected('auth.invalid-token')
-  const guard = guardOf(rule, call)
-  if (guard === 'everyone' && filter === undefined) return { code: 'ok', reaches: everyRow }
-  const rejection = typeof guard === 'object' && 'rows' in guard ? rejectionOf(guard, caller) : undefined
-  if (rejection !== undefined) return rejected(rejection)
+  const guards = guardsOf(rule, call)
+  const predicated = guards.filter((guard) => typeof guard === 'object' && 'rows' in guard)
+  if (!isWrite(call.operation)) {
+    if (guards.includes('everyone') && filter === undefined) return { code: 'ok', reaches: everyRow }
+    const rejection = predicated.map((guard) => rejectionOf(guard, caller)).find((one) => one !== undefined)
+    if (rejection !== undefined) return rejected(rejection)
+  }
   if (caller.token === 'none') {
-    const isPublic = typeof guard === 'object' && 'rows' in guard && filter === undefined
+    const isPublic = !isWrite(call.operation) && predicated.length > 0 && filter === undefined
     return isPublic ? { code: 'ok', reaches: everyRow } : rejected('auth.required')
   }
+  // That a write reaches no row is told after its precondition, but that a permission is missing before.
+  if (predicated.some((guard) => rejectionOf(guard, caller) === 'capability.denied'))
+    return rejected('capability.denied')
   if (neededFor(rule, call).some((one) => !caller.permissions.has(one))) return rejected('capability.denied')
   const narrowed = filter === undefined ? everyRow : judgeFilter(filter, call, caller)
   return typeof narrowed === 'string' ? rejected(narrowed) : { code: 'ok', reaches: narrowed }
@@ -50,11 +56,12 @@ function withoutToken({ token }: Caller): string | undefined {
 /** The permissions that a call needs. */
 export function neededFor(rule: Rule, call: Call): string[] {
   const { operation, name } = call
-  const guard = guardOf(rule, call)
   const besides = operation === 'act' && name !== undefined ? rule.actions[name] : undefined
   return [
     ...new Set([
-      ...(typeof guard === 'object' && 'permission' in guard ? [guard.permission] : []),
+      ...guardsOf(rule, call).flatMap((guard) =>
+        typeof guard === 'object' && 'permission' in guard ? [guard.permission] : []
+      ),
       ...(besides === undefined ? [] : [besides])
     ])
   ]
@@ -94,10 +101,32 @@ export function integer(text: string): bigint | undefined {
 
 /** undefined for a caller whose owner cannot be told. */
 function ownRows(guard: Guard, caller: Caller): ((row: Row) => boolean) | undefined {
-  if (typeof guard === 'object' && 'rows' in guard) return (row) => guard.rows(row, caller)
+  if (typeof guard === 'object' && 'rows' in guard)
+    return rejectionOf(guard, caller) === undefined ? (row) => guard.rows(row, caller) : undefined
   if (guard === 'everyone' || 'permission' in guard || caller.bypass) return everyRow
   const { owner } = caller
   return owner === null ? undefined : (row) => String(row[guard.column]) === String(owner)
+}
+
+/**
+ * Somebody who reaches the row by the call and sees it: the bypass role where it does. undefined where it is for callers that
+ * these tests do not have.
+ */
+export function whoReaches(callers: Callers, rule: Rule, call: Call, row: Row): Caller | undefined {
+  const { bypass, permissions } = callers
+  const everybody = [bypass, ...OWNERS.map((owner) => callers.owner(owner, permissions)), ...callers.of(permissions)]
+  return everybody.find((caller) => {
+    const { code, reaches } = verdict(rule, call, caller)
+    return code === 'ok' && reaches(row) && isSeen(rule, caller, row)
+  })
+}
+
+/** Whether the answer of a write shows the row: a read by id or the list would. */
+export function isSeen(rule: Rule, caller: Caller, row: Row): boolean {
+  return (['get', 'list'] as const).some((operation) => {
+    const { code, reaches } = verdict({ ...rule, ownerFilter: undefined }, { resource: '', operation }, caller)
+    return code === 'ok' && reaches(row)
+  })
 }
 
 function rejected(code: string): Verdict {

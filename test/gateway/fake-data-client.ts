@@ -309,6 +309,8 @@ export function products(more: Partial<Resource> = {}): Resource {
     deleteStates: [],
     readAccess: [],
     writeAccess: null,
+    writeAccesses: [],
+    writesUnseen: false,
     reads: [],
     ...more
   }

@@ -12,7 +12,7 @@ const SWATCH = { name: 'Dawn', colour: '#FF8800', price: '1.00', mixedAt: '2026-
 /** docs/adding-an-entity.md, field types of your own. */
 describeLibrary('a field type of the application', (store) => {
   const create = (more: object) =>
-    store.as(LIBRARIAN, '/swatches', { method: 'POST', headers: BODY, body: JSON.stringify({ ...SWATCH, ...more }) })
+    store.as(ADMIN, '/swatches', { method: 'POST', headers: BODY, body: JSON.stringify({ ...SWATCH, ...more }) })
 
   let etag = ''
 

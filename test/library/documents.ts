@@ -63,7 +63,7 @@ export const createDocuments: Migration = {
 }
 
 /** The branches that the claim `branches` names: numbers in an array. */
-function branchesOf(claims: Readonly<Record<string, unknown>>): number[] {
+export function branchesOf(claims: Readonly<Record<string, unknown>>): number[] {
   const { branches } = claims
   return Array.isArray(branches) ? branches.filter((one) => typeof one === 'number') : []
 }

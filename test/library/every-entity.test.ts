@@ -32,6 +32,9 @@ describeEveryEntity({
       }
     }
   },
+  claims: ({ owner, bypass }) => ({ branches: bypass ? [1, 2, 3] : owner === null ? [] : [owner] }),
+  // What they would make of the row, only the entity file knows.
+  except: { errands: ['give', 'move', 'hand-over'] },
   values: {
     notices: { rows: (n) => ({ status: n % 2 === 0 ? 'out' : 'kept' }) },
     'gauge-totals': { madeOf: 'gauges' }

@@ -134,7 +134,7 @@ export const castings = defineEntity({
   filterable: ['playId', 'personId', 'part'],
   sortable: ['playId', 'personId', 'part'],
   references: { play: { to: 'plays', via: 'playId' }, person: { to: 'persons', via: 'personId' } },
-  access: { read: permission('loans:read'), write },
+  access: { read: permission('loans:read'), write, writesUnseen: true },
   writes: ['create', 'update', 'delete']
 })
 

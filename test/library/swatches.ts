@@ -97,7 +97,8 @@ export const swatches = defineEntity({
       if (caller.hasBypassRole) return 'all'
       return where('branchId', 'in', Array.isArray(branches) ? branches.filter((one) => typeof one === 'number') : [])
     }),
-    write: permission('library:manage')
+    write: permission('library:manage'),
+    writesUnseen: true
   }),
   writes: ['create', 'update', 'delete'],
   creates: { prepare: () => ({ values: { recipe: 'stir' } }) },

@@ -1,6 +1,7 @@
 import { defineApplication } from 'uniform-rest'
 import { createDoors, doors } from './doors.js'
 import { createDocuments, documents, loans, notices } from './documents.js'
+import { complaints, createErrands, errands } from './errands.js'
 import { createParcels, depots, parcelHandler, parcels, parcelWrites, receipts } from './parcels.js'
 import { costCentres, createLedgers, ledgers } from './ledgers.js'
 import { createGauges, gauges, gaugeTotals } from './gauges.js'
@@ -45,7 +46,9 @@ export default defineApplication({
     mentions,
     influences,
     rehearsals,
-    doors
+    doors,
+    errands,
+    complaints
   ],
   // Without a lock, as before the first `uniform-rest proto`.
   typedServices: { package: 'library.v1' },
@@ -65,6 +68,7 @@ export default defineApplication({
     createGauges,
     createShelves,
     createPlays,
-    createDoors
+    createDoors,
+    createErrands
   ]
 })

@@ -47,7 +47,24 @@ export const sound = [
     })
   }),
   defineEntity({ ...base, access: ({ rows }) => ({ read: rows(({ where }) => where('shelf', 'is empty')) }) }),
-  defineEntity({ ...base, access: { read: anyOf(permission('things:read'), ownRows('ownerId')) } })
+  defineEntity({ ...base, access: { read: anyOf(permission('things:read'), ownRows('ownerId')) } }),
+  defineEntity({
+    ...base,
+    access: ({ rows }) => ({
+      read: everyone,
+      write: anyOf(
+        ownRows('ownerId'),
+        allOf(
+          permission('things:write'),
+          rows(({ where }) => where('isOpen', 'is', true))
+        )
+      ),
+      writes: { delete: permission('things:manage'), close: ownRows('ownerId') },
+      writesUnseen: true
+    }),
+    writes: ['create', 'update', 'delete'],
+    actions: (action) => ({ close: action({ description: 'Closes it.', handsOver: true, becomes: { isOpen: false } }) })
+  })
 ]
 
 export const testsThatAreNone = [
@@ -85,6 +102,12 @@ export const testsThatAreNone = [
       )
     })
   }),
-  // @ts-expect-error writes know no predicate
-  defineEntity({ ...base, access: ({ rows }) => ({ read: everyone, write: rows(() => 'all') }) })
+  // @ts-expect-error a write takes a token
+  defineEntity({ ...base, access: { read: everyone, write: everyone } }),
+  // @ts-expect-error also as one of several words
+  defineEntity({ ...base, access: { read: everyone, write: anyOf(permission('things:write'), everyone) } }),
+  // @ts-expect-error also by a predicate
+  defineEntity({ ...base, access: ({ publicRows }) => ({ read: everyone, write: publicRows(() => 'all') }) }),
+  // @ts-expect-error no such property
+  defineEntity({ ...base, access: { read: everyone, write: anyOf(ownRows('owner'), permission('things:write')) } })
 ]

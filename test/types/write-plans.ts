@@ -5,10 +5,12 @@ import {
   type ChildPlan,
   type DeletePlan,
   type InsertPlan,
-  type UpdatePlan
+  type UpdatePlan,
+  type WriteScope
 } from '../../data-service/plan/model/plans.js'
 import type { UnitOfWork } from '../../data-service/plan/model/stores.js'
-import { planDelete } from '../../data-service/plan/plan-writes.js'
+import type { Resource } from '../../data-service/plan/model/catalogue.js'
+import { planDelete, planInsert, planWritten, type RandomSource } from '../../data-service/plan/plan-writes.js'
 
 // source.md, "Guarded writes": a null token is never accepted by the persistence layer, and there is no value that means
 // "skip the check".
@@ -16,13 +18,16 @@ declare const entity: Entity
 declare const version: RowVersion
 declare const unit: UnitOfWork
 declare const update: UpdatePlan
+declare const scope: WriteScope
+declare const resource: Resource
+declare const random: RandomSource
 const values = new Map()
-const shape = { entity, key: [1], scope: allRows, required: [], values }
+const shape = { entity, key: [1], scope, required: [], values }
 
 // @ts-expect-error not made by the planner
 export const unplanned: UpdatePlan = { ...shape, expected: [version] }
 // @ts-expect-error nor is a new row
-export const insert: InsertPlan = { entity, values, version, children: [] }
+export const insert: InsertPlan = { entity, scope, values, version, children: [] }
 
 // @ts-expect-error no version is none that is expected
 export const none: UpdatePlan['expected'] = []
@@ -37,9 +42,17 @@ export const child: Extract<ChildPlan, { kind: 'update' }>['expected'] = 'uncond
 // @ts-expect-error nor is the removal of a child
 export const removed: Extract<ChildPlan, { kind: 'delete' }>['expected'] = []
 // @ts-expect-error a delete says so in so many words
-export const silent = planDelete({ entity, key: [1], scope: allRows, required: [] })
+export const silent = planDelete({ entity, key: [1], scope, required: [] })
 // @ts-expect-error whose rows they are is never left out
 export const unscoped = planDelete({ entity, key: [1], expected: 'unconditional', required: [] })
+// @ts-expect-error nor of a new row
+export const unscopedRow = planInsert(entity, { values, children: [] }, random)
+// @ts-expect-error nor of the answer
+export const unscopedAnswer = planWritten(resource, [1])
+// @ts-expect-error a scope of reads says nothing of the row as it will be
+export const scopeOfReads = planDelete({ entity, key: [1], scope: allRows, expected: 'unconditional', required: [] })
+// @ts-expect-error only the planner makes a scope of writes
+export const scopeByHand: WriteScope = { before: allRows, after: allRows, shown: allRows }
 
 /** Controls: what is planned does run, and what is meant can be said. */
 export const run = (): Promise<boolean> => unit.update(update)
@@ -47,7 +60,7 @@ export const known: UpdatePlan['expected'] = [version]
 export const spelledOut: DeletePlan = planDelete({
   entity,
   key: [1],
-  scope: allRows,
+  scope,
   expected: 'unconditional',
   required: []
 })

@@ -1,4 +1,4 @@
-import type { Guard, OwnerFilter, ReadAccess, WriteAccess } from '../access.js'
+import { type Guard, type OwnerFilter, ownersIn, type ReadAccess, type WriteAccess } from '../access.js'
 import type { CustomRead } from '../custom-read.js'
 import { routeNames } from '../resolve-routes.js'
 import type { Children, Column, Entity } from '../entity.js'
@@ -21,7 +21,7 @@ const OWNER_TYPES: readonly FieldType[] = ['int', 'long']
 export function asksForOwner({ access, writeAccess, ownerFilter }: Entity): boolean {
   const asks = (one: ReadAccess): boolean =>
     one.kind === 'ownRows' || ((one.kind === 'anyOf' || one.kind === 'allOf') && one.parts.some(asks))
-  return ownerFilter !== undefined || writeAccess?.kind === 'ownRows' || Object.values(access).some(asks)
+  return ownerFilter !== undefined || [...writeAccess.values(), ...Object.values(access)].some(asks)
 }
 
 /** Mistakes in read access: unknown permissions, owner properties that cannot hold an owner, no access at all. */
@@ -32,8 +32,8 @@ export function accessMistakes(entity: Entity, permissions: readonly string[]): 
   ]
 }
 
-/** `access` is undefined for an entity file that bypasses its types. */
-function readMistakes(entity: Entity, access: ReadAccess | undefined, permissions: readonly string[]): string[] {
+/** Mistakes in the words of an access. It is undefined for an entity file that bypasses its types. */
+export function readMistakes(entity: Entity, access: ReadAccess | undefined, permissions: readonly string[]): string[] {
   switch (access?.kind) {
     case undefined:
       return ['access says nothing of its reads: everyone, permission(…), ownRows(…) or rows(…).']
@@ -166,7 +166,7 @@ function isGuardedBy(guard: Guard, route: string, entity: Entity): boolean {
   const { customReads, actions, writeAccess } = entity
   const read = READ_OPERATIONS.find((one) => one === route)
   const access: ReadAccess | WriteAccess | undefined =
-    read === undefined ? (customReads.get(route)?.access ?? writeAccess) : entity.access[read]
+    read === undefined ? (customReads.get(route)?.access ?? writeAccess.get(route)) : entity.access[read]
   const includes = (...kinds: readonly ReadAccess['kind'][]): boolean =>
     access !== undefined && isEach(access, ({ kind }) => kinds.includes(kind))
   if (guard === 'rowScope') return includes('ownRows', 'rows')
@@ -285,18 +285,14 @@ function withPermission(columns: readonly Column[], permissions: readonly string
 
 /** The columns that any read, write or owner filter finds the owner in. */
 function ownerColumns({ columns, access, customReads, writeAccess, ownerFilter }: Entity): Column[] {
-  const every = [...Object.values(access), ...Array.from(customReads.values(), (read) => read.access), writeAccess]
+  const ofReads: readonly (ReadAccess | undefined)[] = Object.values(access)
+  const every = [...ofReads, ...Array.from(customReads.values(), (read) => read.access), ...writeAccess.values()]
   // An entity file that bypasses its types may lack an access.
   const names = every.flatMap((one) => (one === undefined ? [] : ownersIn(one)))
   return [
     ...columns.filter(({ name }) => names.includes(name)),
     ...(ownerFilter === undefined ? [] : [ownerFilter.owner])
   ]
-}
-
-function ownersIn(access: ReadAccess): string[] {
-  if (access.kind === 'anyOf' || access.kind === 'allOf') return access.parts.flatMap(ownersIn)
-  return access.kind === 'ownRows' ? [access.property] : []
 }
 
 /** Columns that a create leaves out for callers without the permission, and that then would have no value. */
@@ -313,7 +309,8 @@ function uncreatable({ columns, writes, writeAccess, creation }: Entity): string
       const { readableBy, writability, nullable, defaultTo, filledByDatabase } = field
       if (readableBy === undefined || writability === 'never' || writability === 'generated') return false
       if (nullable || defaultTo !== undefined || filledByDatabase) return false
-      return writeAccess === undefined || !isFor(writeAccess, readableBy)
+      const access = writeAccess.get('create')
+      return access === undefined || !isFor(access, readableBy)
     })
     .map(({ path }) => `\`${path}\` needs a default or optional(…): callers without its permission create rows too.`)
 }

@@ -1,11 +1,12 @@
 import { KEBAB_CASE, LONGEST_NAME, type Permission, suggestion } from '../fields/names.js'
+import { ownersIn, type ReadAccess } from '../access.js'
 import type { Action, GuardedChild } from '../action.js'
 import { MAX_CHILDREN } from '../creates-and-deletes.js'
 import type { Children, Column, Entity, KeyColumns } from '../entity.js'
 import type { Operand } from '../fields/field.js'
 import { isComposite, type Keyed, keyMaker } from '../key.js'
 import { READ_SEGMENTS, WRITE_OPERATIONS, type WriteOperation } from '../operations.js'
-import { ownerMistakes, permissionMistakes } from './validate-access.js'
+import { permissionMistakes, readMistakes } from './validate-access.js'
 import { columnMistakes, nameMistakes } from './validate-fields.js'
 
 /** Mistakes in writes: operations, write access, creation, states of deletes. */
@@ -35,23 +36,73 @@ function operationMistakes({ writes, creation, deletion, updateRule, actions, ve
 }
 
 function accessMistakes(entity: Entity, permissions: readonly string[]): string[] {
-  const { writes, actions, writeAccess } = entity
-  if (writeAccess === undefined) {
-    return writes.size + actions.size > 0 ? ['access says nothing of its writes: permission(…) or ownRows(…).'] : []
+  const { columns, writes, actions, writeAccess } = entity
+  const routes: readonly string[] = [...writes, ...actions.keys()]
+  const words = 'permission(…), ownRows(…) or rows(…)'
+  const mistakes = routes.every((one) => writeAccess.has(one)) ? [] : [`access says nothing of its writes: ${words}.`]
+  for (const [route, access] of writeAccess) {
+    if (!routes.includes(route))
+      mistakes.push(`access.writes names \`${route}\`, which is no write.${suggestion(route, routes)}`)
+    if (isOpen(access)) mistakes.push(`access.write is for callers with a token: ${words}, and no everyone.`)
+    mistakes.push(...readMistakes(entity, access, permissions))
   }
-  if (writeAccess.kind === 'permission') return permissionMistakes(writeAccess.permission, permissions)
-  // An entity file that bypasses its types may name another kind.
-  const { kind }: { readonly kind: string } = writeAccess
-  if (kind !== 'ownRows') return [`access.write must be permission(…) or ownRows(…), not ${kind}.`]
-  const owner = entity.columns.find((one) => one.name === writeAccess.property)
-  const mistakes = ownerMistakes(entity, writeAccess.property)
-  if (owner !== undefined && writes.has('update') && owner.field.writability === 'always') {
-    mistakes.push(`owner \`${owner.name}\` must be onCreate: a PUT would give the row away.`)
+  const ownersOf = (route: string): Column[] => {
+    const access = writeAccess.get(route)
+    const names = access === undefined ? [] : ownersIn(access)
+    return columns.filter(({ name }) => names.includes(name))
   }
-  if (owner !== undefined && writes.has('create') && !isSetByCreate(owner)) {
-    mistakes.push(`owner \`${owner.name}\` must be onCreate: a bypass caller has to name one.`)
-  }
-  return mistakes
+  // Of several words one may let the caller give the row away; the scope of the row after the write is checked then.
+  const given = writeAccess.get('update')?.kind === 'ownRows' && writes.has('update') ? ownersOf('update') : []
+  const named = writes.has('create') ? ownersOf('create') : []
+  return [
+    ...mistakes,
+    ...given
+      .filter(({ field }) => field.writability === 'always')
+      .map(({ name }) => `owner \`${name}\` must be onCreate: a PUT would give the row away.`),
+    ...named
+      .filter((owner) => !isSetByCreate(owner))
+      .map(({ name }) => `owner \`${name}\` must be onCreate: a bypass caller has to name one.`)
+  ]
+}
+
+/** Whether callers without a token could pass, in an entity file that bypasses its types. */
+function isOpen(access: ReadAccess): boolean {
+  if (access.kind === 'anyOf' || access.kind === 'allOf') return access.parts.some(isOpen)
+  return access.kind === 'everyone' || (access.kind === 'rows' && access.anonymous)
+}
+
+/**
+ * Entities whose write access is a permission while their reads by id have a row scope, and what that means: one sentence
+ * for those with `writesUnseen` and one for the others.
+ */
+export function permissionsBesideRowScopes(entities: readonly Entity[]): string[] {
+  const found = entities.filter(
+    ({ access, ownerFilter, writeAccess }) =>
+      [...writeAccess.values()].some(isPermission) && (isOfRows(access.get) || ownerFilter?.routes.has('get') === true)
+  )
+  const named = (writesUnseen: boolean): string =>
+    found
+      .filter((one) => one.writesUnseen === writesUnseen)
+      .map(({ name }) => name)
+      .join(', ')
+  const [seen, unseen] = [named(false), named(true)]
+  return [
+    ...(seen === ''
+      ? []
+      : [`${seen}: holders of the permission to write can write only the rows that they can read by id`]),
+    ...(unseen === ''
+      ? []
+      : [`${unseen}: holders of the permission to write can write rows that they cannot read by id`])
+  ]
+}
+
+function isPermission(access: ReadAccess): boolean {
+  return access.kind === 'permission' || (access.kind === 'anyOf' && access.parts.some(isPermission))
+}
+
+function isOfRows(access: ReadAccess | undefined): boolean {
+  if (access?.kind === 'anyOf' || access?.kind === 'allOf') return access.parts.some(isOfRows)
+  return access?.kind === 'ownRows' || access?.kind === 'rows'
 }
 
 function creationMistakes(entity: Entity): string[] {

@@ -85,6 +85,22 @@ interface RowsWhere {
 
 export const allRows: AllRows = { kind: 'all-rows' }
 
+declare const scoped: unique symbol
+
+/**
+ * The rows that a write may reach. Only plan/authorize.ts makes one, and no plan of a write does without. A scope of all
+ * rows has to be spelled out here too.
+ */
+export interface WriteScope {
+  readonly [scoped]: true
+  /** The row as it is: part of the match condition of the UPDATE or DELETE. */
+  readonly before: RowScope
+  /** The row as it will be: it is read within this before the COMMIT. */
+  readonly after: RowScope
+  /** Those of them that the caller could read: of any other the answer shows the id alone. The same object where all are. */
+  readonly shown: RowScope
+}
+
 /** The rows that are in both scopes (source.md: row-scope specifications combine by AND). */
 export function intersectScopes(one: RowScope, other: RowScope): RowScope {
   if (one.kind === 'all-rows') return other
@@ -227,21 +243,25 @@ export type ExpectedVersions = readonly [RowVersion, ...RowVersion[]]
 /** Columns to write. */
 export type Assignments = ReadonlyMap<Column, Value>
 
-interface RowShape {
+interface RowShape<Scope> {
   readonly entity: Entity
   readonly key: RowKey
-  readonly scope: RowScope
+  readonly scope: Scope
 }
 
 /** A row to lock for the rest of the transaction, with the children that the write looks at. */
-export type LockPlan = Planned<RowShape & { readonly children: readonly Children[] }>
+export type LockPlan = Planned<RowShape<RowScope> & { readonly children: readonly Children[] }>
 
 /** A row to read without a lock, once a change has matched none: it tells why. */
-export type LookPlan = Planned<RowShape>
+export type LookPlan = Planned<RowShape<RowScope>>
 
-/** A new root, its first version, and the rows of its children. A root of an entity without row versions gets none. */
+/**
+ * A new root, its first version, and the rows of its children. A root of an entity without row versions gets none. There is
+ * no row yet that a statement could compare to the scope: whoever inserts reads the row within it before the COMMIT.
+ */
 export type InsertPlan = Planned<{
   readonly entity: Entity
+  readonly scope: WriteScope
   readonly values: Assignments
   readonly version: RowVersion | null
   readonly children: readonly { readonly children: Children; readonly rows: readonly NewChild[] }[]
@@ -253,11 +273,11 @@ export interface NewChild {
 }
 
 /**
- * A guarded write of a root. Key, scope, required state and the versions that the caller sent are all in the match
+ * A guarded write of a root. Key, scope before the write, required state and the versions that the caller sent are all in the match
  * condition of the UPDATE, which always advances the version, also without values.
  */
 export type UpdatePlan = Planned<
-  RowShape & {
+  RowShape<WriteScope> & {
     readonly expected: ExpectedVersions
     readonly required: readonly Condition[]
     readonly values: Assignments
@@ -268,7 +288,10 @@ export type UpdatePlan = Planned<
 
 /** A delete of a root with its children. `unconditional`: the caller sent no If-Match, or `*`. */
 export type DeletePlan = Planned<
-  RowShape & { readonly expected: ExpectedVersions | 'unconditional'; readonly required: readonly Condition[] }
+  RowShape<WriteScope> & {
+    readonly expected: ExpectedVersions | 'unconditional'
+    readonly required: readonly Condition[]
+  }
 >
 
 /** A write of one child of a root that is under lock. The root's key is part of every match condition. */

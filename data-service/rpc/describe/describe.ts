@@ -8,7 +8,7 @@ import type { Navigation } from '../../../shared/gen/entity/v1/Navigation.js'
 import type { Operation as WireOperation } from '../../../shared/gen/entity/v1/Operation.js'
 import type { Property } from '../../../shared/gen/entity/v1/Property.js'
 import type { Resource as WireResource } from '../../../shared/gen/entity/v1/Resource.js'
-import { needsNoToken } from '../../entity/access.js'
+import { needsNoToken, ownersIn } from '../../entity/access.js'
 import type { Action } from '../../entity/action.js'
 import type { Caller } from '../../entity/caller.js'
 import type { CustomRead } from '../../entity/custom-read.js'
@@ -393,8 +393,8 @@ function settable(
 ): Pick<Property, 'setOnCreate' | 'requiredOnCreate' | 'setOnUpdate' | 'optionalOnUpdate'> {
   const setOnCreate = entity.writes.has('create') && isSettable(column)
   const setOnUpdate = entity.writes.has('update') && isSettable(column) && column.field.writability === 'always'
-  const { writeAccess } = entity
-  const isOwner = writeAccess?.kind === 'ownRows' && writeAccess.property === column.name
+  const access = entity.writeAccess.get('create')
+  const isOwner = access !== undefined && ownersIn(access).includes(column.name)
   return {
     setOnCreate,
     requiredOnCreate: setOnCreate && !isOwner && mustBeGiven(column),

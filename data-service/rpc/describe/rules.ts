@@ -11,11 +11,17 @@ import type { Resource } from '../../plan/model/catalogue.js'
 // What the catalogue tells of who may do what, and in which states. Of properties that the caller may not see it tells nothing.
 
 /** Who may read and write a resource, and the states in which its rows can be deleted. */
-export function describeRules(resource: Resource): Pick<WireResource, 'readAccess' | 'writeAccess' | 'deleteStates'> {
-  const { writeAccess, writes, deletion } = resource.entity
+export function describeRules(
+  resource: Resource
+): Pick<WireResource, 'readAccess' | 'writeAccess' | 'writeAccesses' | 'writesUnseen' | 'deleteStates'> {
+  const { writeAccess, writesUnseen, writes, deletion } = resource.entity
+  const writeAccesses = describeTogether([...writeAccess], resource)
+  const [only, ...others] = writeAccesses
   return {
     readAccess: describeReads(resource),
-    ...(writeAccess === undefined ? {} : { writeAccess: describeAccess(writeAccess, resource) }),
+    ...(only === undefined || others.length > 0 ? {} : { writeAccess: only.access }),
+    writeAccesses,
+    writesUnseen,
     deleteStates: writes.has('delete') ? describeStates(deletion.required, resource) : []
   }
 }
@@ -32,13 +38,20 @@ export function describeActionRules(
   }
 }
 
-/** Reads with the same rule are told together. */
 function describeReads(resource: Resource): WireReadAccess[] {
   const { access, customReads } = resource.entity
   const rules = [
     ...READ_OPERATIONS.map((operation) => [operation, access[operation]] as const),
     ...Array.from(customReads, ([name, read]) => [name, read.access] as const)
   ]
+  return describeTogether(rules, resource)
+}
+
+/** Operations with the same rule are told together. */
+function describeTogether(
+  rules: readonly (readonly [operation: string, rule: ReadAccess])[],
+  resource: Resource
+): { readonly operations: string[]; readonly access: Access }[] {
   const told = new Map<string, { readonly operations: string[]; readonly access: Access }>()
   for (const [operation, rule] of rules) {
     const described = describeAccess(rule, resource)

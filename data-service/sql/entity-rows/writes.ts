@@ -308,7 +308,7 @@ class SqlUnitOfWork implements UnitOfWork {
   }
 
   update({ entity, key, scope, expected, required, ...changes }: UpdatePlan): Promise<boolean> {
-    const conditions = [...keyIs(entity.key, key), ...scopeConditions(scope), ...required]
+    const conditions = [...keyIs(entity.key, key), ...scopeConditions(scope.before), ...required]
     this.#guards.excludeRow(entity, key)
     this.#guards.shareWritten(entity, { written: changes.values })
     return this.#parts.writer.update(this.#transaction, { of: entity, conditions, expected }, changes)
@@ -316,7 +316,7 @@ class SqlUnitOfWork implements UnitOfWork {
 
   /** The foreign keys of the migrations make the database delete the children with their root. */
   delete({ entity, key, scope, expected, required }: DeletePlan): Promise<boolean> {
-    const conditions = [...keyIs(entity.key, key), ...scopeConditions(scope), ...required]
+    const conditions = [...keyIs(entity.key, key), ...scopeConditions(scope.before), ...required]
     this.#guards.excludeRow(entity, key)
     return this.#parts.writer.delete(this.#transaction, { of: entity, conditions, expected })
   }

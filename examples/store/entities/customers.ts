@@ -54,7 +54,9 @@ export const customers = defineEntity({
     // A customer reads the one row that is theirs, and the id of the route is the owner: another's is 403.
     reads: { get: ownRows('id') },
     ownerFilter: { property: 'id', on: ['get'] },
-    write: permission('customers:manage')
+    write: permission('customers:manage'),
+    // Who manages customers sees all of them in lists, and by id none but their own.
+    writesUnseen: true
   },
   writes: ['create', 'update', 'delete'],
   creates: {

@@ -70,6 +70,7 @@ export const tickets = defineEntity({
   actions: (action) => ({
     transfer: action({
       description: 'Gives the ticket to another customer.',
+      handsOver: true,
       when: { status: ['valid'] },
       input: { customerId: int() },
       change: async ({ root: { eventId }, input: { customerId }, findByIds }) =>

@@ -70,7 +70,7 @@ describe('checkCatalogue of writes', () => {
       { writes: [], access: { read: everyone }, ...acting('x', {}) },
       /says nothing of its writes/
     ],
-    'writes for everyone': [{ access: { read: everyone, write: everyone } }, /must be permission\(…\) or ownRows\(…\)/],
+    'writes for everyone': [{ access: { read: everyone, write: everyone } }, /is for callers with a token/],
     'an unknown permission': [
       { access: { read: everyone, write: permission('product:manage') } },
       /`product:manage` is given to no role.*Did you mean "products:manage"/

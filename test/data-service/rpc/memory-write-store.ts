@@ -132,7 +132,7 @@ export class MemoryWriteStore implements WriteStore {
 
   #matched(entity: Entity, match: Pick<DeletePlan, 'key' | 'scope' | 'expected'>): MemoryRow | undefined {
     const row = this.#find(entity.name, match.key[0])
-    if (row === undefined || !inScope(row, match.scope)) return undefined
+    if (row === undefined || !inScope(row, match.scope.before)) return undefined
     return match.expected === 'unconditional' || isExpected(row, match.expected) ? row : undefined
   }
 

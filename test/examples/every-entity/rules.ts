@@ -30,6 +30,7 @@ export const RULES: Readonly<Record<string, StoreRule>> = {
     ...managed('customers:manage'),
     byPermission: byPermission('invoices:manage', 'creditLimit'),
     reads: { get: own('id') },
+    writesUnseen: true,
     ownerFilter: { column: 'id', parameter: 'id', on: ['get'], mayBeAbsent: [] },
     actions: actions('change-address suspend reinstate')
   }),
@@ -146,6 +147,8 @@ function rule(kind: keyof typeof WRITES, names: string, said: Said): StoreRule {
     versioned: true,
     searchable: [],
     reads: {},
+    singleWrites: {},
+    writesUnseen: false,
     customReads: {},
     ownerFilter,
     ...said

@@ -16,7 +16,8 @@ import {
   lookPlan,
   newChild,
   updatePlan,
-  version
+  version,
+  writeScope
 } from './write-plan-by-hand.js'
 
 const products = entity('products')
@@ -52,7 +53,9 @@ async function everyStatement({ store }: FreshWriteStore, number: number): Promi
     const expected = number % 2 === 0 ? ([version(1), version(9), version(8)] as const) : undefined
     const four = expected ?? ([version(4), version(3), version(2), version(1)] as const)
     expect(
-      await unit.update(updatePlan(products, id, { name: `${text}!` }, { scope, required, expected: four }))
+      await unit.update(
+        updatePlan(products, id, { name: `${text}!` }, { scope: writeScope(scope), required, expected: four })
+      )
     ).to.equal(true)
     await unit.get(getPlan(products, id, { projection: everything(products), scope }))
     await unit.audit({
@@ -64,7 +67,9 @@ async function everyStatement({ store }: FreshWriteStore, number: number): Promi
       requestId: text
     })
     unit.storeResponse(claim, Buffer.from(text))
-    expect(await unit.delete(deletePlan(products, id, { scope, expected: [version(2)] }))).to.equal(true)
+    expect(await unit.delete(deletePlan(products, id, { scope: writeScope(scope), expected: [version(2)] }))).to.equal(
+      true
+    )
   })
   await store.transaction(never, (unit) => unit.claimKey(claim))
   expect(await store.purgeKeys(number + 5, number)).to.equal(1)

@@ -20,7 +20,8 @@ import {
   lookPlan,
   newChild,
   updatePlan,
-  version
+  version,
+  writeScope
 } from './write-plan-by-hand.js'
 
 const categories = entity('categories')
@@ -127,7 +128,7 @@ eachWay(({ kind, name, open }) => {
           categories,
           1,
           { name: 'No' },
-          { scope: { kind: 'rows-where', conditions: [condition(root, 'equals', 'leaf')] } }
+          { scope: writeScope({ kind: 'rows-where', conditions: [condition(root, 'equals', 'leaf')] }) }
         )
       ]
       for (const [at, plan] of misses.entries())

@@ -17,7 +17,9 @@ import {
   type NewChild,
   type Planned,
   type StatementPlan,
-  type UpdatePlan
+  type RowScope,
+  type UpdatePlan,
+  type WriteScope
 } from '../../../../data-service/plan/model/plans.js'
 
 import type { CreateAtOnce, KeyClaim } from '../../../../data-service/plan/model/stores.js'
@@ -64,12 +66,19 @@ export function newChild(of: Children, values: Readonly<Record<string, Value>>, 
   return { values: assign(of, values), version: version(number) }
 }
 
+/** A scope of writes with these rows before and after. */
+export function writeScope(rows: RowScope): WriteScope {
+  // The brand exists in the types only.
+  return { before: rows, after: rows, shown: rows } as unknown as WriteScope
+}
+
 export function insertPlan(
   entity: Entity,
   values: Readonly<Record<string, Value>>,
   more: Partial<Shape<InsertPlan>> = {}
 ): InsertPlan {
-  return planned<InsertPlan>({ entity, values: assign(entity, values), version: version(1), children: [], ...more })
+  const [scope, written] = [writeScope(allRows), assign(entity, values)]
+  return planned<InsertPlan>({ entity, scope, values: written, version: version(1), children: [], ...more })
 }
 
 export function lockPlan(entity: Entity, id: Operand | RowKey, more: Partial<Shape<LockPlan>> = {}): LockPlan {
@@ -109,7 +118,7 @@ export function updatePlan(
   return planned<UpdatePlan>({
     entity,
     key: keyOf(id),
-    scope: allRows,
+    scope: writeScope(allRows),
     expected: [version(1)],
     required: [],
     values: assign(entity, values),
@@ -121,7 +130,7 @@ export function deletePlan(entity: Entity, id: Operand | RowKey, more: Partial<S
   return planned<DeletePlan>({
     entity,
     key: keyOf(id),
-    scope: allRows,
+    scope: writeScope(allRows),
     expected: 'unconditional',
     required: [],
     ...more
