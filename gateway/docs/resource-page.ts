@@ -38,18 +38,23 @@ ${actionsSection(resource)}`
 
 /** Who may do what. */
 function accessSection(resource: Resource): string {
-  const { readAccess, writeAccess, operations, actions } = resource
+  const { readAccess, writeAccess, writeAccesses, writesUnseen, operations, actions } = resource
   const writes = [...operations.filter((one) => WRITES.has(one)), ...(actions.length === 0 ? [] : ['actions'])]
   const rows = [
     ...readAccess.flatMap(({ operations: reads, access }) =>
       access === null ? [] : [[reads.map(code).join(', '), accessText(access)]]
     ),
-    ...(writeAccess === null ? [] : [[writes.map(code).join(', '), accessText(writeAccess)]])
+    ...(writeAccess === null ? [] : [[writes.map(code).join(', '), accessText(writeAccess)]]),
+    // Where single writes differ there is no access of all of them.
+    ...(writeAccess === null ? writeAccesses : []).flatMap(({ operations: some, access }) =>
+      access === null ? [] : [[some.map(code).join(', '), accessText(access)]]
+    )
   ]
   // A data service of an earlier version tells no rules.
   if (rows.length === 0) return ownerNote(resource)
   return `<h2>Who may what</h2>
 ${table([['Operations', 'For'], ...rows])}
+${writesUnseen ? '<p>Writes reach rows that a read by id does not show their caller.</p>' : ''}
 ${ownerNote(resource)}`
 }
 

@@ -539,6 +539,6 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'numbers and values that are parsed already':
     'parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
-    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writableRows claimedColumn ' +
+    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writeScope outsideScope claimedColumn ' +
     'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues storedJson claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }
