@@ -127,7 +127,8 @@ export function callerInRules(caller: Caller, ownership: OwnershipPolicy): Token
   return caller.kind === 'anonymous' ? caller : tokenCaller(caller, ownership)
 }
 
-function tokenCaller(
+/** The same for a caller who has a token. */
+export function tokenCaller(
   { issuer, subject, roles, permissions, owner, claims }: Authenticated,
   ownership: OwnershipPolicy
 ): TokenCaller {

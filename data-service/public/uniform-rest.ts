@@ -22,6 +22,7 @@ export {
   textOf
 } from '../entity/action.js'
 export { compositeId } from '../entity/key.js'
+export { preset } from '../entity/preset.js'
 export { defineFieldType } from '../entity/fields/custom-type.js'
 export { defineEvent, type EventHandler, type EventType, onEvent, type OutboxEvent } from '../entity/event.js'
 export { defineEntity } from '../entity/define-entity.js'

@@ -18,6 +18,8 @@ import { idText, type RowKey } from '../entity/key.js'
 import { claimedOwner, writeScope } from '../plan/authorize.js'
 import { assignments, namedValues } from '../plan/parsing/body.js'
 import { isChangeable, type Resource } from '../plan/model/catalogue.js'
+import { presetValues } from '../plan/presets.js'
+import { tokenCaller } from '../plan/row-scopes.js'
 import { keyOfId } from '../plan/parsing/keys.js'
 import type { KeyClaim, LockedRow } from '../plan/model/stores.js'
 import {
@@ -131,10 +133,10 @@ async function createAtOnce(
   const { entity } = resource
   if (entity.creation.prepare !== undefined || children.length > 0 || hasHooks(entity, 'create')) return undefined
   try {
-    const row = { scope: writeScope(parsed.writer), values: ownedValues(parsed), children: [] }
+    const row = { scope: writeScope(parsed.writer), values: givenValues(parsed), children: [] }
     return await steps.createAtOnce(resource, { claim, row, ignored })
   } catch (error) {
-    // That the row is of another owner is told after the claim of the key.
+    // That the row is of another owner, or names what a preset gives otherwise, is told after the claim of the key.
     if (error instanceof DomainError && error.code === 'ownership.denied') return undefined
     throw error
   }
@@ -178,25 +180,43 @@ async function insertPrepared(
 async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> {
   const { entity } = parsed.resource
   const scope = writeScope(parsed.writer)
-  const values = ownedValues(parsed)
-  const prepared = await prepare(parsed, values, steps)
+  const values = givenValues(parsed)
+  const given = parsed.children.map(({ children: one, rows }) => ({
+    children: one,
+    rows: rows.map((row) => new Map([...row, ...presetsOf(one.columns, row, parsed)]))
+  }))
+  const prepared = await prepare({ ...parsed, children: given }, values, steps)
   const children = entity.children.flatMap((one) => {
-    const made = prepared.children?.[one.name]?.map((row) => assignments(row, one.columns))
-    const rows = made ?? parsed.children.find(({ children }) => children === one)?.rows ?? []
+    const presets = prepared.children?.[one.name] && presetsOf(one.columns, NOTHING_NAMED, parsed)
+    const made = prepared.children?.[one.name]?.map(
+      (row) => new Map([...assignments(row, one.columns), ...(presets ?? [])])
+    )
+    const rows = made ?? given.find(({ children }) => children === one)?.rows ?? []
     return rows.length === 0 ? [] : [{ children: one, rows }]
   })
-  const all = new Map([...values, ...assignments(prepared.values ?? {}, entity.columns)])
+  const presets = presetsOf(entity.columns, NOTHING_NAMED, parsed)
+  const all = new Map([...values, ...assignments(prepared.values ?? {}, entity.columns), ...presets])
   return { row: { scope, values: all, children }, prepared }
 }
 
-/** The values together with the owner that the caller's claim gives the row. */
-function ownedValues({
-  values,
-  claimed,
-  writer
-}: Pick<ParsedCreate, 'values' | 'claimed' | 'writer'>): ReadonlyMap<Column, Value> {
-  if (claimed === undefined) return values
-  return new Map([...values, [claimed, claimedOwner(claimed, writer.caller, values.get(claimed))]])
+const NOTHING_NAMED: ReadonlyMap<Column, Value> = new Map()
+
+/** The values together with the owner and the presets that the caller's token gives the row. */
+function givenValues(
+  parsed: Pick<ParsedCreate, 'resource' | 'values' | 'claimed' | 'writer'>
+): ReadonlyMap<Column, Value> {
+  const { resource, values, claimed, writer } = parsed
+  const presets = presetsOf(resource.entity.columns, values, parsed)
+  if (claimed === undefined) return presets.size === 0 ? values : new Map([...values, ...presets])
+  return new Map([...values, ...presets, [claimed, claimedOwner(claimed, writer.caller, values.get(claimed))]])
+}
+
+function presetsOf(
+  columns: readonly Column[],
+  named: ReadonlyMap<Column, Value>,
+  { writer: { caller, ownership } }: Pick<ParsedCreate, 'writer'>
+): ReadonlyMap<Column, Value> {
+  return presetValues(columns, named, () => tokenCaller(caller, ownership))
 }
 
 async function prepare(

@@ -118,13 +118,14 @@ function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
 }
 
 function fieldRow(property: Property): string[] {
-  const { name, filterable, sortable, searchable, setOnCreate, requiredOnCreate, setOnUpdate, readableBy } = property
+  const { name, filterable, sortable, searchable, setOnCreate, requiredOnCreate, preset, setOnUpdate, readableBy } =
+    property
   const unread = property.writeOnly ? '; in no answer' : ''
   const uses = [
     ...(filterable ? ['filter'] : []),
     ...(sortable ? ['sort'] : []),
     ...(searchable ? ['search'] : []),
-    ...(setOnCreate ? [requiredOnCreate ? 'create (required)' : 'create'] : []),
+    ...(setOnCreate ? [preset ? "create (the token's value)" : requiredOnCreate ? 'create (required)' : 'create'] : []),
     ...(setOnUpdate ? ['update'] : [])
   ]
   const readers = readableBy.length === 0 ? '' : `, for callers with ${readableBy.map(code).join(' and ')}`

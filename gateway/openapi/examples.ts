@@ -55,7 +55,7 @@ export function batchExample(components: Components, resource: Resource): Refere
 /** A new row with one child of each collection that a create may hold. */
 function newRow(resource: Resource): Members | undefined {
   const { navigations, createdChildren } = resource
-  const root = membersOf(settableProperties(resource, 'setOnCreate'))
+  const root = membersOf(settableProperties(resource, 'setOnCreate').filter(({ preset }) => !preset))
   const children = navigations
     .filter(({ name, kind }) => kind === 'NAVIGATION_KIND_CHILDREN' && createdChildren.includes(name))
     .map((child) => [child.name, arrayOf(newChild(child))] as const)
@@ -64,7 +64,7 @@ function newRow(resource: Resource): Members | undefined {
 }
 
 function newChild(children: Navigation): Members | undefined {
-  return membersOf(settableProperties(children, 'setOnCreate'))
+  return membersOf(settableProperties(children, 'setOnCreate').filter(({ preset }) => !preset))
 }
 
 /** What a PUT may set. */

@@ -134,8 +134,11 @@ export function inputSchema(property: Property): object {
     ...(kind === 'long' ? ['integer'] : kind === 'decimal' ? ['number'] : []),
     ...(nullable ? ['null'] : [])
   ]
-  return { ...withOwnType(schema, property, types), ...(property.writeOnly ? { writeOnly: true } : {}) }
+  const told = property.preset ? { ...property, description: `${property.description} ${PRESET}`.trim() } : property
+  return { ...withOwnType(schema, told, types), ...(property.writeOnly ? { writeOnly: true } : {}) }
 }
+
+const PRESET = 'The token of the caller gives the value; no other one is taken.'
 
 const DAY = '(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])'
 const CLOCK = '(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]'

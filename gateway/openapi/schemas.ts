@@ -107,7 +107,7 @@ export function createSchema(components: Components, resource: Resource): object
     return {
       ...schema,
       description:
-        'Members with a default may be left out, and so may those that may be null and an owner that the token names. ' +
+        'Members with a default may be left out, and so may those that may be null and those that the token names. ' +
         'Others are ignored.',
       properties: {
         ...schema.properties,

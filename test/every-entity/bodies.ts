@@ -26,6 +26,7 @@ export async function createBody(
 
 /** Whether the body of a create may have the column: an `id` only where it says so. */
 function isNamedOnCreate({ name, field }: Column): boolean {
+  if (field.preset !== undefined) return false
   return field.writability === 'onCreate' || (name !== 'id' && field.writability === 'always')
 }
 

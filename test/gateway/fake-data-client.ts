@@ -235,6 +235,7 @@ export function property(name: string, type: string, more: Partial<Property> = {
     operatorAliases: ['eq'],
     readableBy: [],
     writeOnly: false,
+    preset: false,
     ...more
   }
 }

@@ -12,6 +12,7 @@ import { castings, createPlays, influences, mentions, persons, plays, rehearsals
 import { createReadings, meters, readings } from './readings.js'
 import { barcodes, createShelves, languages, placements, publications, shelves } from './shelves.js'
 import { createSwatches, swatches } from './swatches.js'
+import { createTickets, tickets } from './tickets.js'
 
 /** A small application for the words of entity files that the reference store has no use for. */
 export default defineApplication({
@@ -48,7 +49,8 @@ export default defineApplication({
     rehearsals,
     doors,
     errands,
-    complaints
+    complaints,
+    tickets
   ],
   // Without a lock, as before the first `uniform-rest proto`.
   typedServices: { package: 'library.v1' },
@@ -69,6 +71,7 @@ export default defineApplication({
     createShelves,
     createPlays,
     createDoors,
-    createErrands
+    createErrands,
+    createTickets
   ]
 })

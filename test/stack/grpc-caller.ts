@@ -29,7 +29,18 @@ export interface RpcOptions {
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
 
 export type Method =
-  'Call' | 'List' | 'Page' | 'Lookup' | 'Get' | 'Read' | 'Describe' | 'Create' | 'Update' | 'Delete' | 'Act'
+  | 'Call'
+  | 'List'
+  | 'Page'
+  | 'Lookup'
+  | 'Get'
+  | 'Read'
+  | 'Describe'
+  | 'Create'
+  | 'CreateBatch'
+  | 'Update'
+  | 'Delete'
+  | 'Act'
 
 /** Calls the data service as an internal service would, past the gateway. */
 export class GrpcCaller {
@@ -59,6 +70,8 @@ export class GrpcCaller {
           return void this.#client.Describe(request, metadata, settings, done)
         case 'Create':
           return void this.#client.Create(request, metadata, settings, done)
+        case 'CreateBatch':
+          return void this.#client.CreateBatch(request, metadata, settings, done)
         case 'Update':
           return void this.#client.Update(request, metadata, settings, done)
         case 'Delete':

@@ -16,6 +16,8 @@ export interface Property {
   readonly setOnCreate: boolean
   readonly setOnUpdate: boolean
   readonly requiredOnCreate: boolean
+  /** Whether a create takes its value from the token, so that no form asks for it. */
+  readonly preset: boolean
   readonly description: string
   readonly words: readonly string[]
   /** Whether requests send it and no answer has it. */
@@ -120,12 +122,12 @@ export function shownProperties({ properties }: Pick<Resource, 'properties'>): r
   return properties.filter(({ type }) => type !== 'bytes')
 }
 
-/** What a create or an update may set, what no answer has last. */
+/** What the form of a create or an update asks for, what no answer has last. */
 export function settableProperties(
   { properties, writeOnly }: Pick<Resource, 'properties' | 'writeOnly'>,
   by: 'setOnCreate' | 'setOnUpdate'
 ): readonly Property[] {
-  return [...properties, ...writeOnly].filter((property) => property[by])
+  return [...properties, ...writeOnly].filter((property) => property[by] && !property.preset)
 }
 
 /** Whether a row is in the state that an action or a delete needs, as far as the catalogue says. */

@@ -112,6 +112,8 @@ export interface Field<
   readonly defaultTo: Exclude<Value, null> | undefined
   /** Whether a new row without a value gets the default that the column has in the database. */
   readonly filledByDatabase: boolean
+  /** What a create gives the column, by its caller (entity/preset.ts); undefined where the request says it. */
+  readonly preset: Preset | undefined
   /** What the value means, in one sentence for people; undefined where its name says enough. */
   readonly description: string | undefined
   /** A value for documents, as rows have it; undefined where one is made from type and name (examples.ts). */
@@ -119,6 +121,9 @@ export interface Field<
   /** The application's own type of the value; undefined for a plain one. */
   readonly custom: CustomType | undefined
 }
+
+/** A function of a PresetCall (entity/preset.ts), of which fields know nothing. */
+export type Preset = (call: never) => unknown
 
 /** A type of the application's own over one of the engine's, which stays the type in the database and in JSON (custom-type.ts). */
 export interface CustomType {

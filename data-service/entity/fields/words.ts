@@ -39,6 +39,7 @@ function field<T extends FieldType, Words extends string = string>(
     maximum: undefined,
     defaultTo: undefined,
     filledByDatabase: false,
+    preset: undefined,
     description: undefined,
     example: undefined,
     custom: undefined,

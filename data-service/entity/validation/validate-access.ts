@@ -306,9 +306,9 @@ function uncreatable({ columns, writes, writeAccess, creation }: Entity): string
   ]
   return named
     .filter(({ column: { field } }) => {
-      const { readableBy, writability, nullable, defaultTo, filledByDatabase } = field
+      const { readableBy, writability, nullable, defaultTo, filledByDatabase, preset } = field
       if (readableBy === undefined || writability === 'never' || writability === 'generated') return false
-      if (nullable || defaultTo !== undefined || filledByDatabase) return false
+      if (nullable || defaultTo !== undefined || filledByDatabase || preset !== undefined) return false
       const access = writeAccess.get('create')
       return access === undefined || !isFor(access, readableBy)
     })

@@ -180,6 +180,7 @@ export function parameterMistakes(parameters: readonly Column[]): string[] {
     if (name in {}) mistakes.push(`\`${name}\` is a name that every object has.`)
     if (field.hidden || field.writability !== 'always') mistakes.push(`\`${name}\` is a value that nobody could send.`)
     if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is no column: it takes no permission to read.`)
+    if (field.preset !== undefined) mistakes.push(`\`${name}\` is no column: it takes no preset(…).`)
     if (field.unique) mistakes.push(`\`${name}\` is no column, which alone can be unique.`)
     if (field.filledByDatabase) mistakes.push(`\`${name}\` is no column, which alone has a default in the database.`)
   }
@@ -187,8 +188,11 @@ export function parameterMistakes(parameters: readonly Column[]): string[] {
 }
 
 /** Two statements of what a column holds that no request sets. */
-function defaultMistakes(name: string, { writability, defaultTo, filledByDatabase }: Field): string[] {
+function defaultMistakes(name: string, { writability, defaultTo, filledByDatabase, preset }: Field): string[] {
   const isGenerated = writability === 'generated'
+  if (preset !== undefined && (isGenerated || defaultTo !== undefined || filledByDatabase)) {
+    return [`\`${name}\` has a preset(…), which gives every new row its value: it is not generated and has no default.`]
+  }
   if (isGenerated && (defaultTo !== undefined || filledByDatabase)) {
     return [`\`${name}\` is generated(…), set by the database alone, and takes no default.`]
   }

@@ -148,7 +148,7 @@ function unfilled(
   const isOfRoot = ({ column }: Column): boolean => rows.foreignKey?.some((one) => one.column === column) === true
   return rows.columns
     .filter((column) => !isMade(column) && !isOfRoot(column) && column.field.writability === 'never')
-    .filter(({ field }) => !field.nullable && field.defaultTo === undefined && !field.filledByDatabase)
+    .filter(({ field }) => !field.nullable && field.defaultTo === undefined && !field.filledByDatabase && !field.preset)
     .map(({ name }) => `\`${prefix}${name}\` is set by no request and may not be null: creates.prepare has to set it.`)
 }
 
@@ -199,6 +199,7 @@ function inputMistakes({ input }: Action): string[] {
     if (/rowversion$/i.test(name)) mistakes.push(`\`${name}\` would be a concurrency token; say \`child\` for one.`)
     if (field.hidden || !isSetByCreate({ field })) mistakes.push(`\`${name}\` is a member that nobody could send.`)
     if (field.filledByDatabase) mistakes.push(`\`${name}\` is an input, which has no default in the database.`)
+    if (field.preset !== undefined) mistakes.push(`\`${name}\` is an input, which takes no preset(…).`)
     if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is an input, which takes no permission to read.`)
   }
   return mistakes

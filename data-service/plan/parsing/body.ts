@@ -80,9 +80,10 @@ export function readMembers(
   return values
 }
 
-/** Whether the stored value stays, since the body leaves the member out. */
+/** Whether the stored value stays, or a preset gives the value, since the body leaves the member out. */
 function isKept(json: JsonObject, { name, field }: Column, absent: Members['absent']): boolean {
-  return (absent === 'kept' || (absent === 'null' && field.hidden)) && !Object.hasOwn(json, name)
+  const isKept = absent === 'kept' || (absent === 'null' && field.hidden) || field.preset !== undefined
+  return isKept && !Object.hasOwn(json, name)
 }
 
 /** Whether a member of a merge patch is merged into the stored value of the column, which decides what it becomes. */
@@ -119,8 +120,9 @@ function escaped(name: string): string {
 export function withheldValues(columns: readonly Column[]): Map<Column, Value> {
   return new Map(
     columns.flatMap((column): [Column, Value][] => {
-      const { nullable, defaultTo, filledByDatabase } = column.field
-      if (!isSettable(column) || filledByDatabase || (defaultTo === undefined && !nullable)) return []
+      const { nullable, defaultTo, filledByDatabase, preset } = column.field
+      if (!isSettable(column) || filledByDatabase || preset !== undefined) return []
+      if (defaultTo === undefined && !nullable) return []
       return [[column, defaultTo ?? null]]
     })
   )

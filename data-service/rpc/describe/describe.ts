@@ -356,6 +356,7 @@ export function describeColumn({ name, field }: Column): Property {
     fractionDigits: type === 'dateTime' || type === 'time' ? field.precision : 0,
     ...(field.schema === undefined ? {} : { schema: toldSchema(field.schema) }),
     writeOnly: field.hidden,
+    preset: field.preset !== undefined,
     ...(custom === undefined ? {} : { ownType: custom.name, schema: schemaText(custom) })
   }
 }
@@ -404,7 +405,7 @@ function settable(
 }
 
 function mustBeGiven({ field }: Column): boolean {
-  return !field.nullable && field.defaultTo === undefined && !field.filledByDatabase
+  return !field.nullable && field.defaultTo === undefined && !field.filledByDatabase && field.preset === undefined
 }
 
 function queryable(
