@@ -141,7 +141,9 @@ function resourceTypes(resource: Resource, names: TypeNames, operators: Operator
     .filter(({ filterable = false }) => filterable)
     .map((property) => `${keyOf(property.name)}: [${givenType(property)}, ${operators.of(property)}]`)
   const settable = [...properties, ...writeOnly].filter(({ setOnUpdate = false }) => setOnUpdate)
-  const replaced = settable.map((one) => given(one, one.nullable !== true && one.optionalOnUpdate !== true))
+  const replaced = settable.map((one) =>
+    given(one, one.nullable !== true && one.optionalOnUpdate !== true && isForAll(one))
+  )
   const members = [
     `id: ${valueType(id)}`,
     `row: ${type}Row`,
@@ -178,7 +180,7 @@ function createMembers(resource: Resource): string[] {
   const newMembers = ({ properties = [], writeOnly = [] }: Pick<Resource, 'properties' | 'writeOnly'>): string[] =>
     [...properties, ...writeOnly]
       .filter(({ setOnCreate = false }) => setOnCreate)
-      .map((one) => given(one, one.requiredOnCreate === true))
+      .map((one) => given(one, one.requiredOnCreate === true && isForAll(one)))
   const children = navigations
     .filter(({ name = '', kind }) => kind === 'NAVIGATION_KIND_CHILDREN' && createdChildren.includes(name))
     .map((child) => `${keyOf(child.name)}?: readonly ${block(newMembers(child))}[]`)
@@ -264,6 +266,11 @@ function shown(property: Property): string {
 
 function shownType(property: Property): string {
   return orNull(valueType(property), property)
+}
+
+/** Whether no permission is needed to set it: a body of a caller without one does not have it. */
+function isForAll({ writableBy = '' }: Property): boolean {
+  return writableBy === ''
 }
 
 /** A member of a request. */

@@ -92,8 +92,8 @@ function rowReader(
 ): (json: JsonValue, at: string, findings: BodyFindings) => ParsedRow {
   const claimed = claimedColumn(resource, writer)
   const { columns, creation } = resource.entity
-  const withheld = columns.filter(({ name }) => resource.withheld.has(name))
   const settable = resource.settable.create
+  const withheld = columns.filter((column) => !settable.includes(column))
   const others = creation.children.map(({ children }) => children.name)
   const [id] = resource.entity.key
   const unreachable = new Set<Value | undefined>(unreachableIds(resource.entity))
@@ -105,7 +105,8 @@ function rowReader(
       values: new Map([...withheldValues(withheld), ...members]),
       children: creation.children.map((one) => {
         const shown = shownColumns(resource, one.children)
-        return { children: one.children, rows: readChildren(json, { ...one, shown }, { root: at, findings }) }
+        const { maySet } = resource
+        return { children: one.children, rows: readChildren(json, { ...one, shown, maySet }, { root: at, findings }) }
       })
     }
   }

@@ -65,6 +65,7 @@ export {
   tinyInt,
   unique,
   unsigned,
+  writableBy,
   writeOnly,
   year
 } from '../entity/fields/words.js'

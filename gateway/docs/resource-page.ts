@@ -118,8 +118,8 @@ function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
 }
 
 function fieldRow(property: Property): string[] {
-  const { name, filterable, sortable, searchable, setOnCreate, requiredOnCreate, preset, setOnUpdate, readableBy } =
-    property
+  const { name, filterable, sortable, searchable, setOnCreate, requiredOnCreate, setOnUpdate, preset } = property
+  const { readableBy, writableBy } = property
   const unread = property.writeOnly ? '; in no answer' : ''
   const uses = [
     ...(filterable ? ['filter'] : []),
@@ -128,11 +128,12 @@ function fieldRow(property: Property): string[] {
     ...(setOnCreate ? [preset ? "create (the token's value)" : requiredOnCreate ? 'create (required)' : 'create'] : []),
     ...(setOnUpdate ? ['update'] : [])
   ]
+  const writers = writableBy === '' ? '' : `, written by callers with ${code(writableBy)}`
   const readers = readableBy.length === 0 ? '' : `, for callers with ${readableBy.map(code).join(' and ')}`
   return [
     code(name),
     escapeHtml(typeText(property)),
-    `${uses.length === 0 ? 'answers' : uses.join(', ')}${unread}${readers}`
+    `${uses.length === 0 ? 'answers' : uses.join(', ')}${unread}${writers}${readers}`
   ]
 }
 

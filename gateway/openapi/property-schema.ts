@@ -134,7 +134,11 @@ export function inputSchema(property: Property): object {
     ...(kind === 'long' ? ['integer'] : kind === 'decimal' ? ['number'] : []),
     ...(nullable ? ['null'] : [])
   ]
-  const told = property.preset ? { ...property, description: `${property.description} ${PRESET}`.trim() } : property
+  const notes = [
+    ...(property.preset ? [PRESET] : []),
+    ...(property.writableBy === '' ? [] : [`For callers with \`${property.writableBy}\`.`])
+  ]
+  const told = { ...property, description: [property.description, ...notes].join(' ').trim() }
   return { ...withOwnType(schema, told, types), ...(property.writeOnly ? { writeOnly: true } : {}) }
 }
 

@@ -26,13 +26,18 @@ export async function createBody(
 
 /** Whether the body of a create may have the column: an `id` only where it says so. */
 function isNamedOnCreate({ name, field }: Column): boolean {
-  if (field.preset !== undefined) return false
+  if (field.preset !== undefined || isForSome(field)) return false
   return field.writability === 'onCreate' || (name !== 'id' && field.writability === 'always')
 }
 
 /** Whether the body of a PUT may hold the column. */
 export function isSetByUpdate({ name, field }: Column): boolean {
-  return name !== 'id' && field.writability === 'always'
+  return name !== 'id' && field.writability === 'always' && !isForSome(field)
+}
+
+/** Whether the column takes a permission to write and may be left out, so that a body of any writer does. */
+function isForSome({ writableBy, nullable, defaultTo }: Column['field']): boolean {
+  return writableBy !== undefined && (nullable || defaultTo !== undefined)
 }
 
 /** A PUT that is in order. */

@@ -472,7 +472,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
     const findings = new BodyFindings(true)
     const [children] = things.entity.children
     if (children === undefined) throw new TypeError('things have parts')
-    readChildren({ parts: [jsonOf(text)] }, { children, min: 1, shown: children.columns }, { root: '', findings })
+    readChildren(
+      { parts: [jsonOf(text)] },
+      { children, min: 1, maySet: () => true, shown: children.columns },
+      { root: '', findings }
+    )
     findings.violations.finish()
   },
   readMembers: (text) => {

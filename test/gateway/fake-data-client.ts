@@ -236,6 +236,7 @@ export function property(name: string, type: string, more: Partial<Property> = {
     readableBy: [],
     writeOnly: false,
     preset: false,
+    writableBy: '',
     ...more
   }
 }

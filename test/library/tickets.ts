@@ -1,5 +1,7 @@
 import {
   createTable,
+  date,
+  defaultTo,
   defineEntity,
   everyone,
   guid,
@@ -11,7 +13,8 @@ import {
   permission,
   preset,
   readOnly,
-  text
+  text,
+  writableBy
 } from 'uniform-rest'
 
 // Questions to the library: columns whose values come with the token.
@@ -27,9 +30,11 @@ export const createTickets: Migration = {
         t.varchar('author', 60),
         t.bigint('number').nullable(),
         t.varchar('channel', 20),
+        t.int('priority').default(3),
+        t.date('due').nullable(),
         t.rowVersion()
       ],
-      indexes: [t.sorted('title'), t.index('tenant')]
+      indexes: [t.sorted('title'), t.index('tenant'), t.sorted('priority')]
     })),
     createTable('ticket_lines', (t) => ({
       columns: [
@@ -37,6 +42,7 @@ export const createTickets: Migration = {
         t.int('ticket_id'),
         t.varchar('text', 60),
         t.varchar('writer', 60),
+        t.int('weight').default(1),
         t.rowVersion()
       ],
       indexes: [t.index('ticket_id')],
@@ -60,16 +66,23 @@ export const tickets = defineEntity({
     }),
     author: preset(text(60), ({ caller }) => caller.subject),
     number: preset(optional(long()), ({ caller }) => caller.owner ?? 0n),
-    channel: hidden(preset(text(20), () => 'desk'))
+    channel: hidden(preset(text(20), () => 'desk')),
+    priority: writableBy('tickets:rank', defaultTo(int({ min: 0, max: 9 }), 3)),
+    due: writableBy('tickets:rank', optional(date()))
   },
   label: 'title',
-  filterable: ['id', 'title', 'tenant', 'author', 'number'],
-  sortable: ['id', 'title'],
+  filterable: ['id', 'title', 'tenant', 'author', 'number', 'priority'],
+  sortable: ['id', 'title', 'priority'],
   children: {
     lines: {
       table: 'ticket_lines',
       foreignKey: 'ticketId',
-      fields: { id: readOnly(int()), text: text(60), writer: preset(text(60), ({ caller }) => caller.subject) }
+      fields: {
+        id: readOnly(int()),
+        text: text(60),
+        writer: preset(text(60), ({ caller }) => caller.subject),
+        weight: writableBy('tickets:rank', defaultTo(int(), 1))
+      }
     }
   },
   access: { read: everyone, write: permission('library:manage') },

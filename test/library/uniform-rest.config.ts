@@ -55,7 +55,7 @@ export default defineApplication({
   // Without a lock, as before the first `uniform-rest proto`.
   typedServices: { package: 'library.v1' },
   outbox: [parcelHandler],
-  roles: { Admin: ['library:manage', 'loans:read'], Librarian: ['library:manage'] },
+  roles: { Admin: ['library:manage', 'loans:read', 'tickets:rank'], Librarian: ['library:manage'] },
   operations,
   ownerClaimType: 'member_id',
   migrations: [

@@ -18,6 +18,8 @@ export interface Property {
   readonly requiredOnCreate: boolean
   /** Whether a create takes its value from the token, so that no form asks for it. */
   readonly preset: boolean
+  /** The permission that it takes to set it; empty where it takes none. */
+  readonly writableBy: string
   readonly description: string
   readonly words: readonly string[]
   /** Whether requests send it and no answer has it. */

@@ -36,7 +36,9 @@ interface InputPlace {
 
 /** The input of a property, with the rules that the catalogue knows. The service judges the value again. */
 export function inputOf(property: Property, { source, isRequired, isNew = false, of }: InputPlace): ReactElement {
-  const { name, type, description, nullable, words } = property
+  const { name, type, nullable, words, writableBy } = property
+  const notes = [property.description, writableBy === '' ? '' : `For those with ${writableBy}.`]
+  const description = notes.filter((one) => one !== '').join(' ')
   const common = {
     key: name,
     source: source ?? name,

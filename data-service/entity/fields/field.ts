@@ -82,6 +82,8 @@ export interface Field<
   readonly hidden: Hidden
   /** For a caller without this permission the column is an unknown name. undefined: for whoever may read the row. */
   readonly readableBy: Reader
+  /** For a caller without this permission no body has the column. undefined: for whoever may write the row. */
+  readonly writableBy: Permission | undefined
   readonly unique: boolean
   /** The column in the database; undefined for the property's name in snake_case. */
   readonly column: string | undefined

@@ -23,6 +23,7 @@ function field<T extends FieldType, Words extends string = string>(
     writability: 'always',
     hidden: false,
     readableBy: undefined,
+    writableBy: undefined,
     unique: false,
     column: undefined,
     requiredNullable: false,
@@ -258,6 +259,23 @@ export const readableBy = <T extends FieldType, N extends boolean, W extends Wri
   permission: Permission,
   of: Field<T, false, N, W, Permission | undefined, V>
 ): Field<T, false, N, W, Permission, V> => ({ ...of, readableBy: permission })
+
+/**
+ * A column that takes a permission to write, `writableBy('prices:manage', optional(money(10, 2)))`. Other callers read it as
+ * any column, and no body of theirs has it: there it is an unknown member, a PUT keeps its value, and a create gives it its
+ * default or null. Rules of the entity file set it always.
+ */
+export const writableBy = <
+  T extends FieldType,
+  H extends boolean,
+  N extends boolean,
+  W extends 'always' | 'onCreate',
+  R extends Permission | undefined,
+  V extends string
+>(
+  permission: Permission,
+  of: Field<T, H, N, W, R, V>
+): Field<T, H, N, W, R, V> => ({ ...of, writableBy: permission })
 
 /** What a value means, for the OpenAPI document: `described('The day of the first delivery, UTC.', dateTime())`. */
 export const described = <F extends Field>(description: string, of: F): F => ({ ...of, description })

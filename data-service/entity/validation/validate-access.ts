@@ -273,9 +273,10 @@ function childrenWithPermission(of: Children, permissions: readonly string[], pa
 }
 
 function withPermission(columns: readonly Column[], permissions: readonly string[], prefix: string): string[] {
-  return columns.flatMap(({ name, field: { readableBy, unique } }) => {
-    if (readableBy === undefined) return []
-    const mistakes = permissionMistakes(readableBy, permissions)
+  return columns.flatMap(({ name, field: { readableBy, writableBy, unique } }) => {
+    const writing = writableBy === undefined ? [] : permissionMistakes(writableBy, permissions)
+    if (readableBy === undefined) return writing
+    const mistakes = [...writing, ...permissionMistakes(readableBy, permissions)]
     if (name === 'id') mistakes.push(`\`${prefix}id\` cannot take a permission to read.`)
     if (unique)
       mistakes.push(`\`${prefix}${name}\` is unique: its conflicts would tell of it, so it takes no permission.`)
@@ -306,11 +307,12 @@ function uncreatable({ columns, writes, writeAccess, creation }: Entity): string
   ]
   return named
     .filter(({ column: { field } }) => {
-      const { readableBy, writability, nullable, defaultTo, filledByDatabase, preset } = field
-      if (readableBy === undefined || writability === 'never' || writability === 'generated') return false
+      const { readableBy, writableBy, writability, nullable, defaultTo, filledByDatabase, preset } = field
+      const needed = [readableBy, writableBy].filter((one) => one !== undefined)
+      if (needed.length === 0 || writability === 'never' || writability === 'generated') return false
       if (nullable || defaultTo !== undefined || filledByDatabase || preset !== undefined) return false
       const access = writeAccess.get('create')
-      return access === undefined || !isFor(access, readableBy)
+      return access === undefined || needed.some((one) => !isFor(access, one))
     })
     .map(({ path }) => `\`${path}\` needs a default or optional(…): callers without its permission create rows too.`)
 }

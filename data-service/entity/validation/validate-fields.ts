@@ -180,6 +180,7 @@ export function parameterMistakes(parameters: readonly Column[]): string[] {
     if (name in {}) mistakes.push(`\`${name}\` is a name that every object has.`)
     if (field.hidden || field.writability !== 'always') mistakes.push(`\`${name}\` is a value that nobody could send.`)
     if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is no column: it takes no permission to read.`)
+    if (field.writableBy !== undefined) mistakes.push(`\`${name}\` is no column: it takes no permission to write.`)
     if (field.preset !== undefined) mistakes.push(`\`${name}\` is no column: it takes no preset(…).`)
     if (field.unique) mistakes.push(`\`${name}\` is no column, which alone can be unique.`)
     if (field.filledByDatabase) mistakes.push(`\`${name}\` is no column, which alone has a default in the database.`)

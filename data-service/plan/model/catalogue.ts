@@ -32,6 +32,8 @@ export interface Resource {
   readonly entity: Entity
   /** Columns that the body of a create, and of an update, may set. */
   readonly settable: Readonly<Record<'create' | 'update', readonly Column[]>>
+  /** Whether the caller has the permission that it takes to write the column, of the resource or of its children. */
+  readonly maySet: (column: Column) => boolean
   readonly properties: ReadonlyMap<string, ShapedProperty>
   readonly filterable: ReadonlyMap<string, Filterable>
   readonly sortable: ReadonlyMap<string, Path>
@@ -121,9 +123,15 @@ function shownChildren(children: Children, isShown: (column: Column) => boolean)
   }
 }
 
-/** The permissions that the columns of children take, and those of their own children. */
+/** The permissions that it takes to read the columns of children, and those of their own children. */
 function permissionsOfChildren({ shown, nested }: ShownChildren): Permission[] {
   return [...shown.flatMap(({ field }) => field.readableBy ?? []), ...nested.flatMap(permissionsOfChildren)]
+}
+
+/** The permissions that it takes to write some column, of a root or of the children that it is created with. */
+function permissionsToWrite({ columns, creation }: Entity): Permission[] {
+  const children = creation.children.flatMap((one) => one.children.columns)
+  return [...columns, ...children].flatMap(({ field }) => field.writableBy ?? [])
 }
 
 /** The permissions that it takes to see a property: those of every column that its value comes from. */
@@ -162,7 +170,7 @@ function viewsOf(entity: Entity, shaped: readonly ShapedProperty[]): (reader: Ca
     ...permissionsOf(property),
     ...(property.kind === 'children' ? permissionsOfChildren(property) : [])
   ])
-  const permissions = [...new Set(named)]
+  const permissions = [...new Set([...named, ...permissionsToWrite(entity)])]
   const fieldSets: FieldSets = new Map()
   const viewFor = (held: readonly Permission[]): Resource =>
     makeResource(entity, shaped, { held: new Set(held), fieldSets })
@@ -197,12 +205,12 @@ function makeResource(
     ...shaped.flatMap((property) => (property.kind === 'column' ? [property.column] : [])),
     ...entity.columns.filter(isWriteOnly)
   ]
+  const maySet = ({ field: { writableBy } }: Column): boolean => writableBy === undefined || held.has(writableBy)
+  const settable = columns.filter((column) => isSettable(column) && maySet(column))
   return {
     entity,
-    settable: {
-      create: columns.filter(isSettable),
-      update: columns.filter((column) => isSettable(column) && isChangeable(column))
-    },
+    settable: { create: settable, update: settable.filter(isChangeable) },
+    maySet,
     properties: new Map(shaped.map((property) => [propertyName(property).toLowerCase(), property])),
     ...queryable(entity, shaped),
     projections: makeProjections({ key: entity.key, shaped, fieldSets }),

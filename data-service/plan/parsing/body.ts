@@ -14,7 +14,7 @@ import {
   parseInteger,
   rangeOf
 } from '../../entity/fields/numbers.js'
-import { isSettable, isSettableOfChild, isWriteOnly } from '../model/catalogue.js'
+import { isSettable, isSettableOfChild, isWriteOnly, type Resource } from '../model/catalogue.js'
 import {
   integerOf,
   isArray,
@@ -113,9 +113,9 @@ function escaped(name: string): string {
 }
 
 /**
- * What a create gives the columns that its caller may not read: the default, or null, and no value to those that the
+ * What a create gives the columns that its caller may not read or not write: the default, or null, and no value to those that the
  * database fills. Any other such column can be
- * created only by callers who may read it (entity/validation/validate-writes.ts).
+ * created only by callers who may name it (entity/validation/validate-writes.ts).
  */
 export function withheldValues(columns: readonly Column[]): Map<Column, Value> {
   return new Map(
@@ -134,7 +134,7 @@ export function withheldValues(columns: readonly Column[]): Map<Column, Value> {
  */
 export function readChildren(
   body: JsonValue,
-  { children, min, shown }: CreatedChildren & { readonly shown: readonly Column[] },
+  { children, min, shown, maySet }: CreatedChildren & Pick<Resource, 'maySet'> & { readonly shown: readonly Column[] },
   { root, findings }: { readonly root: string; readonly findings: BodyFindings }
 ): ReadonlyMap<Column, Value>[] {
   const { name, columns } = children
@@ -149,16 +149,17 @@ export function readChildren(
     return []
   }
   const settable = columns.filter(
-    (column) => isSettableOfChild(column, children) && (shown.includes(column) || isWriteOnly(column))
+    (column) => isSettableOfChild(column, children) && maySet(column) && (shown.includes(column) || isWriteOnly(column))
   )
-  const withheld = withheldValues(columns.filter((column) => !column.field.hidden && !shown.includes(column)))
+  const others = columns.filter((column) => !settable.includes(column))
+  const withheld = withheldValues(others.filter((column) => isSettableOfChild(column, children)))
   return rows.map((row, index) => {
     const place = `${at}/${index}`
     rejectNested(row, { children, at: place }, findings)
-    const others = children.children.map((one) => one.name)
+    const nested = children.children.map((one) => one.name)
     return new Map([
       ...withheld,
-      ...readMembers(row, { columns: settable, at: place, absent: 'default', others }, findings)
+      ...readMembers(row, { columns: settable, at: place, absent: 'default', others: nested }, findings)
     ])
   })
 }

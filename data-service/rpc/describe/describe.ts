@@ -25,6 +25,7 @@ import { neededState } from '../../plan/plan-writes.js'
 import { allowedCalls, hasBatch, isRouteId, ownerParameter, ownsEverything } from '../../plan/authorize.js'
 import {
   type Catalogue,
+  isChangeable,
   isSettable,
   isSettableOfChild,
   isWriteOnly,
@@ -157,7 +158,9 @@ function describeResource(
         const { name, target } = property.navigation
         return [{ name, kind: 'NAVIGATION_KIND_MANY_TO_MANY', resource: target.name }]
       }
-      return property.kind === 'children' ? [describeChildren(property, { entity, examples })] : []
+      return property.kind === 'children'
+        ? [describeChildren(property, { entity, maySet: resource.maySet, examples })]
+        : []
     }),
     writeOnly: resource.entity.columns.filter(isWriteOnly).map((column) => ({
       ...describeColumn(column),
@@ -180,14 +183,15 @@ function shownNames(columns: readonly Column[]): string[] {
 
 function describeChildren(
   { children, shown, nested }: ShownChildren,
-  root: { readonly entity: Entity; readonly examples: Examples; readonly isNested?: boolean }
+  root: Pick<Resource, 'entity' | 'maySet'> & { readonly examples: Examples; readonly isNested?: boolean }
 ): Navigation {
-  const { entity, examples, isNested = false } = root
+  const { entity, maySet, examples, isNested = false } = root
   const { name, resource = '' } = children
-  const created = entity.creation.children.some((one) => one.children === children)
+  const isCreated = entity.creation.children.some((one) => one.children === children)
+  const created = (column: Column): boolean => isCreated && maySet(column)
   const id = isComposite(children) ? [{ ...COMPOSITE_ID, example: examples.ofChildId(children) }] : []
   const own = shown.map((column) => ({
-    ...describeChildColumn(column, children, created),
+    ...describeChildColumn(column, children, created(column)),
     example: examples.ofChild(column, children, isNested ? undefined : entity)
   }))
   const writeOnly = children.columns.filter((column) => column.field.hidden && isSettableOfChild(column, children))
@@ -198,7 +202,7 @@ function describeChildren(
     resource,
     properties: [...id, ...own, ...version],
     writeOnly: writeOnly.map((column) => ({
-      ...describeChildColumn(column, children, created),
+      ...describeChildColumn(column, children, created(column)),
       example: examples.ofWriteOnly(column)
     })),
     navigations: nested.map((one) => describeChildren(one, { ...root, isNested: true }))
@@ -357,6 +361,7 @@ export function describeColumn({ name, field }: Column): Property {
     ...(field.schema === undefined ? {} : { schema: toldSchema(field.schema) }),
     writeOnly: field.hidden,
     preset: field.preset !== undefined,
+    writableBy: field.writableBy ?? '',
     ...(custom === undefined ? {} : { ownType: custom.name, schema: schemaText(custom) })
   }
 }
@@ -390,10 +395,10 @@ function describeChildColumn(column: Column, children: Children, created: boolea
 
 function settable(
   column: Column,
-  { entity }: Resource
+  { entity, maySet }: Resource
 ): Pick<Property, 'setOnCreate' | 'requiredOnCreate' | 'setOnUpdate' | 'optionalOnUpdate'> {
-  const setOnCreate = entity.writes.has('create') && isSettable(column)
-  const setOnUpdate = entity.writes.has('update') && isSettable(column) && column.field.writability === 'always'
+  const setOnCreate = entity.writes.has('create') && isSettable(column) && maySet(column)
+  const setOnUpdate = entity.writes.has('update') && isSettable(column) && isChangeable(column) && maySet(column)
   const access = entity.writeAccess.get('create')
   const isOwner = access !== undefined && ownersIn(access).includes(column.name)
   return {
