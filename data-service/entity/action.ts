@@ -14,9 +14,13 @@ import type {
 } from './fields/rows.js'
 import type { Children, Column } from './fields/columns.js'
 import type { Field, Operand, Value } from './fields/field.js'
+import type { TokenCaller } from './row-predicate.js'
 
 /** What an action answers instead of a change: the transaction is rolled back, and the caller gets an error. */
-export type Rejection = StateRejection | InputRejection | ConflictRejection
+export type Rejection = StateRejection | InputRejection | ConflictRejection | RejectionOfCaller
+
+/** A rejection of who calls: of any rule, that of a delete too. */
+export type RejectionOfCaller = ForbiddenRejection | RowNotFound
 
 /** 422 `state.invalid`. */
 export interface StateRejection {
@@ -41,7 +45,19 @@ interface ConflictRejection {
   readonly members: Readonly<Record<string, string | number | boolean>>
 }
 
-/** 404 `not-found`. */
+/** 403 `ownership.denied`. */
+interface ForbiddenRejection {
+  readonly rejection: 'forbidden'
+  readonly detail: string
+}
+
+/** 404 `not-found`, with the answer of a row that does not exist. */
+interface RowNotFound {
+  readonly rejection: 'notFound'
+  readonly detail?: undefined
+}
+
+/** 404 `not-found` with a detail, of an operation alone: a rule would tell of a row with it. */
 interface NotFoundRejection {
   readonly rejection: 'notFound'
   readonly detail: string
@@ -57,6 +73,13 @@ interface ParameterRejection {
 /** What an operation (define-operation.ts) answers or throws in place of its answer. */
 export type OperationRejection = Rejection | NotFoundRejection | ParameterRejection
 
+/** Without a detail it is answered as a row that does not exist is. A detail is for operations alone. */
+function notFound(): RowNotFound
+function notFound(detail: string): NotFoundRejection
+function notFound(detail?: string): RowNotFound | NotFoundRejection {
+  return detail === undefined ? { rejection: 'notFound' } : { rejection: 'notFound', detail }
+}
+
 export const reject = {
   state: (detail: string): StateRejection => ({ rejection: 'state', detail }),
   input: (pointer: string, detail: string): InputRejection => ({ rejection: 'input', pointer, detail }),
@@ -65,8 +88,9 @@ export const reject = {
     detail: string,
     members: Readonly<Record<string, string | number | boolean>> = {}
   ): ConflictRejection => ({ rejection: 'conflict', title, detail, members }),
-  /** For operations alone: a row of an entity that is not there is 404 by itself. */
-  notFound: (detail: string): NotFoundRejection => ({ rejection: 'notFound', detail }),
+  /** The caller may not do this to the row. */
+  forbidden: (detail: string): ForbiddenRejection => ({ rejection: 'forbidden', detail }),
+  notFound,
   /** For operations alone. */
   parameter: (parameter: string, detail: string): ParameterRejection => ({ rejection: 'parameter', parameter, detail })
 }
@@ -129,6 +153,7 @@ export interface ActionCall {
   /** The child whose version the body carried. */
   readonly child: NamedValues | undefined
   readonly input: NamedValues
+  readonly caller: TokenCaller
   readonly findByIds: FindByIds
   readonly findByUnique: FindByUnique
   readonly getAggregate: GetAggregate
@@ -141,7 +166,7 @@ export interface ActionCall {
 }
 
 /** What `effect` of an action gets: nothing of the row. */
-type EffectCall = Pick<ActionCall, 'input' | 'now' | 'newCode'>
+type EffectCall = Pick<ActionCall, 'input' | 'caller' | 'now' | 'newCode'>
 
 /** What `prepare` of a creation gets: the validated values and children of the body. */
 export interface CreationCall extends Omit<ActionCall, 'root' | 'children' | 'child'> {

@@ -5,6 +5,7 @@ import type {
   NamedValues,
   NewRoot,
   Rejection,
+  RejectionOfCaller,
   RequiredColumns,
   RootUpdate,
   RowState,
@@ -90,7 +91,7 @@ export interface Deletion {
 /** What the rule of a delete gets: the row and all its children of the primary store. */
 type DeletionCall = Omit<ActionCall, 'input' | 'child'>
 
-type DeletionOutcome = Pick<Change, 'create' | 'update'> | StateRejection
+type DeletionOutcome = Pick<Change, 'create' | 'update'> | StateRejection | RejectionOfCaller
 
 /** The deletes in an entity file. */
 export interface DeletionDefinition<F, C> {

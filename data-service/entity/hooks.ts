@@ -1,5 +1,4 @@
 import type { ActionCall, Change, NamedValues, Rejection } from './action.js'
-import type { Authenticated } from './caller.js'
 import type { EventType, JsonObject } from './event.js'
 import type { Operand } from './fields/field.js'
 import type { RowOf, ValueOf } from './fields/rows.js'
@@ -46,7 +45,6 @@ export interface HookCall extends Omit<ActionCall, 'root' | 'children' | 'child'
    * another write creates or changes.
    */
   readonly via: 'request' | 'batch' | 'rule'
-  readonly caller: Authenticated
   readonly requestId: string
 }
 

@@ -106,7 +106,7 @@ function isRejection(value: unknown): value is OperationRejection {
 function operationError(rejection: OperationRejection): DomainError {
   switch (rejection.rejection) {
     case 'notFound':
-      return new DomainError('not-found', rejection.detail)
+      return rejection.detail === undefined ? rejectionError(rejection) : new DomainError('not-found', rejection.detail)
     case 'parameter': {
       const { parameter: name, detail } = rejection
       const violation = { code: 'filter.value.invalid', detail, place: { in: 'parameter', name } } as const
@@ -115,6 +115,7 @@ function operationError(rejection: OperationRejection): DomainError {
     case 'state':
     case 'input':
     case 'conflict':
+    case 'forbidden':
       return rejectionError(rejection)
   }
 }

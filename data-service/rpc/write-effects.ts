@@ -61,8 +61,8 @@ export async function runHooks(
   steps.hookDepth += 1
   const stored = operation === 'delete' ? undefined : await steps.unit.look(planLook({ entity, key, scope: allRows }))
   const after = stored && namedRow(stored)
-  const { caller, requestId } = steps
-  const call: HookCall = { ...steps.tools, operation, action, id: idOf(key), before, after, via, caller, requestId }
+  const { requestId } = steps
+  const call: HookCall = { ...steps.tools, operation, action, id: idOf(key), before, after, via, requestId }
   for (const hook of found.hooks) {
     if (hook.kind === 'emit') {
       const payload = await hook.payload(call)

@@ -5,6 +5,7 @@ import { reject, type Rejection } from '../entity/action.js'
 import type { Authenticated } from '../entity/caller.js'
 import type { Entity } from '../entity/entity.js'
 import type { JsonObject } from '../entity/event.js'
+import type { TokenCaller } from '../entity/row-predicate.js'
 import { idText, keyOfValues, type RowKey, unreachableIds } from '../entity/key.js'
 import type { Resource } from '../plan/model/catalogue.js'
 import type { Planning } from '../plan/planning.js'
@@ -12,6 +13,7 @@ import type { GetPlan, UpdatePlan, WriteScope } from '../plan/model/plans.js'
 import type { AuditEntry, KeyClaim, LoadedRow, UnitOfWork, WriteStore } from '../plan/model/stores.js'
 import { outsideScope } from '../plan/authorize.js'
 import { type RandomSource, planInsert, planUnseen, planWritten } from '../plan/plan-writes.js'
+import { tokenCaller } from '../plan/row-scopes.js'
 import { placeInScope } from '../plan/scope-of-values.js'
 import {
   countReferencingIn,
@@ -22,6 +24,7 @@ import {
   LockedRoots
 } from './row-finders.js'
 import { recordEncoder } from './json.js'
+import { notFound } from './reads.js'
 
 /** What the write handlers need. Clock and randomness are passed in, so that tests can decide them. */
 export interface WriteDeps extends RandomSource {
@@ -86,6 +89,7 @@ export class WriteSteps {
 
   /** The functions and values that the rules of entity files get besides the rows. */
   get tools(): {
+    readonly caller: TokenCaller
     readonly findByIds: ReturnType<typeof findByIdsIn>
     readonly findByUnique: ReturnType<typeof findByUniqueIn>
     readonly getAggregate: ReturnType<typeof getAggregateIn>
@@ -96,6 +100,7 @@ export class WriteSteps {
   } {
     const { planning, randomBytes } = this.deps
     return {
+      caller: tokenCaller(this.caller, planning.ownership),
       findByIds: findByIdsIn(this.unit, planning.catalogue),
       findByUnique: findByUniqueIn(this.unit, planning.catalogue),
       getAggregate: getAggregateIn(this.unit, planning.catalogue, this.lockedRoots),
@@ -299,18 +304,23 @@ function newCode(randomBytes: (size: number) => Buffer): string {
 
 /** The error for a rejection by a rule of the entity. */
 export function rejectionError(rejection: Rejection): DomainError {
-  const { detail } = rejection
   switch (rejection.rejection) {
+    case 'forbidden':
+      return new DomainError('ownership.denied', rejection.detail)
+    case 'notFound':
+      return notFound()
     case 'state':
-      return new DomainError('state.invalid', detail)
-    case 'input':
+      return new DomainError('state.invalid', rejection.detail)
+    case 'input': {
+      const { detail, pointer } = rejection
       return new DomainError('body.invalid', detail, {
-        violations: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: rejection.pointer } }]
+        violations: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: pointer } }]
       })
+    }
     case 'conflict':
       if (Buffer.byteLength(JSON.stringify(rejection.members)) > MAX_MEMBERS_BYTES) {
         throw new TypeError(`the members of a conflict have more than ${MAX_MEMBERS_BYTES} bytes`)
       }
-      return new DomainError('conflict', detail, { title: rejection.title, members: rejection.members })
+      return new DomainError('conflict', rejection.detail, { title: rejection.title, members: rejection.members })
   }
 }

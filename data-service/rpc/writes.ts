@@ -340,8 +340,8 @@ async function runAction(parsed: ParsedAct, steps: WriteSteps): Promise<WriteRes
   const root = writtenRoot(parsed, action)
   if (action.change !== undefined) return runOnRow(parsed, { root, change: action.change }, steps)
   const locked = wantsRowBefore(resource.entity, action.name) ? await lockRoot(root, [], steps) : undefined
-  const { now, newCode } = steps.tools
-  const change = action.effect({ input: namedValues(values), now, newCode })
+  const { caller, now, newCode } = steps.tools
+  const change = action.effect({ input: namedValues(values), caller, now, newCode })
   const write = { operation: 'action', action: action.name, before: locked && namedRow(locked), ignored } as const
   return await changeRoot(root, { values: new Map(), change, write }, steps)
 }

@@ -9,6 +9,7 @@ import { createVisits, visits } from './visits.js'
 import { addColour, branches, cities, createRooms, regions, rooms } from './rooms.js'
 import { operations } from './operations.js'
 import { castings, createPlays, influences, mentions, persons, plays, rehearsals } from './plays.js'
+import { createPetitions, petitions } from './petitions.js'
 import { createReadings, meters, readings } from './readings.js'
 import { barcodes, createShelves, languages, placements, publications, shelves } from './shelves.js'
 import { createSwatches, swatches } from './swatches.js'
@@ -50,7 +51,8 @@ export default defineApplication({
     doors,
     errands,
     complaints,
-    tickets
+    tickets,
+    petitions
   ],
   // Without a lock, as before the first `uniform-rest proto`.
   typedServices: { package: 'library.v1' },
@@ -72,6 +74,7 @@ export default defineApplication({
     createPlays,
     createDoors,
     createErrands,
-    createTickets
+    createTickets,
+    createPetitions
   ]
 })
