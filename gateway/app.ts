@@ -11,6 +11,7 @@ import type { Catalogue } from './data/catalogue.js'
 import type { DataClient } from './data/data-client.js'
 import { docsRoutes } from './docs/docs-routes.js'
 import { entityMethods, entityReads, entityWrites } from './entity-routes/entity-routes.js'
+import { LargeWrites } from './entity-routes/large-writes.js'
 import { operationConstraint, operationRoutes } from './entity-routes/own-operations.js'
 import { setHeadersOfRefusal } from './entity-routes/requests.js'
 import { untrustedProxyWarning } from './http/client-address.js'
@@ -147,7 +148,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   }
 
   const isReady = (): boolean => deps.stopping?.aborted !== true && catalogue.isDescribed && data.isReachable()
-  const entityDeps = { data, catalogue, address, now }
+  const entityDeps = { data, catalogue, address, largeWrites: new LargeWrites(), now }
   await app.register(
     async (routes) => {
       // `/health`

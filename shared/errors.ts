@@ -375,7 +375,7 @@ const ERRORS = {
     grpc: status.INVALID_ARGUMENT,
     http: 413,
     title: 'The body is too large',
-    meaning: 'The body is over 1 MiB.',
+    meaning: 'The body is over 1 MiB, or holds more than 50,000 values.',
     remedy: 'Send less.'
   },
   'uri.too-long': {

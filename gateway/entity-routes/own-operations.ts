@@ -124,7 +124,7 @@ function allowedAt(found: readonly OperationAtPath[], reply: FastifyReply): read
 }
 
 async function callOperation(
-  { data }: Pick<EntityRouteDeps, 'data'>,
+  { data, largeWrites }: Pick<EntityRouteDeps, 'data' | 'largeWrites'>,
   { operation, path }: OperationAtPath,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply }
 ): Promise<FastifyReply> {
@@ -144,7 +144,9 @@ async function callOperation(
     unplaced
   }
   const call = isRead ? readContext(request, reply) : writeContext(request)
-  const { json, status, ignoredMembers, replayed } = await data.callOperation(call, isRead ? 'read' : 'write', message)
+  const { json, status, ignoredMembers, replayed } = await largeWrites.inTurn(call, message.body, () =>
+    data.callOperation(call, isRead ? 'read' : 'write', message)
+  )
   setIgnoredParameters(reply, [...ignored, ...ignoredMembers.map((name) => `body.${name}`)])
   if (replayed) reply.header('idempotent-replayed', 'true')
   reply.code(status)

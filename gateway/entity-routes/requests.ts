@@ -11,6 +11,7 @@ import type { PublicAddress } from '../http/public-address.js'
 import type { RouteQuery } from '../http/query-string.js'
 import { methodNotAllowed } from '../server/methods.js'
 import { abortOnClose, abortOnDisconnect } from '../server/requests.js'
+import type { LargeWrites } from './large-writes.js'
 import { allowedMethods, type BelowResource, type EntityPath } from './paths.js'
 
 declare module 'fastify' {
@@ -25,6 +26,7 @@ export interface EntityRouteDeps {
   readonly data: DataClient
   readonly catalogue: Catalogue
   readonly address: PublicAddress
+  readonly largeWrites: LargeWrites
   readonly now: () => Date
 }
 

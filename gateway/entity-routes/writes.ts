@@ -27,7 +27,7 @@ import {
 } from './requests.js'
 
 /** `POST /{resource}`: creates a row. */
-export function createRoute(app: FastifyInstance, { data, catalogue, address }: EntityRouteDeps): void {
+export function createRoute(app: FastifyInstance, { data, catalogue, address, largeWrites }: EntityRouteDeps): void {
   const path = entityPathOf('create')
   const { onRequest, preValidation } = routeGuards(catalogue, path)
   app.post<{ Params: ResourceParams }>(
@@ -38,7 +38,10 @@ export function createRoute(app: FastifyInstance, { data, catalogue, address }: 
       const { members, ignored } = writeOptions({ catalogue, operation: 'create' }, request, reply)
       const linkBase = address.baseFor(request)
       const body = bodyOf(request)
-      const response = await data.create(writeContext(request), { resource, body, ...members, linkBase })
+      const call = writeContext(request)
+      const response = await largeWrites.inTurn(call, body, () =>
+        data.create(call, { resource, body, ...members, linkBase })
+      )
       const location = absoluteLocation(response.location, linkBase)
       // A long text key, percent-encoded, may not fit. The body holds the key as well.
       if (location.length <= headerRoom(reply.getHeaders())) reply.header('location', location)
@@ -57,7 +60,7 @@ function absoluteLocation(location: string, linkBase: string): string {
 }
 
 /** `POST /{resource}/batch`: creates several rows, all or none. */
-export function batchRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): void {
+export function batchRoute(app: FastifyInstance, { data, catalogue, largeWrites }: EntityRouteDeps): void {
   const path = entityPathOf('batch')
   const { onRequest, preValidation } = routeGuards(catalogue, path)
   app.post<{ Params: RowParams }>(
@@ -68,7 +71,10 @@ export function batchRoute(app: FastifyInstance, { data, catalogue }: EntityRout
       // The owner filter of `create` holds for batches too.
       const { members, ignored } = writeOptions({ catalogue, operation: 'create' }, request, reply)
       const batch = { resource, body: bodyOf(request), ...members }
-      const { json, ignoredMembers, replayed } = await data.createBatch(writeContext(request), batch)
+      const call = writeContext(request)
+      const { json, ignoredMembers, replayed } = await largeWrites.inTurn(call, batch.body, () =>
+        data.createBatch(call, batch)
+      )
       setWriteHeaders(reply, { ignoredMembers, replayed }, ignored)
       reply.code(201).type(JSON_TYPE)
       return reply.send(json)
@@ -80,7 +86,7 @@ export function batchRoute(app: FastifyInstance, { data, catalogue }: EntityRout
  * `PUT /{resource}/{id}` replaces everything of a row that a client may set, `PATCH` what the members of its body name. A
  * resource has both or none.
  */
-export function updateRoutes(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): void {
+export function updateRoutes(app: FastifyInstance, { data, catalogue, largeWrites }: EntityRouteDeps): void {
   const path = entityPathOf('update')
   const { onRequest, preValidation } = routeGuards(catalogue, path)
   for (const [method, preParsing] of [
@@ -98,14 +104,16 @@ export function updateRoutes(app: FastifyInstance, { data, catalogue }: EntityRo
         const { members, ignored } = writeOptions({ catalogue, operation: 'update' }, request, reply)
         const [body, precondition] = [bodyOf(request), preconditionOf(request)]
         const update = { resource, id, body, precondition, mergePatch: method === 'PATCH', ...members }
-        return sendWritten(reply, await data.update(writeContext(request), update), ignored)
+        const call = writeContext(request)
+        const response = await largeWrites.inTurn(call, body, () => data.update(call, update))
+        return sendWritten(reply, response, ignored)
       }
     })
   }
 }
 
 /** `PUT /{resource}/{id}/{action}`: performs an action of the resource. */
-export function actRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): void {
+export function actRoute(app: FastifyInstance, { data, catalogue, largeWrites }: EntityRouteDeps): void {
   const path = entityPathOf('act')
   const { onRequest, preValidation } = routeGuards(catalogue, path)
   app.put<{ Params: RowParams & { readonly action: string } }>(
@@ -115,7 +123,10 @@ export function actRoute(app: FastifyInstance, { data, catalogue }: EntityRouteD
       const { resource, id, action } = request.params
       const { members, ignored } = writeOptions({ catalogue, operation: 'act' }, request, reply)
       const [body, precondition] = [bodyOf(request), preconditionOf(request)]
-      const response = await data.act(writeContext(request), { resource, id, action, body, precondition, ...members })
+      const call = writeContext(request)
+      const response = await largeWrites.inTurn(call, body, () =>
+        data.act(call, { resource, id, action, body, precondition, ...members })
+      )
       return sendWritten(reply, response, ignored)
     }
   )

@@ -24,7 +24,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   404: 'There is no such row, or the caller may not see it.',
   409: 'The write collides with what is stored, or with a request that is still running.',
   412: 'The row was changed since it was read, or the write collides with what is stored.',
-  413: 'The body is over 1 MiB.',
+  413: 'The body is over 1 MiB, or holds more than 50,000 values.',
   415: 'The body is not of the media type that is taken.',
   422: 'The state of the row does not allow it, or the key was used for another request.',
   428: 'If-Match is missing.',

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { checkJsonBody, checkJsonMediaType } from '../../../gateway/http/json-body.js'
+import { DomainError } from '../../../shared/errors.js'
 
 describe('the media type of a body', () => {
   const length = { 'content-length': '2' }
@@ -53,6 +54,50 @@ describe('a body', () => {
   it('may be 100 levels deep, brackets in strings not counted', () => {
     const text = `${'{"a":['.repeat(50)}"\\"${'[{'.repeat(200)}"${']}'.repeat(50)}`
     expect(() => checkJsonBody(Buffer.from(text))).to.not.throw()
+  })
+
+  const COUNTED: readonly (readonly [what: string, value: (count: number) => string])[] = [
+    [
+      'an array',
+      (count) =>
+        `[${Array<string>(count - 1)
+          .fill('1')
+          .join()}]`
+    ],
+    ['an object', (count) => `{${Array.from({ length: count - 1 }, (_, at) => `"${at}":","`).join(', ')} }`],
+    [
+      'empty arrays and objects',
+      (count) =>
+        `[ ${Array<string>(count - 1)
+          .fill('[ ] ')
+          .join()}]`.replace('[ ]', '{}')
+    ],
+    [
+      'rows',
+      (count) =>
+        `[${Array<string>((count - 1) / 3)
+          .fill('{"a":"[,,{","b":[]}')
+          .join('\n,')}]`
+    ]
+  ]
+  for (const [what, valueOf] of COUNTED) {
+    it(`of ${what} may hold 50,000 values`, () => {
+      // 3 divides both without the value that holds the rows.
+      const counts = what === 'rows' ? [49_999, 50_002] : [50_000, 50_001]
+      const [most = '', beyond = ''] = counts.map(valueOf)
+      expect(() => checkJsonBody(Buffer.from(most))).to.not.throw()
+      expect(() => checkJsonBody(Buffer.from(beyond)))
+        .to.throw(DomainError)
+        .with.property('code', 'body.too-large')
+    })
+  }
+
+  it('is rejected for its values without being parsed', () => {
+    // JSON.parse would find that it is malformed.
+    const body = Buffer.from(`[${Array<string>(60_000).fill('x').join()}]`)
+    expect(() => checkJsonBody(body))
+      .to.throw(DomainError)
+      .with.property('code', 'body.too-large')
   })
 
   const DEEP = ['['.repeat(101) + ']'.repeat(101), `${'{"a":'.repeat(101)}1${'}'.repeat(101)}`]

@@ -1,0 +1,52 @@
+import { FairSemaphore, type Entrant } from '../../shared/fair-semaphore.js'
+import { throttledAddress } from '../../shared/ip-address.js'
+import { NEVER } from '../../shared/transport/cancellation.js'
+import type { CallContext } from '../data/calls.js'
+
+/** Bytes of a body from which a write is large: a batch, or a row with many children. */
+const LARGE = 64 * 1024
+
+/** Large writes of all callers at a time. */
+const PLACES = 8
+
+/** Large writes that may wait. Each keeps its body, which has up to 1 MiB. */
+const WAITING = 32
+
+/** Of one address, whose callers may have one each. A caller that logs in several times has several tokens. */
+const OF_ADDRESS = 2
+
+/** Milliseconds that one waits. */
+const TIMEOUT = 10_000
+
+/** Seconds. */
+const RETRY_AFTER = 1
+
+/**
+ * A large write holds a data service for a good part of a second. Those of one caller go one after the other, so that what
+ * others ask comes between them.
+ */
+export class LargeWrites {
+  readonly #turns: FairSemaphore
+
+  constructor({ timeout = TIMEOUT }: { readonly timeout?: number } = {}) {
+    const detail = 'Too many large writes are under way. Try again.'
+    this.#turns = new FairSemaphore({ places: PLACES, waiting: WAITING, timeout, detail, retryAfter: RETRY_AFTER })
+  }
+
+  /** Writes at once, or a large body when it has its turn. Rejects with `upstream.unavailable`, with nothing written, beyond. */
+  async inTurn<Answer>(call: CallContext, body: Buffer, write: () => Promise<Answer>): Promise<Answer> {
+    if (body.length < LARGE) return await write()
+    const release = await this.#turns.enter({ shares: sharesOf(call), signal: NEVER })
+    try {
+      return await write()
+    } finally {
+      release()
+    }
+  }
+}
+
+function sharesOf({ authorization, clientAddress }: CallContext): Entrant['shares'] {
+  const address = { key: `address ${throttledAddress(clientAddress ?? '')}`, limit: OF_ADDRESS }
+  // Without a token it is a write that the data service rejects, or one of an operation that takes anybody.
+  return authorization === undefined ? [{ ...address, limit: 1 }] : [address, { key: authorization, limit: 1 }]
+}
