@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from '../shared/logger.js'
+import type { MemorySource } from '../shared/memory-guard.js'
 import type { Tracing } from '../shared/observe/tracing.js'
 import type { TlsCertificates } from '../shared/tls.js'
 import { MAX_BODY_BYTES, requestIdOf } from '../shared/transport/wire.js'
@@ -29,6 +30,7 @@ import { backPressure, type OnRefusal, rateLimit, startUp } from './server/admis
 import { CONNECTION_TIMEOUTS, Connections, type ConnectionTimeouts } from './server/connections.js'
 import { crossOrigin } from './server/cross-origin.js'
 import { Http2Listener, httpsServerFactory } from './server/http2.js'
+import type { LoopDelay } from './server/loop-delay.js'
 import { MalformedHttp } from './server/malformed-http.js'
 import { addAllMethods, health } from './server/methods.js'
 import { problemPages } from './server/problem-pages.js'
@@ -44,6 +46,7 @@ import {
   securityHeaders
 } from './server/requests.js'
 import { serverTiming } from './server/server-timing.js'
+import { boundUnsentAnswers, UnsentAnswers, type UnsentBounds } from './server/unsent-answers.js'
 import { AntiforgeryCheck, antiforgeryRoute, AntiforgeryTokens } from './session/antiforgery.js'
 import { authRoutes, keySetRoute } from './session/auth-routes.js'
 import { HtmlRefresh } from './session/html-refresh.js'
@@ -73,6 +76,17 @@ export interface GatewayDeps {
   readonly metrics?: GatewayMetrics | undefined
   /** If given, each request is a span. */
   readonly tracing?: Tracing | undefined
+  readonly load?: LoadDeps | undefined
+}
+
+/** What a gateway goes by to bound its load. Tests give their own. */
+export interface LoadDeps {
+  /** Default: of the memory of this process. */
+  readonly unsentBounds?: UnsentBounds
+  readonly memory?: MemorySource
+  readonly delay?: LoopDelay
+  /** Milliseconds, by a clock that only goes forward. */
+  readonly clock?: () => number
 }
 
 /** Milliseconds that running requests get to end when the process shall end. */
@@ -130,7 +144,13 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   // A client takes no more than its share, and the process takes no more than it can serve.
   const onRefusal: OnRefusal = (request, reply) => setHeadersOfRefusal(request, reply, { catalogue, address })
   if (limit !== undefined) await app.register(rateLimit, { limit, onRefusal })
-  if (maxEventLoopDelay > 0) await app.register(backPressure, { maxEventLoopDelay, log, onRefusal })
+  const { load: { unsentBounds: bounds, memory, delay, clock } = {} } = deps
+  if (maxEventLoopDelay > 0) {
+    await app.register(backPressure, { maxEventLoopDelay, log, onRefusal, memory, delay })
+  }
+  const answers = new UnsentAnswers({ log, ...(bounds && { bounds }), ...(clock && { now: clock }) })
+  deps.metrics?.countUnsent(answers)
+  await app.register(boundUnsentAnswers, { answers, onRefusal })
   // Heads and bodies above the limits of the contract are rejected.
   await app.register(requestLimits)
   // Nothing but health is served before the data service has said what there is.

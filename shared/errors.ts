@@ -376,7 +376,7 @@ const ERRORS = {
     http: 413,
     title: 'The body is too large',
     meaning: 'The body is over 1 MiB, or holds more than 50,000 values.',
-    remedy: 'Send less.'
+    remedy: 'Send less: a batch in several parts, an object or an array in fewer values.'
   },
   'uri.too-long': {
     grpc: status.INVALID_ARGUMENT,

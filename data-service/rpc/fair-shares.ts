@@ -1,7 +1,7 @@
 import { FairSemaphore, type Entrant, type PlacesState, type Share } from '../../shared/fair-semaphore.js'
 import { throttledAddress } from '../../shared/ip-address.js'
+import type { MemoryGuard } from '../../shared/memory-guard.js'
 import type { CallContext, Caller } from '../entity/caller.js'
-import type { MemoryGuard } from './memory-guard.js'
 
 // What is under way is bounded for each caller and in all, and weighed by what it may cost (contract.md section 2).
 

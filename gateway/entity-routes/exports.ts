@@ -10,6 +10,7 @@ import { clientAddress } from '../http/client-address.js'
 import { unintelligible } from '../http/problem-details.js'
 import type { RouteQuery } from '../http/query-string.js'
 import { tellTimes } from '../server/server-timing.js'
+import type { UnsentAnswer } from '../server/unsent-answers.js'
 import { entityPathOf } from './paths.js'
 import { readQuery, selectionOf } from './reads.js'
 import { exportContext, routeGuards, type EntityRouteDeps, type ResourceParams } from './requests.js'
@@ -73,7 +74,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
           if (value !== undefined) reply.raw.setHeader(name, value)
         }
         const csv = new CsvBatch(opened.header.columns, escapeFormulas)
-        const failure = await writeExport(reply.raw, opened, { csv, bom })
+        const failure = await writeExport(reply.raw, opened, { csv, bom, unsent: request.unsent })
         if (failure !== undefined && !call.signal.aborted) {
           request.log.error({ requestId: request.id, err: failure }, 'export broken off')
         }
@@ -167,19 +168,20 @@ async function* following(first: ExportPart, rest: AsyncIterator<ExportPart>): A
 async function writeExport(
   response: ServerResponse,
   { header, parts }: OpenedExport,
-  { csv, bom }: { readonly csv: CsvBatch; readonly bom: boolean }
+  { csv, bom, unsent }: { readonly csv: CsvBatch; readonly bom: boolean; readonly unsent: UnsentAnswer | undefined }
 ): Promise<unknown> {
   let rows = 0
   let complete = false
+  const write = (piece: string | Uint8Array): Promise<void> => writePiece(response, piece, unsent)
   try {
-    await write(response, csv.header(header.columns, bom))
+    await write(csv.header(header.columns, bom))
     for await (const part of parts) {
       if (part.rows) {
         const { csv: bytes, json, count } = part.rows
-        await write(response, bytes.length > 0 ? bytes : await csv.rows(json))
+        await write(bytes.length > 0 ? bytes : await csv.rows(json))
         rows += count
       } else if (part.end) {
-        if (part.end.truncated) await write(response, csv.remark(`# export truncated at ${part.end.count} rows`))
+        if (part.end.truncated) await write(csv.remark(`# export truncated at ${part.end.count} rows`))
         complete = true
       }
     }
@@ -195,9 +197,14 @@ async function writeExport(
 }
 
 /** Resolves when the client can take more. Rejects when it has disconnected. */
-async function write(response: ServerResponse, piece: string | Uint8Array): Promise<void> {
+async function writePiece(
+  response: ServerResponse,
+  piece: string | Uint8Array,
+  unsent: UnsentAnswer | undefined
+): Promise<void> {
   if (response.destroyed) throw disconnected()
   if (response.write(piece)) return
+  unsent?.hold(response.writableLength)
   await new Promise<void>((resolve, reject) => {
     const settle = (settled: () => void): void => {
       response.off('drain', onDrain).off('close', onClose)

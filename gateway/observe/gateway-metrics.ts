@@ -20,6 +20,14 @@ export interface ReplicaState {
   readonly hasStream: boolean
 }
 
+/** Answers that are kept for clients. */
+export interface UnsentCounts {
+  /** Bytes. */
+  readonly held: number
+  /** Requests that were refused, by the bound that was reached. */
+  readonly refused: Readonly<Record<string, number>>
+}
+
 /** An answered request. */
 export interface AnsweredRequest {
   /** The template of its route, or what stands for it. */
@@ -55,6 +63,7 @@ export class GatewayMetrics {
   readonly #byRoute = new Map<string, Map<string, Map<string, Counted>>>()
   #inFlight = 0
   #connections = (): number => 0
+  #unsent: UnsentCounts = { held: 0, refused: {} }
 
   /** `replicas` is called at each scrape. */
   constructor(replicas: () => readonly ReplicaState[]) {
@@ -71,6 +80,24 @@ export class GatewayMetrics {
       new AskedFamily('gauge', { name: 'http_connections_open', help: 'Connections of clients.', labels: [] }, () => [
         { labels: {}, value: this.#connections() }
       ]),
+      new AskedFamily(
+        'gauge',
+        {
+          name: 'uniform_rest_unsent_answer_bytes',
+          help: 'Bytes that are kept for answers under way, and for those that their clients have not taken.',
+          labels: []
+        },
+        () => [{ labels: {}, value: this.#unsent.held }]
+      ),
+      new AskedFamily(
+        'counter',
+        {
+          name: 'uniform_rest_unsent_answers_refused_total',
+          help: 'Requests that were refused because earlier answers were not read, by the bound that was reached: connection, address or process.',
+          labels: ['bound']
+        },
+        () => Object.entries(this.#unsent.refused).map(([bound, value]) => ({ labels: { bound }, value }))
+      ),
       new AskedFamily(
         'gauge',
         {
@@ -113,6 +140,11 @@ export class GatewayMetrics {
   /** `count` is called at each scrape. */
   countConnections(count: () => number): void {
     this.#connections = count
+  }
+
+  /** `counts` is read at each scrape. */
+  countUnsent(counts: UnsentCounts): void {
+    this.#unsent = counts
   }
 
   /** Each call must be followed by exactly one `requestEnded`. */

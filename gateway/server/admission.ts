@@ -1,12 +1,12 @@
-import { getHeapStatistics } from 'node:v8'
-import underPressure from '@fastify/under-pressure'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { Logger } from '../../shared/logger.js'
+import { MemoryGuard, type MemorySource } from '../../shared/memory-guard.js'
 import { clientAddress } from '../http/client-address.js'
 import { isPreflight } from '../http/cross-site.js'
+import { LoopDelay } from './loop-delay.js'
 
 /** `count` requests in each window of `seconds`. */
 export interface RateLimit {
@@ -27,6 +27,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the route is served before a data service has described itself. */
     atStart?: true
+    /** Whether the route is served however much there is to do. */
+    whateverLoad?: true
   }
 }
 
@@ -92,39 +94,52 @@ export class NotReady extends Error {
   override readonly name = 'NotReady'
 }
 
-/** Share of the memory that the process may use for JavaScript values, beyond which it takes no further requests. */
-const FULL_HEAP = 0.9
 /** Milliseconds between two lines of the log that say that requests are refused. */
 const WARNING_INTERVAL = 10_000
 /** Seconds after which a refused client may try again. The delay is measured anew each second, and the data service asked again. */
 const RETRY_AFTER = 1
 
+interface BackPressure {
+  /** Milliseconds. */
+  readonly maxEventLoopDelay: number
+  readonly log: Logger
+  readonly onRefusal: OnRefusal
+  readonly delay?: LoopDelay | undefined
+  readonly memory?: MemorySource | undefined
+}
+
 /**
  * Refuses requests with 503 while the process is late by more than `maxEventLoopDelay` milliseconds (the mean of a
- * second), or its heap is nearly full: those under way are then answered in time, and a load balancer takes another
- * gateway. Routes with `config: { pressureHandler: admitted }` are served all the same.
+ * second), or its memory is nearly full: those under way are then answered in time, and a load balancer takes another
+ * gateway. Routes with `config: { whateverLoad: true }` are served all the same.
  */
-export const backPressure = fp<{ maxEventLoopDelay: number; log: Logger; onRefusal: OnRefusal }>(
-  async (app, { maxEventLoopDelay, log, onRefusal }) => {
+export const backPressure = fp<BackPressure>(
+  async (app, { maxEventLoopDelay, log, onRefusal, delay = new LoopDelay(), memory }) => {
+    const guard = new MemoryGuard(log, memory)
+    const stop = delay.watch()
+    app.addHook('onClose', (_app, done) => {
+      stop()
+      done()
+    })
     let warned = -Infinity
-    await app.register(underPressure, {
-      maxEventLoopDelay,
-      maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * FULL_HEAP),
-      pressureHandler: (...[request, reply, type, value]) => {
-        // What under-pressure says of a second without a measurement, as the first one may be.
-        if (value === Infinity) return
-        const now = performance.now()
-        if (now - warned > WARNING_INTERVAL) {
-          warned = now
-          log.warn({ reason: type, value }, 'requests are refused: this process has too much to do')
-        }
-        onRefusal(request, reply)
-        throw new DomainError('upstream.unavailable', 'The gateway has too much to do at the moment.', {
-          title: 'The gateway is too busy',
-          retryAfter: RETRY_AFTER,
-          cause: new Overload(type)
-        })
+    app.addHook('onRequest', (request, reply, done) => {
+      const isLate = delay.mean > maxEventLoopDelay
+      if (request.routeOptions.config.whateverLoad === true || (!isLate && !guard.isFull())) return done()
+      const now = performance.now()
+      // The guard has lines of its own.
+      if (isLate && now - warned > WARNING_INTERVAL) {
+        warned = now
+        log.warn(
+          { reason: 'eventLoopDelay', value: delay.mean },
+          'requests are refused: this process has too much to do'
+        )
       }
+      onRefusal(request, reply)
+      throw new DomainError('upstream.unavailable', 'The gateway has too much to do at the moment.', {
+        title: 'The gateway is too busy',
+        retryAfter: RETRY_AFTER,
+        cause: new Overload(isLate ? 'late' : 'memory')
+      })
     })
   },
   { name: 'back-pressure', dependencies: ['request-identity'], fastify: '5.x' }
@@ -148,8 +163,3 @@ export const startUp = fp<{ isDescribed: () => boolean }>(
   },
   { name: 'start-up', dependencies: ['problem-responses', 'request-limits'], fastify: '5.x' }
 )
-
-/** For routes that are served whatever there is to do. */
-export function admitted(): void {
-  // Under-pressure goes on with the request when its handler returns nothing.
-}

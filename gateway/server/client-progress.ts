@@ -18,6 +18,36 @@ export class StallCounter {
   }
 }
 
+/** Bytes a second that a client reads at least of what waits for it. */
+export const LOWEST_RATE = 2 * 1024
+
+/**
+ * Counts the checks by which a client is behind the lowest rate. Bytes beyond it make up for earlier checks, and are no credit
+ * for later ones.
+ */
+export class RateCounter {
+  count = 0
+  readonly #bytesOfCheck: number
+  #taken: number | undefined
+
+  /** `interval`: milliseconds between two checks. */
+  constructor(interval: number) {
+    this.#bytesOfCheck = (LOWEST_RATE * interval) / 1000
+  }
+
+  /**
+   * `taken`: what the client has taken since its connection began, in bytes. `sharers`: how many answers have to go at this rate
+   * together. `isIdle` says that nothing waits for the client.
+   */
+  check(taken: number, isIdle: boolean, sharers = 1): number {
+    const before = this.#taken
+    this.#taken = Math.max(taken, before ?? taken)
+    if (isIdle || before === undefined) this.count = 0
+    else this.count = Math.max(0, this.count + 1 - ((this.#taken - before) * sharers) / this.#bytesOfCheck)
+    return this.count
+  }
+}
+
 /** Whether a client continues to send a request body that is not complete. */
 export class UploadProgress {
   readonly #socket: Socket
@@ -39,28 +69,33 @@ export class UploadProgress {
   }
 }
 
-/** Whether a client continues to read the response bytes that wait for it. */
+/** Whether a client reads the response bytes that wait for it as fast as the lowest rate. */
 export class DownloadProgress {
   readonly #socket: Socket
-  readonly #stalled = new StallCounter()
-  #unacknowledged: number | undefined
+  /** By what the operating system has accepted. */
+  readonly #behind: RateCounter
+  /** By what the client has acknowledged of it. */
+  readonly #acknowledging: RateCounter
+  #accepted = 0
+  #hasQueue = false
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, interval: number) {
     this.#socket = socket
+    this.#behind = new RateCounter(interval)
+    this.#acknowledging = new RateCounter(interval)
   }
 
-  /** Checks in a row in which bytes waited in this process and none of them left it. */
+  /** Checks by which the bytes that wait in this process leave it too slowly. */
   check(): number {
-    const { bytesWritten, writableLength } = this.#socket
-    const left = `${bytesWritten - writableLength} ${writeQueueSize(this.#socket)}`
-    const count = this.#stalled.check(left, writableLength === 0)
-    if (count === 0) this.#unacknowledged = undefined
+    this.#accepted = acceptedBytes(this.#socket)
+    const count = this.#behind.check(this.#accepted, this.#socket.writableLength === 0)
+    if (count === 0) this.#acknowledging.count = 0
     return count
   }
 
   /** The latest result of `check`. */
-  get stalledChecks(): number {
-    return this.#stalled.count
+  get checksBehind(): number {
+    return this.#behind.count
   }
 
   /**
@@ -68,19 +103,37 @@ export class DownloadProgress {
    * buffers, which hold megabytes, and nothing more leaves this process until a third of them is free.
    */
   correct(unacknowledged: UnacknowledgedBytes): number {
-    const before = this.#unacknowledged
-    this.#unacknowledged = unacknowledged.get(connectionKey(this.#socket))
-    if (before !== undefined && this.#unacknowledged !== undefined && this.#unacknowledged !== before) {
-      this.#stalled.count = 0
-    }
-    return this.#stalled.count
+    const queued = unacknowledged.get(connectionKey(this.#socket))
+    // The system's list may lack a connection while others come and go.
+    if (queued === undefined) return this.#hasQueue ? this.#acknowledging.count : this.#behind.count
+    this.#hasQueue = true
+    // What was accepted since the check may be in the queue: that makes it less, and the next check makes up for it.
+    return this.#acknowledging.check(this.#accepted - queued, false)
   }
+}
+
+interface Handle {
+  readonly bytesWritten?: number
+  readonly writeQueueSize?: number
+  /** Of TLS: the connection that carries it. */
+  readonly _parent?: Handle
+}
+
+/** The connection itself. That of TLS above it tells only when a whole write has left. */
+function carrier(socket: Socket): Handle {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: Handle | null }
+  return handle?._parent ?? handle ?? {}
 }
 
 /** Bytes of the current write that the operating system has not accepted yet. Node's own timeouts use them as well. */
 export function writeQueueSize(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }
-  return handle?.writeQueueSize ?? 0
+  return carrier(socket).writeQueueSize ?? 0
+}
+
+/** Bytes that the operating system has accepted. */
+export function acceptedBytes(socket: Socket): number {
+  const { bytesWritten = socket.bytesWritten, writeQueueSize: waiting = 0 } = carrier(socket)
+  return bytesWritten - waiting
 }
 
 /** Bytes that were sent and not acknowledged, by `connectionKey`. */

@@ -10,7 +10,7 @@ export interface ConnectionTimeouts {
   readonly head: number
   /** Without a further byte of an incomplete request body. */
   readonly body: number
-  /** Without the client reading from a response that waits for it. */
+  /** With the client reading a response that waits for it more slowly than the lowest rate. */
   readonly response: number
 }
 
@@ -200,7 +200,7 @@ export class Connections {
       pauseAgain: undefined,
       wasPaused: false,
       upload: new UploadProgress(socket),
-      download: new DownloadProgress(socket)
+      download: new DownloadProgress(socket, this.#interval)
     }
     this.#open.set(socket, connection)
     socket.once('close', () => {
@@ -246,9 +246,9 @@ export class Connections {
     const queues = unread.length === 0 ? undefined : await unacknowledgedBytes()
     for (const connection of unread) {
       const { download, socket } = connection
-      const stalled = queues === undefined ? download.stalledChecks : download.correct(queues)
-      if ((stalled / readTimeoutFactor(socket, queues)) * this.#interval >= response) {
-        this.#close(connection, 'read no more of an answer')
+      const behind = queues === undefined ? download.checksBehind : download.correct(queues)
+      if ((behind / readTimeoutFactor(socket, queues)) * this.#interval >= response) {
+        this.#close(connection, 'read an answer too slowly')
       }
     }
     this.#checking = false

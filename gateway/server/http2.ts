@@ -13,22 +13,18 @@ import { createServer as createTlsServer, type Server, type ServerOptions } from
 import type { TLSSocket } from 'node:tls'
 import type { TlsCertificates } from '../../shared/tls.js'
 import {
+  acceptedBytes,
   connectionKey,
+  RateCounter,
   StallCounter,
   unacknowledgedBytes,
   type UnacknowledgedBytes,
   writeQueueSize
 } from './client-progress.js'
-import {
-  checkInterval,
-  CONNECTION_TIMEOUTS,
-  type ConnectionTimeouts,
-  readTimeoutFactor,
-  UNKNOWN_QUEUE_FACTOR
-} from './connections.js'
+import { checkInterval, CONNECTION_TIMEOUTS, type ConnectionTimeouts, readTimeoutFactor } from './connections.js'
 
 /** Concurrent requests of one connection. */
-const MAX_STREAMS = 100
+const MAX_STREAMS = 32
 
 /**
  * How many more requests of one connection may end with a reset, by either side, than without one. A client that opens
@@ -76,15 +72,19 @@ export function httpsServerFactory(
 
 interface Http2Connection {
   readonly socket: TLSSocket
-  /** Counts the checks in which its write queue was full and did not move. */
-  readonly blocked: StallCounter
+  /** Counts the checks in which its write queue was full and moved too slowly. */
+  readonly blocked: RateCounter
+  /** Bytes that the operating system had accepted at the last check. */
+  accepted: number
+  /** Streams whose answers waited for the client at the last check. */
+  waiting: number
 }
 
 interface WatchedStream {
   readonly stream: ServerHttp2Stream
   readonly connection: Http2Connection
   readonly upload: StallCounter
-  readonly download: StallCounter
+  readonly download: RateCounter
 }
 
 /**
@@ -144,7 +144,12 @@ export class Http2Listener {
 
   #onSession(session: ServerHttp2Session, socket: TLSSocket): void {
     const { head } = this.#timeouts
-    const connection: Http2Connection = { socket, blocked: new StallCounter() }
+    const connection: Http2Connection = {
+      socket,
+      blocked: new RateCounter(checkInterval(this.#timeouts)),
+      accepted: 0,
+      waiting: 0
+    }
     let running = 0
     let resets = 0
     // After the end of a session Node waits until the client closes the connection. Only destroying it is certain.
@@ -176,7 +181,8 @@ export class Http2Listener {
 
   /** Node's own stream timeout restarts with anything that arrives on the connection, such as a PING. */
   #watch(stream: ServerHttp2Stream, connection: Http2Connection): void {
-    const watched: WatchedStream = { stream, connection, upload: new StallCounter(), download: new StallCounter() }
+    const download = new RateCounter(checkInterval(this.#timeouts))
+    const watched: WatchedStream = { stream, connection, upload: new StallCounter(), download }
     this.#watched.add(watched)
     stream.once('close', () => this.#watched.delete(watched))
     // A response that ends before the request body does: the client need not send the rest (RFC 9113 section 8.1).
@@ -193,15 +199,20 @@ export class Http2Listener {
     const interval = checkInterval(this.#timeouts)
     const full = new Set<Http2Connection>()
     const unread: WatchedStream[] = []
+    for (const { connection } of this.#watched) connection.waiting = 0
+    for (const { stream, connection } of this.#watched) if (stream.writableLength > 0) connection.waiting += 1
     for (const watched of this.#watched) {
       const { stream, connection, upload, download } = watched
       const awaitsBody = !isRequestComplete(stream) && !stream.isPaused() && stream.readableLength === 0
       const stalledUpload = upload.check(String(stream.state.localWindowSize), !awaitsBody)
-      const stalledDownload = download.check(String(bytesTaken(stream)), stream.writableLength === 0)
+      const checksBehind = download.check(bytesTaken(stream), stream.writableLength === 0, connection.waiting)
       if (stalledUpload * interval >= body) stream.close(constants.NGHTTP2_CANCEL)
-      else if (stalledDownload > 0) {
+      else if (checksBehind > 0) {
         unread.push(watched)
-        if (writeQueueSize(connection.socket) > 0) full.add(connection)
+        if (writeQueueSize(connection.socket) > 0) {
+          full.add(connection)
+          connection.accepted = acceptedBytes(connection.socket)
+        }
       }
     }
     const queues = full.size === 0 ? undefined : await unacknowledgedBytes()
@@ -209,9 +220,9 @@ export class Http2Listener {
       if (blockedChecks(connection, queues) * interval >= response) connection.socket.destroy()
     }
     for (const { stream, connection, download } of unread) {
-      // The streams of a full connection that moves wait for each other and not for the client alone.
-      const timeout = full.has(connection) ? response * UNKNOWN_QUEUE_FACTOR : response
-      if (download.count * interval >= timeout) stream.close(constants.NGHTTP2_CANCEL)
+      // The streams of a full connection that moves wait for each other: the lowest rate is that of the connection.
+      if (full.has(connection)) download.count = 0
+      else if (download.count * interval >= response) stream.close(constants.NGHTTP2_CANCEL)
     }
     this.#checking = false
   }
@@ -221,10 +232,14 @@ function isRequestComplete(stream: ServerHttp2Stream): boolean {
   return stream.endAfterHeaders || stream.readableEnded
 }
 
-/** Checks in which nothing left a full connection, corrected by what its client is granted. */
-function blockedChecks({ socket, blocked }: Http2Connection, queues: UnacknowledgedBytes | undefined): number {
-  const unacknowledged = queues?.get(connectionKey(socket))
-  const checks = blocked.check(`${writeQueueSize(socket)} ${socket.bytesWritten} ${unacknowledged}`, false)
+/** Checks by which a full connection is too slow, corrected by what its client is granted. */
+function blockedChecks(
+  { socket, blocked, accepted }: Http2Connection,
+  queues: UnacknowledgedBytes | undefined
+): number {
+  // The system's list may lack a connection while others come and go. On other systems there is none.
+  const unacknowledged = queues === undefined ? 0 : queues.get(connectionKey(socket))
+  const checks = unacknowledged === undefined ? blocked.count : blocked.check(accepted - unacknowledged, false)
   return checks / readTimeoutFactor(socket, queues)
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, shortened } from '../../shared/errors.js'
 import { MERGE_PATCH_TYPE } from '../http/json-body.js'
-import { admitted, NotReady } from './admission.js'
+import { NotReady } from './admission.js'
 
 /** Node emits CONNECT as an event of its own (malformed-http.ts). */
 const ROUTABLE_METHODS = METHODS.filter((method) => method !== 'CONNECT')
@@ -97,19 +97,15 @@ export const health = fp<{ isReady: () => boolean }>(
     ] as const
     for (const [url, isHealthy] of pages) {
       answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
-      app.get(
-        url,
-        { config: { atStart: true, rateLimit: false, pressureHandler: admitted } },
-        async (_request, reply) => {
-          if (!isHealthy()) {
-            throw new DomainError('upstream.unavailable', 'Requests cannot be served at the moment.', {
-              cause: new NotReady(url)
-            })
-          }
-          reply.header('cache-control', 'no-store')
-          return { status: 'ok' }
+      app.get(url, { config: { atStart: true, rateLimit: false, whateverLoad: true } }, async (_request, reply) => {
+        if (!isHealthy()) {
+          throw new DomainError('upstream.unavailable', 'Requests cannot be served at the moment.', {
+            cause: new NotReady(url)
+          })
         }
-      )
+        reply.header('cache-control', 'no-store')
+        return { status: 'ok' }
+      })
     }
   },
   { name: 'health', dependencies: ['problem-responses'], fastify: '5.x' }

@@ -27,9 +27,10 @@ const NOW = new Date('2031-02-03T04:05:06.789Z')
 export async function startGateway(
   environment: Readonly<Record<string, string>> = {},
   resources?: Resource[],
-  { timeouts, metrics, now = () => NOW }: Partial<Pick<GatewayDeps, 'timeouts' | 'now' | 'metrics'>> = {}
+  { timeouts, metrics, load, now = () => NOW }: Partial<Pick<GatewayDeps, 'timeouts' | 'now' | 'metrics' | 'load'>> = {}
 ): Promise<GatewayFixture> {
-  const { config } = readGatewayConfig({ GATEWAY_PORT: '0', ...environment })
+  // What the test computes shares the event loop and would make the gateway late.
+  const { config } = readGatewayConfig({ GATEWAY_PORT: '0', MAX_EVENT_LOOP_DELAY: '0s', ...environment })
   const { log, lines, text: logText } = memoryLog()
   const data = new FakeDataClient()
   const auth = new FakeAuthClient(now)
@@ -50,6 +51,7 @@ export async function startGateway(
     now,
     certificates,
     metrics,
+    load,
     ...(timeouts === undefined ? {} : { timeouts })
   })
   await app.ready()

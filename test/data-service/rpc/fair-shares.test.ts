@@ -4,7 +4,7 @@ import { createLogger } from '../../../shared/logger.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
 import type { CallContext, Caller } from '../../../data-service/entity/caller.js'
 import { costOf, ReadShares } from '../../../data-service/rpc/fair-shares.js'
-import { type Memory, MemoryGuard, processMemory } from '../../../data-service/rpc/memory-guard.js'
+import { type Memory, MemoryGuard, processMemory } from '../../../shared/memory-guard.js'
 
 const log = createLogger({ name: 'test', level: 'silent' })
 const MIB = 1024 * 1024

@@ -38,7 +38,7 @@ export async function startReplicaGateway(parts: {
   const { rendererUrl, ...ring } = parts
   const clock = new ManualClock(new Date().toISOString())
   const replica = await startReplica({ ...ring, clock })
-  const { config } = readGatewayConfig({ GATEWAY_PORT: '0', RENDERER_URL: rendererUrl })
+  const { config } = readGatewayConfig({ GATEWAY_PORT: '0', MAX_EVENT_LOOP_DELAY: '0s', RENDERER_URL: rendererUrl })
   const { log, lines } = memoryLog()
   const data = new FakeDataClient()
   const auth = new FakeAuthClient(clock.now)

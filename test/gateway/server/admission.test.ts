@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { readGatewayConfig } from '../../../gateway/config.js'
+import { LoopDelay } from '../../../gateway/server/loop-delay.js'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 describe('the limit of requests of an address', () => {
@@ -147,6 +148,60 @@ describe('a gateway that has too much to do', function () {
         ['requests are refused: this process has too much to do', 'eventLoopDelay']
       ])
       while ((await gateway.app.inject('/products/1')).statusCode !== 200) await new Promise((go) => setTimeout(go, 50))
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('is one whose every turn takes longer than it may be late', async () => {
+    let now = 0
+    const delay = new LoopDelay({ now: () => now, every: 3_600_000 })
+    const gateway = await startGateway({ MAX_EVENT_LOOP_DELAY: '2s' }, undefined, { load: { delay } })
+    const status = async (): Promise<number> => (await gateway.app.inject('/products/1')).statusCode
+    const turn = (late: number): void => {
+      now += 3_600_000 + late
+      delay.look()
+    }
+    try {
+      expect(await status()).to.equal(200)
+      turn(2001)
+      expect([await status(), delay.mean]).to.deep.equal([503, 2001])
+      expect((await gateway.app.inject('/health')).statusCode).to.equal(200)
+      turn(2000)
+      expect(await status()).to.equal(200)
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('is late by the mean of the looks of a second', () => {
+    let now = 0
+    const delay = new LoopDelay({ now: () => now, every: 50 })
+    const look = (after: number): void => {
+      now += after
+      delay.look()
+    }
+    for (let count = 0; count < 19; count++) look(50)
+    look(50 + 3000)
+    expect(delay.mean).to.equal(3000 / 20)
+    look(1000)
+    expect(delay.mean).to.equal(950)
+    for (let count = 0; count < 20; count++) look(50)
+    expect(delay.mean).to.equal(0)
+  })
+
+  it('is one whose memory is nearly full of Buffers', async () => {
+    let used = 79
+    let now = 0
+    const memory = { read: () => ({ used, limit: 100 }), collect: () => undefined, now: () => (now += 1000) }
+    const gateway = await startGateway({ MAX_EVENT_LOOP_DELAY: '3600s' }, undefined, { load: { memory } })
+    const ask = async (url: string): Promise<number> => (await gateway.app.inject(url)).statusCode
+    try {
+      expect(await ask('/products/1')).to.equal(200)
+      used = 81
+      expect([await ask('/products/1'), await ask('/health')]).to.deep.equal([503, 200])
+      used = 79
+      expect(await ask('/products/1')).to.equal(200)
     } finally {
       await gateway.close()
     }

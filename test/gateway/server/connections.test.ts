@@ -130,7 +130,7 @@ describe('connections of clients', function () {
     const { client, server } = await dial(GET)
     client.pause()
     await once(server, 'close')
-    expect(closedAs()).to.deep.equal(['read no more of an answer'])
+    expect(closedAs()).to.deep.equal(['read an answer too slowly'])
     client.destroy()
   })
 

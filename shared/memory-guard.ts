@@ -1,7 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { DomainError } from '../../shared/errors.js'
-import type { Logger } from '../../shared/logger.js'
+import { DomainError } from './errors.js'
+import type { Logger } from './logger.js'
 
 /** Bytes. */
 export interface Memory {
@@ -20,7 +20,7 @@ export interface MemorySource {
   now(): number
 }
 
-/** Share of the limit beyond which new reads are refused. */
+/** Share of the limit beyond which new work is refused. */
 const FULL = 0.8
 /** Milliseconds for which a look at the memory is believed. */
 const BELIEVED = 100
@@ -30,9 +30,9 @@ const COLLECTION_INTERVAL = 2_000
 const RETRY_AFTER = 1
 
 /**
- * Refuses new reads while the memory is nearly full, so that those under way come to their end. What V8 holds may be garbage
- * that it has had no reason to collect, and where reads are refused it has none: so a collection comes before the first
- * refusal, and again at times.
+ * Says whether the memory is nearly full: new work is then refused, so that what is under way comes to its end. What V8 holds
+ * may be garbage that it has had no reason to collect, and where work is refused it has none: so a collection comes before the
+ * first refusal, and again at times.
  */
 export class MemoryGuard {
   readonly #source: MemorySource
@@ -46,14 +46,19 @@ export class MemoryGuard {
     this.#source = source
   }
 
-  /** Throws `upstream.unavailable` while the memory is nearly full. */
-  check(): void {
+  /** Whether new work has to be refused. The answer is at most a tenth of a second old. */
+  isFull(): boolean {
     const now = this.#source.now()
     if (now - this.#looked >= BELIEVED) {
       this.#looked = now
       this.#isFull = this.#look(now)
     }
-    if (!this.#isFull) return
+    return this.#isFull
+  }
+
+  /** Throws `upstream.unavailable` where new work has to be refused. */
+  check(): void {
+    if (!this.isFull()) return
     throw new DomainError('upstream.unavailable', 'The data service has too much to do at the moment. Try again.', {
       retryAfter: RETRY_AFTER
     })
@@ -65,7 +70,7 @@ export class MemoryGuard {
     this.#collected = now
     this.#source.collect()
     const memory = this.#source.read()
-    if (isFull(memory)) this.#log.warn(memory, 'new reads are refused: the memory is nearly full')
+    if (isFull(memory)) this.#log.warn(memory, 'new requests are refused: the memory is nearly full')
     return isFull(memory)
   }
 }
@@ -79,21 +84,34 @@ function isFull({ used, limit }: Memory): boolean {
  * less: the code of Node and the stacks take some of the latter.
  */
 export function processMemory(): MemorySource {
-  // 0, or a number beyond any machine's, where there is none.
-  const container = process.constrainedMemory()
-  const heap = getHeapStatistics().heap_size_limit
-  const limit = container > 0 ? Math.min(heap, container - OUTSIDE_OF_V8) : heap
-  setFlagsFromString('--expose-gc')
-  const gc = runInNewContext('gc') as () => void // Of the flag above.
-  setFlagsFromString('--no-expose-gc')
+  const limit = memoryLimit()
   return {
     read: () => {
       const { heapUsed, external } = process.memoryUsage()
       return { used: heapUsed + external, limit }
     },
-    collect: gc,
+    collect: collectGarbage,
     now: () => performance.now()
   }
+}
+
+/** Bytes that the process may use for values and Buffers. */
+export function memoryLimit(): number {
+  // 0, or a number beyond any machine's, where there is none.
+  const container = process.constrainedMemory()
+  const heap = getHeapStatistics().heap_size_limit
+  return container > 0 ? Math.min(heap, container - OUTSIDE_OF_V8) : heap
+}
+
+let collector: (() => void) | undefined
+
+function collectGarbage(): void {
+  if (collector === undefined) {
+    setFlagsFromString('--expose-gc')
+    collector = runInNewContext('gc') as () => void // Of the flag above.
+    setFlagsFromString('--no-expose-gc')
+  }
+  collector()
 }
 
 /** Bytes that a process takes besides what V8 keeps: code, stacks, the pages of an embedded database. */

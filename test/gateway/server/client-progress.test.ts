@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import { LOWEST_RATE, RateCounter } from '../../../gateway/server/client-progress.js'
+
+/** Milliseconds between two checks, ten of which are the time of an answer. */
+const INTERVAL = 3000
+const SECONDS = INTERVAL / 1000
+
+/** The count after each of these checks, in each of which the client takes so many bytes. */
+function countsOf(bytes: readonly number[], sharers = 1): number[] {
+  const counter = new RateCounter(INTERVAL)
+  let taken = 1000
+  counter.check(taken, false, sharers)
+  return bytes.map((one) => counter.check((taken += one), false, sharers))
+}
+
+const times = (count: number, bytes: number): number[] => Array<number>(count).fill(bytes)
+
+describe('the lowest rate', () => {
+  it('lets a client read for ever that takes it, in whatever steps', () => {
+    expect(countsOf(times(1000, LOWEST_RATE * SECONDS)).at(-1)).to.equal(0)
+    const step = [...times(8, 0), 9 * LOWEST_RATE * SECONDS]
+    expect(Math.max(...countsOf(Array.from({ length: 100 }, () => step).flat()))).to.equal(8)
+  })
+
+  it('is no more than a client takes that reads one byte now and then', () => {
+    expect(countsOf(times(10, 1)).at(-1)).to.be.closeTo(10, 0.01)
+    // Half of it: behind by half a check with each.
+    expect(countsOf(times(20, (LOWEST_RATE * SECONDS) / 2)).at(-1)).to.equal(10)
+  })
+
+  it('gives no credit for what was read quickly before', () => {
+    expect(countsOf([1024 * 1024, ...times(10, 0)]).at(-1)).to.equal(10)
+  })
+
+  it('is shared by the answers of a connection', () => {
+    expect(countsOf(times(1000, (LOWEST_RATE * SECONDS) / 32), 32).at(-1)).to.equal(0)
+    expect(countsOf(times(10, (LOWEST_RATE * SECONDS) / 32), 1).at(-1)).to.be.above(9)
+  })
+
+  it('does not count while nothing waits', () => {
+    const counter = new RateCounter(INTERVAL)
+    for (let count = 0; count < 5; count++) counter.check(0, false)
+    expect(counter.count).to.equal(4)
+    expect(counter.check(0, true)).to.equal(0)
+  })
+
+  it('takes a count that goes back for one that stays, and makes up for it', () => {
+    const counter = new RateCounter(INTERVAL)
+    const taken = [1000, 900_000, 10_000, 10_000, 900_000 + 3 * LOWEST_RATE * SECONDS]
+    expect(taken.map((one) => counter.check(one, false))).to.deep.equal([0, 0, 1, 2, 0])
+  })
+})
