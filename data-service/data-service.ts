@@ -141,6 +141,7 @@ async function serve(how: Starting): Promise<string> {
       tracing: observed.tracing
     },
     reflection: settings.reflection,
+    knowsGateways: knowsGateways(settings),
     credentials
   })
   const rounds = { now, log, stopping, ...(deps.purgeEvery === undefined ? {} : { every: deps.purgeEvery }) }
@@ -162,6 +163,11 @@ async function serve(how: Starting): Promise<string> {
   return address
 }
 
+/** Whether a gateway can prove to be one. */
+function knowsGateways({ grpc }: DataServiceConfig): boolean {
+  return grpc.gatewaySecret !== undefined || (grpc.tls?.clientAuth ?? 'none') !== 'none'
+}
+
 /** Lines of the log about settings that an operator may have forgotten. */
 function warnOfSettings(application: Application, settings: DataServiceConfig, log: Logger): void {
   if (settings.sampleData) {
@@ -176,7 +182,7 @@ function warnOfSettings(application: Application, settings: DataServiceConfig, l
     log.warn({ resources }, 'OWNER_BYPASS_ROLE is not set: requests for rows of owners are answered 500')
   }
   for (const note of permissionsBesideRowScopes(application.entities)) log.info(note)
-  const { address, grpc, traces, databases } = settings
+  const { address, traces, databases } = settings
   if (databases.primary.url.startsWith('sqlite:') && !isLoopback(address.replace(/:\d+$/, ''))) {
     log.warn(
       { address },
@@ -192,7 +198,7 @@ function warnOfSettings(application: Application, settings: DataServiceConfig, l
     )
   }
   warnOfClearText({ OTEL_EXPORTER_OTLP_ENDPOINT: traces?.url }, log)
-  if (grpc.gatewaySecret === undefined && (grpc.tls?.clientAuth ?? 'none') === 'none') {
+  if (!knowsGateways(settings)) {
     log.warn(
       'neither GATEWAY_SECRET nor GRPC_TLS_CLIENT_AUTH is set: no caller is known as a gateway, and each log-in is ' +
         'counted under the address of whoever opened the connection'

@@ -61,6 +61,8 @@ interface DataServiceDeps {
   readonly reflection: boolean
   /** As made by serverCredentials of shared/tls.ts. */
   readonly credentials: ServerCredentials
+  /** Whether gateways prove to be one. Others are then described no more than they may call. Default: false. */
+  readonly knowsGateways?: boolean | undefined
   /** By which a caller that takes nothing is noticed. Default: the clock of the process. */
   readonly streamClock?: StreamClock | undefined
 }
@@ -93,6 +95,7 @@ const NOTICE = 500
 /** Puts the service together and starts nothing. */
 export function buildDataService(deps: DataServiceDeps): DataService {
   const { readDeps, writeDeps, authDeps, operations = [], typedServices, interceptors, reflection, credentials } = deps
+  const { knowsGateways = false } = deps
   const untaken = new Untaken()
   const { definition, types } = loadProto('entity/v1/entity_service.proto', 'auth/v1/auth_service.proto')
   // What proto-loader made of the files that the types were generated from.
@@ -119,7 +122,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   const reads = readHandlers(readDeps, metrics)
   const writes = writeHandlers({ readDeps, writeDeps, operations }, metrics)
   const { required: keyRequired } = writeDeps.idempotency
-  const ofEntities = untyped(entityHandlers({ readDeps, operations, writes, keyRequired }, interceptors))
+  const ofEntities = untyped(entityHandlers({ readDeps, operations, writes, keyRequired, knowsGateways }, interceptors))
   const ofAuth = untyped(authHandlers(authDeps, interceptors))
   server.addService(entityService, {
     ...unaryCalls(ofEntities, entityService, untaken),
@@ -226,17 +229,21 @@ function entityHandlers(
     readonly operations: readonly Operation[]
     readonly writes: WriteHandlers
     readonly keyRequired: boolean
+    readonly knowsGateways: boolean
   },
   interceptors: Interceptors
 ): UnaryHandlers<EntityServiceHandlers> {
-  const { readDeps, operations, writes, keyRequired } = deps
+  const { readDeps, operations, writes, keyRequired, knowsGateways } = deps
   const { catalogue, ownership } = readDeps.planning
   const describeTo = describeCatalogue(catalogue, ownership, operations)
   const size = { rows: Math.max(2, catalogue.resources('gateway').length) }
   const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> => {
     // A gateway cannot serve anything without its description.
     if (context.peerIsGateway && !asCaller) return Promise.resolve({ ...describeTo('gateway'), keyRequired })
-    const view = async (): Promise<DescribeResponse> => Promise.resolve({ ...describeTo(context.caller), keyRequired })
+    // Where no gateway can prove to be one, any caller may be one, and takes its routes from the answer.
+    const only = knowsGateways && !context.peerIsGateway ? 'allowed' : undefined
+    const view = async (): Promise<DescribeResponse> =>
+      Promise.resolve({ ...describeTo(context.caller, only), keyRequired })
     return readDeps.shares.admit(context, size, view)
   }
   const resource = resourceIn(readDeps)

@@ -74,7 +74,8 @@ describeApi(
     for (const [account, owner] of Object.entries(CALLERS)) {
       it(`are those that are not rejected: ${account}`, async () => {
         const token = account === 'anonymous' ? undefined : await store.stack.token(`${account}@example.com`)
-        const answer = await rpc.unary('Describe', {}, token === undefined ? {} : { token })
+        const options = { asGateway: true, ...(token === undefined ? {} : { token }) }
+        const answer = await rpc.unary('Describe', { asCaller: true }, options)
         if (isFailure(answer)) throw new Error(answer.message)
         const told = answer as DescribeResponse__Output // of the proto
         expect([told.owner, told.everyOwner]).to.deep.equal([owner, account === 'admin'])
@@ -98,7 +99,7 @@ describeApi(
     }
 
     it('come with the states that actions and deletes need, and with what references stand on', async () => {
-      const { resources } = (await rpc.unary('Describe', {})) as DescribeResponse__Output // of the proto
+      const { resources } = (await rpc.unary('Describe', {}, { asGateway: true })) as DescribeResponse__Output // of the proto
       const orders = resources.find(({ name }) => name === 'orders')
       const states = Object.fromEntries((orders?.actions ?? []).map((action) => [action.name, action.states]))
       expect(states['cancel']).to.deep.equal([{ property: 'status', values: ['"placed"', '"paid"'] }])

@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
+import type { DescribeResponse__Output } from '../../shared/gen/entity/v1/DescribeResponse.js'
 import { describeApi } from './api-store.js'
 import { productItem, PRODUCTS, rowOf } from './fixture.js'
 import { GrpcCaller, isFailure, type Method, type RpcFailure, type RpcOptions } from '../stack/grpc-caller.js'
@@ -44,6 +45,22 @@ describeApi(
       expect(JSON.stringify(answer))
         .to.include('"products"')
         .and.not.match(/riskNote/)
+    })
+
+    it('tells a caller that is no gateway of what it may call, and a gateway of everything', async () => {
+      const named = async (options: RpcOptions): Promise<readonly string[]> => {
+        const { resources } = (await rpc.unary('Describe', {}, options)) as DescribeResponse__Output // of the proto
+        return resources.map(({ name }) => name)
+      }
+      const whole = await named({ asGateway: true })
+      const [anonymous, clerk] = [await named({}), await named({ token: await store.stack.token('clerk@example.com') })]
+      expect(whole).to.include.members(['products', 'orders', 'audit-entries'])
+      expect(anonymous).to.include('products').and.not.include('audit-entries').and.not.include('orders')
+      expect(clerk.length).to.be.above(anonymous.length)
+      const described = JSON.stringify(await rpc.unary('Describe', {}))
+      for (const name of whole.filter((one) => !anonymous.includes(one))) {
+        expect(described, name).to.not.include(`"resource":"${name}"`)
+      }
     })
 
     it('streams an export between header and end', async () => {

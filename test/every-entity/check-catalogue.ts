@@ -114,10 +114,11 @@ function childTree(
 /** A property as the service tells it, its type one that filters know; `rowVersion` is text then. */
 export type Described = Omit<Property__Output, 'type'> & { readonly type: WireType }
 
-/** The catalogue as a client gets it. */
+/** The catalogue as a gateway gets it for a client: with the resources of which that may call nothing, too. */
 async function describedResources(tested: TestedApplication, caller: Caller): Promise<readonly Resource__Output[]> {
   const token = tested.tokenOf(caller)
-  const answer = await tested.rpc.unary('Describe', {}, token === undefined ? {} : { token })
+  const options = { asGateway: true, ...(token === undefined ? {} : { token }) }
+  const answer = await tested.rpc.unary('Describe', { asCaller: true }, options)
   if (isFailure(answer)) throw new Error(answer.message)
   return (answer as DescribeResponse__Output).resources // of the proto
 }

@@ -410,8 +410,8 @@ describeLibrary('an operation of the application', (store) => {
       expect(isFailure(unknown) && unknown.details.reason).to.equal('route.not-found')
     })
 
-    it('is described to everybody', async () => {
-      const { operations } = (await rpc.unary('Describe', {})) as {
+    it('is described to gateways', async () => {
+      const { operations } = (await rpc.unary('Describe', {}, { asGateway: true })) as {
         operations: { name: string; method: string; path: string; access: string; permission: string; status: number }[]
       }
       expect(

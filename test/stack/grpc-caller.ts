@@ -8,7 +8,9 @@ import {
 } from '@grpc/grpc-js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
 import { decodeDetails, type RpcDetails } from '../../shared/transport/rpc-status.js'
+import { GATEWAY_SECRET_METADATA } from '../../shared/tls.js'
 import { loadProto } from '../../shared/transport/wire.js'
+import { GATEWAY_SECRET } from './service-process.js'
 
 /** A failed call as an internal service sees it. */
 export interface RpcFailure {
@@ -21,6 +23,8 @@ export interface RpcFailure {
 export interface RpcOptions {
   readonly token?: string
   readonly requestId?: string
+  /** Whether the call proves to be one of a gateway. */
+  readonly asGateway?: boolean
   /** Milliseconds; null for none. */
   readonly deadline?: number | null
 }
@@ -124,8 +128,9 @@ function failureOf(error: ServiceError): RpcFailure | undefined {
   return { status: error.code, message: error.details, details: decoded.info, detailBytes: encoded.length }
 }
 
-function metadataOf({ token, requestId }: RpcOptions): Metadata {
+function metadataOf({ token, requestId, asGateway = false }: RpcOptions): Metadata {
   const metadata = new Metadata()
+  if (asGateway) metadata.set(GATEWAY_SECRET_METADATA, GATEWAY_SECRET)
   if (token !== undefined) metadata.set('authorization', `Bearer ${token}`)
   if (requestId !== undefined) metadata.set('x-request-id', requestId)
   return metadata

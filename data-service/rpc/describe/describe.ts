@@ -39,8 +39,11 @@ import { valueEncoder } from '../../entity/fields/json-text.js'
 import { Examples, exampleText, ROW_VERSION } from './examples.js'
 import { describeActionRules, describeRules } from './rules.js'
 
-/** The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. */
-type DescribeTo = (reader: Caller | 'gateway') => DescribeResponse
+/**
+ * The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. `only: 'allowed'` leaves out resources
+ * and operations of which the caller may call nothing.
+ */
+type DescribeTo = (reader: Caller | 'gateway', only?: 'allowed') => DescribeResponse
 
 /** Answers that are kept. There is one for each set of column permissions that callers hold: usually few. */
 const MAX_ANSWERS = 64
@@ -53,7 +56,7 @@ export function describeCatalogue(
 ): DescribeTo {
   const described = new WeakMap<Resource, WireResource>()
   const examples = new Examples(catalogue.resources('gateway').map(({ entity }) => entity))
-  const answers: { readonly seen: readonly Resource[]; readonly answer: DescribeResponse }[] = []
+  const answers: { readonly seen: readonly unknown[]; readonly answer: DescribeResponse }[] = []
   const describe = (resource: Resource): WireResource => {
     const known = described.get(resource)
     if (known !== undefined) return known
@@ -62,25 +65,38 @@ export function describeCatalogue(
     return made
   }
   // Every caller may know what operations there are, as it may know the actions of a resource.
-  const ofApplication = operations.map(describeOperation).toSorted(byName)
-  const viewOf = (now: readonly Resource[]): DescribeResponse => {
-    const known = answers.find(({ seen }) => seen.every((one, index) => one === now[index]))
+  const ofApplication: readonly (WireOperation & { readonly name: string })[] = operations
+    .map((operation) => ({ ...describeOperation(operation), name: operation.name }))
+    .toSorted(byName)
+  const viewOf = (now: readonly Resource[], called = ofApplication): DescribeResponse => {
+    const parts = [...now, ...called]
+    const known = answers.find(
+      ({ seen }) => seen.length === parts.length && seen.every((one, index) => one === parts[index])
+    )
     if (known !== undefined) return known.answer
-    const resources = now.map(describe).toSorted(byName)
-    const text = JSON.stringify([resources, ofApplication])
+    const resources = withoutOthers(
+      now.map(describe).toSorted(byName),
+      now.length < catalogue.resources('gateway').length
+    )
+    const text = JSON.stringify([resources, called])
     const digest = createHash('sha256').update(text).digest('base64url')
-    const answer = { resources, operations: ofApplication, digest }
+    const answer = { resources, operations: [...called], digest }
     if (answers.length === MAX_ANSWERS) answers.shift()
-    answers.push({ seen: now, answer })
+    answers.push({ seen: parts, answer })
     return answer
   }
-  return (reader) => {
-    const now = catalogue.resources(reader)
-    const view = viewOf(now)
-    if (reader === 'gateway') return view
-    const allowed = now.map((resource): AllowedCalls => {
-      return { resource: resource.entity.name, names: allowedCalls(resource, { caller: reader, ownership }) }
-    })
+  return (reader, only) => {
+    const seen = catalogue.resources(reader)
+    if (reader === 'gateway') return viewOf(seen)
+    const all = seen.map((resource) => ({ resource, names: allowedCalls(resource, { caller: reader, ownership }) }))
+    const told = only === undefined ? all : all.filter(({ names }) => names.length > 0)
+    const allowedOperations = operations.filter((one) => allowsCall(one, reader)).map(({ name }) => name)
+    const called = ofApplication.filter(({ name }) => only === undefined || allowedOperations.includes(name))
+    const view = viewOf(
+      told.map(({ resource }) => resource),
+      called
+    )
+    const allowed = told.map(({ resource, names }): AllowedCalls => ({ resource: resource.entity.name, names }))
     const owner = reader.kind === 'authenticated' ? reader.owner : null
     const roles = reader.kind === 'authenticated' ? [...reader.roles] : []
     return {
@@ -89,9 +105,21 @@ export function describeCatalogue(
       owner: owner === null ? '' : owner.toString(),
       everyOwner: ownsEverything(reader, ownership),
       roles,
-      allowedOperations: operations.filter((one) => allowsCall(one, reader)).map(({ name }) => name)
+      allowedOperations
     }
   }
+}
+
+/** A navigation to a resource that is left out does not name it. */
+function withoutOthers(resources: WireResource[], areSomeLeftOut: boolean): WireResource[] {
+  if (!areSomeLeftOut) return resources
+  const known = new Set(resources.map(({ name }) => name))
+  const named = ({ resource = '', navigations = [], ...rest }: Navigation): Navigation => ({
+    ...rest,
+    resource: known.has(resource) ? resource : '',
+    navigations: navigations.map(named)
+  })
+  return resources.map((one) => ({ ...one, navigations: (one.navigations ?? []).map(named) }))
 }
 
 function byName(a: { readonly name?: string }, b: { readonly name?: string }): number {
