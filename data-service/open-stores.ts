@@ -98,7 +98,17 @@ export async function openStores(
   const transactions = primary.openTransactions()
   const rowVersions = pooledBytes(randomBytes)
   const { onEmitted } = how
-  const writing = { tables, transactions, random, randomBytes: rowVersions, onEmitted, defaults, texts, statementUse }
+  const writing = {
+    live,
+    tables,
+    transactions,
+    random,
+    randomBytes: rowVersions,
+    onEmitted,
+    defaults,
+    texts,
+    statementUse
+  }
   const write = opened.add(createWriteStore(primary, entities, writing), close)
   const outbox = opened.add(createOutboxStore(readable.primary, { tables, transactions, random }), close)
   const auth = opened.add(openAuthStore(primary, { tables, transactions, random }), close)

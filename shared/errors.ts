@@ -13,6 +13,8 @@ export class DomainError extends Error {
   readonly guarded: boolean
   readonly title: string | undefined
   readonly members: ProblemMembers
+  /** Only of `conflict`. */
+  readonly conflict: ConflictReason | undefined
 
   constructor(code: ErrorCode, detail: string, options: DomainErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
@@ -22,6 +24,7 @@ export class DomainError extends Error {
     this.guarded = options.guarded ?? false
     this.title = options.title
     this.members = options.members ?? {}
+    this.conflict = code === 'conflict' ? (options.conflict ?? UNSPECIFIED) : undefined
   }
 }
 
@@ -34,8 +37,39 @@ export interface DomainErrorOptions {
   /** Only for a conflict that an action reports: the title of the problem document. */
   readonly title?: string
   readonly members?: ProblemMembers
+  /** Only for `conflict`: what the caller learns of the cause. `unspecified` by default. */
+  readonly conflict?: ConflictReason
   /** The actual reason. It is written to the log and never sent to the caller. */
   readonly cause?: unknown
+}
+
+/** Why a write is a conflict, for programs: the header `Conflict-Reason`, and `conflict` in the metadata of ErrorInfo. */
+export interface ConflictReason {
+  readonly kind: (typeof CONFLICT_KINDS)[number]
+  /** The property whose value is the cause, only where the caller may read it. */
+  readonly property?: string
+}
+
+/**
+ * `stale`: the row has another version. `unique`: another row has the value. `reference`: the row that the value names is
+ * not there. `referenced`: other rows refer to the row.
+ */
+const CONFLICT_KINDS = ['stale', 'unique', 'reference', 'referenced', 'unspecified'] as const
+
+const UNSPECIFIED: ConflictReason = { kind: 'unspecified' }
+
+/** An item of structured fields (RFC 9651): `unique; property="sku"`. */
+export function conflictText({ kind, property }: ConflictReason): string {
+  // Names of properties are letters and digits, which need no escape.
+  return property === undefined ? kind : `${kind}; property="${property}"`
+}
+
+/** The reverse of `conflictText`. Any other text is `unspecified`. */
+export function parseConflict(text: string): ConflictReason {
+  const [name, property] = text.endsWith('"') ? text.slice(0, -1).split('; property="') : [text]
+  const kind = CONFLICT_KINDS.find((one) => one === name)
+  if (kind === undefined) return UNSPECIFIED
+  return property === undefined ? { kind } : { kind, property }
 }
 
 /** Further members of a problem document (RFC 9457 section 3.2). */
@@ -362,7 +396,7 @@ const ERRORS = {
     title: 'Conflict',
     meaning: 'The write collides with another one.',
     remedy:
-      "On a guarded write (412) the row was changed since it was read, or a unique or referenced value collides: read it again, decide again, and send the new `ETag`. Elsewhere (409) a unique value is taken or the row is referenced. The cause is in the service's log under the request id."
+      "On a guarded write (412) the row was changed since it was read, or a unique or referenced value collides: read it again, decide again, and send the new `ETag`. Elsewhere (409) a unique value is taken or the row is referenced. `Conflict-Reason` says which of these it is, and the service's log has the cause under the request id."
   },
   'idempotency.in-flight': {
     grpc: status.ALREADY_EXISTS,

@@ -61,7 +61,7 @@ export function callOperation({
       return { json, status: operation.status, ignoredMembers: [...parsed.ignored], replayed: false }
     }
     const writer = { caller: callerWithToken(caller) }
-    const write = { ...parsed, writer, resource: { withheld: NOTHING_WITHHELD } }
+    const write = { ...parsed, writer, resource: undefined }
     const { json, ignored, replayed } = await idempotentWrite({ deps: writeDeps, context }, write, {
       method: operation.method,
       path: parsed.concretePath,
@@ -76,8 +76,6 @@ export function callOperation({
     return { json, status: operation.status, ignoredMembers: [...ignored], replayed }
   }
 }
-
-const NOTHING_WITHHELD: ReadonlySet<string> = new Set()
 
 const nothing: AnswerEncoder = () => ''
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../../shared/errors.js'
+import { type ConflictReason, DomainError } from '../../shared/errors.js'
 import { type Change, type NamedValues, reject } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
@@ -6,6 +6,7 @@ import { idOf, idText, type RowKey } from '../entity/key.js'
 import { outsideScope, writeScope } from '../plan/authorize.js'
 import { assignments } from '../plan/parsing/body.js'
 import type { Resource } from '../plan/model/catalogue.js'
+import { KeyConflict } from '../plan/model/key-conflict.js'
 import type { DeletePlan, ExpectedVersions, WriteScope } from '../plan/model/plans.js'
 import type { LockedRow, StoredRow } from '../plan/model/stores.js'
 import type { ParsedUpdate } from '../plan/write-requests.js'
@@ -236,13 +237,49 @@ function withChild(changes: NamedChanges, { children: { name }, key }: GuardedCh
   ]
 }
 
-/** Runs a write. Every conflict of a guarded write becomes the guarded kind, whatever its cause. */
-export async function guardConflicts<Result>(guarded: boolean, work: Promise<Result>): Promise<Result> {
+/** A write as its conflicts are reported. */
+interface ReportedWrite {
+  /** Every conflict of a guarded write becomes the guarded kind, whatever its cause. */
+  readonly guarded: boolean
+  /** As the caller sees it. undefined for an operation of the application, which has none. */
+  readonly resource: Pick<Resource, 'entity' | 'properties'> | undefined
+}
+
+/** Runs a write, and reports its conflicts. */
+export async function guardConflicts<Result>(
+  { guarded, resource }: ReportedWrite,
+  work: Promise<Result>
+): Promise<Result> {
   try {
     return await work
   } catch (error) {
-    if (!(error instanceof DomainError) || error.code !== 'conflict' || error.guarded === guarded) throw error
+    if (!(error instanceof DomainError) || error.code !== 'conflict') throw error
     const { message, title, members, cause } = error
-    throw new DomainError('conflict', message, { guarded, members, cause, ...(title === undefined ? {} : { title }) })
+    const conflict = error instanceof KeyConflict ? keyReason(error, resource) : error.conflict
+    throw new DomainError('conflict', message, {
+      guarded,
+      members,
+      cause,
+      ...(conflict === undefined ? {} : { conflict }),
+      ...(title === undefined ? {} : { title })
+    })
   }
+}
+
+/** The property is named if the caller may read it as one of the resource or of its children. */
+function keyReason({ kind, at }: KeyConflict, resource: ReportedWrite['resource']): ConflictReason {
+  if (at === undefined || resource === undefined) return { kind }
+  const { table, column } = at
+  const { entity, properties } = resource
+  const shown = [...properties.values()]
+  const isShown =
+    table === entity.table
+      ? shown.some((one) => one.kind === 'column' && one.column.name === column.name)
+      : shown.some(
+          (one) =>
+            one.kind === 'children' &&
+            one.children.table === table &&
+            one.shown.some(({ name }) => name === column.name)
+        )
+  return isShown ? { kind, property: column.name } : { kind }
 }

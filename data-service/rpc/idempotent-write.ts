@@ -13,7 +13,8 @@ type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** What of a parsed request the key and its stored response need. */
 interface KeyedWrite extends Pick<ParsedWrite, 'key' | 'canonicalBody' | 'ignored'> {
   readonly writer: Pick<ParsedWrite['writer'], 'caller'>
-  readonly resource: Pick<ParsedWrite['resource'], 'withheld'>
+  /** undefined for an operation of the application. */
+  readonly resource: Pick<ParsedWrite['resource'], 'withheld' | 'entity' | 'properties'> | undefined
 }
 
 interface IdempotentResponse extends WriteResponse {
@@ -63,7 +64,8 @@ export async function idempotentWrite(
     return store(await write.work(steps))
   }
   const { guarded = write.method !== 'POST' } = write
-  return guardConflicts(guarded, deps.store.transaction(context.cancellation, inTransaction))
+  const { resource } = parsed
+  return guardConflicts({ guarded, resource }, deps.store.transaction(context.cancellation, inTransaction))
 }
 
 /**
@@ -71,8 +73,9 @@ export async function idempotentWrite(
  * entity may have got it, since the first request. All other bytes stay as they are. Members of the body that such a
  * caller cannot name are ignored ones, as the parsing of this request says.
  */
-function withoutWithheld(response: WriteResponse, { resource: { withheld }, ignored }: KeyedWrite): WriteResponse {
-  if (withheld.size === 0) return response
+function withoutWithheld(response: WriteResponse, { resource, ignored }: KeyedWrite): WriteResponse {
+  const withheld = resource?.withheld
+  if (withheld === undefined || withheld.size === 0) return response
   return { ...response, json: withoutMembers(response.json, withheld), ignored }
 }
 

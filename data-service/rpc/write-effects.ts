@@ -7,6 +7,7 @@ import { idOf, type Keyed, keyOfValues, type RowKey } from '../entity/key.js'
 import type { HookCall } from '../entity/hooks.js'
 import { everyRowOfRules } from '../plan/authorize.js'
 import { assignments } from '../plan/parsing/body.js'
+import { CONFLICT_DETAIL } from '../plan/model/key-conflict.js'
 import { allRows, type ChildPlan } from '../plan/model/plans.js'
 import {
   planChildDelete,
@@ -205,10 +206,11 @@ export function namedRow({ values }: StoredRow): NamedValues {
   return Object.fromEntries(values)
 }
 
-/** The same text for every conflict. The cause is only in the log (contract.md section 5). */
-const DETAIL = 'A data conflict occurred. Please retry or contact support.'
-
 /** For a guarded write whose row was changed by another write before. The cause is for the log. */
 export function stale(cause: string): DomainError {
-  return new DomainError('conflict', DETAIL, { guarded: true, cause: new Error(cause) })
+  return new DomainError('conflict', CONFLICT_DETAIL, {
+    guarded: true,
+    conflict: { kind: 'stale' },
+    cause: new Error(cause)
+  })
 }

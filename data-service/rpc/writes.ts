@@ -301,7 +301,7 @@ export async function remove(
     await steps.audit(resource.entity, key, 'delete')
     await runHooks({ entity: resource.entity, operation: 'delete', key, before, via: 'request' }, steps)
   })
-  await guardConflicts(expected !== 'unconditional', deleting)
+  await guardConflicts({ guarded: expected !== 'unconditional', resource }, deleting)
   return {}
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Cancellation, throwIfAborted } from '../../shared/transport/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Value } from '../entity/fields/field.js'
+import { CONFLICT_DETAIL } from '../plan/model/key-conflict.js'
 import {
   type BatchOutcome,
   type BatchStatement,
@@ -60,7 +61,7 @@ export async function runTransaction<Result>(
       const kind = transactions.classifyError(error)
       const isLast = tries >= (kind === 'deadlock' ? maxTries : Math.min(TRIES, maxTries))
       const isSafe = !attempt.isCommitting || work.isRepeatable()
-      const mayBeExplained = kind === 'other' || kind === 'forbidden'
+      const mayBeExplained = kind === 'other' || kind === 'forbidden' || kind === 'constraint'
       if (mayBeExplained && thrown instanceof DomainError && thrown.cause === error) throw thrown
       if (isLast || !isTriedAgain(kind, isSafe)) throw errorForCaller(error, { kind, isSafe, what })
     }
@@ -132,7 +133,7 @@ function errorForCaller(error: unknown, { kind, isSafe, what }: Circumstances): 
 
 /** The error of a write that has lost every race against others, or that a unique or foreign key forbids. */
 export function raceLost(cause: unknown): DomainError {
-  return new DomainError('conflict', 'A data conflict occurred. Please retry or contact support.', { cause })
+  return new DomainError('conflict', CONFLICT_DETAIL, { cause })
 }
 
 /** How long a transaction waits for the one writer's place. Multiplied by the tries it is below the deadline of a call. */

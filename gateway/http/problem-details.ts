@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode, errorKind, httpStatusOf, type Violation } from '../../shared/errors.js'
+import { conflictText, DomainError, type ErrorCode, errorKind, httpStatusOf, type Violation } from '../../shared/errors.js'
 
 const RESERVED: ReadonlySet<string> = new Set([
   'type',
@@ -47,6 +47,7 @@ export function toProblem(error: DomainError, place: ProblemPlace): Problem {
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff'
   }
+  if (error.conflict !== undefined) headers['conflict-reason'] = conflictText(error.conflict)
   if (status === 401) headers['www-authenticate'] = challenge(code)
   if (error.retryAfter !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfter)))
   else if (code === 'upstream.unavailable') headers['retry-after'] = '1'

@@ -34,7 +34,8 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 
 const FURTHER_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
-  409: ['Retry-After'],
+  409: ['Retry-After', 'Conflict-Reason'],
+  412: ['Conflict-Reason'],
   415: ['Accept-Patch'],
   429: ['Retry-After'],
   503: ['Retry-After']

@@ -35,6 +35,9 @@ const HEADERS = {
     type: 'string',
     const: 'handling=strict'
   }),
+  'Conflict-Reason': header(
+    'Of a conflict: `stale` (the row has another version), `unique` (another row has the value), `reference` (the row that the value names is not there), `referenced` (other rows refer to this one) or `unspecified`; with `property` where one property is the reason and the caller may read it: `unique; property="sku"` (an item of structured fields, RFC 9651).'
+  ),
   'Cache-Control': header('Whether the response may be stored (RFC 9111).'),
   'Content-Encoding': header(
     'The coding of the body, of those that `Accept-Encoding` names; absent where it has none.',

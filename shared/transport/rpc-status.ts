@@ -3,11 +3,13 @@ import { fileURLToPath } from 'node:url'
 import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import {
+  conflictText,
   DomainError,
   type DomainErrorOptions,
   type ErrorCode,
   grpcStatusOf,
   isErrorCode,
+  parseConflict,
   type ProblemMembers,
   shortened,
   type Violation
@@ -111,13 +113,14 @@ interface EncodedStatus {
 const MAX_TITLE = 100
 export const MAX_MEMBERS_BYTES = 512
 
-type Conflict = Pick<DomainErrorOptions, 'guarded' | 'title' | 'members'>
+type Conflict = Pick<DomainErrorOptions, 'guarded' | 'title' | 'members' | 'conflict'>
 
-/** The further properties of a conflict as ErrorInfo metadata: `guarded`, `title`, and `members` as JSON. */
-function conflictMetadata({ guarded, title, members }: DomainError): Readonly<Record<string, string>> {
+/** The further properties of a conflict as ErrorInfo metadata: `conflict`, `guarded`, `title`, and `members` as JSON. */
+function conflictMetadata({ conflict, guarded, title, members }: DomainError): Readonly<Record<string, string>> {
   const json = JSON.stringify(members)
   const fits = json !== '{}' && Buffer.byteLength(json) <= MAX_MEMBERS_BYTES
   return {
+    ...(conflict === undefined ? {} : { conflict: conflictText(conflict) }),
     ...(guarded ? { guarded: 'true' } : {}),
     ...(title === undefined ? {} : { title: shortened(title, MAX_TITLE) }),
     ...(fits ? { members: json } : {})
@@ -125,8 +128,9 @@ function conflictMetadata({ guarded, title, members }: DomainError): Readonly<Re
 }
 
 function conflictOf(metadata: Readonly<Record<string, string>>): Conflict {
-  const { guarded, title, members } = metadata
+  const { conflict, guarded, title, members } = metadata
   return {
+    ...(conflict === undefined ? {} : { conflict: parseConflict(conflict) }),
     ...(guarded === 'true' ? { guarded: true } : {}),
     ...(title === undefined ? {} : { title }),
     ...(members === undefined ? {} : { members: parseMembers(members) })

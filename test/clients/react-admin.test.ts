@@ -315,7 +315,7 @@ eachDatabase((kind) => {
       const { status, message, sent: changes, base, current, isStale } = error
       expect({ status, message, changes, base, current, isStale }).to.deep.equal({
         status: 412,
-        message: 'A data conflict occurred. Please retry or contact support.',
+        message: 'Somebody else has changed it meanwhile.',
         changes: { name: 'Mine' },
         base: opened,
         current: now,
@@ -344,6 +344,9 @@ eachDatabase((kind) => {
       )
       expect(error).to.be.instanceOf(ConflictError)
       expect(error).to.deep.include({ sent: { sku: 'T-1' }, base: other, current: other, isStale: false })
+      const message = 'Another row has this sku, which must be unique.'
+      expect(error).to.include({ message })
+      expect(error).to.have.deep.nested.property('body.errors', { sku: message, root: { serverError: message } })
     })
 
     it('names the fields that are wrong as forms look for them', async () => {
@@ -393,7 +396,9 @@ eachDatabase((kind) => {
         [[ids[1], true]],
         []
       ])
-      expect(error.message).to.match(new RegExp(`^1 of 3 rows were not written\\. ${String(ids[1])}: A data conflict`))
+      expect(error.message).to.match(
+        new RegExp(`^1 of 3 rows were not written\\. ${String(ids[1])}: Somebody else has`)
+      )
       expect(writes().map(({ ifMatch }) => ifMatch)).to.deep.equal(listed.map(({ rowVersion }) => `W/"${rowVersion}"`))
       const states = await sql.run("SELECT name, is_active FROM products WHERE sku LIKE 'M-%' ORDER BY sku")
       expect(states.map(({ name, is_active }) => [name, Number(is_active)])).to.deep.equal([

@@ -184,8 +184,10 @@ eachDatabase((kind) => {
         title: 'Conflict',
         detail: 'A data conflict occurred. Please retry or contact support.',
         errors: [],
+        conflict: { kind: 'stale', detail: 'Somebody else has changed it meanwhile.' },
         members: {}
       })
+      expect(error.message).to.equal('412 conflict: Somebody else has changed it meanwhile.')
       expect([type, instance]).to.deep.equal([`${stack.url}/problems/conflict`, `/products/${seen.id}`])
       expect(requestId).to.match(/^[\w.-]+$/)
       const again = await mine.resource('products').get(seen.id)

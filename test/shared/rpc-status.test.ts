@@ -35,6 +35,10 @@ describe('a DomainError across gRPC', () => {
     const built = new DomainError('conflict', 'x', { guarded: true, title: 'Gebaut – 鍵', members })
     expect(across(built)).to.deep.include({ guarded: true, title: 'Gebaut – 鍵', members })
     expect(across(new DomainError('conflict', 'x')).guarded).to.equal(false)
+    const reasons = [{ kind: 'stale' }, { kind: 'unique', property: 'sku' }, { kind: 'unspecified' }] as const
+    for (const conflict of reasons) {
+      expect(across(new DomainError('conflict', 'x', { conflict }))).to.deep.include({ conflict })
+    }
     const large = new DomainError('conflict', '鍵'.repeat(5000), {
       title: '😀'.repeat(500),
       members: { x: 'y'.repeat(500) }

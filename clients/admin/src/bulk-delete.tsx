@@ -228,6 +228,5 @@ function reasonOf(error: unknown): string {
   const conflict = conflictOf(error)
   if (conflict?.current === null) return 'Somebody else has deleted it.'
   if (conflict?.isStale === true) return 'Somebody else has changed it since it was shown here.'
-  if (conflict?.isStale === false) return 'Other rows refer to it.'
   return error instanceof Error ? error.message : String(error)
 }

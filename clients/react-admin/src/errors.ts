@@ -28,7 +28,7 @@ export class UniformRestError extends HttpError {
     const errors = fieldErrorsOf(problem)
     const { errors: faults, ...members } = problem
     const body: ErrorBody = { ...members, faults, ...(errors === undefined ? {} : { errors }) }
-    super(problem.detail || problem.title, problem.status, body)
+    super((problem.conflict?.detail ?? problem.detail) || problem.title, problem.status, body)
     // HttpError makes every error an instance of itself alone.
     Object.setPrototypeOf(this, new.target.prototype)
     this.name = 'UniformRestError'
@@ -46,7 +46,7 @@ export interface Conflict {
   readonly current: RaRecord | null | undefined
   /**
    * Whether somebody else has written the row since. If not, another row stands in the way: a value that must be unique is
-   * taken, or a row that it refers to is gone. undefined where `current` is.
+   * taken, or a row that it refers to is gone, as `body.conflict` says. undefined where neither that nor `current` tells.
    */
   readonly isStale: boolean | undefined
 }
@@ -128,7 +128,7 @@ function fieldErrorsOf(problem: Problem): FieldErrors | undefined {
   }
   if (tree.size === 0) return undefined
   // A form that has no input for the one wrong member still shows its message.
-  const shown = problem.errors.length === 0 ? [problem.detail] : rest
+  const shown = problem.errors.length === 0 ? [problem.conflict?.detail ?? problem.detail] : rest
   return { ...objectOf(tree), ...(shown.length === 0 ? {} : { root: { serverError: shown.join(' ') } }) }
 }
 
@@ -138,7 +138,10 @@ interface Place {
   readonly detail: string
 }
 
-function placesOf({ code, detail, errors }: Problem): Place[] {
+function placesOf({ code, conflict, detail, errors }: Problem): Place[] {
+  if (conflict?.property !== undefined) {
+    return [{ path: [conflict.property], detail: conflict.detail }]
+  }
   if (errors.length > 0) {
     return errors.map((fault) => ({
       path:

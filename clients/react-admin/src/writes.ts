@@ -141,7 +141,9 @@ async function conflictOf(
 ): Promise<ConflictError> {
   const current = await currentRow(rows, id, includeChildren)
   const base = tagOf(previousData) === tag ? previousData : undefined
-  const isStale = current === undefined ? undefined : current === null || tagOf(current) !== tag
+  const { kind = 'unspecified' } = error.problem.conflict ?? {}
+  const isChanged = current === undefined ? undefined : current === null || tagOf(current) !== tag
+  const isStale = kind === 'unspecified' ? isChanged : kind === 'stale'
   return new ConflictError(error, { sent, base, current, isStale })
 }
 

@@ -8,6 +8,7 @@ import { Versions } from './versions.js'
 
 export { type CsvExport, type CsvRecord, ExportIncompleteError } from './csv-export.js'
 export {
+  type ConflictReason,
   ConnectionError,
   type Fault,
   isProblem,

@@ -67,6 +67,21 @@ export interface Fault {
   readonly header?: string
 }
 
+/** Why a write is a conflict. */
+export interface ConflictReason {
+  /**
+   * `stale`: the row has another version. `unique`: another row has the value. `reference`: the row that the value names is
+   * not there. `referenced`: other rows refer to the row. Trying again helps with `stale` and perhaps with `unspecified`.
+   */
+  readonly kind: (typeof CONFLICT_KINDS)[number]
+  /** The property whose value is the reason; absent where it is not known, or the caller may not read it. */
+  readonly property?: string
+  /** A sentence for people. */
+  readonly detail: string
+}
+
+const CONFLICT_KINDS = ['stale', 'unique', 'reference', 'referenced', 'unspecified'] as const
+
 /** A problem document (RFC 9457) with one code. Members beyond those of the contract stand in `members`. */
 export interface ProblemOf<Code, Status> {
   /** `unknown` for a code that this version of the client does not know, and for an answer that is no problem document. */
@@ -84,6 +99,8 @@ export interface ProblemOf<Code, Status> {
   readonly requestId: string
   /** Empty where there is one fault, which `detail` tells. */
   readonly errors: readonly Fault[]
+  /** Of the code `conflict`: what the header `Conflict-Reason` says. */
+  readonly conflict?: ConflictReason
   /** What an action adds to the document: `orderNumber` of a cart that is checked out already. */
   readonly members: Readonly<Record<string, unknown>>
 }
@@ -100,7 +117,7 @@ export class ProblemError<P extends Problem = Problem> extends Error {
   readonly retryAfter: number | undefined
 
   constructor(problem: P, retryAfter?: number) {
-    super(`${problem.status} ${problem.givenCode}: ${problem.detail}`)
+    super(`${problem.status} ${problem.givenCode}: ${problem.conflict?.detail ?? problem.detail}`)
     this.problem = problem
     this.retryAfter = retryAfter
   }
@@ -121,6 +138,35 @@ export function isProblem(error: unknown, code?: ProblemCode): boolean {
   return error instanceof ProblemError && (code === undefined || (error as ProblemError).problem.code === code)
 }
 
+function conflictInWords(kind: ConflictReason['kind'], property: string | undefined): string | undefined {
+  switch (kind) {
+    case 'stale':
+      return 'Somebody else has changed it meanwhile.'
+    case 'unique':
+      return property === undefined
+        ? 'Another row has one of the values, which must be unique.'
+        : `Another row has this ${property}, which must be unique.`
+    case 'reference':
+      return property === undefined
+        ? 'A row that it refers to is not there.'
+        : `The row that ${property} names is not there.`
+    case 'referenced':
+      return 'Other rows refer to it.'
+    case 'unspecified':
+      return undefined
+  }
+}
+
+/** The reason in a header `Conflict-Reason`, an item of structured fields (RFC 9651): `unique; property="sku"`. */
+function conflictOf(header: string, otherwise: string): ConflictReason | undefined {
+  const [name = '', ...parameters] = header.split(';').map((one) => one.trim())
+  const kind = CONFLICT_KINDS.find((one) => one === name)
+  const [, property] = parameters.map((one) => /^property="([^"\\]*)"$/.exec(one)).find((one) => one !== null) ?? []
+  if (kind === undefined) return undefined
+  const detail = conflictInWords(kind, property) ?? otherwise
+  return { kind, detail, ...(property === undefined ? {} : { property }) }
+}
+
 const STANDARD = ['code', 'status', 'type', 'title', 'detail', 'instance', 'requestId', 'errors']
 
 /** The problem that an answer carries. An answer of something in between, which is no problem document, becomes one. */
@@ -133,6 +179,8 @@ export function problemOf(response: Response, text: string, path: string): Probl
   const { status, statusText } = response
   const members = Object.entries(found).filter(([name]) => !STANDARD.includes(name))
   const givenCode = of('code', '')
+  const detail = of('detail', `The answer ${status} is no problem document.`)
+  const conflict = conflictOf(response.headers.get('conflict-reason') ?? '', detail)
   const isKnown = Object.values<readonly string[]>(CODES).some((codes) => codes.includes(givenCode))
   return {
     // The service sends no other status with a code than those of the table.
@@ -141,10 +189,11 @@ export function problemOf(response: Response, text: string, path: string): Probl
     status,
     type: of('type', 'about:blank'),
     title: of('title', statusText),
-    detail: of('detail', `The answer ${status} is no problem document.`),
+    detail,
     instance: of('instance', path),
     requestId: of('requestId', response.headers.get('x-request-id') ?? ''),
     errors: Array.isArray(found['errors']) ? (found['errors'] as Fault[]) : [],
+    ...(conflict === undefined ? {} : { conflict }),
     members: Object.fromEntries(members)
   }
 }

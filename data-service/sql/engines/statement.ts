@@ -250,6 +250,14 @@ export interface StatementGuards {
   readonly lastNumber: string
 }
 
+/** A unique or foreign key as the error of a database names it, as far as it does. */
+export interface ViolatedKey {
+  /** `foreign`: the database does not say which end of the key. */
+  readonly kind: 'unique' | 'reference' | 'referenced' | 'foreign'
+  readonly index?: string
+  readonly columns?: readonly string[]
+}
+
 /** The differences between databases in the text and the values of statements. */
 export interface SqlDialect {
   /**
@@ -298,6 +306,8 @@ export interface SqlDialect {
   isIndexMissing(error: unknown): boolean
   /** The column whose character set lacks a character of a value that a statement wrote; undefined for any other error. */
   columnWithoutCharacter(error: unknown): string | undefined
+  /** The key that does not allow a write; undefined for an error of another kind. */
+  violatedKey(error: unknown): ViolatedKey | undefined
   /** Decodes a value of the driver. Throws `undecodable` for what is no value of the field. */
   readonly decode: (field: Field) => (raw: unknown) => Value
   /** An INSERT that only locks the row if one with the same unique `key` exists. */

@@ -24,10 +24,10 @@ import {
   Unstorable
 } from '../engines/statement.js'
 import type { TransactionAttempt } from '../transactions.js'
+import type { RowChange, ViolatedKeys } from './violated-keys.js'
 
 /** A table that is written. */
-interface WrittenTable {
-  readonly table: string
+interface WrittenTable extends Pick<RowChange['into'], 'table' | 'columns' | 'foreignKey'> {
   /** undefined for a table without row versions. */
   readonly versionColumn: string | undefined
 }
@@ -60,7 +60,7 @@ interface GuardedInsert {
   readonly statement: ShownStatement
   readonly values: BoundValues
   /** For `explained`. */
-  readonly written: readonly Column[]
+  readonly change: RowChange
 }
 
 const nameInRow = bindNamesOfTwo('r')
@@ -74,10 +74,12 @@ const ROWS_AT_ONCE = 64
 export class RowWriter {
   readonly #texts: ChangeTexts
   readonly #dialect: SqlDialect
+  readonly #keys: ViolatedKeys
 
-  constructor(texts: ChangeTexts, dialect: SqlDialect) {
+  constructor(texts: ChangeTexts, dialect: SqlDialect, keys: ViolatedKeys) {
     this.#texts = texts
     this.#dialect = dialect
+    this.#keys = keys
   }
 
   insertOne(session: TransactionAttempt, into: WrittenTable, row: NewRow): Promise<Changed> {
@@ -103,7 +105,8 @@ export class RowWriter {
    */
   insertReturning(into: WrittenTable, row: NewRow, how: Returning): GuardedInsert {
     const { written, names, bound } = this.#bound(into, [row])
-    return { statement: this.#texts.insertReturning(into.table, names, how), values: bound, written }
+    const change = { verb: 'insert', into, written } as const
+    return { statement: this.#texts.insertReturning(into.table, names, how), values: bound, change }
   }
 
   /** Returns whether a row matched. Its version always advances, so a matched row is also a changed row. */
@@ -120,19 +123,22 @@ export class RowWriter {
     }
     const reset = defaulted.map(({ column }) => column)
     const statement = this.#texts.update(match, columns, reset)
-    const { rows } = await this.#change(session, { statement, bound, written: [...values.keys()] })
+    const written = [...values.keys()].filter((column) => values.get(column) !== null)
+    const { rows } = await this.#change(session, { statement, bound }, { verb: 'update', into: matched.of, written })
     return rows > 0
   }
 
   async delete(session: TransactionAttempt, matched: DeletedMatch): Promise<boolean> {
     const { match, bound } = this.#match(matched)
-    const { rows } = await this.#change(session, { statement: this.#texts.delete(match), bound, written: [] })
+    const change = { verb: 'delete', into: matched.of, written: [] } as const
+    const { rows } = await this.#change(session, { statement: this.#texts.delete(match), bound }, change)
     return rows > 0
   }
 
   #insert(session: TransactionAttempt, into: WrittenTable, rows: readonly NewRow[]): Promise<Changed> {
     const { written, names, bound } = this.#bound(into, rows)
-    return this.#change(session, { statement: this.#texts.insert(into.table, names, rows.length), bound, written })
+    const statement = this.#texts.insert(into.table, names, rows.length)
+    return this.#change(session, { statement, bound }, { verb: 'insert', into, written })
   }
 
   #bound(
@@ -148,33 +154,37 @@ export class RowWriter {
       if (versionColumn !== undefined) bound[nameInRow(row, columns.length)] = version
     })
     const names = [...columns.map(({ column }) => column), ...(versionColumn === undefined ? [] : [versionColumn])]
-    return { written: columns, names, bound }
+    const written = columns.filter((column) => rows.some(({ values }) => (values.get(column) ?? null) !== null))
+    return { written, names, bound }
   }
 
   /**
-   * Only the database knows that the character set of a column lacks a character, and what its own rules forbid. Such a rule
+   * Only the database knows that the character set of a column lacks a character, which key does not allow a write, and what its own rules forbid. Such a rule
    * on a table of the engine is no answer to a request, so it is told here, where rows of entities are written.
    */
   #change(
     session: TransactionAttempt,
-    of: { readonly statement: StatementText; readonly bound: BoundValues; readonly written: readonly Column[] }
+    { statement, bound }: { readonly statement: StatementText; readonly bound: BoundValues },
+    change: RowChange
   ): Promise<Changed> {
-    return this.explained(session, of.written, session.change(of.statement, of.bound))
+    return this.explained(session, change, session.change(statement, bound))
   }
 
   async explained<Outcome>(
     session: TransactionAttempt,
-    written: readonly Column[],
+    change: RowChange,
     writing: Promise<Outcome>
   ): Promise<Outcome> {
     try {
       return await writing
     } catch (error) {
-      if (session.classifyError(error) === 'forbidden') {
+      const kind = session.classifyError(error)
+      if (kind === 'constraint') throw this.#keys.conflictOf(error, change) ?? error
+      if (kind === 'forbidden') {
         throw new DomainError('state.invalid', 'A rule of the database does not allow this write.', { cause: error })
       }
       const name = this.#dialect.columnWithoutCharacter(error)
-      const column = written.find((one) => one.column === name)
+      const column = change.written.find((one) => one.column === name)
       if (column === undefined) throw error
       throw unstorable(column.name, 'has a character that its column cannot store', error)
     }

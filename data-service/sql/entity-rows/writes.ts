@@ -37,6 +37,7 @@ import { DomainError } from '../../../shared/errors.js'
 import { AuditEntries } from '../own-rows/audit-entries.js'
 import { keyIs, refersTo, scopeConditions } from './statements/conditions.js'
 import type { Database } from '../engines/engine.js'
+import type { LiveSchema } from '../engines/live-schema/live-schema.js'
 import type { FoundRow, SqlDialect } from '../engines/statement.js'
 import type { Reader, Transactions } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
@@ -52,6 +53,7 @@ import { type CacheUse, Statements } from './statements/statements.js'
 import { type TextOperands, withTextOperands } from './statements/where-text.js'
 import { assertPrimary, storedKey, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from '../transactions.js'
+import { ViolatedKeys } from './violated-keys.js'
 
 export interface SqlWriteStore extends WriteStore {
   /** Waits for running writes. The caller closes the database afterwards. */
@@ -71,6 +73,8 @@ interface WriteStoreDeps {
   /** The SQL of the defaults that an UPDATE may set (`columnDefaults`); none without it. */
   readonly defaults?: ReadonlyMap<string, string>
   readonly texts?: TextOperands
+  /** The tables as they are, by whose keys a conflict names its property. */
+  readonly live?: LiveSchema
   /** Counts the statements whose text is kept. */
   readonly statementUse?: CacheUse
 }
@@ -137,7 +141,7 @@ function unitParts(
   const { sequelize } = database
   const { tables: ownTables } = deps
   const dialect = withTextOperands(database.dialect, deps.texts)
-  const { defaults, statementUse: use } = deps
+  const { defaults, live, statementUse: use } = deps
   const statements = new Statements(new RowModels(sequelize, entities, 'primary'), dialect, { use })
   const owners = new Map(entities.flatMap((entity) => entity.children.map((one) => [one, entity])))
   const ownerOf = (children: Children): Entity => {
@@ -149,7 +153,11 @@ function unitParts(
   return {
     statements,
     rows: new StoredRows({ statements, dialect }, ownerOf),
-    writer: new RowWriter(new ChangeTexts(sequelize, dialect, { defaults, use }), dialect),
+    writer: new RowWriter(
+      new ChangeTexts(sequelize, dialect, { defaults, use }),
+      dialect,
+      new ViolatedKeys(dialect, live)
+    ),
     keys: new IdempotencyKeys(ownTables, dialect, { reader: deps.reader, classifyError: database.classifyError }),
     audit: new AuditEntries(ownTables, dialect, deps.randomBytes),
     outbox: new EventRows(ownTables),
@@ -226,14 +234,14 @@ class SqlUnitOfWork implements UnitOfWork {
     const { keys, audit, writer } = this.#parts
     const made = this.#returning(insert, { projection, isClaimed: claim !== undefined })
     if (made === undefined || !(await this.#transaction.isGuarding())) return undefined
-    const { statement, values, written, selection } = made
+    const { statement, values, change, selection } = made
     const batch = [{ kind: 'rows', statement, values }, audit.inTransaction(entry)] as const
     if (claim !== undefined) this.#key = 'claimed'
     const creating =
       claim === undefined
         ? this.#transaction.send(batch)
         : keys.claimWith(this.#transaction, { claim, request: this.#request }, batch)
-    const [rows, audited] = (await writer.explained(this.#transaction, written, creating)) ?? []
+    const [rows, audited] = (await writer.explained(this.#transaction, change, creating)) ?? []
     if (rows === undefined || audited === undefined) {
       this.#key = 'none'
       return undefined

@@ -19,6 +19,7 @@ interface Conflict {
   readonly write: Write
   /** What the log says of the cause. */
   readonly cause: Readonly<Record<'sqlite' | 'mysql', RegExp>>
+  readonly reason: string
 }
 
 const UNIQUE = { sqlite: /UNIQUE constraint failed/, mysql: /Duplicate entry/ }
@@ -30,39 +31,51 @@ const UNGUARDED: readonly Conflict[] = [
     title: 'a sku that is taken',
     line: 'clerk POST /products',
     write: { body: { ...product, sku: 'HM-001' } },
-    cause: UNIQUE
+    cause: UNIQUE,
+    reason: 'unique; property="sku"'
   },
   {
     title: 'a sku in other letters',
     line: 'clerk POST /products',
     write: { body: { ...product, sku: 'Hm-001' } },
-    cause: UNIQUE
+    cause: UNIQUE,
+    reason: 'unique; property="sku"'
   },
   {
     title: 'a category that is not there',
     line: 'clerk POST /products',
     write: { body: { ...product, categoryId: 99 } },
-    cause: FOREIGN_KEY
+    cause: FOREIGN_KEY,
+    reason: 'reference; property="categoryId"'
   },
   {
     title: 'with a key',
     line: 'clerk POST /products',
     write: { body: { ...product, sku: 'HM-001' }, key: 'k' },
-    cause: UNIQUE
+    cause: UNIQUE,
+    reason: 'unique; property="sku"'
   },
   {
     title: 'an email that is taken',
     line: 'clerk POST /customers',
     write: { body: { name: 'n', email: 'C1@example.com' } },
-    cause: UNIQUE
+    cause: UNIQUE,
+    reason: 'unique; property="email"'
   },
   {
     title: 'a customer that is not there',
     line: 'admin POST /orders',
     write: { body: { customerId: 99, lines: [{ productId: 1, quantity: 1 }] } },
-    cause: FOREIGN_KEY
+    cause: FOREIGN_KEY,
+    reason: 'reference; property="customerId"'
   },
-  { title: 'a row that is referred to', line: 'clerk DELETE /categories/1', write: {}, cause: FOREIGN_KEY }
+  {
+    title: 'a row that is referred to',
+    line: 'clerk DELETE /categories/1',
+    write: {},
+    cause: FOREIGN_KEY,
+    reason: 'referenced'
+  }
 ]
 
 const GUARDED: readonly Conflict[] = [
@@ -70,61 +83,71 @@ const GUARDED: readonly Conflict[] = [
     title: 'a stale version',
     line: 'clerk PUT /products/1',
     write: { body: { ...product }, ifMatch: '"AAAAAAAAAAA="' },
-    cause: STALE
+    cause: STALE,
+    reason: 'stale'
   },
   {
     title: 'a sku that is taken',
     line: 'clerk PUT /products/1',
     write: { body: { ...product, sku: 'CT-100' }, ifMatch },
-    cause: UNIQUE
+    cause: UNIQUE,
+    reason: 'unique; property="sku"'
   },
   {
     title: 'a category that is not there',
     line: 'clerk PUT /products/1',
     write: { body: { ...product, categoryId: 99 }, ifMatch },
-    cause: FOREIGN_KEY
+    cause: FOREIGN_KEY,
+    reason: 'reference; property="categoryId"'
   },
   {
     title: 'with a key',
     line: 'clerk PUT /products/1',
     write: { body: { ...product, categoryId: 99 }, ifMatch, key: 'k' },
-    cause: FOREIGN_KEY
+    cause: FOREIGN_KEY,
+    reason: 'reference; property="categoryId"'
   },
   {
     title: 'a stale version of an action',
     line: 'clerk PUT /products/1/unpublish',
     write: { ifMatch: '"AAAAAAAAAAA="' },
-    cause: STALE
+    cause: STALE,
+    reason: 'stale'
   },
   {
     title: 'a category that is not there of an action',
     line: 'clerk PUT /products/1/change-category',
     write: { body: { categoryId: 99 }, ifMatch },
-    cause: FOREIGN_KEY
+    cause: FOREIGN_KEY,
+    reason: 'reference; property="categoryId"'
   },
   {
     title: 'a variant sku that is taken',
     line: 'clerk PUT /products/1/add-variant',
     write: { body: { name: 'n', sku: 'CT-100-O', price: '1', stock: 1 }, ifMatch },
-    cause: UNIQUE
+    cause: UNIQUE,
+    reason: 'unique; property="sku"'
   },
   {
     title: 'a variant that was ordered',
     line: 'clerk PUT /products/1/remove-variant',
     write: { body: { variantId: 1 }, ifMatch },
-    cause: FOREIGN_KEY
+    cause: FOREIGN_KEY,
+    reason: 'referenced'
   },
   {
     title: 'a stale child',
     line: 'clerk PUT /products/1/adjust-variant-stock',
     write: { body: { variantId: 2, delta: 1, variantRowVersion }, ifMatch },
-    cause: STALE
+    cause: STALE,
+    reason: 'stale'
   },
   {
     title: 'a guarded DELETE of a row that is referred to',
     line: 'clerk DELETE /products/1',
     write: { ifMatch },
-    cause: FOREIGN_KEY
+    cause: FOREIGN_KEY,
+    reason: 'referenced'
   }
 ]
 
@@ -134,11 +157,12 @@ describeApi('conflicts', (store) => {
     [412, GUARDED]
   ] as const) {
     const bodies = new Set<string>()
-    for (const { title, line, write, cause } of conflicts) {
+    for (const { title, line, write, cause, reason } of conflicts) {
       it(`${status} for ${title}`, async () => {
         const rejected = await changesNothing(store, () => send(store, line, write))
         store.problem(rejected, { status, code: 'conflict' })
         bodies.add(withoutPlace(rejected))
+        expect(rejected.headers['conflict-reason']).to.equal(reason)
         expect(rejected.text.replace(rejected.path, '')).not.to.match(SQL)
         expect(rejected.headers).not.to.have.any.keys('etag', 'location', 'retry-after', 'idempotent-replayed')
         expect(await causeLogged(store, rejected)).to.match(cause[store.kind])

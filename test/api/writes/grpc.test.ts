@@ -23,6 +23,8 @@ interface Rejection {
   readonly account?: string
   readonly status: status
   readonly reason: string
+  /** What the metadata of a conflict says. */
+  readonly conflict?: string
 }
 
 const update = (more: object): object => ({
@@ -276,39 +278,45 @@ const REFUSALS: readonly Rejection[] = [
     title: 'a stale version',
     method: 'Update',
     request: update({ precondition: versions('AAAAAAAAAAA=') }),
-    ...conflict
+    ...conflict,
+    conflict: 'stale'
   },
   {
     title: 'a unique value, guarded',
     method: 'Update',
     request: update({ body: bytes({ ...PRODUCT, sku: 'CT-100' }) }),
-    ...conflict
+    ...conflict,
+    conflict: 'unique; property="sku"'
   },
   {
     title: 'a foreign key, guarded',
     method: 'Update',
     request: update({ body: bytes({ ...PRODUCT, categoryId: 99 }) }),
-    ...conflict
+    ...conflict,
+    conflict: 'reference; property="categoryId"'
   },
   {
     title: 'a guarded DELETE of what is referred to',
     method: 'Delete',
     request: { resource: 'products', id: '1', precondition: FRESH },
-    ...conflict
+    ...conflict,
+    conflict: 'referenced'
   },
   {
     title: 'a unique value',
     method: 'Create',
     request: { resource: 'products', body: bytes({ ...PRODUCT, sku: 'CT-100' }) },
     status: status.ABORTED,
-    reason: 'conflict'
+    reason: 'conflict',
+    conflict: 'unique; property="sku"'
   },
   {
     title: 'a foreign key',
     method: 'Delete',
     request: { resource: 'categories', id: '1' },
     status: status.ABORTED,
-    reason: 'conflict'
+    reason: 'conflict',
+    conflict: 'referenced'
   }
 ]
 
@@ -330,16 +338,17 @@ describeApi(
     }
 
     const words = new Set<string>()
-    for (const { title, method, request, account, ...expected } of REFUSALS) {
+    for (const { title, method, request, account, conflict: why, ...expected } of REFUSALS) {
       it(`${method} with ${title} is ${expected.reason}`, async () => {
         const answer = await changesNothing(store, () => unary(method, request, account))
         if (!isFailure(answer)) throw new Error(`${JSON.stringify(answer)} is no failure`)
         expect({ status: answer.status, reason: answer.details.reason }).to.deep.equal(expected)
+        expect(answer.details.metadata['conflict']).to.equal(why)
         if (expected.status === conflict.status && expected.reason === conflict.reason) words.add(toldBy(answer))
       })
     }
 
-    it('stale, unique and foreign-key conflicts of guarded calls cannot be told apart', () => {
+    it('stale, unique and foreign-key conflicts of guarded calls differ in their reason and in nothing else', () => {
       expect(words).to.have.property('size', 1)
     })
 
@@ -439,5 +448,6 @@ describeApi(
 )
 
 function toldBy({ status: code, message, details }: RpcFailure): string {
-  return JSON.stringify([code, message, details])
+  const { conflict: _reason, ...metadata } = details.metadata
+  return JSON.stringify([code, message, { ...details, metadata }])
 }

@@ -29,6 +29,14 @@ describe('problem documents of writes', () => {
     })
   })
 
+  it('a conflict says its reason in a header, and nothing else has one', () => {
+    const header = (error: DomainError): unknown => toProblem(error, PLACE).headers['conflict-reason']
+    const conflict = { kind: 'unique', property: 'sku' } as const
+    expect(header(new DomainError('conflict', GENERIC, { conflict }))).to.equal('unique; property="sku"')
+    expect(header(new DomainError('conflict', GENERIC))).to.equal('unspecified')
+    expect(header(new DomainError('state.invalid', GENERIC, { conflict }))).to.equal(undefined)
+  })
+
   it('what an action built is kept, the status aside', () => {
     const built = new DomainError('conflict', 'This cart became order 7.', {
       guarded: true,

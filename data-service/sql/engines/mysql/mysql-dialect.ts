@@ -12,7 +12,7 @@ import {
   undecodable
 } from '../statement.js'
 import { mysqlColumnWithoutCharacter } from './mysql-collations.js'
-import { errnoOf } from './driver/mysql-errors.js'
+import { errnoOf, mysqlViolatedKey } from './driver/mysql-errors.js'
 
 /** ER_KEY_DOES_NOT_EXITS */
 const NO_SUCH_INDEX = 1176
@@ -46,6 +46,7 @@ export const mysqlDialect: SqlDialect = {
   isServer: true,
   isIndexMissing: (error) => errnoOf(error) === NO_SUCH_INDEX,
   columnWithoutCharacter: mysqlColumnWithoutCharacter,
+  violatedKey: mysqlViolatedKey,
   decode: decoderOf,
   insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
   // ROW_COUNT() is -1 after a statement that failed or read, and 0 after one that changed no row. MySQL 9 takes it for a

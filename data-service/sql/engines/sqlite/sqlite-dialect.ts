@@ -8,7 +8,16 @@ import {
   shortestFloat,
   unscaledAt
 } from '../../../entity/fields/numbers.js'
-import { type BoundValue, bytes, flag, jsonText, type SqlDialect, undecodable, Unstorable } from '../statement.js'
+import {
+  type BoundValue,
+  bytes,
+  flag,
+  jsonText,
+  type SqlDialect,
+  undecodable,
+  Unstorable,
+  type ViolatedKey
+} from '../statement.js'
 import { matchKey, sortKey } from './text-keys.js'
 
 const MATCH_FUNCTIONS = {
@@ -44,6 +53,7 @@ export const sqliteDialect: SqlDialect = {
   isServer: false,
   isIndexMissing: () => false,
   columnWithoutCharacter: () => undefined,
+  violatedKey: sqliteViolatedKey,
   decode: (field) => {
     const decode = decoderOf(field)
     return (raw) => (raw === null ? null : decode(raw))
@@ -231,4 +241,14 @@ function twoDigits(text: string, at: number): number {
 function daysOf(year: number, month: number): number {
   if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31
   return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
+}
+
+/** As `SqlDialect.violatedKey`. An index of expressions is named, and of another one its columns. */
+function sqliteViolatedKey(error: unknown): ViolatedKey | undefined {
+  const message = error instanceof Error ? error.message : ''
+  if (message.includes('FOREIGN KEY constraint failed')) return { kind: 'foreign' }
+  const [, index, columns] = /UNIQUE constraint failed: (?:index '(.+)'|(.+))$/.exec(message) ?? []
+  if (index !== undefined) return { kind: 'unique', index }
+  if (columns === undefined) return undefined
+  return { kind: 'unique', columns: columns.split(', ').map((one) => one.slice(one.indexOf('.') + 1)) }
 }

@@ -1,5 +1,6 @@
 import { BaseError, ConnectionError } from 'sequelize'
 import type { ErrorKind } from '../../sessions.js'
+import type { ViolatedKey } from '../../statement.js'
 
 /** Error numbers of MySQL and MariaDB. */
 const KIND_BY_NUMBER: ReadonlyMap<number, ErrorKind> = new Map([
@@ -93,4 +94,29 @@ export function errnoOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined
   if ('errno' in error && typeof error.errno === 'number') return error.errno
   return errnoOf('parent' in error ? error.parent : error.cause)
+}
+
+const VIOLATED: ReadonlyMap<number, ViolatedKey['kind']> = new Map([
+  [1062, 'unique'],
+  [1586, 'unique'],
+  [1216, 'reference'],
+  [1452, 'reference'],
+  [1217, 'referenced'],
+  [1451, 'referenced']
+])
+
+/** As `SqlDialect.violatedKey`. The words of a message depend on the server's language; names stand in quotes in each. */
+export function mysqlViolatedKey(error: unknown): ViolatedKey | undefined {
+  const kind = VIOLATED.get(errnoOf(error) ?? 0)
+  if (kind === undefined || !(error instanceof Error)) return undefined
+  const { message } = error
+  if (kind === 'unique') {
+    const end = message.lastIndexOf("'")
+    const named = message.slice(message.lastIndexOf("'", end - 1) + 1, end)
+    // MySQL puts the table before the index: 'products.products_sku_unique'.
+    return { kind, index: named.slice(named.indexOf('.') + 1) }
+  }
+  // A message that names a column is of an account that may see the table.
+  const [, column] = /FOREIGN KEY \(`([^`]+)`\) REFERENCES/.exec(message) ?? []
+  return kind === 'reference' && column !== undefined ? { kind, columns: [column] } : { kind }
 }

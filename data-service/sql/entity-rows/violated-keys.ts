@@ -1,0 +1,73 @@
+import type { Column } from '../../entity/entity.js'
+import { KeyConflict } from '../../plan/model/key-conflict.js'
+import type { LiveSchema, LiveTable } from '../engines/live-schema/live-schema.js'
+import type { SqlDialect, ViolatedKey } from '../engines/statement.js'
+
+/** A statement that writes rows of a table. */
+export interface RowChange {
+  readonly verb: 'insert' | 'update' | 'delete'
+  readonly into: {
+    readonly table: string
+    readonly columns: readonly Column[]
+    /** Of children: the columns that refer to the row that they belong to, which the same write has seen. */
+    readonly foreignKey?: readonly Column[]
+  }
+  /** The columns that get a value. */
+  readonly written: readonly Column[]
+}
+
+/** What keys the tables have, by which the error of a statement tells the property that is the reason. */
+export class ViolatedKeys {
+  readonly #dialect: SqlDialect
+  readonly #live: LiveSchema | undefined
+
+  /** Without the live schema no index is known, and a property is named where the database names its column. */
+  constructor(dialect: SqlDialect, live: LiveSchema | undefined) {
+    this.#dialect = dialect
+    this.#live = live
+  }
+
+  /** undefined for an error of which no key is the reason. */
+  conflictOf(error: unknown, change: RowChange): KeyConflict | undefined {
+    const key = this.#dialect.violatedKey(error)
+    if (key === undefined) return undefined
+    const { table, columns } = change.into
+    const kind = kindOf(key, change)
+    const [name, ...others] = this.#columnsOf({ ...key, kind }, change)
+    const column = others.length > 0 ? undefined : columns.find((one) => isNamed(one, name))
+    return new KeyConflict(kind, column && { table, column }, error)
+  }
+
+  #columnsOf(key: ViolatedKey, change: RowChange): readonly string[] {
+    if (key.columns !== undefined) return key.columns
+    const table = this.#live?.tables.get(change.into.table)
+    if (table === undefined || key.kind === 'referenced') return []
+    return key.kind === 'unique' ? indexedColumns(table, key.index) : referringColumns(table, change)
+  }
+}
+
+/** Which end of a foreign key it is can be seen by the statement: no statement changes a key that others refer to. */
+function kindOf({ kind }: ViolatedKey, { verb }: RowChange): Exclude<ViolatedKey['kind'], 'foreign'> {
+  if (kind !== 'foreign') return kind
+  return verb === 'delete' ? 'referenced' : 'reference'
+}
+
+function indexedColumns({ primaryKey, indexes }: LiveTable, index = ''): readonly string[] {
+  if (index === 'PRIMARY') return primaryKey
+  const found = indexes.find(({ name }) => name === index)
+  return found?.keys.map(({ column = '' }) => column) ?? []
+}
+
+/** The columns of the one foreign key that the statement sets; none where it sets several, of which any may be the reason. */
+function referringColumns({ foreignKeys }: LiveTable, { into, written }: RowChange): readonly string[] {
+  const set = foreignKeys.filter(
+    ({ columns }) =>
+      columns.some((name) => written.some((one) => isNamed(one, name))) &&
+      !columns.every((name) => into.foreignKey?.some((one) => isNamed(one, name)))
+  )
+  return set.length === 1 ? (set[0]?.columns ?? []) : []
+}
+
+function isNamed({ column }: Column, name: string | undefined): boolean {
+  return column.toLowerCase() === name?.toLowerCase()
+}

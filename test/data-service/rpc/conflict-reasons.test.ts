@@ -1,0 +1,34 @@
+import { expect } from 'chai'
+import { anonymous, type Caller } from '../../../data-service/entity/caller.js'
+import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
+import { KeyConflict } from '../../../data-service/plan/model/key-conflict.js'
+import { guardConflicts } from '../../../data-service/rpc/guarded-writes.js'
+import { entities } from '../../../examples/store/entities/index.js'
+import { DomainError } from '../../../shared/errors.js'
+import { failure } from '../sql/write/failure.js'
+
+const catalogue = makeCatalogue(entities)
+
+/** The reason that the caller of a write of products learns of a conflict in this column. */
+async function reasonOf(table: string, property: string, caller: Caller): Promise<unknown> {
+  const products = catalogue.entity('products')
+  const tables = [products, ...products.children, catalogue.entity('customers')]
+  const column = tables.find((one) => one.table === table)?.columns.find(({ name }) => name === property)
+  if (column === undefined) throw new Error(`${table} have no ${property}`)
+  const conflict = new KeyConflict('unique', { table, column }, new Error('of the database'))
+  const write = { guarded: true, resource: catalogue.resource('products', caller) }
+  const error = await failure(guardConflicts(write, Promise.reject(conflict)))
+  return error instanceof DomainError ? error.conflict : undefined
+}
+
+describe('the property in the reason of a conflict', () => {
+  it('is named where the caller may read it, of children too', async () => {
+    expect(await reasonOf('products', 'sku', anonymous)).to.deep.equal({ kind: 'unique', property: 'sku' })
+    expect(await reasonOf('product_variants', 'sku', anonymous)).to.deep.equal({ kind: 'unique', property: 'sku' })
+  })
+
+  it('is not named where the caller may not read it, and of another resource', async () => {
+    expect(await reasonOf('products', 'costPrice', anonymous)).to.deep.equal({ kind: 'unique' })
+    expect(await reasonOf('customers', 'email', anonymous)).to.deep.equal({ kind: 'unique' })
+  })
+})
