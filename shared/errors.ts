@@ -83,10 +83,27 @@ export interface Violation {
   readonly code: ErrorCode
   readonly detail: string
   readonly place: ViolationPlace
+  /** What the detail says, for clients that have messages in other languages. Absent where no rule of the list says it. */
+  readonly rule?: ViolationRule
 }
 
+/**
+ * The rule that a value does not follow, with its numbers: `{"rule":"length","minimum":1,"maximum":200}`. Bounds of numbers
+ * that a JSON number may not hold are strings.
+ */
+export type ViolationRule =
+  | { readonly rule: 'required' | 'notNull' }
+  /** Characters of a text, bytes of a text or binary value, rows of a collection. */
+  | { readonly rule: 'length' | 'bytes' | 'items'; readonly minimum: number; readonly maximum: number }
+  | { readonly rule: 'range'; readonly minimum?: number | string; readonly maximum?: number | string }
+  /** The most digits of a decimal number before and after its point, and of a second's fraction. */
+  | { readonly rule: 'digits'; readonly whole?: number; readonly fraction: number }
+  | { readonly rule: 'oneOf'; readonly words: readonly string[] }
+  /** A type of contract.md section 3, `int` for example. */
+  | { readonly rule: 'type'; readonly type: string }
+
 /** The part of the request that is wrong: a query or path parameter, a JSON pointer into the body, or a header. */
-interface ViolationPlace {
+export interface ViolationPlace {
   readonly in: 'parameter' | 'pointer' | 'header'
   readonly name: string
 }
@@ -98,6 +115,15 @@ export function rejection(violations: readonly [Violation, ...Violation[]]): Dom
   const detail =
     others === 0 ? first.detail : `${first.detail} ${others} more fault${others === 1 ? '' : 's'} in errors.`
   return new DomainError(first.code, detail, { violations })
+}
+
+/** An error whose one violation has its code and detail. */
+export function rejectionAt(
+  code: ErrorCode,
+  detail: string,
+  { place, cause }: { readonly place: ViolationPlace; readonly cause?: unknown }
+): DomainError {
+  return new DomainError(code, detail, { violations: [{ code, detail, place }], cause })
 }
 
 /** At most `length` characters, followed by an ellipsis where something was cut. Characters are code points, so that no surrogate pair is cut in half. */

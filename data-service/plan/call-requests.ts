@@ -9,7 +9,7 @@ import { canonicalJson, isArray, isObject, type JsonValue, parseJson } from './p
 import { readParameters } from './parameters.js'
 import { rejectUnknownParameters, type UnknownParameters } from './planning.js'
 import { lacks, tokenRequired } from './row-scopes.js'
-import { BodyFindings } from './parsing/violations.js'
+import { BodyFindings, Unmet } from './parsing/violations.js'
 import { parseIdempotencyKey } from './write-requests.js'
 
 // A call of an operation of the application, parsed as a write is: who may call it, then the JSON of the body, each of
@@ -151,7 +151,8 @@ function readList(
       `${at.slice(1)} ${json === undefined ? 'is missing; it' : ''} must be an array of ${min} to ${max}.`.replace(
         '  ',
         ' '
-      )
+      ),
+      { rule: { rule: 'items', minimum: min, maximum: max } }
     )
     return []
   }
@@ -163,7 +164,7 @@ function readList(
 
 function readItem(json: JsonValue, field: Field, { at, findings }: ShapeContext): Value {
   const value = parseMember(json, field)
-  if (!(value instanceof Error)) return value
-  findings.violations.addAt(at, `${at.slice(1)} must ${value.message}.`)
+  if (!(value instanceof Unmet)) return value
+  findings.violations.addAt(at, `${at.slice(1)} must ${value.message}.`, value)
   return null
 }

@@ -22,7 +22,7 @@ export function readParameters(
     const text = Object.hasOwn(sent, name) ? sent[name] : undefined
     if (text !== undefined) return [name, parseParameter(text, { name, field, code }, violations) ?? null]
     if (!field.nullable && field.defaultTo === undefined) {
-      violations.add(code, name, `${name} is missing: it must be ${expected(field)}.`)
+      violations.add(code, name, `${name} is missing: it must be ${expected(field)}.`, { rule: 'required' })
     }
     return [name, field.defaultTo ?? null]
   })
@@ -51,8 +51,8 @@ function parseParameter(
   const violation = value === undefined ? undefined : outOfBounds(value, field)
   const parsed = value === undefined || violation !== undefined ? undefined : fitted(value, field)
   if (parsed !== undefined) return parsed
-  const must = violation === undefined ? '' : `${name} must ${violation}.`
-  violations.add(code, name, must || `${quoted(text)} is not ${expected(field)}.`)
+  const must = violation === undefined ? '' : `${name} must ${violation.message}.`
+  violations.add(code, name, must || `${quoted(text)} is not ${expected(field)}.`, violation?.rule)
   return undefined
 }
 

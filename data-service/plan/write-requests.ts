@@ -28,7 +28,7 @@ import {
 import { NO_KEY, parseId } from './parsing/keys.js'
 import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
 import type { ExpectedVersions } from './model/plans.js'
-import { BodyFindings, Violations } from './parsing/violations.js'
+import { BodyFindings, Unmet, Violations } from './parsing/violations.js'
 
 // Create, update, act and delete are parsed alike: who may write at all, then If-Match, then the body's JSON, each of
 // which ends the parsing with an error of its own; then all violations of the request together. Whether the rows allow
@@ -228,7 +228,7 @@ export function mergedValues(merged: ParsedUpdate['merged'], stored: NamedValues
     const { name, field } = column
     const text = stored[name]
     const value = parseMember(mergePatch(typeof text === 'string' ? storedJson(text) : null, patch), field)
-    if (value instanceof Error) violations.addAt(`/${name}`, `${name} must ${value.message}.`)
+    if (value instanceof Unmet) violations.addAt(`/${name}`, `${name} must ${value.message}.`, value)
     else values.set(column, value)
   }
   violations.finish()
@@ -252,7 +252,7 @@ function checkBodyKey(
   if (rowKey === NO_KEY || !isObject(body)) return
   const check = (name: string, isSame: (member: JsonValue) => boolean): void => {
     if (!Object.hasOwn(body, name) || isSame(body[name] ?? null)) return
-    findings.violations.addAt(`/${name}`, `${name} differs from the id of the path.`, 'id.mismatch')
+    findings.violations.addAt(`/${name}`, `${name} differs from the id of the path.`, { code: 'id.mismatch' })
   }
   for (const [index, { name, field }] of entity.key.entries()) {
     // The row may have a value that no request may write, in the form in which answers show it.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DomainError } from '../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../shared/errors.js'
 import type { CallContext } from '../entity/caller.js'
 import type { KeyClaim, UnitOfWork } from '../plan/model/stores.js'
 import type { ParsedWrite } from '../plan/write-requests.js'
@@ -88,7 +88,9 @@ function storedForAnotherOwner(): DomainError {
 }
 
 function keyReused(): DomainError {
-  return new DomainError('idempotency.key.reused', 'This Idempotency-Key was used for another request; take a new one.')
+  const place = { in: 'header', name: 'Idempotency-Key' } as const
+  const detail = 'This Idempotency-Key was used for another request; take a new one.'
+  return rejectionAt('idempotency.key.reused', detail, { place })
 }
 
 /** The claim on the key of a write: caller, method, concrete path and key. undefined for a write without a key. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError, rejection } from '../../shared/errors.js'
+import { DomainError, rejection, rejectionAt } from '../../shared/errors.js'
 import { BODY_TOO_DEEP, MAX_BODY_DEPTH } from '../../shared/transport/wire.js'
 
 const JSON_TYPE = 'application/json'
@@ -23,12 +23,14 @@ export function checkJsonMediaType(
 ): void {
   const { 'content-type': type, 'content-encoding': coding } = headers
   if (coding !== undefined && coding !== '' && coding.toLowerCase() !== 'identity') {
-    throw new DomainError('media-type.unsupported', 'The body must be sent without a Content-Encoding.')
+    const place = { in: 'header', name: 'Content-Encoding' } as const
+    throw rejectionAt('media-type.unsupported', 'The body must be sent without a Content-Encoding.', { place })
   }
   const isRight = (sent: string): boolean =>
     MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase() === mediaType && !OTHER_CHARSET.test(sent)
   if (type === undefined ? announcesBody(headers) : !isRight(type)) {
-    throw new DomainError('media-type.unsupported', `The body must be sent with Content-Type: ${mediaType}, in UTF-8.`)
+    const detail = `The body must be sent with Content-Type: ${mediaType}, in UTF-8.`
+    throw rejectionAt('media-type.unsupported', detail, { place: { in: 'header', name: 'Content-Type' } })
   }
 }
 
@@ -108,7 +110,7 @@ function scan(body: Buffer): Scan {
 }
 
 function malformed(detail: string, cause?: unknown): DomainError {
-  return new DomainError('body.malformed', detail, cause === undefined ? {} : { cause })
+  return rejectionAt('body.malformed', detail, { place: { in: 'pointer', name: '' }, cause })
 }
 
 /** Makes the routes of this scope receive a body of any type as a Buffer. */

@@ -1,4 +1,4 @@
-import { DomainError } from '../../shared/errors.js'
+import { rejectionAt } from '../../shared/errors.js'
 import { listMembers, splitOutsideQuotes, trimOws } from './header-fields.js'
 
 /** The value of a preference: none, a token or a quoted string (RFC 7240 section 2). */
@@ -48,7 +48,8 @@ export const SUPPORTED_VERSIONS = '1.0'
 /** Throws `version.unsupported` unless the header `api-version` is absent, `1` or `1.0`. */
 export function checkApiVersion(header: string | string[] | undefined): void {
   if (header === undefined || header === '1' || header === '1.0') return
-  throw new DomainError('version.unsupported', 'The header api-version must be 1 or 1.0, or left out.')
+  const place = { in: 'header', name: 'api-version' } as const
+  throw rejectionAt('version.unsupported', 'The header api-version must be 1 or 1.0, or left out.', { place })
 }
 
 const HTML_RANGE = /^[\t ]*text\/html[\t ]*(?:;|$)/i

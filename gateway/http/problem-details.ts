@@ -1,4 +1,11 @@
-import { conflictText, DomainError, type ErrorCode, errorKind, httpStatusOf, type Violation } from '../../shared/errors.js'
+import {
+  conflictText,
+  DomainError,
+  type ErrorCode,
+  errorKind,
+  httpStatusOf,
+  type Violation
+} from '../../shared/errors.js'
 
 const RESERVED: ReadonlySet<string> = new Set([
   'type',
@@ -39,7 +46,7 @@ export function toProblem(error: DomainError, place: ProblemPlace): Problem {
     instance: place.path,
     code,
     requestId: place.requestId,
-    ...(error.violations.length > 1 && kind.detail === undefined ? { errors: error.violations.map(errorEntry) } : {}),
+    ...(error.violations.length > 0 && kind.detail === undefined ? { errors: error.violations.map(errorEntry) } : {}),
     ...ownMembers(error)
   }
   const headers: Record<string, string> = {
@@ -59,8 +66,8 @@ function ownMembers({ members }: DomainError): object {
   return Object.fromEntries(Object.entries(members).filter(([name]) => !RESERVED.has(name)))
 }
 
-function errorEntry({ code, detail, place }: Violation): object {
-  return { code, detail, [place.in]: place.name }
+function errorEntry({ code, detail, place, rule }: Violation): object {
+  return { code, detail, [place.in]: place.name, ...rule }
 }
 
 /** The value of WWW-Authenticate. It has no error attribute where no token was sent (RFC 6750 section 3). */

@@ -161,7 +161,18 @@ function problemSchema(components: Components): Reference {
       detail: { type: 'string' },
       parameter: { type: 'string' },
       pointer: { type: 'string', description: 'A JSON pointer into the body (RFC 6901).' },
-      header: { type: 'string' }
+      header: { type: 'string' },
+      rule: {
+        type: 'string',
+        description:
+          'The rule that the value does not follow, for messages in other languages: `required`, `notNull`, `length`, `bytes`, `items`, `range`, `digits`, `oneOf`, `type`. Its numbers stand beside it. Absent where none of these says it.'
+      },
+      minimum: { type: ['number', 'string'], description: 'Of `length`, `bytes`, `items` and `range`.' },
+      maximum: { type: ['number', 'string'], description: 'Of `length`, `bytes`, `items` and `range`.' },
+      whole: { type: 'integer', description: 'Of `digits`: the most before the point.' },
+      fraction: { type: 'integer', description: 'Of `digits`: the most after the point.' },
+      words: { type: 'array', description: 'Of `oneOf`.', items: { type: 'string' } },
+      type: { type: 'string', description: 'Of `type`: a type of the contract, `int` for example.' }
     }
   }))
   return components.refer('schemas', 'Problem', () => ({
@@ -176,7 +187,11 @@ function problemSchema(components: Components): Reference {
       instance: { type: 'string', description: 'The path of the request.' },
       code,
       requestId: { type: 'string' },
-      errors: { type: 'array', description: 'Every violation, where there are several.', items: violation }
+      errors: {
+        type: 'array',
+        description: 'Every violation, wherever a parameter, a header or a place in the body is wrong.',
+        items: violation
+      }
     }
   }))
 }

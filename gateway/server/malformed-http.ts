@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { Socket } from 'node:net'
-import { DomainError } from '../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import { type Problem, toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
@@ -141,10 +141,9 @@ function rejectionOf(error: ParserError): DomainError {
   }
   const parsed = packetOf(error).slice(0, bytesParsedOf(error))
   if (error.code === 'HPE_INVALID_HEADER_TOKEN' && /\nidempotency-key:[^\n]*$/i.test(parsed)) {
-    return new DomainError(
-      'idempotency.key.invalid',
-      'The header Idempotency-Key must be 1 to 255 visible ASCII characters.'
-    )
+    const place = { in: 'header', name: 'Idempotency-Key' } as const
+    const detail = 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.'
+    return rejectionAt('idempotency.key.invalid', detail, { place })
   }
   if (error.code !== 'HPE_HEADER_OVERFLOW') {
     return new DomainError('request.malformed', 'The request is not well-formed HTTP/1.1.')

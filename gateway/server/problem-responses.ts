@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError, type ErrorCode } from '../../shared/errors.js'
+import { DomainError, type ErrorCode, rejectionAt, type ViolationPlace } from '../../shared/errors.js'
 import { isKeysUnavailable } from '../../shared/key-cache.js'
 import type { Logger } from '../../shared/logger.js'
 import { BODY_TOO_LARGE } from '../../shared/transport/wire.js'
@@ -12,12 +12,19 @@ import { NotReady, Overload } from './admission.js'
 interface Meaning {
   readonly code: ErrorCode
   readonly detail: string
+  /** The part of the request that is wrong, where it has a name. */
+  readonly place?: ViolationPlace
 }
 
-const NO_JSON: Meaning = { code: 'body.malformed', detail: 'The body is not well-formed JSON.' }
+const NO_JSON: Meaning = {
+  code: 'body.malformed',
+  detail: 'The body is not well-formed JSON.',
+  place: { in: 'pointer', name: '' }
+}
 const NOT_JSON_TYPE: Meaning = {
   code: 'media-type.unsupported',
-  detail: 'The body must be sent as application/json.'
+  detail: 'The body must be sent as application/json.',
+  place: { in: 'header', name: 'Content-Type' }
 }
 
 /** Fastify's own rejections that have a better name than "malformed". */
@@ -40,7 +47,11 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 function domainErrorFromFastify(error: unknown): DomainError | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
   const meaning = MEANINGS[error.code]
-  if (meaning !== undefined) return new DomainError(meaning.code, meaning.detail, { cause: error })
+  if (meaning !== undefined) {
+    const { code, detail, place } = meaning
+    if (place !== undefined) return rejectionAt(code, detail, { place, cause: error })
+    return new DomainError(code, detail, { cause: error })
+  }
   const status = 'statusCode' in error ? Number(error.statusCode) : 500
   // Fastify gives the error of a body that breaks off the status 400.
   if (error.code === 'ECONNRESET' && status === 400) {

@@ -12,7 +12,8 @@ import {
   parseConflict,
   type ProblemMembers,
   shortened,
-  type Violation
+  type Violation,
+  type ViolationRule
 } from '../errors.js'
 
 /** The google.rpc details of an error (https://google.aip.dev/193). */
@@ -29,6 +30,11 @@ interface FieldViolation {
   readonly field: string
   readonly description: string
   readonly reason: string
+}
+
+/** A field violation has no room for its rule: the metadata `rules` has a JSON array of them, with null for none. */
+interface SentDetails extends RpcDetails {
+  readonly rules: readonly (ViolationRule | null)[]
 }
 
 /** Clients built on C-core lose the whole status if the metadata is larger than 8 KiB (contract.md section 7). */
@@ -50,21 +56,27 @@ const BadRequest = root.lookupType('google.rpc.BadRequest')
 const RetryInfo = root.lookupType('google.rpc.RetryInfo')
 
 /** Serializes to at most 5 KiB. The number of violations that do not fit is in the ErrorInfo metadata `moreFaults`. */
-function encodeDetails(code: number, message: string, details: RpcDetails): Buffer {
+function encodeDetails(code: number, message: string, details: SentDetails): Buffer {
   for (let kept = Math.min(details.violations.length, MAX_VIOLATIONS); ; kept = Math.floor(kept / 2)) {
     const encoded = encode(code, shortened(message, MAX_MESSAGE), { details, kept })
     if (encoded.length <= MAX_DETAILS_BYTES || kept === 0) return encoded
   }
 }
 
-function encode(code: number, message: string, what: { details: RpcDetails; kept: number }): Buffer {
+function encode(code: number, message: string, what: { details: SentDetails; kept: number }): Buffer {
   const { details, kept } = what
   const more = details.violations.length - kept
+  const rules = details.rules.slice(0, kept)
+  const metadata = {
+    ...details.metadata,
+    ...(more > 0 ? { moreFaults: String(more) } : {}),
+    ...(rules.some((one) => one !== null) ? { rules: JSON.stringify(rules) } : {})
+  }
   const parts = [
     pack('ErrorInfo', ErrorInfo, {
       reason: details.reason,
       domain: DOMAIN,
-      metadata: more > 0 ? { ...details.metadata, moreFaults: String(more) } : details.metadata
+      metadata
     })
   ]
   if (kept > 0) parts.push(pack('BadRequest', BadRequest, { fieldViolations: details.violations.slice(0, kept) }))
@@ -175,6 +187,7 @@ export function toStatusBytes(error: DomainError): Buffer {
       description: detail,
       reason
     })),
+    rules: error.violations.map(({ rule }) => rule ?? null),
     retryAfter: error.retryAfter,
     metadata: conflictMetadata(error)
   })
@@ -212,13 +225,27 @@ export function transportError(code: status, cause?: unknown): DomainError {
 }
 
 function violationsOf(info: RpcDetails): Violation[] {
-  return info.violations.flatMap(({ field, description, reason }) => {
+  const rules = parseRules(info.metadata['rules'])
+  return info.violations.flatMap(({ field, description, reason }, at) => {
+    const rule = rules[at] ?? undefined
     const [prefix, name] = splitOnce(field)
     const place = (['parameter', 'pointer', 'header'] as const).find((one) => PLACES[one] === prefix)
     return place !== undefined && isErrorCode(reason)
-      ? [{ code: reason, detail: description, place: { in: place, name } }]
+      ? [{ code: reason, detail: description, place: { in: place, name }, ...(rule === undefined ? {} : { rule }) }]
       : []
   })
+}
+
+/** Empty for what is no list of rules. */
+function parseRules(json: string | undefined): readonly (ViolationRule | null)[] {
+  if (json === undefined) return []
+  try {
+    const parsed: unknown = JSON.parse(json)
+    // The data service writes them; a newer one may have rules that this version does not know, which are passed on.
+    return Array.isArray(parsed) ? (parsed as (ViolationRule | null)[]) : []
+  } catch {
+    return []
+  }
 }
 
 function splitOnce(field: string): [string, string] {

@@ -119,7 +119,10 @@ export const BAD_FILTERS: readonly BadQuery[] = [
 /** `paging.invalid` in all its forms. */
 export const BAD_PAGING: readonly BadQuery[] = [
   ...['0', '-1', '1.5', '1e2', '', '%20', 'x', '%2B1', '0x10'].flatMap((value) =>
-    ['pageNumber', 'page', 'pageSize'].map((parameter) => paging(`${parameter}=${value}`, parameter))
+    // The alias is reported by the name that it stands for, as in the detail.
+    ['pageNumber', 'page', 'pageSize'].map((parameter) =>
+      paging(`${parameter}=${value}`, parameter === 'page' ? 'pageNumber' : parameter)
+    )
   ),
   paging('pageSize=1&pageSize=1', 'pageSize'),
   paging('pageNumber=1&pageNumber=2', 'pageNumber'),

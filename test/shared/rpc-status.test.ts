@@ -27,6 +27,12 @@ describe('a DomainError across gRPC', () => {
     expect(across(error)).to.deep.include({ violations, retryAfter: 7 })
   })
 
+  it('keeps the rule of each fault that has one', () => {
+    const rule = { rule: 'length', minimum: 1, maximum: 200 } as const
+    const violations = [violation('/x', 'pointer'), { ...violation('/name', 'pointer'), rule }]
+    expect(across(new DomainError('body.invalid', 'Two.', { violations }))).to.deep.include({ violations })
+  })
+
   it('keeps what a conflict is, and makes the guarded kind a failed precondition', () => {
     const guarded = new DomainError('conflict', 'Détail.', { guarded: true })
     expect(toRpcStatus(guarded).code).to.equal(status.FAILED_PRECONDITION)

@@ -128,7 +128,7 @@ function fieldErrorsOf(problem: Problem): FieldErrors | undefined {
   }
   if (tree.size === 0) return undefined
   // A form that has no input for the one wrong member still shows its message.
-  const shown = problem.errors.length === 0 ? [problem.conflict?.detail ?? problem.detail] : rest
+  const shown = problem.errors.length <= 1 ? [problem.conflict?.detail ?? problem.detail] : rest
   return { ...objectOf(tree), ...(shown.length === 0 ? {} : { root: { serverError: shown.join(' ') } }) }
 }
 
@@ -138,24 +138,19 @@ interface Place {
   readonly detail: string
 }
 
-function placesOf({ code, conflict, detail, errors }: Problem): Place[] {
+function placesOf({ conflict, detail, errors }: Problem): Place[] {
   if (conflict?.property !== undefined) {
     return [{ path: [conflict.property], detail: conflict.detail }]
   }
-  if (errors.length > 0) {
-    return errors.map((fault) => ({
-      path:
-        fault.pointer === undefined
-          ? fault.parameter === undefined
-            ? []
-            : [/^filters\[(.+)\]/.exec(fault.parameter)?.[1] ?? fault.parameter]
-          : pathOf(fault.pointer),
-      detail: fault.detail
-    }))
-  }
-  // A single fault has no pointer. The detail of one in a body begins with the member: `lines/0/quantity must be …`.
-  const [member] = code === 'body.invalid' ? (/^[a-z][\w/]*(?= (?:must|is) )/.exec(detail) ?? []) : []
-  return member === undefined ? [] : [{ path: member.split('/'), detail }]
+  return errors.map((fault) => ({
+    path:
+      fault.pointer === undefined
+        ? fault.parameter === undefined
+          ? []
+          : [/^filters\[(.+)\]/.exec(fault.parameter)?.[1] ?? fault.parameter]
+        : pathOf(fault.pointer),
+    detail: fault.detail
+  }))
 }
 
 /** The names in a JSON pointer (RFC 6901 section 4); none for the whole document. */

@@ -53,7 +53,7 @@ type StatusOf<Code extends ProblemCode> = {
   [Status in keyof Codes]: Code extends Codes[Status][number] ? Status : never
 }[keyof Codes]
 
-/** One of several faults of a request. */
+/** What is wrong with one place of a request. */
 export interface Fault {
   /** One of the contract, unless the service is newer than this client. */
   readonly code: string
@@ -65,6 +65,21 @@ export interface Fault {
   readonly pointer?: string
   /** The header that is wrong. */
   readonly header?: string
+  /**
+   * The rule that the value does not follow, for messages in other languages: `required`, `notNull`, `length`, `bytes`,
+   * `items`, `range`, `digits`, `oneOf` or `type`. Absent where none of these says it, and of an older service.
+   */
+  readonly rule?: string
+  /** Of `length`, `bytes`, `items` and `range`. A text where a JSON number may not hold it. */
+  readonly minimum?: number | string
+  readonly maximum?: number | string
+  /** Of `digits`: the most before and after the point. */
+  readonly whole?: number
+  readonly fraction?: number
+  /** Of `oneOf`. */
+  readonly words?: readonly string[]
+  /** Of `type`: a type of the contract, `int` for example. */
+  readonly type?: string
 }
 
 /** Why a write is a conflict. */
@@ -97,7 +112,7 @@ export interface ProblemOf<Code, Status> {
   readonly instance: string
   /** By this the request is found in the log of the service. */
   readonly requestId: string
-  /** Empty where there is one fault, which `detail` tells. */
+  /** Empty where no parameter, header or place in the body is wrong. */
   readonly errors: readonly Fault[]
   /** Of the code `conflict`: what the header `Conflict-Reason` says. */
   readonly conflict?: ConflictReason

@@ -25,8 +25,17 @@ import {
   type JsonValue,
   numberParts
 } from './json-values.js'
-import { oneOfWords, outOfBounds, parseCustom, parseDate, parseDateTime, parseTime } from './values.js'
-import type { BodyFindings } from './violations.js'
+import {
+  integerRange,
+  oneOf,
+  oneOfWords,
+  outOfBounds,
+  parseCustom,
+  parseDate,
+  parseDateTime,
+  parseTime
+} from './values.js'
+import { type BodyFindings, Unmet } from './violations.js'
 
 // The bodies of writes and what entity files answer, as values of columns.
 
@@ -66,10 +75,10 @@ export function readMembers(
     if (isKept(json, column, absent) || (absent === 'kept' && isMerged(json, column))) continue
     const value = readMember(json, column, absent === 'default')
     if (value === undefined) continue
-    if (value instanceof Error) {
+    if (value instanceof Unmet) {
       const { name } = column
       if (column !== optional || Object.hasOwn(json, name)) {
-        findings.violations.addAt(`${at}/${name}`, `${`${at}/${name}`.slice(1)} ${value.message}.`)
+        findings.violations.addAt(`${at}/${name}`, `${`${at}/${name}`.slice(1)} ${value.message}.`, value)
       }
     } else values.set(column, value)
   }
@@ -92,17 +101,17 @@ export function isMerged(patch: JsonObject, { name, field }: Column): boolean {
 }
 
 /** An Error's message completes "price …". undefined for a member that is left out and that the database fills. */
-function readMember(json: JsonObject, { name, field }: Column, defaultsFirst: boolean): Value | Error | undefined {
+function readMember(json: JsonObject, { name, field }: Column, defaultsFirst: boolean): Value | Unmet | undefined {
   const member = Object.hasOwn(json, name) ? json[name] : undefined
   if (member !== undefined) {
     const value = parseMember(member, field)
-    return value instanceof Error ? new Error(`must ${value.message}`) : value
+    return value instanceof Unmet ? new Unmet(`must ${value.message}`, value.rule) : value
   }
   const byDefault = field.defaultTo ?? (field.filledByDatabase ? undefined : NO_DEFAULT)
   if (defaultsFirst && byDefault !== NO_DEFAULT) return byDefault
   if (field.nullable && !field.requiredNullable) return null
   if (!field.nullable && byDefault !== NO_DEFAULT) return byDefault
-  return new Error(field.nullable ? 'is missing; it may be null' : 'is missing')
+  return new Unmet(field.nullable ? 'is missing; it may be null' : 'is missing', { rule: 'required' })
 }
 
 const NO_DEFAULT = Symbol('no default')
@@ -141,11 +150,13 @@ export function readChildren(
   const at = `${root}/${name}`
   const rows = isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
   if (rows === undefined) {
-    if (min > 0 && isObject(body)) findings.violations.addAt(at, `${name} is missing; it needs at least ${min}.`)
+    if (min > 0 && isObject(body))
+      findings.violations.addAt(at, `${name} is missing; it needs at least ${min}.`, { rule: { rule: 'required' } })
     return []
   }
   if (!isArray(rows) || rows.length < min || rows.length > MAX_CHILDREN) {
-    findings.violations.addAt(at, `${name} must be an array of ${min} to ${MAX_CHILDREN}.`)
+    const rule = { rule: 'items', minimum: min, maximum: MAX_CHILDREN } as const
+    findings.violations.addAt(at, `${name} must be an array of ${min} to ${MAX_CHILDREN}.`, { rule })
     return []
   }
   const settable = columns.filter(
@@ -182,16 +193,16 @@ const SAFE_DIGITS = 15
 const LONGEST_NUMBER = 100
 
 /**
- * A member of a body as a value of the column (contract.md section 3), or an Error whose message completes "price
+ * A member of a body as a value of the column (contract.md section 3), or an Unmet whose message completes "price
  * must …".
  */
-export function parseMember(json: JsonValue, field: Field): Value | Error {
-  if (json === null) return field.nullable ? null : new Error('not be null')
+export function parseMember(json: JsonValue, field: Field): Value | Unmet {
+  if (json === null) return field.nullable ? null : new Unmet('not be null', { rule: 'notNull' })
   const value =
     field.type === 'json' ? jsonText(json) : typeof json === 'string' ? fromText(json, field) : fromOther(json, field)
-  if (value instanceof Error) return value
+  if (value instanceof Unmet) return value
   const violation = outOfBounds(value, field)
-  if (violation !== undefined) return new Error(violation)
+  if (violation !== undefined) return violation
   return stored(value, field) ?? mismatch(field)
 }
 
@@ -212,7 +223,7 @@ function stored(value: StoredValue, field: Field): StoredValue | undefined {
   return parsed
 }
 
-function fromText(text: string, field: Field): string | Buffer | Error {
+function fromText(text: string, field: Field): string | Buffer | Unmet {
   const { type } = field
   switch (type) {
     case 'string':
@@ -244,7 +255,7 @@ function fromText(text: string, field: Field): string | Buffer | Error {
 function fromOther(
   json: Exclude<JsonValue, string | null>,
   field: Field
-): number | string | boolean | readonly string[] | Error {
+): number | string | boolean | readonly string[] | Unmet {
   if (typeof json === 'boolean') return field.type === 'bool' ? json : mismatch(field)
   if (json instanceof JsonNumber) return fromNumber(json, field)
   if (isArray(json) && field.type === 'set') return wordsIn(json, field)
@@ -252,12 +263,12 @@ function fromOther(
 }
 
 /** The words of a set, in the order in which the column has them. */
-function wordsIn(json: readonly JsonValue[], field: Field): readonly string[] | Error {
+function wordsIn(json: readonly JsonValue[], field: Field): readonly string[] | Unmet {
   const words = field.words.filter((word) => json.includes(word))
   return words.length === json.length ? words : mismatch(field)
 }
 
-function fromNumber(number: JsonNumber, field: Field): number | string | Error {
+function fromNumber(number: JsonNumber, field: Field): number | string | Unmet {
   const parts = numberParts(number)
   if (field.type === 'int') {
     const value = integerOf(parts)
@@ -268,11 +279,11 @@ function fromNumber(number: JsonNumber, field: Field): number | string | Error {
     const value = integerOf(parts)
     if (value === undefined) return mismatch(field)
     if (Number.isSafeInteger(Number(value))) return value.toString()
-    return new Error('be sent as a string of digits: a JSON number this long may lose some')
+    return new Unmet('be sent as a string of digits: a JSON number this long may lose some')
   }
   if (field.type !== 'decimal') return mismatch(field)
   if (parts.significant > SAFE_DIGITS) {
-    return new Error(`be sent as a string of digits: a JSON number of more than ${SAFE_DIGITS} digits may lose some`)
+    return new Unmet(`be sent as a string of digits: a JSON number of more than ${SAFE_DIGITS} digits may lose some`)
   }
   return decimalText(parts) ?? mismatch(field)
 }
@@ -285,44 +296,51 @@ function decimalText({ negative, digits, exponent, scale }: ReturnType<typeof nu
   return formatDecimal(negative ? -magnitude : magnitude, scale)
 }
 
-/** An Error that says what the column takes. */
-function mismatch(field: Field): Error {
+/** An Unmet that says what the column takes. */
+function mismatch(field: Field): Unmet {
+  const { type, custom } = field
+  const isInteger = type === 'int' || type === 'long'
+  const rule = type === 'enum' ? oneOf(field) : isInteger ? integerRange(field) : ({ rule: 'type', type } as const)
+  // What an application's own type takes is known by its sentence.
+  return new Unmet(`be ${taken(field)}`, custom === undefined ? rule : undefined)
+}
+
+/** What the column takes, to complete "price must be …". */
+function taken(field: Field): string {
   const { type, minimum, maximum, precision, custom } = field
-  if (custom !== undefined) return new Error(`be ${custom.expected}`)
+  if (custom !== undefined) return custom.expected
   const between = (): string => `from ${minimum ?? rangeOf(field).min} to ${maximum ?? rangeOf(field).max}`
   switch (type) {
     case 'string':
-      return new Error('be a string')
+      return 'a string'
     case 'bool':
-      return new Error('be true or false')
+      return 'true or false'
     case 'int':
-      return new Error(`be a whole number ${between()}`)
+      return `a whole number ${between()}`
     case 'long':
-      return new Error(`be a string with a whole number ${between()}`)
+      return `a string with a whole number ${between()}`
     case 'decimal':
-      return new Error('be a string with a decimal number such as "19.90"')
+      return 'a string with a decimal number such as "19.90"'
     case 'double':
-      return new Error(
-        `be a JSON number that ${field.storage === 'float' ? '32 bits' : 'a double'} can hold (IEEE 754)`
-      )
+      return `a JSON number that ${field.storage === 'float' ? '32 bits' : 'a double'} can hold (IEEE 754)`
     case 'dateTime': {
       const digits = precision > 3 ? `${precision} digits of a second's fraction` : 'milliseconds'
-      return new Error(`be a date and time such as "2026-01-31T08:00:00Z" (RFC 3339, at most ${digits})`)
+      return `a date and time such as "2026-01-31T08:00:00Z" (RFC 3339, at most ${digits})`
     }
     case 'date':
-      return new Error('be a date such as "2026-01-31"')
+      return 'a date such as "2026-01-31"'
     case 'time':
-      return new Error('be a time of the day such as "08:00:00"')
+      return 'a time of the day such as "08:00:00"'
     case 'guid':
-      return new Error('be a GUID such as "6f9619ff-8b86-d011-b42d-00c04fc964ff"')
+      return 'a GUID such as "6f9619ff-8b86-d011-b42d-00c04fc964ff"'
     case 'enum':
-      return new Error(`be ${oneOfWords(field)}`)
+      return oneOfWords(field)
     case 'set':
-      return new Error(`be an array of ${field.words.join(', ')}, each at most once`)
+      return `an array of ${field.words.join(', ')}, each at most once`
     case 'json':
-      return new Error('be JSON')
+      return 'JSON'
     case 'binary':
-      return new Error('be a string of padded base64')
+      return 'a string of padded base64'
   }
 }
 

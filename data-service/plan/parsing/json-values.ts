@@ -1,5 +1,5 @@
 import { parse, type ParseOptions } from 'lossless-json'
-import { DomainError } from '../../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../../shared/errors.js'
 import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../../shared/transport/wire.js'
 import { withoutTrailingZeros } from '../../entity/fields/numbers.js'
 import { quoted } from './violations.js'
@@ -79,7 +79,8 @@ export function parseJson(bytes: Uint8Array): JsonValue {
     if (error instanceof DomainError) throw error
     // The parser recurses until the stack overflows.
     if (error instanceof RangeError) throw tooDeep()
-    throw new DomainError('body.malformed', 'The body is not JSON (RFC 8259) in UTF-8.', { cause: error })
+    const place = { in: 'pointer', name: '' } as const
+    throw rejectionAt('body.malformed', 'The body is not JSON (RFC 8259) in UTF-8.', { place, cause: error })
   }
   if (isDeeperThan(value, MAX_BODY_DEPTH)) throw tooDeep()
   return value
@@ -143,7 +144,5 @@ function tooDeep(): DomainError {
 }
 
 function invalid(detail: string): DomainError {
-  return new DomainError('body.invalid', detail, {
-    violations: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: '' } }]
-  })
+  return rejectionAt('body.invalid', detail, { place: { in: 'pointer', name: '' } })
 }

@@ -1,9 +1,9 @@
+import type { ViolationRule } from '../../../shared/errors.js'
 import type { Field, Operand, Value } from '../../entity/fields/field.js'
 import { schemaViolation } from '../../entity/fields/json-schema.js'
 import { GUID } from '../../entity/fields/names.js'
 import {
   compareDecimals,
-  type IntegerRange,
   isWithin,
   parseDecimal,
   parseDouble,
@@ -12,6 +12,7 @@ import {
   unscaledAt,
   withoutTrailingZeros
 } from '../../entity/fields/numbers.js'
+import { Unmet } from './violations.js'
 
 /**
  * The text of a query or path as an operand of the column's type (contract.md section 3); undefined where it does not
@@ -171,13 +172,13 @@ function parseWholeNumber(text: string, field: Field): Operand | undefined {
  * What is wrong with a value of the column's type, to complete "price must …"; undefined where the column takes it.
  * Nothing is rounded or cut to fit (contract.md section 3).
  */
-export function outOfBounds(value: Exclude<Value, null>, field: Field): string | undefined {
+export function outOfBounds(value: Exclude<Value, null>, field: Field): Unmet | undefined {
   switch (field.type) {
     case 'string':
       return badText(String(value), field)
     case 'int':
     case 'long':
-      return outOfRange(BigInt(String(value)), rangeOf(field)) ?? outside(String(value), field)
+      return outOfRange(BigInt(String(value)), field) ?? outside(String(value), field)
     case 'decimal':
       return badDecimal(String(value), field)
     case 'double':
@@ -187,9 +188,9 @@ export function outOfBounds(value: Exclude<Value, null>, field: Field): string |
     case 'time':
       return tooFine(String(value), field)
     case 'enum':
-      return field.words.includes(String(value)) ? undefined : `be ${oneOfWords(field)}`
+      return field.words.includes(String(value)) ? undefined : new Unmet(`be ${oneOfWords(field)}`, oneOf(field))
     case 'json':
-      return field.schema && schemaViolation(String(value), field.schema)
+      return field.schema && unmetSchema(schemaViolation(String(value), field.schema))
     case 'binary':
       return Buffer.isBuffer(value) ? badSize(value.length, field) : undefined
     case 'bool':
@@ -200,68 +201,120 @@ export function outOfBounds(value: Exclude<Value, null>, field: Field): string |
   }
 }
 
-function badSize(bytes: number, { minLength, maxLength }: Field): string | undefined {
+function badSize(bytes: number, { minLength, maxLength }: Field): Unmet | undefined {
   if (bytes >= minLength && bytes <= maxLength) return undefined
-  if (minLength === maxLength) return `have ${maxLength} bytes`
-  return minLength === 0 ? `have at most ${maxLength} bytes` : `have ${minLength} to ${maxLength} bytes`
+  return new Unmet(`have ${amount(minLength, maxLength)} bytes`, {
+    rule: 'bytes',
+    minimum: minLength,
+    maximum: maxLength
+  })
+}
+
+/** `1 to 200`, `at most 200`, `200`. */
+function amount(least: number, most: number): string {
+  if (least === most) return String(most)
+  return least === 0 ? `at most ${most}` : `${least} to ${most}`
+}
+
+/** Of a word that is none of them. Words of more than a kilobyte are left out: the details of an error over gRPC are bounded. */
+export function oneOf({ words }: Field): ViolationRule {
+  return words.join().length > LONGEST_WORDS ? { rule: 'type', type: 'enum' } : { rule: 'oneOf', words }
+}
+
+const LONGEST_WORDS = 1000
+
+function unmetSchema(message: string | undefined): Unmet | undefined {
+  return message === undefined ? undefined : new Unmet(message)
 }
 
 /** A fraction of a second that the column would round. */
-function tooFine(text: string, { precision }: Field): string | undefined {
+function tooFine(text: string, { precision }: Field): Unmet | undefined {
   const fraction = /\.(\d+)/.exec(text)?.[1] ?? ''
   if (!/[1-9]/.test(fraction.slice(precision))) return undefined
-  if (precision === 0) return 'have no fraction of a second'
-  return `have at most ${precision} digits of a second's fraction`
+  const must =
+    precision === 0 ? 'have no fraction of a second' : `have at most ${precision} digits of a second's fraction`
+  return new Unmet(must, { rule: 'digits', fraction: precision })
 }
 
 /** Moments on the wire, all in UTC, have the order of their texts as far as the seconds. */
-function outsideOfMoments(moment: string, { minimum, maximum }: Field): string | undefined {
+function outsideOfMoments(moment: string, { minimum, maximum }: Field): Unmet | undefined {
   const seconds = moment.slice(0, 19)
   const isOutside =
     (minimum !== undefined && seconds < minimum.slice(0, 19)) ||
     (maximum !== undefined && seconds > maximum.slice(0, 19))
-  return isOutside ? `be from ${minimum} to ${maximum}` : undefined
+  return isOutside ? new Unmet(`be from ${minimum} to ${maximum}`, range(minimum, maximum)) : undefined
 }
 
-function outsideOfDouble(value: number, { minimum, maximum }: Field): string | undefined {
-  if (minimum !== undefined && value < Number(minimum)) return `be at least ${minimum}`
-  return maximum !== undefined && value > Number(maximum) ? `be at most ${maximum}` : undefined
+function outsideOfDouble(value: number, { minimum, maximum }: Field): Unmet | undefined {
+  const bounds = range(minimum && Number(minimum), maximum && Number(maximum))
+  if (minimum !== undefined && value < Number(minimum)) return new Unmet(`be at least ${minimum}`, bounds)
+  return maximum !== undefined && value > Number(maximum) ? new Unmet(`be at most ${maximum}`, bounds) : undefined
 }
 
-function badText(text: string, { minLength, maxLength, maxBytes }: Field): string | undefined {
-  if (text.includes('\0') || /\p{Surrogate}/u.test(text)) return 'be text without U+0000 and half surrogate pairs'
+function badText(text: string, { minLength, maxLength, maxBytes }: Field): Unmet | undefined {
+  if (text.includes('\0') || /\p{Surrogate}/u.test(text)) {
+    return new Unmet('be text without U+0000 and half surrogate pairs')
+  }
   if (maxBytes !== undefined) {
     // A UTF-16 unit takes up to three bytes.
     const fits = text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes
-    return fits ? undefined : `have at most ${maxBytes} bytes in UTF-8`
+    const rule = { rule: 'bytes', minimum: 0, maximum: maxBytes } as const
+    return fits ? undefined : new Unmet(`have at most ${maxBytes} bytes in UTF-8`, rule)
   }
   // Characters are code points, at most as many as UTF-16 units.
   const length = text.length > maxLength ? Array.from(text).length : text.length
   if (length <= maxLength && text.length >= minLength) return undefined
-  if (minLength === maxLength) return `have ${maxLength} characters`
-  return minLength === 0 ? `have at most ${maxLength} characters` : `have ${minLength} to ${maxLength} characters`
+  const rule = { rule: 'length', minimum: minLength, maximum: maxLength } as const
+  return new Unmet(`have ${amount(minLength, maxLength)} characters`, rule)
 }
 
-function outOfRange(value: bigint, range: IntegerRange): string | undefined {
-  return isWithin(value, range) ? undefined : `be a whole number from ${range.min} to ${range.max}`
+function outOfRange(value: bigint, field: Field): Unmet | undefined {
+  const { min, max } = rangeOf(field)
+  if (isWithin(value, { min, max })) return undefined
+  return new Unmet(`be a whole number from ${min} to ${max}`, integerRange(field))
 }
 
-function badDecimal(text: string, field: Field): string | undefined {
+function badDecimal(text: string, field: Field): Unmet | undefined {
   const { precision, scale } = field
   const value = parseDecimal(text)
-  if (value === undefined) return 'be a decimal number such as 19.90'
+  const digits = { rule: 'digits', whole: precision - scale, fraction: scale } as const
+  if (value === undefined) return new Unmet('be a decimal number such as 19.90', { rule: 'type', type: 'decimal' })
   if (value.scale > scale)
-    return scale === 0 ? 'have no digits after the point' : `have at most ${scale} digits after the point`
+    return new Unmet(
+      scale === 0 ? 'have no digits after the point' : `have at most ${scale} digits after the point`,
+      digits
+    )
   const unscaled = unscaledAt(value, scale)
   const beyond = 10n ** BigInt(precision)
-  if (unscaled >= beyond || unscaled <= -beyond) return `have at most ${precision - scale} digits before the point`
+  if (unscaled >= beyond || unscaled <= -beyond) {
+    return new Unmet(`have at most ${precision - scale} digits before the point`, digits)
+  }
   return outside(text, field)
 }
 
 /** Bounds that the entity file sets. */
-function outside(text: string, { minimum, maximum }: Field): string | undefined {
-  if (minimum !== undefined && compareDecimals(text, minimum) < 0) return `be at least ${minimum}`
-  return maximum !== undefined && compareDecimals(text, maximum) > 0 ? `be at most ${maximum}` : undefined
+function outside(text: string, field: Field): Unmet | undefined {
+  const { type, minimum, maximum } = field
+  const rule = (): ViolationRule => (type === 'int' ? integerRange(field) : range(minimum, maximum))
+  if (minimum !== undefined && compareDecimals(text, minimum) < 0) return new Unmet(`be at least ${minimum}`, rule())
+  return maximum !== undefined && compareDecimals(text, maximum) > 0
+    ? new Unmet(`be at most ${maximum}`, rule())
+    : undefined
+}
+
+/** The bounds of the column, or those of its type. */
+export function integerRange(field: Field): ViolationRule {
+  const { min, max } = rangeOf(field)
+  const [least, most] = [field.minimum ?? String(min), field.maximum ?? String(max)]
+  return field.type === 'int' ? range(Number(least), Number(most)) : range(least, most)
+}
+
+function range(minimum: number | string | undefined, maximum: number | string | undefined): ViolationRule {
+  return {
+    rule: 'range',
+    ...(minimum === undefined ? {} : { minimum }),
+    ...(maximum === undefined ? {} : { maximum })
+  }
 }
 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))?)?$/

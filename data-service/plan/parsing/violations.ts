@@ -1,4 +1,4 @@
-import { type ErrorCode, type Violation, rejection, shortened } from '../../../shared/errors.js'
+import { type ErrorCode, type Violation, type ViolationRule, rejection, shortened } from '../../../shared/errors.js'
 
 const MAX_ECHO = 100
 
@@ -11,23 +11,41 @@ export class Violations {
   }
 
   /** A violation of a query or path parameter. */
-  add(code: ErrorCode, parameter: string, detail: string): void {
-    this.#violations.push({ code, detail, place: { in: 'parameter', name: echoed(parameter) } })
+  add(code: ErrorCode, parameter: string, detail: string, rule?: ViolationRule): void {
+    this.#push({ code, detail, place: { in: 'parameter', name: echoed(parameter) } }, rule)
   }
 
   /** A violation of a body's member, named by a JSON pointer (RFC 6901). */
-  addAt(pointer: string, detail: string, code: ErrorCode = 'body.invalid'): void {
-    this.#violations.push({ code, detail, place: { in: 'pointer', name: echoed(pointer) } })
+  addAt(
+    pointer: string,
+    detail: string,
+    { code = 'body.invalid', rule }: { readonly code?: ErrorCode; readonly rule?: ViolationRule | undefined } = {}
+  ): void {
+    this.#push({ code, detail, place: { in: 'pointer', name: echoed(pointer) } }, rule)
   }
 
   addHeader(code: ErrorCode, header: string, detail: string): void {
     this.#violations.push({ code, detail, place: { in: 'header', name: header } })
   }
 
+  #push(violation: Violation, rule: ViolationRule | undefined): void {
+    this.#violations.push(rule === undefined ? violation : { ...violation, rule })
+  }
+
   /** Throws one DomainError with all violations, if there are any. */
   finish(): void {
     const [first, ...others] = this.#violations
     if (first !== undefined) throw rejection([first, ...others])
+  }
+}
+
+/** Why a value is not taken. The message completes "price must …". */
+export class Unmet extends Error {
+  readonly rule: ViolationRule | undefined
+
+  constructor(message: string, rule?: ViolationRule) {
+    super(message)
+    this.rule = rule
   }
 }
 
@@ -63,7 +81,9 @@ export class BodyFindings {
 
   addUnknownMember(pointer: string): void {
     if (this.#strict)
-      this.violations.addAt(pointer, `${nameOf(pointer)} is no member that this request takes.`, 'parameter.unknown')
+      this.violations.addAt(pointer, `${nameOf(pointer)} is no member that this request takes.`, {
+        code: 'parameter.unknown'
+      })
     else if (this.#ignored.length < MAX_NAMES) this.#ignored.push(nameOf(pointer))
   }
 }

@@ -6,6 +6,7 @@ import { send } from './send.js'
 
 const GOOD: Readonly<Record<string, string>> = { name: '"n"', sku: '"S"', categoryId: '1', price: '"1.00"' }
 const TAG = 'W/"AAAAAAAAAAE="'
+const PRODUCT = { name: 'n', sku: 'S', categoryId: 1, price: '1.00' }
 
 /** A product's body with one member as JSON text. */
 function withMember(member: string, json: string): string {
@@ -99,6 +100,33 @@ describeApi(
           { code: 'parameter.unknown', pointer: '/extra' },
           { code: 'parameter.unknown', parameter: 'x' }
         ]
+      })
+    })
+
+    it('says the rule of each fault with its numbers, of one fault too', async () => {
+      const rulesOf = async (body: object): Promise<unknown> => {
+        const answer = await send(store, 'clerk POST /products', { body })
+        const { errors = [] } = store.problem(answer, { status: 400, code: 'body.invalid' })
+        return errors.map(({ code: _code, detail: _detail, ...rule }) => rule)
+      }
+      expect(await rulesOf({ ...PRODUCT, name: '' })).to.deep.equal([
+        { pointer: '/name', rule: 'length', minimum: 1, maximum: 200 }
+      ])
+      const { sku: _sku, ...without } = PRODUCT
+      expect(await rulesOf({ ...without, price: '1.999', categoryId: 'x', isActive: null })).to.deep.equal([
+        { pointer: '/sku', rule: 'required' },
+        { pointer: '/categoryId', rule: 'range', minimum: -2147483648, maximum: 2147483647 },
+        { pointer: '/price', rule: 'digits', whole: 8, fraction: 2 },
+        { pointer: '/isActive', rule: 'notNull' }
+      ])
+    })
+
+    it('points at what a rule of the entity rejects', async () => {
+      const body = { lines: [{ productId: 999, quantity: 1 }] }
+      store.problem(await send(store, 'ada POST /orders', { body }), {
+        status: 400,
+        code: 'body.invalid',
+        violations: [{ code: 'body.invalid', pointer: '/lines/0/productId' }]
       })
     })
 

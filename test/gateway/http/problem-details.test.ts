@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { toProblem } from '../../../gateway/http/problem-details.js'
-import { DomainError } from '../../../shared/errors.js'
+import { DomainError, rejection } from '../../../shared/errors.js'
 
 const PLACE = { base: 'https://x.example', path: '/carts/1/checkout', requestId: 'r1' }
 const GENERIC = 'A data conflict occurred. Please retry or contact support.'
@@ -74,6 +74,16 @@ describe('problem documents of writes', () => {
     expect(toProblem(inFlight, PLACE)).to.deep.include({ status: 409 })
     expect(toProblem(inFlight, PLACE).headers).to.include({ 'retry-after': '1' })
     expect(toProblem(new DomainError('state.invalid', 'x', { guarded: true }), PLACE).status).to.equal(422)
+  })
+
+  it('a single violation is in errors too, with its rule', () => {
+    const rule = { rule: 'length', minimum: 1, maximum: 200 } as const
+    const place = { in: 'pointer', name: '/name' } as const
+    const error = rejection([{ code: 'body.invalid', detail: 'name must have 1 to 200 characters.', place, rule }])
+    expect(document(error)).to.deep.include({
+      detail: 'name must have 1 to 200 characters.',
+      errors: [{ code: 'body.invalid', detail: 'name must have 1 to 200 characters.', pointer: '/name', ...rule }]
+    })
   })
 
   it('violations of a body point into it', () => {
