@@ -6,7 +6,7 @@ import { type ClientDuplexStream, credentials, Metadata, status, type StatusObje
 import { expect } from 'chai'
 import { exportSemaphore } from '../../../data-service/rpc/export.js'
 import { ReadShares } from '../../../data-service/rpc/fair-shares.js'
-import { MemoryGuard } from '../../../data-service/rpc/memory-guard.js'
+import { MemoryGuard } from '../../../shared/memory-guard.js'
 import type { ReadDeps } from '../../../data-service/rpc/reads.js'
 import { createLogger } from '../../../shared/logger.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
