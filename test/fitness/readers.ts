@@ -525,6 +525,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'what a caller may call, out of the catalogue and the token': 'allowedCalls ownsEverything',
   'answers, written from what was read':
     'attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +
+    'Unmet oneOf integerRange conflictText parseConflict rejectionAt ' +
     'oneOfWords DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
     'jsonArray fromRpcStatus toRpcStatus toStatusBytes transportStatusBytes transportError TokenRejected expected ' +
     'Writer CredentialFrame CallFrame CancellationFrame UnprocessedFrame AnswerFrame FailureFrame TimesFrame MalformedFrames ' +
