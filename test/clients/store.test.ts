@@ -66,6 +66,37 @@ eachDatabase((kind) => {
       await database?.dispose()
     })
 
+    it('mirrors each new token into the session cookie where it is asked to, once', async () => {
+      const [first, second] = [await stack.token('ada@example.com'), await stack.token('clerk@example.com')]
+      const cookies: string[] = []
+      let token = first
+      const mirroring: typeof fetch = async (input, init) => {
+        const answer = await recording(input, init)
+        cookies.push(...answer.headers.getSetCookie())
+        return answer
+      }
+      const options = { baseUrl: connection.url, fetch: mirroring, retry: { baseDelay: 1 }, token: () => token }
+      const client = createClient<Application>({ ...options, mirrorToken: true })
+      await client.token()
+      await client.resource('products').get(1)
+      expect(sent.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([
+        'POST /auth/session-cookie',
+        'GET /products/1'
+      ])
+      token = second
+      await client.resource('orders').list()
+      const mirrors = (): number => sent.filter(({ path }) => path === '/auth/session-cookie').length
+      expect(mirrors()).to.equal(1)
+      const other = createClient<Application>({ ...options, mirrorToken: true })
+      await other.token()
+      expect(cookies.map((one) => one.split(';')[0])).to.deep.equal([
+        `app_auth_access=${first}`,
+        `app_auth_access=${second}`
+      ])
+      await createClient<Application>(options).resource('products').get(1)
+      expect(mirrors()).to.equal(2)
+    })
+
     it('filters, sorts and pages as SQL does', async () => {
       const products = (await clientOf()).resource('products')
       const page = await products.page({

@@ -38,6 +38,12 @@ export interface ClientOptions extends TransportOptions {
    * (`POST /auth/session/token`). Without it calls carry no token until `login`.
    */
   readonly token?: TokenProvider | 'session'
+  /**
+   * Whether each new token of a `token` that is a function is mirrored into the session cookie of the browser
+   * (`POST /auth/session-cookie`), so that the next page that a server renders knows the caller. `session` and `login` need
+   * no mirror: the service sets the cookies itself.
+   */
+  readonly mirrorToken?: boolean
 }
 
 export type ResourceName<A extends ApplicationTypes> = string & keyof A['resources']
@@ -63,10 +69,11 @@ export class Client<A extends ApplicationTypes> {
   readonly #session: Session
   readonly #versions = new Versions()
 
-  constructor({ token, ...options }: ClientOptions = {}) {
+  constructor({ token = () => undefined, mirrorToken = false, ...options }: ClientOptions = {}) {
     const transport = new Transport(options)
     this.#transport = transport
-    this.#session = new Session(token === 'session' ? () => sessionToken(transport) : (token ?? (() => undefined)))
+    if (token === 'session') this.#session = new Session(() => sessionToken(transport))
+    else this.#session = new Session(mirrorToken ? mirrored(token, transport) : token)
   }
 
   /** The calls of a resource. All that is remembered of rows is shared by the resources of a client. */
@@ -140,6 +147,23 @@ export class Client<A extends ApplicationTypes> {
 /** A client of the application whose generated types are given: `createClient<Store>({ baseUrl })`. */
 export function createClient<A extends ApplicationTypes>(options: ClientOptions = {}): Client<A> {
   return new Client<A>(options)
+}
+
+/** The tokens of the provider. Each is in the session cookie before a call carries it. */
+function mirrored(provide: TokenProvider, transport: Transport): TokenProvider {
+  let last: string | undefined
+  return async (rejected) => {
+    const accessToken = await provide(rejected)
+    if (accessToken === undefined || accessToken === last) return accessToken
+    try {
+      const path = '/auth/session-cookie'
+      await transport.send({ method: 'POST', path, body: { accessToken }, repeatable: 'read' }, () => undefined)
+      last = accessToken
+    } catch {
+      // The cookie is for the next page alone. The call does not need it, and the next token is mirrored again.
+    }
+    return accessToken
+  }
 }
 
 /** The token of the session cookies, refreshed by the service if it has expired; undefined if nobody is logged in. */
