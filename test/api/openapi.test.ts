@@ -51,6 +51,13 @@ describeApi(
       expect((await store.call('/docs/resources/products')).text).to.include('decimal(10,2) at least 0')
     })
 
+    it('has no concurrency token in the body of an update', async () => {
+      const { schemas } = (json(await store.call('/openapi.json')) as Document).components
+      const updates = Object.entries(schemas).filter(([name]) => /\.(?:update|patch)$/.test(name))
+      expect(updates).to.have.length.at.least(5)
+      for (const [name, { properties }] of updates) expect(properties, name).to.not.have.property('rowVersion')
+    })
+
     it('shows reads of a resource’s own, and its owner parameter where its filter stands', async () => {
       const document = json(await store.call('/openapi.json'))
       expect(document).to.have.nested.property('paths./bookmarks/session-ids.get.responses.200')
