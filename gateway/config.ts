@@ -9,7 +9,13 @@ import { TrustedProxies } from './http/client-address.js'
 import { parsePublicBaseUrl, parseServiceUrl, type PublicBaseUrl } from './http/public-address.js'
 import { parseRateLimit, type RateLimit } from './server/admission.js'
 import { parseOrigins } from './server/cross-origin.js'
-import { type KeyRingSettings, parseRingLocation, parseVaultKey } from './key-ring/ring-settings.js'
+import { UNNAMED } from './key-ring/key-ring.js'
+import {
+  type KeyRingSettings,
+  parseApplicationName,
+  parseRingLocation,
+  parseVaultKey
+} from './key-ring/ring-settings.js'
 import { CLIENT_AUTHENTICATIONS, type OpenIdSettings } from './session/openid-provider.js'
 
 /** The settings of the gateway (contract.md section 1). */
@@ -119,6 +125,10 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
       vaultKey: settings.parsed('DATA_PROTECTION_KEY_VAULT_KEY_URI', {
         fallback: '',
         parse: unlessBlank(parseVaultKey)
+      }),
+      application: settings.parsed('DATA_PROTECTION_APPLICATION_NAME', {
+        fallback: UNNAMED,
+        parse: parseApplicationName
       })
     },
     rendererUrl: settings.parsed('RENDERER_URL', {

@@ -63,7 +63,7 @@ export class KeyRing {
   sign(purpose: string, message: Buffer): Signature {
     const now = this.#now()
     const key = keyToSignWith(this.#source.keys(), now) ?? this.#processKeys.current(now)
-    return { keyId: key.id, mac: this.#mac(key, purpose, message) }
+    return { keyId: key.id, mac: macOf(key, { application: this.#application, purpose, message }) }
   }
 
   async verify(purpose: string, message: Buffer, { keyId, mac }: Signature): Promise<Verdict> {
@@ -71,25 +71,39 @@ export class KeyRing {
     const key = this.#find(keyId)
     if (key === undefined) return { valid: false, why: `its key is not in this ring: ${this.#source.whyUnknown()}` }
     if (!isReadable(key, this.#now())) return { valid: false, why: 'its key expired long ago' }
-    const expected = this.#mac(key, purpose, message)
-    return mac.length === expected.length && timingSafeEqual(mac, expected)
-      ? { valid: true }
-      : { valid: false, why: 'the signature is wrong' }
+    // What was signed before the application got its name is read for as long as its key is.
+    const names = new Set([this.#application, UNNAMED])
+    const isSigned = [...names].some((name) => isSame(mac, macOf(key, { application: name, purpose, message })))
+    return isSigned ? { valid: true } : { valid: false, why: 'the signature is wrong' }
   }
 
   #find(keyId: string): RingKey | undefined {
     return [...this.#source.keys(), ...this.#processKeys.all()].find(({ id }) => id === keyId)
   }
-
-  #mac({ secret }: RingKey, purpose: string, message: Buffer): Buffer {
-    return createHmac('sha256', deriveKey(secret, this.#application, purpose))
-      .update(message)
-      .digest()
-  }
 }
 
-/** Part of every derived key, so that another application with the same stored ring has other keys. */
-export const APPLICATION = 'uniform-rest'
+function macOf(
+  { secret }: RingKey,
+  {
+    application,
+    purpose,
+    message
+  }: { readonly application: string; readonly purpose: string; readonly message: Buffer }
+): Buffer {
+  return createHmac('sha256', deriveKey(secret, application, purpose))
+    .update(message)
+    .digest()
+}
+
+function isSame(mac: Buffer, expected: Buffer): boolean {
+  return mac.length === expected.length && timingSafeEqual(mac, expected)
+}
+
+/**
+ * Part of every derived key, so that another application with the same stored ring has other keys. The name of an application
+ * that has none of its own, as every one was before there was the setting.
+ */
+export const UNNAMED = 'uniform-rest'
 
 /** A ring that is not shared. This process makes its keys, and they end with the process. */
 export function processRing(now: () => Date): KeyRing {
@@ -98,5 +112,5 @@ export function processRing(now: () => Date): KeyRing {
     lookAgain: () => Promise.resolve(),
     whyUnknown: () => 'DATA_PROTECTION_BLOB_STORAGE_URI is not set, so every process has a ring of its own'
   }
-  return new KeyRing({ application: APPLICATION, source, now })
+  return new KeyRing({ application: UNNAMED, source, now })
 }

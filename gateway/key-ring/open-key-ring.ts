@@ -1,5 +1,5 @@
 import type { Logger } from '../../shared/logger.js'
-import { APPLICATION, KeyRing, processRing } from './key-ring.js'
+import { KeyRing, processRing } from './key-ring.js'
 import type { KeyEncryption } from './ring-document.js'
 import type { KeyRingSettings, RingLocation, VaultKey } from './ring-settings.js'
 import { FileStore, type RingStore } from './ring-stores.js'
@@ -14,7 +14,7 @@ interface OpenKeyRing {
 
 /** Opens the ring that the settings ask for. It opens even if the store or the vault cannot be reached. */
 export async function openKeyRing(
-  { location, vaultKey }: KeyRingSettings,
+  { location, vaultKey, application }: KeyRingSettings,
   { log, now }: { readonly log: Logger; readonly now: () => Date }
 ): Promise<OpenKeyRing> {
   if (location === undefined) {
@@ -28,7 +28,7 @@ export async function openKeyRing(
   const upkeep = new RingUpkeep({ ring: new SharedRing({ store, encryption, now }), log, now })
   await upkeep.start()
   log.info({ keyRing: store.place, wrappedBy: encryption?.place, keys: upkeep.keys().length }, 'key ring open')
-  return { ring: new KeyRing({ application: APPLICATION, source: upkeep, now }), close: () => upkeep.close() }
+  return { ring: new KeyRing({ application, source: upkeep, now }), close: () => upkeep.close() }
 }
 
 /** The Azure clients are loaded only if a setting needs them. */

@@ -60,10 +60,19 @@ export function parseVaultKey(text: string): VaultKey | Error {
   return { vault: origin, name, version }
 }
 
-/** The two settings of the key ring. Each of them may be set without the other. */
+/** The settings of the key ring. Each of them may be set without the others. */
 export interface KeyRingSettings {
   /** undefined: a ring of this process alone. */
   readonly location: RingLocation | undefined
   /** undefined: keys are stored in plain form. */
   readonly vaultKey: VaultKey | undefined
+  /** What separates this application from others that share the stored ring. */
+  readonly application: string
+}
+
+/** The Error's message completes the sentence "DATA_PROTECTION_APPLICATION_NAME …". */
+export function parseApplicationName(text: string): string | Error {
+  return /^[\x21-\x7e]{1,100}$/.test(text)
+    ? text
+    : new Error('must be 1 to 100 visible ASCII characters without blanks')
 }

@@ -50,6 +50,7 @@ describe('settings of the gateway', () => {
       'OTEL_BSP_SCHEDULE_DELAY',
       'DATA_PROTECTION_BLOB_STORAGE_URI',
       'DATA_PROTECTION_KEY_VAULT_KEY_URI',
+      'DATA_PROTECTION_APPLICATION_NAME',
       'RENDERER_URL',
       'RENDERER_REFRESH_TOKEN',
       'ADMIN_UI',
@@ -155,6 +156,7 @@ describe('settings of the gateway', () => {
         LOG_LEVEL: 'loud',
         DATA_PROTECTION_BLOB_STORAGE_URI: 'ftp://x',
         DATA_PROTECTION_KEY_VAULT_KEY_URI: 'http://vault.example/k',
+        DATA_PROTECTION_APPLICATION_NAME: 'two words',
         RENDERER_URL: 'x',
         COOKIE_SECURE: 'yes',
         TRUSTED_PROXIES: '10.0.0.0/33'
@@ -163,7 +165,7 @@ describe('settings of the gateway', () => {
       .to.throw()
       .with.property('message')
       .that.satisfies(
-        (text: string) => text.startsWith('Cannot start: 10 settings are wrong.') && text.includes('COOKIE_SECURE')
+        (text: string) => text.startsWith('Cannot start: 11 settings are wrong.') && text.includes('COOKIE_SECURE')
       )
   })
 

@@ -36,6 +36,15 @@ describe('key ring', () => {
     expect(await ring.verify(PURPOSE, MESSAGE, { keyId, mac: Buffer.alloc(0) })).to.deep.equal(wrong)
   })
 
+  it('accepts the tokens of before it had a name, and signs none that others accept', async () => {
+    const [shop, library, unnamed] = [ringOf([key], 'shop'), ringOf([key], 'library'), ringOf([key], 'uniform-rest')]
+    const wrong = { valid: false, why: 'the signature is wrong' }
+    expect(await verdictOn(shop, unnamed)).to.deep.equal({ valid: true })
+    expect(await verdictOn(shop, library)).to.deep.equal(wrong)
+    expect(await verdictOn(library, shop)).to.deep.equal(wrong)
+    expect(await verdictOn(unnamed, shop)).to.deep.equal(wrong)
+  })
+
   it('signs with a key of its own while there is no common one, which nobody else accepts and the log can say why', async () => {
     const alone = ringOf([])
     expect(await verdictOn(alone, alone)).to.deep.equal({ valid: true })

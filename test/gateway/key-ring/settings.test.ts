@@ -7,14 +7,23 @@ const SIGNED = 'https://a.blob.core.windows.net/rings/ring.json?sv=2024-11-04&sp
 
 describe('settings of the key ring', () => {
   it('are each without the other', () => {
-    expect(readGatewayConfig({}).config.keyRing).to.deep.equal({ location: undefined, vaultKey: undefined })
+    expect(readGatewayConfig({}).config.keyRing).to.deep.equal({
+      location: undefined,
+      vaultKey: undefined,
+      application: 'uniform-rest'
+    })
     expect(readGatewayConfig({ [BLOB]: SIGNED }).config.keyRing).to.deep.equal({
       location: { blob: new URL(SIGNED) },
-      vaultKey: undefined
+      vaultKey: undefined,
+      application: 'uniform-rest'
     })
     expect(readGatewayConfig({ [KEY]: 'https://v.vault.azure.net/keys/ring' }).config.keyRing).to.deep.equal({
       location: undefined,
-      vaultKey: { vault: 'https://v.vault.azure.net', name: 'ring', version: undefined }
+      vaultKey: { vault: 'https://v.vault.azure.net', name: 'ring', version: undefined },
+      application: 'uniform-rest'
+    })
+    expect(readGatewayConfig({ DATA_PROTECTION_APPLICATION_NAME: 'shop' }).config.keyRing).to.include({
+      application: 'shop'
     })
   })
 
