@@ -2,13 +2,15 @@
 const EVERY = 50
 /** Milliseconds of which the mean is taken. */
 const WINDOW = 1000
+/** Looks of which it is taken at least: one long turn by itself is over when it is seen. */
+const FEWEST = 2
 
 /**
  * How late the event loop is. A second without two turns of the loop has no measurement in Node's own histogram of its
  * delay, so there a process whose every turn takes longer looks as one that has nothing to do.
  */
 export class LoopDelay {
-  /** Milliseconds by which the looks of the last second came late, in the mean. */
+  /** Milliseconds by which the looks of the last second, and two at least, came late, in the mean. */
   mean = 0
   readonly #now: () => number
   readonly #every: number
@@ -35,7 +37,7 @@ export class LoopDelay {
     this.#late += Math.max(0, now - this.#last - this.#every)
     this.#looks += 1
     this.#last = now
-    if (now - this.#started < WINDOW) return
+    if (now - this.#started < WINDOW || this.#looks < FEWEST) return
     this.mean = this.#late / this.#looks
     this.#started = now
     this.#late = this.#looks = 0

@@ -1,5 +1,5 @@
 import { Http2ServerRequest } from 'node:http2'
-import { isReadable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
@@ -184,5 +184,5 @@ function senderOf(request: FastifyRequest): Sender {
 
 function sizeOf(payload: unknown): number {
   if (typeof payload === 'string' || payload instanceof Uint8Array) return payload.length
-  return isReadable(payload as never) === true ? STREAMED : 0
+  return payload instanceof Readable ? STREAMED : 0
 }

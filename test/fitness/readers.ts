@@ -532,6 +532,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'callbackPage rejectedPage signInNotValid aliasesOf operatorsOf code escapeHtml htmlPage link table prose toProblem unintelligible',
   'what stops a start, read from settings and files': 'StartError messageOf orStartError',
   'the order in which a server opens and closes its parts': 'lifecycle Opened',
+  'the memory of the process': 'MemoryGuard processMemory memoryLimit',
   'packages that are installed': 'InnerMembers untested whatIsUntested remedyFor requireInner installedVersion',
   'settings, keys and arguments of the operator':
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +

@@ -17,7 +17,7 @@ const BOUNDS = { connection: 4 * UNDER_WAY, address: 6 * UNDER_WAY, process: 8 *
 
 describe('the count of unsent answers', () => {
   const connection = {}
-  const sender = (address: string, of: object | undefined = undefined): Parameters<UnsentAnswers['begin']>[0] => ({
+  const sender = (address: string, of?: object): Parameters<UnsentAnswers['begin']>[0] => ({
     address,
     connection: of
   })
