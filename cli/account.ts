@@ -6,7 +6,8 @@ import {
   type AccountAdministration,
   AccountMistake,
   MAX_SIZE,
-  parseOwner
+  parseOwner,
+  parseOwners
 } from '../data-service/auth/administration.js'
 import { mintAccessTokenFor, withAccounts } from '../data-service/commands.js'
 import { loadApplication } from './application/application.js'
@@ -68,12 +69,13 @@ const NONE = { none: { type: 'boolean' } } as const
 
 const COMMANDS: Readonly<Record<string, AccountCommand>> = {
   add: {
-    usage: 'add <email> [--name <name>] [--role <role>]… [--owner <number>] [--claim <name>=<value>]… [--no-password]',
+    usage:
+      'add <email> [--name <name>] [--role <role>]… [--owner [<kind>=]<number>]… [--claim <name>=<value>]… [--no-password]',
     says: 'makes an account; --no-password: for sign-in with an outside provider alone',
     options: {
       name: { type: 'string' },
       role: { type: 'string', multiple: true },
-      owner: { type: 'string' },
+      owner: { type: 'string', multiple: true },
       claim: { type: 'string', multiple: true },
       'no-password': { type: 'boolean' }
     },
@@ -166,12 +168,13 @@ function attempt<T>(usage: string, parse: () => T): T {
 
 async function add(console: AccountConsole, { email, options }: AccountRequest): Promise<void> {
   const { accounts, output } = console
+  const owners = parseOwners(texts(options['owner']), accounts.owners)
   const wanted: Account = {
     email,
     name: typeof options['name'] === 'string' ? options['name'] : defaultName(email),
     roles: texts(options['role']),
-    owner: typeof options['owner'] === 'string' ? parseOwner(options['owner']) : null,
-    claims: parseClaims(texts(options['claim']))
+    owner: owners.owner,
+    claims: { ...parseClaims(texts(options['claim'])), ...owners.claims }
   }
   await accounts.checkNew(wanted)
   const password = options['no-password'] === true ? undefined : await readPassword(console)

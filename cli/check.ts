@@ -175,10 +175,10 @@ function statementsOf(setting: string, report: SchemaReport | string): string {
  * processes.
  */
 export function checkApplication({ application, folder, environment }: LoadedApplication): DataServiceConfig {
-  const { entities, roles, secondStore, operations, outbox: handlers } = application
+  const { entities, roles, owners, secondStore, operations, outbox: handlers } = application
   const hasSecondStore = secondStore !== undefined
   const catalogue = attempt(
-    () => checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, operations, handlers }),
+    () => checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, owners, operations, handlers }),
     CatalogueError
   )
   const dataService = attempt(() => readConfig(environment, application), SettingsError)

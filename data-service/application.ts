@@ -1,5 +1,5 @@
 import type { SampleAccounts } from './auth/accounts/accounts.js'
-import type { Roles } from './auth/tokens/claims.js'
+import type { OwnerClaims, Roles } from './auth/tokens/claims.js'
 import type { Entity } from './entity/entity.js'
 import type { Operation } from './entity/define-operation.js'
 import type { EventHandler } from './entity/event.js'
@@ -16,6 +16,11 @@ export interface Application {
   readonly roles: Roles
   /** The claim of access tokens that names the owner of rows, where OWNER_CLAIM_TYPE is not set. */
   readonly ownerClaimType: string
+  /**
+   * Further kinds of owners and the claims that name them, `{ patient: 'patient_id' }`: each is a number space of its own,
+   * for `ownRows('patientId', { owner: 'patient' })`.
+   */
+  readonly owners?: OwnerClaims
   /**
    * The migrations of the database of DATABASE_URL, in the order in which they run: those of the engine's own tables run
    * before. A released migration keeps its name and its place. `await migrationsIn(new URL('./migrations/',

@@ -84,7 +84,7 @@ export async function withAccounts<Result>(
     { name: 'account', environment },
     async ({ primary, tables, transactions, config }) => {
       const store = createAuthStore(primary, { tables, transactions, random: Math.random })
-      const { bypassRole, claimType } = config.ownership
+      const { bypassRole, claimType, owners } = config.ownership
       try {
         return await work(
           new AccountAdministration({
@@ -92,6 +92,7 @@ export async function withAccounts<Result>(
             passwords: argon2Passwords(),
             roles: accountRoles(application.roles, bypassRole),
             ownerClaimType: claimType,
+            owners,
             now: Date.now,
             signal: new AbortController().signal
           })

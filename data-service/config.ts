@@ -7,7 +7,7 @@ import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity } from '../shared/tls.js'
 import type { Application } from './application.js'
 import type { TokenConfig } from './auth/authentication.js'
-import { permissionsIn, type Roles } from './auth/tokens/claims.js'
+import { isReservedClaim, type OwnerClaims, permissionsIn } from './auth/tokens/claims.js'
 import type { OutsideIssuerConfig } from './auth/tokens/outside-issuer.js'
 import type { OutboxSettings } from './outbox/dispatcher.js'
 import type { OwnershipPolicy } from './plan/planning.js'
@@ -39,7 +39,7 @@ export interface DataServiceConfig {
   readonly sampleData: boolean
   readonly maxPageSize: number
   readonly maxExportRows: number
-  readonly ownership: OwnershipPolicy & { readonly claimType: string }
+  readonly ownership: OwnershipPolicy & { readonly claimType: string; readonly owners: OwnerClaims }
   readonly tokens: TokenConfig
   readonly idempotency: { readonly retention: number; readonly required: boolean }
   readonly outbox: OutboxSettings & { readonly retention: number }
@@ -88,10 +88,11 @@ export function readConfig(
     maxExportRows: reader.integer('MAX_EXPORT_ROWS', { fallback: 100_000, min: 1, max: INT32_MAX }),
     ownership: {
       claimType: reader.text('OWNER_CLAIM_TYPE', application.ownerClaimType),
+      owners: application.owners ?? {},
       parameterName: reader.text('OWNER_PARAMETER_NAME', 'id'),
       bypassRole: reader.optionalText('OWNER_BYPASS_ROLE')
     },
-    tokens: readTokenConfig(reader, application.roles),
+    tokens: readTokenConfig(reader, application),
     idempotency: {
       retention: reader.duration('IDEMPOTENCY_RETENTION', '24h'),
       required: reader.flag('IDEMPOTENCY_REQUIRED', false)
@@ -109,6 +110,13 @@ export function readConfig(
   if (second !== undefined && sameUrl(primary.url, second.url)) {
     reader.addProblem(`${second.setting} must be another database than DATABASE_URL.`)
   }
+  for (const [kind, claim] of Object.entries(config.ownership.owners)) {
+    if (isReservedClaim(claim, config.ownership.claimType)) {
+      reader.addProblem(
+        `The claim ${claim} has another meaning, so it cannot name the owner \`${kind}\` of the config.`
+      )
+    }
+  }
   if (config.ownNames.schema !== undefined && !engineOf(primary.url).hasSchemas) {
     reader.addProblem(
       'ENGINE_TABLE_PREFIX names another database for the tables of the engine, and DATABASE_URL a file, which holds one: ' +
@@ -119,11 +127,18 @@ export function readConfig(
   return { config, effective: reader.effective() }
 }
 
-function readTokenConfig(reader: SettingsReader, roles: Roles): TokenConfig {
+function readTokenConfig(
+  reader: SettingsReader,
+  { roles, owners = {} }: Pick<Application, 'roles' | 'owners'>
+): TokenConfig {
   const issuer = reader.text('JWT_ISSUER', 'uniform-rest')
   const audience = reader.text('JWT_AUDIENCE', 'uniform-rest')
   const privateKeyFile = reader.optionalText('JWT_PRIVATE_KEY_FILE')
-  const outside = readOutsideIssuer(reader, { ownIssuer: issuer, permissions: permissionsIn(roles) })
+  const outside = readOutsideIssuer(reader, {
+    ownIssuer: issuer,
+    permissions: permissionsIn(roles),
+    owners: Object.keys(owners)
+  })
   const openId = readOpenId(reader, { ownIssuer: issuer, roles: Object.keys(roles) })
   if (outside !== undefined && outside.tokenType === undefined && givesIdTokens(openId, outside)) {
     reader.addProblem(
@@ -152,7 +167,7 @@ function givesIdTokens(openId: TokenConfig['openId'], { issuer, audience }: Outs
 /** Either all three settings are set or none: a key may verify only its own issuer's tokens, so the issuer must be known. */
 function readOutsideIssuer(
   reader: SettingsReader,
-  ours: { readonly ownIssuer: string; readonly permissions: readonly string[] }
+  ours: { readonly ownIssuer: string; readonly permissions: readonly string[]; readonly owners: readonly string[] }
 ): OutsideIssuerConfig | undefined {
   const jwksUri = reader.parsed('JWT_JWKS_URI', { fallback: '', parse: parseJwksUri })
   const issuer = reader.optionalText('JWT_JWKS_ISSUER')
@@ -162,6 +177,7 @@ function readOutsideIssuer(
     fallback: '',
     parse: permissionMappingParser(ours.permissions)
   })
+  const owners = reader.parsed('JWT_JWKS_OWNERS', { fallback: '', parse: ownerMappingParser(ours.owners) })
   const optional = {
     JWT_JWKS_ROLE_CLAIM: reader.optionalText('JWT_JWKS_ROLE_CLAIM'),
     JWT_JWKS_PERMISSION_CLAIM: reader.optionalText('JWT_JWKS_PERMISSION_CLAIM'),
@@ -172,6 +188,7 @@ function readOutsideIssuer(
     const given = Object.entries(optional).flatMap(([name, text]) => (text === undefined ? [] : [name]))
     if (roles.size > 0) given.push('JWT_JWKS_ROLES')
     if (permissions.size > 0) given.push('JWT_JWKS_PERMISSIONS')
+    if (owners.size > 0) given.push('JWT_JWKS_OWNERS')
     for (const name of given)
       reader.addProblem(`${name} is of use only with JWT_JWKS_URI, which names the outside issuer's keys.`)
     return undefined
@@ -192,7 +209,8 @@ function readOutsideIssuer(
       roles,
       permissionClaim: optional.JWT_JWKS_PERMISSION_CLAIM ?? 'permissions',
       permissions,
-      ownerClaim: optional.JWT_JWKS_OWNER_CLAIM
+      ownerClaim: optional.JWT_JWKS_OWNER_CLAIM,
+      owners
     }
   }
 }
@@ -261,5 +279,18 @@ function permissionMappingParser(known: readonly string[]): (text: string) => Re
     if (mapping instanceof Error) return new Error(`must be pairs such as theirs=${known[0] ?? 'ours'}`)
     const unknown = [...mapping.values()].find((ours) => !known.includes(ours))
     return unknown === undefined ? mapping : new Error(`must lead to permissions of ours (${known.join(', ')})`)
+  }
+}
+
+/** As parseMapping, to the kinds of owners of the application, each named once. */
+function ownerMappingParser(known: readonly string[]): (text: string) => ReadonlyMap<string, string> | Error {
+  return (text) => {
+    const mapping = parseMapping(text)
+    if (mapping instanceof Error) return new Error(`must be pairs such as their_claim=${known[0] ?? 'ours'}`)
+    const kinds = [...mapping.values()]
+    const isSound = kinds.every((one) => known.includes(one)) && new Set(kinds).size === kinds.length
+    return isSound
+      ? mapping
+      : new Error(`must lead to owners of ours, each once (${known.join(', ') || 'there are none'})`)
   }
 }

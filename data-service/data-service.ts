@@ -61,9 +61,9 @@ export function createDataService(
   settings: DataServiceConfig,
   deps: DataServiceDeps
 ): Lifecycle {
-  const { entities, roles, operations, outbox: handlers = [] } = application
+  const { entities, roles, owners, operations, outbox: handlers = [] } = application
   const hasSecondStore = application.secondStore !== undefined
-  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, operations, handlers })
+  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, owners, operations, handlers })
   return lifecycle((opened, stopping) => serve({ application, settings, deps, opened, stopping }))
 }
 

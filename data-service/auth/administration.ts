@@ -12,7 +12,7 @@ import {
   type OutsideIdentity,
   type StoredAccount
 } from './accounts/accounts.js'
-import { isReservedClaim } from './tokens/claims.js'
+import { isReservedClaim, type OwnerClaims, parseOwner as ownerOfClaim } from './tokens/claims.js'
 import { passwordMistake, type Passwords } from './accounts/passwords.js'
 
 /** What an operator asked for and cannot have. The message is a sentence for the operator. */
@@ -26,6 +26,8 @@ interface AdministrationDeps {
   /** The roles that an account can have, as they are spelled in its tokens. */
   readonly roles: readonly string[]
   readonly ownerClaimType: string
+  /** Further kinds of owners, whose claims are among the further claims of an account. */
+  readonly owners?: OwnerClaims
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly signal: AbortSignal
@@ -53,6 +55,11 @@ export class AccountAdministration {
 
   constructor(deps: AdministrationDeps) {
     this.#deps = deps
+  }
+
+  /** The kinds of owners of the application, with their claims. */
+  get owners(): OwnerClaims {
+    return this.#deps.owners ?? {}
   }
 
   /** Throws what `add` throws for the account, so that nobody is asked for a password in vain. */
@@ -139,7 +146,7 @@ export class AccountAdministration {
 
   /** The account has exactly these further claims from its next refresh on. */
   async setClaims(email: string, claims: Account['claims']): Promise<Changed<'claims'>> {
-    checkClaims(claims, this.#deps.ownerClaimType)
+    checkClaims(claims, this.#deps.ownerClaimType, this.#deps.owners)
     return this.#change(email, async (unit, account) => {
       checkSize({ roles: account.roles, claims })
       await unit.changeAccount(account.id, { claims })
@@ -178,7 +185,7 @@ export class AccountAdministration {
   #checked(account: Account): Account {
     checkEmail(account.email)
     checkName(account.name)
-    checkClaims(account.claims, this.#deps.ownerClaimType)
+    checkClaims(account.claims, this.#deps.ownerClaimType, this.#deps.owners)
     const roles = knownRoles(account.roles, this.#deps.roles)
     checkSize({ roles, claims: account.claims })
     return { ...account, roles }
@@ -248,7 +255,7 @@ export function knownRoles(names: readonly string[], known: readonly string[]): 
 /** Names as other issuers use them, `https://example.com/department` included. */
 const CLAIM_NAME = /^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$/
 
-export function checkClaims(claims: Account['claims'], ownerClaimType: string): void {
+export function checkClaims(claims: Account['claims'], ownerClaimType: string, owners: OwnerClaims = {}): void {
   for (const [name, value] of Object.entries(claims)) {
     if (name === ownerClaimType) {
       throw new AccountMistake(
@@ -262,6 +269,10 @@ export function checkClaims(claims: Account['claims'], ownerClaimType: string): 
       throw new AccountMistake(
         `${JSON.stringify(name)} cannot be a claim: a name begins with a letter, and has letters, digits and _ . : / - up to 128.`
       )
+    }
+    const kind = Object.keys(owners).find((one) => owners[one] === name)
+    if (kind !== undefined && ownerOfClaim(value) === null) {
+      throw new AccountMistake(`The claim ${name} names an owner: set it with --owner ${kind}=<number>.`)
     }
     checkValue(name, value)
   }
@@ -294,6 +305,36 @@ function checkSize({ roles, claims }: Pick<Account, 'roles' | 'claims'>): void {
   throw new AccountMistake(
     `Roles and claims are ${size} bytes of JSON. At most ${MAX_SIZE} fit the access token, which browsers keep as a cookie.`
   )
+}
+
+/**
+ * Owners as arguments, `42` and `patient=42`: the owner without a name, and the claims of the others. Throws an
+ * AccountMistake.
+ */
+export function parseOwners(
+  args: readonly string[],
+  kinds: OwnerClaims
+): { readonly owner: bigint | null; readonly claims: Account['claims'] } {
+  let owner: bigint | null = null
+  const claims = new Map<string, unknown>()
+  for (const arg of args) {
+    const [kind = '', text] = arg.includes('=') ? arg.split(/=(.*)/s) : [undefined, arg]
+    const number = parseOwner(text ?? '')
+    if (!arg.includes('=')) {
+      if (owner !== null) throw new AccountMistake('An account has one owner without a name at most.')
+      owner = number
+      continue
+    }
+    const claim = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
+    if (claim === undefined) {
+      const known = Object.keys(kinds)
+      throw new AccountMistake(`The application names no owner ${JSON.stringify(kind)}.${suggestion(kind, known)}`)
+    }
+    if (claims.has(claim)) throw new AccountMistake(`The owner ${kind} is given twice.`)
+    // A JSON number would round a larger one.
+    claims.set(claim, Number.isSafeInteger(Number(number)) ? Number(number) : String(number))
+  }
+  return { owner, claims: Object.fromEntries(claims) }
 }
 
 /** The owner of an account. Throws an AccountMistake for what is no whole number of 64 bits. */

@@ -12,6 +12,7 @@ import {
   type Identify,
   identifyBy,
   outsideClaimMapping,
+  type OwnerClaims,
   type PermissionsOf
 } from './tokens/claims.js'
 import { openIdProvider } from './tokens/id-tokens.js'
@@ -73,7 +74,7 @@ export async function openAuthentication(
   config: {
     readonly tokens: TokenConfig
     readonly dataDir: string
-    readonly ownership: { readonly claimType: string }
+    readonly ownership: { readonly claimType: string; readonly owners: OwnerClaims }
     readonly sampleData: boolean
   },
   how: {
@@ -104,7 +105,7 @@ export async function openAuthentication(
       ? undefined
       : { provider: openIdProvider(openId, { now, stopping, log }), newAccountRole: openId.newAccountRole }
   return {
-    identify: identifyBy(issuers, { ownerClaimType, permissionsOf, outside, now }),
+    identify: identifyBy(issuers, { ownerClaimType, owners: ownership.owners, permissionsOf, outside, now }),
     connect: async (store) => {
       if (sampleData && sampleAccounts !== undefined) {
         await addSampleAccounts(store, sampleAccounts, { passwords, now, signal: stopping })

@@ -28,6 +28,8 @@ interface Permitted {
 export interface OwnRows<Name extends string = string> {
   readonly kind: 'ownRows'
   readonly property: Name
+  /** The kind of owner, one of `owners` of the application; undefined for the owner claim without a name. */
+  readonly owner?: string
 }
 
 /** The rows that any part lets the caller reach; rejected only if every part rejects the caller. */
@@ -56,7 +58,11 @@ export type OperationAccess = Everyone | TokenAccess
 export const everyone: Everyone = { kind: 'everyone' }
 export const authenticated: WithToken = { kind: 'authenticated' }
 export const permission = (name: Permission): Permitted => ({ kind: 'permission', permission: name })
-export const ownRows = <Name extends string>(property: Name): OwnRows<Name> => ({ kind: 'ownRows', property })
+export const ownRows = <Name extends string>(property: Name, of: Pick<OwnRows, 'owner'> = {}): OwnRows<Name> => ({
+  kind: 'ownRows',
+  property,
+  ...of
+})
 
 /** Of parts that a write takes it is an access of writes too. What a part may be is checked where the access is used. */
 export const anyOf = <const Parts extends readonly AccessWord[]>(...parts: Parts): AnyOf<Parts[number]> => ({

@@ -19,6 +19,8 @@ export interface Authenticated {
   readonly permissions: ReadonlySet<string>
   /** The owner claim, 64 bits signed; null if it is missing or no integer. */
   readonly owner: bigint | null
+  /** The owners of the kinds that the application names, as `owner`; absent where the service itself calls. */
+  readonly owners?: Readonly<Record<string, bigint | null>>
   /** All claims of the token as JSON values. */
   readonly claims: Readonly<Record<string, unknown>>
 }

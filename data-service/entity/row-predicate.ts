@@ -72,6 +72,8 @@ export interface TokenCaller {
   readonly permissions: ReadonlySet<string>
   /** The owner claim; null if it is missing or no integer. */
   readonly owner: bigint | null
+  /** The owner of each kind that `owners` of the application names; null if its claim is missing or no integer. */
+  readonly owners: Readonly<Record<string, bigint | null>>
   /** All claims of the token as JSON values, frozen. A client's issuer wrote them: check their types. */
   readonly claims: Readonly<Record<string, unknown>>
   /** Whether the caller has the bypass role. Throws `configuration` where OWNER_BYPASS_ROLE is not set. */

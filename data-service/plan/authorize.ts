@@ -1,5 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
-import type { OwnerFilter, ReadAccess, WriteAccess } from '../entity/access.js'
+import type { OwnerFilter, OwnRows, ReadAccess, WriteAccess } from '../entity/access.js'
 import type { Authenticated, Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
@@ -13,6 +13,7 @@ import { allRows, intersectScopes, type RowScope, type WriteScope } from './mode
 import {
   anotherOwner,
   bypassesOwnership,
+  claimedBy,
   decideRows,
   firstRejection,
   lacks,
@@ -194,40 +195,48 @@ export function outsideScope(): DomainError {
   return new DomainError('ownership.denied', 'The row would be outside of those that the caller may write.')
 }
 
+/** The owner column of a new row, and the kind of owner whose claim fills it. */
+export interface ClaimedColumn extends Pick<OwnRows, 'owner'> {
+  readonly column: Column
+}
+
 /**
  * The owner column of a new row where the caller's owner claim fills it, so that the body may leave it out; undefined
  * where the body says whose row it is.
  */
-export function claimedColumn({ entity }: Resource, writer: OfCaller): Column | undefined {
-  return claimedBy(writeAccess(entity, 'create'), entity, writer)
+export function claimedColumn({ entity }: Resource, writer: OfCaller): ClaimedColumn | undefined {
+  const access = claimedRows(writeAccess(entity, 'create'), entity, writer)
+  return access && { ...access, column: ownerColumn(entity, access) }
 }
 
 /** Of several ways to create a row the claim fills the column that all of those which are open to the caller agree on. */
-function claimedBy(access: WriteAccess, entity: Entity, of: OfCaller): Column | undefined {
+function claimedRows(access: WriteAccess, entity: Entity, of: OfCaller): OwnRows | undefined {
   switch (access.kind) {
     case 'permission':
     case 'rows':
       return undefined
     case 'ownRows':
-      return of.caller.kind === 'anonymous' || bypassesOwnership(of.caller, of.ownership)
-        ? undefined
-        : ownerColumn(entity, access)
+      return of.caller.kind === 'anonymous' || bypassesOwnership(of.caller, of.ownership) ? undefined : access
     case 'allOf':
-      return access.parts.map((part) => claimedBy(part, entity, of)).find((one) => one !== undefined)
+      return access.parts.map((part) => claimedRows(part, entity, of)).find((one) => one !== undefined)
     case 'anyOf': {
       const open = access.parts.filter((part) => !(decideRows(part, { entity, ...of }) instanceof DomainError))
-      const [first, ...others] = open.map((part) => claimedBy(part, entity, of))
-      return others.every((one) => one === first) ? first : undefined
+      const [first, ...others] = open.map((part) => claimedRows(part, entity, of))
+      const isSame = (one: OwnRows | undefined): boolean =>
+        one?.property === first?.property && one?.owner === first?.owner
+      return others.every(isSame) ? first : undefined
     }
   }
 }
 
 /** The owner of a new row: the caller's claim, which a body may repeat but not contradict (`ownership.denied`). */
-export function claimedOwner(column: Column, caller: Authenticated, named: Value | undefined): Value {
-  if (caller.owner === null) throw noOwnerClaim()
-  const fits = column.field.type !== 'int' || isWithin(caller.owner, INT32)
+export function claimedOwner(claimed: ClaimedColumn, caller: Authenticated, named: Value | undefined): Value {
+  const { column } = claimed
+  const claim = claimedBy(caller, claimed)
+  if (claim === null) throw noOwnerClaim()
+  const fits = column.field.type !== 'int' || isWithin(claim, INT32)
   if (!fits) throw anotherOwner()
-  const owner = ownerOperand(column, caller.owner)
+  const owner = ownerOperand(column, claim)
   if (named !== undefined && named !== owner) throw anotherOwner()
   return owner
 }

@@ -42,7 +42,7 @@ export function decideRows(access: ReadAccess, of: Deciding): RowScope | DomainE
     case 'ownRows':
       if (caller.kind === 'anonymous') return tokenRequired()
       if (bypassesOwnership(caller, ownership)) return allRows
-      return caller.owner === null ? noOwnerClaim() : ownedRows(ownerColumn(entity, access), caller.owner)
+      return ownRowsOf(caller, access, entity)
     case 'rows':
       if (caller.kind === 'anonymous' && !access.anonymous) return tokenRequired()
       return scopeOf(runPredicate(access, of), entity)
@@ -51,6 +51,19 @@ export function decideRows(access: ReadAccess, of: Deciding): RowScope | DomainE
     case 'anyOf':
       return unite(access.parts, of)
   }
+}
+
+function ownRowsOf(caller: Authenticated, access: OwnRows, entity: Entity): RowScope | DomainError {
+  const owner = claimedBy(caller, access)
+  return owner === null ? noOwnerClaim() : ownedRows(ownerColumn(entity, access), owner)
+}
+
+/** The owner of the kind that the access is about, as the caller's token names it. */
+export function claimedBy(
+  { owner, owners = {} }: Authenticated,
+  { owner: kind }: Pick<OwnRows, 'owner'>
+): bigint | null {
+  return kind === undefined ? owner : (owners[kind] ?? null)
 }
 
 /** The order in which rejections are told (contract.md section 2). */
@@ -129,7 +142,7 @@ export function callerInRules(caller: Caller, ownership: OwnershipPolicy): Token
 
 /** The same for a caller who has a token. */
 export function tokenCaller(
-  { issuer, subject, roles, permissions, owner, claims }: Authenticated,
+  { issuer, subject, roles, permissions, owner, owners = {}, claims }: Authenticated,
   ownership: OwnershipPolicy
 ): TokenCaller {
   const seen: TokenCaller = {
@@ -139,6 +152,7 @@ export function tokenCaller(
     roles,
     permissions,
     owner,
+    owners: freeze(owners),
     claims: freeze(claims),
     get hasBypassRole() {
       return bypassesOwnership({ roles }, ownership)

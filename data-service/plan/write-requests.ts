@@ -8,6 +8,7 @@ import type { Value } from '../entity/fields/field.js'
 import type { WriteOperation } from '../entity/operations.js'
 import {
   authorizeWrite,
+  type ClaimedColumn,
   claimedColumn,
   type OwnerParams,
   requireBatch,
@@ -70,7 +71,7 @@ export interface ParsedRow {
   readonly values: ReadonlyMap<Column, Value>
   readonly children: readonly { readonly children: Children; readonly rows: readonly ReadonlyMap<Column, Value>[] }[]
   /** The column that the caller's owner claim fills. */
-  readonly claimed: Column | undefined
+  readonly claimed: ClaimedColumn | undefined
 }
 
 export type ParsedCreate = ParsedWrite & ParsedRow
@@ -98,7 +99,7 @@ function rowReader(
   const [id] = resource.entity.key
   const unreachable = new Set<Value | undefined>(unreachableIds(resource.entity))
   return (json, at, findings) => {
-    const members = readMembers(json, { columns: settable, at, absent: 'default', others, optional: claimed }, findings)
+    const members = readMembers(json, { columns: settable, at, absent: 'default', others, optional: claimed?.column }, findings)
     if (unreachable.has(members.get(id))) findings.violations.addAt(`${at}/${id.name}`, NO_PATH)
     return {
       claimed,

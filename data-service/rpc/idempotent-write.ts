@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
-import type { CallContext } from '../entity/caller.js'
+import type { Authenticated, CallContext } from '../entity/caller.js'
 import type { KeyClaim, UnitOfWork } from '../plan/model/stores.js'
 import type { ParsedWrite } from '../plan/write-requests.js'
 import { guardConflicts } from './guarded-writes.js'
@@ -46,18 +46,17 @@ export async function idempotentWrite(
   let ownResponse: Buffer | undefined
   const inTransaction = async (unit: UnitOfWork): Promise<IdempotentResponse> => {
     const store = (answer: WriteResponse): IdempotentResponse => {
-      if (claim !== undefined) unit.storeResponse(claim, (ownResponse = encodeResponse(answer, owner)))
+      if (claim !== undefined) unit.storeResponse(claim, (ownResponse = encodeResponse(answer, caller)))
       return { ...answer, replayed: false }
     }
     const { caller } = parsed.writer
-    const { owner } = caller
     const steps = new WriteSteps(unit, deps, { caller, requestId: context.requestId })
     const atOnce = await write.atOnce?.(steps, claim)
     if (atOnce !== undefined) return store(atOnce)
     const stored = claim && (await unit.claimKey(claim))
     if (claim !== undefined && stored !== undefined) {
       const { answer, isFor } = decodeResponse(stored.answer)
-      if (!isFor(owner)) throw storedForAnotherOwner()
+      if (!isFor(caller)) throw storedForAnotherOwner()
       if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
       return { ...withoutWithheld(answer, parsed), replayed: ownResponse?.equals(stored.answer) !== true }
     }
@@ -109,31 +108,43 @@ function keyClaim(
   }
 }
 
-/** A response as it is stored under its key, with the owner claim of the caller. Decoding gives back the same bytes. */
-function encodeResponse({ json, rowVersion, id, ignored, location }: WriteResponse, owner: bigint | null): Buffer {
-  const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, claimText(owner)]
+/** A response as it is stored under its key, with the owner claims of the caller. Decoding gives back the same bytes. */
+function encodeResponse({ json, rowVersion, id, ignored, location }: WriteResponse, caller: Owners): Buffer {
+  const owners = [claimText(caller.owner), ownersText(caller)]
+  const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, ...owners]
   return Buffer.from(JSON.stringify(parts))
 }
 
+type Owners = Pick<Authenticated, 'owner' | 'owners'>
+
 interface DecodedResponse {
   readonly answer: WriteResponse
-  /** Whether a caller with this owner claim may get the response: it must be the claim of the first caller. */
-  isFor(owner: bigint | null): boolean
+  /** Whether a caller with these owner claims may get the response: they must be those of the first caller. */
+  isFor(caller: Owners): boolean
 }
 
 function decodeResponse(stored: Buffer): DecodedResponse {
-  // Only encodeResponse writes these. Earlier versions stored no owner claim; such a response may go to every claim.
-  const parts = JSON.parse(stored.toString('utf8')) as [string, string, string, string[], string, (string | null)?]
-  const [json, rowVersion, id, ignored, location, first] = parts
+  // Only encodeResponse writes these. Earlier versions stored no owner claims, or one of them; what is not there counts as
+  // that of every caller.
+  type Parts = [string, string, string, string[], string, (string | null)?, string?]
+  const [json, rowVersion, id, ignored, location, first, others] = JSON.parse(stored.toString('utf8')) as Parts
   return {
     answer: { json: Buffer.from(json, 'utf8'), rowVersion: Buffer.from(rowVersion, 'base64'), id, ignored, location },
-    isFor: (owner) => first === undefined || first === claimText(owner)
+    isFor: (caller) =>
+      (first === undefined || first === claimText(caller.owner)) &&
+      (others === undefined || others === ownersText(caller))
   }
 }
 
 /** As text, because the claim has 64 bits and a JSON number cannot hold them. */
 function claimText(owner: bigint | null): string | null {
   return owner === null ? null : String(owner)
+}
+
+/** The owners of the kinds of the application, those that the token names. */
+function ownersText({ owners = {} }: Owners): string {
+  const named = Object.entries(owners).flatMap(([kind, owner]) => (owner === null ? [] : [`${kind}=${owner}`]))
+  return named.toSorted().join()
 }
 
 function sha256(text: string): Buffer {

@@ -208,7 +208,11 @@ function givenValues(
   const { resource, values, claimed, writer } = parsed
   const presets = presetsOf(resource.entity.columns, values, parsed)
   if (claimed === undefined) return presets.size === 0 ? values : new Map([...values, ...presets])
-  return new Map([...values, ...presets, [claimed, claimedOwner(claimed, writer.caller, values.get(claimed))]])
+  return new Map([
+    ...values,
+    ...presets,
+    [claimed.column, claimedOwner(claimed, writer.caller, values.get(claimed.column))]
+  ])
 }
 
 function presetsOf(

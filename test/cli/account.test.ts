@@ -3,7 +3,13 @@ import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { type AccountConsole, parseAccountArguments, parseClaims } from '../../cli/account.js'
 import { type Account, accountKey } from '../../data-service/auth/accounts/accounts.js'
-import { AccountAdministration, checkClaims, knownRoles, parseOwner } from '../../data-service/auth/administration.js'
+import {
+  AccountAdministration,
+  checkClaims,
+  knownRoles,
+  parseOwner,
+  parseOwners
+} from '../../data-service/auth/administration.js'
 import { AuthHarness, rejectionOf } from '../data-service/auth/auth-harness.js'
 
 const messageOf = (work: () => unknown): string => {
@@ -24,7 +30,7 @@ describe('the arguments of account', () => {
     expect(parsed('owner', 'a@x', '--', '-5')).to.deep.include({ email: 'a@x', rest: ['-5'] })
     expect({ ...parsed('add', '--role', 'A', 'a@x', '--role=B', '--owner=-5').options }).to.deep.equal({
       role: ['A', 'B'],
-      owner: '-5'
+      owner: ['-5']
     })
     expect(parsed('list', '--json').options).to.include({ json: true })
   })
@@ -95,6 +101,26 @@ describe('the claims of an account', () => {
   it('cannot be the owner claim, whatever that is', () => {
     expect(messageOf(() => checkClaims({ customer_id: 1 }, 'customer_id'))).to.include('--owner')
     expect(messageOf(() => checkClaims({ customer_id: 1 }, 'tenant'))).to.equal('nothing is wrong')
+    const kinds = { patient: 'patient_id' }
+    for (const patient of ['7x', 1.5, null, true]) {
+      const message = messageOf(() => checkClaims({ patient_id: patient }, 'customer_id', kinds))
+      expect(message, String(patient)).to.include('--owner patient=<number>')
+    }
+    expect(messageOf(() => checkClaims({ patient_id: '7' }, 'customer_id', kinds))).to.equal('nothing is wrong')
+  })
+
+  it('takes owners of several kinds', () => {
+    const kinds = { patient: 'patient_id', practitioner: 'practitioner_id' }
+    expect(parseOwners(['42', 'patient=7', 'practitioner=9007199254740993'], kinds)).to.deep.equal({
+      owner: 42n,
+      claims: { patient_id: 7, practitioner_id: '9007199254740993' }
+    })
+    for (const wrong of [['nurse=1'], ['patient='], ['patient=1', 'patient=2'], ['1', '2'], ['patient=1=2'], ['=1']]) {
+      expect(
+        messageOf(() => parseOwners(wrong, kinds)),
+        wrong.join()
+      ).to.not.equal('nothing is wrong')
+    }
   })
 
   for (const [claims, says] of [

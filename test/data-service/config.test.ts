@@ -26,7 +26,7 @@ describe('settings of the data service', () => {
       sampleData: false,
       maxPageSize: 500,
       maxExportRows: 100_000,
-      ownership: { claimType: 'customer_id', parameterName: 'id', bypassRole: undefined },
+      ownership: { claimType: 'customer_id', owners: {}, parameterName: 'id', bypassRole: undefined },
       idempotency: { retention: 86_400_000, required: false }
     })
     expect(config.tokens).to.include({ accessTtl: 900_000, refreshTtl: 604_800_000, refreshGrace: 10_000 })
@@ -66,7 +66,8 @@ describe('settings of the data service', () => {
         roles: new Map(),
         permissionClaim: 'permissions',
         permissions: new Map(),
-        ownerClaim: undefined
+        ownerClaim: undefined,
+        owners: new Map()
       }
     })
     for (const roles of ['theirs', '=Ours', 'theirs=', 'a=B,', 'a=B,a=C']) {

@@ -240,7 +240,8 @@ const OUTSIDE = outsideClaimMapping(
     roles: new Map([['x', 'Clerk']]),
     permissionClaim: 'a.b',
     permissions: new Map([['x', 'products:manage']]),
-    ownerClaim: 'b'
+    ownerClaim: 'b',
+    owners: new Map([['a', 'x']])
   },
   'customer_id'
 )

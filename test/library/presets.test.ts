@@ -13,7 +13,12 @@ const BIG = '9007199254740993'
 
 /** contract.md section 6: a create takes the value of a preset. The entity file is tickets.ts. */
 describeLibrary('a preset', (store) => {
-  const send = (claims: Claims, method: string, target: string, body: unknown, headers = {}): Promise<Answer> =>
+  const send = (
+    claims: Claims,
+    [method, target]: readonly [string, string],
+    body: unknown,
+    headers = {}
+  ): Promise<Answer> =>
     store.as(claims, target, {
       method,
       headers: {
@@ -22,7 +27,7 @@ describeLibrary('a preset', (store) => {
       },
       body: JSON.stringify(body)
     })
-  const create = (claims: Claims, body: object): Promise<Answer> => send(claims, 'POST', '/tickets', body)
+  const create = (claims: Claims, body: object): Promise<Answer> => send(claims, ['POST', '/tickets'], body)
   const count = async (): Promise<number> =>
     Number((await store.sql.run('SELECT COUNT(*) AS number FROM tickets'))[0]?.['number'])
   const denied = (answer: Answer): void => {
@@ -87,32 +92,32 @@ describeLibrary('a preset', (store) => {
     const created = await create(ANN, { title: 'g' })
     const { id } = json(created) as { id: number }
     const ben = { ...LIBRARIAN, sub: 'ben' }
-    const put = await send(ben, 'PUT', `/tickets/${id}`, { title: 'h', author: 'ben' }, ifMatch(created))
+    const put = await send(ben, ['PUT', `/tickets/${id}`], { title: 'h', author: 'ben' }, ifMatch(created))
     expect(put.status, put.text).to.equal(200)
     expect(json(put)).to.include({ title: 'h', author: 'ann', tenant: TENANT, number: '7' })
     expect(put.headers['x-ignored-parameters']).to.equal('body.author')
-    const patched = await send(ben, 'PATCH', `/tickets/${id}`, { title: 'i', tenant: HOUSE }, ifMatch(put))
+    const patched = await send(ben, ['PATCH', `/tickets/${id}`], { title: 'i', tenant: HOUSE }, ifMatch(put))
     expect(json(patched)).to.include({ title: 'i', author: 'ann', tenant: TENANT })
   })
 
   it('holds for each row of a batch, of which one that is rejected undoes all', async () => {
-    const answer = await send(ANN, 'POST', '/tickets/batch', [{ title: 'j' }, { title: 'k', author: 'ann' }])
+    const answer = await send(ANN, ['POST', '/tickets/batch'], [{ title: 'j' }, { title: 'k', author: 'ann' }])
     expect(answer.status, answer.text).to.equal(201)
     expect((json(answer) as Row[]).map(({ author, tenant }) => [author, tenant])).to.deep.equal([
       ['ann', TENANT],
       ['ann', TENANT]
     ])
     const before = await count()
-    denied(await send(ANN, 'POST', '/tickets/batch', [{ title: 'l' }, { title: 'm', author: 'ben' }]))
+    denied(await send(ANN, ['POST', '/tickets/batch'], [{ title: 'l' }, { title: 'm', author: 'ben' }]))
     expect(await count()).to.equal(before)
   })
 
   it('is replayed by key as it was first answered, and rejected before the key is used up', async () => {
     const key = { 'idempotency-key': 'ticket-1' }
-    denied(await send(ANN, 'POST', '/tickets', { title: 'n', author: 'ben' }, key))
-    const first = await send(ANN, 'POST', '/tickets', { title: 'n' }, key)
+    denied(await send(ANN, ['POST', '/tickets'], { title: 'n', author: 'ben' }, key))
+    const first = await send(ANN, ['POST', '/tickets'], { title: 'n' }, key)
     expect(first.status, first.text).to.equal(201)
-    const again = await send(ANN, 'POST', '/tickets', { title: 'n' }, key)
+    const again = await send(ANN, ['POST', '/tickets'], { title: 'n' }, key)
     expect([again.text, again.headers['idempotent-replayed']]).to.deep.equal([first.text, 'true'])
   })
 

@@ -11,7 +11,12 @@ const BEN: Claims = { ...LIBRARIAN, sub: 'ben', guest: true }
 
 /** Rules and hooks that know who calls. The entity file is petitions.ts. */
 describeLibrary('a rule that knows its caller', (store) => {
-  const send = (claims: Claims, method: string, target: string, body: unknown, tag?: string): Promise<Answer> =>
+  const send = (
+    claims: Claims,
+    [method, target]: readonly [string, string],
+    body: unknown,
+    tag?: string
+  ): Promise<Answer> =>
     store.as(claims, target, {
       method,
       headers: {
@@ -21,7 +26,7 @@ describeLibrary('a rule that knows its caller', (store) => {
       body: JSON.stringify(body)
     })
   const create = async (claims: Claims, title = 'a'): Promise<{ path: string; tag: string; row: Row }> => {
-    const answer = await send(claims, 'POST', '/petitions', { title })
+    const answer = await send(claims, ['POST', '/petitions'], { title })
     expect(answer.status, answer.text).to.equal(201)
     const row = json(answer) as Row
     return { path: `/petitions/${String(row['id'])}`, tag: String(answer.headers['etag']), row }
@@ -40,45 +45,45 @@ describeLibrary('a rule that knows its caller', (store) => {
     const { path, tag, row } = await create(ANN)
     expect(row).to.include({ author: 'ann', enteredBy: 'ann', closedBy: null })
     expect((await create({ role: 'Admin', sub: 'root' })).row).to.include({ enteredBy: 'the house' })
-    const closed = await send(BEN, 'PUT', `${path}/close`, {}, tag)
+    const closed = await send(BEN, ['PUT', `${path}/close`], {}, tag)
     expect(json(closed)).to.include({ closedBy: 'ben' })
   })
 
   it('rejects a create in prepare with 403, one of a batch too', async () => {
     const banned = { ...ANN, banned: true }
-    denied(await send(banned, 'POST', '/petitions', { title: 'b' }), 'You may enter no petitions.')
-    expect((await send(banned, 'POST', '/petitions/batch', [{ title: 'b' }])).status).to.equal(403)
+    denied(await send(banned, ['POST', '/petitions'], { title: 'b' }), 'You may enter no petitions.')
+    expect((await send(banned, ['POST', '/petitions/batch'], [{ title: 'b' }])).status).to.equal(403)
   })
 
   it('rejects a PUT and a PATCH with 403, and writes nothing', async () => {
     const { path, tag, row } = await create(ANN)
     for (const method of ['PUT', 'PATCH']) {
-      denied(await send(BEN, method, path, { title: 'c' }, tag), 'Guests change their own petitions alone.')
+      denied(await send(BEN, [method, path], { title: 'c' }, tag), 'Guests change their own petitions alone.')
     }
     expect(await stored(path)).to.equal(row['rowVersion'])
-    expect((await send(ANN, 'PUT', path, { title: 'c' }, tag)).status).to.equal(200)
+    expect((await send(ANN, ['PUT', path], { title: 'c' }, tag)).status).to.equal(200)
   })
 
   it('answers a row that it denies in a delete and in an action as one that does not exist', async () => {
     const { path, tag, row } = await create(ANN)
     for (const of of [
-      (target: string) => send(BEN, 'DELETE', target, undefined),
-      (target: string) => send(BEN, 'PUT', `${target}/support`, {}, tag)
+      (target: string) => send(BEN, ['DELETE', target], undefined),
+      (target: string) => send(BEN, ['PUT', `${target}/support`], {}, tag)
     ]) {
       const [hidden, absent] = [await of(path), await of('/petitions/999999')]
       expect(hidden.status).to.equal(404)
       expect(withoutPlace(hidden)).to.deep.equal(withoutPlace(absent))
     }
     expect(await stored(path)).to.equal(row['rowVersion'])
-    expect((await send(ANN, 'DELETE', path, undefined)).status).to.equal(204)
+    expect((await send(ANN, ['DELETE', path], undefined)).status).to.equal(204)
   })
 
   it('may be a hook, whose rejection undoes the write', async () => {
     const { path, tag, row } = await create(ANN)
-    denied(await send(ANN, 'PUT', path, { title: 'forbidden' }, tag), 'No guest may say that.')
-    const hidden = await send(ANN, 'PUT', path, { title: 'hidden' }, tag)
+    denied(await send(ANN, ['PUT', path], { title: 'forbidden' }, tag), 'No guest may say that.')
+    const hidden = await send(ANN, ['PUT', path], { title: 'hidden' }, tag)
     expect(withoutPlace(hidden)).to.deep.equal(
-      withoutPlace(await send(ANN, 'PUT', '/petitions/999999', { title: 'x' }, tag))
+      withoutPlace(await send(ANN, ['PUT', '/petitions/999999'], { title: 'x' }, tag))
     )
     expect(await stored(path)).to.equal(row['rowVersion'])
   })

@@ -10,7 +10,12 @@ const RANKER: Claims = { ...LIBRARIAN, permissions: ['tickets:rank'] }
 
 /** contract.md section 6: a column that takes a permission to write. The entity file is tickets.ts. */
 describeLibrary('a column that takes a permission to write', (store) => {
-  const send = (claims: Claims, method: string, target: string, body: unknown, more: object = {}): Promise<Answer> =>
+  const send = (
+    claims: Claims,
+    [method, target]: readonly [string, string],
+    body: unknown,
+    more: object = {}
+  ): Promise<Answer> =>
     store.as(claims, target, {
       method,
       headers: {
@@ -20,7 +25,7 @@ describeLibrary('a column that takes a permission to write', (store) => {
       body: JSON.stringify(body)
     })
   const create = async (claims: Claims, body: object): Promise<Answer> => {
-    const answer = await send(claims, 'POST', '/tickets', body)
+    const answer = await send(claims, ['POST', '/tickets'], body)
     expect(answer.status, answer.text).to.equal(201)
     return answer
   }
@@ -35,9 +40,9 @@ describeLibrary('a column that takes a permission to write', (store) => {
     const created = await create(RANKER, { title: 'a', priority: 8, due: '2026-01-31' })
     expect(json(created)).to.include({ priority: 8, due: '2026-01-31' })
     expect(created.headers['x-ignored-parameters']).to.equal(undefined)
-    const put = await send(RANKER, 'PUT', pathOf(created), { title: 'a', priority: 7 }, tag(created))
+    const put = await send(RANKER, ['PUT', pathOf(created)], { title: 'a', priority: 7 }, tag(created))
     expect(json(put)).to.include({ priority: 7, due: null })
-    const patched = await send(RANKER, 'PATCH', pathOf(created), { due: '2026-02-01' }, tag(put))
+    const patched = await send(RANKER, ['PATCH', pathOf(created)], { due: '2026-02-01' }, tag(put))
     expect(json(patched)).to.include({ priority: 7, due: '2026-02-01' })
   })
 
@@ -62,24 +67,24 @@ describeLibrary('a column that takes a permission to write', (store) => {
       ).map(({ weight }) => Number(weight))
     expect(await weights(created)).to.deep.equal([1])
     expect(await weights(await create(RANKER, { title: 'b', lines: [{ text: 'x', weight: 5 }] }))).to.deep.equal([5])
-    const batch = await send(LIBRARIAN, 'POST', '/tickets/batch', [{ title: 'c', priority: 9 }])
+    const batch = await send(LIBRARIAN, ['POST', '/tickets/batch'], [{ title: 'c', priority: 9 }])
     expect((json(batch) as Row[]).map(({ priority }) => priority)).to.deep.equal([3])
   })
 
   it('keeps its value in a PUT and a PATCH of others', async () => {
     const created = await create(RANKER, { title: 'd', priority: 8, due: '2026-01-31' })
-    const put = await send(LIBRARIAN, 'PUT', pathOf(created), { title: 'e', priority: 1 }, tag(created))
+    const put = await send(LIBRARIAN, ['PUT', pathOf(created)], { title: 'e', priority: 1 }, tag(created))
     expect(put.status, put.text).to.equal(200)
     expect(json(put)).to.include({ title: 'e', priority: 8, due: '2026-01-31' })
-    const patched = await send(LIBRARIAN, 'PATCH', pathOf(created), { due: null, priority: 2 }, tag(put))
+    const patched = await send(LIBRARIAN, ['PATCH', pathOf(created)], { due: null, priority: 2 }, tag(put))
     expect(json(patched)).to.include({ title: 'e', priority: 8, due: '2026-01-31' })
   })
 
   it('is answered exactly as an unknown member, whatever its value', async () => {
     for (const strict of [{}, { prefer: 'handling=strict' }]) {
       for (const value of [1, 'none', null, 1e9]) {
-        const known = await send(LIBRARIAN, 'POST', '/tickets', { priority: value }, strict)
-        const unknown = await send(LIBRARIAN, 'POST', '/tickets', { priorities: value }, strict)
+        const known = await send(LIBRARIAN, ['POST', '/tickets'], { priority: value }, strict)
+        const unknown = await send(LIBRARIAN, ['POST', '/tickets'], { priorities: value }, strict)
         const named = JSON.stringify(withoutPlace(known)).replaceAll('priority', 'priorities')
         expect(named).to.equal(JSON.stringify(withoutPlace(unknown)))
         expect(known.status).to.equal(400)

@@ -29,16 +29,21 @@ export function permissionsOf(roles: Roles): PermissionsOf {
   return (names) => new Set(names.flatMap((name) => byName.get(name.toLowerCase()) ?? []))
 }
 
-/** Reads roles, permissions and owner from the claims of a verified token; each issuer has its own mapping. */
+/** The kinds of owners that an application names, and the claim of each. */
+export type OwnerClaims = Readonly<Record<string, string>>
+
+/** Reads roles, permissions and owners from the claims of a verified token; each issuer has its own mapping. */
 export interface ClaimMapping {
   roles(claims: Claims): readonly string[]
   /** Permissions in addition to those of the roles. */
   permissions(claims: Claims): readonly string[]
   owner(claims: Claims): unknown
+  /** Those of the kinds that the application names. */
+  owners(claims: Claims): Readonly<Record<string, unknown>>
 }
 
 /** The service's own tokens: roles and permissions count as they stand in the token. */
-export function ownClaimMapping(ownerClaimType: string): ClaimMapping {
+export function ownClaimMapping(ownerClaimType: string, owners: OwnerClaims = {}): ClaimMapping {
   return {
     roles: (claims) => strings(claims['role']),
     permissions: (claims) => {
@@ -48,7 +53,8 @@ export function ownClaimMapping(ownerClaimType: string): ClaimMapping {
     owner: (claims) => {
       const owner: unknown = claims[ownerClaimType]
       return owner
-    }
+    },
+    owners: (claims) => Object.fromEntries(Object.entries(owners).map(([kind, claim]) => [kind, claims[claim]]))
   }
 }
 
@@ -93,6 +99,8 @@ export interface OutsideClaims {
   readonly permissions: ReadonlyMap<string, string>
   /** undefined: the claim of OWNER_CLAIM_TYPE. */
   readonly ownerClaim: string | undefined
+  /** From a claim of the issuer to a kind of owner of ours. Its tokens name no other owners of these kinds. */
+  readonly owners: ReadonlyMap<string, string>
 }
 
 /** The tokens of an outside issuer: roles and permissions count only if a setting maps them to ours. */
@@ -101,7 +109,8 @@ export function outsideClaimMapping(of: OutsideClaims, ownerClaimType: string): 
   return {
     roles: (claims) => mapNames(strings(claimAt(claims, of.roleClaim)), of.roles),
     permissions: (claims) => mapNames(strings(claimAt(claims, of.permissionClaim)), of.permissions),
-    owner: (claims) => claimAt(claims, ownerClaim)
+    owner: (claims) => claimAt(claims, ownerClaim),
+    owners: (claims) => Object.fromEntries(Array.from(of.owners, ([claim, kind]) => [kind, claimAt(claims, claim)]))
   }
 }
 
@@ -116,6 +125,9 @@ export function callerOfClaims(claims: Claims, mapping: ClaimMapping, permission
     roles,
     permissions: new Set([...permissionsOf(roles), ...mapping.permissions(claims)]),
     owner: parseOwner(mapping.owner(claims)),
+    owners: Object.fromEntries(
+      Object.entries(mapping.owners(claims)).map(([kind, claim]) => [kind, parseOwner(claim)])
+    ),
     claims
   }
 }
@@ -142,7 +154,7 @@ function mapNames(theirs: readonly string[], ours: ReadonlyMap<string, string>):
  * The owner as a 64-bit integer, from a JSON integer or from decimal digits; null for any other value. A JSON number beyond
  * 2^53 is not accepted, because JSON.parse has rounded it already.
  */
-function parseOwner(claim: unknown): bigint | null {
+export function parseOwner(claim: unknown): bigint | null {
   if (typeof claim === 'number') return Number.isSafeInteger(claim) ? BigInt(claim) : null
   return (typeof claim === 'string' ? parseInteger(claim, INT64) : undefined) ?? null
 }
@@ -174,13 +186,14 @@ export function identifyBy(
   issuers: readonly Issuer[],
   how: {
     readonly ownerClaimType: string
+    readonly owners?: OwnerClaims
     readonly permissionsOf: PermissionsOf
     /** The mappings of outside issuers, by `iss`. */
     readonly outside?: ReadonlyMap<string, ClaimMapping>
     readonly now: () => number
   }
 ): Identify {
-  const own = ownClaimMapping(how.ownerClaimType)
+  const own = ownClaimMapping(how.ownerClaimType, how.owners)
   const kept = new LRUCache<string, KeptCaller>({ max: MAX_VERIFIED })
   return async (authorization) => {
     const [value] = authorization

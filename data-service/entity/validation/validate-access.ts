@@ -83,7 +83,7 @@ function protectionWords(access: ReadAccess, predicates: object[]): string {
     case 'permission':
       return `callers with ${access.permission}`
     case 'ownRows':
-      return `the owners by ${access.property}`
+      return `the ${access.owner === undefined ? 'owners' : `owners ${access.owner}`} by ${access.property}`
     case 'rows': {
       if (!predicates.includes(access.predicate)) predicates.push(access.predicate)
       const number = predicates.indexOf(access.predicate) + 1

@@ -5,6 +5,7 @@ import { fieldMistakes, namingMistakes, navigationMistakes, queryMistakes } from
 import type { Operation } from '../define-operation.js'
 import { operationMistakes } from './validate-operations.js'
 import { hookMistakes, outboxMistakes } from './validate-hooks.js'
+import { ownerKindMistakes, ownersMistakes } from './validate-owners.js'
 import { actionMistakes, writeMistakes } from './validate-writes.js'
 
 /** What the application has beside its entities, which these can use. */
@@ -12,6 +13,8 @@ interface Surroundings {
   /** Those of its roles. */
   readonly permissions: readonly string[]
   readonly hasSecondStore: boolean
+  /** `owners` of the application. */
+  readonly owners?: Readonly<Record<string, string>> | undefined
   /** Its operations, whose mistakes are reported with those of the entities. */
   readonly operations?: readonly Operation[] | undefined
   /** `outbox` of the application. */
@@ -24,10 +27,11 @@ interface Surroundings {
  */
 export function checkCatalogue(
   entities: readonly Entity[],
-  { permissions, hasSecondStore, operations = [], handlers = [] }: Surroundings
+  { permissions, hasSecondStore, owners = {}, operations = [], handlers = [] }: Surroundings
 ): void {
   const mistakes = [
     ...namingMistakes(entities),
+    ...ownersMistakes(owners),
     ...operationMistakes(operations, entities, permissions),
     ...outboxMistakes(entities, handlers)
   ]
@@ -39,6 +43,7 @@ export function checkCatalogue(
       ...(hasSecondStore ? [] : secondStoreMistakes(entity)),
       ...queryMistakes(entity),
       ...accessMistakes(entity, permissions),
+      ...ownerKindMistakes(entity, Object.keys(owners)),
       ...columnPermissionMistakes(entity, permissions),
       ...ownerFilterMistakes(entity),
       ...routeMistakes(entity, permissions),

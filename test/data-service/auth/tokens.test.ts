@@ -210,7 +210,7 @@ describe('tokens of an outside issuer', () => {
     'dotted.claim': ['helper']
   }
   const under = async (more: Record<string, string>, options: SignOptions = {}): Promise<Authenticated> => {
-    const { tokens } = readConfig({ ...settings, ...more }, store).config
+    const { tokens } = readConfig({ ...settings, ...more }, { ...store, owners: { rider: 'rider_id' } }).config
     if (tokens.outside === undefined) throw new Error('no outside issuer')
     const { tokenType, claims: read } = tokens.outside
     const identifyTheirs = identifyBy(
@@ -252,6 +252,12 @@ describe('tokens of an outside issuer', () => {
     }
     expect((await under({ JWT_JWKS_OWNER_CLAIM: 'owner_of' })).owner).to.equal(8n)
     expect((await under({ JWT_JWKS_OWNER_CLAIM: 'x' })).owner).to.equal(null)
+    expect((await under({})).owners).to.deep.equal({})
+    expect((await under({ JWT_JWKS_OWNERS: 'owner_of=rider' })).owners).to.deep.equal({ rider: 8n })
+    expect((await under({ JWT_JWKS_OWNERS: 'x=rider' })).owners).to.deep.equal({ rider: null })
+    expect(() => readConfig({ ...settings, JWT_JWKS_OWNERS: 'owner_of=driver' }, store)).to.throw(
+      'JWT_JWKS_OWNERS must'
+    )
   })
 
   it('must have the type that a setting asks for', async () => {
