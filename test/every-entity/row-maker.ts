@@ -168,7 +168,7 @@ export class RowMaker {
     return {
       [column.name]:
         target === undefined
-          ? madeValue(column, this.next())
+          ? newValue(column, this.next())
           : await this.#parent({ target, entity, column, owner, isNew: true })
     }
   }
@@ -243,7 +243,7 @@ export class RowMaker {
     const target = keys.get(column.column)
     if (column.name === 'id' && target === undefined) return this.#newId(table, column, n)
     if (children === undefined && column.name === ownerColumn(this.ruleOf(entity))) return owner
-    if (target === undefined) return madeValue(column, n)
+    if (target === undefined) return isNew ? newValue(column, n) : madeValue(column, n)
     // The first rows of a table that refers to itself have nobody to refer to.
     if (column.field.nullable) return null
     return this.#parent({ target, entity, ...(children === undefined ? {} : { children }), column, owner, isNew })
@@ -344,6 +344,12 @@ function newParts({ key }: Pick<Table, 'key'>, keys: ReadonlyMap<string, Referre
   const own = key.find(({ column }) => !keys.has(column))
   if (key.length === 1) return own === undefined ? [...key] : []
   return [own ?? key.at(-1) ?? key[0]]
+}
+
+/** A value that no row has in a part of its key: made integers come again after a thousand. */
+function newValue(column: Column, n: number): WireValue {
+  const { type, storage, maximum } = column.field
+  return type === 'int' && storage === 'usual' && maximum === undefined ? n : madeValue(column, n)
 }
 
 function columnOf(columns: readonly Column[], name: string): Column {
