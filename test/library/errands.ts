@@ -29,7 +29,7 @@ export const createErrands: Migration = {
         t.boolean('is_open'),
         t.rowVersion()
       ],
-      indexes: [t.unique('title'), t.sorted('member_id'), t.sorted('branch_id')]
+      indexes: [t.unique('title'), t.sorted('title'), t.sorted('member_id'), t.sorted('branch_id')]
     })),
     createTable('complaints', (t) => ({
       columns: [t.int('id').autoIncrement(), t.varchar('text', 100), t.varchar('about', 60).nullable(), t.rowVersion()],
