@@ -22,7 +22,10 @@ export function readParameters(
     const text = Object.hasOwn(sent, name) ? sent[name] : undefined
     if (text !== undefined) return [name, parseParameter(text, { name, field, code }, violations) ?? null]
     if (!field.nullable && field.defaultTo === undefined) {
-      violations.add(code, name, `${name} is missing: it must be ${expected(field)}.`, { rule: 'required' })
+      violations.add(code, name, {
+        detail: `${name} is missing: it must be ${expected(field)}.`,
+        rule: { rule: 'required' }
+      })
     }
     return [name, field.defaultTo ?? null]
   })
@@ -52,7 +55,10 @@ function parseParameter(
   const parsed = value === undefined || violation !== undefined ? undefined : fitted(value, field)
   if (parsed !== undefined) return parsed
   const must = violation === undefined ? '' : `${name} must ${violation.message}.`
-  violations.add(code, name, must || `${quoted(text)} is not ${expected(field)}.`, violation?.rule)
+  violations.add(code, name, {
+    detail: must || `${quoted(text)} is not ${expected(field)}.`,
+    rule: violation?.rule
+  })
   return undefined
 }
 

@@ -99,7 +99,11 @@ function rowReader(
   const [id] = resource.entity.key
   const unreachable = new Set<Value | undefined>(unreachableIds(resource.entity))
   return (json, at, findings) => {
-    const members = readMembers(json, { columns: settable, at, absent: 'default', others, optional: claimed?.column }, findings)
+    const members = readMembers(
+      json,
+      { columns: settable, at, absent: 'default', others, optional: claimed?.column },
+      findings
+    )
     if (unreachable.has(members.get(id))) findings.violations.addAt(`${at}/${id.name}`, NO_PATH)
     return {
       claimed,

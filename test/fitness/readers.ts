@@ -3,6 +3,7 @@ import {
   identifyBy,
   outsideClaimMapping,
   ownClaimMapping,
+  parseOwner,
   permissionsOf
 } from '../../data-service/auth/tokens/claims.js'
 import { checkCredentials } from '../../data-service/auth/login.js'
@@ -304,6 +305,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     pathOfMalformedHead(`GET ${text}`, text.length)
   ],
   percentDecode,
+  parseOwner,
   preferredHandling,
   refusesHtml,
   parseQuery,

@@ -138,7 +138,7 @@ interface Place {
   readonly detail: string
 }
 
-function placesOf({ conflict, detail, errors }: Problem): Place[] {
+function placesOf({ conflict, errors }: Problem): Place[] {
   if (conflict?.property !== undefined) {
     return [{ path: [conflict.property], detail: conflict.detail }]
   }

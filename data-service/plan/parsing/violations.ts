@@ -2,6 +2,11 @@ import { type ErrorCode, type Violation, type ViolationRule, rejection, shortene
 
 const MAX_ECHO = 100
 
+interface Fault {
+  readonly detail: string
+  readonly rule?: ViolationRule | undefined
+}
+
 /** Gathers what is wrong with a request, so that one response names all of it. */
 export class Violations {
   readonly #violations: Violation[] = []
@@ -10,8 +15,9 @@ export class Violations {
     return this.#violations.length === 0
   }
 
-  /** A violation of a query or path parameter. */
-  add(code: ErrorCode, parameter: string, detail: string, rule?: ViolationRule): void {
+  /** A violation of a query or path parameter: its sentence, or its sentence with the rule. */
+  add(code: ErrorCode, parameter: string, fault: string | Fault): void {
+    const { detail, rule } = typeof fault === 'string' ? { detail: fault } : fault
     this.#push({ code, detail, place: { in: 'parameter', name: echoed(parameter) } }, rule)
   }
 

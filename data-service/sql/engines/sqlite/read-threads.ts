@@ -205,7 +205,8 @@ function errorOf(failure: unknown): unknown {
   if (failure === 'stopped') return new StatementStopped('The statement was stopped')
   if (failure instanceof Error) return failure
   const { code, errno, message } = failure as { code: string; errno: number; message: string } // of read-worker.ts
-  return new SqliteError(code, errno, new Error(message))
+  // It begins with the code, as that of every SqliteError.
+  return new SqliteError(code, errno, new Error(message.slice(`${code}: `.length)))
 }
 
 /** The same error as for a lock of another process. */

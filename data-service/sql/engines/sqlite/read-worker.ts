@@ -26,8 +26,9 @@ function outcomeOf(task: ReadTask & { readonly kind: 'rows' }): { rows: SqliteVa
   } catch (error) {
     if (error instanceof StatementStopped) return { failure: 'stopped' }
     if (!(error instanceof SqliteError)) return { failure: error }
+    const { code, errno, message } = error
     // A copy of an error keeps neither its class nor its members.
-    return { failure: { code: error.code, errno: error.errno, message: String(error.cause ?? error.message) } }
+    return { failure: { code, errno, message } }
   }
 }
 
