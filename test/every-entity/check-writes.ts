@@ -238,7 +238,8 @@ async function bodyOf(
 /** The owner of the row where a PUT may set it. */
 function keptOwner(rule: Rule, { columns }: Entity, { values }: MadeRow): Values {
   const owner = columns.find((column) => column.name === ownerColumn(rule) && isSetByUpdate(column))
-  return owner === undefined ? {} : { [owner.name]: values[owner.name] ?? null }
+  // A row that is not there has no owner.
+  return owner === undefined ? {} : { [owner.name]: values[owner.name] ?? OWNERS[0] }
 }
 
 /** The tag of a row; `*` where rows have no version, and so no tag of their own. */

@@ -36,6 +36,7 @@ describeEveryEntity({
   // What they would make of the row, only the entity file knows.
   except: { errands: ['give', 'move', 'hand-over'] },
   values: {
+    errands: { rows: (n) => ({ branchId: 1 + (n % 3) }) },
     notices: { rows: (n) => ({ status: n % 2 === 0 ? 'out' : 'kept' }) },
     'gauge-totals': { madeOf: 'gauges' }
   }
