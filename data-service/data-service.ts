@@ -183,11 +183,11 @@ function warnOfSettings(application: Application, settings: DataServiceConfig, l
   }
   for (const note of permissionsBesideRowScopes(application.entities)) log.info(note)
   const { address, traces, databases } = settings
-  if (databases.primary.url.startsWith('sqlite:') && !isLoopback(address.replace(/:\d+$/, ''))) {
+  if (locateDatabase(databases.primary.url).isEmbedded && !isLoopback(address.replace(/:\d+$/, ''))) {
     log.warn(
       { address },
       'an embedded database serves more than this machine: long reads wait for one another, and writes take turns ' +
-        '(docs/decisions/059-long-reads-of-sqlite.md)'
+        '(docs/decisions/059-long-reads-of-an-embedded-database.md)'
     )
   }
   for (const { setting, url } of [databases.primary, ...(databases.second === undefined ? [] : [databases.second])]) {

@@ -1,4 +1,4 @@
-import { DomainError } from '../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../shared/errors.js'
 import { decodeBase64 } from '../../shared/transport/wire.js'
 import type { Action, GuardedChild, NamedValues } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
@@ -368,11 +368,8 @@ type PreconditionFound = { readonly kind: string; readonly versions: readonly Ui
 export function requiredVersions(found: PreconditionFound): ExpectedVersions {
   const versions = optionalVersions(found)
   if (versions !== 'unconditional') return versions
-  throw new DomainError(
-    'precondition.required',
-    'This needs If-Match with the ETag that the row was last read with; `*` is not enough.',
-    { violations: [{ code: 'precondition.required', detail: 'If-Match is missing.', place: IF_MATCH_HEADER }] }
-  )
+  const detail = 'This needs If-Match with the ETag that the row was last read with; `*` is not enough.'
+  throw rejectionAt('precondition.required', detail, { place: IF_MATCH_HEADER })
 }
 
 /** The same for a write that needs no If-Match. `*` asks for no more than that the row exists (RFC 9110 section 13.1.1). */

@@ -1,14 +1,44 @@
-import { DomainError, type ErrorCode, httpStatusOf, rejection, type Violation } from '../../shared/errors.js'
+import {
+  DomainError,
+  type ErrorCode,
+  httpStatusOf,
+  rejection,
+  rejectionAt,
+  type Violation,
+  type ViolationPlace
+} from '../../shared/errors.js'
 import { toProblem } from '../http/problem-details.js'
 import type { Components, Reference } from './components.js'
 
 // A problem document for each code, as the service answers it.
 
-const AS_PARAMETER = { in: 'parameter' } as const
-
 function onePage(name: string): Violation {
   const detail = `${name} takes one whole number from 1, in digits, not "0".`
-  return { code: 'paging.invalid', detail, place: { ...AS_PARAMETER, name } }
+  return { code: 'paging.invalid', detail, place: { in: 'parameter', name } }
+}
+
+/** The place that is at fault in the example of a code, where there is one; of `paging.invalid` there are two. */
+const PLACES: Readonly<Partial<Record<ErrorCode, ViolationPlace>>> = {
+  'body.malformed': { in: 'pointer', name: '' },
+  'body.invalid': { in: 'pointer', name: '' },
+  'id.invalid': { in: 'parameter', name: 'id' },
+  'id.mismatch': { in: 'pointer', name: '/id' },
+  'paging.cursor.invalid': { in: 'parameter', name: 'after' },
+  'filter.property.unknown': { in: 'parameter', name: 'filters[nothing]' },
+  'filter.operator.unsupported': { in: 'parameter', name: 'filters[id].operator' },
+  'filter.value.invalid': { in: 'parameter', name: 'filters[id].value' },
+  'filter.too-many': { in: 'parameter', name: 'search' },
+  'fields.invalid': { in: 'parameter', name: 'fields' },
+  'sort.property.unknown': { in: 'parameter', name: 'sortColumn' },
+  'sort.direction.invalid': { in: 'parameter', name: 'sortDirection' },
+  'include.invalid': { in: 'parameter', name: 'includeFKs' },
+  'parameter.unknown': { in: 'parameter', name: 'nothing' },
+  'precondition.malformed': { in: 'header', name: 'If-Match' },
+  'precondition.required': { in: 'header', name: 'If-Match' },
+  'idempotency.key.invalid': { in: 'header', name: 'Idempotency-Key' },
+  'idempotency.key.missing': { in: 'header', name: 'Idempotency-Key' },
+  'version.unsupported': { in: 'header', name: 'api-version' },
+  'media-type.unsupported': { in: 'header', name: 'Content-Type' }
 }
 
 /** What each code says of a request, where the code alone does not say it; of `paging.invalid` with two faults. */
@@ -83,7 +113,9 @@ export function problemExamples(
 
 function exampleError(code: ErrorCode, guarded: boolean): DomainError {
   const detail = DETAILS[code]
-  return typeof detail === 'string' ? new DomainError(code, detail, { guarded }) : rejection(detail)
+  if (typeof detail !== 'string') return rejection(detail)
+  const place = PLACES[code]
+  return place === undefined ? new DomainError(code, detail, { guarded }) : rejectionAt(code, detail, { place })
 }
 
 function documentOf({ base, somePath }: Components, error: DomainError): unknown {

@@ -94,17 +94,14 @@ class Worker {
     if (this.#child.connected) this.#child.disconnect()
     await Promise.race([this.#exited, pause(STOP_MS, undefined, { ref: false })])
     const group = -(this.#child.pid ?? 0)
-    for (let waited = 0; exists(group) && waited < STOP_MS; waited += 10) {
-      process.kill(group, 'SIGKILL')
-      await pause(10)
-    }
+    for (let waited = 0; isKilled(group) && waited < STOP_MS; waited += 10) await pause(10)
   }
 }
 
-/** Whether a process group has a member. */
-function exists(group: number): boolean {
+/** Kills the members of a process group. false where it has none any more. */
+function isKilled(group: number): boolean {
   try {
-    return process.kill(group, 0)
+    return process.kill(group, 'SIGKILL')
   } catch {
     return false
   }

@@ -42,6 +42,8 @@ export interface DatabaseLocation {
   readonly spelling: string
   /** Whether statements and rows go over a network that can be read on the way. */
   readonly isClearText: boolean
+  /** Whether this process reads and writes the files itself. */
+  readonly isEmbedded: boolean
   /** Whether there is something to open. A server answers that itself, when it is asked. */
   exists(): Promise<boolean>
   /** An empty database of this kind in a folder of the caller's, to be shown in the place of one that does not exist. */

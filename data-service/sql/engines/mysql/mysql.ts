@@ -210,6 +210,7 @@ function certificatesIn(file: string): string {
 const THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
 
 export class MysqlLocation implements DatabaseLocation {
+  readonly isEmbedded = false
   readonly #settings: MysqlSettings
 
   constructor(settings: MysqlSettings) {

@@ -72,6 +72,7 @@ export function parseSqliteUrl(url: string): string {
 
 class SqliteLocation implements DatabaseLocation {
   readonly isClearText = false
+  readonly isEmbedded = true
   readonly #file: string
 
   constructor(file: string) {
