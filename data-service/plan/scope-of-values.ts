@@ -38,9 +38,9 @@ function compare(value: Value, condition: ColumnCondition): Place {
   const { field } = condition.path.column
   switch (condition.comparison) {
     case 'isEmpty':
-      return placed(isEmpty(value))
+      return emptiness(value)
     case 'isNotEmpty':
-      return placed(!isEmpty(value))
+      return opposite(emptiness(value))
     // A negative operator keeps rows without a value.
     case 'notEquals':
       return value === null ? 'inside' : opposite(isEqual(value, condition.operands[0], field))
@@ -65,8 +65,10 @@ function compare(value: Value, condition: ColumnCondition): Place {
   }
 }
 
-function isEmpty(value: Value): boolean {
-  return value === null || value === ''
+/** A collation may take a text of blanks and control characters for an empty one. */
+function emptiness(value: Value): Place {
+  if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return 'inside'
+  return typeof value === 'string' && !/[A-Za-z0-9]/.test(value) ? 'unknown' : 'outside'
 }
 
 /** Letters and digits that every collation takes for different texts unless they differ in letter case alone. */

@@ -76,6 +76,8 @@ export class ReadShares {
   readonly #memory: MemoryGuard
   /** What calls hold that have made their answer. An override may read several times in one call. */
   readonly #untaken = new WeakMap<CallContext, () => void>()
+  /** How many reads of a call wait for places or have them. */
+  readonly #reading = new WeakMap<CallContext, number>()
 
   constructor(memory: MemoryGuard, { timeout = WAIT_TIMEOUT }: { readonly timeout?: number } = {}) {
     this.#memory = memory
@@ -93,6 +95,19 @@ export class ReadShares {
    */
   async admit<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
     this.#memory.check()
+    this.#count(context, 1)
+    try {
+      return await this.#admit(context, size, read)
+    } finally {
+      this.#count(context, -1)
+    }
+  }
+
+  #count(context: CallContext, by: number): void {
+    this.#reading.set(context, (this.#reading.get(context) ?? 0) + by)
+  }
+
+  async #admit<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
     // The read before is a part of the same answer. It would wait for its own call otherwise.
     this.#untaken.get(context)?.()
     const address = context.peerIsGateway ? (context.clientAddress ?? '') : ''
@@ -112,8 +127,12 @@ export class ReadShares {
       giveBack()
       throw error
     }
-    this.#untaken.set(context, giveBack)
-    context.onTaken(giveBack)
+    // Another read of the same call may wait for these places, and the call is not answered before it.
+    if ((this.#reading.get(context) ?? 0) > 1) giveBack()
+    else {
+      this.#untaken.set(context, giveBack)
+      context.onTaken(giveBack)
+    }
     return answer
   }
 }

@@ -48,6 +48,8 @@ export interface WrittenRoot<Expected extends DeletePlan['expected'] = ExpectedV
   readonly scope: WriteScope
   /** Columns that the request itself sets. */
   readonly values: ReadonlyMap<Column, Value>
+  /** Columns that take the default of the database, unless a change sets them: their values are known after the write. */
+  readonly defaulted?: readonly Column[]
   /** The versions that the caller sent. */
   readonly expected: Expected
   readonly state: RequiredState
@@ -71,8 +73,12 @@ export function writtenRoot<Expected extends DeletePlan['expected']>(
  * Whether these values would leave the row outside of the scope, as far as that can be told without writing it: a
  * rejection for that comes before those for the version, the state and conflicts. `before` is the row where it was read.
  */
-function isLeftOutside(scope: WriteScope, values: ReadonlyMap<Column, Value>, before: NamedValues = {}): boolean {
-  const valueOf = (one: Column): Value | undefined => (values.has(one) ? values.get(one) : before[one.name])
+function isLeftOutside(
+  { scope, values, defaulted = [] }: Pick<WrittenRoot<DeletePlan['expected']>, 'scope' | 'values' | 'defaulted'>,
+  before: NamedValues = {}
+): boolean {
+  const valueOf = (one: Column): Value | undefined =>
+    values.has(one) ? values.get(one) : defaulted.includes(one) ? undefined : before[one.name]
   return values.size > 0 && placeInScope(scope.after, valueOf) === 'outside'
 }
 
@@ -81,13 +87,15 @@ function isLeftOutside(scope: WriteScope, values: ReadonlyMap<Column, Value>, be
  * version, after an UPDATE of the versions that the caller sent has matched no row.
  */
 export async function lockRoot(
-  { resource: { entity }, key, scope, expected, values }: WrittenRoot,
+  root: WrittenRoot,
   children: readonly Children[],
   { unit }: WriteSteps
 ): Promise<LockedRow> {
+  const { key, scope, expected } = root
+  const { entity } = root.resource
   const locked = await unit.lock(planLock({ entity, key, scope: scope.before, children }))
   if (locked === undefined) throw notFound()
-  if (isLeftOutside(scope, values, namedRow(locked))) throw outsideScope()
+  if (isLeftOutside(root, namedRow(locked))) throw outsideScope()
   if (isExpected(locked, expected)) return locked
   if (await unit.update(planUpdate({ entity, key, scope, expected, required: [], values: new Map() }))) {
     throw new TypeError(`${entity.name} ${idText(key)} changed its version under lock`)
@@ -132,14 +140,13 @@ export async function deleteRoot(root: WrittenRoot<DeletePlan['expected']>, step
  * Why no row matched: there is none for this caller, the write would give it away, it has another version, or it is in
  * another state.
  */
-async function whyUnmatched(
-  { resource: { entity }, key, scope, expected, state, values }: WrittenRoot<DeletePlan['expected']>,
-  { unit }: WriteSteps
-): Promise<DomainError> {
+async function whyUnmatched(root: WrittenRoot<DeletePlan['expected']>, { unit }: WriteSteps): Promise<DomainError> {
+  const { key, scope, expected, state } = root
+  const { entity } = root.resource
   if (expected === 'unconditional' && state.required.length === 0) return notFound()
   const row = await unit.look(planLook({ entity, key, scope: scope.before }))
   if (row === undefined) return notFound()
-  if (isLeftOutside(scope, values, namedRow(row))) return outsideScope()
+  if (isLeftOutside(root, namedRow(row))) return outsideScope()
   if (expected !== 'unconditional' && !isExpected(row, expected)) return stale('stale: the row has another version')
   const wrong = wrongState(state, { resource: entity.name, values: row.values })
   if (wrong !== undefined) return rejectionError(reject.state(wrong))
@@ -166,8 +173,6 @@ export async function requireChildVersion(
 interface RootChange {
   /** Columns that the request itself sets. Those that the change sets overwrite them. */
   readonly values: ReadonlyMap<Column, Value>
-  /** Columns that take the default of the database, unless the change sets them. */
-  readonly defaulted?: readonly Column[]
   readonly change: Change
   /** The children under lock, by navigation name: those that the change may update or remove. */
   readonly loaded?: LockedRow['children']
@@ -193,20 +198,20 @@ interface RootWrite {
  */
 export async function changeRoot(
   root: WrittenRoot,
-  { values, defaulted = [], change, loaded = new Map(), child, write }: RootChange,
+  { values, change, loaded = new Map(), child, write }: RootChange,
   steps: WriteSteps
 ): Promise<WriteResponse> {
   const { operation, action, before, ignored } = write
   const { resource, key, scope, expected, state } = root
   const { entity } = resource
   const all = change.set === undefined ? values : new Map([...values, ...assignments(change.set, settable(entity))])
-  const written = { ...root, values: all }
-  if (isLeftOutside(scope, all, before)) {
+  const reset = (root.defaulted ?? []).filter((column) => !all.has(column))
+  const written = { ...root, values: all, defaulted: reset }
+  if (isLeftOutside(written, before)) {
     throw (await steps.unit.look(planLook({ entity, key, scope: scope.before }))) === undefined
       ? notFound()
       : outsideScope()
   }
-  const reset = defaulted.filter((column) => !all.has(column))
   const required = requiredConditions(state)
   const plan = planUpdate({ entity, key, scope, expected, required, values: all, defaulted: reset })
   const changes = Object.entries(change.children ?? {})

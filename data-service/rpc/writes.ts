@@ -259,7 +259,7 @@ export async function update(
 /** Only a rule or a hook of the entity, or a patch of JSON, needs the row before it is written. */
 async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<WriteResponse> {
   const { resource, defaulted, merged, ignored } = parsed
-  const root = writtenRoot(parsed, { name: 'update', required: [] }, parsed.values)
+  const root = { ...writtenRoot(parsed, { name: 'update', required: [] }, parsed.values), defaulted }
   const { updateRule } = resource.entity
   const isRead = updateRule !== undefined || wantsRowBefore(resource.entity, 'update') || merged.size > 0
   const locked = isRead ? await lockRoot(root, [], steps) : undefined
@@ -269,7 +269,7 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Write
       : new Map([...parsed.values, ...mergedValues(merged, namedRow(locked))])
   const write = { operation: 'update', before: locked && namedRow(locked), ignored } as const
   if (updateRule === undefined || locked === undefined) {
-    return await changeRoot(root, { values, defaulted, change: {}, write }, steps)
+    return await changeRoot(root, { values, change: {}, write }, steps)
   }
   const outcome = await updateRule({
     ...steps.tools,
@@ -279,7 +279,7 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Write
     input: updatedMembers(parsed, locked)
   })
   if ('rejection' in outcome) throw rejectionError(outcome)
-  return await changeRoot(root, { values, defaulted, change: outcome, write }, steps)
+  return await changeRoot(root, { values, change: outcome, write }, steps)
 }
 
 /**

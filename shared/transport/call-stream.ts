@@ -128,14 +128,19 @@ export class FrameSender {
 
   #flush(): void {
     if (this.#closed || this.#isSending) return
+    // The last part of an answer ends its call, and with the last call of a stream that drains `end` is called: there is
+    // something to be sent still.
+    this.#isSending = true
     const frames = this.#nextFrames()
-    if (frames.length === 0) return
+    if (frames.length === 0) {
+      this.#isSending = false
+      return
+    }
     const writer = new Writer(frames.reduce((sum, { size }) => sum + size, 0))
     for (const frame of frames) frame.write(writer)
     const cost = frames.reduce((sum, frame) => sum + costOf(frame), 0)
     // Without the frames, which hold what has been copied into the message.
     this.#onTaken = frames.flatMap(({ onTaken }) => onTaken ?? [])
-    this.#isSending = true
     this.#send(writer.bytes, () => {
       if (this.#closed) return
       this.#isSending = false

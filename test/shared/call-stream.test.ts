@@ -90,6 +90,24 @@ describe('the sender of frames', () => {
     }
   })
 
+  it('has sent the last part of a large answer before it ends, where the end is asked for with that part', async () => {
+    const transport = new Transport()
+    const { sender } = transport
+    const seen: string[] = []
+    sender.sendAnswer(id(1), Buffer.alloc(50_000), {
+      onSent: () => sender.end(() => seen.push(`end after ${transport.messages.length} messages`)),
+      onTaken: () => seen.push('taken')
+    })
+    for (let turn = 0; turn < 5; turn++) {
+      await tick()
+      transport.take()
+    }
+    const parts = transport.frames.flat().flatMap(({ answer }) => answer?.response?.length ?? [])
+    expect(parts.reduce((sum, length) => sum + length, 0)).to.equal(50_000)
+    expect(seen).to.deep.equal(['taken', `end after ${transport.messages.length} messages`])
+    expect(transport.untaken).to.equal(0)
+  })
+
   it('lets large answers go on however many small ones come', async () => {
     const transport = new Transport()
     let isSent = false

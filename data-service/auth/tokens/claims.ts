@@ -70,6 +70,7 @@ const RESERVED_CLAIMS: ReadonlySet<string> = new Set([
   'nbf',
   'iat',
   'jti',
+  'nonce',
   'sid',
   'name',
   'role',

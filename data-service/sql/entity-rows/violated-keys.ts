@@ -1,3 +1,4 @@
+import type { ConflictReason } from '../../../shared/errors.js'
 import type { Column } from '../../entity/entity.js'
 import { KeyConflict } from '../../plan/model/key-conflict.js'
 import type { LiveSchema, LiveTable } from '../engines/live-schema/live-schema.js'
@@ -33,23 +34,28 @@ export class ViolatedKeys {
     if (key === undefined) return undefined
     const { table, columns } = change.into
     const kind = kindOf(key, change)
-    const [name, ...others] = this.#columnsOf({ ...key, kind }, change)
+    const [name, ...others] = this.#columnsOf(key, kind, change)
     const column = others.length > 0 ? undefined : columns.find((one) => isNamed(one, name))
     return new KeyConflict(kind, column && { table, column }, error)
   }
 
-  #columnsOf(key: ViolatedKey, change: RowChange): readonly string[] {
+  #columnsOf(key: ViolatedKey, kind: ConflictReason['kind'], change: RowChange): readonly string[] {
     if (key.columns !== undefined) return key.columns
     const table = this.#live?.tables.get(change.into.table)
-    if (table === undefined || key.kind === 'referenced') return []
-    return key.kind === 'unique' ? indexedColumns(table, key.index) : referringColumns(table, change)
+    if (table === undefined) return []
+    if (kind === 'unique') return indexedColumns(table, key.index)
+    return kind === 'reference' ? referringColumns(table, change) : []
   }
 }
 
-/** Which end of a foreign key it is can be seen by the statement: no statement changes a key that others refer to. */
-function kindOf({ kind }: ViolatedKey, { verb }: RowChange): Exclude<ViolatedKey['kind'], 'foreign'> {
+/**
+ * Which end of a foreign key it is can be seen by the statement: none changes a primary key that others refer to. They may
+ * refer to another unique column, and which end failed is not known where an UPDATE sets one.
+ */
+function kindOf({ kind }: ViolatedKey, { verb, written }: RowChange): ConflictReason['kind'] {
   if (kind !== 'foreign') return kind
-  return verb === 'delete' ? 'referenced' : 'reference'
+  if (verb === 'delete') return 'referenced'
+  return verb === 'update' && written.some(({ field }) => field.unique) ? 'unspecified' : 'reference'
 }
 
 function indexedColumns({ primaryKey, indexes }: LiveTable, index = ''): readonly string[] {

@@ -160,6 +160,19 @@ describe('the shares of reads', () => {
     expect(shares.places.taken).to.equal(0)
   })
 
+  it('are given back between reads of one call that begin together, which would wait for one another', async () => {
+    const shares = sharesOver()
+    const listeners: (() => void)[] = []
+    const call = callOf({ clientAddress: '192.0.2.1', onTaken: (listener) => void listeners.push(listener) })
+    const read = (): Promise<void> => shares.admit(call, LIST_WITH_CHILDREN, () => Promise.resolve())
+    await Promise.all([read(), read(), read()])
+    await settled()
+    expect(shares.places.taken).to.equal(costOf(LIST_WITH_CHILDREN))
+    for (const taken of listeners) taken()
+    await settled()
+    expect(shares.places.taken).to.equal(0)
+  })
+
   it('are counted, and so are the reads that got none', async () => {
     const shares = sharesOver()
     const lists = many(shares, from('192.0.2.1'), LIST_WITH_CHILDREN, 10)

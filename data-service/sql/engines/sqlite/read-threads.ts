@@ -158,9 +158,14 @@ class ReadThread {
     this.#running = this.#waiting.shift()
     if (this.#running === undefined) return this.#rest()
     clearTimeout(this.#ending)
-    this.#worker ??= this.#start()
-    this.#worker.ref()
-    this.#worker.postMessage(this.#running.task satisfies ReadTask)
+    try {
+      this.#worker ??= this.#start()
+      this.#worker.ref()
+      this.#worker.postMessage(this.#running.task satisfies ReadTask)
+    } catch (error) {
+      // There may be no memory for a thread, or no room among those of the container.
+      this.#end({ error })
+    }
   }
 
   #start(): Worker {
