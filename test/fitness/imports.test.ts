@@ -53,7 +53,7 @@ describe('imports', () => {
   })
 
   it('of the examples reach the public entry points of the package alone', () => {
-    for (const folder of ['examples/store', 'examples/sakila']) {
+    for (const folder of ['examples/store', 'examples/sakila', 'examples/clinic']) {
       const example = sourceFiles(folder)
       const open = (imported: string): boolean => under(folder)(imported) || isPackage(imported)
       expect(example, folder).to.not.be.empty

@@ -1,0 +1,67 @@
+import { type Caller, describeEveryEntity, type Predicated } from 'uniform-rest/testing'
+import application from '../../../examples/clinic/uniform-rest.config.js'
+
+// `npm run soak` has it on both databases.
+const databases = process.env['IN_SOAK'] === undefined ? { databases: ['sqlite'] as const } : {}
+
+// The tests know one owner claim. Here their first owner is a patient, and their second one a practitioner.
+const PATIENT = 1
+const PRACTITIONER = 2
+
+const appointments: Predicated = {
+  rows: (row, { owner, bypass }) =>
+    bypass ||
+    (owner === PATIENT && row['patientId'] === PATIENT) ||
+    (owner === PRACTITIONER && row['practitionerId'] === PRACTITIONER),
+  rejects: ({ token, owner, bypass }) =>
+    token === 'none' ? 'auth.required' : bypass || owner !== null ? undefined : 'ownership.denied',
+  asksForBypass: ({ token }) => token !== 'none',
+  owner: 'patientId',
+  claims: ({ owner, bypass }) => owner === PATIENT && !bypass
+}
+
+const notes: Predicated = { rows: (row, { owner }) => owner === PRACTITIONER && row['authorId'] === PRACTITIONER }
+
+const isPractitioner = ({ owner }: Caller): boolean => owner === PRACTITIONER
+
+describeEveryEntity({
+  application,
+  ...databases,
+  folder: new URL('../../../examples/clinic/', import.meta.url),
+  roles: { Desk: ['rooms:assign'] },
+  rules: {
+    appointments: { writes: ['create', 'update', 'delete'], read: appointments, write: appointments },
+    notes: {
+      writes: ['create', 'update', 'delete'],
+      read: notes,
+      write: notes,
+      singleWrites: {
+        create: {
+          rows: (_row, caller) => isPractitioner(caller),
+          rejects: (caller) =>
+            caller.token === 'none' ? 'auth.required' : isPractitioner(caller) ? undefined : 'ownership.denied'
+        }
+      }
+    }
+  },
+  claims: ({ owner }) =>
+    owner === PATIENT ? { patient_id: owner } : owner === PRACTITIONER ? { practitioner_id: owner } : {},
+  values: {
+    appointments: {
+      rows: (n) => ({ practitionerId: PRACTITIONER, day: dayOf(n) }),
+      create: (n) => ({ practitionerId: PRACTITIONER, day: dayOf(n) }),
+      update: (n) => ({ day: dayOf(n) })
+    },
+    // The tests do not know what a preset gives a new row, and so whose it is.
+    notes: {
+      rows: { authorId: PRACTITIONER },
+      create: { authorId: PRACTITIONER },
+      references: { appointmentId: { practitionerId: PRACTITIONER } }
+    }
+  }
+})
+
+/** Another day for each number, none of them soon. */
+function dayOf(n: number): string {
+  return new Date(Date.UTC(2200, 0, n)).toISOString().slice(0, 10)
+}
