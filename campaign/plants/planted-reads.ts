@@ -122,7 +122,7 @@ export const PLANTED_READS: readonly Plant[] = [
     workloads: ['counters'],
     process: 'data-service',
     module: 'data-service/rpc/write-effects.js',
-    find: "return new DomainError('conflict', DETAIL, {",
+    find: "return new DomainError('conflict', CONFLICT_DETAIL, {",
     replace: "return new DomainError('conflict', `UPDATE rows SET row_version matched none: ${cause}`, {"
   },
   {
