@@ -187,8 +187,7 @@ function whoUpdates(
 ): Caller | undefined {
   const call = { resource: entity.name, operation: 'update' } as const
   const rows = [row, ...bodies.map((body) => ({ ...row, ...body }))]
-  const found = rows.map((one) => whoReaches(tested.callers, tested.ruleOf(entity), call, one))
-  const caller = found.every((one) => one === found[0]) ? found[0] : undefined
+  const caller = whoReaches(tested.callers, tested.ruleOf(entity), call, ...rows)
   if (caller === undefined) findings.unreached(call)
   return caller
 }

@@ -109,15 +109,15 @@ function ownRows(guard: Guard, caller: Caller): ((row: Row) => boolean) | undefi
 }
 
 /**
- * Somebody who reaches the row by the call and sees it: the bypass role where it does. undefined where it is for callers that
+ * Somebody who reaches the rows by the call and sees them: the bypass role where it does. undefined where it is for callers that
  * these tests do not have.
  */
-export function whoReaches(callers: Callers, rule: Rule, call: Call, row: Row): Caller | undefined {
+export function whoReaches(callers: Callers, rule: Rule, call: Call, ...rows: readonly Row[]): Caller | undefined {
   const { bypass, permissions } = callers
   const everybody = [bypass, ...OWNERS.map((owner) => callers.owner(owner, permissions)), ...callers.of(permissions)]
   return everybody.find((caller) => {
     const { code, reaches } = verdict(rule, call, caller)
-    return code === 'ok' && reaches(row) && isSeen(rule, caller, row)
+    return code === 'ok' && rows.every((row) => reaches(row) && isSeen(rule, caller, row))
   })
 }
 
