@@ -10,6 +10,8 @@ export interface Caller {
   readonly claims: Readonly<Record<string, unknown>>
   /** The owner that the claims name. */
   readonly owner: number | null
+  /** The owner of each further kind that the claims name. */
+  readonly owners: Readonly<Record<string, number | null>>
   readonly bypass: boolean
   readonly permissions: ReadonlySet<string>
 }
@@ -28,9 +30,11 @@ interface CallersOptions {
   readonly roles: Roles
   /** The claim that names the owner of rows. */
   readonly ownerClaimType: string
+  /** Further kinds of owners and the claims that name them. */
+  readonly owners?: Readonly<Record<string, string>> | undefined
   /** The role of OWNER_BYPASS_ROLE. */
   readonly bypassRole: string
-  /** Claims that each token has besides those that tell the callers apart, which overwrite them. */
+  /** Claims that each token has besides those that tell the callers apart, which overwrite them. Without it an owner is one of every kind. */
   readonly claimsOf?: ((caller: KnownCaller) => Readonly<Record<string, unknown>>) | undefined
   /** What each role may do, written down a second time; permissions that none of these has are those of `roles`. */
   readonly rolesByHand?: Readonly<Record<string, readonly string[]>>
@@ -46,12 +50,16 @@ export class Callers {
   /** Somebody with the bypass role and every permission. */
   readonly bypass: Caller
   readonly #ownerClaimType: string
+  readonly #owners: Readonly<Record<string, string>>
   readonly #expired: Caller
   readonly #claimsOf: NonNullable<CallersOptions['claimsOf']>
   readonly #roles: readonly Caller[]
 
-  constructor({ roles, ownerClaimType, bypassRole, claimsOf = () => ({}), rolesByHand = {} }: CallersOptions) {
-    this.#claimsOf = claimsOf
+  constructor({ roles, ownerClaimType, owners = {}, bypassRole, claimsOf, rolesByHand = {} }: CallersOptions) {
+    this.#owners = owners
+    this.#claimsOf =
+      claimsOf ??
+      (({ owner }) => (owner === null ? {} : Object.fromEntries(Object.values(owners).map((claim) => [claim, owner]))))
     this.#ownerClaimType = ownerClaimType
     const stated = new Set(Object.values(rolesByHand).flat())
     const served = permissionsOf(roles)
@@ -78,7 +86,9 @@ export class Callers {
 
   #caller(...said: Parameters<typeof caller>): Caller {
     const made = caller(...said)
-    return { ...made, claims: { ...this.#claimsOf(made), ...made.claims } }
+    const claims = { ...this.#claimsOf(made), ...made.claims }
+    const owners = Object.entries(this.#owners).map(([kind, claim]) => [kind, integerOf(claims[claim])] as const)
+    return { ...made, claims, owners: Object.fromEntries(owners) }
   }
 
   owner(owner: number, permissions: readonly string[] = []): Caller {
@@ -138,6 +148,10 @@ export class Callers {
   }
 }
 
+function integerOf(claim: unknown): number | null {
+  return typeof claim === 'number' && Number.isSafeInteger(claim) ? claim : null
+}
+
 function caller(
   name: string,
   said: Partial<Omit<Caller, 'permissions' | 'name'>> & {
@@ -151,6 +165,7 @@ function caller(
     token,
     claims: { ...(role === undefined ? {} : { role }), ...claims },
     owner,
+    owners: {},
     bypass,
     permissions: new Set(permissions)
   }

@@ -110,7 +110,7 @@ function guard(entity: Entity, access: ReadAccess | WriteAccess): Guard {
     case 'permission':
       return { permission: access.permission }
     case 'ownRows':
-      return { column: access.property }
+      return access.owner === undefined ? { column: access.property } : declaredRows(entity, access)
     case 'rows':
     case 'anyOf':
     case 'allOf':
@@ -155,15 +155,18 @@ function declaredRows(entity: Entity, access: ReadAccess): Judge {
         asksForBypass: () => false,
         ...NO_OWNER
       }
-    case 'ownRows':
+    case 'ownRows': {
+      const ownerOf = ({ owner, owners }: Caller): number | null =>
+        access.owner === undefined ? owner : (owners[access.owner] ?? null)
       return {
-        rows: (row, { bypass, owner }) => bypass || String(row[access.property]) === String(owner),
+        rows: (row, caller) => caller.bypass || String(row[access.property]) === String(ownerOf(caller)),
         rejects: (caller) =>
-          withToken(caller) ?? (caller.bypass || caller.owner !== null ? undefined : 'ownership.denied'),
+          withToken(caller) ?? (caller.bypass || ownerOf(caller) !== null ? undefined : 'ownership.denied'),
         asksForBypass: ({ token }) => token !== 'none',
         owner: access.property,
         claims: ({ bypass }) => !bypass
       }
+    }
     case 'rows': {
       const rejects = (caller: Caller): string | undefined => (access.anonymous ? undefined : withToken(caller))
       return {
@@ -186,12 +189,14 @@ function declaredRows(entity: Entity, access: ReadAccess): Judge {
     case 'anyOf': {
       const parts = access.parts.map((part) => declaredRows(entity, part))
       const open = (caller: Caller): Judge[] => parts.filter((part) => part.rejects(caller) === undefined)
+      const owner = parts.find((part) => part.owner !== undefined)?.owner
       return {
         rows: (row, caller) => open(caller).some((part) => part.rows(row, caller)),
         rejects: (caller) => (open(caller).length > 0 ? undefined : first(parts, caller)),
         asksForBypass: (caller) => parts.some((part) => part.asksForBypass(caller)),
-        owner: parts.find(({ owner }) => owner !== undefined)?.owner,
-        claims: (caller) => open(caller).length > 0 && open(caller).every((part) => part.claims(caller))
+        owner,
+        claims: (caller) =>
+          open(caller).length > 0 && open(caller).every((part) => part.owner === owner && part.claims(caller))
       }
     }
   }
@@ -205,7 +210,7 @@ function first(parts: readonly Judge[], caller: Caller): string | undefined {
 /** What the predicate wants for a caller, and whether it asked for the bypass role. */
 function ask({ predicate }: Rows, caller: Caller): { readonly wanted: RowsWanted; readonly asked: boolean } {
   let asked = false
-  const { name, token, claims, permissions, owner, bypass } = caller
+  const { name, token, claims, permissions, owner, owners, bypass } = caller
   const authenticated = {
     kind: 'authenticated',
     issuer: 'every-entity',
@@ -213,6 +218,9 @@ function ask({ predicate }: Rows, caller: Caller): { readonly wanted: RowsWanted
     roles: typeof claims['role'] === 'string' ? [claims['role']] : [],
     permissions,
     owner: owner === null ? null : BigInt(owner),
+    owners: Object.fromEntries(
+      Object.entries(owners).map(([kind, one]) => [kind, one === null ? null : BigInt(one)] as const)
+    ),
     claims: { sub: name, ...claims },
     get hasBypassRole() {
       asked = true

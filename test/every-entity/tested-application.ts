@@ -37,7 +37,7 @@ export interface EveryEntityOptions {
   readonly bypassRole?: string
   /**
    * Claims that the tokens of callers have besides, by which row scopes know them: `({ owner }) => ({ branches: [owner] })`.
-   * `sub` is the caller's name without it.
+   * `sub` is the caller's name without it, and an owner is one of every kind of `owners`.
    */
   readonly claims?: (caller: KnownCaller) => Readonly<Record<string, unknown>>
   /**
@@ -105,6 +105,7 @@ export class TestedApplication {
     this.callers = new Callers({
       roles: application.roles,
       ownerClaimType: application.ownerClaimType,
+      owners: application.owners,
       bypassRole,
       claimsOf: options.claims,
       ...(roles === undefined ? {} : { rolesByHand: roles })

@@ -4,7 +4,7 @@ import application from '../../../examples/clinic/uniform-rest.config.js'
 // `npm run soak` has it on both databases.
 const databases = process.env['IN_SOAK'] === undefined ? { databases: ['sqlite'] as const } : {}
 
-// The tests know one owner claim. Here their first owner is a patient, and their second one a practitioner.
+// The first owner of these tests is a patient here, and the second one a practitioner.
 const PATIENT = 1
 const PRACTITIONER = 2
 
