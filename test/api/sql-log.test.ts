@@ -132,13 +132,14 @@ describeApi(
       expect(JSON.stringify(lines)).to.not.match(/duplicate entry|constraint failed/i)
     })
 
-    it('An export is logged with the transaction of its snapshot.', async () => {
+    it('An export is logged, on a server with the transaction of its snapshot.', async () => {
       const { answer, lines } = await logged('clerk GET /categories/export')
       expect(answer.status).to.equal(200)
       const rows = ['SELECT `categories', ['integer'], 5]
       expect(summaries(lines)).to.deep.equal(
         {
-          sqlite: [['BEGIN'], rows, ['ROLLBACK'], ['PRAGMA shrink_memory']],
+          // A thread begins and ends the snapshot of a file, and has no log.
+          sqlite: [rows],
           mysql: [['SET SESSION'], ['START TRANSACTION'], rows]
         }[store.kind]
       )

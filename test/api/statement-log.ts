@@ -109,11 +109,11 @@ function settles(transaction: readonly LoggedStatement[]): boolean {
   return transaction.some(({ text }) => text.startsWith('UPDATE ur_outbox SET'))
 }
 
-/** Lines that ran something: not the pool's own connecting, pinging and closing. */
+/** Lines that ran something: not the pool's own connecting, with what it asks the server then, pinging and closing. */
 export function statements(lines: readonly LoggedStatement[]): LoggedStatement[] {
   return lines.filter(({ command, text }) => {
     if (!['Query', 'Prepare', 'Execute'].includes(command)) return false
-    return !/^(SET |SELECT (VERSION\(\)|1)\b)/i.test(text)
+    return !/^(SET |SHOW (VARIABLES|GLOBAL STATUS) |SELECT (VERSION\(\)|1)\b)/i.test(text)
   })
 }
 

@@ -54,16 +54,17 @@ export async function startDatabaseServer({ isForgetful = false } = {}): Promise
   if (url === '') return startPrivateServer({ ownGroup: true, args: isForgetful ? FORGETFUL : [] })
   try {
     const description = `the server of TEST_MYSQL_URL, ${await versionOf(url)}`
-    return { url, description, stop: () => dropDatabasesOfRun(url) }
+    return { url, description, stop: () => Promise.resolve() }
   } catch (error) {
     throw new Failure(`The server of TEST_MYSQL_URL does not let us in: ${String(error)}.`)
   }
 }
 
-/** Templates of databases, and what tests left that were stopped. `freshDatabase` gives their names the run's prefix. */
-async function dropDatabasesOfRun(url: string): Promise<void> {
-  const run = process.env['TEST_RUN'] ?? ''
-  if (run === '') return
+/**
+ * Drops templates of databases, and what tests left that were stopped. `freshDatabase` gives their names the prefix of the
+ * run. It is for the run itself alone: what a test starts inherits TEST_RUN.
+ */
+export async function dropDatabasesOf(run: string, url: string): Promise<void> {
   const connection = await createConnection({ uri: url })
   try {
     const names = 'SELECT schema_name AS name FROM information_schema.schemata WHERE LEFT(schema_name, ?) = ?'

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LONGEST, needsServer } from '../tiers.js'
-import { startDatabaseServer } from './database-server.js'
+import { dropDatabasesOf, startDatabaseServer } from './database-server.js'
 import { Failure } from './programs.js'
 import { shuffled } from './random.js'
 import { type Outcome, Report } from './report.js'
@@ -21,6 +21,7 @@ const MOST_FLAKY = 10
  */
 export async function runTests(files: readonly string[], signal: AbortSignal): Promise<Outcome> {
   const seed = numberOf('TEST_SEED') ?? randomInt(2 ** 31)
+  const run = `${randomBytes(4).toString('hex')}_`
   // One folder for all temporary files of the run, so that none is left of tests that could not remove theirs. Others
   // may pass through it, since the nodes of a Galera cluster run as the user mysql.
   const folder = await mkdtemp(join(await temporaryFolder(), `uniform-rest-test-${process.pid}-`))
@@ -29,7 +30,7 @@ export async function runTests(files: readonly string[], signal: AbortSignal): P
   Object.assign(process.env, {
     TMPDIR: folder,
     TEST_SEED: String(seed),
-    TEST_RUN: `${randomBytes(4).toString('hex')}_`
+    TEST_RUN: run
   })
   try {
     const server = files.some(needsServer) ? await startDatabaseServer({ isForgetful: true }) : undefined
@@ -47,7 +48,10 @@ export async function runTests(files: readonly string[], signal: AbortSignal): P
       if (signal.aborted) report.interrupted()
       return report.summary()
     } finally {
-      await server?.stop()
+      if (server !== undefined) {
+        await dropDatabasesOf(run, server.url)
+        await server.stop()
+      }
     }
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })

@@ -105,9 +105,9 @@ describeApi(
       code: string,
       pointers: unknown[]
     ])[] = [
-      ['no array', product('X'), 400, 'body.invalid', []],
-      ['an empty array', [], 400, 'body.invalid', []],
-      ['more than 500 rows', many(501, 'X'), 400, 'body.invalid', []],
+      ['no array', product('X'), 400, 'body.invalid', ['']],
+      ['an empty array', [], 400, 'body.invalid', ['']],
+      ['more than 500 rows', many(501, 'X'), 400, 'body.invalid', ['']],
       ['a row that is no object', [product('X'), 7, null], 400, 'body.invalid', ['/1', '/2']],
       [
         'bad members of several rows',

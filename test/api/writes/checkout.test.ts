@@ -197,10 +197,11 @@ describeApi('checkout of a cart that is checked out', (store) => {
     expect(built.message).to.equal(`The cart is order ${String(number)} already.`)
     expect(built.details.metadata).to.deep.equal({
       guarded: 'true',
+      conflict: 'unspecified',
       title: 'Cart checked out',
       members: JSON.stringify({ orderNumber: number })
     })
-    expect(stale.details.metadata).to.deep.equal({ guarded: 'true' })
+    expect(stale.details.metadata).to.deep.equal({ guarded: 'true', conflict: 'stale' })
   })
 
   it('tells those who know an older version, and those whose cart it is not, nothing of the order', async () => {

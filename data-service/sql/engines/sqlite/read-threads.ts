@@ -80,6 +80,7 @@ class ReadThread {
   readonly #waiting: Waiting[] = []
   #worker: Worker | undefined
   #running: Waiting | undefined
+  #isPausing = false
   #snapshots = 0
   #lastId = 0
   #lastConnection = 0
@@ -154,7 +155,7 @@ class ReadThread {
   }
 
   #next(): void {
-    if (this.#running !== undefined) return
+    if (this.#running !== undefined || this.#isPausing) return
     this.#running = this.#waiting.shift()
     if (this.#running === undefined) return this.#rest()
     clearTimeout(this.#ending)
@@ -183,7 +184,13 @@ class ReadThread {
     const ended = this.#running
     this.#running = undefined
     ended?.settle(outcome)
-    this.#next()
+    if (this.#isPausing) return
+    // Answers that come while the main thread takes one would all be taken in the same turn of its event loop.
+    this.#isPausing = true
+    setImmediate(() => {
+      this.#isPausing = false
+      this.#next()
+    })
   }
 
   #lost(worker: Worker, error: unknown): void {
