@@ -65,6 +65,8 @@ export interface ObservedStatement<Result> {
   readonly values?: StatementValues
   /** How many rows were read or changed. Absent for a statement that does neither. */
   readonly rows?: (answer: Result, sql: string) => number | undefined
+  /** Whether it was stopped to run again elsewhere, where it is observed: both are one statement. */
+  readonly isMoved?: () => boolean
 }
 
 // As the tracer of OpenTelemetry itself: one for the process, since every connection of it would be given the same.
@@ -114,7 +116,7 @@ export function observedAtOnce<Result>(statement: ObservedStatement<Result>, run
     ended({ answer })
     return answer
   } catch (error) {
-    ended({ error })
+    if (statement.isMoved?.() !== true) ended({ error })
     throw error
   }
 }

@@ -108,7 +108,7 @@ export function describeApi(title: string, body: (store: ApiStore) => void, opti
   eachDatabase((kind) => {
     if (options.on !== undefined && options.on !== kind) return
     describe(`${title} on ${kind}`, function () {
-      this.timeout(60_000)
+      this.timeout(180_000)
       const store = new ApiStore(kind)
       before(() => store.start(options))
       after(() => store.stop())

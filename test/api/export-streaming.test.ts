@@ -16,6 +16,8 @@ const FIRST = 1_000_000
  * how long it takes.
  */
 const GONE_MS = 8000
+/** The same of an export, which a client that reads nothing would end after 30 s. */
+const EXPORT_GONE_MS = 25_000
 
 /** Rows whose id is even stay throughout; the odd ones come and go. */
 const row = (id: number): NewRow => ({
@@ -156,7 +158,7 @@ describeApi(
       await watcher.begun()
       expect(await watcher.isOpen(), 'a snapshot is open while the export goes on').to.equal(true)
       response.destroy()
-      await until(async () => !(await watcher.isOpen()), GONE_MS, 'the snapshot is gone')
+      await until(async () => !(await watcher.isOpen()), EXPORT_GONE_MS, 'the snapshot is gone')
       expect(await watcher.isOpen(), 'a snapshot is open after the client went away').to.equal(false)
     })
 
@@ -180,7 +182,7 @@ describeApi(
       } finally {
         for (const response of held) response.destroy()
       }
-      await until(async () => (await store.call(twelve)).status === 200, GONE_MS, 'the places are free again')
+      await until(async () => (await store.call(twelve)).status === 200, EXPORT_GONE_MS, 'the places are free again')
     })
 
     it('counts the exports of a caller, wherever they come from', async function () {

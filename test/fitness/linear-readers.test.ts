@@ -124,10 +124,6 @@ async function time(read: (text: string) => unknown, texts: readonly string[]): 
   return (user + system) / 1000
 }
 
-function median(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
-}
-
 /** Of each kind the large text, which every reader is given. */
 const LARGE_TEXTS = new Map<Kind, string>()
 
@@ -145,7 +141,8 @@ async function ratio(read: (text: string) => unknown, kind: Kind, rounds: number
   for (let round = 0; round < rounds; round += 1) {
     times.push({ large: await time(read, [large]), small: await time(read, small) })
   }
-  return median(times.map((one) => one.large)) / median(times.map((one) => one.small))
+  // The least of each: whatever else happens meanwhile takes time and gives none.
+  return Math.min(...times.map((one) => one.large)) / Math.min(...times.map((one) => one.small))
 }
 
 /** undefined for a reader that takes linear time. */
@@ -194,7 +191,7 @@ describe('readers of what a client sends', () => {
         }
         expect(times, `${kind.name}: a large text against small ones of the same length`).to.equal(undefined)
       }
-    }).timeout(120_000)
+    }).timeout(600_000)
   }
 
   it('that take quadratic time are found by this test', async () => {

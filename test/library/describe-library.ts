@@ -98,7 +98,7 @@ export class LibraryStore {
 export function describeLibrary(title: string, body: (store: LibraryStore, kind: DatabaseKind) => void): void {
   eachDatabase((kind) => {
     describe(`${title} on ${kind}`, function () {
-      this.timeout(60_000)
+      this.timeout(180_000)
       const store = new LibraryStore()
       before(() => store.start(kind))
       after(() => store.stop())

@@ -33,10 +33,27 @@ export class ViolatedKeys {
     const key = this.#dialect.violatedKey(error)
     if (key === undefined) return undefined
     const { table, columns } = change.into
-    const kind = kindOf(key, change)
+    const kind = this.#kindOf(key, change)
     const [name, ...others] = this.#columnsOf(key, kind, change)
     const column = others.length > 0 ? undefined : columns.find((one) => isNamed(one, name))
     return new KeyConflict(kind, column && { table, column }, error)
+  }
+
+  /**
+   * Which end of a foreign key it is can be seen by the statement: none changes a primary key that others refer to. They
+   * may refer to another unique column, and which end failed is not known where an UPDATE sets such a one.
+   */
+  #kindOf({ kind }: ViolatedKey, { verb, into, written }: RowChange): ConflictReason['kind'] {
+    if (kind !== 'foreign') return kind
+    if (verb === 'delete') return 'referenced'
+    if (verb === 'insert') return 'reference'
+    const live = this.#live
+    const isReferredTo = (name: string): boolean =>
+      live === undefined ||
+      [...live.tables.values()].some(({ foreignKeys }) =>
+        foreignKeys.some((one) => isSame(one.table, into.table) && one.referencedColumns.some((of) => isSame(of, name)))
+      )
+    return written.some(({ field, column }) => field.unique && isReferredTo(column)) ? 'unspecified' : 'reference'
   }
 
   #columnsOf(key: ViolatedKey, kind: ConflictReason['kind'], change: RowChange): readonly string[] {
@@ -46,16 +63,6 @@ export class ViolatedKeys {
     if (kind === 'unique') return indexedColumns(table, key.index)
     return kind === 'reference' ? referringColumns(table, change) : []
   }
-}
-
-/**
- * Which end of a foreign key it is can be seen by the statement: none changes a primary key that others refer to. They may
- * refer to another unique column, and which end failed is not known where an UPDATE sets one.
- */
-function kindOf({ kind }: ViolatedKey, { verb, written }: RowChange): ConflictReason['kind'] {
-  if (kind !== 'foreign') return kind
-  if (verb === 'delete') return 'referenced'
-  return verb === 'update' && written.some(({ field }) => field.unique) ? 'unspecified' : 'reference'
 }
 
 function indexedColumns({ primaryKey, indexes }: LiveTable, index = ''): readonly string[] {
@@ -75,5 +82,10 @@ function referringColumns({ foreignKeys }: LiveTable, { into, written }: RowChan
 }
 
 function isNamed({ column }: Column, name: string | undefined): boolean {
-  return column.toLowerCase() === name?.toLowerCase()
+  return isSame(column, name)
+}
+
+/** Both databases ignore the letter case of such names. */
+function isSame(one: string, other: string | undefined): boolean {
+  return one.toLowerCase() === other?.toLowerCase()
 }

@@ -103,7 +103,7 @@ async function insertAll({ primary }: FreshReadStore): Promise<void> {
 
 eachDatabase((kind) => {
   describe(`pages of any depth on ${kind}`, function () {
-    this.timeout(60_000)
+    this.timeout(180_000)
     let fresh: FreshReadStore
 
     before(async () => {
@@ -144,7 +144,7 @@ eachDatabase((kind) => {
 })
 
 describe('pages of any depth in the log of MariaDB', function () {
-  this.timeout(60_000)
+  this.timeout(180_000)
   let fresh: FreshReadStore
   before(async () => {
     fresh = await freshReadStore('mysql')

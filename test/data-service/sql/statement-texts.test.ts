@@ -22,7 +22,7 @@ const products = entity('products')
 const categories = entity('categories')
 
 describe('statements, as the server logs them', function () {
-  this.timeout(60_000)
+  this.timeout(180_000)
   let fresh: FreshReadStore
   let log: StatementLog
 

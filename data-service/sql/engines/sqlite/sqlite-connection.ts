@@ -230,7 +230,8 @@ export class SqliteConnection {
 
   /** Rows as arrays, in the order of the statement's columns. */
   rows(sql: string, parameters: readonly SqliteParameter[], exact: boolean): SqliteValue[][] {
-    return observedAtOnce({ sql, system: 'sqlite', values: parameters, rows: rowsRead }, () => {
+    const isMoved = (): boolean => this.#isStopped
+    return observedAtOnce({ sql, system: 'sqlite', values: parameters, rows: rowsRead, isMoved }, () => {
       const statement = this.#prepared(sql, { exact, arrays: true })
       // The driver's types say any; setReturnArrays made each row an array.
       return withSqliteErrors(() => statement.all(...parameters.map(bindable)) as SqliteValue[][])
