@@ -1,0 +1,133 @@
+import { once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { expect } from 'chai'
+import { ApiStore } from '../api/api-store.js'
+import { insertManyProducts } from '../api/fixture.js'
+import { Authority } from '../harness/certificates.js'
+import { eachDatabase } from '../harness/database.js'
+import { overHttp1 } from '../harness/https.js'
+import { SECONDS } from './lengths.js'
+import { peakMemory } from './memory-of.js'
+import type { OneClient } from './one-client-load.js'
+
+// In each run of the tests: test/data-service/rpc/fair-shares.test.ts, test/data-service/rpc/unread-answers.test.ts and
+// test/gateway/server/unsent-answers.test.ts. Only whole processes show memory and the time of others.
+
+/** What a container of 256 MiB leaves for values and Buffers: shared/memory-guard.ts. */
+const HEAP_MIB = 192
+const LIMIT_MIB = 256
+/** Milliseconds that another client waits at most, for a row and for a log-in. */
+const READ_MS = 1000
+const LOGIN_MS = 2000
+const ROWS = 100_000
+
+const LISTS = '/products?includeChildren=true&includeFKs=true'
+const CONDITIONS = Array.from(
+  { length: 50 },
+  (_, n) => `filters[description].operator=notContains&filters[description].value=z${n}`
+)
+const CART = { items: Array.from({ length: 55 }, (_, n) => ({ productId: n + 1, quantity: 1 })) }
+const CARTS = JSON.stringify(Array.from({ length: 35 }, () => CART))
+
+type Load = Partial<OneClient> & { readonly title: string; readonly account?: string }
+const LOADS: readonly Load[] = [
+  { title: '60 connections that ask for lists with all they refer to', path: LISTS, connections: 60 },
+  { title: '300 connections that ask for such lists', path: LISTS, connections: 300 },
+  { title: '300 connections that do not read such lists', path: LISTS, connections: 300, reads: false },
+  { title: '3 connections of HTTP/2 that do not read', path: LISTS, connections: 3, protocol: 'h2', reads: false },
+  { title: '8 connections that look for 50 texts in 100,000 rows', path: `/products/paged?${CONDITIONS.join('&')}` },
+  {
+    title: '4 connections that create carts, 35 with 55 items each at a time',
+    path: '/shopping-carts/batch',
+    connections: 4,
+    method: 'POST',
+    account: 'ben@example.com',
+    body: CARTS
+  }
+]
+
+eachDatabase((kind) => {
+  describe(`one client of processes with ${LIMIT_MIB} MiB on ${kind}`, function () {
+    this.timeout(600_000 + SECONDS * 3000)
+    const store = new ApiStore(kind)
+    let authority: Authority
+    before(async () => {
+      authority = await Authority.create()
+      const { certFile, keyFile } = await authority.issueTo('http')
+      await store.start({
+        processes: true,
+        rows: 'sample',
+        env: () => ({
+          TRUSTED_PROXIES: '127.0.0.1',
+          HTTP_TLS_CERT_FILE: certFile,
+          HTTP_TLS_KEY_FILE: keyFile,
+          NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`
+        })
+      })
+      await insertManyProducts(store.databaseUrl, ROWS, 100)
+    })
+    after(async () => {
+      await store.stop()
+      await authority[Symbol.asyncDispose]()
+    })
+
+    /** Answers the longest time of each kind that another client waited while the load went on. */
+    const bystand = async (until: () => boolean): Promise<{ read: number; login: number }> => {
+      const headers = { 'x-forwarded-for': '10.9.9.9', 'content-type': 'application/json' }
+      const body = JSON.stringify({ email: 'ada@example.com', password: 'demo-password' })
+      const longest = { read: 0, login: 0 }
+      const timed = async (what: 'read' | 'login'): Promise<void> => {
+        const start = performance.now()
+        const { status, body: text } =
+          what === 'read'
+            ? await overHttp1(store.url, authority.cert, { path: '/products/1', headers })
+            : await overHttp1(store.url, authority.cert, { path: '/auth/login', method: 'POST', headers, body })
+        longest[what] = Math.max(longest[what], performance.now() - start)
+        expect(status, `${what}: ${text}`).to.equal(200)
+      }
+      for (let n = 0; !until(); n++) {
+        await timed(n % 20 === 0 ? 'login' : 'read')
+        await wait(50)
+      }
+      return longest
+    }
+
+    for (const { title, account, ...load } of LOADS) {
+      it(title, async () => {
+        const token = account === undefined ? {} : { authorization: `Bearer ${await store.stack.token(account)}` }
+        const workerData: OneClient = {
+          url: store.url,
+          ca: authority.cert,
+          seconds: SECONDS,
+          connections: 8,
+          protocol: 'http/1.1',
+          reads: true,
+          method: 'GET',
+          path: LISTS,
+          headers: { 'x-forwarded-for': '10.1.1.1', 'content-type': 'application/json', ...token },
+          body: '',
+          ...load
+        }
+        const client = new Worker(new URL('./one-client-load.js', import.meta.url), { workerData })
+        let isOver = false
+        const ended = once(client, 'message').then((posted) => {
+          isOver = true
+          const [statuses] = posted as [ReadonlyMap<number, number>] // of one-client-load.ts
+          return [...statuses]
+        })
+        const longest = await bystand(() => isOver)
+        const statuses = await ended
+        const { gateway, dataService } = store.processes
+        const [first, second] = [peakMemory(gateway.pid), peakMemory(dataService.pid)]
+        process.stdout.write(
+          `      ${title}: ${JSON.stringify(statuses)}; peaks so far ${first} and ${second} MiB; ` +
+            `others waited ${longest.read.toFixed(0)} ms, for a log-in ${longest.login.toFixed(0)} ms\n`
+        )
+        expect(longest.read, 'milliseconds of a row').to.be.below(READ_MS)
+        expect(longest.login, 'milliseconds of a log-in').to.be.below(LOGIN_MS)
+        expect(Math.max(first ?? 0, second ?? 0), 'MiB').to.be.below(LIMIT_MIB)
+      })
+    }
+  })
+})
