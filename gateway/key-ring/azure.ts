@@ -127,6 +127,7 @@ function hasCode(error: unknown, ...codes: readonly string[]): boolean {
 }
 
 const WRAP_ALGORITHM = 'RSA-OAEP-256'
+const SIGN_ALGORITHM = 'PS256'
 
 /**
  * Options for `http:` URLs, which are accepted only for a vault on this machine (parseServiceUrl). The host of such a vault
@@ -150,7 +151,10 @@ interface VaultEncryptionParts {
   readonly credential: TokenCredential
 }
 
-/** A key of Azure Key Vault, which wraps and unwraps in the vault. It needs the grants get, wrapKey and unwrapKey. */
+/**
+ * A key of Azure Key Vault, which wraps, unwraps, signs and verifies in the vault. It needs the grants get, wrapKey, unwrapKey,
+ * sign and verify.
+ */
 export class VaultEncryption implements KeyEncryption {
   readonly place: string
   readonly #key: VaultKey
@@ -175,10 +179,18 @@ export class VaultEncryption implements KeyEncryption {
   }
 
   async unwrap({ by, bytes }: WrappedSecret): Promise<Buffer> {
-    const version = versionIn(by)
-    if (version === undefined) throw new Error('The version of the wrapping key is not known.')
-    const { result } = await this.#client(version).unwrapKey(WRAP_ALGORITHM, bytes, this.#timeLimit())
+    const { result } = await this.#clientOf(by).unwrapKey(WRAP_ALGORITHM, bytes, this.#timeLimit())
     return Buffer.from(result)
+  }
+
+  async sign(by: string, digest: Buffer): Promise<Buffer> {
+    const { result } = await this.#clientOf(by).sign(SIGN_ALGORITHM, digest, this.#timeLimit())
+    return Buffer.from(result)
+  }
+
+  async hasSigned(by: string, digest: Buffer, signature: Buffer): Promise<boolean> {
+    const { result } = await this.#clientOf(by).verify(SIGN_ALGORITHM, digest, signature, this.#timeLimit())
+    return result
   }
 
   /** Only the configured vault may be called, never one that the store names, because a call sends our access token. */
@@ -192,6 +204,12 @@ export class VaultEncryption implements KeyEncryption {
     const { properties } = await client.getKey(this.#key.name, this.#timeLimit())
     if (properties.version === undefined) throw new Error('The vault does not say the version of the key.')
     return properties.version
+  }
+
+  #clientOf(by: string): CryptographyClient {
+    const version = versionIn(by)
+    if (version === undefined) throw new Error('The version of the wrapping key is not known.')
+    return this.#client(version)
   }
 
   /**

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { decodeBase64 } from '../../shared/transport/wire.js'
 import type { KeyDates, RingKey } from './ring-key.js'
 
@@ -15,16 +15,35 @@ export interface KeyEncryption {
   readonly place: string
   wrap(secret: Buffer): Promise<WrappedSecret>
   unwrap(wrapped: WrappedSecret): Promise<Buffer>
-  /** Whether any version of this key has wrapped the secret. */
+  /** Whether the name of the key that wrapped the secret is that of a version of this key. Any writer of the store can write it. */
   hasWrapped(wrapped: WrappedSecret): boolean
+  /** Signs a SHA-256 digest with the version of the key that `by` names. */
+  sign(by: string, digest: Buffer): Promise<Buffer>
+  /** Whether the version of the key that `by` names has signed the digest. Rejects where that cannot be found out. */
+  hasSigned(by: string, digest: Buffer, signature: Buffer): Promise<boolean>
 }
 
 /** The length of a key's secret in bytes. */
-const SECRET_BYTES = 32
+export const SECRET_BYTES = 32
+
+/** `signature` is of entryDigest; keys that versions before the signature have stored have none. */
+export type WrappedKey = KeyDates & {
+  readonly wrapped: WrappedSecret
+  readonly signature?: Buffer
+  readonly secret?: never
+}
 
 /** A key as it is stored: in plain form, or wrapped by a key-encryption key. */
-export type StoredKey = KeyDates &
-  ({ readonly secret: Buffer; readonly wrapped?: never } | { readonly wrapped: WrappedSecret; readonly secret?: never })
+export type StoredKey = WrappedKey | (KeyDates & { readonly secret: Buffer; readonly wrapped?: never })
+
+/**
+ * What the signature of a stored key covers: all of the entry. The first member keeps a signature that the vault's key has
+ * made for another purpose from being one of an entry.
+ */
+export function entryDigest({ id, created, activates, expires, wrapped: { by, bytes } }: WrappedKey): Buffer {
+  const entry = ['uniform-rest key ring entry', id, created, activates, expires, by, bytes.toString('base64')]
+  return createHash('sha256').update(JSON.stringify(entry)).digest()
+}
 
 const KEY_ID = /^[A-Za-z0-9_-]{16}$/
 const FORMAT = 1
@@ -39,25 +58,25 @@ export function parseRing(text: string): StoredKey[] {
 
 /** The opposite of parseRing. */
 export function ringText(keys: readonly StoredKey[]): string {
-  const entries = keys.map(({ id, created, activates, expires, secret, wrapped }) => ({
-    id,
-    created,
-    activates,
-    expires,
-    ...(wrapped === undefined
-      ? { secret: secret.toString('base64') }
-      : { wrapped: wrapped.bytes.toString('base64'), wrappedBy: wrapped.by })
-  }))
+  const entries = keys.map((key) => {
+    const { id, created, activates, expires } = key
+    const dates = { id, created, activates, expires }
+    if (key.wrapped === undefined) return { ...dates, secret: key.secret.toString('base64') }
+    const { wrapped, signature } = key
+    const wrapping = { wrapped: wrapped.bytes.toString('base64'), wrappedBy: wrapped.by }
+    return { ...dates, ...wrapping, ...(signature === undefined ? {} : { signature: signature.toString('base64') }) }
+  })
   return `${JSON.stringify({ format: FORMAT, keys: entries }, undefined, 2)}\n`
 }
 
 function parseKey(value: unknown): StoredKey {
-  const { id, created, activates, expires, secret, wrapped, wrappedBy } = asObject(value)
+  const { id, created, activates, expires, secret, wrapped, wrappedBy, signature } = asObject(value)
   if (typeof id !== 'string' || !KEY_ID.test(id)) throw invalidRing('id')
   const dates = { id, created: asDate(created), activates: asDate(activates), expires: asDate(expires) }
   if (wrapped !== undefined) {
     if (typeof wrappedBy !== 'string') throw invalidRing('wrappedBy')
-    return { ...dates, wrapped: { by: wrappedBy, bytes: asBytes(wrapped) } }
+    const wrapping = { ...dates, wrapped: { by: wrappedBy, bytes: asBytes(wrapped) } }
+    return signature === undefined ? wrapping : { ...wrapping, signature: asBytes(signature) }
   }
   const bytes = asBytes(secret)
   if (bytes.length !== SECRET_BYTES) throw invalidRing('secret')
@@ -117,91 +136,16 @@ function property(error: Error, name: 'statusCode' | 'code'): string | undefined
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
+/** Why a stored key may have been put there by anybody who can write the store. */
+export type Untrusted = 'unwrapped' | 'unsigned' | 'forged'
+
 /**
  * Why a part of the shared ring cannot be used: the store, wrapping or unwrapping failed; a key is wrapped by another
- * key-encryption key (`foreign`); or a key is stored unwrapped although keys are wrapped here (`unwrapped`). A retry does not
- * help against the last two.
+ * key-encryption key (`foreign`); or, although keys are wrapped and signed here, a key is stored unwrapped (`unwrapped`),
+ * without a signature (`unsigned`) or with a wrong one (`forged`). A retry helps only against the first three.
  */
 export interface RingProblem {
-  readonly at: 'store' | 'wrap' | 'unwrap' | 'foreign' | 'unwrapped'
+  readonly at: 'store' | 'wrap' | 'unwrap' | 'foreign' | Untrusted
   /** For the log, without secrets. */
   readonly detail: string
-}
-
-/** Wraps keys before they are stored and unwraps stored keys; without a key-encryption key, keys stay in plain form. */
-export class KeyWrapping {
-  readonly #encryption: KeyEncryption | undefined
-  /** Cache of wrapped and unwrapped secrets by key id. The vault is called once for each, and may be out of reach later. */
-  readonly #known = new Map<string, { readonly wrapped: WrappedSecret; readonly secret: Buffer }>()
-
-  constructor(encryption: KeyEncryption | undefined) {
-    this.#encryption = encryption
-  }
-
-  /** Whether keys are wrapped before they are stored. */
-  get wraps(): boolean {
-    return this.#encryption !== undefined
-  }
-
-  /** Whether the key is in plain form or wrapped by the configured key-encryption key. */
-  isOurs({ wrapped }: StoredKey): boolean {
-    return wrapped === undefined || this.#encryption?.hasWrapped(wrapped) === true
-  }
-
-  /** Whether the key is stored in plain form although keys are wrapped here. */
-  isUnexpectedlyPlain({ wrapped }: StoredKey): boolean {
-    return this.wraps && wrapped === undefined
-  }
-
-  /** The key as it may be stored. Rejects if it cannot be wrapped. */
-  async wrap(key: StoredKey): Promise<StoredKey> {
-    if (key.wrapped !== undefined || this.#encryption === undefined) return key
-    const { secret, ...dates } = key
-    const wrapped = await this.#encryption.wrap(secret)
-    this.#known.set(key.id, { wrapped, secret })
-    return { ...dates, wrapped }
-  }
-
-  /** The keys that could be unwrapped, and one problem for each of the others. */
-  async unwrapAll(stored: readonly StoredKey[]): Promise<{ keys: RingKey[]; problems: RingProblem[] }> {
-    const keys: RingKey[] = []
-    const problems: RingProblem[] = []
-    await Promise.all(
-      stored.map(async ({ wrapped, secret, ...dates }) => {
-        try {
-          const bytes = wrapped === undefined ? secret : await this.#secretOf(dates.id, wrapped)
-          if (bytes !== undefined) keys.push({ ...dates, secret: bytes })
-          else problems.push({ at: 'foreign', detail: this.#whyForeign() })
-        } catch (error) {
-          problems.push({ at: 'unwrap', detail: describeFailure(error) })
-        }
-      })
-    )
-    this.#forgetOthers(stored)
-    return { keys, problems }
-  }
-
-  /** Removes cached keys that are not stored: another process was faster to store its key, or the key is too old. */
-  #forgetOthers(stored: readonly StoredKey[]): void {
-    const ids = new Set(stored.map(({ id }) => id))
-    for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id)
-  }
-
-  /** undefined for a key that is not ours to unwrap. */
-  async #secretOf(id: string, wrapped: WrappedSecret): Promise<Buffer | undefined> {
-    const known = this.#known.get(id)
-    if (known !== undefined && known.wrapped.by === wrapped.by && known.wrapped.bytes.equals(wrapped.bytes))
-      return known.secret
-    if (this.#encryption?.hasWrapped(wrapped) !== true) return undefined
-    const secret = await this.#encryption.unwrap(wrapped)
-    if (secret.length !== SECRET_BYTES) throw new Error('What was unwrapped is no key.')
-    this.#known.set(id, { wrapped, secret })
-    return secret
-  }
-
-  #whyForeign(): string {
-    return this.#encryption === undefined
-      ? 'keys of the ring are wrapped, and DATA_PROTECTION_KEY_VAULT_KEY_URI is not set'
-      : 'keys of the ring are wrapped by another key than that of DATA_PROTECTION_KEY_VAULT_KEY_URI'
-  }
 }

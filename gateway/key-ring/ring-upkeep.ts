@@ -1,7 +1,7 @@
 import type { Logger } from '../../shared/logger.js'
 import { SingleFlight } from '../../shared/single-flight.js'
 import type { KeySource } from './key-ring.js'
-import type { RingProblem } from './ring-document.js'
+import type { RingProblem, Untrusted } from './ring-document.js'
 import { keyToSignWith, type RingKey } from './ring-key.js'
 import type { RingState, SharedRing } from './shared-ring.js'
 
@@ -105,7 +105,7 @@ export class RingUpkeep implements KeySource {
     const before = this.#problems
     this.#keys = keys ?? this.#keys
     this.#problems = problems
-    const failed = problems.some(({ at }) => at !== 'foreign' && at !== 'unwrapped')
+    const failed = problems.some(({ at }) => at !== 'foreign' && !isUntrusted(at))
     this.#failures += failed ? 1 : 0
     this.#failuresInRow = failed ? this.#failuresInRow + 1 : 0
     if (kinds(before) !== kinds(problems)) this.#logState()
@@ -117,8 +117,11 @@ export class RingUpkeep implements KeySource {
       this.#log.info(entry, 'the key ring is in order again')
       return
     }
-    if (kinds(this.#problems) === 'unwrapped') {
-      this.#log.warn({ ...entry, troubles: this.#problems }, 'the key ring held unwrapped keys, which are not used')
+    if (this.#problems.every(({ at }) => isUntrusted(at))) {
+      this.#log.warn(
+        { ...entry, troubles: this.#problems },
+        'the key ring held keys that any writer of its store can have made, which are not used'
+      )
       return
     }
     const shared = keyToSignWith(this.#keys, this.#now()) !== undefined
@@ -140,6 +143,10 @@ export class RingUpkeep implements KeySource {
       })
     })
   }
+}
+
+function isUntrusted(at: RingProblem['at']): at is Untrusted {
+  return at === 'unwrapped' || at === 'unsigned' || at === 'forged'
 }
 
 function kinds(problems: readonly RingProblem[]): string {

@@ -1,7 +1,7 @@
+import { KeyWrapping } from './key-wrapping.js'
 import {
   describeFailure,
   type KeyEncryption,
-  KeyWrapping,
   newKey,
   parseRing,
   ringText,
@@ -55,51 +55,40 @@ export class SharedRing {
     }
   }
 
-  /** The stored keys, with the next key if one was due and could be stored. */
+  /** The stored keys that may be used, with the next key if one was due and could be stored. */
   async #readAndRoll(problems: RingProblem[]): Promise<readonly StoredKey[]> {
     for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
       const found = await this.#store.read()
-      const all = found === undefined ? [] : parseRing(found.text)
-      const stored = this.#trustworthy(all, problems)
-      const next = this.#nextStored(stored, all.length > stored.length)
-      if (next === undefined) return stored
+      const admitted = await this.#wrapping.admit(found === undefined ? [] : parseRing(found.text))
+      const { keys: stored, unverified, isChanged } = admitted
+      const usable = (keys: readonly StoredKey[]): StoredKey[] => keys.filter(({ id }) => !unverified.has(id))
+      const known = new Set(problems.map(({ at }) => at))
+      problems.push(...admitted.problems.filter(({ at }) => !known.has(at)))
+      const next = this.#nextStored(stored, isChanged)
+      if (next === undefined) return usable(stored)
       const wrapped = await this.#wrapAll(next, problems)
-      if (wrapped === undefined) return stored
+      if (wrapped === undefined) return usable(stored)
       try {
-        if (await this.#store.write(ringText(wrapped), found?.version)) return wrapped
+        if (await this.#store.write(ringText(wrapped), found?.version)) return usable(wrapped)
       } catch (error) {
         problems.push({ at: 'store', detail: describeFailure(error) })
-        return stored
+        return usable(stored)
       }
     }
     throw new Error('Others keep writing the ring.')
   }
 
   /**
-   * The stored keys without those that are unwrapped although keys are wrapped here. Anybody who can write the store can add
-   * such a key, and anybody who can read the store knows it. So it is not used, and the next write removes it.
+   * What should be stored instead of `stored`; undefined if nothing has to change. `isChanged`: the store has other keys than
+   * `stored`.
    */
-  #trustworthy(stored: readonly StoredKey[], problems: RingProblem[]): readonly StoredKey[] {
-    const plain = stored.filter((key) => this.#wrapping.isUnexpectedlyPlain(key))
-    if (plain.length === 0) return stored
-    if (!problems.some(({ at }) => at === 'unwrapped')) {
-      const ids = plain.map(({ id }) => id).join(', ')
-      problems.push({ at: 'unwrapped', detail: `keys that lie unwrapped in the ring are not used: ${ids}` })
-    }
-    return stored.filter((key) => !plain.includes(key))
-  }
-
-  /**
-   * What should be stored instead of `stored`; undefined if nothing has to change. `reduced`: the store has keys that are not
-   * among `stored`.
-   */
-  #nextStored(stored: readonly StoredKey[], reduced: boolean): StoredKey[] | undefined {
+  #nextStored(stored: readonly StoredKey[], isChanged: boolean): StoredKey[] | undefined {
     const ours = stored.filter((key) => this.#wrapping.isOurs(key))
     // Another process wraps keys in this ring, and would not trust a key in plain form.
     if (ours.length < stored.length && !this.#wrapping.wraps) return undefined
     const now = this.#now()
     const dates = nextKeyDates(ours, now)
-    if (dates === undefined && !reduced) return undefined
+    if (dates === undefined && !isChanged) return undefined
     return [...stored.filter((key) => isReadable(key, now)), ...(dates === undefined ? [] : [newKey(dates)])]
   }
 

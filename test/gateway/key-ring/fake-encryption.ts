@@ -1,10 +1,12 @@
+import { createHmac } from 'node:crypto'
 import type { KeyEncryption, WrappedSecret } from '../../../gateway/key-ring/ring-document.js'
 
-/** Wraps by turning bits over; rejects on demand. */
+/** Wraps by turning bits over, as anybody can, and signs with a secret of its own; rejects on demand. */
 export class FakeEncryption implements KeyEncryption {
   readonly place: string
   wraps = 0
   unwraps = 0
+  verifications = 0
   rejection: Error | undefined
 
   constructor(place = 'https://vault.test/keys/ring') {
@@ -25,6 +27,16 @@ export class FakeEncryption implements KeyEncryption {
 
   hasWrapped({ by }: WrappedSecret): boolean {
     return by.startsWith(`${this.place}/`)
+  }
+
+  async sign(by: string, digest: Buffer): Promise<Buffer> {
+    if (this.rejection !== undefined) throw this.rejection
+    return Promise.resolve(createHmac('sha256', `secret of ${by}`).update(digest).digest())
+  }
+
+  async hasSigned(by: string, digest: Buffer, signature: Buffer): Promise<boolean> {
+    this.verifications++
+    return (await this.sign(by, digest)).equals(signature)
   }
 }
 

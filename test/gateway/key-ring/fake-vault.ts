@@ -1,4 +1,13 @@
-import { constants, generateKeyPairSync, privateDecrypt, publicEncrypt, randomBytes, type KeyObject } from 'node:crypto'
+import {
+  constants,
+  generateKeyPairSync,
+  type KeyObject,
+  privateDecrypt,
+  publicEncrypt,
+  randomBytes,
+  sign,
+  verify
+} from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { closeLocally, listenLocally } from '../../harness/local-server.js'
@@ -20,7 +29,7 @@ interface Version {
   readonly expires?: number
 }
 
-/** A local server that speaks the part of Azure Key Vault's REST protocol that wraps and unwraps, with real RSA keys. */
+/** A local server that speaks the part of Azure Key Vault's REST protocol that wraps, unwraps, signs and verifies, with real RSA keys. */
 export class FakeVault {
   /** What it was asked, as `POST wrapkey`; requests without a token not counted. */
   readonly asked: string[] = []
@@ -90,7 +99,7 @@ export class FakeVault {
     if (request.method === 'GET') {
       const jwk = key.publicKey.export({ format: 'jwk' })
       const attributes = { enabled: true, ...(key.expires === undefined ? {} : { exp: key.expires }) }
-      return ok({ key: { kid, ...jwk, key_ops: ['wrapKey', 'unwrapKey'] }, attributes })
+      return ok({ key: { kid, ...jwk, key_ops: ['wrapKey', 'unwrapKey', 'sign', 'verify'] }, attributes })
     }
     return calculate(key, { kid, operation, body })
   }
@@ -143,22 +152,34 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }
+
 function calculate(key: Version, asked: { kid: string; operation: string; body: unknown }): Answer {
   const { kid, operation } = asked
   // Checked below, member by member.
-  const { alg, value } = asked.body as { alg?: unknown; value?: unknown }
-  if (alg !== 'RSA-OAEP-256' || typeof value !== 'string') return failure(400, 'BadParameter')
+  const { alg, value, digest } = asked.body as { alg?: unknown; value?: unknown; digest?: unknown }
+  const isSignature = operation === 'sign' || operation === 'verify'
+  if (alg !== (isSignature ? 'PS256' : 'RSA-OAEP-256') || typeof value !== 'string') return failure(400, 'BadParameter')
   const bytes = Buffer.from(value, 'base64url')
-  if (operation === 'wrapkey') {
-    // As the real one: what has expired still unwraps, and wraps no more.
-    if (key.expires !== undefined) return failure(403, 'Forbidden')
-    return ok({ kid, value: publicEncrypt({ key: key.publicKey, ...OAEP_256 }, bytes).toString('base64url') })
-  }
-  if (operation !== 'unwrapkey') return failure(404, 'NotFound')
-  try {
-    return ok({ kid, value: privateDecrypt({ key: key.privateKey, ...OAEP_256 }, bytes).toString('base64url') })
-  } catch {
-    return failure(400, 'BadParameter')
+  // As the real one: what has expired still unwraps and verifies, and neither wraps nor signs any more.
+  if (key.expires !== undefined && (operation === 'wrapkey' || operation === 'sign')) return failure(403, 'Forbidden')
+  switch (operation) {
+    case 'wrapkey':
+      return ok({ kid, value: publicEncrypt({ key: key.publicKey, ...OAEP_256 }, bytes).toString('base64url') })
+    // Node signs no digest, so the digest is hashed once more.
+    case 'sign':
+      return ok({ kid, value: sign('sha256', bytes, { key: key.privateKey, ...PSS }).toString('base64url') })
+    case 'verify':
+      if (typeof digest !== 'string') return failure(400, 'BadParameter')
+      return ok({ value: verify('sha256', Buffer.from(digest, 'base64url'), { key: key.publicKey, ...PSS }, bytes) })
+    case 'unwrapkey':
+      try {
+        return ok({ kid, value: privateDecrypt({ key: key.privateKey, ...OAEP_256 }, bytes).toString('base64url') })
+      } catch {
+        return failure(400, 'BadParameter')
+      }
+    default:
+      return failure(404, 'NotFound')
   }
 }
 

@@ -53,7 +53,9 @@ describe('upkeep of the key ring', () => {
     const after = await start(new FakeEncryption())
     expect(await after.accepts(before)).to.equal(false)
     expect(after.ring.sign(PURPOSE, MESSAGE).keyId).to.not.equal(before.ring.sign(PURPOSE, MESSAGE).keyId)
-    expect(warnings(after)[0]).to.equal('warn: the key ring held unwrapped keys, which are not used')
+    expect(warnings(after)[0]).to.equal(
+      'warn: the key ring held keys that any writer of its store can have made, which are not used'
+    )
     expect(after.lines[0]?.['troubles']).to.deep.equal([
       {
         at: 'unwrapped',

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseRing, ringText } from '../../../gateway/key-ring/ring-document.js'
+import { parseRing, ringText, type StoredKey, type WrappedKey } from '../../../gateway/key-ring/ring-document.js'
 import { type RingState, SharedRing } from '../../../gateway/key-ring/shared-ring.js'
 import { FakeEncryption } from './fake-encryption.js'
 import { DAYS, ManualClock } from './manual-clock.js'
@@ -89,7 +89,7 @@ describe('shared ring', () => {
       const replica = wrapping()
       expect((await replica.look()).keys).to.deep.equal(first.keys)
       await replica.look()
-      expect(encryption.unwraps).to.equal(1)
+      expect([encryption.unwraps, encryption.verifications]).to.deep.equal([1, 1])
     })
 
     it('stores nothing while it rejects', async () => {
@@ -108,8 +108,8 @@ describe('shared ring', () => {
       expect(await wrapping().look()).to.deep.equal({
         keys: [],
         problems: [
-          { at: 'wrap', detail: 'no grant' },
-          { at: 'unwrap', detail: 'no grant' }
+          { at: 'unwrap', detail: 'no grant' },
+          { at: 'wrap', detail: 'no grant' }
         ]
       })
       expect(parseRing(store.stored?.text ?? '')).to.have.length(1)
@@ -163,6 +163,100 @@ describe('shared ring', () => {
       expect(places(first)).to.deep.equal(['foreign'])
       expect((await wrapping().look()).keys).to.deep.equal(first.keys)
       expect(parseRing(store.stored?.text ?? '')).to.have.length(2)
+    })
+
+    describe('whose store somebody else can write', () => {
+      const far = new Date('9999-12-31')
+      const entries = (): WrappedKey[] =>
+        parseRing(store.stored?.text ?? '').map((key) => {
+          if (key.wrapped === undefined) throw new Error('a key is stored in plain form')
+          return key
+        })
+      const tamper = (keys: readonly StoredKey[]): void => {
+        store.stored = { text: ringText(keys), version: 'tampered' }
+        store.writes = 7
+      }
+      /** An entry of a key that its maker knows: wrapping takes no more than a public key. */
+      const planted = async (): Promise<WrappedKey> => {
+        const [{ signature: _signature, ...dates } = expect.fail()] = entries()
+        const wrapped = await encryption.wrap(Buffer.alloc(32, 7))
+        return { ...dates, id: 'A'.repeat(16), expires: far, wrapped }
+      }
+
+      it('uses no wrapped key that the vault has not signed, and makes one in its place', async () => {
+        const { keys } = await wrapping().look()
+        const [genuine] = entries()
+        const without = await planted()
+        const copied = { ...without, signature: genuine?.signature ?? Buffer.alloc(0) }
+        for (const [at, entry] of [
+          ['unsigned', without],
+          ['forged', copied],
+          ['forged', { ...without, signature: Buffer.alloc(32) }]
+        ] as const) {
+          tamper([entry])
+          const looked = await wrapping().look()
+          expect(places(looked), at).to.deep.equal([at])
+          expect(looked.problems[0]?.detail, at).to.match(/ are not used: A{16}$/)
+          expect(looked.keys, at).to.have.length(1)
+          expect(ids(looked), at).to.not.include.members([entry.id, ...(keys ?? []).map(({ id }) => id)])
+          expect(
+            entries().map(({ id }) => id),
+            at
+          ).to.deep.equal(ids(looked))
+          expect(places(await wrapping().look()), at).to.deep.equal([])
+        }
+      })
+
+      it('lets nobody change the dates, the id or the wrapping of a signed key', async () => {
+        await wrapping().look()
+        const [genuine = expect.fail()] = entries()
+        const changes: readonly Partial<WrappedKey>[] = [
+          { expires: far },
+          { activates: new Date(0) },
+          { created: new Date(0) },
+          { id: 'B'.repeat(16) },
+          { wrapped: { ...genuine.wrapped, by: `${encryption.place}/2` } },
+          { wrapped: await encryption.wrap(Buffer.alloc(32, 7)) }
+        ]
+        for (const change of changes) {
+          tamper([{ ...genuine, ...change }])
+          const looked = await wrapping().look()
+          expect(places(looked), JSON.stringify(change)).to.deep.equal(['forged'])
+          expect(looked.keys, JSON.stringify(change)).to.have.length(1)
+          expect(ids(looked), JSON.stringify(change)).to.not.include(genuine.id)
+        }
+      })
+
+      it('goes on with the keys that it has verified, and stores them again as they were', async () => {
+        const ring = wrapping()
+        const { keys } = await ring.look()
+        const before = entries()
+        const [genuine = expect.fail()] = before
+        const { signature: _signature, ...unsigned } = genuine
+        for (const tampered of [
+          [{ ...genuine, expires: new Date(0) }],
+          [unsigned],
+          [unsigned, genuine],
+          [genuine, await planted()]
+        ]) {
+          tamper(tampered)
+          const looked = await ring.look()
+          expect(looked.keys).to.deep.equal(keys)
+          expect(looked.problems).to.have.length(1)
+          expect(entries()).to.deep.equal(before)
+        }
+      })
+
+      it('uses a key of which the vault does not say whether it is genuine once it says so, and leaves it stored', async () => {
+        const { keys } = await wrapping().look()
+        const before = store.stored
+        const ring = wrapping()
+        encryption.rejection = new Error('no grant')
+        expect(await ring.look()).to.deep.equal({ keys: [], problems: [{ at: 'unwrap', detail: 'no grant' }] })
+        encryption.rejection = undefined
+        expect(await ring.look()).to.deep.equal({ keys, problems: [] })
+        expect(store.stored).to.equal(before)
+      })
     })
 
     it('takes nothing for a key that has another length', async () => {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { VaultEncryption } from '../../../gateway/key-ring/azure.js'
 import { describeFailure } from '../../../gateway/key-ring/ring-document.js'
@@ -24,6 +24,22 @@ describe('key-encryption key in a vault', () => {
     expect(wrapped.bytes.includes(secret)).to.equal(false)
     expect((await encryption().unwrap(wrapped)).equals(secret)).to.equal(true)
     expect(vault.asked).to.deep.equal(['GET get', 'POST wrapkey', 'POST unwrapkey'])
+  })
+
+  it('signs there with the version that wrapped, and verifies there, with an old version too', async () => {
+    const one = encryption()
+    const { by } = await one.wrap(secret)
+    const digest = createHash('sha256').update('entry').digest()
+    const signature = await one.sign(by, digest)
+    vault.rotate()
+    expect(await encryption().hasSigned(by, digest, signature)).to.equal(true)
+    expect(await encryption().hasSigned(by, createHash('sha256').digest(), signature)).to.equal(false)
+    expect(await encryption().hasSigned(by, digest, randomBytes(signature.length))).to.equal(false)
+    const newest = `${vault.url}/keys/ring/${vault.versions[1]}`
+    expect(await encryption().hasSigned(newest, digest, signature)).to.equal(false)
+    expect(vault.asked.slice(2)).to.deep.equal(['POST sign', ...Array<string>(4).fill('POST verify')])
+    vault.rejection = { status: 403, code: 'Forbidden' }
+    expect(await failureOf(encryption().hasSigned(by, digest, signature))).to.match(/^403 Forbidden/)
   })
 
   it('asks for nothing but the operation where the setting names a version', async () => {
