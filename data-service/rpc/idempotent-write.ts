@@ -46,7 +46,7 @@ export async function idempotentWrite(
   let ownResponse: Buffer | undefined
   const inTransaction = async (unit: UnitOfWork): Promise<IdempotentResponse> => {
     const store = (answer: WriteResponse): IdempotentResponse => {
-      if (claim !== undefined) unit.storeResponse(claim, (ownResponse = encodeResponse(answer, caller)))
+      if (claim !== undefined) unit.storeResponse(claim, (ownResponse = encodeResponse(answer, parsed)))
       return { ...answer, replayed: false }
     }
     const { caller } = parsed.writer
@@ -55,9 +55,10 @@ export async function idempotentWrite(
     if (atOnce !== undefined) return store(atOnce)
     const stored = claim && (await unit.claimKey(claim))
     if (claim !== undefined && stored !== undefined) {
-      const { answer, isFor } = decodeResponse(stored.answer)
+      const { answer, isFor, isWithinRightsOf } = decodeResponse(stored.answer)
       if (!isFor(caller)) throw storedForAnotherOwner()
       if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
+      if (!isWithinRightsOf(caller)) throw storedForMoreRights()
       return { ...withoutWithheld(answer, parsed), replayed: ownResponse?.equals(stored.answer) !== true }
     }
     return store(await write.work(steps))
@@ -86,6 +87,14 @@ function storedForAnotherOwner(): DomainError {
   )
 }
 
+/** Only the operation itself could tell which members of its answer a caller with fewer rights would have got. */
+function storedForMoreRights(): DomainError {
+  return new DomainError(
+    'capability.denied',
+    'The request was carried out when you had roles or permissions that you do not have now; its answer is no longer for you.'
+  )
+}
+
 function keyReused(): DomainError {
   const place = { in: 'header', name: 'Idempotency-Key' } as const
   const detail = 'This Idempotency-Key was used for another request; take a new one.'
@@ -108,32 +117,51 @@ function keyClaim(
   }
 }
 
-/** A response as it is stored under its key, with the owner claims of the caller. Decoding gives back the same bytes. */
-function encodeResponse({ json, rowVersion, id, ignored, location }: WriteResponse, caller: Owners): Buffer {
+/**
+ * A response as it is stored under its key, with the owner claims of the caller, and with the caller's rights where nothing
+ * else tells what of it may be shown later: for operations of the application. Decoding gives back the same bytes.
+ */
+function encodeResponse(response: WriteResponse, { writer: { caller }, resource }: KeyedWrite): Buffer {
+  const { json, rowVersion, id, ignored, location } = response
   const owners = [claimText(caller.owner), ownersText(caller)]
-  const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, ...owners]
+  const rights = resource === undefined ? [[...rightsOf(caller)].toSorted()] : []
+  const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, ...owners, ...rights]
   return Buffer.from(JSON.stringify(parts))
 }
 
 type Owners = Pick<Authenticated, 'owner' | 'owners'>
+type Rights = Pick<Authenticated, 'roles' | 'permissions'>
 
 interface DecodedResponse {
   readonly answer: WriteResponse
   /** Whether a caller with these owner claims may get the response: they must be those of the first caller. */
   isFor(caller: Owners): boolean
+  /** Whether a caller with these rights may get the response: none of the first caller's may be missing. */
+  isWithinRightsOf(caller: Rights): boolean
 }
 
 function decodeResponse(stored: Buffer): DecodedResponse {
-  // Only encodeResponse writes these. Earlier versions stored no owner claims, or one of them; what is not there counts as
-  // that of every caller.
-  type Parts = [string, string, string, string[], string, (string | null)?, string?]
-  const [json, rowVersion, id, ignored, location, first, others] = JSON.parse(stored.toString('utf8')) as Parts
+  // Only encodeResponse writes these. Earlier versions stored no owner claims, or one of them, and no rights; what is not
+  // there counts as that of every caller.
+  type Parts = [string, string, string, string[], string, (string | null)?, string?, string[]?]
+  const [json, rowVersion, id, ignored, location, first, others, rights = []] = JSON.parse(
+    stored.toString('utf8')
+  ) as Parts
   return {
     answer: { json: Buffer.from(json, 'utf8'), rowVersion: Buffer.from(rowVersion, 'base64'), id, ignored, location },
     isFor: (caller) =>
       (first === undefined || first === claimText(caller.owner)) &&
-      (others === undefined || others === ownersText(caller))
+      (others === undefined || others === ownersText(caller)),
+    isWithinRightsOf: (caller) => {
+      const held = rightsOf(caller)
+      return rights.every((right) => held.has(right))
+    }
   }
+}
+
+/** Handlers see both, and roles that grant no permission may decide what a handler answers. */
+function rightsOf({ roles, permissions }: Rights): ReadonlySet<string> {
+  return new Set([...roles.map((role) => `role ${role}`), ...[...permissions].map((name) => `permission ${name}`)])
 }
 
 /** As text, because the claim has 64 bits and a JSON number cannot hold them. */

@@ -296,6 +296,22 @@ describeLibrary('an operation of the application', (store) => {
       expect(made).to.have.length(2)
     })
 
+    it('keeps its answer from a retry with fewer roles or permissions, and from no other', async () => {
+      const key = { 'idempotency-key': 'demoted' }
+      const both = { ...LIBRARIAN, role: ['Librarian', 'Admin'] }
+      const first = await repaint(REPAINT, key, both)
+      expect(first.status, first.text).to.equal(201)
+      problem(await repaint(REPAINT, key), 403, 'capability.denied')
+      problem(await repaint({ ...REPAINT, to: '#000000' }, key), 422, 'idempotency.key.reused')
+      const again = await repaint(REPAINT, key, both)
+      expect([again.status, again.text, again.headers['idempotent-replayed']]).to.deep.equal([201, first.text, 'true'])
+      const others = { 'idempotency-key': 'promoted' }
+      const lower = await repaint(REPAINT, others)
+      const higher = await repaint(REPAINT, others, both)
+      expect([higher.text, higher.headers['idempotent-replayed']]).to.deep.equal([lower.text, 'true'])
+      expect(await store.sql.run("SELECT id FROM swatches WHERE name = 'New'")).to.have.length(2)
+    })
+
     it('happens once, however often a request with a key comes at the same time', async () => {
       const key = { ...BODY, 'idempotency-key': 'raced' }
       const options = { method: 'POST', headers: key, body: JSON.stringify(REPAINT), alone: true }
@@ -388,6 +404,11 @@ describeLibrary('an operation of the application', (store) => {
       const first = (await rpc.unary('Call', request, { token })) as { status: number; ignoredMembers: string[] }
       expect([first.status, first.ignoredMembers]).to.deep.equal([201, ['more']])
       expect(await rpc.unary('Call', request, { token })).to.include({ replayed: true })
+      const both = store.tokenOf({ ...LIBRARIAN, role: ['Librarian', 'Admin'] })
+      const ofBoth = { ...request, idempotencyKey: 'rpc-by-both' }
+      expect(await rpc.unary('Call', ofBoth, { token: both })).to.include({ status: 201, replayed: false })
+      const demoted = await rpc.unary('Call', ofBoth, { token })
+      expect(isFailure(demoted) && demoted.details.reason).to.equal('capability.denied')
       const wrong = await rpc.unary(
         'Call',
         {
