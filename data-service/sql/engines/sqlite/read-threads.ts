@@ -48,7 +48,7 @@ export class ReadThreads {
   rows(select: BoundSelect, signal: Cancellation): Promise<SqliteValue[][]> {
     const [first, ...others] = this.#reads
     const thread = others.reduce((least, one) => (one.load < (least?.load ?? 0) ? one : least), first)
-    return thread?.rows(select, { connection: 0, isSnapshot: false, isFirst: false }, signal) ?? Promise.reject(busy())
+    return thread?.rows(select, { id: 0, isSnapshot: false, hasRead: false }, signal) ?? Promise.reject(busy())
   }
 
   /** A connection on which every SELECT sees the state that the first one has seen. */
@@ -66,10 +66,16 @@ export interface SnapshotConnection {
   end(): void
 }
 
-type ConnectionOfTask = Pick<ReadTask & { kind: 'rows' }, 'connection' | 'isSnapshot' | 'isFirst'>
+interface ReadConnection {
+  readonly id: number
+  readonly isSnapshot: boolean
+  /** Whether a statement of it has answered rows, so that all further ones must see the same state. */
+  hasRead: boolean
+}
 
 interface Waiting {
-  readonly task: ReadTask & { readonly kind: 'rows' }
+  readonly task: BoundSelect & { readonly id: number }
+  readonly connection: ReadConnection
   readonly settle: (outcome: { readonly rows: SqliteValue[][] } | { readonly error: unknown }) => void
 }
 
@@ -95,14 +101,14 @@ class ReadThread {
     return this.#waiting.length + (this.#running === undefined ? 0 : 1)
   }
 
-  rows(select: BoundSelect, connection: ConnectionOfTask, signal: Cancellation): Promise<SqliteValue[][]> {
+  rows(select: BoundSelect, connection: ReadConnection, signal: Cancellation): Promise<SqliteValue[][]> {
     const { sql, parameters, exact } = select
     return observed<SqliteValue[][]>({ sql, system: 'sqlite', values: parameters, rows: rowsRead }, () => {
       if (this.#waiting.length >= MAX_WAITING) return Promise.reject(busy())
       return new Promise<SqliteValue[][]>((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason)
         this.#lastId = (this.#lastId % 2 ** 30) + 1
-        const task = { kind: 'rows', id: this.#lastId, sql, parameters, exact, ...connection } as const
+        const task = { id: this.#lastId, sql, parameters, exact }
         const aborted = {
           handleEvent: () => {
             this.#drop(task.id)
@@ -115,25 +121,20 @@ class ReadThread {
           else reject(outcome.error)
         }
         signal.addEventListener('abort', aborted)
-        this.#waiting.push({ task, settle })
+        this.#waiting.push({ task, connection, settle })
         this.#next()
       })
     })
   }
 
   snapshot(): SnapshotConnection {
-    const connection = ++this.#lastConnection
+    const connection = { id: ++this.#lastConnection, isSnapshot: true, hasRead: false }
     this.#snapshots += 1
-    let isFirst = true
     return {
-      rows: (select, signal) => {
-        const rows = this.rows(select, { connection, isSnapshot: true, isFirst }, signal)
-        isFirst = false
-        return rows
-      },
+      rows: (select, signal) => this.rows(select, connection, signal),
       end: () => {
         this.#snapshots -= 1
-        this.#worker?.postMessage({ kind: 'end', connection } satisfies ReadTask)
+        this.#worker?.postMessage({ kind: 'end', connection: connection.id } satisfies ReadTask)
         this.#rest()
       }
     }
@@ -162,7 +163,11 @@ class ReadThread {
     try {
       this.#worker ??= this.#start()
       this.#worker.ref()
-      this.#worker.postMessage(this.#running.task satisfies ReadTask)
+      const { task, connection } = this.#running
+      // Whether it is the first is known only now: statements before it may have been rejected without an answer.
+      const { id, isSnapshot, hasRead } = connection
+      const posted: ReadTask = { kind: 'rows', ...task, connection: id, isSnapshot, isFirst: !hasRead }
+      this.#worker.postMessage(posted)
     } catch (error) {
       // There may be no memory for a thread, or no room among those of the container.
       this.#end({ error })
@@ -183,6 +188,7 @@ class ReadThread {
   #end(outcome: Parameters<Waiting['settle']>[0]): void {
     const ended = this.#running
     this.#running = undefined
+    if (ended !== undefined && 'rows' in outcome) ended.connection.hasRead = true
     ended?.settle(outcome)
     if (this.#isPausing) return
     // Answers that come while the main thread takes one would all be taken in the same turn of its event loop.

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { ReadThreads } from '../../../../data-service/sql/engines/sqlite/read-threads.js'
 import { SqliteConnection } from '../../../../data-service/sql/engines/sqlite/sqlite-connection.js'
 import { SqliteReader } from '../../../../data-service/sql/engines/sqlite/sqlite-sessions.js'
 import type { Snapshot } from '../../../../data-service/sql/engines/sessions.js'
@@ -99,6 +100,37 @@ describe('reads of SQLite that take long', () => {
     const third = await reader.snapshot(AbortSignal.timeout(60_000))
     expect(await countOf(third)).to.equal('3')
     await third.close()
+  })
+
+  it('A snapshot begins with the first read that is answered, after reads that were rejected.', async () => {
+    const threads = new ReadThreads(database.url.slice('sqlite:'.length))
+    const count = { sql: 'SELECT COUNT(*) FROM t', parameters: [], exact: false }
+    const busy = threads.snapshot()
+    const running = Array.from({ length: 300 }, () => new AbortController())
+    const others = running.map(({ signal }) =>
+      busy.rows({ ...count, sql: ENDLESS.sql }, signal).catch((error: unknown) => error)
+    )
+    const snapshot = threads.snapshot()
+    const read = async (signal: AbortSignal): Promise<unknown> =>
+      snapshot.rows(count, signal).then(
+        ([row]) => String(row?.[0]),
+        (error: unknown) => error
+      )
+    expect(await read(AbortSignal.timeout(60_000))).to.include({ code: 'SQLITE_BUSY' })
+    const gone = new Error('gone')
+    for (const one of running) one.abort(gone)
+    await Promise.all(others)
+    expect(await read(AbortSignal.abort(gone))).to.equal(gone)
+    const waiting = new AbortController()
+    const dropped = read(waiting.signal)
+    waiting.abort(gone)
+    expect(await dropped).to.equal(gone)
+    expect(await read(AbortSignal.timeout(60_000))).to.equal('2')
+    writer.execute('INSERT INTO t VALUES (3)')
+    expect(await read(AbortSignal.timeout(60_000))).to.equal('2')
+    snapshot.end()
+    busy.end()
+    await threads.close()
   })
 
   it('A file that is not there is an error of the database, in a thread too.', async () => {
