@@ -145,9 +145,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   const onRefusal: OnRefusal = (request, reply) => setHeadersOfRefusal(request, reply, { catalogue, address })
   if (limit !== undefined) await app.register(rateLimit, { limit, onRefusal })
   const { load: { unsentBounds: bounds, memory, delay, clock } = {} } = deps
-  if (maxEventLoopDelay > 0) {
-    await app.register(backPressure, { maxEventLoopDelay, log, onRefusal, memory, delay })
-  }
+  await app.register(backPressure, { maxEventLoopDelay, log, onRefusal, memory, delay })
   const answers = new UnsentAnswers({ log, ...(bounds && { bounds }), ...(clock && { now: clock }) })
   deps.metrics?.countUnsent(answers)
   await app.register(boundUnsentAnswers, { answers, onRefusal })

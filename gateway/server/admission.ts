@@ -100,7 +100,7 @@ const WARNING_INTERVAL = 10_000
 const RETRY_AFTER = 1
 
 interface BackPressure {
-  /** Milliseconds. */
+  /** Milliseconds; 0 for a process that may be late. */
   readonly maxEventLoopDelay: number
   readonly log: Logger
   readonly onRefusal: OnRefusal
@@ -116,14 +116,16 @@ interface BackPressure {
 export const backPressure = fp<BackPressure>(
   async (app, { maxEventLoopDelay, log, onRefusal, delay = new LoopDelay(), memory }) => {
     const guard = new MemoryGuard(log, memory)
-    const stop = delay.watch()
-    app.addHook('onClose', (_app, done) => {
-      stop()
-      done()
-    })
+    if (maxEventLoopDelay > 0) {
+      const stop = delay.watch()
+      app.addHook('onClose', (_app, done) => {
+        stop()
+        done()
+      })
+    }
     let warned = -Infinity
     app.addHook('onRequest', (request, reply, done) => {
-      const isLate = delay.mean > maxEventLoopDelay
+      const isLate = maxEventLoopDelay > 0 && delay.mean > maxEventLoopDelay
       if (request.routeOptions.config.whateverLoad === true || (!isLate && !guard.isFull())) return done()
       const now = performance.now()
       // The guard has lines of its own.

@@ -213,8 +213,22 @@ describe('a gateway that has too much to do', function () {
     }
   })
 
-  it('can be told to refuse none', async () => {
+  it('may be as late as it likes with 0s, and refuses requests all the same while its memory is nearly full', async () => {
     expect(readGatewayConfig({ MAX_EVENT_LOOP_DELAY: '0s' }).config.maxEventLoopDelay).to.equal(0)
     expect(() => readGatewayConfig({ MAX_EVENT_LOOP_DELAY: 'soon' })).to.throw('MAX_EVENT_LOOP_DELAY')
+    const delay = new LoopDelay()
+    delay.mean = 60_000
+    let used = 79
+    let now = 0
+    const memory = { read: () => ({ used, limit: 100 }), collect: () => undefined, now: () => (now += 1000) }
+    const gateway = await startGateway({ MAX_EVENT_LOOP_DELAY: '0s' }, undefined, { load: { memory, delay } })
+    const ask = async (url: string): Promise<number> => (await gateway.app.inject(url)).statusCode
+    try {
+      expect(await ask('/products/1')).to.equal(200)
+      used = 81
+      expect([await ask('/products/1'), await ask('/health')]).to.deep.equal([503, 200])
+    } finally {
+      await gateway.close()
+    }
   })
 })
