@@ -17,7 +17,7 @@ import {
   type StatementPlan
 } from './model/plans.js'
 import { selectedName } from './model/projection.js'
-import { PREDICATE_WORDS, scopeOf } from './row-scopes.js'
+import { PREDICATE_WORDS, rowsAskedFor } from './row-scopes.js'
 import type { LoadedRow } from './model/stores.js'
 
 // What the operations of an application read and run.
@@ -63,7 +63,7 @@ export function planFound(
   const { entity } = resource
   if (!Number.isInteger(limit) || limit < 1 || limit > UNPAGED_LIMIT)
     throw new RangeError(`limit is a whole number from 1 to ${UNPAGED_LIMIT}, not ${limit}`)
-  const wanted = where === undefined ? allRows : scopeOf(where(PREDICATE_WORDS), entity)
+  const wanted = where === undefined ? allRows : rowsAskedFor(where(PREDICATE_WORDS), entity)
   const keys = sort.map((name): SortKey => {
     const column = columns.find((one) => one.name === name.replace(/^-/, ''))
     if (column === undefined) throw new TypeError(`${entity.name} has no ${name} to sort by`)

@@ -49,7 +49,7 @@ import {
   type ShapeParams,
   type SortParams
 } from './parsing/query.js'
-import { PREDICATE_WORDS, scopeOf } from './row-scopes.js'
+import { PREDICATE_WORDS, rowsAskedFor } from './row-scopes.js'
 import { expected, fieldOfParts, parseValue } from './parsing/values.js'
 import { quoted, Violations } from './parsing/violations.js'
 
@@ -341,7 +341,7 @@ export function planCustomRead(
   const plan: PagePlan = planned({
     operation: 'paged',
     entity,
-    scope: intersectScopes(scope, rowsAskedFor(read, values, entity)),
+    scope: intersectScopes(scope, rowsOfRead(read, values, entity)),
     projection: resource.projections.of(read.items.map((column) => ({ kind: 'column', column }))),
     references: [],
     manyToMany: [],
@@ -360,8 +360,8 @@ export function planCustomRead(
 }
 
 /** The rows that the parameters of a custom read ask for. They narrow the caller's scope and never widen it. */
-function rowsAskedFor({ rows }: CustomRead, params: NamedValues, entity: Entity): RowScope {
-  return rows === undefined ? allRows : scopeOf(rows({ params, ...PREDICATE_WORDS }), entity)
+function rowsOfRead({ rows }: CustomRead, params: NamedValues, entity: Entity): RowScope {
+  return rows === undefined ? allRows : rowsAskedFor(rows({ params, ...PREDICATE_WORDS }), entity)
 }
 
 /** A column of the row itself. */

@@ -109,7 +109,10 @@ function isSame(one: Condition, other: Condition): boolean {
   if ('anyOf' in one) return 'anyOf' in other && areSame(one.anyOf, other.anyOf)
   if ('allOf' in one) return 'allOf' in other && areSame(one.allOf, other.allOf)
   if (!('path' in other)) return false
-  const isOfSame = one.path.column === other.path.column && one.path.through === other.path.through
+  const isOfSame =
+    one.path.column === other.path.column &&
+    one.path.through === other.path.through &&
+    one.path.exact === other.path.exact
   const isEqual = one.comparison === other.comparison && one.operands.length === other.operands.length
   return isOfSame && isEqual && one.operands.every((operand, at) => operand === other.operands[at])
 }
@@ -168,11 +171,28 @@ function freeze<Json>(value: Json): Json {
   return Object.freeze(value)
 }
 
-/** What a predicate answered as a scope. Throws TypeError for names and operands that the entity does not have. */
+/**
+ * What a predicate answered as a scope. Its text is compared exactly: callers are different persons whose names differ in
+ * letter case alone. Throws TypeError for names and operands that the entity does not have.
+ */
 export function scopeOf(wanted: RowsWanted, entity: Entity): RowScope {
+  return rowsWhere(wanted, { entity, comparesExactly: true })
+}
+
+/** The same for rows that are asked for and that no caller is kept from: their text is compared as filters compare it. */
+export function rowsAskedFor(wanted: RowsWanted, entity: Entity): RowScope {
+  return rowsWhere(wanted, { entity, comparesExactly: false })
+}
+
+interface Comparing {
+  readonly entity: Entity
+  readonly comparesExactly: boolean
+}
+
+function rowsWhere(wanted: RowsWanted, of: Comparing): RowScope {
   if (wanted === 'all') return allRows
-  if (wanted === 'none') return noRows(entity)
-  return { kind: 'rows-where', conditions: [conditionOf(wanted, entity)] }
+  if (wanted === 'none') return noRows(of.entity)
+  return { kind: 'rows-where', conditions: [conditionOf(wanted, of)] }
 }
 
 /** A list without members, which no key is in. */
@@ -180,17 +200,20 @@ export function noRows({ key: [first] }: Entity): RowScope {
   return { kind: 'rows-where', conditions: [{ path: own(first), comparison: 'in', operands: [] }] }
 }
 
-function conditionOf(test: RowTest, entity: Entity): Condition {
-  if ('property' in test) return comparisonOf(test, entity)
+function conditionOf(test: RowTest, of: Comparing): Condition {
+  if ('property' in test) return comparisonOf(test, of)
   const parts = 'anyOf' in test ? test.anyOf : test.allOf
-  const [first, ...others] = parts.map((part) => conditionOf(part, entity))
-  if (first === undefined) throw new TypeError(`The row scope of ${entity.name} joins no tests`)
+  const [first, ...others] = parts.map((part) => conditionOf(part, of))
+  if (first === undefined) throw new TypeError(`The row scope of ${of.entity.name} joins no tests`)
   return 'anyOf' in test ? { anyOf: [first, ...others] } : { allOf: [first, ...others] }
 }
 
 type RowComparison = Extract<RowTest, { readonly property: string }>
 
-function comparisonOf({ property, operator: word, operands }: RowComparison, entity: Entity): Condition {
+function comparisonOf(
+  { property, operator: word, operands }: RowComparison,
+  { entity, comparesExactly }: Comparing
+): Condition {
   const column = entity.columns.find(({ name }) => name === property)
   if (column === undefined) throw new TypeError(`${entity.name} has no ${property}`)
   const { field } = column
@@ -220,7 +243,8 @@ function comparisonOf({ property, operator: word, operands }: RowComparison, ent
       }
     }
   }
-  return { path: own(column), ...compared() }
+  const isExact = comparesExactly && (field.type === 'string' || field.type === 'enum')
+  return { path: isExact ? { ...own(column), exact: true } : own(column), ...compared() }
 }
 
 /** A value of an entity file as an operand; undefined for one that is not of the column's type. */

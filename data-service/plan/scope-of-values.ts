@@ -5,7 +5,7 @@ import type { ColumnCondition, Condition, RowScope } from './model/plans.js'
 // Whether a row that is not written yet would be in a scope. The database decides that of the row that was written; this
 // only lets a 403 come before the conflicts that the write would end with (contract.md section 2).
 
-/** `unknown`: the row is not known well enough, or only the collation of the database can tell. */
+/** `unknown`: the row is not known well enough, or the database may store the value in another form. */
 type Place = 'inside' | 'outside' | 'unknown'
 
 /** The value that the row will have in a column; undefined where that is not known. */
@@ -35,7 +35,9 @@ function placeInAny(places: readonly Place[]): Place {
 }
 
 function compare(value: Value, condition: ColumnCondition): Place {
-  const { field } = condition.path.column
+  const { exact, column } = condition.path
+  const { field } = column
+  if (exact === true && typeof value === 'string') return compareText(value, condition)
   switch (condition.comparison) {
     case 'isEmpty':
       return emptiness(value)
@@ -65,14 +67,42 @@ function compare(value: Value, condition: ColumnCondition): Place {
   }
 }
 
-/** A collation may take a text of blanks and control characters for an empty one. */
-function emptiness(value: Value): Place {
-  if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return 'inside'
-  return typeof value === 'string' && !/[A-Za-z0-9]/.test(value) ? 'unknown' : 'outside'
+/** By the characters, as the database compares text in scopes. */
+function compareText(value: string, { comparison, operands }: ColumnCondition): Place {
+  // A column of the type CHAR keeps no spaces at the end of a text.
+  if (value.endsWith(' ')) return 'unknown'
+  const part = String(operands[0])
+  switch (comparison) {
+    case 'isEmpty':
+      return placed(value === '')
+    case 'isNotEmpty':
+      return placed(value !== '')
+    case 'equals':
+      return placed(value === part)
+    case 'notEquals':
+      return placed(value !== part)
+    case 'in':
+      return placed(operands.some((one) => one === value))
+    case 'contains':
+      return placed(value.includes(part))
+    case 'notContains':
+      return placed(!value.includes(part))
+    case 'startsWith':
+      return placed(value.startsWith(part))
+    case 'endsWith':
+      return placed(value.endsWith(part))
+    case 'greaterThan':
+    case 'greaterThanOrEqual':
+    case 'lessThan':
+    case 'lessThanOrEqual':
+    case 'between':
+      return 'unknown'
+  }
 }
 
-/** Letters and digits that every collation takes for different texts unless they differ in letter case alone. */
-const PLAIN = /^[A-Za-z0-9]*$/
+function emptiness(value: Value): Place {
+  return placed(value === null || (Array.isArray(value) && value.length === 0))
+}
 
 function isEqual(value: Value, operand: Operand, { type }: Field): Place {
   switch (type) {
@@ -84,12 +114,7 @@ function isEqual(value: Value, operand: Operand, { type }: Field): Place {
     case 'date':
       return placed(value === operand)
     case 'string':
-    case 'enum': {
-      if (value === operand) return 'inside'
-      const [one, other] = [String(value), String(operand)]
-      const differ = PLAIN.test(one) && PLAIN.test(other) && one.toLowerCase() !== other.toLowerCase()
-      return differ ? 'outside' : 'unknown'
-    }
+    case 'enum':
     case 'decimal':
     case 'double':
     case 'dateTime':

@@ -252,7 +252,7 @@ function meets(entity: Entity, test: Extract<RowTest, { readonly property: strin
   if (members.length === 0 && operands.length > 0) return false
   const isList = operands.length > 1 || Array.isArray(operands[0])
   const value = isList ? members.map((one) => `"${one.replaceAll('"', '""')}"`).join() : (members[0] ?? '')
-  const parsed = parseCondition(propertyOf(name, column.field), operator, value)
+  const parsed = parseCondition({ ...propertyOf(name, column.field), exact: true }, operator, value)
   if ('code' in parsed) throw new Error(`${entity.name}.${name} ${operator} ${value}: ${parsed.code}`)
   return parsed((row[name] ?? null) as WireValue) // rows come out of the database as wire values
 }

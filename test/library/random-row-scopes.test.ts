@@ -28,7 +28,7 @@ interface Reader {
 const isOpen = (row: OracleRow): boolean => row['isOpen'] === true
 const isOf = (branches: readonly number[], row: OracleRow): boolean => branches.includes(Number(row['branchId']))
 const isGradedTo = (grade: number, row: OracleRow): boolean => Number(row['grade']) <= grade
-const isBy = (author: string, row: OracleRow): boolean => String(row['author']).toLowerCase() === author
+const isBy = (author: string, row: OracleRow): boolean => row['author'] === author
 const isOwnedBy = (member: number, row: OracleRow): boolean => row['memberId'] === member
 
 const READERS: readonly Reader[] = [
@@ -41,13 +41,13 @@ const READERS: readonly Reader[] = [
   },
   {
     name: 'an author who is a member and staff',
-    claims: { sub: 'ANN', permissions: ['loans:read'], branches: [1, 2, 9], grade: 1, member_id: 2 },
-    document: (row) => isOpen(row) || (isOf([1, 2], row) && isGradedTo(1, row)) || isBy('ann', row),
+    claims: { sub: 'aNN', permissions: ['loans:read'], branches: [1, 2, 9], grade: 1, member_id: 2 },
+    document: (row) => isOpen(row) || (isOf([1, 2], row) && isGradedTo(1, row)) || isBy('aNN', row),
     loan: (row) => isOwnedBy(2, row) || isOf([1, 2], row)
   },
   {
     name: 'a member of branches without a grade and without the permission',
-    claims: { sub: 'Ben', branches: [1, 3], grade: '9', member_id: 3 },
+    claims: { sub: 'ben', branches: [1, 3], grade: '9', member_id: 3 },
     document: (row) => isOpen(row) || (isOf([1, 3], row) && isGradedTo(0, row)) || isBy('ben', row),
     loan: (row) => isOwnedBy(3, row)
   },

@@ -1,4 +1,5 @@
 import { defineApplication } from 'uniform-rest'
+import { createDiaries, diaries } from './diaries.js'
 import { createDoors, doors } from './doors.js'
 import { createDocuments, documents, loans, notices } from './documents.js'
 import { complaints, createErrands, errands } from './errands.js'
@@ -52,7 +53,8 @@ export default defineApplication({
     errands,
     complaints,
     tickets,
-    petitions
+    petitions,
+    diaries
   ],
   // Without a lock, as before the first `uniform-rest proto`.
   typedServices: { package: 'library.v1' },
@@ -75,6 +77,7 @@ export default defineApplication({
     createDoors,
     createErrands,
     createTickets,
-    createPetitions
+    createPetitions,
+    createDiaries
   ]
 })

@@ -14,7 +14,7 @@ const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(
 export function parseOperand(property: OracleProperty, text: string): Comparable | undefined {
   switch (property.type) {
     case 'string':
-      return foldCase(text)
+      return comparableText(property, text)
     case 'bool':
       return text === 'true' ? 1n : text === 'false' ? 0n : undefined
     case 'int':
@@ -32,7 +32,7 @@ export function parseOperand(property: OracleProperty, text: string): Comparable
     case 'time':
       return timeOfDay(text, Math.max(3, property.fraction ?? 0))
     case 'enum':
-      return property.words?.includes(text) === true ? foldCase(text) : undefined
+      return property.words?.includes(text) === true ? comparableText(property, text) : undefined
     case 'set':
       return property.words?.includes(text) === true ? text : undefined
     case 'json':
@@ -48,10 +48,14 @@ export function comparable(property: OracleProperty, value: NonNullable<WireValu
   if (property.type === 'bool') return value === true ? 1n : 0n
   const text = scalar(value)
   // MySQL has an enum without a word, and times that are none of a day.
-  if (property.type === 'enum') return foldCase(text)
+  if (property.type === 'enum') return comparableText(property, text)
   const parsed = parseOperand(property, text)
   if (parsed === undefined) throw new Error(`${property.name} holds ${text}, which is no ${property.type}`)
   return parsed
+}
+
+function comparableText({ exact }: OracleProperty, text: string): string {
+  return exact === true ? text : foldCase(text)
 }
 
 /** ASCII letters only: beyond them the embedded database folds its own way, and the tests ask for none. */

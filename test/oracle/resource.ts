@@ -24,6 +24,8 @@ export interface OracleProperty {
   readonly fraction?: number
   /** Whether the column is one of 64 unsigned bits. */
   readonly unsigned?: boolean
+  /** Whether text is compared by its exact characters, as in row scopes. */
+  readonly exact?: true
   /** The words of an enum or a set. */
   readonly words?: readonly string[]
   /** The least and the greatest integer that the column can hold, where it has not the usual range of its type. */

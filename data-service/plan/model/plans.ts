@@ -8,7 +8,7 @@ import type { Compared } from '../../entity/fields/operators.js'
 export interface Path {
   readonly through: Join | null
   readonly column: Column
-  /** Compared and sorted by its exact characters, and not by the sort rules. No planner sets it (sql/entity-rows/keyset.ts). */
+  /** Text is compared by its exact characters, as row scopes are, and not by the rules of filters. */
   readonly exact?: true
 }
 

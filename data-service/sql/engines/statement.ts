@@ -283,11 +283,10 @@ export interface SqlDialect {
   readonly textOperand: (column: Column) => TextOperand | undefined
   /** Whether a set, a column's expression, has the word that is bound as an operand: an expression that is 1 or 0. */
   readonly hasWord: (column: Expression, operand: string) => Expression
-  /**
-   * A condition that a text column is exactly the operand, character by character, whatever its collation equates.
-   * `column` is quoted, `operand` a `$name` that is bound as plain text. An index of the column serves it.
-   */
-  readonly isExactly: (column: string, operand: string) => string
+  /** A text, a quoted column or an operand, in a form of which two are equal only if they have the same characters. */
+  readonly exactText: (text: string) => string
+  /** A condition that the exact form of one text has that of another one in it. */
+  readonly hasExactly: (match: TextMatch, text: string, part: string) => string
   /** Rows whose columns are one of a list of tuples, by an index of the columns. All parts are quoted columns and `$names`. */
   readonly isOneOfTuples: (columns: readonly string[], tuples: readonly (readonly string[])[]) => string
   /** A function of (column, operand) that returns 1 or 0. undefined: LIKE is used. */

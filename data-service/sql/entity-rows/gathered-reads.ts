@@ -8,7 +8,7 @@ import { idText } from '../../entity/key.js'
 import {
   areEqualScopes,
   comparisonsOf,
-  paddedOperands,
+  operandsInText,
   scopeConditions,
   scopeText,
   shapeOf
@@ -194,7 +194,7 @@ interface Group {
 function maxRowsOf({ scope, entity }: GetPlan): number {
   if (scope.kind === 'all-rows') return MAX_ROWS
   const ofRow = comparisonsOf(scope.conditions).reduce(
-    (sum, one) => sum + Math.max(1, paddedOperands(one).length),
+    (sum, one) => sum + Math.max(1, operandsInText(one)),
     entity.key.length
   )
   return Math.min(MAX_ROWS, 2 ** Math.max(0, Math.floor(Math.log2(MAX_OPERANDS / ofRow))))

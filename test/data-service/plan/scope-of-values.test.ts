@@ -3,7 +3,7 @@ import { everyone } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Value } from '../../../data-service/entity/fields/field.js'
 import { int, readOnly, setOf, text } from '../../../data-service/entity/fields/words.js'
-import type { RowScope } from '../../../data-service/plan/model/plans.js'
+import { scopeOf } from '../../../data-service/plan/row-scopes.js'
 import { placeInScope } from '../../../data-service/plan/scope-of-values.js'
 
 const shelves = defineEntity({
@@ -22,27 +22,55 @@ function columnOf(name: string): (typeof shelves.columns)[number] {
   return found
 }
 
-function place(name: string, comparison: 'isEmpty' | 'isNotEmpty', value: Value): string {
+function place(name: string, [operator, ...operands]: readonly [string, ...unknown[]], value: Value): string {
   const column = columnOf(name)
-  const path = { through: null, column }
-  const scope: RowScope = { kind: 'rows-where', conditions: [{ path, comparison, operands: [] }] }
+  const scope = scopeOf({ property: name, operator, operands }, shelves)
   return placeInScope(scope, (one) => (one === column ? value : undefined))
 }
 
 describe('the place of values that are not written yet', () => {
   it('A set without words is empty, as it is to the database.', () => {
-    expect(place('tags', 'isEmpty', [])).to.equal('inside')
-    expect(place('tags', 'isNotEmpty', [])).to.equal('outside')
-    expect(place('tags', 'isNotEmpty', ['old'])).to.equal('inside')
+    expect(place('tags', ['is empty'], [])).to.equal('inside')
+    expect(place('tags', ['is not empty'], [])).to.equal('outside')
+    expect(place('tags', ['is not empty'], ['old'])).to.equal('inside')
   })
 
-  it('A text is empty without characters, and the database says it of one without letters and digits.', () => {
-    expect(place('title', 'isEmpty', '')).to.equal('inside')
-    expect(place('title', 'isEmpty', null)).to.equal('inside')
-    expect(place('title', 'isNotEmpty', 'a')).to.equal('inside')
-    for (const value of [' ', '\u0001', '\t']) {
-      expect(place('title', 'isEmpty', value), JSON.stringify(value)).to.equal('unknown')
-      expect(place('title', 'isNotEmpty', value), JSON.stringify(value)).to.equal('unknown')
-    }
+  it('Text is compared by its characters, as the database compares it in scopes.', () => {
+    const [inside, outside] = [
+      [
+        [['is empty'], ''],
+        [['is empty'], null],
+        [['is not empty'], '\u0001'],
+        [['equals', 'anna'], 'anna'],
+        [['not equals', 'anna'], 'Anna'],
+        [['not equals', 'anna'], null],
+        [['in', ['anna', 'ben']], 'ben'],
+        [['contains', 'nn'], 'anna'],
+        [['not contains', 'AN'], 'anna'],
+        [['starts with', 'an'], 'anna'],
+        [['ends with', 'na'], 'anna']
+      ],
+      [
+        [['is empty'], '\u0001'],
+        [['is not empty'], null],
+        [['equals', 'anna'], 'Anna'],
+        [['equals', 'anna'], '\u00e4nna'],
+        [['equals', 'anna '], 'anna'],
+        [['equals', 'anna'], null],
+        [['in', ['anna', 'ben']], 'Ben'],
+        [['contains', 'NN'], 'anna'],
+        [['starts with', 'An'], 'anna'],
+        [['ends with', 'NA'], 'anna']
+      ]
+    ] as const
+    for (const [test, value] of inside)
+      expect(place('title', test, value), JSON.stringify([test, value])).to.equal('inside')
+    for (const [test, value] of outside)
+      expect(place('title', test, value), JSON.stringify([test, value])).to.equal('outside')
+  })
+
+  it('What a column of fixed length would store of spaces at the end is not known.', () => {
+    expect(place('title', ['equals', 'anna'], 'anna ')).to.equal('unknown')
+    expect(place('title', ['equals', 'anna '], 'anna ')).to.equal('unknown')
   })
 })

@@ -36,8 +36,12 @@ export const mysqlDialect: SqlDialect = {
   store: storedValue,
   textOperand: () => undefined,
   hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
-  // The first part uses the index; the second compares the bytes, which no collation equates. Both are UTF-8 then.
-  isExactly: (column, operand) => `${column} = ${operand} AND ${bytesOf(column)} = ${bytesOf(operand)}`,
+  // No collation equates bytes. Those of a column of any character set and those of an operand are UTF-8 then.
+  exactText: (text) => `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`,
+  hasExactly: (match, text, part) => {
+    if (match === 'endsWith') return `RIGHT(${text}, LENGTH(${part})) = ${part}`
+    return `LOCATE(${part}, ${text}) ${match === 'startsWith' ? '= 1' : '> 0'}`
+  },
   isOneOfTuples: anyOfTuples,
   matchFunction: () => undefined,
   bindMatch: likePattern,
@@ -65,10 +69,6 @@ export const mysqlDialect: SqlDialect = {
   nextVersion,
   forUpdate: ' FOR UPDATE',
   forUpdateNow: ' FOR UPDATE NOWAIT'
-}
-
-function bytesOf(text: string): string {
-  return `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`
 }
 
 /** An unsigned number beyond the highest would be an error. The texts of statements hold no quotes, so LPAD fills with 0. */

@@ -42,8 +42,12 @@ export const sqliteDialect: SqlDialect = {
   textOperand: () => undefined,
   // A set is stored as MySQL writes it: its words with commas between.
   hasWord: (column, operand) => fn('set_has', column, literal(operand)),
-  // A column of a table that others made may have a collation of its own, whose index serves the first part alone.
-  isExactly: (column, operand) => `${column} = ${operand} AND ${column} COLLATE BINARY = ${operand}`,
+  // A column of a table that others made may have a collation of its own.
+  exactText: (text) => `${text} COLLATE BINARY`,
+  hasExactly: (match, text, part) => {
+    if (match === 'endsWith') return `(substr(${text}, -length(${part})) = ${part} OR length(${part}) = 0)`
+    return `instr(${text}, ${part}) ${match === 'startsWith' ? '= 1' : '> 0'}`
+  },
   isOneOfTuples: (columns, tuples) =>
     `(${columns.join(', ')}) IN (VALUES ${tuples.map((tuple) => `(${tuple.join(', ')})`).join(', ')})`,
   matchFunction: (match) => MATCH_FUNCTIONS[match],

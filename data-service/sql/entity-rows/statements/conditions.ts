@@ -267,6 +267,12 @@ export function paddedOperands(condition: AnyComparison): readonly Operand[] {
   return isList ? padToPowerOfTwo(operands) : operands
 }
 
+/** How many operands the text of a condition holds. Exact texts are compared by the rules of filters too. */
+export function operandsInText(condition: AnyComparison): number {
+  const isTwice = pathsOf(condition).some(({ exact }) => exact === true)
+  return paddedOperands(condition).length * (isTwice ? 2 : 1)
+}
+
 /** Operands that a statement with a total may hold twice. Longer lists would make its text too long to stay prepared. */
 const MAX_REPEATED = 64
 
@@ -277,7 +283,7 @@ const MAX_REPEATED = 64
  */
 export function isCountedAlong(conditions: readonly RowCondition[]): boolean {
   const comparisons = comparisonsOf(conditions)
-  if (comparisons.reduce((sum, one) => sum + paddedOperands(one).length, 0) > MAX_REPEATED) return false
+  if (comparisons.reduce((sum, one) => sum + operandsInText(one), 0) > MAX_REPEATED) return false
   return comparisons.every((one) => pathsOf(one).every(({ through }) => through === null) && !isPartOfText(one))
 }
 

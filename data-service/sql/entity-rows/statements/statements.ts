@@ -146,7 +146,7 @@ export class Statements {
       if (!isComparison(condition) || !('path' in condition) || condition.path.through !== null) return undefined
       const { path, comparison } = condition
       if (path.column === first.path.column) continue
-      if (comparison !== 'equals' || path.exact === true || path.column.field.type === 'double') return undefined
+      if (comparison !== 'equals' || path.column.field.type === 'double') return undefined
       equal.add(path.column.column)
     }
     if (equal.size > MAX_EQUAL) return undefined

@@ -94,9 +94,9 @@ function sortText(path: Path, context: TextContext): string {
   return path.exact === true ? exactText(path, context) : keyText(path, context, 'order')
 }
 
-/** The characters of a text, in the one kind of database that sorts texts by a function of them (exactOrder of keyset.ts). */
+/** The characters of a text. */
 function exactText(path: Path, context: TextContext): string {
-  return `${quotedColumn(path, context)} COLLATE BINARY`
+  return context.dialect.exactText(quotedColumn(path, context))
 }
 
 /** The column as the text of a statement has it. */
@@ -110,12 +110,31 @@ function whereComparison(condition: AnyComparison, number: string, context: Text
   if (isText(path.column) && isOfKeys(comparison)) {
     return whereKeyText({ path, comparison, operands: condition.operands }, number, context)
   }
-  const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
-  if (path.exact === true && (sql?.kind === 'equal' || sql?.kind === 'order')) {
-    const symbol = sql.kind === 'order' ? ORDERS[sql.symbol] : Op.eq
-    return where(literal(exactText(path, context)), symbol, literal(`$t${number}_0`))
-  }
-  return whereOne(condition, `f${number}`, context)
+  if (path.exact !== true || !isOperator(comparison)) return whereOne(condition, `f${number}`, context)
+  const exactly = whereExactly({ ...condition, comparison }, number, context)
+  // Texts of the same characters are the same to every collation, and an index knows the collation alone.
+  return HAVE_INDEX.has(OPERATORS[comparison].sql.kind) && !isNegated(comparison)
+    ? { [Op.and]: [whereOne(condition, `f${number}`, context), exactly] }
+    : exactly
+}
+
+/** What an index serves of comparisons by the rules of filters, of those that the exact ones are a part of. */
+const HAVE_INDEX: ReadonlySet<string> = new Set(['equal', 'in', 'match', 'empty'])
+
+/** A comparison of the operator table by the exact characters. */
+function whereExactly(
+  condition: ColumnComparison & { readonly comparison: Comparison },
+  number: string,
+  context: TextContext
+): WhereOptions {
+  const { path, comparison } = condition
+  const written = textOperandOf(path, context)
+  const exact = (text: string): string => context.dialect.exactText(written(text))
+  const [column, empty] = [exactText(path, context), exact("''")]
+  const operands = paddedOperands(condition).map((_, position) => exact(`$t${number}_${position}`))
+  const matches = ({ match, negated, operand }: Matching): WhereOptions =>
+    literalCondition(`(${context.dialect.hasExactly(match, column, operand)}) = ${negated ? '0' : '1'}`)
+  return whereOperator(comparison, { path, key: literal(column), operands, empty, matches }, context)
 }
 
 /** A comparison of texts of keys: as they are, and also in their sorted form if the index of the column has that form. */
@@ -126,7 +145,10 @@ function whereKeyText(
 ): WhereOptions {
   const column = quotedColumn(path, context)
   const written = textOperandOf(path, context)
-  if (comparison === 'isKey') return literalCondition(context.dialect.isExactly(column, written(`$t${number}_0`)))
+  if (comparison === 'isKey') {
+    const [operand, { exactText: exact }] = [written(`$t${number}_0`), context.dialect]
+    return literalCondition(`${column} = ${operand} AND ${exact(column)} = ${exact(operand)}`)
+  }
   const list = (prefix: 'f' | 't'): string =>
     paddedOperands({ path, comparison, operands })
       .map((_, position) => written(`$${prefix}${number}_${position}`))
@@ -197,14 +219,31 @@ function whereOne(condition: ColumnComparison, name: string, context: TextContex
     case 'refersToIn':
       return where(key, Op.in, literal(`(${operands.join(', ') || 'NULL'})`))
     default: {
-      const compared = whereCompared(comparison, { path, key, operands }, context)
-      if (!isNegated(comparison)) return compared
-      const kept = orNull(compared, path, key)
-      // No value is equal to an operand that the column's character set cannot hold.
-      const unequal = context.dialect.textOperand(path.column) === undefined ? [] : operands
-      return unequal.length === 0 ? kept : { [Op.or]: [kept, ...unequal.map((one) => literal(`${one} IS NULL`))] }
+      const empty = textOperandOf(path, context)("''")
+      const matches = (matching: Matching): WhereOptions => whereText(path, matching, context)
+      return whereOperator(comparison, { path, key, operands, empty, matches }, context)
     }
   }
+}
+
+/** What a comparison of the operator table compares. */
+interface Written {
+  readonly path: Path
+  readonly key: Expression
+  readonly operands: readonly string[]
+  /** The empty text. */
+  readonly empty: string
+  readonly matches: (matching: Matching) => WhereOptions
+}
+
+function whereOperator(comparison: Comparison, written: Written, context: TextContext): WhereOptions {
+  const { path, key, operands } = written
+  const compared = whereCompared(comparison, written)
+  if (!isNegated(comparison)) return compared
+  const kept = orNull(compared, path, key)
+  // No value is equal to an operand that the column's character set cannot hold.
+  const unequal = context.dialect.textOperand(path.column) === undefined ? [] : operands
+  return unequal.length === 0 ? kept : { [Op.or]: [kept, ...unequal.map((one) => literal(`${one} IS NULL`))] }
 }
 
 function isOrder(comparison: ColumnComparison['comparison']): boolean {
@@ -227,14 +266,10 @@ function textOperandOf({ column }: Path, { dialect }: TextContext): TextOperand 
 }
 
 /** The SQL of a comparison, by the operator table. */
-function whereCompared(
-  comparison: Comparison,
-  { path, key, operands }: { readonly path: Path; readonly key: Expression; readonly operands: readonly string[] },
-  context: TextContext
-): WhereOptions {
+function whereCompared(comparison: Comparison, { path, key, operands, empty, matches }: Written): WhereOptions {
   const { sql } = OPERATORS[comparison]
   const negated = isNegated(comparison)
-  const emptyText = literal(textOperandOf(path, context)("''"))
+  const emptyText = literal(empty)
   switch (sql.kind) {
     case 'equal':
       return where(key, negated ? Op.ne : Op.eq, literal(operands.join()))
@@ -245,7 +280,7 @@ function whereCompared(
     case 'between':
       return where(key, negated ? Op.notBetween : Op.between, literal(operands.join(' AND ')))
     case 'match':
-      return whereText(path, { match: sql.match, negated, operand: operands.join() }, context)
+      return matches({ match: sql.match, negated, operand: operands.join() })
     case 'empty':
       return hasEmptyText(path) ? { [Op.or]: [isNull(key), where(key, Op.eq, emptyText)] } : isNull(key)
     case 'notEmpty':
