@@ -759,9 +759,10 @@ export interface PurchaseOrders {
     supplierId: [number, NumberOperator]
     status: [string, StringOperator]
     expectedAt: [string | Date, MomentOperator]
+    requestedBy: [string, StringOperator]
   }
-  sort: 'id' | 'supplierId' | 'status' | 'expectedAt'
-  fields: 'id' | 'supplierId' | 'status' | 'expectedAt' | 'rowVersion'
+  sort: 'id' | 'supplierId' | 'status' | 'expectedAt' | 'requestedBy'
+  fields: 'id' | 'supplierId' | 'status' | 'expectedAt' | 'requestedBy' | 'rowVersion'
   search: never
   parameters: {}
   create: PurchaseOrdersCreate
@@ -790,12 +791,14 @@ export interface PurchaseOrdersRow {
   supplierId: number
   status: string
   expectedAt: string | null
+  requestedBy: string
   rowVersion: string
 }
 
 export interface PurchaseOrdersCreate {
   supplierId: number
   expectedAt?: string | Date | null
+  requestedBy?: string
   lines?: readonly {
     productId: number
     quantity: number

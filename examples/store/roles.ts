@@ -3,12 +3,15 @@ import type { Permission } from 'uniform-rest'
 const PERMISSIONS = [
   'audit:read',
   'coupons:manage',
+  'customers:contact',
   'customers:manage',
   'events:manage',
   'invoices:manage',
   'orders:manage',
   'products:manage',
   'returns:manage',
+  'stock:read',
+  'stock:write',
   'suppliers:manage',
   'warehouses:manage'
 ] as const satisfies readonly Permission[]
@@ -22,9 +25,11 @@ export const roles: Readonly<Record<string, readonly KnownPermission[]>> = {
     'products:manage',
     'coupons:manage',
     'customers:manage',
+    'customers:contact',
     'suppliers:manage',
     'warehouses:manage',
     'events:manage'
   ],
+  Storekeeper: ['stock:read', 'stock:write'],
   Customer: []
 }

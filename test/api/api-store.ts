@@ -77,7 +77,7 @@ export class ApiStore {
     return call(this.url, target, options)
   }
 
-  /** As one of the sample accounts: `ada`, `ben`, `clerk`, `admin`, `nobody`. */
+  /** As one of the sample accounts: `ada`, `ben`, `clerk`, `keeper`, `admin`, `nobody`. */
   async as(account: string, target: string, options: CallOptions = {}): Promise<Answer> {
     return call(this.url, target, { ...options, token: await this.stack.token(`${account}@example.com`) })
   }

@@ -40,7 +40,7 @@ const WORDS = [
   'requestId'
 ]
 /** undefined: without a token. */
-const CALLERS = [undefined, 'nobody', 'ada', 'clerk', 'admin'] as const
+const CALLERS = [undefined, 'nobody', 'ada', 'keeper', 'clerk', 'admin'] as const
 type By = (typeof CALLERS)[number]
 
 interface Document {
@@ -92,6 +92,7 @@ describeApi(
         for (const name of RESOURCES) if (await mayCall(store, by, name)) allowed.push(name)
         expect(await resourcesIn(store, by)).to.deep.equal(allowed)
         if (by === undefined) expect(allowed).to.have.members(OPEN)
+        if (by === 'keeper') expect(allowed).to.have.members([...OPEN, 'stock-items'])
         if (by === 'admin') expect(allowed).to.deep.equal(RESOURCES)
         const pages = (await ask(store, by, '/docs')).text
         const catalogue = json(await ask(store, by, '/admin/catalogue.json')) as {

@@ -29,6 +29,7 @@ const PASSWORD = 'demo-password'
 const ACCOUNTS: Readonly<Record<string, { readonly role: string; readonly owner?: number }>> = {
   'admin@example.com': { role: 'Admin' },
   'clerk@example.com': { role: 'Clerk' },
+  'keeper@example.com': { role: 'Storekeeper' },
   'ada@example.com': { role: 'Customer', owner: 1 },
   'ben@example.com': { role: 'Customer', owner: 2 },
   'nobody@example.com': { role: 'Customer' }

@@ -14,7 +14,8 @@ import {
   readOnly,
   reject,
   text,
-  unique
+  unique,
+  writableBy
 } from 'uniform-rest'
 
 const address = {
@@ -32,7 +33,7 @@ export const customers = defineEntity({
     id: readOnly(int()),
     name: example(text(200), 'Grace Hopper'),
     email: example(unique(text(254, 3)), 'grace@example.com'),
-    phone: example(optional(text(40)), '+1 202 555 0100'),
+    phone: writableBy('customers:contact', example(optional(text(40)), '+1 202 555 0100')),
     isSuspended: example(readOnly(bool()), false),
     createdAt: readOnly(dateTime()),
     /** For those who write invoices: neither the customer nor a clerk knows of it, and a clerk's PUT keeps it. */

@@ -8,6 +8,7 @@ import {
   onCreate,
   optional,
   permission,
+  preset,
   readOnly,
   reject,
   text,
@@ -23,12 +24,13 @@ export const purchaseOrders = defineEntity({
     supplierId: onCreate(int()),
     status: readOnly(text(32)),
     expectedAt: optional(dateTime()),
+    requestedBy: preset(example(text(255), 'clerk@example.com'), ({ caller }) => caller.subject),
     cancelReason: hidden(optional(freeText()))
   },
 
   label: 'status',
-  filterable: ['id', 'supplierId', 'status', 'expectedAt'],
-  sortable: ['id', 'supplierId', 'status', 'expectedAt'],
+  filterable: ['id', 'supplierId', 'status', 'expectedAt', 'requestedBy'],
+  sortable: ['id', 'supplierId', 'status', 'expectedAt', 'requestedBy'],
 
   references: {
     supplier: { to: 'suppliers', via: 'supplierId' }

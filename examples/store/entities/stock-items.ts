@@ -1,7 +1,20 @@
-import { defineEntity, example, guid, int, long, onCreate, permission, readOnly, reject } from 'uniform-rest'
+import {
+  allOf,
+  anyOf,
+  defineEntity,
+  example,
+  guid,
+  int,
+  long,
+  onCreate,
+  permission,
+  readOnly,
+  reject
+} from 'uniform-rest'
 
 const MAX_ON_HAND = 2_147_483_647
 const quantity = int({ min: 1, max: 10_000 })
+const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export const stockItems = defineEntity({
   name: 'stock-items',
@@ -24,7 +37,17 @@ export const stockItems = defineEntity({
     product: { to: 'products', via: 'productId' }
   },
 
-  access: { read: permission('warehouses:manage'), write: permission('warehouses:manage') },
+  // Storekeepers see all stock, and change that of their own warehouses.
+  access: ({ rows }) => ({
+    read: anyOf(permission('warehouses:manage'), permission('stock:read')),
+    write: anyOf(
+      permission('warehouses:manage'),
+      allOf(
+        permission('stock:write'),
+        rows(({ caller, where }) => where('warehouseId', 'in', warehousesOf(caller.claims['warehouses'])))
+      )
+    )
+  }),
   writes: ['create', 'delete'],
   creates: { prepare: () => ({ values: { reserved: 0 } }) },
 
@@ -66,3 +89,9 @@ export const stockItems = defineEntity({
     })
   })
 })
+
+/** Whatever else an issuer put into the claim is no warehouse: without a Guid in it there is none. */
+function warehousesOf(claim: unknown): string[] {
+  const all: readonly unknown[] = Array.isArray(claim) ? claim : []
+  return all.filter((one): one is string => typeof one === 'string' && GUID.test(one))
+}

@@ -172,6 +172,7 @@ function someStatus({ status }: InvoicedOrder, random: SampleRandom): string {
 const PURCHASE_STATUSES = ['draft', 'submitted', 'submitted', 'received', 'received', 'cancelled'] as const
 type Status = (typeof PURCHASE_STATUSES)[number]
 
+const REQUESTERS = ['clerk@example.com', 'clerk@example.com', 'admin@example.com']
 const PURCHASE_REASONS = ['Too late', 'Found cheaper,\n"elsewhere"', '', null]
 
 /** Purchase orders of the given suppliers. The received quantities fit the status. */
@@ -184,6 +185,7 @@ export function purchaseOrderMaker(supplierIds: readonly number[], productIds: r
         supplierId: random.pick(supplierIds),
         status,
         expectedAt: random.chance(25) ? null : dateTimeOf(moment(random)),
+        requestedBy: REQUESTERS[id % REQUESTERS.length] ?? null,
         cancelReason: status === 'cancelled' ? random.pick(PURCHASE_REASONS) : null
       },
       children: {

@@ -1,4 +1,4 @@
-import { createTable, type Migration } from 'uniform-rest'
+import { addColumns, createTable, type Migration } from 'uniform-rest'
 
 export const createCoupons: Migration = {
   name: '010-coupons',
@@ -178,6 +178,20 @@ export const createStockItems: Migration = {
         { column: 'warehouse_id', references: 'warehouses.id', onDelete: 'restrict' },
         { column: 'product_id', references: 'products.id', onDelete: 'restrict' }
       ]
+    }))
+  ]
+}
+
+/**
+ * Rows from before have no requester, and replicas of the version before insert rows without one. `unknown` says so to whoever
+ * reads it, and is the subject of no account of this service: those are e-mail addresses.
+ */
+export const addRequesters: Migration = {
+  name: '047-requesters',
+  steps: [
+    addColumns('purchase_orders', (t) => ({
+      columns: [t.varchar('requested_by', 255).default('unknown')],
+      indexes: [t.sorted('requested_by')]
     }))
   ]
 }

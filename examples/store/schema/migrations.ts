@@ -1,5 +1,6 @@
 import type { Migration } from 'uniform-rest'
 import {
+  addRequesters,
   createCoupons,
   createInvoices,
   createPurchaseOrders,
@@ -53,5 +54,6 @@ export const primaryMigrations: readonly Migration[] = [
   addCreditLimits,
   addUnitCosts,
   orderProductsByPrice,
-  findCreditLimits
+  findCreditLimits,
+  addRequesters
 ]

@@ -28,6 +28,7 @@ describeApi('rules of purchase orders, warehouses and stock', (store) => {
         supplierId: supplier['id'],
         status: 'draft',
         expectedAt: null,
+        requestedBy: 'clerk@example.com',
         rowVersion: row['rowVersion']
       })
       const path = `/purchase-orders/${String(row['id'])}`

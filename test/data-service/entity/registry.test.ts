@@ -41,7 +41,7 @@ describe('registry', () => {
   // domain.md, "What a request may set".
   const NEVER = ['id', 'rowVersion', 'number', 'status', 'total', 'isSuspended', 'reserved', 'riskNote']
   const DATES = ['releasedAt', 'startsAt', 'endsAt', 'expectedAt', 'renewsAt']
-  const CREATE_ONLY = ['customerId', 'userId', 'orderId', 'supplierId', 'warehouseId']
+  const CREATE_ONLY = ['customerId', 'userId', 'orderId', 'supplierId', 'warehouseId', 'requestedBy']
 
   it('lets no request set what the service sets', () => {
     const set = resources.flatMap(({ name, properties = [] }) =>
@@ -126,7 +126,7 @@ describe('registry', () => {
       returns: [['orderId', 'customerId', 'reason'], [], ['lines']],
       invoices: [['orderId', 'customerId'], [], []],
       suppliers: [supplier, supplier, []],
-      'purchase-orders': [['supplierId', 'expectedAt'], [], ['lines']],
+      'purchase-orders': [['supplierId', 'expectedAt', 'requestedBy'], [], ['lines']],
       warehouses: [warehouse, warehouse, []],
       'stock-items': [['warehouseId', 'productId', 'onHand'], [], []]
     })

@@ -1,4 +1,4 @@
-import type { Guard, OwnerFilter, Rule } from '../../every-entity/rule.js'
+import type { Guard, OwnerFilter, Predicated, Rule } from '../../every-entity/rule.js'
 
 const WRITES = { root: ['create', 'delete'], CRUD: ['create', 'update', 'delete'], read: [] } as const
 
@@ -76,7 +76,7 @@ export const RULES: Readonly<Record<string, StoreRule>> = {
     ...managed('suppliers:manage'),
     actions: actions('activate deactivate')
   }),
-  'purchase-orders': rule('root', 'id supplierId status expectedAt', {
+  'purchase-orders': rule('root', 'id supplierId status expectedAt requestedBy', {
     ...managed('suppliers:manage'),
     deletable: { status: ['draft', 'cancelled'] },
     actions: actions('submit receive-line cancel')
@@ -87,7 +87,12 @@ export const RULES: Readonly<Record<string, StoreRule>> = {
     actions: actions('open close')
   }),
   'stock-items': rule('root', 'id warehouseId productId onHand reserved', {
-    ...managed('warehouses:manage'),
+    read: { rows: () => true, rejects: lacksBoth('warehouses:manage', 'stock:read') },
+    write: {
+      rows: (row, { permissions, claims }) =>
+        permissions.has('warehouses:manage') || [claims['warehouses']].flat().includes(row['warehouseId']),
+      rejects: lacksBoth('warehouses:manage', 'stock:write')
+    },
     deletable: { reserved: [0] },
     actions: actions('adjust reserve release')
   }),
@@ -165,6 +170,14 @@ function publicRead(permission: string): Pick<Rule, 'read' | 'write'> {
 
 function managed(permission: string): Pick<Rule, 'read' | 'write'> {
   return { read: { permission }, write: { permission } }
+}
+
+/** Why a caller is rejected who needs one of two permissions. */
+function lacksBoth(...permissions: readonly [string, string]): NonNullable<Predicated['rejects']> {
+  return (caller) => {
+    if (caller.token === 'none') return 'auth.required'
+    return permissions.some((one) => caller.permissions.has(one)) ? undefined : 'capability.denied'
+  }
 }
 
 function own(column: string): Guard {

@@ -7,6 +7,10 @@ import { RULES } from './rules.js'
 
 const COUPON = 'EVERY-DAY'
 
+/** The stock is in these in turn; storekeepers have the first one. */
+const WAREHOUSES = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'] as const
+const warehouseOf = (n: number) => ({ warehouseId: WAREHOUSES[n % 4 < 2 ? 0 : 1] })
+
 /** Values without which made rows and bodies do not do: of rows for actions to succeed, of what the bodies refer to. */
 const VALUES: Readonly<Record<string, EntityValues>> = {
   coupons: { firstRows: [{ code: COUPON, isActive: true }] },
@@ -21,15 +25,21 @@ const VALUES: Readonly<Record<string, EntityValues>> = {
     actions: { 'apply-coupon': { code: COUPON } }
   },
   speakers: { rows: { isConfirmed: false } },
-  'stock-items': { rows: { onHand: 1000, reserved: 100 } },
-  tickets: { references: { eventId: { status: 'scheduled' } } }
+  'stock-items': { rows: (n) => ({ onHand: 1000, reserved: 100, ...warehouseOf(n) }), create: warehouseOf },
+  tickets: { references: { eventId: { status: 'scheduled' } } },
+  warehouses: { firstRows: WAREHOUSES.map((id) => ({ id })) }
 }
 
 /** domain.md, roles and permissions: by hand, so that a role that gets more or less in roles.ts shows. */
-const CLERK = ['products', 'coupons', 'customers', 'suppliers', 'warehouses', 'events'].map((one) => `${one}:manage`)
+const CLERK = [
+  ...['products', 'coupons', 'customers', 'suppliers', 'warehouses', 'events'].map((one) => `${one}:manage`),
+  'customers:contact'
+]
+const KEEPER = ['stock:read', 'stock:write']
 const ROLES = {
-  Admin: [...CLERK, 'orders:manage', 'returns:manage', 'invoices:manage', 'audit:read'],
-  Clerk: CLERK
+  Admin: [...CLERK, ...KEEPER, 'orders:manage', 'returns:manage', 'invoices:manage', 'audit:read'],
+  Clerk: CLERK,
+  Storekeeper: KEEPER
 }
 
 /** The reference store, as the tests of every entity are told of it. */
@@ -39,5 +49,6 @@ export const everyEntityOfTheStore: EveryEntityOptions = {
   rules: RULES,
   roles: ROLES,
   bypassRole: 'Admin',
+  claims: ({ permissions }) => (permissions.has('stock:write') ? { warehouses: [WAREHOUSES[0]] } : {}),
   values: VALUES
 }

@@ -18,7 +18,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
   suppliers: 'd4292bb511435fe2',
   warehouses: 'fb3a4438352173c3',
   'stock-items': 'ce43e1415db37662',
-  'purchase-orders': 'd06dcd8e4206311b',
+  'purchase-orders': '942b845f6d8cd911',
   returns: '4b117c93af6d6a19',
   invoices: '6cb7d8fcc7416eee',
   venues: '6bc35829ff3916c3',

@@ -78,5 +78,7 @@ ALTER TABLE `order_lines` ADD COLUMN `unit_cost` DECIMAL(10,2);
 ALTER TABLE `products` ADD INDEX `products_category_id_price_order` (`category_id`, `price`, `id`), ADD INDEX `products_category_id_price_desc_order` (`category_id`, `price` DESC, `id`);
 -- primary 046-credit-limit-order
 ALTER TABLE `customers` ADD INDEX `customers_credit_limit` (`credit_limit`, `id`);
+-- primary 047-requesters
+ALTER TABLE `purchase_orders` ADD COLUMN `requested_by` VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_as_ci NOT NULL DEFAULT 'unknown', ADD INDEX `purchase_orders_requested_by` (`requested_by`, `id`), ADD INDEX `purchase_orders_requested_by_desc` (`requested_by` DESC, `id`);
 -- second 001-product-reviews
 CREATE TABLE IF NOT EXISTS `product_reviews` (`id` INT NOT NULL AUTO_INCREMENT, `product_id` INT NOT NULL, `rating` INT NOT NULL, `title` VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_as_ci NOT NULL, `body` VARCHAR(2000) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_as_ci, `author_name` VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_as_ci NOT NULL, `created_at` DATETIME(3) NOT NULL, `row_version` BINARY(8) NOT NULL, PRIMARY KEY (`id`), INDEX `product_reviews_product_id` (`product_id`, `id`)) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4;

@@ -290,6 +290,10 @@ CREATE INDEX IF NOT EXISTS `products_category_id_price_order` ON `products` (`ca
 CREATE INDEX IF NOT EXISTS `products_category_id_price_desc_order` ON `products` (`category_id`, `price` DESC, `id`);
 -- primary 046-credit-limit-order
 CREATE INDEX IF NOT EXISTS `customers_credit_limit` ON `customers` (`credit_limit`, `id`);
+-- primary 047-requesters
+ALTER TABLE `purchase_orders` ADD COLUMN `requested_by` TEXT NOT NULL DEFAULT 'unknown';
+CREATE INDEX IF NOT EXISTS `purchase_orders_requested_by` ON `purchase_orders` (sort_key(`requested_by`), `id`);
+CREATE INDEX IF NOT EXISTS `purchase_orders_requested_by_desc` ON `purchase_orders` (sort_key(`requested_by`) DESC, `id`);
 -- second 001-product-reviews
 CREATE TABLE IF NOT EXISTS `product_reviews` (`id` INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, `product_id` INTEGER NOT NULL, `rating` INTEGER NOT NULL, `title` TEXT NOT NULL, `body` TEXT, `author_name` TEXT NOT NULL, `created_at` TEXT NOT NULL, `row_version` BLOB NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS `product_reviews_product_id` ON `product_reviews` (`product_id`, `id`);
