@@ -27,6 +27,7 @@ import { makeCatalogue } from './plan/model/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
 import { exportSemaphore } from './rpc/export.js'
 import { ReadShares } from './rpc/fair-shares.js'
+import { GuessCounts } from './rpc/guess-counts.js'
 import { gatewayPeers } from './rpc/transport/interceptors.js'
 import { describedPackage } from './rpc/typed-calls.js'
 import { buildDataService } from './rpc/service.js'
@@ -112,6 +113,7 @@ async function serve(how: Starting): Promise<string> {
     planning,
     store: stores.write,
     idempotency,
+    guesses: new GuessCounts(now),
     now,
     randomBytes: pooledBytes(randomBytes),
     newGuid: randomUUID

@@ -481,7 +481,7 @@ const ERRORS = {
     title: 'Too many attempts',
     meaning: 'Too many attempts, or too many requests of one address.',
     remedy:
-      'Retry after the seconds of `Retry-After`. Log-ins are refused after 10 failures of one account from one address, and after 100 of one address, within 15 minutes; the password is not looked at then. Where `RATE_LIMIT` is set, any request beyond the limit of its address is refused, and the `RateLimit` field says what is left.'
+      'Retry after the seconds of `Retry-After`. Log-ins are refused after 10 failures of one account from one address, and after 100 of one address, within 15 minutes; the password is not looked at then. Actions and creates that bound guesses are refused after so many rejected ones of one caller. Where `RATE_LIMIT` is set, any request beyond the limit of its address is refused, and the `RateLimit` field says what is left.'
   },
   'headers.too-large': {
     grpc: status.INVALID_ARGUMENT,

@@ -131,6 +131,17 @@ interface ActionParts {
   readonly guardedChild: GuardedChild | undefined
   /** Children to load under lock with the root. */
   readonly loads: readonly Children[]
+  readonly guesses: GuessBound | undefined
+}
+
+/** How many calls of one caller may be rejected within a time, before further ones are 429 `quota-exceeded`. */
+export interface GuessBound<Name extends string = string> {
+  /** The member of the body that callers could guess. Calls without a value of it do not count. */
+  readonly of: Name
+  /** 1 to 100. */
+  readonly most: number
+  /** 1 to 1440. */
+  readonly minutes: number
 }
 
 export interface GuardedChild {
@@ -308,6 +319,7 @@ interface DefinitionOfState<F, I extends InputFields> extends DefinitionParts<F,
   readonly change?: never
   readonly child?: never
   readonly loads?: never
+  readonly guesses?: never
 }
 
 interface DefinitionOfInput<F, C, I extends InputFields> extends DefinitionParts<F, I> {
@@ -319,6 +331,7 @@ interface DefinitionOfInput<F, C, I extends InputFields> extends DefinitionParts
   readonly change?: never
   readonly child?: never
   readonly loads?: never
+  readonly guesses?: never
 }
 
 interface DefinitionOfRow<
@@ -339,6 +352,8 @@ interface DefinitionOfRow<
   }
   /** Children to load under lock, besides those of `child`. */
   readonly loads?: readonly L[]
+  /** Bounds the calls of one caller that `change` rejects, `{ of: 'code', most: 10, minutes: 15 }`. */
+  readonly guesses?: GuessBound<keyof I & string>
   /** What the action changes or why it does not, decided on the row, which is read under lock before the UPDATE. */
   readonly change: (call: ActionCallOf<F, C, I, L | G> & GuardedChildOf<C, G>) => OutcomeOf<F, C, L | G>
 }
@@ -414,6 +429,7 @@ export interface UntypedAction {
   readonly input?: InputFields
   readonly child?: { readonly children: string; readonly id: string; readonly version: string }
   readonly loads?: readonly string[]
+  readonly guesses?: GuessBound
   readonly change?: (call: ActionCall) => Outcome | Promise<Outcome>
   readonly effect?: Change | ((call: EffectCall) => Change)
 }

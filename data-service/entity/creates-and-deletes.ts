@@ -2,6 +2,7 @@ import type {
   ActionCall,
   Change,
   CreationCall,
+  GuessBound,
   NamedValues,
   NewRoot,
   Rejection,
@@ -32,6 +33,7 @@ export interface Creation {
   readonly children: readonly CreatedChildren[]
   /** Sets the columns that no request sets. It runs within the transaction. */
   readonly prepare: ((call: CreationCall) => PrepareResult | Promise<PrepareResult>) | undefined
+  readonly guesses: GuessBound | undefined
 }
 
 export interface CreatedChildren {
@@ -58,6 +60,8 @@ export interface CreationDefinition<F, C> {
   readonly children?: { readonly [K in CreatedChildName<C>]?: { readonly min: number } }
   /** Required if some column that no request can set may not be null and has no default. */
   readonly prepare?: (call: CreationCallOf<F, C>) => PrepareResultOf<F, C> | Promise<PrepareResultOf<F, C>>
+  /** Bounds the creates of one caller that `prepare` rejects, as `guesses` of an action does. */
+  readonly guesses?: GuessBound<SettableOnCreate<F> & string>
 }
 
 interface CreationCallOf<F, C> extends Omit<CreationCall, 'input' | 'children'> {

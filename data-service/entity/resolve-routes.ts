@@ -4,6 +4,7 @@ import {
   type Change,
   defineAction,
   type GuardedChild,
+  type GuessBound,
   type Outcome,
   type RequiredColumns,
   type UntypedAction
@@ -94,6 +95,7 @@ export interface UntypedWrites {
   readonly creates?: {
     readonly children?: Readonly<Record<string, { readonly min: number } | undefined>>
     readonly prepare?: Creation['prepare']
+    readonly guesses?: GuessBound
   }
   readonly deletes?: { readonly when?: UntypedAction['when']; readonly rule?: Deletion['rule'] }
   readonly updates?: Entity['updateRule']
@@ -115,7 +117,8 @@ export function resolveWrites(
         children: names.children(name),
         min: limits?.min ?? 0
       })),
-      prepare: creates.prepare
+      prepare: creates.prepare,
+      guesses: creates.guesses
     },
     deletion: { required: requiredColumns(deletes.when, names.columnIn('`deletes`')), rule: deletes.rule },
     updateRule: updates,
@@ -141,7 +144,7 @@ function requiredColumns(when: UntypedAction['when'] = {}, column: (name: string
 
 function resolveAction(name: string, definition: UntypedAction, names: NameResolver): Action {
   const { description, permission, when, input = {}, child, loads = [], change, effect = {} } = definition
-  const { handsOver = false } = definition
+  const { handsOver = false, guesses } = definition
   const column = names.columnIn(`action \`${name}\``)
   const members = Object.entries(input).map(([name, field]) => columnOf(name, field))
   const guardedChild: GuardedChild | undefined = child && {
@@ -159,7 +162,8 @@ function resolveAction(name: string, definition: UntypedAction, names: NameResol
     input: members,
     guardedChild,
     handsOver,
-    loads: loads.map(names.children)
+    loads: loads.map(names.children),
+    guesses
   }
   const isStateful = Object.keys(next).length > 0
   if (change !== undefined) {

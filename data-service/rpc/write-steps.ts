@@ -23,6 +23,7 @@ import {
   getAggregateIn,
   LockedRoots
 } from './row-finders.js'
+import type { GuessCounts } from './guess-counts.js'
 import { recordEncoder } from './json.js'
 import { notFound } from './reads.js'
 
@@ -38,6 +39,7 @@ export interface WriteDeps extends RandomSource {
     /** Whether a create without a key is rejected. */
     readonly required: boolean
   }
+  readonly guesses: GuessCounts
 }
 
 /** The response to a write. With an idempotency key, a repeated request gets the same one. */

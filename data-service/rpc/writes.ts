@@ -46,6 +46,7 @@ import {
   type WrittenRoot,
   writtenRoot
 } from './guarded-writes.js'
+import type { Guess } from './guess-counts.js'
 import { idempotentWrite } from './idempotent-write.js'
 import { lockedChildren } from './row-finders.js'
 import {
@@ -72,17 +73,23 @@ export async function create(
     ...answer,
     location: `${request.linkBase}${pathOf(resource, key)}`
   })
-  const answer = await idempotentWrite({ deps, context }, parsed, {
-    method: 'POST',
-    path: `/${resource.entity.name}`,
-    work: async (steps) => located(await insertAndAnswer(parsed, steps)),
-    atOnce: async (steps, claim) => {
-      const created = await createAtOnce(parsed, claim, steps)
-      return created && located(created)
-    }
-  })
+  const answer = await deps.guesses.count(guesserOf(parsed), (guess) =>
+    idempotentWrite({ deps, context }, parsed, {
+      method: 'POST',
+      path: `/${resource.entity.name}`,
+      work: async (steps) => located(await insertAndAnswer({ ...parsed, guess }, steps)),
+      atOnce: async (steps, claim) => {
+        const created = await createAtOnce(parsed, claim, steps)
+        return created && located(created)
+      }
+    })
+  )
   const { json, rowVersion, id, replayed, location } = answer
   return { record: { json, rowVersion }, id, ignoredMembers: [...answer.ignored], replayed, location }
+}
+
+function guesserOf({ resource: { entity }, writer: { caller } }: Pick<ParsedCreate, 'resource' | 'writer'>) {
+  return { caller, resource: entity.name, route: 'create', bound: entity.creation.guesses }
 }
 
 /** The path of a row, with its id percent-encoded as `Location` needs it. A comma is no delimiter of a path segment. */
@@ -99,24 +106,27 @@ export async function createBatch(
   const { planning, idempotency } = deps
   const parsed = parseBatch(request, { planning, caller: context.caller }, idempotency.required)
   const { resource, writer, ignored } = parsed
-  const answer = await idempotentWrite({ deps, context }, parsed, {
-    method: 'POST',
-    path: `/${resource.entity.name}/batch`,
-    work: async (steps) => {
-      const keys: RowKey[] = []
-      for (const [index, row] of parsed.rows.entries()) {
-        const inserted = insert({ ...row, resource, writer }, 'batch', steps)
-        keys.push(await inserted.catch((error: unknown) => throwAt(index, error)))
+  // The first wrong row ends the batch, so it is one guess.
+  const answer = await deps.guesses.count(guesserOf(parsed), (guess) =>
+    idempotentWrite({ deps, context }, parsed, {
+      method: 'POST',
+      path: `/${resource.entity.name}/batch`,
+      work: async (steps) => {
+        const keys: RowKey[] = []
+        for (const [index, row] of parsed.rows.entries()) {
+          const inserted = insert({ ...row, resource, writer, guess }, 'batch', steps)
+          keys.push(await inserted.catch((error: unknown) => throwAt(index, error)))
+        }
+        return steps.answerAll(resource, keys, { scope: writeScope(writer), ignored })
       }
-      return steps.answerAll(resource, keys, { scope: writeScope(writer), ignored })
-    }
-  })
+    })
+  )
   // JSON is the one text in which ids of every type are kept with the response.
   const ids = JSON.parse(answer.id) as string[]
   return { json: answer.json, ids, ignoredMembers: [...answer.ignored], replayed: answer.replayed }
 }
 
-type ParsedInsert = ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'>
+type ParsedInsert = ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'> & { readonly guess: Guess }
 
 interface Created {
   readonly key: RowKey
@@ -143,7 +153,7 @@ async function createAtOnce(
 }
 
 /** Creates a row. Its audit entry and the response are one round trip if nothing has to come between them. */
-async function insertAndAnswer(parsed: ParsedCreate, steps: WriteSteps): Promise<Created> {
+async function insertAndAnswer(parsed: ParsedCreate & ParsedInsert, steps: WriteSteps): Promise<Created> {
   const { resource, ignored } = parsed
   const { entity } = resource
   const { row, prepared } = await newRow(parsed, steps)
@@ -224,19 +234,24 @@ function presetsOf(
 }
 
 async function prepare(
-  { resource, children }: Pick<ParsedCreate, 'resource' | 'children'>,
+  { resource, children, guess }: Pick<ParsedInsert, 'resource' | 'children' | 'guess'>,
   values: ReadonlyMap<Column, Value>,
   steps: WriteSteps
 ): Promise<Preparation> {
   const { creation, children: collections } = resource.entity
   if (creation.prepare === undefined) return {}
   const rowsOf = (name: string) => children.find((one) => one.children.name === name)?.rows ?? []
+  const input = namedValues(values)
+  guess.begin(input)
   const prepared = await creation.prepare({
     ...steps.tools,
-    input: namedValues(values),
+    input,
     children: Object.fromEntries(collections.map(({ name }) => [name, rowsOf(name).map((row) => namedValues(row))]))
   })
-  if ('rejection' in prepared) throw rejectionError(prepared)
+  if ('rejection' in prepared) {
+    guess.wrong()
+    throw rejectionError(prepared)
+  }
   return prepared
 }
 
@@ -329,17 +344,21 @@ async function deleteRow(parsed: ParsedDelete, steps: WriteSteps): Promise<Named
 
 export async function act(deps: WriteDeps, context: CallContext, request: ActRequest__Output): Promise<ActResponse> {
   const parsed = parseAct(request, { planning: deps.planning, caller: context.caller })
-  const { resource, rowKey: key, action } = parsed
-  const answer = await idempotentWrite({ deps, context }, parsed, {
-    method: 'PUT',
-    path: `/${resource.entity.name}/${idText(key)}/${action.name}`,
-    work: (steps) => runAction(parsed, steps)
-  })
+  const { resource, writer, rowKey: key, action } = parsed
+  const { name } = resource.entity
+  const guesser = { caller: writer.caller, resource: name, route: action.name, bound: action.guesses }
+  const answer = await deps.guesses.count(guesser, (guess) =>
+    idempotentWrite({ deps, context }, parsed, {
+      method: 'PUT',
+      path: `/${name}/${idText(key)}/${action.name}`,
+      work: (steps) => runAction({ ...parsed, guess }, steps)
+    })
+  )
   const { json, rowVersion, replayed } = answer
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
 }
 
-async function runAction(parsed: ParsedAct, steps: WriteSteps): Promise<WriteResponse> {
+async function runAction(parsed: ParsedAct & { readonly guess: Guess }, steps: WriteSteps): Promise<WriteResponse> {
   const { resource, action, values, ignored } = parsed
   const root = writtenRoot(parsed, action)
   if (action.change !== undefined) return runOnRow(parsed, { root, change: action.change }, steps)
@@ -352,7 +371,7 @@ async function runAction(parsed: ParsedAct, steps: WriteSteps): Promise<WriteRes
 
 /** An action that looks at the row, which is locked first. Throws the action's rejection. */
 async function runOnRow(
-  parsed: ParsedAct,
+  parsed: ParsedAct & { readonly guess: Guess },
   { root, change }: { readonly root: WrittenRoot; readonly change: ActionOfRow['change'] },
   steps: WriteSteps
 ): Promise<WriteResponse> {
@@ -364,14 +383,19 @@ async function runOnRow(
   if (child !== undefined) await requireChildVersion(child, root.key, steps)
   const wrong = wrongState(action, { resource: resource.entity.name, values: locked.values })
   if (wrong !== undefined) throw rejectionError(reject.state(wrong))
+  const input = namedValues(values)
+  parsed.guess.begin(input)
   const outcome = await change({
     ...steps.tools,
     root: namedRow(locked),
     children: namedChildren(locked),
     child: child && namedRow(child.row),
-    input: namedValues(values)
+    input
   })
-  if ('rejection' in outcome) throw rejectionError(outcome)
+  if ('rejection' in outcome) {
+    parsed.guess.wrong()
+    throw rejectionError(outcome)
+  }
   const write = { operation: 'action', action: action.name, before: namedRow(locked), ignored } as const
   return await changeRoot(root, { values: new Map(), change: outcome, loaded: locked.children, child, write }, steps)
 }

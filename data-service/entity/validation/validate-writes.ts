@@ -1,6 +1,6 @@
 import { KEBAB_CASE, LONGEST_NAME, type Permission, suggestion } from '../fields/names.js'
 import { ownersIn, type ReadAccess } from '../access.js'
-import type { Action, GuardedChild } from '../action.js'
+import type { Action, GuardedChild, GuessBound } from '../action.js'
 import { MAX_CHILDREN } from '../creates-and-deletes.js'
 import type { Children, Column, Entity, KeyColumns } from '../entity.js'
 import type { Operand } from '../fields/field.js'
@@ -121,6 +121,7 @@ function creationMistakes(entity: Entity): string[] {
     }
     if (creation.prepare === undefined) mistakes.push(...unfilled(children, `${children.name}.`))
   }
+  mistakes.push(...guessMistakes(creation.guesses, entity.columns.filter(isSetByCreate)))
   return mistakes
 }
 
@@ -166,6 +167,7 @@ export function actionMistakes({ actions }: Entity, permissions: readonly string
       ...stateMistakes(action),
       ...stateMistakes({ required: action.becomes }),
       ...inputMistakes(action),
+      ...guessMistakes(action.guesses, action.input),
       ...effectMistakes(action),
       ...action.loads.flatMap(storeMistakes),
       ...(action.guardedChild === undefined ? [] : childMistakes(action, action.guardedChild))
@@ -190,6 +192,18 @@ function stateMistakes({ required }: Pick<Action, 'required'>): string[] {
     const odd = anyOf.find((one) => typeof one !== type || (field.type === 'enum' && !isWord(one)))
     return odd === undefined ? [] : [`\`${name}\` is ${field.type} and never ${JSON.stringify(odd)}.`]
   })
+}
+
+/** Mistakes in the bound of guesses of an action or of creates, whose bodies have these members. */
+function guessMistakes(guesses: GuessBound | undefined, members: readonly Column[]): string[] {
+  if (guesses === undefined) return []
+  const { of, most, minutes } = guesses
+  const isWithin = (value: number, limit: number): boolean => Number.isInteger(value) && value >= 1 && value <= limit
+  return [
+    ...(members.some(({ name }) => name === of) ? [] : [`guesses: \`${of}\` is no member of the body.`]),
+    ...(isWithin(most, 100) ? [] : ['guesses: `most` must be 1 to 100.']),
+    ...(isWithin(minutes, 1440) ? [] : ['guesses: `minutes` must be 1 to 1440.'])
+  ]
 }
 
 function inputMistakes({ input }: Action): string[] {

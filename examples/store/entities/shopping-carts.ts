@@ -43,6 +43,9 @@ async function validCoupon(
   return { code: textOf(coupon, 'code'), percent: intOf(coupon, 'percent') ?? 0 }
 }
 
+/** Coupons are worth money to whoever guesses their codes. */
+const GUESSES = { most: 10, minutes: 15 }
+
 const MAX_QUANTITY = 10_000
 /** As many as a request may create a cart with. */
 const MAX_ITEMS = 1000
@@ -134,6 +137,7 @@ export const shoppingCarts = defineEntity({
   writes: ['create', 'delete'],
   creates: {
     children: { items: { min: 0 } },
+    guesses: { of: 'couponCode', ...GUESSES },
     async prepare({ input, children, findByIds, findByUnique, now }) {
       const items = mergedItems(children.items)
       if ('rejection' in items) return items
@@ -191,6 +195,7 @@ export const shoppingCarts = defineEntity({
     'apply-coupon': action({
       description: 'Takes a coupon, in place of the one that it has.',
       input: { code: example(text(64), 'WELCOME10') },
+      guesses: { of: 'code', ...GUESSES },
       async change({ root, input: { code }, findByUnique, now }) {
         const closed = checkedOut(root)
         if (closed !== undefined) return closed

@@ -132,6 +132,18 @@ describe('checkCatalogue of writes', () => {
       acting('x', { input: { partId: optional(int()) }, child: part }),
       /`partId` may not be null/
     ],
+    'guesses of what is no input': [
+      acting('x', { ...partId, guesses: { of: 'code', most: 10, minutes: 15 } }),
+      /guesses: `code` is no member of the body/
+    ],
+    'guesses without a sound bound': [
+      acting('x', { ...partId, guesses: { of: 'partId', most: 0, minutes: 1.5 } }),
+      /`most` must be 1 to 100[^]*`minutes` must be 1 to 1440/
+    ],
+    'guesses of what no create takes': [
+      { creates: { guesses: { of: 'status', most: 1, minutes: 1 } } },
+      /guesses: `status` is no member of the body/
+    ],
     'a version that is called something else': [
       acting('x', { ...partId, child: { ...part, version: 'rowVersion' } }),
       /must be called `partRowVersion`/

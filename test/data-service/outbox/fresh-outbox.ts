@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { OutboxEvent } from '../../../data-service/entity/event.js'
 import { OutboxDispatcher, type OutboxSettings } from '../../../data-service/outbox/dispatcher.js'
+import { GuessCounts } from '../../../data-service/rpc/guess-counts.js'
 import type { OutboxStore, WriteStore } from '../../../data-service/plan/model/stores.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { connect } from '../../../data-service/sql/connect.js'
@@ -107,6 +108,7 @@ export class FreshOutbox {
       planning,
       store: this.#write,
       idempotency: { retention: 1, required: false },
+      guesses: new GuessCounts(Date.now),
       now: () => this.now,
       randomBytes,
       newGuid: randomUUID

@@ -7,6 +7,7 @@ import type { Authenticated, CallContext } from '../../../data-service/entity/ca
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, onCreate, optional, readOnly, text } from '../../../data-service/entity/fields/words.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
+import { GuessCounts } from '../../../data-service/rpc/guess-counts.js'
 import type { WriteDeps } from '../../../data-service/rpc/write-steps.js'
 import { act, create, remove, update } from '../../../data-service/rpc/writes.js'
 import { eachDatabase } from '../../harness/database.js'
@@ -95,6 +96,7 @@ eachDatabase((kind) => {
         },
         store: fresh.store,
         idempotency: { retention: 60_000, required: false },
+        guesses: new GuessCounts(Date.now),
         now: Date.now,
         randomBytes,
         newGuid: randomUUID

@@ -3,6 +3,7 @@ import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { pino } from 'pino'
 import { anonymous, type Authenticated } from '../../../data-service/entity/caller.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
+import { GuessCounts } from '../../../data-service/rpc/guess-counts.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { exportSemaphore } from '../../../data-service/rpc/export.js'
 import { ReadShares } from '../../../data-service/rpc/fair-shares.js'
@@ -63,6 +64,7 @@ export async function runService(
       planning,
       store: { transaction: unwritten, purgeKeys: unwritten },
       idempotency: { retention: 1000, required: false },
+      guesses: new GuessCounts(Date.now),
       now: Date.now,
       randomBytes,
       newGuid: randomUUID

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { type Authenticated, type CallContext, type Caller } from '../../../data-service/entity/caller.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
+import { GuessCounts } from '../../../data-service/rpc/guess-counts.js'
 import type { WriteDeps } from '../../../data-service/rpc/write-steps.js'
 import { act, create, update } from '../../../data-service/rpc/writes.js'
 import { DomainError } from '../../../shared/errors.js'
@@ -57,6 +58,7 @@ export class WriteHarness {
       },
       store: this.store,
       idempotency: { retention: 1000, required: false },
+      guesses: new GuessCounts(() => this.now),
       now: () => this.now,
       randomBytes: (size) => Buffer.alloc(size, 1),
       newGuid: () => '6f9619ff-8b86-d011-b42d-00c04fc964ff'
