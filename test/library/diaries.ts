@@ -43,6 +43,7 @@ export const diaries = defineEntity({
   }),
   access: ({ rows }) => {
     const own = rows(({ caller, where }) => {
+      if (caller.hasBypassRole) return 'all'
       const { operator, part, names } = caller.claims
       const operand = typeof part === 'string' ? part : ''
       switch (operator) {
