@@ -89,10 +89,16 @@ export function permissionsBesideRowScopes(entities: readonly Entity[]): string[
   return [
     ...(seen === ''
       ? []
-      : [`${seen}: holders of the permission to write can write only the rows that they can read by id`]),
+      : [
+          `${seen}: holders of the permission to write can write only the rows that they can read by id. ` +
+            'If they are to write others too, say writesUnseen: true in `access`'
+        ]),
     ...(unseen === ''
       ? []
-      : [`${unseen}: holders of the permission to write can write rows that they cannot read by id`])
+      : [
+          `${unseen}: holders of the permission to write can write rows that they cannot read by id. ` +
+            'If they are not to, take writesUnseen out of `access`'
+        ])
   ]
 }
 
