@@ -285,7 +285,7 @@ function withPermission(columns: readonly Column[], permissions: readonly string
 }
 
 /** The columns that any read, write or owner filter finds the owner in. */
-function ownerColumns({ columns, access, customReads, writeAccess, ownerFilter }: Entity): Column[] {
+export function ownerColumns({ columns, access, customReads, writeAccess, ownerFilter }: Entity): Column[] {
   const ofReads: readonly (ReadAccess | undefined)[] = Object.values(access)
   const every = [...ofReads, ...Array.from(customReads.values(), (read) => read.access), ...writeAccess.values()]
   // An entity file that bypasses its types may lack an access.

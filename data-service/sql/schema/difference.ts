@@ -314,11 +314,20 @@ class Differences {
       const indexes = wanted.indexes.filter(
         (index) =>
           !there.has(formOf(made, index)) &&
+          !this.#isServedOwner(wanted, made, index) &&
           index.keys.every(({ column }) => made.columns.some(({ name }) => name === column))
       )
       if (indexes.length === 0) continue
       this.#add({ kind: 'addIndexes', table: made.name, indexes: indexes.map((index) => this.#named(index)) })
     }
+  }
+
+  /** Whether an index of several columns begins with an owner that rows are not sorted by. */
+  #isServedOwner(wanted: Table, made: Table, { name, unique, keys: [first, ...others] }: TableIndex): boolean {
+    if (first === undefined || others.length > 0 || unique || first.descending) return false
+    if (!this.#wanted.owners.has(`${wanted.name}.${first.column}`)) return false
+    const isSorted = wanted.indexes.some((one) => one.name === `${name}_desc`)
+    return !isSorted && made.indexes.some(({ keys: [key] }) => key?.column === first.column && !key.descending)
   }
 
   /** Drops what is in no entity file. Indexes of several columns and foreign keys stay: no entity file can say them. */

@@ -1,6 +1,7 @@
 import type { Children, Column, Entity, KeyColumns, StoreName } from '../../entity/entity.js'
 import type { Field } from '../../entity/fields/field.js'
 import { type Keyed, keyMaker } from '../../entity/key.js'
+import { ownerColumns } from '../../entity/validation/validate-access.js'
 import {
   type ColumnDefault,
   type ColumnType,
@@ -20,13 +21,15 @@ export interface EntityTables {
   readonly defaults: ReadonlyMap<string, ColumnDefault>
   /** What the database fills, by `table.column`: in every row, or in new rows without a value. */
   readonly filled: ReadonlyMap<string, 'generated' | 'default'>
+  /** Columns that rows are found by, as `table.column`: any index that begins with one serves it. */
+  readonly owners: ReadonlySet<string>
   /** Two statements of one column that differ, a sentence each. */
   readonly conflicts: readonly string[]
 }
 
 /**
- * What the entity files say of tables: columns with their types, `unique`, an index in each direction for what is sortable,
- * a foreign key for each reference and each child collection, and the row version.
+ * What the entity files say of tables: columns with their types, `unique`, an index in each direction for what is sortable
+ * and one for each owner, a foreign key for each reference and each child collection, and the row version.
  */
 export function entityTables(entities: readonly Entity[], store: StoreName): EntityTables {
   const found = new Collected()
@@ -45,6 +48,7 @@ export function entityTables(entities: readonly Entity[], store: StoreName): Ent
       const target = tableOf.get(to)
       if (target !== undefined) found.addForeignKey(entity.table, via, { to: target, onDelete: 'restrict' })
     }
+    for (const owner of ownerColumns(entity)) found.addOwner(entity, owner)
     for (const property of entity.sortable) {
       const place = sortedColumn(entity, property, entities)
       if (place !== undefined) found.addSorted(place)
@@ -147,6 +151,12 @@ class Collected {
   }
 
   readonly #indexed = new Set<string>()
+  readonly #owners = new Set<string>()
+
+  /** Every read of an owner looks for its rows by the column. */
+  addOwner({ table, key }: Entity, { column, field }: Column): void {
+    if (key[0].column !== column && !field.unique) this.#owners.add(`${table}.${column}`)
+  }
 
   /** A row of an aggregate goes with its root, also where it is a resource of its own that refers to the root. */
   addForeignKey(
@@ -189,7 +199,13 @@ class Collected {
         }
       ]
     })
-    return { tables: new Map(tables), defaults: this.#defaults, filled: this.#filled, conflicts: this.#conflicts }
+    return {
+      tables: new Map(tables),
+      defaults: this.#defaults,
+      filled: this.#filled,
+      owners: this.#owners,
+      conflicts: this.#conflicts
+    }
   }
 
   #indexesOf(table: string, { name: column, type }: TableColumn, parts: Parts): TableIndex[] {
@@ -200,7 +216,7 @@ class Collected {
     const directions = type.kind === 'text' ? [] : (sorted.get(column) ?? [])
     const isLeading = primaryKey?.[0] === column
     const isReferring = (foreignKeys.has(column) || this.#indexed.has(`${table}.${column}`)) && !isLeading
-    const isFound = directions.includes('ASC') || isReferring
+    const isFound = directions.includes('ASC') || isReferring || this.#owners.has(`${table}.${column}`)
     return [
       ...(unique.has(column) ? [{ name: `${name}_unique`, unique: true, keys: [ascending] }] : []),
       ...(isFound ? [{ name, unique: false, keys: [ascending] }] : []),

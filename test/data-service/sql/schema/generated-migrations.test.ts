@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { everyone } from '../../../../data-service/entity/access.js'
+import { anyOf, everyone, ownRows, permission } from '../../../../data-service/entity/access.js'
 import { defineEntity } from '../../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../../data-service/entity/entity.js'
 import {
@@ -32,11 +32,13 @@ import {
   year
 } from '../../../../data-service/entity/fields/words.js'
 import { sql } from '../../../../data-service/sql/schema/builders.js'
-import { type Difference, type DifferenceOptions } from '../../../../data-service/sql/schema/difference.js'
+import { type Difference, difference, type DifferenceOptions } from '../../../../data-service/sql/schema/difference.js'
+import { entityTables } from '../../../../data-service/sql/schema/entity-tables.js'
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'
 import { OWN } from '../../../harness/own-tables.js'
 import { schemaAfter } from '../../../../data-service/sql/schema/migration.js'
 import { type Migrations } from '../../../../data-service/sql/schema/migration-folder.js'
+import clinic from '../../../../examples/clinic/uniform-rest.config.js'
 import { secondMigrations } from '../../../../examples/store/schema/reviews.js'
 import { createLogger } from '../../../../shared/logger.js'
 import { eachDatabase } from '../../../stack/databases.js'
@@ -348,6 +350,35 @@ eachDatabase((kind) => {
         { title: 'Rowing', fee: kind === 'sqlite' ? 1234 : '12.34' }
       ])
       expect(await rows()).to.deep.include({ members: ROWS.members, visits: ROWS.visits })
+    })
+
+    it('add an index for each owner, unless one begins with the column', async () => {
+      const loose = defineEntity({ ...member, fields: memberFields, sortable: [] })
+      await advance([loose])
+      const read = anyOf(permission('clubs:read'), ownRows('clubId'), ownRows('points', { owner: 'player' }))
+      const owned = defineEntity({ ...member, fields: memberFields, sortable: [], access: { read } })
+      const { steps, kept } = await differenceOf([owned])
+      expect(steps).to.deep.equal([
+        {
+          kind: 'addIndexes',
+          table: 'members',
+          indexes: ['club_id', 'points'].map((column) => ({
+            name: `members_${column}`,
+            unique: false,
+            keys: [{ column, descending: false }]
+          }))
+        }
+      ])
+      expect(kept).to.deep.equal([])
+      await advance([owned])
+      expect((await differenceOf([owned])).steps).to.deep.equal([])
+      const byPoints = { ...member, fields: memberFields, access: { read: ownRows('points') } } as const
+      await advance([defineEntity({ ...byPoints, sortable: ['points'] })])
+      expect((await differenceOf([defineEntity({ ...byPoints, sortable: [] })])).steps).to.deep.equal([])
+      // A unique index of the clinic begins with the practitioner.
+      const { entities, migrations } = clinic
+      const found = difference(schemaAfter(migrations), entityTables(entities, 'primary'), { engineTables: new Set() })
+      expect(found.steps).to.deep.equal([])
     })
 
     it('add indexes for what is sortable and unique, and foreign keys of columns that are there', async () => {
