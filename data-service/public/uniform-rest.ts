@@ -23,6 +23,7 @@ export {
 } from '../entity/action.js'
 export { compositeId } from '../entity/key.js'
 export { preset } from '../entity/preset.js'
+export type { TokenCaller as Caller } from '../entity/row-predicate.js'
 export { defineFieldType } from '../entity/fields/custom-type.js'
 export { defineEvent, type EventHandler, type EventType, onEvent, type OutboxEvent } from '../entity/event.js'
 export { defineEntity } from '../entity/define-entity.js'

@@ -1,4 +1,5 @@
 import {
+  type Caller,
   createTable,
   defineEntity,
   everyone,
@@ -29,11 +30,6 @@ export const createPetitions: Migration = {
       indexes: [t.sorted('title')]
     }))
   ]
-}
-
-interface Caller {
-  readonly subject: string
-  readonly claims: Readonly<Record<string, unknown>>
 }
 
 function isOfAnother({ author }: { readonly author: string }, { subject, claims }: Caller): boolean {
