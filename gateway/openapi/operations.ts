@@ -45,9 +45,9 @@ import {
   createSchema,
   lookupSchema,
   patchSchema,
-  rowSchema,
   shapedRowSchema,
-  updateSchema
+  updateSchema,
+  writtenSchema
 } from './schemas.js'
 
 /** One operation of the document with its path and method. */
@@ -299,7 +299,7 @@ function batch(components: Components, resource: Resource): DocumentedOperation 
           status: 201,
           description: 'The rows as created, in the order of the request.',
           content: jsonContent(
-            { type: 'array', items: rowSchema(components, resource) },
+            { type: 'array', items: writtenSchema(components, resource) },
             rowsExample(components, resource)
           ),
           headers: [...ENTITY_HEADERS, 'Idempotent-Replayed']
@@ -422,7 +422,7 @@ function written(components: Components, resource: Resource, status: 200 | 201):
   const answer: Success = {
     status,
     description: status === 201 ? 'The row as created.' : 'The row as it is now.',
-    content: jsonContent(rowSchema(components, resource), rowExample(components, resource)),
+    content: jsonContent(writtenSchema(components, resource), rowExample(components, resource)),
     headers: [
       ...ENTITY_HEADERS,
       ...(isVersioned(resource) ? (['ETag'] as const) : []),

@@ -19,6 +19,21 @@ export function rowSchema(components: Components, resource: Resource): object {
   }))
 }
 
+/** A row as a write answers it: the id alone of a row that its caller could write and not read. */
+export function writtenSchema(components: Components, resource: Resource): object {
+  const { name, properties, writesUnseen } = resource
+  const row = rowSchema(components, resource)
+  if (!writesUnseen) return row
+  const unseen = components.refer('schemas', `${name}.unseen`, () => ({
+    type: 'object',
+    description: 'A row that its caller may write and not read.',
+    required: ['id'],
+    properties: members(properties.filter((property) => property.name === 'id')),
+    additionalProperties: false
+  }))
+  return { anyOf: [row, unseen] }
+}
+
 /** A row as a read answers it that may take `fields`: all of the row, or the members that were asked for. */
 export function shapedRowSchema(components: Components, resource: Resource): object {
   const { name, properties } = resource

@@ -226,6 +226,14 @@ describeLibrary('a write scope', (store, kind) => {
     expect(Object.keys(first ?? {})).to.deep.equal(['id'])
     expect(second).to.include({ text: 'd', about: 'l' })
     expect((await send(LIBRARIAN, 'DELETE', `/complaints/${id}`)).status).to.equal(204)
+    const { paths } = json(await store.as(LIBRARIAN, '/openapi.json')) as {
+      paths: Record<string, { post: { responses: { 201: { content: Record<string, { schema: object }> } } } }>
+    }
+    const schemaOf = (path: string) => paths[path]?.post.responses[201].content['application/json']?.schema
+    expect(schemaOf('/complaints')).to.deep.equal({
+      anyOf: ['complaints', 'complaints.unseen'].map((one) => ({ $ref: `#/components/schemas/${one}` }))
+    })
+    expect(schemaOf('/errands')).to.deep.equal({ $ref: '#/components/schemas/errands' })
     expect(await run('SELECT id FROM complaints WHERE id = ?', [id])).to.deep.equal([])
   })
 
