@@ -1,4 +1,5 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
@@ -44,7 +45,7 @@ export class Authority implements AsyncDisposable {
     return this.path('ca.pem')
   }
 
-  /** A certificate for server and client, for DNS names and for 127.0.0.1. */
+  /** A certificate for server and client, for DNS names and IP addresses; for 127.0.0.1 where there is no other address. */
   async issue(...names: readonly string[]): Promise<Certificate> {
     const made = await generate([{ name: 'commonName', value: names[0] ?? 'test' }], {
       keyType: 'ec',
@@ -55,7 +56,9 @@ export class Authority implements AsyncDisposable {
         { name: 'extKeyUsage', serverAuth: true, clientAuth: true },
         {
           name: 'subjectAltName',
-          altNames: [...names.map((value) => ({ type: 2 as const, value })), { type: 7 as const, ip: '127.0.0.1' }]
+          altNames: (names.some(isAddress) ? names : [...names, '127.0.0.1']).map((name) =>
+            isAddress(name) ? { type: 7 as const, ip: name } : { type: 2 as const, value: name }
+          )
         }
       ]
     })
@@ -86,4 +89,8 @@ export class Authority implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.folder, { recursive: true, force: true })
   }
+}
+
+function isAddress(name: string): boolean {
+  return isIP(name) !== 0
 }

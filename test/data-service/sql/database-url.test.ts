@@ -28,7 +28,11 @@ describe('database URLs', () => {
     const url = `mysql://me@db/shop?ssl=true&ca=${encodeURIComponent(certFile)}`
     const settings = parseMysqlUrl(url, '')
     expect(settings.ca).to.match(/^-----BEGIN CERTIFICATE-----/)
-    expect(driverOptions(settings).ssl).to.deep.equal({ rejectUnauthorized: true, ca: settings.ca })
+    expect(driverOptions(settings).ssl).to.deep.equal({
+      rejectUnauthorized: true,
+      verifyIdentity: true,
+      ca: settings.ca
+    })
     expect(driverOptions(parseMysqlUrl('mysql://me@db/shop', '')).ssl).to.equal(undefined)
   })
 

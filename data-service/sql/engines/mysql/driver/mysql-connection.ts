@@ -1,3 +1,4 @@
+import { connect as connectTo, isIP, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import mysql2, { type Connection, type ConnectionOptions, type ResultSetHeader, type RowDataPacket } from 'mysql2'
 import { ConnectionError, type Sequelize } from 'sequelize'
@@ -23,7 +24,7 @@ export interface MysqlSettings {
   readonly user: string
   readonly password: string
   readonly database: string
-  /** TLS with the server's certificate verified. */
+  /** TLS with the server's certificate verified, and the name or address in it. */
   readonly ssl?: boolean
   /** Certificates of the authorities that vouch for it, as PEM; those that Node knows without it. */
   readonly ca?: string
@@ -53,10 +54,22 @@ export function driverOptions(settings: MysqlSettings): ConnectionOptions {
     typeCast: true,
     maxPreparedStatements: MAX_PREPARED_STATEMENTS,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    ...(settings.ssl === true
-      ? { ssl: { rejectUnauthorized: true, ...(settings.ca === undefined ? {} : { ca: settings.ca }) } }
-      : {})
+    ...(settings.ssl === true ? tlsOptions(settings) : {})
   }
+}
+
+/** The certificate has to be of a known authority, and for the host. */
+function tlsOptions({ host, port, ca }: MysqlSettings): ConnectionOptions {
+  const ssl = { rejectUnauthorized: true, verifyIdentity: true, ...(ca === undefined ? {} : { ca }) }
+  return isIP(host) === 0 ? { ssl } : { ssl, stream: () => socketTo(host, port) }
+}
+
+/**
+ * Connects to an IP address. The driver gives Node no name for one, and Node then compares the certificate with the socket's
+ * `_host`, which it sets itself for names only; without it, with `localhost`. The rest is as the driver does it.
+ */
+function socketTo(host: string, port: number): Socket {
+  return Object.assign(connectTo({ host, port, keepAlive: true, noDelay: true }), { _host: host })
 }
 
 /** Options of connections outside of Sequelize's pool, for exports and to stop statements. */
