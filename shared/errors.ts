@@ -15,6 +15,7 @@ export class DomainError extends Error {
   readonly members: ProblemMembers
   /** Only of `conflict`. */
   readonly conflict: ConflictReason | undefined
+  readonly reason: string | undefined
 
   constructor(code: ErrorCode, detail: string, options: DomainErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
@@ -24,6 +25,7 @@ export class DomainError extends Error {
     this.guarded = options.guarded ?? false
     this.title = options.title
     this.members = options.members ?? {}
+    this.reason = options.reason
     this.conflict = code === 'conflict' ? (options.conflict ?? UNSPECIFIED) : undefined
   }
 }
@@ -41,6 +43,8 @@ export interface DomainErrorOptions {
   readonly conflict?: ConflictReason
   /** The actual reason. It is written to the log and never sent to the caller. */
   readonly cause?: unknown
+  /** What the log says before the code of the cause, where the words of the cause may hold values. */
+  readonly reason?: string | undefined
 }
 
 /** Why a write is a conflict, for programs: the header `Conflict-Reason`, and `conflict` in the metadata of ErrorInfo. */

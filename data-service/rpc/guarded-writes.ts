@@ -259,12 +259,13 @@ export async function guardConflicts<Result>(
     return await work
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'conflict') throw error
-    const { message, title, members, cause } = error
+    const { message, title, members, cause, reason } = error
     const conflict = error instanceof KeyConflict ? keyReason(error, resource) : error.conflict
     throw new DomainError('conflict', message, {
       guarded,
       members,
       cause,
+      reason,
       ...(conflict === undefined ? {} : { conflict }),
       ...(title === undefined ? {} : { title })
     })

@@ -16,9 +16,14 @@ export class KeyConflict extends DomainError {
   /** The column whose value is the reason. undefined where that is not known, and for a key of several columns. */
   readonly at: WrittenColumn | undefined
 
-  constructor(kind: ConflictReason['kind'], at: WrittenColumn | undefined, cause: unknown) {
+  /** The reason names the key for the log. */
+  constructor(
+    kind: ConflictReason['kind'],
+    at: WrittenColumn | undefined,
+    { reason, cause }: { readonly reason: string; readonly cause: unknown }
+  ) {
     // The property is named where it is known who asks.
-    super('conflict', CONFLICT_DETAIL, { cause, conflict: { kind } })
+    super('conflict', CONFLICT_DETAIL, { reason, cause, conflict: { kind } })
     this.kind = kind
     this.at = at
   }

@@ -368,13 +368,27 @@ function toDomainError(error: unknown, call: FailedCall, target?: Target): Domai
       reason: error.message,
       ...target
     })
-  } else if (CONFLICTS.includes(code)) log.info({ code, reason: messageOf(cause ?? error), ...target }, 'call refused')
+  } else if (CONFLICTS.includes(code)) log.info({ code, reason: reasonOf(error), ...target }, 'call refused')
   // The trail of logins has a line about a throttled call already.
-  else if (cause !== undefined && code !== 'quota-exceeded')
-    log.info({ code, reason: messageOf(cause) }, 'call refused')
+  else if (cause !== undefined && code !== 'quota-exceeded') log.info({ code, reason: reasonOf(error) }, 'call refused')
   // The message repeats names and values that the caller sent, which must not be in the log.
   else log.debug({ code, faults: error.violations.length }, 'call refused')
   return error
+}
+
+/** What the log says of the cause. The words of a driver may hold values of the request: its code stands for them. */
+function reasonOf({ cause, reason, message }: DomainError): string {
+  const said = cause === undefined ? message : (driverCode(cause) ?? messageOf(cause))
+  return reason === undefined ? said : `${reason}: ${said}`
+}
+
+/** The code and the number of a driver's error, which Sequelize may have wrapped; undefined for any other error. */
+function driverCode(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if ('parent' in error && error.parent !== error) return driverCode(error.parent)
+  if (!('errno' in error) || typeof error.errno !== 'number') return undefined
+  // The driver does not know the names of all numbers.
+  return 'code' in error && typeof error.code === 'string' ? `${error.code} ${error.errno}` : String(error.errno)
 }
 
 /** Whether a call comes from a gateway, which may give the address of its client. */

@@ -256,6 +256,8 @@ export interface ViolatedKey {
   readonly kind: 'unique' | 'reference' | 'referenced' | 'foreign'
   readonly index?: string
   readonly columns?: readonly string[]
+  /** The name of a foreign key, where the database says it. */
+  readonly constraint?: string
 }
 
 /** The differences between databases in the text and the values of statements. */

@@ -34,9 +34,13 @@ export class ViolatedKeys {
     if (key === undefined) return undefined
     const { table, columns } = change.into
     const kind = this.#kindOf(key, change)
-    const [name, ...others] = this.#columnsOf(key, kind, change)
+    const names = this.#columnsOf(key, kind, change)
+    const [name, ...others] = names
     const column = others.length > 0 ? undefined : columns.find((one) => isNamed(one, name))
-    return new KeyConflict(kind, column && { table, column }, error)
+    const of = names.length === 0 ? table : `${table} (${names.join(', ')})`
+    const constraint = key.constraint === undefined ? '' : `, constraint ${key.constraint}`
+    const reason = `${kind} key of ${of}${constraint}`
+    return new KeyConflict(kind, column && { table, column }, { reason, cause: error })
   }
 
   /**

@@ -22,8 +22,18 @@ interface Conflict {
   readonly reason: string
 }
 
-const UNIQUE = { sqlite: /UNIQUE constraint failed/, mysql: /Duplicate entry/ }
-const FOREIGN_KEY = { sqlite: /FOREIGN KEY constraint failed/, mysql: /foreign key constraint fails/ }
+const UNIQUE = {
+  sqlite: /^unique key of \w+ \((sku|email)\): SQLITE_CONSTRAINT 2067$/,
+  mysql: /^unique key of \w+ \((sku|email)\): ER_DUP_ENTRY 1062$/
+}
+const REFERENCE = {
+  sqlite: /^reference key of \w+ \((category_id|customer_id)\): SQLITE_CONSTRAINT 787$/,
+  mysql: /^reference key of \w+ \((category_id|customer_id)\), constraint \w+: ER_NO_REFERENCED_ROW_2 1452$/
+}
+const REFERENCED = {
+  sqlite: /^referenced key of \w+: SQLITE_CONSTRAINT (787|1811)$/,
+  mysql: /^referenced key of \w+, constraint \w+: ER_ROW_IS_REFERENCED_2 1451$/
+}
 const STALE = { sqlite: /stale/, mysql: /stale/ }
 
 const UNGUARDED: readonly Conflict[] = [
@@ -45,7 +55,7 @@ const UNGUARDED: readonly Conflict[] = [
     title: 'a category that is not there',
     line: 'clerk POST /products',
     write: { body: { ...product, categoryId: 99 } },
-    cause: FOREIGN_KEY,
+    cause: REFERENCE,
     reason: 'reference; property="categoryId"'
   },
   {
@@ -66,14 +76,14 @@ const UNGUARDED: readonly Conflict[] = [
     title: 'a customer that is not there',
     line: 'admin POST /orders',
     write: { body: { customerId: 99, lines: [{ productId: 1, quantity: 1 }] } },
-    cause: FOREIGN_KEY,
+    cause: REFERENCE,
     reason: 'reference; property="customerId"'
   },
   {
     title: 'a row that is referred to',
     line: 'clerk DELETE /categories/1',
     write: {},
-    cause: FOREIGN_KEY,
+    cause: REFERENCED,
     reason: 'referenced'
   }
 ]
@@ -97,14 +107,14 @@ const GUARDED: readonly Conflict[] = [
     title: 'a category that is not there',
     line: 'clerk PUT /products/1',
     write: { body: { ...product, categoryId: 99 }, ifMatch },
-    cause: FOREIGN_KEY,
+    cause: REFERENCE,
     reason: 'reference; property="categoryId"'
   },
   {
     title: 'with a key',
     line: 'clerk PUT /products/1',
     write: { body: { ...product, categoryId: 99 }, ifMatch, key: 'k' },
-    cause: FOREIGN_KEY,
+    cause: REFERENCE,
     reason: 'reference; property="categoryId"'
   },
   {
@@ -118,7 +128,7 @@ const GUARDED: readonly Conflict[] = [
     title: 'a category that is not there of an action',
     line: 'clerk PUT /products/1/change-category',
     write: { body: { categoryId: 99 }, ifMatch },
-    cause: FOREIGN_KEY,
+    cause: REFERENCE,
     reason: 'reference; property="categoryId"'
   },
   {
@@ -132,7 +142,7 @@ const GUARDED: readonly Conflict[] = [
     title: 'a variant that was ordered',
     line: 'clerk PUT /products/1/remove-variant',
     write: { body: { variantId: 1 }, ifMatch },
-    cause: FOREIGN_KEY,
+    cause: REFERENCED,
     reason: 'referenced'
   },
   {
@@ -146,7 +156,7 @@ const GUARDED: readonly Conflict[] = [
     title: 'a guarded DELETE of a row that is referred to',
     line: 'clerk DELETE /products/1',
     write: { ifMatch },
-    cause: FOREIGN_KEY,
+    cause: REFERENCED,
     reason: 'referenced'
   }
 ]
@@ -166,6 +176,11 @@ describeApi('conflicts', (store) => {
         expect(rejected.text.replace(rejected.path, '')).not.to.match(SQL)
         expect(rejected.headers).not.to.have.any.keys('etag', 'location', 'retry-after', 'idempotent-replayed')
         expect(await causeLogged(store, rejected)).to.match(cause[store.kind])
+        const ofRequest = store.stack.dataService
+          .logs()
+          .filter(({ requestId }) => requestId === rejected.headers['x-request-id'])
+        const logged = JSON.stringify(ofRequest).toLowerCase()
+        for (const value of textsIn(write.body)) expect(logged).to.not.include(value.toLowerCase())
       })
     }
 
@@ -194,4 +209,10 @@ async function causeLogged({ stack }: ApiStore, { headers }: Answer): Promise<st
     ({ requestId, reason }) => requestId === headers['x-request-id'] && reason !== undefined
   )
   return String(entry['reason'])
+}
+
+/** The texts of a body that are too long to stand in a line by chance. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return value.length > 3 ? [value] : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }

@@ -15,7 +15,7 @@ async function reasonOf(table: string, property: string, caller: Caller): Promis
   const tables = [products, ...products.children, catalogue.entity('customers')]
   const column = tables.find((one) => one.table === table)?.columns.find(({ name }) => name === property)
   if (column === undefined) throw new Error(`${table} have no ${property}`)
-  const conflict = new KeyConflict('unique', { table, column }, new Error('of the database'))
+  const conflict = new KeyConflict('unique', { table, column }, { reason: 'key', cause: new Error('of the database') })
   const write = { guarded: true, resource: catalogue.resource('products', caller) }
   const error = await failure(guardConflicts(write, Promise.reject(conflict)))
   return error instanceof DomainError ? error.conflict : undefined

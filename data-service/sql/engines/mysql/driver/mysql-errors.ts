@@ -117,6 +117,11 @@ export function mysqlViolatedKey(error: unknown): ViolatedKey | undefined {
     return { kind, index: named.slice(named.indexOf('.') + 1) }
   }
   // A message that names a column is of an account that may see the table.
+  const [, constraint] = /CONSTRAINT `([^`]+)` FOREIGN KEY/.exec(message) ?? []
   const [, column] = /FOREIGN KEY \(`([^`]+)`\) REFERENCES/.exec(message) ?? []
-  return kind === 'reference' && column !== undefined ? { kind, columns: [column] } : { kind }
+  return {
+    kind,
+    ...(kind === 'reference' && column !== undefined ? { columns: [column] } : {}),
+    ...(constraint === undefined ? {} : { constraint })
+  }
 }
