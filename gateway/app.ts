@@ -233,7 +233,7 @@ function createServer(
 ): { readonly app: FastifyInstance; readonly connections: Connections } {
   const { config, log, certificates, newRequestId = randomUUID, timeouts = CONNECTION_TIMEOUTS } = deps
   const { strictTransport, trustedProxies, maxConnections } = config
-  const connections = new Connections({ timeouts, maxConnections, log })
+  const connections = new Connections({ timeouts, maxConnections, trustedProxies, log })
   deps.metrics?.countConnections(() => connections.count)
   const malformed = new MalformedHttp({ address, log, newRequestId, strictTransport })
   // Below the level warn Fastify only repeats what main.ts logs at start.

@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { isLoopback } from '../../shared/ip-address.js'
+import { isLoopback, throttledAddress } from '../../shared/ip-address.js'
 import type { Logger } from '../../shared/logger.js'
+import type { TrustedProxies } from '../http/client-address.js'
 import { DownloadProgress, unacknowledgedBytes, type UnacknowledgedBytes, UploadProgress } from './client-progress.js'
 
 /** How long a client may take, in milliseconds (contract.md section 2, Time). */
@@ -45,6 +46,9 @@ export function readTimeoutFactor(socket: Socket, queues: UnacknowledgedBytes | 
 /** Pipelined requests of one connection that may wait before no more bytes are read from it. */
 const MAX_QUEUED = 16
 
+/** The part of all connections that one address may hold. */
+const SHARE_OF_ADDRESS = 1 / 4
+
 /** The code of Node's own error for a late head. */
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 
@@ -83,14 +87,25 @@ interface Connection {
 export class Connections {
   readonly #timeouts: ConnectionTimeouts
   readonly #maxConnections: number
+  readonly #trustedProxies: Pick<TrustedProxies, 'trusts'>
   readonly #log: Logger
   readonly #open = new Map<Socket, Connection>()
+  /** How many each address has open. */
+  readonly #ofAddress = new Map<string, number>()
+  readonly #warnOfShare: (about: object) => void
   #checking = false
 
-  constructor(options: { timeouts: ConnectionTimeouts; maxConnections: number; log: Logger }) {
+  constructor(options: {
+    timeouts: ConnectionTimeouts
+    maxConnections: number
+    trustedProxies: Pick<TrustedProxies, 'trusts'>
+    log: Logger
+  }) {
     this.#timeouts = options.timeouts
     this.#maxConnections = options.maxConnections
+    this.#trustedProxies = options.trustedProxies
     this.#log = options.log
+    this.#warnOfShare = this.#warnOnce('connections of an address are refused: it has its share of MAX_CONNECTIONS')
   }
 
   /** Those that are open. */
@@ -109,7 +124,10 @@ export class Connections {
    */
   attach(server: Server): void {
     server.maxConnections = this.#maxConnections
-    server.prependListener('connection', (socket: Socket) => this.#onOpen(socket))
+    server.prependListener('connection', (socket: Socket) => {
+      this.#onOpen(socket)
+      this.#countOfAddress(socket)
+    })
     server.prependListener('secureConnection', (socket: Socket) => this.#onOpen(socket))
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       ignoreErrors(request)
@@ -121,7 +139,8 @@ export class Connections {
       connection.bytesReadWhenIdle = undefined
       connection.wasPaused = false
     })
-    this.#warnOfDropped(server)
+    const warnOfDropped = this.#warnOnce('connections are refused: MAX_CONNECTIONS is reached')
+    server.on('drop', () => warnOfDropped({ maxConnections: this.#maxConnections }))
     server.once('listening', () => {
       const timer = setInterval(() => void this.#check(server), this.#interval).unref()
       server.once('close', () => clearInterval(timer))
@@ -213,17 +232,39 @@ export class Connections {
     return checkInterval(this.#timeouts)
   }
 
-  #warnOfDropped(server: Server): void {
-    let dropped = 0
-    server.on('drop', () => {
-      dropped += 1
-      if (dropped > 1) return
-      this.#log.warn({ maxConnections: this.#maxConnections }, 'connections are refused: MAX_CONNECTIONS is reached')
-      setTimeout(() => {
-        if (dropped > 1) this.#log.warn({ refused: dropped }, 'connections were refused within a minute')
-        dropped = 0
-      }, 60_000).unref()
+  /** Closes a connection beyond the share of its address. This machine and trusted proxies connect for many clients. */
+  #countOfAddress(socket: Socket): void {
+    const { remoteAddress } = socket
+    if (remoteAddress === undefined || isLoopback(remoteAddress) || this.#trustedProxies.trusts(remoteAddress)) return
+    const address = throttledAddress(remoteAddress)
+    const count = this.#ofAddress.get(address) ?? 0
+    const share = Math.max(1, Math.floor(this.#maxConnections * SHARE_OF_ADDRESS))
+    if (count >= share) {
+      this.#warnOfShare({ remoteAddress, share })
+      // Before anything is read from it, and after the listeners of Node have taken it.
+      process.nextTick(() => socket.destroy())
+      return
+    }
+    this.#ofAddress.set(address, count + 1)
+    socket.once('close', () => {
+      const left = (this.#ofAddress.get(address) ?? 1) - 1
+      if (left === 0) this.#ofAddress.delete(address)
+      else this.#ofAddress.set(address, left)
     })
+  }
+
+  /** Logs the first of many refusals, and a minute later how many they were. */
+  #warnOnce(message: string): (about: object) => void {
+    let refused = 0
+    return (about) => {
+      refused += 1
+      if (refused > 1) return
+      this.#log.warn(about, message)
+      setTimeout(() => {
+        if (refused > 1) this.#log.warn({ refused }, 'connections were refused within a minute')
+        refused = 0
+      }, 60_000).unref()
+    }
   }
 
   /** Disconnects clients that have passed a timeout. Never rejects. */

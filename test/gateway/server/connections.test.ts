@@ -295,6 +295,62 @@ describe('MAX_CONNECTIONS', () => {
   })
 })
 
+describe('the share of MAX_CONNECTIONS of one address', () => {
+  const TAKEN = /^HTTP\/1.1 200 /
+
+  /** Connections that stay open, each from an address of its own choice: those of a test all come from the loopback. */
+  async function addresses(gateway: GatewayFixture) {
+    const port = await portOf(gateway)
+    let next = ''
+    gateway.app.server.prependListener('connection', (socket: Socket) => {
+      Object.defineProperty(socket, 'remoteAddress', { value: next })
+    })
+    return async (address: string): Promise<Socket> => {
+      next = address
+      return (await dialTo(gateway, port, '')).client
+    }
+  }
+
+  async function answerTo(socket: Socket): Promise<string> {
+    socket.write(GET.replace('Host', 'Connection: close\r\nHost'))
+    return await text(socket).catch(() => '')
+  }
+
+  it('is a quarter, counted as limits count addresses; what comes beyond it is closed, with one line', async () => {
+    const gateway = await startGateway({ MAX_CONNECTIONS: '8' })
+    gateway.data.answerGet = () => ({ record: record('{"id":1}') })
+    const dial = await addresses(gateway)
+    const first = [await dial('203.0.113.9'), await dial('::ffff:203.0.113.9')]
+    const others = [await dial('2001:db8::1'), await dial('2001:db8::2')]
+    const beyond = [await dial('203.0.113.9'), await dial('2001:db8::ffff')]
+    for (const socket of beyond) expect(await answerTo(socket)).to.equal('')
+    expect(gateway.lines.filter(({ msg }) => String(msg).includes('share of MAX_CONNECTIONS'))).to.have.length(1)
+    expect(await answerTo(await dial('203.0.113.10'))).to.match(TAKEN)
+    // A place is free again once its connection has closed.
+    for (const socket of first) expect(await answerTo(socket)).to.match(TAKEN)
+    expect(await answerTo(await dial('203.0.113.9'))).to.match(TAKEN)
+    for (const socket of others) socket.destroy()
+    await gateway.close()
+  })
+
+  it('is one connection at least, and not for this machine and proxies of TRUSTED_PROXIES', async () => {
+    const gateway = await startGateway({ MAX_CONNECTIONS: '3', TRUSTED_PROXIES: '198.51.100.0/24' })
+    gateway.data.answerGet = () => ({ record: record('{"id":1}') })
+    const dial = await addresses(gateway)
+    for (const [address, answers] of [
+      ['127.0.0.1', [TAKEN, TAKEN]],
+      ['::ffff:198.51.100.7', [TAKEN, TAKEN]],
+      ['203.0.113.9', [TAKEN, /^$/]]
+    ] as const) {
+      const sockets = [await dial(address), await dial(address)]
+      const [one = '', another = ''] = (await Promise.all(sockets.map(answerTo))).toSorted().toReversed()
+      expect(one, address).to.match(answers[0])
+      expect(another, address).to.match(answers[1])
+    }
+    await gateway.close()
+  })
+})
+
 describe('a gateway that closes', () => {
   it('ends connections that wait for nothing, and the others after their answers', async () => {
     // With the times of the contract: a client may keep an idle connection for longer than any test runs.
