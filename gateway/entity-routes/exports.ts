@@ -45,7 +45,8 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
       const { bom, escapeFormulas, violations } = exportOptions(query.values)
       const { fields } = query.values
       const call = exportContext(request, reply)
-      const shares = [{ key: throttledAddress(clientAddress(request)), limit: MAX_EXPORTS_OF_ADDRESS }] as const
+      const address = clientAddress(request)
+      const shares = [{ key: throttledAddress(address), limit: MAX_EXPORTS_OF_ADDRESS }] as const
       const release =
         call.authorization === undefined ? await anonymous.enter({ shares, signal: call.signal }) : undefined
       try {
@@ -57,7 +58,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
           readerTimeoutMs: READER_TIMEOUT,
           ...query.owner,
           unplaced: query.unplaced,
-          clientAddress: request.ip,
+          clientAddress: address,
           asCsv: { escapeFormulas }
         })
         const opened = await openExport(parts, violations)

@@ -34,6 +34,13 @@ describe('exports', () => {
     })
   })
 
+  it('tell the address of the client without the port that a trusted proxy writes behind it', async () => {
+    await gateway.close()
+    gateway = await startGateway({ TRUSTED_PROXIES: '127.0.0.1' })
+    await gateway.app.inject({ url: '/products/export', headers: { 'x-forwarded-for': '203.0.113.9:4711' } })
+    expect(gateway.data.calls[0]?.request).to.include({ clientAddress: '203.0.113.9' })
+  })
+
   it('quote bare line ends and escape a carriage return', async () => {
     const columns = [property('text', 'string'), property('note', 'string')]
     exporting(exportHeader(...columns), exportRows([['a\nb', 'a\rb']]), exportRows([['\rx', ' é ']]), END)
