@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError, rejection, rejectionAt } from '../../shared/errors.js'
-import { BODY_TOO_DEEP, MAX_BODY_DEPTH } from '../../shared/transport/wire.js'
+import { type DomainError, rejectionAt } from '../../shared/errors.js'
+import { isWithinBounds } from '../../shared/transport/json-bounds.js'
 
 const JSON_TYPE = 'application/json'
 /** The format of patches (RFC 7396). It is JSON as well. */
@@ -39,9 +39,6 @@ export function announcesBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Values of a body: objects, arrays, texts, numbers, booleans and nulls. Each costs the event loop microseconds here and there. */
-export const MAX_BODY_VALUES = 50_000
-
 /**
  * Throws `body.malformed` unless the bytes are JSON (RFC 8259) in UTF-8 without a byte order mark. Throws `body.too-large` if
  * it holds too many values, and `body.invalid` if it is nested too deeply; both are checked before JSON.parse builds anything. Returns the parsed value. The routes of
@@ -50,63 +47,12 @@ export const MAX_BODY_VALUES = 50_000
 export function checkJsonBody(body: Buffer): unknown {
   if (body.length === 0) throw malformed('The body is empty: send a JSON object.')
   if (!isUtf8(body)) throw malformed('The body is not UTF-8.')
-  const { deepest, balanced, values } = scan(body)
-  if (!balanced) throw malformed('The body is not well-formed JSON.')
-  if (deepest > MAX_BODY_DEPTH) {
-    throw rejection([{ code: 'body.invalid', detail: BODY_TOO_DEEP, place: { in: 'pointer', name: '' } }])
-  }
-  if (values > MAX_BODY_VALUES) {
-    throw new DomainError('body.too-large', `The body holds more than ${MAX_BODY_VALUES} values. Send it in parts.`)
-  }
+  if (!isWithinBounds(body)) throw malformed('The body is not well-formed JSON.')
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (cause) {
     throw malformed('The body is not well-formed JSON.', cause)
   }
-}
-
-const QUOTATION_MARK = 0x22
-const BACKSLASH = 0x5c
-/** `[` and `{`, and `]` and `}`, differ in this bit only. */
-const BRACE_BIT = 0x20
-const OPENING_BRACE = 0x7b
-const CLOSING_BRACE = 0x7d
-const COMMA = 0x2c
-/** The greatest of the bytes that JSON has between its tokens. */
-const SPACE = 0x20
-
-interface Scan {
-  /** The largest number of arrays and objects that are open at once. */
-  readonly deepest: number
-  /** Whether all of them and all strings are closed. */
-  readonly balanced: boolean
-  readonly values: number
-}
-
-/** Looks at each byte once and keeps nothing. */
-function scan(body: Buffer): Scan {
-  let depth = 0
-  let deepest = 0
-  let values = 1
-  let inString = false
-  let isFirst = false
-  for (let at = 0; at < body.length; at++) {
-    const byte = body[at] ?? 0
-    if (inString) {
-      if (byte === QUOTATION_MARK) inString = false
-      else if (byte === BACKSLASH) at++
-      continue
-    }
-    if (byte <= SPACE) continue
-    const closes = (byte | BRACE_BIT) === CLOSING_BRACE
-    // The first value of an array or object has no comma before it; each of the others has one.
-    if (byte === COMMA || (isFirst && !closes)) values++
-    isFirst = (byte | BRACE_BIT) === OPENING_BRACE
-    if (isFirst) deepest = Math.max(deepest, ++depth)
-    else if (byte === QUOTATION_MARK) inString = true
-    else if (closes && --depth < 0) break
-  }
-  return { deepest, balanced: depth === 0 && !inString, values }
 }
 
 function malformed(detail: string, cause?: unknown): DomainError {

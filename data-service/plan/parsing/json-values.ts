@@ -1,6 +1,7 @@
 import { parse, type ParseOptions } from 'lossless-json'
 import { DomainError, rejectionAt } from '../../../shared/errors.js'
-import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../../shared/transport/wire.js'
+import { isWithinBounds } from '../../../shared/transport/json-bounds.js'
+import { checkBodyLength } from '../../../shared/transport/wire.js'
 import { withoutTrailingZeros } from '../../entity/fields/numbers.js'
 import { quoted } from './violations.js'
 
@@ -67,23 +68,17 @@ export interface JsonObject {
  */
 export function parseJson(bytes: Uint8Array): JsonValue {
   checkBodyLength(bytes.length)
-  let value: JsonValue
+  if (!isWithinBounds(bytes)) throw malformed()
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    value = parsedJson(text, {
+    return parsedJson(text, {
       onDuplicateKey: ({ key }) => {
         throw invalid(`The body says ${quoted(key)} twice.`)
       }
     })
   } catch (error) {
-    if (error instanceof DomainError) throw error
-    // The parser recurses until the stack overflows.
-    if (error instanceof RangeError) throw tooDeep()
-    const place = { in: 'pointer', name: '' } as const
-    throw rejectionAt('body.malformed', 'The body is not JSON (RFC 8259) in UTF-8.', { place, cause: error })
+    throw error instanceof DomainError ? error : malformed(error)
   }
-  if (isDeeperThan(value, MAX_BODY_DEPTH)) throw tooDeep()
-  return value
 }
 
 /** The value of a JSON text that a database holds. */
@@ -134,13 +129,9 @@ export function mergePatch(target: JsonValue, patch: JsonValue): JsonValue {
   return Object.fromEntries(merged)
 }
 
-function isDeeperThan(value: JsonValue, depth: number): boolean {
-  if (!isArray(value) && !isObject(value)) return false
-  return depth === 0 || Object.values(value).some((inner: JsonValue) => isDeeperThan(inner, depth - 1))
-}
-
-function tooDeep(): DomainError {
-  return invalid(BODY_TOO_DEEP)
+function malformed(cause?: unknown): DomainError {
+  const place = { in: 'pointer', name: '' } as const
+  return rejectionAt('body.malformed', 'The body is not JSON (RFC 8259) in UTF-8.', { place, cause })
 }
 
 function invalid(detail: string): DomainError {

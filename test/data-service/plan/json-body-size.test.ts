@@ -11,4 +11,13 @@ describe('the size of a body', () => {
       .to.throw(DomainError)
       .with.property('code', 'body.too-large')
   })
+
+  it('is at most 50,000 values too', () => {
+    const array = (values: number): Buffer => Buffer.from(`[${Array.from({ length: values }, () => 1).join()}]`)
+    // The array is one of them.
+    expect(parseJson(array(49_999))).to.have.length(49_999)
+    expect(() => parseJson(array(50_000)))
+      .to.throw(DomainError, /more than 50000 values/)
+      .with.property('code', 'body.too-large')
+  })
 })
