@@ -170,7 +170,7 @@ const STRICT_TRANSPORT = 'max-age=31536000'
  * of the renderer have what the renderer says.
  */
 export const OWN_ANSWERS = {
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin'
 } as const

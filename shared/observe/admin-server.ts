@@ -188,7 +188,7 @@ const ALLOWED = 'GET, HEAD, OPTIONS'
 /** Of every answer of the port, which browsers have no business with. */
 const SAFETY = {
   'x-content-type-options': 'nosniff',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer'
 } as const

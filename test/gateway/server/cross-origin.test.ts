@@ -157,7 +157,7 @@ describe('headers of safety', () => {
         expect(statusCode, url).to.equal(status)
         expect(headers, url).to.include({
           'x-content-type-options': 'nosniff',
-          'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+          'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
           'referrer-policy': 'no-referrer',
           'cross-origin-resource-policy': 'same-origin'
         })

@@ -10,7 +10,7 @@ import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js
 const APP = 'https://app.example.com'
 const SAFETY = {
   'x-content-type-options': 'nosniff',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
   'strict-transport-security': 'max-age=31536000'
@@ -184,7 +184,7 @@ describe('a gateway before a renderer', () => {
     expect(nothing.headers).to.include(SAFETY)
     renderer.answer = (_request, response) => response.destroy()
     for (const [accept, policy] of [
-      ['application/json', /^default-src 'none'; frame-ancestors 'none'$/],
+      ['application/json', /^default-src 'none'; base-uri 'none'; frame-ancestors 'none'$/],
       ['text/html', PAGE_POLICY]
     ] as const) {
       const { statusCode, headers } = await ask({ url: '/foo', headers: { accept } })
