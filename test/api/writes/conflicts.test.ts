@@ -211,8 +211,8 @@ async function causeLogged({ stack }: ApiStore, { headers }: Answer): Promise<st
   return String(entry['reason'])
 }
 
-/** The texts of a body that are too long to stand in a line by chance. */
+/** The texts of a body that stand in no line by chance: a price may be within the time that a call took. */
 function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return value.length > 3 ? [value] : []
+  if (typeof value === 'string') return /[a-z].{3}/i.test(value) ? [value] : []
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
