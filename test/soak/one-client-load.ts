@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { Agent, request } from 'node:https'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -39,7 +40,7 @@ async function overHttp1(): Promise<void> {
     const outgoing = request(`${client.url}${client.path}`, { agent, method: client.method, headers: client.headers })
     outgoing.on('error', () => undefined).end(client.body)
     try {
-      const [incoming] = (await once(outgoing, 'response', { signal: left() })) as [import('node:http').IncomingMessage]
+      const [incoming] = (await once(outgoing, 'response', { signal: left() })) as [IncomingMessage]
       count(incoming.statusCode ?? 0)
       incoming.on('error', () => undefined)
       if (client.reads || incoming.statusCode !== 200) incoming.resume()
