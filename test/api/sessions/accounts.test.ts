@@ -134,7 +134,7 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
   it('cannot be made or changed into what they cannot be', async () => {
     const before = await run(['list', '--json'])
     expect(await rejected(['add', 'ida@example.com', '--role', 'clrek'], PASSWORD, true)).to.equal(
-      'There is no role "clrek". Did you mean "Clerk"? The roles are Admin, Clerk, Customer.\n'
+      'There is no role "clrek". Did you mean "Clerk"? The roles are Admin, Clerk, Storekeeper, Customer.\n'
     )
     expect(await rejected(['add', 'ida@example.com'], 'short')).to.equal(
       'The password must be at least 8 characters long.\n'
