@@ -44,7 +44,7 @@ export function createApp(): FastifyInstance {
     reply.header('api-supported-versions', '1.0')
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
-    reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
+    reply.header('content-security-policy', "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
     reply.header('referrer-policy', 'no-referrer')
     reply.header('cross-origin-resource-policy', 'same-origin')
     done()

@@ -89,10 +89,10 @@ eachDatabase((kind) => {
       const rows = await withTestDatabase(services.database.url, (database) =>
         database.run('SELECT password_hash FROM ur_accounts')
       )
-      expect(rows).to.have.length(5)
+      expect(rows).to.have.length(6)
       for (const [at, row] of rows.entries())
         expect(JSON.stringify(row), `row ${at}`).to.include('$argon2id$v=19$m=19456,t=2,p=1$')
-      expect(new Set(rows.map((row) => JSON.stringify(row))).size).to.equal(5)
+      expect(new Set(rows.map((row) => JSON.stringify(row))).size).to.equal(6)
       const { accessToken, refreshToken } = await opened(caller.login(ada))
       await rejected(caller.login({ ...ada, email: 'eve@example.com' }, 'last'))
       await service.logged(({ requestId }) => requestId === 'last')
