@@ -59,7 +59,8 @@ export class ComposeProject {
   async shell(command: string, input = ''): Promise<string> {
     const env = { ...this.#env, COMPOSE_PROJECT_NAME: this.#name, COMPOSE_FILE: this.#files.join(':') }
     const child = spawn('sh', ['-c', command], { cwd: packageRoot, env, stdio: ['pipe', 'pipe', 'pipe'] })
-    child.stdin.end(input)
+    // A program that reads nothing may have ended before this is written.
+    child.stdin.on('error', () => undefined).end(input)
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
     const [code, output, errors] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
     if (code !== 0) throw new Error(`${command} ended with ${code}:\n${output}${errors}`)

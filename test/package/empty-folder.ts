@@ -75,7 +75,8 @@ export class EmptyFolder implements AsyncDisposable {
     const said = { stdout: '', stderr: '' }
     child.stdout?.on('data', (chunk: Buffer) => (said.stdout += chunk.toString('utf8')))
     child.stderr?.on('data', (chunk: Buffer) => (said.stderr += chunk.toString('utf8')))
-    child.stdin?.end(input)
+    // A program that reads nothing may have ended before this is written.
+    child.stdin?.on('error', () => undefined).end(input)
     const [code] = (await once(child, 'close')) as [number | null]
     return { code, ...said }
   }

@@ -181,7 +181,10 @@ export class RowWriter {
       const kind = session.classifyError(error)
       if (kind === 'constraint') throw this.#keys.conflictOf(error, change) ?? error
       if (kind === 'forbidden') {
-        throw new DomainError('state.invalid', 'A rule of the database does not allow this write.', { cause: error })
+        // The name of a CHECK, or the words that a trigger has for it: what the driver adds holds no value of the request.
+        const reason = error instanceof Error ? error.message : undefined
+        const detail = 'A rule of the database does not allow this write.'
+        throw new DomainError('state.invalid', detail, { cause: error, reason })
       }
       const name = this.#dialect.columnWithoutCharacter(error)
       const column = change.written.find((one) => one.column === name)
