@@ -100,7 +100,7 @@ export class KeyWrapping {
   async #judge(key: StoredKey): Promise<Judgement> {
     if (this.#encryption === undefined) return { trusted: true }
     if (key.wrapped === undefined) return { untrusted: 'unwrapped' }
-    // What another key-encryption key has wrapped is never used, and nothing here can judge it.
+    // A key that another key-encryption key has wrapped cannot be verified here, and is not used.
     if (!this.#encryption.hasWrapped(key.wrapped)) return { trusted: true }
     if (key.signature === undefined) return { untrusted: 'unsigned' }
     const digest = entryDigest(key)

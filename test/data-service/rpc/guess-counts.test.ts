@@ -56,7 +56,7 @@ describe('the count of guesses', () => {
     for (let count = 0; count < 10; count++) expect(await tried(wrong, unbound)).to.equal(WRONG)
   })
 
-  it('counts a guess while it is judged, and no more when it was right or did not come to an answer', async () => {
+  it('counts a guess while it is judged, and no longer once it was right or has failed', async () => {
     const ends: (() => void)[] = []
     const judged = Array.from({ length: 3 }, () =>
       tried(async (guess) => {

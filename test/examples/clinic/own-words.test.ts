@@ -1,8 +1,8 @@
 import { describeEveryEntity } from 'uniform-rest/testing'
 import application from '../../../examples/clinic/uniform-rest.config.js'
 
-// Without rules by hand the entity files judge, whose words are about two kinds of owners: each owner of these tests is a
-// patient and a practitioner. every-entity.test.ts has the rules by hand.
+// Here the expected answers come from the words of the entity files, which name two kinds of owners. Each owner of these
+// tests is a patient and a practitioner. In every-entity.test.ts they come from rules written by hand.
 describeEveryEntity({
   application,
   databases: ['sqlite'],
