@@ -270,7 +270,7 @@ function create(components: Components, resource: Resource): DocumentedOperation
       parameters: createParameters(components, resource),
       requestBody: requestBody(createSchema(components, resource), createExample(components, resource)),
       responses: {
-        ...written(components, resource, 201),
+        ...created(components, resource),
         ...problems(components, 'create')
       }
     }
@@ -325,7 +325,7 @@ function update(components: Components, resource: Resource): DocumentedOperation
       description: 'An optional member that is left out becomes null. The row must exist.',
       parameters: guarded(components, resource, 'update'),
       requestBody: requestBody(updateSchema(components, resource), updateExample(components, resource)),
-      responses: { ...written(components, resource, 200), ...problems(components, 'guarded') }
+      responses: { ...written(components, resource), ...problems(components, 'guarded') }
     }
   }
 }
@@ -345,7 +345,7 @@ function patch(components: Components, resource: Resource): DocumentedOperation 
         required: true,
         content: mergePatchContent(patchSchema(components, resource), patchExample(components, resource))
       },
-      responses: { ...written(components, resource, 200), ...problems(components, 'guarded') }
+      responses: { ...written(components, resource), ...problems(components, 'guarded') }
     }
   }
 }
@@ -394,7 +394,7 @@ function act(components: Components, resource: Resource, action: Resource['actio
         ...requestBody(actionSchema(components, name, action), actionExample(components, name, action)),
         required
       },
-      responses: { ...written(components, resource, 200), ...problems(components, 'guarded') }
+      responses: { ...written(components, resource, action.handsOver), ...problems(components, 'guarded') }
     }
   }
 }
@@ -417,23 +417,32 @@ function ownerParametersFor(
   return ownerParameters(components, ownerParameterOf(resource, operation))
 }
 
-/** The responses of creates, and of all guarded writes, which share one. */
-function written(components: Components, resource: Resource, status: 200 | 201): object {
-  const answer: Success = {
-    status,
-    description: status === 201 ? 'The row as created.' : 'The row as it is now.',
+function created(components: Components, resource: Resource): object {
+  return success(components, {
+    status: 201,
+    description: 'The row as created.',
     content: jsonContent(writtenSchema(components, resource), rowExample(components, resource)),
-    headers: [
-      ...ENTITY_HEADERS,
-      ...(isVersioned(resource) ? (['ETag'] as const) : []),
-      'Idempotent-Replayed',
-      ...(status === 201 ? (['Location'] as const) : [])
-    ]
-  }
-  if (status === 201) return success(components, answer)
-  return {
-    [status]: components.refer('responses', `${resource.name}.written`, () => successResponse(components, answer))
-  }
+    headers: [...writtenHeaders(resource), 'Location']
+  })
+}
+
+/** The response of guarded writes, which share one, and one of the actions that hand a row over. */
+function written(components: Components, resource: Resource, handsOver = false): object {
+  const response = components.refer('responses', `${resource.name}.${handsOver ? 'handed-over' : 'written'}`, () =>
+    successResponse(components, {
+      status: 200,
+      description: handsOver
+        ? 'The row as it is now, or its id where the caller reads it no more.'
+        : 'The row as it is now.',
+      content: jsonContent(writtenSchema(components, resource, handsOver), rowExample(components, resource)),
+      headers: writtenHeaders(resource)
+    })
+  )
+  return { 200: response }
+}
+
+function writtenHeaders(resource: Resource): Success['headers'] {
+  return [...ENTITY_HEADERS, ...(isVersioned(resource) ? (['ETag'] as const) : []), 'Idempotent-Replayed']
 }
 
 function requestBody(schema: object, example: Reference | undefined): object {

@@ -19,14 +19,14 @@ export function rowSchema(components: Components, resource: Resource): object {
   }))
 }
 
-/** A row as a write answers it: the id alone of a row that its caller could write and not read. */
-export function writtenSchema(components: Components, resource: Resource): object {
+/** A row as a write answers it: the id alone where its caller does not read the row, which `maybeUnseen` says can be. */
+export function writtenSchema(components: Components, resource: Resource, maybeUnseen = false): object {
   const { name, properties, writesUnseen } = resource
   const row = rowSchema(components, resource)
-  if (!writesUnseen) return row
+  if (!writesUnseen && !maybeUnseen) return row
   const unseen = components.refer('schemas', `${name}.unseen`, () => ({
     type: 'object',
-    description: 'A row that its caller may write and not read.',
+    description: 'A row that its caller may write and does not read.',
     required: ['id'],
     properties: members(properties.filter((property) => property.name === 'id')),
     additionalProperties: false

@@ -252,6 +252,7 @@ export function action(name: string, more: Partial<Action> = {}): Action {
     description: 'Does it.',
     input: [],
     childPrecondition: '',
+    handsOver: false,
     permission: '',
     states: [],
     becomes: [],

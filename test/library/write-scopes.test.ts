@@ -7,6 +7,7 @@ import { describeLibrary } from './describe-library.js'
 
 type Claims = Readonly<Record<string, unknown>>
 type Row = Readonly<Record<string, unknown>>
+type Response = { content: Record<string, { schema: object }> }
 
 const MEMBER: Claims = { sub: 'm', member_id: 1 }
 const LIBRARIAN: Claims = { sub: 'l', role: 'Librarian', branches: [2] }
@@ -226,14 +227,23 @@ describeLibrary('a write scope', (store, kind) => {
     expect(Object.keys(first ?? {})).to.deep.equal(['id'])
     expect(second).to.include({ text: 'd', about: 'l' })
     expect((await send(LIBRARIAN, 'DELETE', `/complaints/${id}`)).status).to.equal(204)
-    const { paths } = json(await store.as(LIBRARIAN, '/openapi.json')) as {
-      paths: Record<string, { post: { responses: { 201: { content: Record<string, { schema: object }> } } } }>
+    const { paths, components } = json(await store.as(LIBRARIAN, '/openapi.json')) as {
+      paths: Record<string, { post: { responses: { 201: Response } }; put: { responses: { 200: { $ref: string } } } }>
+      components: { responses: Record<string, Response> }
     }
-    const schemaOf = (path: string) => paths[path]?.post.responses[201].content['application/json']?.schema
-    expect(schemaOf('/complaints')).to.deep.equal({
-      anyOf: ['complaints', 'complaints.unseen'].map((one) => ({ $ref: `#/components/schemas/${one}` }))
+    const ofCreate = (path: string) => paths[path]?.post.responses[201].content['application/json']?.schema
+    const ofPut = (path: string) => {
+      const name = paths[path]?.put.responses[200].$ref.split('/').at(-1)
+      return components.responses[name ?? '']?.content['application/json']?.schema
+    }
+    const oneOrId = (name: string): object => ({
+      anyOf: [name, `${name}.unseen`].map((one) => ({ $ref: `#/components/schemas/${one}` }))
     })
-    expect(schemaOf('/errands')).to.deep.equal({ $ref: '#/components/schemas/errands' })
+    expect(ofCreate('/complaints')).to.deep.equal(oneOrId('complaints'))
+    expect(ofCreate('/errands')).to.deep.equal({ $ref: '#/components/schemas/errands' })
+    expect(ofPut('/errands/{id}/hand-over')).to.deep.equal(oneOrId('errands'))
+    expect(ofPut('/errands/{id}/give')).to.deep.equal({ $ref: '#/components/schemas/errands' })
+    expect(ofPut('/errands/{id}')).to.deep.equal({ $ref: '#/components/schemas/errands' })
     expect(await run('SELECT id FROM complaints WHERE id = ?', [id])).to.deep.equal([])
   })
 

@@ -28,11 +28,12 @@ export function describeRules(
 
 /** What an action takes besides the write access, the states in which it can be done, and the state that follows. */
 export function describeActionRules(
-  { permission, required, becomes }: Action,
+  { permission, handsOver, required, becomes }: Action,
   resource: Resource
-): Pick<WireAction, 'permission' | 'states' | 'becomes'> {
+): Pick<WireAction, 'permission' | 'handsOver' | 'states' | 'becomes'> {
   return {
     permission: permission ?? '',
+    handsOver,
     states: describeStates(required, resource),
     becomes: describeStates(becomes, resource)
   }
