@@ -1,6 +1,7 @@
 import type { Entity } from '../../data-service/entity/entity.js'
 import { actionBody, createBody, deletableState, isSetByUpdate, suitableState, updateBody } from './bodies.js'
 import { ANONYMOUS, type Caller, OWNERS } from './callers.js'
+import { presetsFor } from './declared-rule.js'
 import { answered, answeredByAll, Findings, withoutInstance } from './findings.js'
 import type { Members, Values } from './made-values.js'
 import type { MadeRow } from './row-maker.js'
@@ -57,7 +58,7 @@ export function checkCreates(tested: TestedApplication, entity: Entity): void {
         const code = codeOf(body)
         if (code !== 'ok') continue
         const outcome = await answered(tested, { call: { ...call, body }, caller, transport }, { code, findings })
-        await checkCreated(tested, entity, { outcome, owned, owner, findings })
+        await checkCreated(tested, entity, { outcome, caller, owned, owner, findings })
       }
     }
     findings.finish()
@@ -67,13 +68,15 @@ export function checkCreates(tested: TestedApplication, entity: Entity): void {
 async function checkCreated(
   tested: TestedApplication,
   entity: Entity,
-  of: { outcome: Outcome; owned: string | undefined; owner: number; findings: Findings }
+  of: { outcome: Outcome; caller: Caller; owned: string | undefined; owner: number; findings: Findings }
 ): Promise<void> {
-  const { outcome, owned, owner, findings } = of
+  const { outcome, caller, owned, owner, findings } = of
   const id = String(outcome.rows[0]?.['id'])
   const row = (await tableRows(tested.sql, entity)).find((one) => String(one['id']) === id)
   findings.same(`row ${id} of ${entity.name}`, row !== undefined, true)
   if (owned !== undefined) findings.same(`owner of the new row ${id}`, String(row?.[owned]), String(owner))
+  for (const [name, value] of Object.entries(presetsFor(entity, caller)))
+    findings.same(`${name} of the new row ${id}`, String(row?.[name]), String(value))
   findings.same(`audit of the new row ${id}`, await auditEntries(tested, { entity, id, action: 'create' }), 1)
 }
 
@@ -88,7 +91,13 @@ function attempts(tested: TestedApplication, entity: Entity, owned: string | und
         if (code !== 'ok' || caller === ANONYMOUS) return { call, caller, named, codeOf: () => code, owner: OWNERS[0] }
         const claimed = claims(rule, caller)
         const owner = named ?? (claimed ? (caller.owner ?? OWNERS[0]) : OWNERS[0])
-        return { call, caller, named, owner, codeOf: (body) => createCode(rule, call, { caller, named, owned, body }) }
+        return {
+          call,
+          caller,
+          named,
+          owner,
+          codeOf: (body) => createCode(tested, entity, { call, caller, named, owned, body })
+        }
       })
     )
   )
@@ -101,20 +110,32 @@ function claims(rule: Rule, caller: Caller): boolean {
   return typeof guard === 'object' && 'column' in guard && !caller.bypass
 }
 
-/** Contract section 5, create: on an owned resource the owner is the claim's, or has to be named; section 6: its scope. */
+/**
+ * Contract section 5, create: on an owned resource the owner is the claim's, or has to be named; section 6: its scope and
+ * its presets.
+ */
 function createCode(
-  rule: Rule,
-  call: Call,
-  of: { caller: Caller; named: number | undefined; owned: string | undefined; body: Members }
+  tested: TestedApplication,
+  entity: Entity,
+  of: { call: Call; caller: Caller; named: number | undefined; owned: string | undefined; body: Members }
 ): string {
-  const { caller, named, owned, body } = of
+  const { call, caller, named, owned, body } = of
+  const rule = tested.ruleOf(entity)
   const claimed = claims(rule, caller)
   if (owned !== undefined && !claimed && named === undefined) return 'body.invalid'
   const { code, reaches } = verdict(rule, call, caller)
   if (code !== 'ok') return code
   if (owned !== undefined && claimed && named !== undefined && named !== caller.owner) return 'ownership.denied'
-  const row = { ...body, ...(owned === undefined ? {} : { [owned]: named ?? caller.owner }) }
+  const presets = presetsFor(entity, caller)
+  if (Object.entries(presets).some(([name, value]) => value === null || !isRepeated(body, name, value)))
+    return 'ownership.denied'
+  const row = { ...body, ...presets, ...(owned === undefined ? {} : { [owned]: named ?? caller.owner }) }
   return reaches(row) ? 'ok' : 'ownership.denied'
+}
+
+/** Whether the body leaves the member out or has this value. */
+function isRepeated(body: Members, name: string, value: unknown): boolean {
+  return !Object.hasOwn(body, name) || String(body[name]) === String(value)
 }
 
 /** An update, a delete or an action, as it is tried on rows. */

@@ -1,12 +1,14 @@
 import type { ReadAccess, WriteAccess } from '../../data-service/entity/access.js'
 import type { CustomRead } from '../../data-service/entity/custom-read.js'
 import type { Children, Column, Entity } from '../../data-service/entity/entity.js'
+import { presetFor } from '../../data-service/entity/preset.js'
 import {
   ROWS_WORDS,
   type Rows,
   type RowsCall,
   type RowsWanted,
-  type RowTest
+  type RowTest,
+  type TokenCaller
 } from '../../data-service/entity/row-predicate.js'
 import { parseCondition } from '../oracle/condition.js'
 import { propertyOf } from '../oracle/entity-oracle.js'
@@ -210,8 +212,33 @@ function first(parts: readonly Judge[], caller: Caller): string | undefined {
 /** What the predicate wants for a caller, and whether it asked for the bypass role. */
 function ask({ predicate }: Rows, caller: Caller): { readonly wanted: RowsWanted; readonly asked: boolean } {
   let asked = false
-  const { name, token, claims, permissions, owner, owners, bypass } = caller
-  const authenticated = {
+  const known = knownCaller(caller, () => (asked = true))
+  const call = {
+    caller: caller.token === 'none' ? { kind: 'anonymous' } : known,
+    where: (property: string, operator: string, ...operands: readonly unknown[]) => ({ property, operator, operands }),
+    ...ROWS_WORDS
+  }
+  // The types of an entity file tie `where` to the fields of its own.
+  const wanted = predicate(call as unknown as RowsCall<never, never>)
+  return { wanted, asked }
+}
+
+/** Property to the wire value that a preset gives a new row of the caller; null where its token has no value. */
+export function presetsFor({ columns }: Entity, caller: Caller): Readonly<Record<string, unknown>> {
+  const known = knownCaller(caller, () => undefined)
+  return Object.fromEntries(
+    columns
+      .filter(({ field }) => field.preset !== undefined)
+      .map(({ name, field }) => {
+        const value = presetFor(field, known) ?? null
+        return [name, typeof value === 'bigint' ? (field.type === 'long' ? String(value) : Number(value)) : value]
+      })
+  )
+}
+
+/** A caller with a token as the code of an application knows it; `asked` is called where it reads `hasBypassRole`. */
+function knownCaller({ name, claims, permissions, owner, owners, bypass }: Caller, asked: () => unknown): TokenCaller {
+  return {
     kind: 'authenticated',
     issuer: 'every-entity',
     subject: typeof claims['sub'] === 'string' ? claims['sub'] : name,
@@ -223,18 +250,10 @@ function ask({ predicate }: Rows, caller: Caller): { readonly wanted: RowsWanted
     ),
     claims: { sub: name, ...claims },
     get hasBypassRole() {
-      asked = true
+      asked()
       return bypass
     }
   }
-  const call = {
-    caller: token === 'none' ? { kind: 'anonymous' } : authenticated,
-    where: (property: string, operator: string, ...operands: readonly unknown[]) => ({ property, operator, operands }),
-    ...ROWS_WORDS
-  }
-  // The types of an entity file tie `where` to the fields of its own.
-  const wanted = predicate(call as unknown as RowsCall<never, never>)
-  return { wanted, asked }
 }
 
 function holds(entity: Entity, wanted: RowsWanted, row: Row): boolean {

@@ -1,4 +1,4 @@
-import { type Caller, describeEveryEntity, type Predicated } from 'uniform-rest/testing'
+import { describeEveryEntity, type Predicated } from 'uniform-rest/testing'
 import application from '../../../examples/clinic/uniform-rest.config.js'
 
 // `npm run soak` has it on both databases.
@@ -22,8 +22,6 @@ const appointments: Predicated = {
 
 const notes: Predicated = { rows: (row, { owner }) => owner === PRACTITIONER && row['authorId'] === PRACTITIONER }
 
-const isPractitioner = ({ owner }: Caller): boolean => owner === PRACTITIONER
-
 describeEveryEntity({
   application,
   ...databases,
@@ -34,14 +32,7 @@ describeEveryEntity({
     notes: {
       writes: ['create', 'update', 'delete'],
       read: notes,
-      write: notes,
-      singleWrites: {
-        create: {
-          rows: (_row, caller) => isPractitioner(caller),
-          rejects: (caller) =>
-            caller.token === 'none' ? 'auth.required' : isPractitioner(caller) ? undefined : 'ownership.denied'
-        }
-      }
+      write: notes
     }
   },
   claims: ({ owner }) =>
@@ -52,10 +43,8 @@ describeEveryEntity({
       create: (n) => ({ practitionerId: PRACTITIONER, day: dayOf(n) }),
       update: (n) => ({ day: dayOf(n) })
     },
-    // The tests do not know what a preset gives a new row, and so whose it is.
     notes: {
       rows: { authorId: PRACTITIONER },
-      create: { authorId: PRACTITIONER },
       references: { appointmentId: { practitionerId: PRACTITIONER } }
     }
   }
