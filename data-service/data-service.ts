@@ -171,7 +171,7 @@ function knowsGateways({ grpc }: DataServiceConfig): boolean {
 }
 
 /** Lines of the log about settings that an operator may have forgotten. */
-function warnOfSettings(application: Application, settings: DataServiceConfig, log: Logger): void {
+export function warnOfSettings(application: Application, settings: DataServiceConfig, log: Logger): void {
   if (settings.sampleData) {
     log.warn(
       application.sample === undefined
