@@ -76,9 +76,12 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
 
 /** Files of `full` that `npm run soak` runs too. They do more there, where IN_SOAK is set. */
 const LONGER_IN_SOAK = [
+  'test/examples/clinic/every-entity.test.ts',
   'test/examples/every-entity/adding-an-entity.test.ts',
   'test/examples/every-entity/deleted-rules.test.ts',
+  'test/examples/every-entity/mariadb.test.ts',
   'test/examples/sakila/every-entity.test.ts',
+  'test/keyed/every-entity.test.ts',
   'test/library/every-entity.test.ts'
 ]
 

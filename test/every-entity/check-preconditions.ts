@@ -164,7 +164,7 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
         const [first, again] = ifMatch === 'fresh' && !versioned ? ['conflict', 'conflict'] : ['ok', 'not-found']
         const made: Call = { ...call, id: gone.id, ifMatch: ifMatch === 'fresh' ? { version: gone.version } : ifMatch }
         for (const [at, code] of [first, again].entries()) {
-          const transport = tested.transports[at === 0 ? 0 : 1]
+          const transport = tested.bothTransports[at === 0 ? 0 : 1]
           const outcome = await tested.send(transport, made, caller)
           if (!findings.same(`delete with ${ifMatch}`, outcome.code, code) && code === 'ok')
             findings.rejected(made, outcome)

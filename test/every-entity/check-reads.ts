@@ -1,6 +1,6 @@
 import type { Entity } from '../../data-service/entity/entity.js'
 import { ANONYMOUS, type Caller, OWNERS } from './callers.js'
-import { answeredByAll, Findings, withoutInstance } from './findings.js'
+import { answeredByAll, Findings, problemsOfUnknown } from './findings.js'
 import { SECRET } from './made-values.js'
 import { guardOf, isAbout, ownerColumn, type Rule } from './rule.js'
 import { tableRows } from '../oracle/entity-oracle.js'
@@ -72,7 +72,7 @@ export function checkReads(tested: TestedApplication, entity: Entity): void {
             { call, caller },
             { code: code === 'ok' && !there ? 'not-found' : code, findings }
           )
-          if (outcomes[0]?.code === 'not-found') unknown.add(withoutInstance(outcomes[0].text))
+          for (const problem of problemsOfUnknown(outcomes)) unknown.add(problem)
           for (const { rows: shownRows, text } of outcomes) {
             const what = `get ${id} by ${caller.name}`
             findings.same(

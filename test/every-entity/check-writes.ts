@@ -2,7 +2,7 @@ import type { Entity } from '../../data-service/entity/entity.js'
 import { actionBody, createBody, deletableState, isSetByUpdate, suitableState, updateBody } from './bodies.js'
 import { ANONYMOUS, type Caller, OWNERS } from './callers.js'
 import { presetsFor } from './declared-rule.js'
-import { answered, answeredByAll, Findings, withoutInstance } from './findings.js'
+import { answered, answeredByAll, Findings, problemsOfUnknown } from './findings.js'
 import type { Members, Values } from './made-values.js'
 import type { MadeRow } from './row-maker.js'
 import { guardOf, guardsOf, isPredicated, ownerColumn, type Rule } from './rule.js'
@@ -163,9 +163,9 @@ export function checkRowWrites(tested: TestedApplication, entity: Entity): void 
             const made: Call = { ...call, id: row.id, ...withBody(bodies[at]), ifMatch: tagOf(rule, row) }
             const unguarded = { ...made, ifMatch: 'absent' as const }
             const code = rowCode(rule, { call: made, caller }, row)
-            const [rejected] =
+            const rejected =
               code === 'ok' ? [] : await answeredByAll(tested, { call: made, caller }, { code, findings })
-            if (rejected?.code === 'not-found') texts.push(withoutInstance(rejected.text))
+            texts.push(...problemsOfUnknown(rejected))
             const { code: admitted } = admission(rule, unguarded, caller)
             if (write.call.operation === 'delete' || at > 0) continue
             const wanted = admitted === 'ok' ? 'precondition.required' : admitted
@@ -184,7 +184,7 @@ export function checkRowWrites(tested: TestedApplication, entity: Entity): void 
       for (const call of withOwners(rule, write.call)) {
         for (const caller of tested.callers.of(neededFor(rule, call))) {
           for (const owner of ownerColumn(rule) === undefined ? [OWNERS[0]] : OWNERS) {
-            const transport = tested.transports[findings.checked % 2 === 0 ? 0 : 1]
+            const transport = tested.bothTransports[findings.checked % 2 === 0 ? 0 : 1]
             if (admission(rule, call, caller).code !== 'ok') continue
             const predicated = guardsOf(rule, call).some(isPredicated)
             const stands = rowCode(rule, { call: { ...call, id: '' }, caller }, { values: stand(rule, owner) })

@@ -81,24 +81,25 @@ export async function answered(
   return outcome
 }
 
-/** Sends a call that changes nothing by every transport; a rejection has the same words on each. */
+/** Sends a call that changes nothing by the transports of its turn; a rejection has the same words on each. */
 export async function answeredByAll(
   tested: TestedApplication,
   made: Made,
   of: { readonly code: string; readonly findings: Findings }
 ): Promise<readonly Outcome[]> {
   const outcomes = await Promise.all(tested.transports.map((transport) => answered(tested, { ...made, transport }, of)))
-  const [http, grpc] = outcomes
+  const [first, second] = outcomes
   // A failure of the service's own has a body that is fixed.
-  if (of.code !== 'ok' && of.code !== 'configuration' && http !== undefined && grpc !== undefined) {
-    of.findings.same(`${describeCall(made.call)} by ${made.caller.name}, words`, grpc.detail, http.detail)
+  if (of.code !== 'ok' && of.code !== 'configuration' && first !== undefined && second !== undefined) {
+    of.findings.same(`${describeCall(made.call)} by ${made.caller.name}, words`, second.detail, first.detail)
   }
   return outcomes
 }
 
-/** A problem document without the path that it is about. The request id is the same in all of these tests. */
-export function withoutInstance(text: string): string {
-  return text.replace(/"instance":"[^"]*",?/, '')
+/** The documents that HTTP answered for unknown rows, without the path. The request id is the same in all of these tests. */
+export function problemsOfUnknown(outcomes: readonly Outcome[]): string[] {
+  const unknown = outcomes.filter((one) => one.code === 'not-found' && one.status === 404)
+  return unknown.map(({ text }) => text.replace(/"instance":"[^"]*",?/, ''))
 }
 
 /** Contract section 7: what a code is over HTTP and over gRPC. */

@@ -24,6 +24,11 @@ export interface EveryEntityOptions {
   /** Default: SQLite, and MySQL or MariaDB too if the environment has TEST_MYSQL_URL. */
   readonly databases?: readonly DatabaseKind[]
   /**
+   * `both`, the default: each call is made over HTTP and over gRPC, and both answers are compared. `in turn`: over one of
+   * them, which takes about half of the time.
+   */
+  readonly transports?: 'both' | 'in turn'
+  /**
    * Who may do what, written down a second time, by the names of entities. An entity that is not here is judged by what its
    * own file says: a rule that is deleted from that file is then noticed by nobody.
    */
@@ -87,6 +92,7 @@ export class TestedApplication {
   readonly #bypassRole: string
   readonly #mint = new TokenMint()
   #running: Running | undefined
+  #turn = 0
 
   constructor(kind: DatabaseKind, options: EveryEntityOptions) {
     const { application, rules = {}, roles, values = {} } = options
@@ -127,7 +133,17 @@ export class TestedApplication {
     return this.#get().rpc
   }
 
-  get transports(): Running['transports'] {
+  /** Those that a call is made over: both, or one of them in turn. */
+  get transports(): readonly Transport[] {
+    const { transports } = this.#get()
+    if (this.#options.transports !== 'in turn') return transports
+    this.#turn += 1
+    // Of an even number of calls that are made again and again, each comes to both in this order (Thue and Morse).
+    const isOdd = this.#turn.toString(2).replaceAll('0', '').length % 2 === 1
+    return [transports[isOdd ? 1 : 0]]
+  }
+
+  get bothTransports(): Running['transports'] {
     return this.#get().transports
   }
 

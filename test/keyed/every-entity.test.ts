@@ -1,8 +1,10 @@
 import { describeEveryEntity } from 'uniform-rest/testing'
+import { transports } from '../every-entity/in-soak.js'
 import application from './uniform-rest.config.js'
 
 describeEveryEntity({
   application,
+  transports,
   folder: new URL('.', import.meta.url),
   bypassRole: 'Admin',
   prepare: async ({ run }) => {

@@ -1,13 +1,15 @@
 import { describeEveryEntity } from 'uniform-rest/testing'
 import application from './uniform-rest.config.js'
+import { isSoak, transports } from '../every-entity/in-soak.js'
 
 // These take minutes on each kind of database. Each run has the entities of the store on MariaDB and these on SQLite, and
 // `npm run soak` has both on both.
-const databases = process.env['IN_SOAK'] === undefined ? { databases: ['sqlite'] as const } : {}
+const databases = isSoak ? {} : { databases: ['sqlite'] as const }
 
 describeEveryEntity({
   application,
   ...databases,
+  transports,
   folder: new URL('.', import.meta.url),
   bypassRole: 'Admin',
   rules: {

@@ -1,8 +1,9 @@
 import { describeEveryEntity, type Predicated } from 'uniform-rest/testing'
 import application from '../../../examples/clinic/uniform-rest.config.js'
+import { isSoak, transports } from '../../every-entity/in-soak.js'
 
 // `npm run soak` has it on both databases.
-const databases = process.env['IN_SOAK'] === undefined ? { databases: ['sqlite'] as const } : {}
+const databases = isSoak ? {} : { databases: ['sqlite'] as const }
 
 // The first owner of these tests is a patient here, and the second one a practitioner.
 const PATIENT = 1
@@ -25,6 +26,7 @@ const notes: Predicated = { rows: (row, { owner }) => owner === PRACTITIONER && 
 describeEveryEntity({
   application,
   ...databases,
+  transports,
   folder: new URL('../../../examples/clinic/', import.meta.url),
   roles: { Desk: ['rooms:assign'] },
   rules: {

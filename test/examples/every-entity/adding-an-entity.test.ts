@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import { isSoak } from '../../every-entity/in-soak.js'
 import { packageRoot } from '../../harness/package-root.js'
 import { follow, generatedText, stepsOf, undo } from './follow-page.js'
 import { runEveryEntity, runModule, runTestFile, type Report } from './run-in-copy.js'
@@ -96,7 +97,7 @@ describe(PAGE, function () {
   })
 
   // The whole test of deleted rules once more takes minutes, so it is a part of `npm run soak`.
-  if (process.env['IN_SOAK'] !== undefined) {
+  if (isSoak) {
     it('makes entities that the test of deleted rules judges by rules.ts, or leaves to their own words', async () => {
       const { passes, failures } = await runTestFile(copy, { name: 'deleted-rules', grep: '' })
       expect(told(failures)).to.deep.equal([])

@@ -2,6 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { isSoak } from '../../every-entity/in-soak.js'
 import { outputRoot, packageRoot } from '../../harness/package-root.js'
 import { RULES } from './rules.js'
 import { runEveryEntity } from './run-in-copy.js'
@@ -93,7 +94,7 @@ const PREDICATE_DELETION: Deletion = {
   grep: '(list|paged|export|lookup|get) answers'
 }
 
-const DELETIONS_TRIED = DELETIONS.filter(({ inSoak }) => inSoak !== true || process.env['IN_SOAK'] !== undefined)
+const DELETIONS_TRIED = DELETIONS.filter(({ inSoak }) => inSoak !== true || isSoak)
 
 /**
  * The store has no read scope by a predicate: that of stock items is about permissions. adding-an-entity.test.ts runs this

@@ -1,13 +1,15 @@
 import { describeEveryEntity } from 'uniform-rest/testing'
 import application from '../../../examples/sakila/uniform-rest.config.js'
 import { loadSakila, SAKILA_APP } from './sakila-database.js'
+import { isSoak, transports } from '../../every-entity/in-soak.js'
 
 // These take minutes on each kind of database, so SQLite is left to `npm run soak`.
-const databases = process.env['IN_SOAK'] === undefined ? { databases: ['mysql'] as const } : {}
+const databases = isSoak ? {} : { databases: ['mysql'] as const }
 
 describeEveryEntity({
   application,
   ...databases,
+  transports,
   folder: SAKILA_APP,
   makeTables: async ({ url }) => {
     await loadSakila(url, 'tiny')

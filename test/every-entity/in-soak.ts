@@ -1,0 +1,7 @@
+import type { EveryEntityOptions } from './tested-application.js'
+
+/** Whether `npm run soak` runs, in which these tests do all that they can. */
+export const isSoak = process.env['IN_SOAK'] !== undefined
+
+/** `npm test` makes each call over one transport in turn, which takes half of the time. */
+export const transports: NonNullable<EveryEntityOptions['transports']> = isSoak ? 'both' : 'in turn'
