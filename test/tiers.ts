@@ -65,8 +65,10 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/examples/every-entity/sqlite.test.ts',
     // It installs from the registry; test/package/linked.test.ts does the same without.
     'test/package/pack-and-install.test.ts',
-    // Linters and generators of hundreds of megabytes; test/gateway/openapi/ holds the document to the OpenAPI schema.
+    // Tools of hundreds of megabytes; test/gateway/openapi/ holds the document to the OpenAPI schema, and the tests of
+    // test/api/ with `also: ['document']` each exchange to the document.
     'test/openapi/linters-and-clients.test.ts',
+    'test/openapi/validating-proxy.test.ts',
     // Each file names what `full` has in its place.
     'test/rolling/',
     'test/soak/'
