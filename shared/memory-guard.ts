@@ -87,8 +87,9 @@ export function processMemory(): MemorySource {
   const limit = memoryLimit()
   return {
     read: () => {
-      const { heapUsed, external } = process.memoryUsage()
-      return { used: heapUsed + external, limit }
+      // `process.memoryUsage()` says the same and reads the resident pages besides, which takes eight times as long.
+      const { used_heap_size: heap, external_memory: external } = getHeapStatistics()
+      return { used: heap + external, limit }
     },
     collect: collectGarbage,
     now: () => performance.now()
