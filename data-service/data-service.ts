@@ -31,6 +31,7 @@ import { GuessCounts } from './rpc/guess-counts.js'
 import { gatewayPeers } from './rpc/transport/interceptors.js'
 import { describedPackage } from './rpc/typed-calls.js'
 import { buildDataService } from './rpc/service.js'
+import { WriteShares } from './rpc/write-shares.js'
 import type { WriteDeps } from './rpc/write-steps.js'
 import type { TypedPackage } from './typed-services/typed-package.js'
 import { warnOfUntested } from './untested-packages.js'
@@ -111,7 +112,7 @@ async function serve(how: Starting): Promise<string> {
   const planning = { catalogue: makeCatalogue(stores.entities), ownership, maxPageSize, maxExportRows }
   const writeDeps: WriteDeps = {
     planning,
-    store: stores.write,
+    shares: new WriteShares(stores.write, { connections: settings.databasePoolSize }),
     idempotency,
     guesses: new GuessCounts(now),
     now,
@@ -157,7 +158,7 @@ async function serve(how: Starting): Promise<string> {
     service.listen(settings.address),
     (why) => `cannot listen on DATA_SERVICE_ADDRESS (${settings.address}): ${why}.`
   )
-  observed.serving({ service, stores, exports, shares })
+  observed.serving({ service, stores, exports, shares, writes: writeDeps.shares })
   followHealth(stores, service, log)
   dispatcher.start()
   const address = `${settings.address.slice(0, settings.address.lastIndexOf(':'))}:${port}`
@@ -215,6 +216,7 @@ interface ServingParts {
   readonly stores: OpenStores
   readonly exports: ReturnType<typeof exportSemaphore>
   readonly shares: ReadShares
+  readonly writes: WriteShares
 }
 
 interface Observation {
@@ -224,7 +226,7 @@ interface Observation {
   serving(parts: ServingParts): void
 }
 
-function sourcesOf({ service, stores, exports, shares }: ServingParts): DataServiceSources {
+function sourcesOf({ service, stores, exports, shares, writes }: ServingParts): DataServiceSources {
   return {
     pools: stores.pools,
     statements: () => stores.statementUse,
@@ -232,6 +234,7 @@ function sourcesOf({ service, stores, exports, shares }: ServingParts): DataServ
     streams: () => service.streams,
     exports: () => exports.state,
     places: () => shares.places,
+    turns: () => writes.places,
     untakenBytes: () => service.untakenBytes
   }
 }

@@ -4,12 +4,14 @@ import { DomainError } from './errors.js'
 export interface Share {
   readonly key: string
   readonly limit: number
+  /** How many places of it may be waited for. Default: four times its limit. */
+  readonly waiting?: number
 }
 
 export interface FairLimits {
   /** Places that may be held at a time in all. */
   readonly places: number
-  /** Places that may be waited for at a time. Of a share of n places no more than 4n may be waited for. */
+  /** Places that may be waited for at a time. A share has a limit of its own. */
   readonly waiting: number
   /** Milliseconds that a caller waits before it is rejected. */
   readonly timeout: number
@@ -114,16 +116,10 @@ export class FairSemaphore {
    * `upstream.unavailable` if no place becomes free in time, or at once if too many callers wait already.
    */
   enter(entrant: Entrant): Promise<() => void> {
-    const { weight = 1, shares, signal } = entrant
+    const { signal } = entrant
     if (signal.aborted) return Promise.reject(signal.reason)
     if (this.#hasRoom(entrant)) return Promise.resolve(this.#hold(entrant))
-    const { waiting, timeout, detail, retryAfter = RETRY_AFTER } = this.#limits
-    const rejected = (): DomainError => {
-      this.#rejected += 1
-      return new DomainError('upstream.unavailable', detail, { retryAfter })
-    }
-    const isCrowded = shares.some(({ key, limit }) => this.#awaited.of(key) + weight > limit * WAITING_PER_PLACE)
-    if (isCrowded || this.#awaited.all + weight > waiting) return Promise.reject(rejected())
+    if (this.#isCrowded(entrant)) return Promise.reject(this.#rejection())
     return new Promise((resolve, reject) => {
       const settle = (settled: () => void): void => {
         clearTimeout(timer)
@@ -133,13 +129,30 @@ export class FairSemaphore {
         settled()
       }
       const abort = { handleEvent: () => settle(() => reject(signal.reason)) }
-      const timer = setTimeout(() => settle(() => reject(rejected())), timeout)
+      const timer = setTimeout(() => settle(() => reject(this.#rejection())), this.#limits.timeout)
       const waiter: Waiter = { ...entrant, admit: () => settle(() => resolve(this.#hold(entrant))) }
       signal.addEventListener('abort', abort)
       this.#waiters.add(waiter)
       this.#awaited.change(entrant, 1)
       this.#recallFor(entrant)
     })
+  }
+
+  /** Throws what `enter` would reject with at once, before a caller does what comes before it. */
+  check(entrant: Entrant): void {
+    if (!this.#hasRoom(entrant) && this.#isCrowded(entrant)) throw this.#rejection()
+  }
+
+  #isCrowded({ weight = 1, shares }: Entrant): boolean {
+    const isFull = ({ key, limit, waiting = limit * WAITING_PER_PLACE }: Share): boolean =>
+      this.#awaited.of(key) + weight > waiting
+    return this.#awaited.all + weight > this.#limits.waiting || shares.some(isFull)
+  }
+
+  #rejection(): DomainError {
+    const { detail, retryAfter = RETRY_AFTER } = this.#limits
+    this.#rejected += 1
+    return new DomainError('upstream.unavailable', detail, { retryAfter })
   }
 
   #hold(entrant: Entrant): () => void {

@@ -37,6 +37,8 @@ export interface DataServiceSources {
   readonly exports: () => { readonly running: number; readonly waiting: number }
   /** Of reads. */
   readonly places: () => { readonly taken: number; readonly waiting: number; readonly rejected: number }
+  /** Of transactions of writes. */
+  readonly turns: () => { readonly waiting: number; readonly rejected: number }
   /** Bytes of answers that callers have not taken. */
   readonly untakenBytes: () => number
 }
@@ -278,6 +280,16 @@ function askedOf(sources: () => DataServiceSources | undefined): MetricFamily[] 
       'counter',
       { name: 'uniform_rest_reads_refused_total', help: 'Reads that got no places.', labels: [] },
       one(({ places }) => places().rejected)
+    ),
+    new AskedFamily(
+      'gauge',
+      { name: 'uniform_rest_writes_waiting', help: 'Writes that wait for their turn.', labels: [] },
+      one(({ turns }) => turns().waiting)
+    ),
+    new AskedFamily(
+      'counter',
+      { name: 'uniform_rest_writes_refused_total', help: 'Writes that got no turn.', labels: [] },
+      one(({ turns }) => turns().rejected)
     ),
     new AskedFamily(
       'gauge',

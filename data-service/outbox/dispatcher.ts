@@ -195,8 +195,11 @@ export class OutboxDispatcher {
       handler.handle({ id, type, resource, rowId, payload, occurredAt, requestId, attempt }, context)
     )
     const outcome = await Promise.race([handled, rejectionOn(signal)])
-    await writeDeps.store.transaction(AbortSignal.timeout(STORING_TIMEOUT), async (unit) => {
-      const steps = new WriteSteps(unit, writeDeps, { caller: callerOf(type), requestId })
+    const caller = callerOf(type)
+    const cancellation = AbortSignal.timeout(STORING_TIMEOUT)
+    const writing = { caller, cancellation, peerIsGateway: false, clientAddress: undefined }
+    await writeDeps.shares.transaction(writing, 1, async (unit) => {
+      const steps = new WriteSteps(unit, writeDeps, { caller, requestId })
       if (outcome) await writeOthers(outcome, steps)
       if (!(await unit.deliverEvent(claimed, writeDeps.now()))) throw new Error('The lease of the event has ended')
     })

@@ -127,8 +127,15 @@ const MAX_BATCH_ROWS = 2000
 
 type ParsedBatch = Omit<ParsedWrite, 'values'> & { readonly rows: readonly ParsedRow[] }
 
-/** A batch create. Every rule of `create` holds for it: the operation, the permission and the owner filter. */
-export function parseBatch(params: BodyParams, context: PlanningContext, keyRequired: boolean): ParsedBatch {
+/**
+ * A batch create. Every rule of `create` holds for it: the operation, the permission and the owner filter. `checkSize` is
+ * called with the number of its rows, children included, before they are read, and may throw.
+ */
+export function parseBatch(
+  params: BodyParams,
+  context: PlanningContext,
+  { keyRequired, checkSize }: { readonly keyRequired: boolean; readonly checkSize: (rows: number) => void }
+): ParsedBatch {
   const { resource, writer } = authorizeOperation('create', params, context)
   requireBatch(resource)
   const body = parseJson(params.body)
@@ -136,13 +143,18 @@ export function parseBatch(params: BodyParams, context: PlanningContext, keyRequ
   return parseBody(params, { resource, writer, body, keyRequired }, (findings) => {
     if (!isArray(body) || body.length < 1 || body.length > MAX_BATCH) {
       findings.violations.addAt('', `The body must be a JSON array of 1 to ${MAX_BATCH} rows.`)
-    } else if (rowsWithChildren(body, resource) > MAX_BATCH_ROWS) {
+      return { rows: [] }
+    }
+    const rows = rowsWithChildren(body, resource)
+    if (rows > MAX_BATCH_ROWS) {
       findings.violations.addAt(
         '',
         `The rows of a batch and their children must be at most ${MAX_BATCH_ROWS} together.`
       )
-    } else return { rows: body.map((row, index) => readRow(row, `/${index}`, findings)) }
-    return { rows: [] }
+      return { rows: [] }
+    }
+    checkSize(rows)
+    return { rows: body.map((row, index) => readRow(row, `/${index}`, findings)) }
   })
 }
 

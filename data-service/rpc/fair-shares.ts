@@ -9,16 +9,24 @@ import type { CallContext, Caller } from '../entity/caller.js'
 interface ShareLimits {
   readonly ofCaller: number
   readonly ofAnonymous: number
+  /** How many places of a share may be waited for, where the semaphore's own rule does not say it. */
+  readonly waiting?: number
 }
 
 /** The shares of a caller; of an anonymous one those of its address, if a gateway has told it. */
 export function sharesOf(caller: Caller, clientAddress: string, limits: ShareLimits): Entrant['shares'] {
+  const { ofCaller, ofAnonymous, ...waiting } = limits
   if (caller.kind === 'authenticated') {
-    return [{ key: JSON.stringify([caller.issuer, caller.subject]), limit: limits.ofCaller }]
+    return [{ key: JSON.stringify([caller.issuer, caller.subject]), limit: ofCaller, ...waiting }]
   }
-  const everyone: Share = { key: 'anonymous', limit: limits.ofAnonymous }
+  const everyone: Share = { key: 'anonymous', limit: ofAnonymous, ...waiting }
   if (clientAddress === '') return [everyone]
-  return [everyone, { key: throttledAddress(clientAddress), limit: limits.ofCaller }]
+  return [everyone, { key: throttledAddress(clientAddress), limit: ofCaller, ...waiting }]
+}
+
+/** The address of the client, where a gateway tells it. */
+export function addressOf(context: Pick<CallContext, 'peerIsGateway' | 'clientAddress'>): string {
+  return context.peerIsGateway ? (context.clientAddress ?? '') : ''
 }
 
 /** Places of all reads. A row by its id takes one: see `costOf`. */
@@ -110,11 +118,10 @@ export class ReadShares {
   async #admit<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
     // The read before is a part of the same answer. It would wait for its own call otherwise.
     this.#untaken.get(context)?.()
-    const address = context.peerIsGateway ? (context.clientAddress ?? '') : ''
     const weight = costOf(size)
     const release = await this.#semaphore.enter({
       weight,
-      shares: sharesOf(context.caller, address, LIMITS),
+      shares: sharesOf(context.caller, addressOf(context), LIMITS),
       signal: context.cancellation
     })
     // Reads of an embedded database take no turn of the event loop. Were the next one admitted at once, one after another

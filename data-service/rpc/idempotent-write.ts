@@ -33,6 +33,8 @@ export async function idempotentWrite(
     readonly path: string
     /** Whether the request has a precondition, which all conflicts are told by. Writes of rows have one but by POST. */
     readonly guarded?: boolean
+    /** Rows that the request asks for, with their children. Default: 1. */
+    readonly rows?: number
     readonly work: (steps: WriteSteps) => Promise<WriteResponse>
     /**
      * The claim of the key and the work in one round trip. undefined if the key is not new, or if the work has more steps:
@@ -63,9 +65,9 @@ export async function idempotentWrite(
     }
     return store(await write.work(steps))
   }
-  const { guarded = write.method !== 'POST' } = write
+  const { guarded = write.method !== 'POST', rows = 1 } = write
   const { resource } = parsed
-  return guardConflicts({ guarded, resource }, deps.store.transaction(context.cancellation, inTransaction))
+  return guardConflicts({ guarded, resource }, deps.shares.transaction(context, rows, inTransaction))
 }
 
 /**

@@ -10,7 +10,7 @@ import { idText, keyOfValues, type RowKey, unreachableIds } from '../entity/key.
 import type { Resource } from '../plan/model/catalogue.js'
 import type { Planning } from '../plan/planning.js'
 import type { GetPlan, UpdatePlan, WriteScope } from '../plan/model/plans.js'
-import type { AuditEntry, KeyClaim, LoadedRow, UnitOfWork, WriteStore } from '../plan/model/stores.js'
+import type { AuditEntry, KeyClaim, LoadedRow, UnitOfWork } from '../plan/model/stores.js'
 import { outsideScope } from '../plan/authorize.js'
 import { type RandomSource, planInsert, planUnseen, planWritten } from '../plan/plan-writes.js'
 import { tokenCaller } from '../plan/row-scopes.js'
@@ -26,11 +26,12 @@ import {
 import type { GuessCounts } from './guess-counts.js'
 import { recordEncoder } from './json.js'
 import { notFound } from './reads.js'
+import type { WriteShares } from './write-shares.js'
 
 /** What the write handlers need. Clock and randomness are passed in, so that tests can decide them. */
 export interface WriteDeps extends RandomSource {
   readonly planning: Planning
-  readonly store: WriteStore
+  readonly shares: WriteShares
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly idempotency: {

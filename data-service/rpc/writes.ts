@@ -59,6 +59,7 @@ import {
   wantsRowBefore,
   writeOthers
 } from './write-effects.js'
+import { rowsOf } from './write-shares.js'
 import { rejectionError, throwAt, WriteSteps, type WriteDeps, type WriteResponse } from './write-steps.js'
 
 export async function create(
@@ -77,6 +78,7 @@ export async function create(
     idempotentWrite({ deps, context }, parsed, {
       method: 'POST',
       path: `/${resource.entity.name}`,
+      rows: rowsOf([parsed]),
       work: async (steps) => located(await insertAndAnswer({ ...parsed, guess }, steps)),
       atOnce: async (steps, claim) => {
         const created = await createAtOnce(parsed, claim, steps)
@@ -104,13 +106,18 @@ export async function createBatch(
   request: CreateBatchRequest__Output
 ): Promise<CreateBatchResponse> {
   const { planning, idempotency } = deps
-  const parsed = parseBatch(request, { planning, caller: context.caller }, idempotency.required)
+  const parsed = parseBatch(
+    request,
+    { planning, caller: context.caller },
+    { keyRequired: idempotency.required, checkSize: (rows) => deps.shares.check(context, rows) }
+  )
   const { resource, writer, ignored } = parsed
   // The first wrong row ends the batch, so it is one guess.
   const answer = await deps.guesses.count(guesserOf(parsed), (guess) =>
     idempotentWrite({ deps, context }, parsed, {
       method: 'POST',
       path: `/${resource.entity.name}/batch`,
+      rows: rowsOf(parsed.rows),
       work: async (steps) => {
         const keys: RowKey[] = []
         for (const [index, row] of parsed.rows.entries()) {
@@ -309,12 +316,13 @@ function updatedMembers({ resource, values, defaulted }: ParsedUpdate, locked: L
 
 export async function remove(
   deps: WriteDeps,
-  { caller, cancellation, requestId }: CallContext,
+  context: CallContext,
   request: DeleteRequest__Output
 ): Promise<DeleteResponse> {
+  const { caller, requestId } = context
   const parsed = parseDelete(request, { planning: deps.planning, caller })
   const { resource, writer, rowKey: key, expected } = parsed
-  const deleting = deps.store.transaction(cancellation, async (unit) => {
+  const deleting = deps.shares.transaction(context, 1, async (unit) => {
     const steps = new WriteSteps(unit, deps, { caller: writer.caller, requestId })
     const before = await deleteRow(parsed, steps)
     await steps.audit(resource.entity, key, 'delete')

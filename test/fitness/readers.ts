@@ -435,7 +435,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
         violations
       )
     ),
-  parseBatch: (text) => parseBatch({ ...write(text), body: Buffer.from(`[${text}]`) }, call, false),
+  parseBatch: (text) =>
+    parseBatch({ ...write(text), body: Buffer.from(`[${text}]`) }, call, {
+      keyRequired: false,
+      checkSize: () => undefined
+    }),
   parseCreate: (text) => parseCreate(write(text), call, false),
   parseDate,
   parseTime: (text) => [parseTime(text, 3), parseTime(`08:00:00.${text}`, 3)],

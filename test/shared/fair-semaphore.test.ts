@@ -109,6 +109,17 @@ describe('a fair semaphore', () => {
     expect(await stateOf(places.enter({ shares: of('e'), signal: never }))).to.be.instanceOf(DomainError)
   })
 
+  it('lets as many wait as a share says', async () => {
+    const places = semaphore({ places: 1 })
+    const shares = [{ key: 'a', limit: 1, waiting: 2 }] as const
+    const states = []
+    for (let n = 0; n < 4; n++) states.push(await stateOf(places.enter({ shares, signal: never })))
+    expect(states.slice(0, 3)).to.deep.equal(['admitted', 'waiting', 'waiting'])
+    expect(states[3]).to.be.instanceOf(DomainError)
+    expect(() => places.check({ shares, signal: never })).to.throw(DomainError, 'Full.')
+    places.check({ shares: of('b'), signal: never })
+  })
+
   it('forgets who went away while waiting', async () => {
     const places = semaphore({ places: 1 })
     const leave = await places.enter({ shares: of('a'), signal: never })

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { OutboxEvent } from '../../../data-service/entity/event.js'
 import { OutboxDispatcher, type OutboxSettings } from '../../../data-service/outbox/dispatcher.js'
 import { GuessCounts } from '../../../data-service/rpc/guess-counts.js'
+import { WriteShares } from '../../../data-service/rpc/write-shares.js'
 import type { OutboxStore, WriteStore } from '../../../data-service/plan/model/stores.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { connect } from '../../../data-service/sql/connect.js'
@@ -106,7 +107,7 @@ export class FreshOutbox {
     }
     const writeDeps = {
       planning,
-      store: this.#write,
+      shares: new WriteShares(this.#write, { connections: 10 }),
       idempotency: { retention: 1, required: false },
       guesses: new GuessCounts(Date.now),
       now: () => this.now,

@@ -8,6 +8,7 @@ import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, onCreate, optional, readOnly, text } from '../../../data-service/entity/fields/words.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { GuessCounts } from '../../../data-service/rpc/guess-counts.js'
+import { WriteShares } from '../../../data-service/rpc/write-shares.js'
 import type { WriteDeps } from '../../../data-service/rpc/write-steps.js'
 import { act, create, remove, update } from '../../../data-service/rpc/writes.js'
 import { eachDatabase } from '../../harness/database.js'
@@ -94,7 +95,7 @@ eachDatabase((kind) => {
           maxPageSize: 500,
           maxExportRows: 100
         },
-        store: fresh.store,
+        shares: new WriteShares(fresh.store, { connections: 10 }),
         idempotency: { retention: 60_000, required: false },
         guesses: new GuessCounts(Date.now),
         now: Date.now,

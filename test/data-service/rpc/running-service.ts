@@ -11,6 +11,7 @@ import { MemoryGuard } from '../../../shared/memory-guard.js'
 import type { ReadDeps } from '../../../data-service/rpc/reads.js'
 import type { StreamClock } from '../../../data-service/rpc/transport/call-stream.js'
 import { buildDataService } from '../../../data-service/rpc/service.js'
+import { WriteShares } from '../../../data-service/rpc/write-shares.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { FairSemaphore } from '../../../shared/fair-semaphore.js'
 import type { EntityServiceClient } from '../../../shared/gen/entity/v1/EntityService.js'
@@ -62,7 +63,7 @@ export async function runService(
     readDeps: { planning, store, exports, shares: ownShares ?? new ReadShares(new MemoryGuard(log)) },
     writeDeps: {
       planning,
-      store: { transaction: unwritten, purgeKeys: unwritten },
+      shares: new WriteShares({ transaction: unwritten }, { connections: 10 }),
       idempotency: { retention: 1000, required: false },
       guesses: new GuessCounts(Date.now),
       now: Date.now,

@@ -3,6 +3,7 @@ import { type Authenticated, type CallContext, type Caller } from '../../../data
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { GuessCounts } from '../../../data-service/rpc/guess-counts.js'
+import { WriteShares } from '../../../data-service/rpc/write-shares.js'
 import type { WriteDeps } from '../../../data-service/rpc/write-steps.js'
 import { act, create, update } from '../../../data-service/rpc/writes.js'
 import { DomainError } from '../../../shared/errors.js'
@@ -56,7 +57,7 @@ export class WriteHarness {
         maxPageSize: 500,
         maxExportRows: 100
       },
-      store: this.store,
+      shares: new WriteShares(this.store, { connections: 10 }),
       idempotency: { retention: 1000, required: false },
       guesses: new GuessCounts(() => this.now),
       now: () => this.now,

@@ -259,10 +259,15 @@ interface TransactionOptions {
   readonly ended: () => void
 }
 
+/** Milliseconds of a transaction after which other calls have a turn between two of its statements. */
+const TRANSACTION_TURN_MS = 10
+
 class SqliteTransaction implements OpenTransaction {
   readonly node = undefined
   readonly isGuarding = false
   readonly #options: TransactionOptions
+  #turnBegan = performance.now()
+  #hasEnded = false
 
   constructor(options: TransactionOptions) {
     this.#options = options
@@ -308,7 +313,7 @@ class SqliteTransaction implements OpenTransaction {
       await this.rollback()
       throw error
     }
-    this.#options.ended()
+    this.#end()
     await flushed(this.#options.wal)
   }
 
@@ -319,11 +324,23 @@ class SqliteTransaction implements OpenTransaction {
     } catch {
       // `ended` closes the connection.
     }
-    this.#options.ended()
+    this.#end()
     return Promise.resolve()
   }
 
+  #end(): void {
+    this.#hasEnded = true
+    this.#options.ended()
+  }
+
+  /** Only reads run in the meantime: they have a connection of their own, and other transactions wait for the end of this one. */
   async #step<Result>(work: (connection: SqliteConnection) => Result): Promise<Result> {
+    if (performance.now() - this.#turnBegan > TRANSACTION_TURN_MS) {
+      await setImmediate()
+      this.#turnBegan = performance.now()
+    }
+    // It would run by itself, or within the next transaction.
+    if (this.#hasEnded) throw new Error('The transaction ended before its statement')
     throwIfAborted(this.#options.signal)
     return await Promise.resolve(work(this.#options.connection))
   }

@@ -5,7 +5,19 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { expect } from 'chai'
 import { UniqueConstraintError } from 'sequelize'
 import { connect } from '../../../../data-service/sql/connect.js'
+import { selectStatement, statementText } from '../../../../data-service/sql/engines/statement.js'
 import type { Database } from '../../../../data-service/sql/engines/engine.js'
+
+const never = new AbortController().signal
+const ENDLESS = { signal: never, timeout: 60_000 }
+/** Milliseconds, more than a transaction keeps the event loop for. */
+const TURN = 20
+
+/** Keeps the event loop. */
+function spend(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
 
 describe('writes to the embedded database', () => {
   let folder: string
@@ -65,6 +77,54 @@ describe('writes to the embedded database', () => {
     await writing
     outside.close()
     expect(await value()).to.equal(1)
+  })
+
+  it('let reads come between their statements, and no statement of another transaction', async () => {
+    const [transactions, reader] = [one.openTransactions(), one.openReader('the database')]
+    const add = statementText('UPDATE counters SET value = value + 1')
+    const count = selectStatement(
+      'SELECT CAST(value AS BLOB) FROM counters',
+      [{ name: 'counters.value', field: 'rowVersion' }],
+      () => String
+    )
+    const order: string[] = []
+    const long = async (): Promise<void> => {
+      const transaction = await transactions.begin(ENDLESS)
+      // Begun after the transaction, and before its next statement.
+      setImmediate(
+        () => void reader.read(never, ({ run }) => run(count, {})).then(([row]) => order.push(`read ${String(row)}`))
+      )
+      const other = transactions.begin(ENDLESS).then(async (next) => {
+        await next.change(add, {})
+        order.push('other')
+        await next.commit()
+      })
+      for (let statement = 0; statement < 5; statement++) {
+        await transaction.change(add, {})
+        spend(TURN)
+      }
+      order.push('long')
+      await transaction.commit()
+      await other
+    }
+    await long()
+    expect(order).to.deep.equal(['read 0', 'long', 'other'])
+    expect(await value()).to.equal(6)
+    await transactions.close()
+    await reader.close()
+  })
+
+  it('run no statement that comes after their end', async () => {
+    const transactions = one.openTransactions()
+    const transaction = await transactions.begin(ENDLESS)
+    const add = statementText('UPDATE counters SET value = value + 1')
+    await transaction.change(add, {})
+    spend(TURN)
+    const late = transaction.change(add, {}).catch((error: unknown) => error)
+    await transaction.rollback()
+    expect(await late).to.be.instanceOf(Error)
+    expect(await value()).to.equal(0)
+    await transactions.close()
   })
 
   it('leave the queue when they fail', async () => {

@@ -1,0 +1,94 @@
+import { FairSemaphore, type Entrant, type PlacesState } from '../../shared/fair-semaphore.js'
+import type { CallContext } from '../entity/caller.js'
+import type { UnitOfWork, WriteStore } from '../plan/model/stores.js'
+import { addressOf, sharesOf } from './fair-shares.js'
+
+// A transaction keeps a connection of the pool that reads use too, and an embedded database has one writer. So there is one
+// door: the handlers have no store of writes but this one, and it opens no transaction without a turn. A write that has its
+// turn waits for no second one.
+
+/** Rows with their children from which a write is large. Those of a caller go one after the other. */
+const LARGE = 25
+
+/** Large writes of a caller that wait. Each keeps its rows in memory. */
+const LARGE_WAITING = 4
+
+/** Other writes that wait, for each that may run at the same time. */
+const WAITING_PER_PLACE = 50
+
+/** Milliseconds that a write waits for its turn. */
+const WAIT_TIMEOUT = 5_000
+
+/** Seconds after which a rejected caller may try again. */
+const RETRY_AFTER = 1
+
+/** Who writes. A call context is one. */
+export type Writing = Pick<CallContext, 'caller' | 'peerIsGateway' | 'clientAddress' | 'cancellation'>
+
+/** Opens the transactions of this process, each in its turn. */
+export class WriteShares {
+  readonly #store: Pick<WriteStore, 'transaction'>
+  readonly #semaphore: FairSemaphore
+  /** Transactions at a time: of a caller, and those of large writes of all callers. */
+  readonly #limits: { readonly ofCaller: number; readonly large: number }
+
+  /** `connections`: those of the pool, some of which are left for reads. */
+  constructor(
+    store: Pick<WriteStore, 'transaction'>,
+    { connections, timeout = WAIT_TIMEOUT }: { readonly connections: number; readonly timeout?: number }
+  ) {
+    const places = Math.max(1, Math.floor((connections * 3) / 4))
+    this.#store = store
+    this.#limits = { ofCaller: Math.ceil((places * 2) / 3), large: Math.ceil(places / 4) }
+    const detail = 'Too many writes are under way. Try again.'
+    const waiting = 4 * WAITING_PER_PLACE * places
+    this.#semaphore = new FairSemaphore({ places, waiting, timeout, detail, retryAfter: RETRY_AFTER })
+  }
+
+  get places(): PlacesState {
+    return this.#semaphore.places
+  }
+
+  /**
+   * Runs work as `WriteStore.transaction` does, when it has its turn. Throws `upstream.unavailable` where it gets none, with
+   * nothing written. `rows`: what the request asks to be written, children included.
+   */
+  async transaction<Result>(
+    writing: Writing,
+    rows: number,
+    work: (unit: UnitOfWork) => Promise<Result>
+  ): Promise<Result> {
+    const leave = await this.#semaphore.enter(this.#entrant(writing, rows))
+    try {
+      return await this.#store.transaction(writing.cancellation, work)
+    } finally {
+      leave()
+    }
+  }
+
+  /** Throws `upstream.unavailable` where a write would get no turn now, so that its body need not be read. */
+  check(writing: Writing, rows: number): void {
+    this.#semaphore.check(this.#entrant(writing, rows))
+  }
+
+  #entrant(writing: Writing, rows: number): Entrant {
+    return { shares: this.#sharesOf(writing, rows), signal: writing.cancellation }
+  }
+
+  #sharesOf(writing: Writing, rows: number): Entrant['shares'] {
+    const { ofCaller, large } = this.#limits
+    const limits = { ofCaller, ofAnonymous: ofCaller, waiting: WAITING_PER_PLACE * ofCaller }
+    const [first, ...others] = sharesOf(writing.caller, addressOf(writing), limits)
+    if (rows < LARGE) return [first, ...others]
+    const own = others.at(-1) ?? first
+    const ofLarge = { key: 'large', limit: large, waiting: LARGE_WAITING * WAITING_PER_PLACE }
+    return [ofLarge, { key: `large ${own.key}`, limit: 1, waiting: LARGE_WAITING }, first, ...others]
+  }
+}
+
+/** How many rows a write asks for, with their children. */
+export function rowsOf(
+  rows: readonly { readonly children: readonly { readonly rows: readonly unknown[] }[] }[]
+): number {
+  return rows.reduce((sum, { children }) => children.reduce((all, one) => all + one.rows.length, sum + 1), 0)
+}

@@ -1,0 +1,46 @@
+import { expect } from 'chai'
+import { describeApi } from '../api-store.js'
+import type { Answer } from '../http-call.js'
+import { hold } from './hold.js'
+import { send } from './send.js'
+import { select } from './stored.js'
+
+const PRODUCT = 'SELECT id FROM products WHERE id = 1 FOR UPDATE'
+
+describeApi('shares of writes', (store) => {
+  const order = (productId: number): object => ({ lines: [{ productId, quantity: 1 }] })
+  const batch = { body: Array.from({ length: 15 }, () => order(1)) }
+
+  it("a caller's writes that do not end hold up no other caller, and what is too much is told so", async () => {
+    const held = await hold(store, PRODUCT)
+    const writes: Promise<Answer>[] = []
+    try {
+      for (let n = 0; n < 20; n++) writes.push(send(store, 'ada POST /orders/batch', batch))
+      for (let n = 0; n < 12; n++) writes.push(send(store, 'ada POST /orders', { body: order(1) }))
+      expect((await store.as('ben', '/products/1')).status).to.equal(200)
+      if (store.kind === 'mysql') {
+        const waitingForLocks = async (): Promise<number> => {
+          const [row] = await select(
+            store,
+            `SELECT COUNT(*) AS n FROM information_schema.innodb_trx t JOIN information_schema.processlist p
+             ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()`
+          )
+          return Number(row?.['n'])
+        }
+        while ((await waitingForLocks()) === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+        const written = await send(store, 'ben POST /orders', { body: order(2) })
+        expect(written.status, written.text).to.equal(201)
+        expect(await waitingForLocks()).to.be.within(0, 5)
+        expect((await store.as('ben', '/products/1')).status).to.equal(200)
+      }
+    } finally {
+      await held.release()
+    }
+    const refused = (await Promise.all(writes)).filter(({ text }) => text.includes('Too many writes are under way'))
+    expect(refused).to.not.be.empty
+    for (const answer of refused) {
+      store.problem(answer, { status: 503, code: 'upstream.unavailable' })
+      expect(answer.headers['retry-after']).to.equal('1')
+    }
+  })
+})

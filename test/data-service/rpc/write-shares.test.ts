@@ -1,0 +1,176 @@
+import { expect } from 'chai'
+import type { Caller } from '../../../data-service/entity/caller.js'
+import type { UnitOfWork } from '../../../data-service/plan/model/stores.js'
+import { rowsOf, type Writing, WriteShares } from '../../../data-service/rpc/write-shares.js'
+import { DomainError } from '../../../shared/errors.js'
+import { NEVER } from '../../../shared/transport/cancellation.js'
+
+const account = (subject: string): Caller => ({
+  kind: 'authenticated',
+  claims: {},
+  issuer: 'test',
+  subject,
+  roles: [],
+  permissions: new Set(),
+  owner: null
+})
+const by = (subject: string, more: Partial<Writing> = {}): Writing => ({
+  caller: account(subject),
+  peerIsGateway: true,
+  clientAddress: '192.0.2.1',
+  cancellation: NEVER,
+  ...more
+})
+
+const BATCH = 500
+
+/** Transactions that go on until the test ends them. */
+class TestWrites {
+  readonly shares: WriteShares
+  readonly #running: (() => void)[] = []
+
+  constructor(connections: number) {
+    const transaction = async <Result>(_signal: unknown, work: (unit: UnitOfWork) => Promise<Result>) => {
+      await new Promise<void>((resolve) => this.#running.push(resolve))
+      return work({} as UnitOfWork)
+    }
+    this.shares = new WriteShares({ transaction }, { connections, timeout: 60_000 })
+  }
+
+  get running(): number {
+    return this.#running.length
+  }
+
+  /** Ends the oldest transaction. */
+  end(): void {
+    this.#running.shift()?.()
+  }
+
+  begin(writing: Writing, rows: number, count = 1): { state: string }[] {
+    return Array.from({ length: count }, () => {
+      const write = { state: 'open' }
+      this.shares
+        .transaction(writing, rows, () => Promise.resolve())
+        .then(
+          () => (write.state = 'ended'),
+          (error: unknown) => {
+            const isRejection = error instanceof DomainError && error.code === 'upstream.unavailable'
+            write.state = isRejection && error.retryAfter === 1 ? 'rejected' : String(error)
+          }
+        )
+      return write
+    })
+  }
+}
+
+/** Every turn that could settle a write has passed. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const states = (writes: readonly { state: string }[]): Record<string, number> =>
+  writes.reduce<Record<string, number>>((sum, { state }) => ({ ...sum, [state]: (sum[state] ?? 0) + 1 }), {})
+
+describe('the shares of writes', () => {
+  it('leave connections of the pool to reads, and to a caller places beside those of another', async () => {
+    for (const [connections, ofOne, ofAll] of [
+      [2, 1, 1],
+      [4, 2, 3],
+      [10, 5, 7]
+    ] as const) {
+      const writes = new TestWrites(connections)
+      writes.begin(by('ada'), 1, 20)
+      await settled()
+      expect(writes.running, `ada, of ${connections}`).to.equal(ofOne)
+      writes.begin(by('ben'), 1, 20)
+      await settled()
+      expect(writes.running, `both, of ${connections}`).to.equal(ofAll)
+    }
+  })
+
+  it('let one batch of a caller run and four wait, and its small writes go beside them', async () => {
+    const writes = new TestWrites(10)
+    const batches = writes.begin(by('ada'), BATCH, 30)
+    await settled()
+    expect(states(batches)).to.deep.equal({ open: 5, rejected: 25 })
+    expect(writes.running).to.equal(1)
+    writes.begin(by('ada'), 24, 10)
+    await settled()
+    expect(writes.running).to.equal(5)
+    const small = writes.begin(by('ben'), 1)
+    await settled()
+    expect(writes.running).to.equal(6)
+    for (let left = 0; left < 16; left++) {
+      writes.end()
+      await settled()
+    }
+    expect(states([...batches, ...small])).to.deep.equal({ ended: 6, rejected: 25 })
+  })
+
+  it('let two batches run in all, and small writes of others beside them', async () => {
+    const writes = new TestWrites(10)
+    for (const name of ['ada', 'ben', 'eve']) writes.begin(by(name), BATCH)
+    await settled()
+    expect(writes.running).to.equal(2)
+    writes.begin(by('dan'), 1)
+    await settled()
+    expect(writes.running).to.equal(3)
+  })
+
+  it('admit who holds the fewest places first', async () => {
+    const writes = new TestWrites(2)
+    const ofAda = writes.begin(by('ada'), 1, 5)
+    const [ofBen] = writes.begin(by('ben'), 1)
+    await settled()
+    writes.end()
+    await settled()
+    writes.end()
+    await settled()
+    expect([states(ofAda), ofBen?.state]).to.deep.equal([{ ended: 2, open: 3 }, 'open'])
+    writes.end()
+    await settled()
+    expect(states(ofAda)).to.deep.equal({ ended: 3, open: 2 })
+  })
+
+  it('keep 250 small writes of a caller waiting, and reject the next at once', async () => {
+    const writes = new TestWrites(10)
+    const small = writes.begin(by('ada'), 1, 300)
+    await settled()
+    expect(states(small)).to.deep.equal({ open: 255, rejected: 45 })
+    expect(writes.shares.places).to.deep.equal({ taken: 5, waiting: 250, rejected: 45 })
+  })
+
+  it('are those of the address for anonymous callers', async () => {
+    const writes = new TestWrites(10)
+    const anonymous = { caller: { kind: 'anonymous' } } as const
+    const batches = writes.begin(by('', anonymous), BATCH, 10)
+    writes.begin(by('', { ...anonymous, clientAddress: '192.0.2.2' }), BATCH)
+    await settled()
+    expect(states(batches)).to.deep.equal({ open: 5, rejected: 5 })
+    expect(writes.running).to.equal(2)
+  })
+
+  it('are left by calls that end while they wait, and given back by transactions that fail', async () => {
+    const writes = new TestWrites(2)
+    writes.begin(by('ada'), 1)
+    const ending = new AbortController()
+    const [waiting] = writes.begin(by('ben', { cancellation: ending.signal }), 1)
+    await settled()
+    ending.abort(new Error('the caller has gone'))
+    await settled()
+    expect(waiting?.state).to.equal('Error: the caller has gone')
+    expect(writes.shares.places).to.include({ taken: 1, waiting: 0 })
+    const failing = new WriteShares({ transaction: () => Promise.reject(new Error('broken')) }, { connections: 2 })
+    for (let n = 0; n < 3; n++) {
+      const failed = failing.transaction(by('ada'), 1, () => Promise.resolve())
+      expect(await failed.catch((error: unknown) => String(error))).to.equal('Error: broken')
+    }
+    expect(failing.places.taken).to.equal(0)
+  })
+
+  it('count the rows of a write with their children', () => {
+    const row = { children: [{ rows: [1, 2] }, { rows: [3] }] }
+    expect(rowsOf([row])).to.equal(4)
+    expect(rowsOf([row, { children: [] }, row])).to.equal(9)
+  })
+})
