@@ -2,6 +2,7 @@ import { FairSemaphore, type Entrant, type PlacesState, type Share } from '../..
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { MemoryGuard } from '../../shared/memory-guard.js'
 import type { CallContext, Caller } from '../entity/caller.js'
+import type { Condition } from '../plan/model/plans.js'
 
 // What is under way is bounded for each caller and in all, and weighed by what it may cost (contract.md section 2).
 
@@ -50,6 +51,9 @@ const RETRY_AFTER = 1
 /** Rows of an answer that cost as much as a read by id. */
 const ROWS_A_PLACE = 10
 
+/** Conditions that cost as much as a read by id. Each may compare a text with that of each row. */
+const CONDITIONS_A_PLACE = 4
+
 /** Rows of a collection that are assumed of each row of a page. There may be a thousand of them, or none. */
 const ROWS_OF_COLLECTIONS = 2
 
@@ -63,6 +67,7 @@ interface ReadSize {
   readonly references?: Counted
   readonly manyToMany?: Counted
   readonly children?: Counted
+  readonly conditions?: readonly Condition[]
 }
 
 type Counted = Pick<readonly unknown[], 'length'>
@@ -70,12 +75,24 @@ type Counted = Pick<readonly unknown[], 'length'>
 /** What a read whose work is not known is taken for, such as that of an operation of the application. */
 export const UNKNOWN_SIZE: ReadSize = { rows: 100 }
 
-/** What a read may cost: 1 by id, 5 for a page of 50, 100 for a list, and 192 for one with children. */
-export function costOf({ rows, references = [], manyToMany = [], children = [] }: ReadSize): number {
+/**
+ * What a read may cost: 1 by id, 5 for a page of 50, 100 for a list, and 192 for one with children; of a page one more for
+ * each four conditions.
+ */
+export function costOf({ rows, references = [], manyToMany = [], children = [], conditions = [] }: ReadSize): number {
   const collections = manyToMany.length + children.length
   if (rows === 1) return collections === 0 ? 1 : ONE_WITH_COLLECTIONS
   const ofRow = 1 + (references.length > 0 ? 1 : 0) + collections * ROWS_OF_COLLECTIONS
-  return Math.min(GREATEST, Math.ceil((rows * ofRow) / ROWS_A_PLACE))
+  const compared = Math.floor(countOf(conditions) / CONDITIONS_A_PLACE)
+  return Math.min(GREATEST, Math.ceil((rows * ofRow) / ROWS_A_PLACE) + compared)
+}
+
+/** How many comparisons the conditions are. */
+function countOf(conditions: readonly Condition[]): number {
+  return conditions.reduce((sum, one) => {
+    if ('anyOf' in one) return sum + countOf(one.anyOf)
+    return sum + ('allOf' in one ? countOf(one.allOf) : 1)
+  }, 0)
 }
 
 /** Admits the reads of this process. */
@@ -126,7 +143,7 @@ export class ReadShares {
     })
     // Reads of an embedded database take no turn of the event loop. Were the next one admitted at once, one after another
     // of those that wait would run before anything else that has arrived is looked at.
-    const giveBack = (): void => void (weight === 1 ? release() : setImmediate(release))
+    const giveBack = (): void => void setImmediate(release)
     let answer: Answer
     try {
       answer = await read()

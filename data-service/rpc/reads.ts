@@ -184,7 +184,9 @@ async function lookup(
   request: LookupRequest__Output
 ): Promise<LookupResponse> {
   const plan = planLookup(request, { planning, caller: context.caller })
-  const result = await shares.admit(context, { rows: LOOKUP_ROWS }, () => store.lookup(plan, context.cancellation))
+  const result = await shares.admit(context, { ...plan, rows: LOOKUP_ROWS }, () =>
+    store.lookup(plan, context.cancellation)
+  )
   const json = lookupJson.get(result) ?? jsonOfLookup(result, plan)
   lookupJson.set(result, json)
   return { json, truncated: result.truncated }

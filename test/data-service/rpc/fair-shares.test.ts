@@ -3,6 +3,7 @@ import { DomainError } from '../../../shared/errors.js'
 import { createLogger } from '../../../shared/logger.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
 import type { CallContext, Caller } from '../../../data-service/entity/caller.js'
+import type { Condition } from '../../../data-service/plan/model/plans.js'
 import { costOf, ReadShares } from '../../../data-service/rpc/fair-shares.js'
 import { type Memory, MemoryGuard, processMemory } from '../../../shared/memory-guard.js'
 
@@ -99,6 +100,15 @@ describe('the shares of reads', () => {
     expect(costOf(LIST_WITH_CHILDREN)).to.equal(192)
   })
 
+  it('weigh a read by its conditions too', () => {
+    const one = {} as Condition
+    const conditions = Array.from({ length: 50 }, () => one)
+    expect(costOf({ rows: 10, conditions: [one, one, one] })).to.equal(1)
+    expect(costOf({ rows: 10, conditions })).to.equal(13)
+    expect(costOf({ rows: 10, conditions: [{ anyOf: [one, { allOf: [one, one] }] }, one] })).to.equal(2)
+    expect(costOf({ ...LIST_WITH_CHILDREN, conditions })).to.equal(192)
+  })
+
   it('of 300 lists with children of one address one runs, five wait and the others are rejected at once', async () => {
     const shares = sharesOver()
     const lists = many(shares, from('192.0.2.1'), LIST_WITH_CHILDREN, 300)
@@ -179,6 +189,18 @@ describe('the shares of reads', () => {
     await settled()
     expect(states(lists)).to.deep.equal({ running: 1, waiting: 5, rejected: 4 })
     expect(shares.places).to.deep.equal({ taken: 192, waiting: 960, rejected: 4 })
+  })
+
+  it('are given back in a later turn, so that reads by id do not follow one another in one', async () => {
+    const shares = sharesOver()
+    const waiting = many(shares, from('192.0.2.1'), ROW, 300)
+    await settled()
+    waiting[0]?.end()
+    // Every step of this turn has passed.
+    for (let step = 0; step < 20; step++) await Promise.resolve()
+    expect(states(waiting)).to.deep.equal({ ended: 1, running: 255, waiting: 44 })
+    await settled()
+    expect(states(waiting)).to.deep.equal({ ended: 1, running: 256, waiting: 43 })
   })
 
   it('are given back by reads that fail', async () => {

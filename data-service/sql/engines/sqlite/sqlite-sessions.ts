@@ -45,6 +45,10 @@ import {
 
 /** Milliseconds for which a read may hold up all other calls. One that takes longer is stopped, and runs in a thread. */
 const TURN_MS = 50
+/** The same, while reads have used up what they may have of each second. */
+const SHORT_TURN_MS = 5
+/** Milliseconds of each second that reads which take longer than a short turn may have of the event loop. */
+const LONG_TURNS_MS = 100
 /** Characters of the texts of statements that are known to take longer. */
 const MAX_LONG_TEXT = 1_000_000
 
@@ -56,6 +60,7 @@ const MAX_LONG_TEXT = 1_000_000
 export class SqliteReader implements Reader {
   readonly #file: string
   readonly #what: string
+  readonly #turns: LongTurns
   readonly #threads: ReadThreads
   readonly #long = new LRUCache<string, true>({
     maxSize: MAX_LONG_TEXT,
@@ -64,9 +69,11 @@ export class SqliteReader implements Reader {
   readonly #snapshots = new Set<SqliteSnapshot>()
   #shared: SqliteConnection | undefined
 
-  constructor(file: string, what: string) {
+  /** `now`: milliseconds. Default: `performance.now`. */
+  constructor(file: string, what: string, now = (): number => performance.now()) {
     this.#file = file
     this.#what = what
+    this.#turns = new LongTurns(now)
     this.#threads = new ReadThreads(file)
   }
 
@@ -119,11 +126,39 @@ export class SqliteReader implements Reader {
   #rowsInTurn(select: BoundSelect): SqliteValue[][] {
     // The first read that finds the file opens it.
     this.#shared ??= SqliteConnection.openReadOnly(this.#file)
-    const end = performance.now() + TURN_MS
+    const turn = this.#turns.begin()
     try {
-      return this.#shared.rowsUntil(() => performance.now() > end, select)
+      return this.#shared.rowsUntil(turn.isOver, select)
     } finally {
-      if (performance.now() > end) this.#long.set(select.sql, true)
+      if (turn.end() > TURN_MS) this.#long.set(select.sql, true)
+    }
+  }
+}
+
+/** The turns of the event loop that reads have. Reads whose texts are all different would hold it otherwise. */
+class LongTurns {
+  readonly #now: () => number
+  #left = LONG_TURNS_MS
+  #at: number
+
+  constructor(now: () => number) {
+    this.#now = now
+    this.#at = now()
+  }
+
+  /** `end` answers how many milliseconds it took. */
+  begin(): { readonly isOver: () => boolean; readonly end: () => number } {
+    const began = this.#now()
+    this.#left = Math.min(LONG_TURNS_MS, this.#left + ((began - this.#at) * LONG_TURNS_MS) / 1000)
+    this.#at = began
+    const longest = this.#left >= TURN_MS ? TURN_MS : SHORT_TURN_MS
+    return {
+      isOver: () => this.#now() - began > longest,
+      end: () => {
+        const took = this.#now() - began
+        if (took > SHORT_TURN_MS) this.#left -= took
+        return took
+      }
     }
   }
 }

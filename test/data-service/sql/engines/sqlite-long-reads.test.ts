@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { expect } from 'chai'
 import { ReadThreads } from '../../../../data-service/sql/engines/sqlite/read-threads.js'
 import { SqliteConnection } from '../../../../data-service/sql/engines/sqlite/sqlite-connection.js'
@@ -56,6 +57,30 @@ describe('reads of SQLite that take long', () => {
     const reason = new Error('the caller has gone')
     aborting.abort(reason)
     expect(await long).to.equal(reason)
+  })
+
+  it('Reads with ever new texts that take long have 50 ms of the event loop twice, and then 5 each.', async () => {
+    // Each look at this clock is a millisecond later: a statement looks while it compares text.
+    let time = 0
+    const timed = new SqliteReader(database.url.slice('sqlite:'.length), 'the database', () => (time += 1))
+    const aborting = new AbortController()
+    setMaxListeners(0, aborting.signal)
+    const spent: number[] = []
+    const reads = Array.from({ length: 20 }, (_, n) => {
+      const before = time
+      const other = read(ENDLESS.sql.replace("'z'", `'${n}z'`))
+      const reading = timed.read(aborting.signal, (session) => session.run(other, {})).catch((error: unknown) => error)
+      spent.push(time - before)
+      return reading
+    })
+    const after = time
+    expect(await timed.read(AbortSignal.timeout(60_000), (session) => session.run(COUNT, {}))).to.have.lengthOf(1)
+    aborting.abort(new Error('gone'))
+    for (const one of await Promise.all(reads)) expect(one).to.be.an('error')
+    await timed.close()
+    expect(spent.filter((milliseconds) => milliseconds > 50)).to.have.lengthOf(2)
+    expect(spent.filter((milliseconds) => milliseconds < 10)).to.have.lengthOf(18)
+    expect(after).to.be.below(350)
   })
 
   it('Reads that were aborted leave no thread at work, and one that ends is answered.', async () => {
