@@ -178,6 +178,7 @@ function readOutsideIssuer(
     parse: permissionMappingParser(ours.permissions)
   })
   const owners = reader.parsed('JWT_JWKS_OWNERS', { fallback: '', parse: ownerMappingParser(ours.owners) })
+  const inRules = reader.parsed('JWT_JWKS_CLAIMS', { fallback: '', parse: parseClaimNames })
   const optional = {
     JWT_JWKS_ROLE_CLAIM: reader.optionalText('JWT_JWKS_ROLE_CLAIM'),
     JWT_JWKS_PERMISSION_CLAIM: reader.optionalText('JWT_JWKS_PERMISSION_CLAIM'),
@@ -189,6 +190,7 @@ function readOutsideIssuer(
     if (roles.size > 0) given.push('JWT_JWKS_ROLES')
     if (permissions.size > 0) given.push('JWT_JWKS_PERMISSIONS')
     if (owners.size > 0) given.push('JWT_JWKS_OWNERS')
+    if (inRules.length > 0) given.push('JWT_JWKS_CLAIMS')
     for (const name of given)
       reader.addProblem(`${name} is of use only with JWT_JWKS_URI, which names the outside issuer's keys.`)
     return undefined
@@ -210,7 +212,8 @@ function readOutsideIssuer(
       permissionClaim: optional.JWT_JWKS_PERMISSION_CLAIM ?? 'permissions',
       permissions,
       ownerClaim: optional.JWT_JWKS_OWNER_CLAIM,
-      owners
+      owners,
+      inRules
     }
   }
 }
@@ -293,4 +296,16 @@ function ownerMappingParser(known: readonly string[]): (text: string) => Readonl
       ? mapping
       : new Error(`must lead to owners of ours, each once (${known.join(', ') || 'there are none'})`)
   }
+}
+
+/** Rules read `caller.subject`, `caller.roles` and `caller.permissions`, which settings decide about. */
+const NO_CLAIMS_IN_RULES = ['iss', 'sub', 'role', 'roles', 'permissions']
+
+function parseClaimNames(text: string): readonly string[] | Error {
+  const names = text.trim() === '' ? [] : text.split(',').map((name) => name.trim())
+  if (names.includes('')) return new Error('must be names of claims such as team,level')
+  const reserved = names.find((name) => NO_CLAIMS_IN_RULES.includes(name))
+  return reserved === undefined
+    ? names
+    : new Error(`must not name ${reserved}, for which rules have a word of their own`)
 }

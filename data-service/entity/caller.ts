@@ -21,7 +21,9 @@ export interface Authenticated {
   readonly owner: bigint | null
   /** The owners of the kinds that the application names, as `owner`; absent where the service itself calls. */
   readonly owners?: Readonly<Record<string, bigint | null>>
-  /** All claims of the token as JSON values. */
+  /** The subject as rules, row scopes and presets see it, with the issuer where that is not ours; absent as `owners` is. */
+  readonly subjectInRules?: string
+  /** The claims of the token that these see, as JSON values. */
   readonly claims: Readonly<Record<string, unknown>>
 }
 

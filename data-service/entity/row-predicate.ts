@@ -67,6 +67,7 @@ export interface RowsCall<F, Who> {
 export interface TokenCaller {
   readonly kind: 'authenticated'
   readonly issuer: string
+  /** `sub` of a token of ours; issuer and `sub` with a space between of one of an outside issuer, so that both never equal. */
   readonly subject: string
   readonly roles: readonly string[]
   readonly permissions: ReadonlySet<string>
@@ -74,7 +75,10 @@ export interface TokenCaller {
   readonly owner: bigint | null
   /** The owner of each kind that `owners` of the application names; null if its claim is missing or no integer. */
   readonly owners: Readonly<Record<string, bigint | null>>
-  /** All claims of the token as JSON values, frozen. A client's issuer wrote them: check their types. */
+  /**
+   * The claims of the token as JSON values, frozen; of an outside issuer those that JWT_JWKS_CLAIMS names. Their types are
+   * for the rule to check.
+   */
   readonly claims: Readonly<Record<string, unknown>>
   /** Whether the caller has the bypass role. Throws `configuration` where OWNER_BYPASS_ROLE is not set. */
   readonly hasBypassRole: boolean

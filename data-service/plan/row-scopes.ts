@@ -145,13 +145,13 @@ export function callerInRules(caller: Caller, ownership: OwnershipPolicy): Token
 
 /** The same for a caller who has a token. */
 export function tokenCaller(
-  { issuer, subject, roles, permissions, owner, owners = {}, claims }: Authenticated,
+  { issuer, subject, subjectInRules = subject, roles, permissions, owner, owners = {}, claims }: Authenticated,
   ownership: OwnershipPolicy
 ): TokenCaller {
   const seen: TokenCaller = {
     kind: 'authenticated',
     issuer,
-    subject,
+    subject: subjectInRules,
     roles,
     permissions,
     owner,

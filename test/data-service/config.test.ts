@@ -67,7 +67,8 @@ describe('settings of the data service', () => {
         permissionClaim: 'permissions',
         permissions: new Map(),
         ownerClaim: undefined,
-        owners: new Map()
+        owners: new Map(),
+        inRules: []
       }
     })
     for (const roles of ['theirs', '=Ours', 'theirs=', 'a=B,', 'a=B,a=C']) {
@@ -79,7 +80,10 @@ describe('settings of the data service', () => {
     for (const name of ['JWT_JWKS_ROLES', 'JWT_JWKS_PERMISSIONS']) {
       expect(violations({ [name]: 'a=products:manage' }), name).to.contain(`- ${name} is of use only with JWT_JWKS_URI`)
     }
-    for (const name of ['ROLE_CLAIM', 'PERMISSION_CLAIM', 'OWNER_CLAIM', 'TOKEN_TYPE']) {
+    for (const names of ['team,', 'team,sub', 'iss', 'role', 'roles', 'permissions']) {
+      expect(violations({ ...outside, JWT_JWKS_CLAIMS: names }), names).to.match(/^- JWT_JWKS_CLAIMS must /m)
+    }
+    for (const name of ['ROLE_CLAIM', 'PERMISSION_CLAIM', 'OWNER_CLAIM', 'CLAIMS', 'TOKEN_TYPE']) {
       expect(violations({ [`JWT_JWKS_${name}`]: 'x' }), name).to.contain(
         `- JWT_JWKS_${name} is of use only with JWT_JWKS_URI`
       )

@@ -243,7 +243,8 @@ const OUTSIDE = outsideClaimMapping(
     permissionClaim: 'a.b',
     permissions: new Map([['x', 'products:manage']]),
     ownerClaim: 'b',
-    owners: new Map([['a', 'x']])
+    owners: new Map([['a', 'x']]),
+    inRules: ['a']
   },
   'customer_id'
 )

@@ -29,10 +29,17 @@ export class TokenMint {
     return token
   }
 
-  /** JWS with ES256 (RFC 7515); the kid is the key's thumbprint (RFC 7638). */
-  #sign(claims: Readonly<Record<string, unknown>>): string {
+  /** The key as an issuer publishes it (RFC 7517). The kid is the key's thumbprint (RFC 7638). */
+  get jwk(): { readonly kid: string } {
     const { crv, kty, x, y } = this.#keys.publicKey.export({ format: 'jwk' })
     const kid = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url')
+    const jwk = { crv, kty, x, y, kid, alg: 'ES256', use: 'sig' }
+    return jwk
+  }
+
+  /** JWS with ES256 (RFC 7515). */
+  #sign(claims: Readonly<Record<string, unknown>>): string {
+    const { kid } = this.jwk
     const exp = Math.floor(Date.now() / 1000) + LIFETIME
     const payload = { iss: ISSUER, aud: ISSUER, sub: 'somebody', exp, ...claims }
     const input = `${encoded({ alg: 'ES256', typ: 'JWT', kid })}.${encoded(payload)}`

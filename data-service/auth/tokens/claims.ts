@@ -40,6 +40,10 @@ export interface ClaimMapping {
   owner(claims: Claims): unknown
   /** Those of the kinds that the application names. */
   owners(claims: Claims): Readonly<Record<string, unknown>>
+  /** Who calls, in rules, row scopes and presets. No subject of one issuer may equal one of another. */
+  subjectInRules(claims: Claims): string
+  /** The claims that rules, row scopes and presets see. */
+  claimsInRules(claims: Claims): Readonly<Record<string, unknown>>
 }
 
 /** The service's own tokens: roles and permissions count as they stand in the token. */
@@ -54,7 +58,9 @@ export function ownClaimMapping(ownerClaimType: string, owners: OwnerClaims = {}
       const owner: unknown = claims[ownerClaimType]
       return owner
     },
-    owners: (claims) => Object.fromEntries(Object.entries(owners).map(([kind, claim]) => [kind, claims[claim]]))
+    owners: (claims) => Object.fromEntries(Object.entries(owners).map(([kind, claim]) => [kind, claims[claim]])),
+    subjectInRules: ({ sub }) => sub,
+    claimsInRules: (claims) => claims
   }
 }
 
@@ -98,20 +104,29 @@ export interface OutsideClaims {
   readonly permissionClaim: string
   /** From a permission of the issuer to one of ours. Other permissions of the issuer are ignored. */
   readonly permissions: ReadonlyMap<string, string>
-  /** undefined: the claim of OWNER_CLAIM_TYPE. */
+  /** undefined: the claim of OWNER_CLAIM_TYPE, unless that is `sub`. */
   readonly ownerClaim: string | undefined
   /** From a claim of the issuer to a kind of owner of ours. Its tokens name no other owners of these kinds. */
   readonly owners: ReadonlyMap<string, string>
+  /** Names of the claims that rules, row scopes and presets see. */
+  readonly inRules: readonly string[]
 }
 
-/** The tokens of an outside issuer: roles and permissions count only if a setting maps them to ours. */
+/**
+ * The tokens of an outside issuer: roles and permissions count only if a setting maps them to ours, and further claims only
+ * if a setting names them. Rules see the issuer and the subject with a space between, as the trail of writes does: no
+ * subject of an account of ours has a space.
+ */
 export function outsideClaimMapping(of: OutsideClaims, ownerClaimType: string): ClaimMapping {
-  const ownerClaim = of.ownerClaim ?? ownerClaimType
+  // Their subjects are not ours, so that a subject of theirs owns rows of ours only if a setting says so by name.
+  const ownerClaim = of.ownerClaim ?? (ownerClaimType === 'sub' ? undefined : ownerClaimType)
   return {
     roles: (claims) => mapNames(strings(claimAt(claims, of.roleClaim)), of.roles),
     permissions: (claims) => mapNames(strings(claimAt(claims, of.permissionClaim)), of.permissions),
-    owner: (claims) => claimAt(claims, ownerClaim),
-    owners: (claims) => Object.fromEntries(Array.from(of.owners, ([claim, kind]) => [kind, claimAt(claims, claim)]))
+    owner: (claims) => (ownerClaim === undefined ? undefined : claimAt(claims, ownerClaim)),
+    owners: (claims) => Object.fromEntries(Array.from(of.owners, ([claim, kind]) => [kind, claimAt(claims, claim)])),
+    subjectInRules: ({ iss, sub }) => `${iss} ${sub}`,
+    claimsInRules: (claims) => Object.fromEntries(Object.entries(claims).filter(([name]) => of.inRules.includes(name)))
   }
 }
 
@@ -129,7 +144,8 @@ export function callerOfClaims(claims: Claims, mapping: ClaimMapping, permission
     owners: Object.fromEntries(
       Object.entries(mapping.owners(claims)).map(([kind, claim]) => [kind, parseOwner(claim)])
     ),
-    claims
+    subjectInRules: mapping.subjectInRules(claims),
+    claims: mapping.claimsInRules(claims)
   }
 }
 

@@ -210,19 +210,23 @@ describe('tokens of an outside issuer', () => {
     'dotted.claim': ['helper']
   }
   const under = async (more: Record<string, string>, options: SignOptions = {}): Promise<Authenticated> => {
-    const { tokens } = readConfig({ ...settings, ...more }, { ...store, owners: { rider: 'rider_id' } }).config
+    const { tokens, ownership } = readConfig(
+      { ...settings, ...more },
+      { ...store, owners: { rider: 'rider_id' } }
+    ).config
     if (tokens.outside === undefined) throw new Error('no outside issuer')
     const { tokenType, claims: read } = tokens.outside
     const identifyTheirs = identifyBy(
       [ownIssuer({ issuer: 'outside', audience: 'other' }, keySet(outside))].map((one) => ({ ...one, tokenType })),
       {
-        ownerClaimType: 'customer_id',
+        ownerClaimType: ownership.claimType,
         permissionsOf: permissionsOf(roles),
-        outside: new Map([['outside', outsideClaimMapping(read, 'customer_id')]]),
+        outside: new Map([['outside', outsideClaimMapping(read, ownership.claimType)]]),
         now: () => NOW * 1000
       }
     )
-    const found = await identifyTheirs([`Bearer ${sign(theirs, outside, options)}`])
+    const { subject: sub = theirs.sub, ...others } = options
+    const found = await identifyTheirs([`Bearer ${sign({ ...theirs, sub }, outside, others)}`])
     if (found.kind !== 'authenticated') throw new Error('anonymous')
     return found
   }
@@ -258,6 +262,21 @@ describe('tokens of an outside issuer', () => {
     expect(() => readConfig({ ...settings, JWT_JWKS_OWNERS: 'owner_of=driver' }, store)).to.throw(
       'JWT_JWKS_OWNERS must'
     )
+  })
+
+  it('bring to rules a subject with its issuer, and no claim but those that a setting names', async () => {
+    expect(await under({})).to.deep.include({ subject: 'u', subjectInRules: 'outside u', claims: {} })
+    const named = await under({ JWT_JWKS_CLAIMS: 'owner_of, dotted.claim,realm_access.roles,constructor' })
+    expect(named.claims).to.deep.equal({ owner_of: 8, 'dotted.claim': ['helper'] })
+    expect(await caller({ team: 1 })).to.include({ subject: 'u', subjectInRules: 'u' })
+    expect((await caller({ team: 1 })).claims).to.include({ team: 1, sub: 'u' })
+  })
+
+  it('own nothing by their subject, unless a setting names it', async () => {
+    const ours = { OWNER_CLAIM_TYPE: 'sub' }
+    expect((await under(ours, { subject: '7' })).owner).to.equal(null)
+    expect((await under({ ...ours, JWT_JWKS_OWNER_CLAIM: 'sub' }, { subject: '7' })).owner).to.equal(7n)
+    expect((await under({ ...ours, JWT_JWKS_OWNER_CLAIM: 'customer_id' }, { subject: '8' })).owner).to.equal(7n)
   })
 
   it('must have the type that a setting asks for', async () => {
