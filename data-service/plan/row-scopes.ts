@@ -99,22 +99,26 @@ export function uniteScopes(decisions: readonly (RowScope | DomainError)[]): Row
 export function withoutRepeats(scope: RowScope): RowScope {
   if (scope.kind === 'all-rows') return scope
   const [first, ...others] = scope.conditions
-  const rest = others.filter((one, at) => ![first, ...others.slice(0, at)].some((other) => isSame(one, other)))
+  const texts = scope.conditions.map(textOfCondition)
+  const rest = others.filter((_one, at) => !texts.slice(0, at + 1).includes(texts[at + 1] ?? ''))
   return { kind: 'rows-where', conditions: [first, ...rest] }
 }
 
-function isSame(one: Condition, other: Condition): boolean {
-  const areSame = (some: readonly Condition[], others: readonly Condition[]): boolean =>
-    some.length === others.length && some.every((part, at) => others[at] !== undefined && isSame(part, others[at]))
-  if ('anyOf' in one) return 'anyOf' in other && areSame(one.anyOf, other.anyOf)
-  if ('allOf' in one) return 'allOf' in other && areSame(one.allOf, other.allOf)
-  if (!('path' in other)) return false
-  const isOfSame =
-    one.path.column === other.path.column &&
-    one.path.through === other.path.through &&
-    one.path.exact === other.path.exact
-  const isEqual = one.comparison === other.comparison && one.operands.length === other.operands.length
-  return isOfSame && isEqual && one.operands.every((operand, at) => operand === other.operands[at])
+/** A text of the scope, the same for scopes of the same rows whose conditions and listed values stand in another order. */
+export function scopeText(scope: RowScope): string {
+  return scope.kind === 'all-rows' ? scope.kind : textOfAll('allOf', scope.conditions)
+}
+
+function textOfAll(kind: 'anyOf' | 'allOf', conditions: readonly Condition[]): string {
+  return `${kind} [${conditions.map(textOfCondition).toSorted().join()}]`
+}
+
+function textOfCondition(one: Condition): string {
+  if ('anyOf' in one) return textOfAll('anyOf', one.anyOf)
+  if ('allOf' in one) return textOfAll('allOf', one.allOf)
+  const { path, comparison, operands } = one
+  const listed: readonly Operand[] = comparison === 'in' ? operands.map(String).toSorted() : operands
+  return JSON.stringify([path.through?.name ?? null, path.column.name, path.exact ?? false, comparison, listed])
 }
 
 /**

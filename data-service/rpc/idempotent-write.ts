@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
+import { unreservedClaims } from '../auth/tokens/claims.js'
 import type { Authenticated, CallContext } from '../entity/caller.js'
 import type { KeyClaim, UnitOfWork } from '../plan/model/stores.js'
+import { canonicalJson, storedJson } from '../plan/parsing/json-values.js'
+import { scopeText } from '../plan/row-scopes.js'
 import type { ParsedWrite } from '../plan/write-requests.js'
 import { guardConflicts } from './guarded-writes.js'
 import { withoutMembers } from './json.js'
@@ -11,10 +14,17 @@ import { type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js
 type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** What of a parsed request the key and its stored response need. */
-interface KeyedWrite extends Pick<ParsedWrite, 'key' | 'canonicalBody' | 'ignored'> {
+type KeyedWrite = Pick<ParsedWrite, 'key' | 'canonicalBody' | 'ignored'> & (KeyedRows | KeyedCall)
+
+interface KeyedRows {
+  readonly writer: Pick<ParsedWrite['writer'], 'caller' | 'decided'>
+  readonly resource: Pick<ParsedWrite['resource'], 'withheld' | 'entity' | 'properties'>
+}
+
+/** An operation of the application. */
+interface KeyedCall {
   readonly writer: Pick<ParsedWrite['writer'], 'caller'>
-  /** undefined for an operation of the application. */
-  readonly resource: Pick<ParsedWrite['resource'], 'withheld' | 'entity' | 'properties'> | undefined
+  readonly resource: undefined
 }
 
 interface IdempotentResponse extends WriteResponse {
@@ -57,10 +67,11 @@ export async function idempotentWrite(
     if (atOnce !== undefined) return store(atOnce)
     const stored = claim && (await unit.claimKey(claim))
     if (claim !== undefined && stored !== undefined) {
-      const { answer, isFor, isWithinRightsOf } = decodeResponse(stored.answer)
+      const { answer, isFor, isWithinRightsOf, isWithinViewOf } = decodeResponse(stored.answer)
       if (!isFor(caller)) throw storedForAnotherOwner()
       if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
       if (!isWithinRightsOf(caller)) throw storedForMoreRights()
+      if (!isWithinViewOf(parsed)) throw parsed.resource === undefined ? storedForMoreRights() : storedForOtherRows()
       return { ...withoutWithheld(answer, parsed), replayed: ownResponse?.equals(stored.answer) !== true }
     }
     return store(await write.work(steps))
@@ -93,7 +104,15 @@ function storedForAnotherOwner(): DomainError {
 function storedForMoreRights(): DomainError {
   return new DomainError(
     'capability.denied',
-    'The request was carried out when you had roles or permissions that you do not have now; its answer is no longer for you.'
+    'The request was carried out when you had roles, permissions or claims that you do not have now; its answer is no longer for you.'
+  )
+}
+
+/** The row may be one that the caller could not read now (contract.md section 6, write scope). */
+function storedForOtherRows(): DomainError {
+  return new DomainError(
+    'ownership.denied',
+    'This Idempotency-Key was used when you could read other rows; its answer is no longer for you.'
   )
 }
 
@@ -120,14 +139,20 @@ function keyClaim(
 }
 
 /**
- * A response as it is stored under its key, with the owner claims of the caller, and with the caller's rights where nothing
- * else tells what of it may be shown later: for operations of the application. Decoding gives back the same bytes.
+ * A response as it is stored under its key, with the owner claims of the caller, with what the caller could see, and with
+ * the caller's rights where nothing else tells what of it may be shown later: for operations of the application. Decoding
+ * gives back the same bytes.
  */
-function encodeResponse(response: WriteResponse, { writer: { caller }, resource }: KeyedWrite): Buffer {
+function encodeResponse(response: WriteResponse, parsed: KeyedWrite): Buffer {
+  const {
+    writer: { caller },
+    resource
+  } = parsed
   const { json, rowVersion, id, ignored, location } = response
   const owners = [claimText(caller.owner), ownersText(caller)]
-  const rights = resource === undefined ? [[...rightsOf(caller)].toSorted()] : []
-  const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, ...owners, ...rights]
+  const rights = resource === undefined ? [...rightsOf(caller)].toSorted() : []
+  const seen = [rights, viewOf(parsed)]
+  const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, ...owners, ...seen]
   return Buffer.from(JSON.stringify(parts))
 }
 
@@ -140,13 +165,15 @@ interface DecodedResponse {
   isFor(caller: Owners): boolean
   /** Whether a caller with these rights may get the response: none of the first caller's may be missing. */
   isWithinRightsOf(caller: Rights): boolean
+  /** Whether the caller sees the rows, or has the claims, that the first caller had. */
+  isWithinViewOf(parsed: KeyedWrite): boolean
 }
 
 function decodeResponse(stored: Buffer): DecodedResponse {
-  // Only encodeResponse writes these. Earlier versions stored no owner claims, or one of them, and no rights; what is not
-  // there counts as that of every caller.
-  type Parts = [string, string, string, string[], string, (string | null)?, string?, string[]?]
-  const [json, rowVersion, id, ignored, location, first, others, rights = []] = JSON.parse(
+  // Only encodeResponse writes these. Earlier versions stored no owner claims, or one of them, no rights and no view; what
+  // is not there counts as that of every caller.
+  type Parts = [string, string, string, string[], string, (string | null)?, string?, string[]?, string?]
+  const [json, rowVersion, id, ignored, location, first, others, rights = [], view] = JSON.parse(
     stored.toString('utf8')
   ) as Parts
   return {
@@ -157,8 +184,25 @@ function decodeResponse(stored: Buffer): DecodedResponse {
     isWithinRightsOf: (caller) => {
       const held = rightsOf(caller)
       return rights.every((right) => held.has(right))
-    }
+    },
+    isWithinViewOf: (parsed) => view === undefined || [view, EVERY_ROW].includes(viewOf(parsed))
   }
+}
+
+const EVERY_ROW = 'all'
+
+/**
+ * What of the caller decides which rows an answer shows: the rows that a write may show, or the claims that a handler of an
+ * application sees. Those that differ from token to token of one session are left out.
+ */
+function viewOf({ writer, resource }: KeyedWrite): string {
+  if (resource === undefined) {
+    const claims = JSON.stringify(unreservedClaims(writer.caller.claims, ''))
+    return sha256(canonicalJson(storedJson(claims))).toString('base64')
+  }
+  const { decided } = writer
+  if (decided instanceof DomainError) return decided.code
+  return decided.shown.kind === 'all-rows' ? EVERY_ROW : sha256(scopeText(decided.shown)).toString('base64')
 }
 
 /** Handlers see both, and roles that grant no permission may decide what a handler answers. */

@@ -302,6 +302,9 @@ describeLibrary('an operation of the application', (store) => {
       const first = await repaint(REPAINT, key, both)
       expect(first.status, first.text).to.equal(201)
       problem(await repaint(REPAINT, key), 403, 'capability.denied')
+      problem(await repaint(REPAINT, key, { ...both, branches: [2] }), 403, 'capability.denied')
+      const newer = { ...both, exp: Math.floor(Date.now() / 1000) + 1000, jti: 'another' }
+      expect((await repaint(REPAINT, key, newer)).text).to.equal(first.text)
       problem(await repaint({ ...REPAINT, to: '#000000' }, key), 422, 'idempotency.key.reused')
       const again = await repaint(REPAINT, key, both)
       expect([again.status, again.text, again.headers['idempotent-replayed']]).to.deep.equal([201, first.text, 'true'])
