@@ -1,24 +1,21 @@
 import { type Client, type ClientDuplexStream, Metadata, status } from '@grpc/grpc-js'
-import { LRUCache } from 'lru-cache'
 import {
   type CallId,
   CallFrame,
   type CallTimes,
   CancellationFrame,
   CredentialFrame,
-  type CredentialSlot,
   MalformedFrames,
-  MAX_AUTHORIZATION,
   MAX_CALLS,
-  MAX_CREDENTIALS,
-  METADATA_TEXT,
   readResponseFrames,
   type ResponseFrames
 } from '../../shared/transport/call-frames.js'
 import { CALL_STREAM, CallTable, Deadlines, type Expiring, FrameSender } from '../../shared/transport/call-stream.js'
 import type { AbortListener, Cancellation } from '../../shared/transport/cancellation.js'
-import { DomainError } from '../../shared/errors.js'
+import type { DomainError } from '../../shared/errors.js'
 import { fromStatusBytes, transportError } from '../../shared/transport/rpc-status.js'
+import { Credentials } from './credentials.js'
+import { type SharedCall, UnsentCalls } from './unsent-calls.js'
 
 /** What a call takes over from the HTTP request that causes it. */
 export interface CallContext {
@@ -71,13 +68,6 @@ export class AttemptFailure extends Error {
   }
 }
 
-/** An `Authorization` that metadata cannot carry holds no valid token. Throws `auth.invalid-token`. */
-export function checkedAuthorization(authorization: string): string {
-  // A longer one could pass the header limit of an HTTP/2 peer, which would close the connection and end all other calls.
-  if (authorization.length <= MAX_AUTHORIZATION && METADATA_TEXT.test(authorization)) return authorization
-  throw new DomainError('auth.invalid-token', 'The access token is not a well-formed JWT.')
-}
-
 /** Bytes of a request. A longer one would keep the others of the stream waiting, and goes by its unary method. */
 export const MAX_FRAMED_REQUEST = 64 * 1024
 
@@ -120,10 +110,10 @@ export class CallStream implements ResponseFrames {
   readonly #sender: FrameSender
   readonly #credentials: Credentials
   readonly #calls = new CallTable<PendingCall>()
-  /** Calls for which there is no room on the stream yet, the oldest first. */
-  readonly #waiting = new Set<PendingCall>()
+  /** Calls that are sent and have not ended are in `#calls`, others here. */
+  readonly #unsent = new UnsentCalls<PendingCall>()
   readonly #deadlines = new Deadlines(
-    () => [...this.#calls.values(), ...this.#waiting],
+    () => [...this.#calls.values(), ...this.#unsent.values()],
     (call: PendingCall) => this.#abandon(call, timedOut())
   )
   #state: 'opening' | 'open' | 'ended' = 'opening'
@@ -134,7 +124,13 @@ export class CallStream implements ResponseFrames {
     const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, new Metadata())
     this.#stream = stream
     this.#listener = listener
-    this.#sender = new FrameSender((message, sent) => stream.write(message, sent))
+    const send = (message: Buffer, sent: () => void): void => {
+      stream.write(message, () => {
+        sent()
+        this.#sendUnsent()
+      })
+    }
+    this.#sender = new FrameSender(send, { onRoom: () => this.#fillMessage() })
     this.#credentials = new Credentials((slot, authorization) =>
       this.#sender.send(new CredentialFrame(slot, authorization))
     )
@@ -153,27 +149,26 @@ export class CallStream implements ResponseFrames {
     return this.#state === 'open'
   }
 
-  /** Calls for which there is no room yet. */
+  /** Calls that are not sent yet. */
   get waiting(): number {
-    return this.#waiting.size
+    return this.#unsent.size
   }
 
-  /** The bytes of the answer. Rejects with an AttemptFailure. Throws `auth.invalid-token` for a token that cannot be sent. */
+  /**
+   * The bytes of the answer. Rejects with an AttemptFailure; with `upstream.unavailable` if too much waits to be sent. Throws
+   * `auth.invalid-token` for a token that cannot be sent.
+   */
   call(call: StreamCall): Promise<Buffer> {
-    const { authorization, signal } = call.context
+    const { authorization, signal, clientAddress = '' } = call.context
     if (authorization !== undefined) this.#credentials.check(authorization)
     return new Promise((resolve, reject) => {
-      const pending = new PendingCall(call, this, { resolve, reject })
+      if (signal.aborted) throw new AttemptFailure(cancelled(), { maybeSent: false, ofTransport: false })
+      const pending = new PendingCall(call, this, { share: this.#unsent.shareOf(clientAddress), resolve, reject })
+      this.#unsent.add(pending)
       this.#listener.onCallStart()
-      if (signal.aborted) {
-        pending.reject(new AttemptFailure(cancelled(), { maybeSent: false, ofTransport: false }))
-        this.#listener.onCallEnd()
-        return
-      }
       signal.addEventListener('abort', pending)
-      if (this.#calls.size < MAX_CALLS) this.#send(pending)
-      else this.#waiting.add(pending)
       this.#deadlines.add(pending)
+      this.#sender.schedule()
     })
   }
 
@@ -213,11 +208,25 @@ export class CallStream implements ResponseFrames {
     this.#calls.get(id)?.call.context.report?.addTimes(times)
   }
 
-  #send(call: PendingCall): void {
+  #sendUnsent(): void {
+    if (this.#unsent.size > 0) this.#sender.schedule()
+  }
+
+  /** A call gets its frame only now, so that its time is what is left, and one that nobody waits for any more has none. */
+  #fillMessage(): void {
+    const now = Date.now()
+    for (const call of this.#unsent.take(MAX_CALLS - this.#calls.size)) this.#send(call, now)
+  }
+
+  #send(call: PendingCall, now: number): void {
     const { path: method, request, context, deadline } = call.call
     const { authorization, requestId, traceparent = '', clientAddress = '', report } = context
+    const timeoutMs = Math.ceil(deadline - now)
+    if (timeoutMs <= 0) {
+      this.#unsent.ended(call)
+      return this.#abandon(call, timedOut())
+    }
     const credential = authorization === undefined ? undefined : this.#credentials.slotOf(authorization)
-    const timeoutMs = Math.max(1, Math.ceil(deadline - Date.now()))
     call.id = this.#nextId()
     this.#calls.set(call.id, call)
     const timed = report?.asksForTimes === true
@@ -262,6 +271,7 @@ export class CallStream implements ResponseFrames {
   /** Ends a call that the data service has not ended. */
   #abandon(call: PendingCall, error: DomainError): void {
     const { id } = call
+    // The data service has not heard of one that is not sent.
     if (id !== undefined) this.#sender.send(new CancellationFrame(id))
     this.#settled(call)
     call.reject(new AttemptFailure(error, { maybeSent: id !== undefined, ofTransport: false }))
@@ -269,13 +279,13 @@ export class CallStream implements ResponseFrames {
 
   #settled(call: PendingCall): void {
     call.call.context.signal.removeEventListener('abort', call)
-    if (call.id === undefined) this.#waiting.delete(call)
-    else this.#calls.delete(call.id)
+    if (call.id === undefined) this.#unsent.delete(call)
+    else {
+      this.#calls.delete(call.id)
+      this.#unsent.ended(call)
+    }
     this.#listener.onCallEnd()
-    const [next] = this.#waiting
-    if (next === undefined || this.#state === 'ended' || this.#calls.size >= MAX_CALLS) return
-    this.#waiting.delete(next)
-    this.#send(next)
+    if (this.#state !== 'ended') this.#sendUnsent()
   }
 
   #end(code: status): void {
@@ -287,7 +297,7 @@ export class CallStream implements ResponseFrames {
     const error = transportError(status.UNAVAILABLE)
     const lost = this.#calls.values()
     const readsSentAgain = lost.filter(({ call }) => call.isRepeatable).length
-    for (const call of [...lost, ...this.#waiting]) {
+    for (const call of [...lost, ...this.#unsent.values()]) {
       this.#settled(call)
       call.reject(new AttemptFailure(error, { maybeSent: call.id !== undefined, ofTransport: true }))
     }
@@ -309,15 +319,16 @@ function timedOut(): DomainError {
   return transportError(status.DEADLINE_EXCEEDED)
 }
 
-interface Settle {
+interface Settle extends Pick<SharedCall, 'share'> {
   resolve(answer: Buffer): void
   reject(failure: AttemptFailure): void
 }
 
 /** A call that has not ended. It listens to the signal of its caller itself, since a closure for each would cost more. */
-class PendingCall implements Expiring, AbortListener {
+class PendingCall implements Expiring, AbortListener, SharedCall {
   readonly call: StreamCall
-  /** undefined while it waits for room on the stream. */
+  readonly share: SharedCall['share']
+  /** undefined while it is not sent. */
   id: CallId | undefined
   /** Those of a large answer that have arrived. */
   readonly parts: Buffer[] = []
@@ -325,8 +336,9 @@ class PendingCall implements Expiring, AbortListener {
   readonly reject: Settle['reject']
   readonly #stream: CallStream
 
-  constructor(call: StreamCall, stream: CallStream, { resolve, reject }: Settle) {
+  constructor(call: StreamCall, stream: CallStream, { share, resolve, reject }: Settle) {
     this.call = call
+    this.share = share
     this.#stream = stream
     this.resolve = resolve
     this.reject = reject
@@ -336,41 +348,11 @@ class PendingCall implements Expiring, AbortListener {
     return this.call.deadline
   }
 
+  get size(): number {
+    return this.call.request.length
+  }
+
   handleEvent(): void {
     this.#stream.cancel(this)
-  }
-}
-
-/** The tokens that a stream knows, the least recently used of which makes room for a new one. */
-class Credentials {
-  readonly #announce: (slot: CredentialSlot, authorization: string) => void
-  #free: CredentialSlot | undefined
-  readonly #slots = new LRUCache<string, CredentialSlot>({
-    max: MAX_CREDENTIALS,
-    dispose: (slot) => {
-      this.#free = slot
-    }
-  })
-
-  /** `announce` sends a token before the call that names it. */
-  constructor(announce: (slot: CredentialSlot, authorization: string) => void) {
-    this.#announce = announce
-  }
-
-  /** Throws `auth.invalid-token` for a text that cannot be sent. */
-  check(authorization: string): void {
-    if (!this.#slots.has(authorization)) checkedAuthorization(authorization)
-  }
-
-  slotOf(authorization: string): CredentialSlot {
-    const known = this.#slots.get(authorization)
-    if (known !== undefined) return known
-    const { size } = this.#slots
-    if (size >= MAX_CREDENTIALS) this.#slots.pop()
-    const slot = this.#free ?? ((size + 1) as CredentialSlot)
-    this.#free = undefined
-    this.#slots.set(authorization, slot)
-    this.#announce(slot, authorization)
-    return slot
   }
 }

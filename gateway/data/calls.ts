@@ -10,13 +10,8 @@ import { parseCallTimes, TIMES_METADATA } from '../../shared/transport/call-fram
 import { DomainError, httpStatusOf } from '../../shared/errors.js'
 import { fromRpcStatus, transportError } from '../../shared/transport/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA } from '../../shared/tls.js'
-import {
-  AttemptFailure,
-  type CallContext,
-  CallReport,
-  checkedAuthorization,
-  MAX_FRAMED_REQUEST
-} from './call-stream.js'
+import { AttemptFailure, type CallContext, CallReport, MAX_FRAMED_REQUEST } from './call-stream.js'
+import { checkedAuthorization } from './credentials.js'
 import type { Replica, RpcMethod } from './replica.js'
 import type { ReplicaPool } from './replica-pool.js'
 
@@ -78,7 +73,7 @@ async function callWithRetries<Request, Response>(
       if (isAfterIdentity(error.error)) reportAccepted(unary.call)
       const { maybeSent, ofTransport } = error
       reuse = left > 0 && ofTransport
-      const isOver = signal.aborted || failed.has(replica) || (maybeSent && !reuse)
+      const isOver = signal.aborted || Date.now() >= deadline || failed.has(replica) || (maybeSent && !reuse)
       if (isOver) throw error.error
       if (maybeSent) left -= 1
       failed = new Set([...failed, replica])

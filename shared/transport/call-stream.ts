@@ -33,6 +33,13 @@ interface AnswerEnds {
 /** Hands a message to the transport, and calls back when the peer has taken it. */
 type SendMessage = (message: Buffer, sent: () => void) => void
 
+interface SenderListener {
+  /** Gets the bytes of what is to be sent and, as negative numbers, of what has been taken. */
+  readonly onCount?: (bytes: number) => void
+  /** Called when the next message is made, to send the frames that were kept back until then. */
+  readonly onRoom?: () => void
+}
+
 /**
  * Sends frames, many in one message: those of a tick, and those that come while the message before is on its way. Frames
  * go in the order in which they came. Large answers go in parts, each in its turn and in each message at least one, so
@@ -40,7 +47,7 @@ type SendMessage = (message: Buffer, sent: () => void) => void
  */
 export class FrameSender {
   readonly #send: SendMessage
-  readonly #onCount: (bytes: number) => void
+  readonly #listener: SenderListener
   #frames: Frame[] = []
   readonly #large: LargeAnswer[] = []
   #isScheduled = false
@@ -51,16 +58,15 @@ export class FrameSender {
   /** What waits until the message that is on its way has been taken. */
   #onTaken: (() => void)[] = []
 
-  /** `onCount` gets the bytes of what is to be sent and, as negative numbers, of what has been taken. */
-  constructor(send: SendMessage, onCount: (bytes: number) => void = () => undefined) {
+  constructor(send: SendMessage, listener: SenderListener = {}) {
     this.#send = send
-    this.#onCount = onCount
+    this.#listener = listener
   }
 
   send(frame: Frame): void {
     if (this.#closed) return frame.onTaken?.()
     this.#frames.push(frame)
-    this.#schedule()
+    this.schedule()
     this.#count(costOf(frame))
   }
 
@@ -68,7 +74,7 @@ export class FrameSender {
     if (this.#closed) return onTaken?.()
     if (answer.length > PART_BYTES) {
       this.#large.push(new LargeAnswer(call, answer, { onSent, onTaken }))
-      this.#schedule()
+      this.schedule()
       this.#count(answer.length)
     } else {
       this.send(answerFrame(call, answer, { onTaken }))
@@ -106,7 +112,7 @@ export class FrameSender {
 
   #count(bytes: number): void {
     this.#untaken += bytes
-    this.#onCount(bytes)
+    this.#listener.onCount?.(bytes)
   }
 
   #endIfIdle(): void {
@@ -116,7 +122,8 @@ export class FrameSender {
     done?.()
   }
 
-  #schedule(): void {
+  /** Makes a message at the end of the tick, unless one is on its way. */
+  schedule(): void {
     if (this.#isScheduled || this.#isSending) return
     this.#isScheduled = true
     // At the end of the tick, when everything that arrived with it has had its turn.
@@ -131,6 +138,7 @@ export class FrameSender {
     // The last part of an answer ends its call, and with the last call of a stream that drains `end` is called: there is
     // something to be sent still.
     this.#isSending = true
+    this.#listener.onRoom?.()
     const frames = this.#nextFrames()
     if (frames.length === 0) {
       this.#isSending = false
@@ -146,7 +154,7 @@ export class FrameSender {
       this.#isSending = false
       this.#count(-cost)
       for (const taken of this.#onTaken.splice(0)) taken()
-      if (this.#frames.length > 0 || this.#large.length > 0) this.#schedule()
+      if (this.#frames.length > 0 || this.#large.length > 0) this.schedule()
       else this.#endIfIdle()
     })
   }

@@ -20,7 +20,7 @@ class Transport {
       this.messages.push(message)
       this.#sent = sent
     },
-    (bytes) => (this.untaken += bytes)
+    { onCount: (bytes) => (this.untaken += bytes) }
   )
 
   get frames(): readonly (readonly WireResponseFrame[])[] {

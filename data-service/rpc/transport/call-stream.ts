@@ -178,7 +178,7 @@ class ServedStream implements RequestFrames {
         sent()
       })
     }
-    this.#sender = new FrameSender(send, (bytes) => this.#countUntaken(bytes))
+    this.#sender = new FrameSender(send, { onCount: (bytes) => this.#countUntaken(bytes) })
     const end = (): void => {
       if (this.#ended) return
       this.#ended = true

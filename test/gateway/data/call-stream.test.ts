@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  Client,
+  credentials,
   type sendUnaryData,
   Server,
   ServerCredentials,
@@ -9,10 +11,12 @@ import {
 } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { HealthImplementation } from 'grpc-health-check'
+import { AttemptFailure, CallStream } from '../../../gateway/data/call-stream.js'
 import type { CallContext } from '../../../gateway/data/calls.js'
 import { type DataClient, grpcDataClient } from '../../../gateway/data/data-client.js'
 import { ReplicaPool } from '../../../gateway/data/replica-pool.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
+import { CancellationSource } from '../../../shared/transport/cancellation.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
 import { toStatusBytes } from '../../../shared/transport/rpc-status.js'
@@ -231,6 +235,96 @@ describe('calls of the gateway in frames', () => {
     late()
     expect(await codeOf(get(call({ signal: abandoned.signal }))), 'aborted before').to.not.equal('no failure')
     expect(service.calls).to.have.length(1)
+  })
+
+  describe('to a data service that reads nothing for a while', () => {
+    /** Bytes of a write in a frame. 16 messages of two of them fill what a paused stream keeps. */
+    const body = Buffer.alloc(60_000, 'a')
+    const begun = (service: FrameService): WireCall[] =>
+      service.calls.filter(({ method }) => method === '/entity.v1.EntityService/Create')
+
+    it('are never seen by it where they are given up before they are sent', async () => {
+      const [service] = await start()
+      const [stream] = service.streams.slice(-1)
+      stream?.pause()
+      const abandoned = new CancellationSource()
+      const given = Array.from({ length: 120 }, () => codeOf(data.create(call({ signal: abandoned }), { body })))
+      // No message is made before the end of the tick in which the calls are.
+      while (pool.states()[0]?.waiting === 0 || pool.states()[0]?.waiting === 120) await delay(1)
+      abandoned.abort(new Error('gone'))
+      expect(new Set(await Promise.all(given))).to.deep.equal(new Set(['upstream.bad-gateway']))
+      expect(pool.states()[0]).to.include({ waiting: 0, inFlight: 0 })
+      service.onCall = ({ id = 0, method }, on) => {
+        if (method?.endsWith('/Get') === true) service.send(on, { answer: { call: id, response: ANSWER } })
+      }
+      stream?.resume()
+      await get()
+      const seen = begun(service).map(({ id }) => id)
+      expect(seen.length).to.be.below(100)
+      // Those that were sent are cancelled, and no others.
+      const cancelled = service.frames.flatMap(({ cancellation }) => cancellation ?? [])
+      expect(cancelled.map(({ call: id }) => id)).to.deep.equal(seen)
+    })
+
+    it('are given the time that is left when they are sent', async () => {
+      const [service] = await start()
+      const [stream] = service.streams.slice(-1)
+      stream?.pause()
+      const before = Date.now()
+      const answers = [...Array.from({ length: 100 }, () => data.create(call(), { body })), get()]
+      while (Date.now() - before < 500) await delay(20)
+      stream?.resume()
+      await Promise.all(answers)
+      expect(service.calls.at(-1)?.method).to.equal('/entity.v1.EntityService/Get')
+      expect(service.calls.at(-1)?.timeoutMs).to.be.within(1, 9500)
+    })
+
+    it('are refused early where too much waits, and those of another address are not', async () => {
+      const [service] = await start()
+      const [stream] = service.streams.slice(-1)
+      stream?.pause()
+      const from = (clientAddress: string): Promise<unknown> =>
+        data.create(call({ clientAddress }), { body }).then(
+          () => 'answered',
+          (error: unknown) => error
+        )
+      const ofOne = Array.from({ length: 120 }, () => from('192.0.2.1'))
+      const ofAnother = from('192.0.2.2')
+      expect(await Promise.race(ofOne))
+        .to.be.instanceOf(DomainError)
+        .and.include({
+          code: 'upstream.unavailable',
+          message: 'Too many calls wait for the data service. Try again.',
+          retryAfter: 1
+        })
+      stream?.resume()
+      expect(await ofAnother).to.equal('answered')
+      const answered = (await Promise.all(ofOne)).filter((outcome) => outcome === 'answered')
+      expect(answered).to.have.length.within(20, 60)
+      expect(begun(service)).to.have.length(answered.length + 1)
+    })
+  })
+
+  it('that have no time left are not sent', async () => {
+    const [service] = await start()
+    const client = new Client(service.address, credentials.createInsecure())
+    const counted = { started: 0, ended: 0 }
+    const stream = await new Promise<CallStream>((resolve) => {
+      const opening: CallStream = new CallStream(client, {
+        onOpen: () => resolve(opening),
+        onEnd: () => undefined,
+        onCallStart: () => (counted.started += 1),
+        onCallEnd: () => (counted.ended += 1)
+      })
+    })
+    const sent = (deadline: number): Promise<unknown> =>
+      stream.call({ path: rpcs.Get.path, request: Buffer.alloc(0), context: call(), deadline, isRepeatable: true })
+    const error: unknown = await sent(Date.now()).catch((caught: unknown) => caught)
+    expect(error).to.be.instanceOf(AttemptFailure).and.include({ maybeSent: false })
+    expect(await sent(Date.now() + 100_000)).to.deep.equal(ANSWER)
+    expect([service.frames.length, counted]).to.deep.equal([1, { started: 2, ended: 2 }])
+    stream.close()
+    client.close()
   })
 
   it('read once more where a stream is lost, and write never twice', async () => {

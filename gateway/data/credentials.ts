@@ -1,0 +1,49 @@
+import { LRUCache } from 'lru-cache'
+import { DomainError } from '../../shared/errors.js'
+import {
+  type CredentialSlot,
+  MAX_AUTHORIZATION,
+  MAX_CREDENTIALS,
+  METADATA_TEXT
+} from '../../shared/transport/call-frames.js'
+
+/** An `Authorization` that metadata cannot carry holds no valid token. Throws `auth.invalid-token`. */
+export function checkedAuthorization(authorization: string): string {
+  // A longer one could pass the header limit of an HTTP/2 peer, which would close the connection and end all other calls.
+  if (authorization.length <= MAX_AUTHORIZATION && METADATA_TEXT.test(authorization)) return authorization
+  throw new DomainError('auth.invalid-token', 'The access token is not a well-formed JWT.')
+}
+
+/** The tokens that a stream knows, the least recently used of which makes room for a new one. */
+export class Credentials {
+  readonly #announce: (slot: CredentialSlot, authorization: string) => void
+  #free: CredentialSlot | undefined
+  readonly #slots = new LRUCache<string, CredentialSlot>({
+    max: MAX_CREDENTIALS,
+    dispose: (slot) => {
+      this.#free = slot
+    }
+  })
+
+  /** `announce` sends a token before the call that names it. */
+  constructor(announce: (slot: CredentialSlot, authorization: string) => void) {
+    this.#announce = announce
+  }
+
+  /** Throws `auth.invalid-token` for a text that cannot be sent. */
+  check(authorization: string): void {
+    if (!this.#slots.has(authorization)) checkedAuthorization(authorization)
+  }
+
+  slotOf(authorization: string): CredentialSlot {
+    const known = this.#slots.get(authorization)
+    if (known !== undefined) return known
+    const { size } = this.#slots
+    if (size >= MAX_CREDENTIALS) this.#slots.pop()
+    const slot = this.#free ?? ((size + 1) as CredentialSlot)
+    this.#free = undefined
+    this.#slots.set(authorization, slot)
+    this.#announce(slot, authorization)
+    return slot
+  }
+}

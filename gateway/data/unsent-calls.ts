@@ -1,0 +1,143 @@
+import { DomainError } from '../../shared/errors.js'
+import { throttledAddress } from '../../shared/ip-address.js'
+import { MAX_CALLS } from '../../shared/transport/call-frames.js'
+
+/**
+ * Bytes of requests after which a message takes no further call. Calls that are in a message cannot be taken back: the data
+ * service may work on them after their callers have given up.
+ */
+const MESSAGE_BYTES = 64 * 1024
+
+/** Bytes that the objects of a call take beside its request. */
+const OVERHEAD = 1024
+
+/** Bytes of the calls of a stream that are not sent yet. */
+const MAX_UNSENT = 8 * 1024 * 1024
+
+/**
+ * The same of one address. The gateway does not verify tokens, so an address that sends many of them is one sender here.
+ */
+const MAX_OF_ADDRESS = MAX_UNSENT / 4
+
+/** Calls of one address that are sent and have no answer. */
+const UNDER_WAY_OF_ADDRESS = (MAX_CALLS * 3) / 4
+
+/** Seconds after which a refused caller may try again. */
+const RETRY_AFTER = 1
+
+/** What one address has on a stream. */
+interface Share {
+  /** Empty for the gateway's own calls, which have the limits of all. */
+  readonly address: string
+  /** Bytes that are not sent yet. */
+  unsent: number
+  underWay: number
+}
+
+/** A call from its beginning to its end. */
+export interface SharedCall {
+  /** Bytes of its request. */
+  readonly size: number
+  readonly share: Share
+}
+
+/**
+ * The calls of a stream that no message holds yet. Addresses take turns, so that one with many calls does not keep the
+ * others waiting. A call that ends here costs the data service no work.
+ */
+export class UnsentCalls<Call extends SharedCall> {
+  readonly #shares = new Map<string, Share>()
+  // No Set: see CallTable.
+  #calls: Call[] = []
+  #bytes = 0
+
+  get size(): number {
+    return this.#calls.length
+  }
+
+  values(): readonly Call[] {
+    return this.#calls
+  }
+
+  shareOf(clientAddress: string): Share {
+    const address = throttledAddress(clientAddress)
+    return this.#shares.get(address) ?? { address, unsent: 0, underWay: 0 }
+  }
+
+  /** Throws `upstream.unavailable` if too much waits already. */
+  add(call: Call): void {
+    const { share } = call
+    const bytes = costOf(call)
+    const most = share.address === '' ? MAX_UNSENT : MAX_OF_ADDRESS
+    if (share.unsent + bytes > most || this.#bytes + bytes > MAX_UNSENT) {
+      const detail = 'Too many calls wait for the data service. Try again.'
+      throw new DomainError('upstream.unavailable', detail, { retryAfter: RETRY_AFTER })
+    }
+    this.#shares.set(share.address, share)
+    this.#calls.push(call)
+    this.#count(share, bytes)
+  }
+
+  /** Takes out a call that its caller has given up. */
+  delete(call: Call): void {
+    const at = this.#calls.indexOf(call)
+    if (at === -1) return
+    this.#calls.splice(at, 1)
+    this.#count(call.share, -costOf(call))
+    this.#forget(call.share)
+  }
+
+  /** Takes out the calls of the next message, of which the stream has room for so many. They are under way from then on. */
+  take(room: number): readonly Call[] {
+    const { length } = this.#calls
+    const isCrowded = length > room || this.#bytes - length * OVERHEAD > MESSAGE_BYTES
+    const taken: Call[] = []
+    const left: Call[] = []
+    let size = 0
+    for (const call of isCrowded ? inTurns(this.#calls) : this.#calls) {
+      const { share } = call
+      const isFull = share.address !== '' && share.underWay >= UNDER_WAY_OF_ADDRESS
+      if (isFull || taken.length >= room || size >= MESSAGE_BYTES) left.push(call)
+      else {
+        taken.push(call)
+        size += call.size
+        share.underWay += 1
+        this.#count(share, -costOf(call))
+      }
+    }
+    this.#calls = left
+    return taken
+  }
+
+  /** A call that was taken has ended. */
+  ended({ share }: Call): void {
+    share.underWay -= 1
+    this.#forget(share)
+  }
+
+  #count(share: Share, bytes: number): void {
+    share.unsent += bytes
+    this.#bytes += bytes
+  }
+
+  #forget({ address, unsent, underWay }: Share): void {
+    if (unsent === 0 && underWay === 0) this.#shares.delete(address)
+  }
+}
+
+function costOf({ size }: SharedCall): number {
+  return size + OVERHEAD
+}
+
+/** First the first call of each address, then the second ones. */
+function inTurns<Call extends SharedCall>(calls: readonly Call[]): readonly Call[] {
+  const seen = new Map<Share, number>()
+  const turns: Call[][] = []
+  for (const call of calls) {
+    const turn = seen.get(call.share) ?? 0
+    seen.set(call.share, turn + 1)
+    const others = (turns[turn] ??= [])
+    others.push(call)
+  }
+  return turns.flat()
+}
