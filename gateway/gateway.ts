@@ -52,7 +52,7 @@ async function serve(how: Starting): Promise<string> {
       : await TlsCertificates.open(settings.httpTls, { log, stopping, what: 'HTTPS' })
   warnOfClearText({ RENDERER_URL: settings.rendererUrl, OTEL_EXPORTER_OTLP_ENDPOINT: settings.traces?.url }, log)
   const pool = await openPool(how)
-  const data = grpcDataClient(pool)
+  const data = grpcDataClient(pool, { log })
   const catalogue = new Catalogue(data, log, { signal: stopping, isPublic: settings.docsPublic })
   const isReady = (): boolean => isOpen && !stopping.aborted && catalogue.isDescribed && data.isReachable()
   let isOpen = false

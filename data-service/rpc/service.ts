@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   type handleUnaryCall,
+  type MethodDefinition,
   Server,
   type ServerCredentials,
   type ServerWritableStream,
@@ -8,7 +9,7 @@ import {
   type UntypedServiceImplementation
 } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
-import { HealthImplementation } from 'grpc-health-check'
+import { HealthImplementation, service as healthService } from 'grpc-health-check'
 import { CALL_STREAM } from '../../shared/transport/call-stream.js'
 import type { AuthServiceHandlers } from '../../shared/gen/auth/v1/AuthService.js'
 import type { ProtoGrpcType as AuthTypes } from '../../shared/gen/auth_service.js'
@@ -26,7 +27,13 @@ import { PasswordCheck } from '../auth/password-check.js'
 import { refresh, revoke, revokeAll } from '../auth/sessions.js'
 import { signIn } from '../auth/sign-in.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
-import { CallStreams, framedMethods, type StreamClock, type UntypedHandlers } from './transport/call-stream.js'
+import {
+  CallStreams,
+  type FramedMethod,
+  framedMethods,
+  type StreamClock,
+  type UntypedHandlers
+} from './transport/call-stream.js'
 import { Untaken } from './transport/untaken.js'
 import { countedExports, countedLogins, countedReplays } from '../observe/counted-handlers.js'
 import { describeCatalogue } from './describe/describe.js'
@@ -136,9 +143,14 @@ export function buildDataService(deps: DataServiceDeps): DataService {
       Object.values(service).flatMap((rpc) => (isUnary(rpc) ? rpc.path : []))
     )
   )
+  const health = new ServiceHealth([...SERVICES, ...typed.map(({ name }) => name)])
   const connections = new Connections((path) => unaryPaths.has(path))
   const streams = new CallStreams({
-    methods: new Map([...framedMethods(entityService, ofEntities), ...framedMethods(authService, ofAuth)]),
+    methods: new Map([
+      ...framedMethods(entityService, ofEntities),
+      ...framedMethods(authService, ofAuth),
+      health.framedCheck()
+    ]),
     untaken,
     isGateway: interceptors.isGateway,
     breakOff: (call) => connections.breakOff(call),
@@ -146,7 +158,6 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   })
   server.addService({ Open: CALL_STREAM }, { Open: streams.open })
   for (const { service, calls } of typed) server.addService(withUndecodable(service), calls)
-  const health = new ServiceHealth([...SERVICES, ...typed.map(({ name }) => name)])
   health.addTo(server)
   if (reflection) {
     const shown = typedServices === undefined ? {} : typedDefinition(typedServices)
@@ -371,6 +382,9 @@ const SERVICES = ['', 'entity.v1.EntityService', 'auth.v1.AuthService']
 
 type Watch = ServerWritableStream<unknown, unknown>
 
+// grpc-health-check loads this method from its own proto file and types it loosely.
+const checkRpc = healthService['Check'] as unknown as MethodDefinition<object, { readonly status: string }>
+
 /** The standard health service (grpc.health.v1). It can end its watches, which would otherwise delay a shutdown. */
 class ServiceHealth {
   readonly #names: readonly string[]
@@ -405,6 +419,15 @@ class ServiceHealth {
         server.addService(definition, { ...others, watch: watching })
       }
     })
+  }
+
+  /**
+   * `Check` as a call in frames, so that a gateway learns whether its calls arrive. All names have the same health, so the
+   * request is not looked at. It is not logged and not counted, as the method itself is not.
+   */
+  framedCheck(): readonly [string, FramedMethod] {
+    const { path, responseSerialize } = checkRpc
+    return [path, () => Promise.resolve(responseSerialize({ status: this.#isServing ? 'SERVING' : 'NOT_SERVING' }))]
   }
 
   setServing(isServing: boolean): void {

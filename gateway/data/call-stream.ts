@@ -98,9 +98,6 @@ export interface StreamEnd {
 interface CallStreamListener {
   onOpen(): void
   onEnd(end: StreamEnd): void
-  onCallStart(): void
-  /** Once for each call that has started. */
-  onCallEnd(): void
 }
 
 /** The gateway's end of a stream of calls (proto/transport/v1/call_stream.proto). It is open once the data service says so. */
@@ -165,7 +162,6 @@ export class CallStream implements ResponseFrames {
       if (signal.aborted) throw new AttemptFailure(cancelled(), { maybeSent: false, ofTransport: false })
       const pending = new PendingCall(call, this, { share: this.#unsent.shareOf(clientAddress), resolve, reject })
       this.#unsent.add(pending)
-      this.#listener.onCallStart()
       signal.addEventListener('abort', pending)
       this.#deadlines.add(pending)
       this.#sender.schedule()
@@ -284,7 +280,6 @@ export class CallStream implements ResponseFrames {
       this.#calls.delete(call.id)
       this.#unsent.ended(call)
     }
-    this.#listener.onCallEnd()
     if (this.#state !== 'ended') this.#sendUnsent()
   }
 

@@ -63,6 +63,7 @@ async function callWithRetries<Request, Response>(
   for (let left = retries, reuse = false; ;) {
     const serving = unary.isGathered === true ? pool.servingGathered(failed) : pool.serving(failed)
     const replica = serving ?? (await pool.choose(signal, { failed, reuse }))
+    replica.startCall()
     try {
       const encoded: EncodedCall = { path: unary.rpc.path, message, deadline, isRepeatable: left > 0 }
       const answer = decoded(unary.rpc, await callReplica(replica, encoded, unary.call))
@@ -77,6 +78,8 @@ async function callWithRetries<Request, Response>(
       if (isOver) throw error.error
       if (maybeSent) left -= 1
       failed = new Set([...failed, replica])
+    } finally {
+      replica.endCall()
     }
   }
 }
@@ -110,8 +113,11 @@ interface EncodedCall {
   readonly isRepeatable: boolean
 }
 
-/** The bytes of the answer, over the replica's stream if it has one. Rejects with an AttemptFailure. */
-function callReplica(replica: Replica, encoded: EncodedCall, call: CallContext): Promise<Buffer> {
+/**
+ * The bytes of the answer, over the replica's stream if it has one. Rejects with an AttemptFailure; with
+ * `upstream.unavailable` if too much waits to be sent.
+ */
+export function callReplica(replica: Replica, encoded: EncodedCall, call: CallContext): Promise<Buffer> {
   const { stream } = replica
   const { path, message, deadline, isRepeatable } = encoded
   return stream === undefined || message.length > MAX_FRAMED_REQUEST
@@ -125,7 +131,6 @@ function callUnary(replica: Replica, { path, message, deadline }: EncodedCall, c
   const { signal, report } = call
   return new Promise((resolve, reject) => {
     const tracker = trackSending()
-    replica.startCall()
     const running = replica.client.makeUnaryRequest(
       path,
       asBytes,
@@ -135,7 +140,6 @@ function callUnary(replica: Replica, { path, message, deadline }: EncodedCall, c
       { deadline, credentials: tracker.credentials },
       (error, response) => {
         signal.removeEventListener('abort', listener)
-        replica.endCall()
         if (error === null && response !== undefined) return resolve(response)
         const failure = error === null ? transportError(status.INTERNAL) : fromRpcStatus(error)
         reject(

@@ -27,6 +27,7 @@ import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
 import { loadProto } from '../../shared/transport/wire.js'
 import { CALL_DEADLINE, type CallContext, readStream, readUnary, writeUnary } from './calls.js'
 import type { RpcMethod } from './replica.js'
+import { type PathCheckOptions, PathChecks } from './path-checks.js'
 import type { ReplicaPool } from './replica-pool.js'
 
 export type { Access__Output as Access } from '../../shared/gen/entity/v1/Access.js'
@@ -105,7 +106,10 @@ export interface DataClient extends UnaryReads {
   act(call: CallContext, request: ActRequest): Promise<ActResponse>
   /** An operation of the application. A `read` is retried as reads are, a `write` as writes. */
   callOperation(call: CallContext, kind: 'read' | 'write', request: CallRequest): Promise<CallResponse>
-  /** Whether at least one data service reports at this moment that it can serve, its database included. */
+  /**
+   * Whether at least one data service reports at this moment that it can serve, its database included, and has answered the
+   * last check of the way that calls go.
+   */
   isReachable(): boolean
   /** Calls the listener each time a data service begins to serve. */
   onConnected(listener: () => void): void
@@ -116,7 +120,8 @@ const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown 
 const { service } = entity.v1.EntityService
 
 /** The data client over gRPC. Whoever made the pool closes it. */
-export function grpcDataClient(pool: ReplicaPool): DataClient {
+export function grpcDataClient(pool: ReplicaPool, checks: PathCheckOptions = {}): DataClient {
+  const paths = new PathChecks(pool, checks)
   return {
     ...unaryReads(pool),
     describe(signal) {
@@ -137,7 +142,7 @@ export function grpcDataClient(pool: ReplicaPool): DataClient {
     act: (call, request) => writeUnary(pool, { rpc: service.Act, call, request }),
     callOperation: (call, kind, request) =>
       (kind === 'read' ? readUnary : writeUnary)(pool, { rpc: service.Call, call, request }),
-    isReachable: () => pool.isServing,
+    isReachable: () => paths.isServing,
     onConnected: (listener) => pool.onServing(listener)
   }
 }

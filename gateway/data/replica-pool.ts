@@ -64,9 +64,13 @@ export class ReplicaPool {
     void this.#resolveAll()
   }
 
-  /** Whether at least one replica is serving at this moment. */
-  get isServing(): boolean {
-    return this.#inState('serving').length > 0
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
+  /** The replicas whose health is serving at this moment. */
+  allServing(): readonly Replica[] {
+    return this.#inState('serving')
   }
 
   /** The replicas as they are at this moment. */

@@ -75,7 +75,10 @@ const CHANNEL_OPTIONS = {
   'grpc.keepalive_time_ms': 20_000,
   'grpc.keepalive_timeout_ms': 5000,
   // grpc-js would repeat a rejected call on the same replica, and the caller would not learn that it had been rejected.
-  'grpc.enable_retries': 0
+  'grpc.enable_retries': 0,
+  // grpc-js calls a message of a stream sent while it has less than this waiting for HTTP/2. Its default is 1 MiB, which
+  // would be calls that cannot be taken back (docs/decisions/065).
+  'grpc.per_rpc_retry_buffer_size': 64 * 1024
 }
 
 /**
@@ -95,7 +98,7 @@ const FIRST_REOPEN_DELAY = 100
 const MAX_REOPEN_DELAY = 5000
 
 /** The service whose health is watched. `auth.v1.AuthService` of the same process depends on the same database. */
-const WATCHED_SERVICE = 'entity.v1.EntityService'
+export const WATCHED_SERVICE = 'entity.v1.EntityService'
 
 /** A method of a generated service definition. */
 export interface RpcMethod<Request, Response> {
@@ -170,7 +173,7 @@ export class Replica {
     return this.#inFlight
   }
 
-  /** The stream for unary calls; undefined while there is none. It counts its calls as in flight itself. */
+  /** The stream for unary calls; undefined while there is none. */
   get stream(): CallStream | undefined {
     return this.#stream?.isOpen === true ? this.#stream : undefined
   }
@@ -276,8 +279,6 @@ export class Replica {
     if (this.#unaryOnly || this.#closed || this.#stream !== undefined) return
     if (!this.#hasStreams || this.#health !== 'serving') return
     const stream: CallStream = new CallStream(this.client, {
-      onCallStart: () => this.startCall(),
-      onCallEnd: () => this.endCall(),
       onEnd: (end) => {
         this.#stream = undefined
         this.#hasStreams = end.isKnown

@@ -14,7 +14,7 @@ export interface ReplicaState {
   readonly isServing: boolean
   /** Calls that were sent and have not ended. */
   readonly inFlight: number
-  /** Calls that wait for room on the stream. */
+  /** Calls that are not sent yet. */
   readonly waiting: number
   /** Whether its stream of calls is open. */
   readonly hasStream: boolean
@@ -129,7 +129,7 @@ export class GatewayMetrics {
         'gauge',
         {
           name: 'uniform_rest_data_service_calls_waiting',
-          help: 'Calls that wait for room on the stream to a data service.',
+          help: 'Calls to a data service that are not sent yet.',
           labels: ['address']
         },
         ofReplicas(({ waiting }) => waiting)

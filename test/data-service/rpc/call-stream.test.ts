@@ -252,6 +252,14 @@ describe('calls in frames', function () {
     expect(service.logs.filter(({ level }) => Number(level) >= 50)).to.deep.equal([])
   })
 
+  it('tell the health of the service, whatever is under way', async () => {
+    service.store.before = hang
+    frames.send(get(1), get(2, undefined, { method: '/grpc.health.v1.Health/Check', request: Buffer.alloc(0) }))
+    // `status` is `SERVING`, which is 1.
+    expect(await frames.outcome(2)).to.deep.equal(Buffer.from([0x08, 0x01]))
+    expect(frames.outcomes.has(1)).to.equal(false)
+  })
+
   it('beyond the limit of a stream are not begun', async () => {
     let begun = 0
     let release = (): void => undefined

@@ -38,6 +38,8 @@ const { service: rpcs } = entity.v1.EntityService
 
 const ANSWER = rpcs.Get.responseSerialize({ record: { json: Buffer.from('{"id":1}') } })
 
+const CHECK = '/grpc.health.v1.Health/Check'
+
 /** A data service that takes calls in frames, and answers as the test says. */
 class FrameService {
   readonly server = new Server()
@@ -46,6 +48,9 @@ class FrameService {
   readonly frames: WireRequestFrame[] = []
   unary = 0
   address = ''
+  /** Checks of the way that calls go, which are no calls of a test. */
+  checks = 0
+  answersChecks = true
   /** What happens with a call. The default is an answer. */
   onCall: (call: WireCall, stream: ServerDuplexStream<Buffer, Buffer>) => void = (call, stream) =>
     this.send(stream, { answer: { call: call.id ?? 0, response: ANSWER } })
@@ -80,6 +85,10 @@ class FrameService {
           stream.on('error', () => undefined)
           stream.on('data', (message: Buffer) => {
             for (const frame of decodeRequest(message)) {
+              if (frame.call?.method === CHECK) {
+                this.#check(frame.call, stream)
+                continue
+              }
               this.frames.push(frame)
               if (frame.call !== undefined) this.onCall(frame.call, stream)
             }
@@ -88,6 +97,11 @@ class FrameService {
         }
       }
     )
+  }
+
+  #check({ id = 0 }: WireCall, stream: ServerDuplexStream<Buffer, Buffer>): void {
+    this.checks += 1
+    if (this.answersChecks) this.send(stream, { answer: { call: id, response: Buffer.alloc(0) } })
   }
 
   send(stream: ServerDuplexStream<Buffer, Buffer>, ...frames: readonly WireResponseFrame[]): void {
@@ -305,16 +319,61 @@ describe('calls of the gateway in frames', () => {
     })
   })
 
+  describe('and checks of the way that they go', () => {
+    /** A client over the same pool that looks often. */
+    const checked = (timeout: number): DataClient => grpcDataClient(pool, { every: 10, timeout, log: logged.log })
+    const aboutAnswers = (): unknown[] => logged.lines.flatMap(({ msg }) => (/answer/.test(String(msg)) ? [msg] : []))
+
+    it('say that no data service can be reached while checks have no answer, whatever its health says', async () => {
+      const [service] = await start()
+      const client = checked(50)
+      expect(client.isReachable()).to.equal(true)
+      service.answersChecks = false
+      while (client.isReachable()) await delay(5)
+      expect(pool.allServing()).to.have.length(1)
+      service.answersChecks = true
+      while (!client.isReachable()) await delay(5)
+      expect(aboutAnswers().slice(0, 2)).to.deep.equal([
+        'a data service does not answer its calls',
+        'a data service answers its calls again'
+      ])
+    })
+
+    it('say so while nothing of the stream is read', async () => {
+      const [service] = await start()
+      const client = checked(50)
+      const [stream] = service.streams.slice(-1)
+      stream?.pause()
+      while (client.isReachable()) await delay(5)
+      stream?.resume()
+      while (!client.isReachable()) await delay(5)
+    })
+
+    it('do not while calls take long, and are no calls that count', async () => {
+      const [service] = await start()
+      const client = checked(60_000)
+      const held: number[] = []
+      service.onCall = ({ id = 0 }) => void held.push(id)
+      const running = Array.from({ length: 20 }, () => get())
+      while (held.length < 20) await delay(5)
+      const before = service.checks
+      while (service.checks < before + 5) await delay(5)
+      expect(client.isReachable()).to.equal(true)
+      expect(pool.states()[0]).to.include({ inFlight: 20 })
+      const [stream] = service.streams.slice(-1)
+      if (stream === undefined) throw new Error('no stream')
+      for (const id of held) service.send(stream, { answer: { call: id, response: ANSWER } })
+      await Promise.all(running)
+    })
+  })
+
   it('that have no time left are not sent', async () => {
     const [service] = await start()
     const client = new Client(service.address, credentials.createInsecure())
-    const counted = { started: 0, ended: 0 }
     const stream = await new Promise<CallStream>((resolve) => {
       const opening: CallStream = new CallStream(client, {
         onOpen: () => resolve(opening),
-        onEnd: () => undefined,
-        onCallStart: () => (counted.started += 1),
-        onCallEnd: () => (counted.ended += 1)
+        onEnd: () => undefined
       })
     })
     const sent = (deadline: number): Promise<unknown> =>
@@ -322,7 +381,7 @@ describe('calls of the gateway in frames', () => {
     const error: unknown = await sent(Date.now()).catch((caught: unknown) => caught)
     expect(error).to.be.instanceOf(AttemptFailure).and.include({ maybeSent: false })
     expect(await sent(Date.now() + 100_000)).to.deep.equal(ANSWER)
-    expect([service.frames.length, counted]).to.deep.equal([1, { started: 2, ended: 2 }])
+    expect(service.frames).to.have.length(1)
     stream.close()
     client.close()
   })
