@@ -51,6 +51,8 @@ class FrameService {
   /** Checks of the way that calls go, which are no calls of a test. */
   checks = 0
   answersChecks = true
+  /** As a data service of an earlier version does, whose stream has no checks. */
+  knowsNoChecks = false
   /** What happens with a call. The default is an answer. */
   onCall: (call: WireCall, stream: ServerDuplexStream<Buffer, Buffer>) => void = (call, stream) =>
     this.send(stream, { answer: { call: call.id ?? 0, response: ANSWER } })
@@ -101,7 +103,10 @@ class FrameService {
 
   #check({ id = 0 }: WireCall, stream: ServerDuplexStream<Buffer, Buffer>): void {
     this.checks += 1
-    if (this.answersChecks) this.send(stream, { answer: { call: id, response: Buffer.alloc(0) } })
+    if (this.knowsNoChecks) {
+      const failure = { call: id, status: { code: status.UNIMPLEMENTED, message: 'There is no such unary method.' } }
+      this.send(stream, { failure })
+    } else if (this.answersChecks) this.send(stream, { answer: { call: id, response: Buffer.alloc(0) } })
   }
 
   send(stream: ServerDuplexStream<Buffer, Buffer>, ...frames: readonly WireResponseFrame[]): void {
@@ -347,6 +352,15 @@ describe('calls of the gateway in frames', () => {
       while (client.isReachable()) await delay(5)
       stream?.resume()
       while (!client.isReachable()) await delay(5)
+    })
+
+    it('do not where a data service knows no checks, and says so', async () => {
+      const [service] = await start()
+      service.knowsNoChecks = true
+      const client = checked(60_000)
+      while (service.checks < 5) await delay(5)
+      expect(client.isReachable()).to.equal(true)
+      expect(aboutAnswers()).to.deep.equal([])
     })
 
     it('do not while calls take long, and are no calls that count', async () => {
