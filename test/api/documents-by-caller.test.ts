@@ -175,7 +175,7 @@ describeApi(
       expect(new Set(tags.map(({ headers }) => headers['etag'])).size).to.equal(CALLERS.length - 1)
     })
   },
-  { env: () => ({ DOCS_PUBLIC: 'false', ADMIN_UI: 'true' }) }
+  { on: 'sqlite', env: () => ({ DOCS_PUBLIC: 'false', ADMIN_UI: 'true' }) }
 )
 
 describeApi(
@@ -206,5 +206,8 @@ describeApi(
       expect((await store.call('/problems/not-found')).text).to.not.include('/docs')
     })
   },
-  { env: () => ({ DOCS_PUBLIC: 'true', ADMIN_UI: 'true', ADMIN_UI_ROLES: 'Admin, Clerk', DOCS_UI: 'false' }) }
+  {
+    on: 'sqlite',
+    env: () => ({ DOCS_PUBLIC: 'true', ADMIN_UI: 'true', ADMIN_UI_ROLES: 'Admin, Clerk', DOCS_UI: 'false' })
+  }
 )

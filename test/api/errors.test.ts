@@ -99,5 +99,5 @@ describeApi(
       })
     }
   },
-  { also: ['unary', 'document'] }
+  { also: ['document'] }
 )

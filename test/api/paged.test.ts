@@ -206,7 +206,7 @@ describeApi(
       )
     }
   },
-  { also: ['unary', 'cuts', 'document'] }
+  { also: ['unary', 'document'] }
 )
 
 describeApi(
@@ -218,5 +218,5 @@ describeApi(
       expect(JSON.parse(String(answer.headers['x-pagination']))).to.include({ pageSize: 7, totalPages: 2 })
     })
   },
-  { also: ['unary', 'cuts', 'document'], env: () => ({ MAX_PAGE_SIZE: '7' }) }
+  { env: () => ({ MAX_PAGE_SIZE: '7' }) }
 )

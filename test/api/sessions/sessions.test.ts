@@ -151,7 +151,7 @@ describeSessions(
       expect(cookiesOf(answer).refresh).to.not.equal(refresh)
     })
   },
-  { also: ['unary', 'cuts', 'document'] }
+  { also: ['document'] }
 )
 
 function header(token: string): unknown {

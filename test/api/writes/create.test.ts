@@ -300,7 +300,7 @@ describeApi(
       expect(put.status, put.text).to.equal(200)
     })
   },
-  { also: ['unary', 'cuts'] }
+  { also: ['cuts'] }
 )
 
 const BASE = 'https://shop.example/api'
@@ -320,5 +320,5 @@ describeApi(
       )
     })
   },
-  { also: ['unary', 'cuts'], env: () => ({ PUBLIC_BASE_URL: BASE }) }
+  { env: () => ({ PUBLIC_BASE_URL: BASE }) }
 )

@@ -300,7 +300,7 @@ describeApi(
       expect((await send(store, `clerk DELETE /categories/${String(rowIn(made)['id'])}`)).status).to.equal(204)
     })
   },
-  { also: ['unary', 'cuts'], env: () => ({ IDEMPOTENCY_REQUIRED: 'true' }) }
+  { env: () => ({ IDEMPOTENCY_REQUIRED: 'true' }) }
 )
 
 const RETENTION_MS = 1500
@@ -332,5 +332,5 @@ describeApi(
       expect(await count(store, 'ur_idempotency_keys')).to.equal(1)
     })
   },
-  { also: ['unary', 'cuts'], env: () => ({ IDEMPOTENCY_RETENTION: `${RETENTION_MS}ms` }) }
+  { env: () => ({ IDEMPOTENCY_RETENTION: `${RETENTION_MS}ms` }) }
 )
