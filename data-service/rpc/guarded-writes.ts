@@ -1,5 +1,5 @@
 import { type ConflictReason, DomainError } from '../../shared/errors.js'
-import { type Change, type NamedValues, reject } from '../entity/action.js'
+import { type Change, type NamedValues, reject, type Rejection } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
 import { idOf, idText, type RowKey } from '../entity/key.js'
@@ -82,46 +82,105 @@ function isLeftOutside(
   return values.size > 0 && placeInScope(scope.after, valueOf) === 'outside'
 }
 
-/**
- * The row under lock, with children, for a rule that looks at it. Throws `not-found`; `conflict` for a row of another
- * version, after an UPDATE of the versions that the caller sent has matched no row.
- */
+/** The row under lock, with children. Throws `not-found`, and what requireExpected throws. */
 export async function lockRoot(
   root: WrittenRoot,
   children: readonly Children[],
+  steps: WriteSteps
+): Promise<LockedRow> {
+  const locked = await lockRow(root, children, steps)
+  await requireExpected(root, locked, steps)
+  return locked
+}
+
+async function lockRow(
+  { resource: { entity }, key, scope }: WrittenRoot<DeletePlan['expected']>,
+  children: readonly Children[],
   { unit }: WriteSteps
 ): Promise<LockedRow> {
-  const { key, scope, expected } = root
-  const { entity } = root.resource
   const locked = await unit.lock(planLock({ entity, key, scope: scope.before, children }))
   if (locked === undefined) throw notFound()
+  return locked
+}
+
+/**
+ * Throws `ownership.denied` where the request would leave the row outside of the scope, and `conflict` for a row of another
+ * version, after an UPDATE of the versions that the caller sent has matched no row.
+ */
+export async function requireExpected(root: WrittenRoot, locked: LockedRow, { unit }: WriteSteps): Promise<void> {
+  const { key, scope, expected } = root
+  const { entity } = root.resource
   if (isLeftOutside(root, namedRow(locked))) throw outsideScope()
-  if (isExpected(locked, expected)) return locked
+  if (isExpected(locked, expected)) return
   if (await unit.update(planUpdate({ entity, key, scope, expected, required: [], values: new Map() }))) {
     throw new TypeError(`${entity.name} ${idText(key)} changed its version under lock`)
   }
   throw stale('stale: the row has another version')
 }
 
+/** What a rule of the entity says of a row under lock. */
+interface Judgement<Outcome> {
+  /** Those that the rule looks at. */
+  readonly children: readonly Children[]
+  /** What has to hold for the row besides. Throws where it does not: the row has another version, for instance. */
+  readonly check: (locked: LockedRow) => Promise<void>
+  readonly rule: (locked: LockedRow) => Promise<Outcome | Rejection>
+}
+
+/**
+ * The row under lock, with children, and what the rule answers, which is no rejection. A rule may keep a row from its
+ * caller, and that comes before version, state and body (contract.md section 2). So it also judges a row that does not pass
+ * the check: then its `forbidden` and `notFound` count, and nothing else of it, an error included.
+ */
+export async function judgeRoot<Outcome extends object>(
+  root: WrittenRoot<DeletePlan['expected']>,
+  { children, check, rule }: Judgement<Outcome>,
+  steps: WriteSteps
+): Promise<{ readonly locked: LockedRow; readonly outcome: Outcome }> {
+  const locked = await lockRow(root, children, steps)
+  try {
+    await check(locked)
+  } catch (unmet) {
+    const outcome = await rule(locked).catch(() => undefined)
+    throw outcome !== undefined && isRejection(outcome) && isHiding(outcome) ? rejectionError(outcome) : unmet
+  }
+  const outcome = await rule(locked)
+  if (isRejection(outcome)) throw rejectionError(outcome)
+  return { locked, outcome }
+}
+
+function isRejection(outcome: object): outcome is Rejection {
+  return 'rejection' in outcome
+}
+
+function isHiding({ rejection }: Rejection): boolean {
+  return rejection === 'forbidden' || rejection === 'notFound'
+}
+
 function isExpected({ version }: StoredRow, expected: ExpectedVersions): boolean {
   return version !== undefined && expected.some((one) => one.equals(version))
 }
 
+/** The row under lock, for a delete. Throws `not-found`, and what requireDeletable throws. */
+export async function lockToDelete(root: WrittenRoot<DeletePlan['expected']>, steps: WriteSteps): Promise<LockedRow> {
+  const locked = await lockRow(root, [], steps)
+  await requireDeletable(root, locked, steps)
+  return locked
+}
+
 /**
- * The row under lock, with children, for the rule of its delete. Where the DELETE would match no row it is run all the
- * same, and throws what it does then: it is the statement that compares the versions that the caller sent.
+ * Where the DELETE would match no row it is run, and throws what it does then: it is the statement that compares the
+ * versions that the caller sent.
  */
-export async function lockToDelete(
+export async function requireDeletable(
   root: WrittenRoot<DeletePlan['expected']>,
-  children: readonly Children[],
+  locked: LockedRow,
   steps: WriteSteps
-): Promise<LockedRow> {
-  const { resource, key, scope, expected, state } = root
+): Promise<void> {
+  const { resource, key, expected, state } = root
   const { entity } = resource
-  const locked = await steps.unit.lock(planLock({ entity, key, scope: scope.before, children }))
-  if (locked === undefined) throw notFound()
   const unchanged = expected === 'unconditional' || isExpected(locked, expected)
-  if (unchanged && wrongState(state, { resource: entity.name, values: locked.values }) === undefined) return locked
+  if (unchanged && wrongState(state, { resource: entity.name, values: locked.values }) === undefined) return
   await deleteRoot(root, steps)
   throw new TypeError(`${entity.name} ${idText(key)} changed its version or state under lock`)
 }

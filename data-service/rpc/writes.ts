@@ -9,7 +9,14 @@ import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteReq
 import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
-import { type ActionOfRow, type NamedValues, reject } from '../entity/action.js'
+import {
+  type ActionOfRow,
+  type Change,
+  type GuardedChild,
+  type NamedValues,
+  reject,
+  type Rejection
+} from '../entity/action.js'
 import type { CallContext } from '../entity/caller.js'
 import type { Preparation } from '../entity/creates-and-deletes.js'
 import type { Column, Entity } from '../entity/entity.js'
@@ -40,9 +47,12 @@ import {
   changeRoot,
   deleteRoot,
   guardConflicts,
+  judgeRoot,
   lockRoot,
   lockToDelete,
   requireChildVersion,
+  requireDeletable,
+  requireExpected,
   type WrittenRoot,
   writtenRoot
 } from './guarded-writes.js'
@@ -283,25 +293,30 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Write
   const { resource, defaulted, merged, ignored } = parsed
   const root = { ...writtenRoot(parsed, { name: 'update', required: [] }, parsed.values), defaulted }
   const { updateRule } = resource.entity
-  const isRead = updateRule !== undefined || wantsRowBefore(resource.entity, 'update') || merged.size > 0
-  const locked = isRead ? await lockRoot(root, [], steps) : undefined
-  const values =
-    locked === undefined || merged.size === 0
-      ? parsed.values
-      : new Map([...parsed.values, ...mergedValues(merged, namedRow(locked))])
-  const write = { operation: 'update', before: locked && namedRow(locked), ignored } as const
-  if (updateRule === undefined || locked === undefined) {
+  const valuesOver = (row: LockedRow): ParsedUpdate['values'] =>
+    merged.size === 0 ? parsed.values : new Map([...parsed.values, ...mergedValues(merged, namedRow(row))])
+  if (updateRule === undefined) {
+    const isRead = wantsRowBefore(resource.entity, 'update') || merged.size > 0
+    const locked = isRead ? await lockRoot(root, [], steps) : undefined
+    const values = locked === undefined ? parsed.values : valuesOver(locked)
+    const write = { operation: 'update', before: locked && namedRow(locked), ignored } as const
     return await changeRoot(root, { values, change: {}, write }, steps)
   }
-  const outcome = await updateRule({
-    ...steps.tools,
-    root: namedRow(locked),
-    children: {},
-    child: undefined,
-    input: updatedMembers(parsed, locked)
-  })
-  if ('rejection' in outcome) throw rejectionError(outcome)
-  return await changeRoot(root, { values, change: outcome, write }, steps)
+  const check = async (row: LockedRow): Promise<void> => {
+    await requireExpected(root, row, steps)
+    valuesOver(row)
+  }
+  const rule = async (row: LockedRow): Promise<Change | Rejection> =>
+    updateRule({
+      ...steps.tools,
+      root: namedRow(row),
+      children: {},
+      child: undefined,
+      input: updatedMembers(parsed, row)
+    })
+  const { locked, outcome } = await judgeRoot(root, { children: [], check, rule }, steps)
+  const write = { operation: 'update', before: namedRow(locked), ignored } as const
+  return await changeRoot(root, { values: valuesOver(locked), change: outcome, write }, steps)
 }
 
 /**
@@ -338,13 +353,19 @@ async function deleteRow(parsed: ParsedDelete, steps: WriteSteps): Promise<Named
   const { required, rule } = entity.deletion
   const root = writtenRoot(parsed, { name: 'delete', required })
   if (rule === undefined) {
-    const locked = wantsRowBefore(entity, 'delete') ? await lockToDelete(root, [], steps) : undefined
+    const locked = wantsRowBefore(entity, 'delete') ? await lockToDelete(root, steps) : undefined
     await deleteRoot(root, steps)
     return locked && namedRow(locked)
   }
-  const locked = await lockToDelete(root, lockedChildren(entity), steps)
-  const outcome = await rule({ ...steps.tools, root: namedRow(locked), children: namedChildren(locked) })
-  if ('rejection' in outcome) throw rejectionError(outcome)
+  const { locked, outcome } = await judgeRoot(
+    root,
+    {
+      children: lockedChildren(entity),
+      check: (row) => requireDeletable(root, row, steps),
+      rule: async (row) => rule({ ...steps.tools, root: namedRow(row), children: namedChildren(row) })
+    },
+    steps
+  )
   await deleteRoot(root, steps)
   await writeOthers(outcome, steps)
   return namedRow(locked)
@@ -386,24 +407,30 @@ async function runOnRow(
   const { resource, action, values, ignored } = parsed
   const { loads, guardedChild } = action
   const needed = new Set([...loads, ...(guardedChild === undefined ? [] : [guardedChild.children])])
-  const locked = await lockRoot(root, [...needed], steps)
-  const child = guardedChildOf(parsed, locked)
-  if (child !== undefined) await requireChildVersion(child, root.key, steps)
-  const wrong = wrongState(action, { resource: resource.entity.name, values: locked.values })
-  if (wrong !== undefined) throw rejectionError(reject.state(wrong))
-  const input = namedValues(values)
-  parsed.guess.begin(input)
-  const outcome = await change({
-    ...steps.tools,
-    root: namedRow(locked),
-    children: namedChildren(locked),
-    child: child && namedRow(child.row),
-    input
-  })
-  if ('rejection' in outcome) {
-    parsed.guess.wrong()
-    throw rejectionError(outcome)
+  const check = async (row: LockedRow): Promise<void> => {
+    await requireExpected(root, row, steps)
+    const child = guardedChildOf(parsed, row)
+    if (child !== undefined) await requireChildVersion(child, root.key, steps)
+    else if (guardedChild !== undefined) throw noSuchChild(guardedChild)
+    const wrong = wrongState(action, { resource: resource.entity.name, values: row.values })
+    if (wrong !== undefined) throw rejectionError(reject.state(wrong))
   }
+  const rule = async (row: LockedRow): Promise<Change | Rejection> => {
+    const child = guardedChildOf(parsed, row)
+    const input = namedValues(values)
+    parsed.guess.begin(input)
+    const outcome = await change({
+      ...steps.tools,
+      root: namedRow(row),
+      children: namedChildren(row),
+      child: child && namedRow(child.row),
+      input
+    })
+    if ('rejection' in outcome) parsed.guess.wrong()
+    return outcome
+  }
+  const { locked, outcome } = await judgeRoot(root, { children: [...needed], check, rule }, steps)
+  const child = guardedChildOf(parsed, locked)
   const write = { operation: 'action', action: action.name, before: namedRow(locked), ignored } as const
   return await changeRoot(root, { values: new Map(), change: outcome, loaded: locked.children, child, write }, steps)
 }
@@ -412,15 +439,17 @@ function namedChildren({ children }: LockedRow): Readonly<Record<string, readonl
   return Object.fromEntries(Array.from(children, ([name, rows]) => [name, rows.map(namedRow)]))
 }
 
-/** The child that the action depends on. Throws `body.invalid` if the row has no such child. */
+/** The child that the action depends on; undefined if the row has no such child. */
 function guardedChildOf({ action, values, childVersion }: ParsedAct, locked: LockedRow): GuardedChildRow | undefined {
   const { guardedChild } = action
   if (guardedChild === undefined || childVersion === undefined) return undefined
   const { idMember, children } = guardedChild
   const id = namedValues(values)[idMember]
   const row = locked.children.get(children.name)?.find((one) => childId(children, one) === id)
-  if (row === undefined || id === undefined || id === null || typeof id === 'object') {
-    throw rejectionError(reject.input(`/${idMember}`, `${idMember} is none of ${children.name}.`))
-  }
+  if (row === undefined || id === undefined || id === null || typeof id === 'object') return undefined
   return { children, key: keyOfId(id, children), version: childVersion, row }
+}
+
+function noSuchChild({ idMember, children }: GuardedChild): DomainError {
+  return rejectionError(reject.input(`/${idMember}`, `${idMember} is none of ${children.name}.`))
 }

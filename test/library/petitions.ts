@@ -69,6 +69,16 @@ export const petitions = defineEntity({
     support: action({
       description: 'Says that the caller wishes it too.',
       change: ({ root, caller }) => (isOfAnother(root, caller) ? reject.notFound() : { set: { closedBy: null } })
+    }),
+    publish: action({
+      description: 'Ends a draft. Of others it cannot tell the states.',
+      when: { title: ['draft'] },
+      input: { title: text(60) },
+      change: ({ root, caller, input: { title } }) => {
+        if (isOfAnother(root, caller)) return reject.forbidden('Guests publish their own petitions alone.')
+        if (root.title !== 'draft') throw new TypeError('Only a draft can be judged')
+        return title === 'draft' ? reject.input('/title', 'A petition has a title of its own.') : { set: { title } }
+      }
     })
   }),
   hooks: ({ beforeCommit }) => [

@@ -39,6 +39,7 @@ describeLibrary('a rule that knows its caller', (store) => {
     const { requestId: _id, instance: _path, ...body } = JSON.parse(text) as Row
     return { status, body }
   }
+  const etagOf = (row: Row): string => `W/"${String(row['rowVersion'])}"`
   const stored = async (path: string): Promise<unknown> => (json(await store.as(ANN, path)) as Row)['rowVersion']
 
   it('sets columns by it in prepare and in an effect', async () => {
@@ -76,6 +77,48 @@ describeLibrary('a rule that knows its caller', (store) => {
     }
     expect(await stored(path)).to.equal(row['rowVersion'])
     expect((await send(ANN, ['DELETE', path], undefined)).status).to.equal(204)
+  })
+
+  it('keeps a row from its caller whatever its version and state are', async () => {
+    const { path, row } = await create(ANN)
+    const stale = 'W/"AAAAAAAAAAE="'
+    for (const method of ['PUT', 'PATCH']) {
+      denied(await send(BEN, [method, path], { title: 'c' }, stale), 'Guests change their own petitions alone.')
+    }
+    for (const tag of [stale, etagOf(row)]) {
+      const published = await send(BEN, ['PUT', `${path}/publish`], { title: 'c' }, tag)
+      denied(published, 'Guests publish their own petitions alone.')
+    }
+    for (const of of [
+      (target: string) => send(BEN, ['DELETE', target], undefined, stale),
+      (target: string) => send(BEN, ['PUT', `${target}/support`], {}, stale)
+    ]) {
+      const [hidden, absent] = [await of(path), await of('/petitions/999999')]
+      expect(hidden.status).to.equal(404)
+      expect(withoutPlace(hidden)).to.deep.equal(withoutPlace(absent))
+    }
+    expect(await stored(path)).to.equal(row['rowVersion'])
+  })
+
+  it('decides nothing else about a row of another version or state, and may not even understand it', async () => {
+    const { path, row } = await create(ANN)
+    const stale = 'W/"AAAAAAAAAAE="'
+    for (const [method, target, body] of [
+      ['PUT', path, { title: 'c' }],
+      ['PATCH', path, { title: 'c' }],
+      ['PUT', `${path}/support`, {}],
+      ['PUT', `${path}/publish`, { title: 'draft' }],
+      ['DELETE', path, undefined]
+    ] as const) {
+      const answer = await send(ANN, [method, target], body, stale)
+      expect([answer.status, answer.headers['conflict-reason']], target).to.deep.equal([412, 'stale'])
+    }
+    const published = await send(ANN, ['PUT', `${path}/publish`], { title: 'draft' }, etagOf(row))
+    expect([published.status, (json(published) as Row)['code']]).to.deep.equal([422, 'state.invalid'])
+    const draft = await create(ANN, 'draft')
+    const same = await send(ANN, ['PUT', `${draft.path}/publish`], { title: 'draft' }, draft.tag)
+    expect([same.status, (json(same) as Row)['code']]).to.deep.equal([400, 'body.invalid'])
+    expect((await send(ANN, ['PUT', `${draft.path}/publish`], { title: 'c' }, draft.tag)).status).to.equal(200)
   })
 
   it('may be a hook, whose rejection undoes the write', async () => {
