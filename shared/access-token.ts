@@ -98,7 +98,10 @@ export interface VerifiedToken {
 }
 
 /** Whether a token that was valid still is: it has not expired, and its issuer still has the key. Rejects as `Issuer.key`. */
-export async function isStillValid({ claims, issuer, key }: VerifiedToken, now: number): Promise<boolean> {
+export async function isStillValid(
+  { claims, issuer, key }: Pick<VerifiedToken, 'issuer' | 'key'> & { readonly claims: Pick<Claims, 'exp'> },
+  now: number
+): Promise<boolean> {
   return Math.floor(now / 1000) < claims.exp && (await issuer.key(key.kid)) === key
 }
 

@@ -26,14 +26,17 @@ interface EndedRequest {
   readonly isAborted: boolean
 }
 
-/** Tokens whose accounts are kept. */
-const MAX_TOKENS = 4096
+/** Bytes of the tokens whose accounts are kept. */
+const MAX_TOKEN_BYTES = 4 * 2 ** 20
 
 /** The lines of the log for requests. The line of a data service for a call names the same things alike (docs/operations.md). */
 export class RequestLines {
   readonly #log: Logger
   /** By the `Authorization`. */
-  readonly #accounts = new LRUCache<string, string>({ max: MAX_TOKENS })
+  readonly #accounts = new LRUCache<string, string>({
+    maxSize: MAX_TOKEN_BYTES,
+    sizeCalculation: (account, authorization) => 64 + account.length + authorization.length
+  })
 
   private constructor(log: Logger) {
     this.#log = unredacted(log)

@@ -5,7 +5,6 @@ import {
   isStillValid,
   type Issuer,
   TokenRejected,
-  type VerifiedToken,
   verifiedToken
 } from '../../../shared/access-token.js'
 import { DomainError } from '../../../shared/errors.js'
@@ -187,12 +186,25 @@ export type Identify = (authorization: readonly string[]) => Promise<Caller>
 /** `bearer` in any letter case (RFC 9110 section 11.1), then token68 (RFC 6750 section 2.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i
 
-/** Valid tokens that are kept. Checking a signature takes longer than reading a row. */
-const MAX_VERIFIED = 4096
+/** Bytes of the valid tokens that are kept, with what they say. Checking a signature takes longer than reading a row. */
+const MAX_VERIFIED_BYTES = 16 * 2 ** 20
 
+/** The claims of an outside issuer that rules do not see are not kept. */
 interface KeptCaller {
-  readonly token: VerifiedToken
+  readonly token: Parameters<typeof isStillValid>[0]
   readonly caller: Authenticated
+}
+
+/** About what it takes on the heap: some claims take more than their text in the token. */
+function bytesOf({ caller }: KeptCaller, authorization: string): number {
+  const values: unknown[] = [authorization, caller]
+  let bytes = 0
+  for (const value of values) {
+    bytes += typeof value === 'string' ? 32 + value.length : 64
+    if (value instanceof Set) values.push(...value)
+    else if (typeof value === 'object' && value !== null) values.push(...Object.entries(value).flat())
+  }
+  return bytes
 }
 
 /**
@@ -211,7 +223,7 @@ export function identifyBy(
   }
 ): Identify {
   const own = ownClaimMapping(how.ownerClaimType, how.owners)
-  const kept = new LRUCache<string, KeptCaller>({ max: MAX_VERIFIED })
+  const kept = new LRUCache<string, KeptCaller>({ maxSize: MAX_VERIFIED_BYTES, sizeCalculation: bytesOf })
   return async (authorization) => {
     const [value] = authorization
     if (value === undefined) return anonymous
@@ -223,10 +235,9 @@ export function identifyBy(
     const text = authorization.length === 1 ? BEARER.exec(value)?.[1] : undefined
     if (text === undefined) throw rejected(new TokenRejected('authorization is not one bearer token'))
     try {
-      const token = await verifiedToken(text, issuers, how)
-      const { claims } = token
+      const { claims, issuer, key } = await verifiedToken(text, issuers, how)
       const caller = callerOfClaims(claims, how.outside?.get(claims.iss) ?? own, how.permissionsOf)
-      kept.set(value, { token, caller })
+      kept.set(value, { token: { claims: { exp: claims.exp }, issuer, key }, caller })
       return caller
     } catch (error) {
       throw error instanceof TokenRejected ? rejected(error) : error

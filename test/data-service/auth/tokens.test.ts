@@ -79,6 +79,24 @@ describe('identifyBy', () => {
     expect(await accepted(token)).to.equal(false)
   })
 
+  it('keeps verified tokens by what they take, and not by their number', async () => {
+    const how = { ownerClaimType: 'customer_id', permissionsOf: permissionsOf(roles), now: () => NOW * 1000 }
+    const at = identifyBy(issuers, how)
+    const first = [`Bearer ${sign(claims)}`]
+    const kept = await at(first)
+    // Less than 5 KiB of text each, and more than 100 KiB on the heap.
+    const takes = async (count: number, groups: readonly object[]): Promise<void> => {
+      for (let n = 0; n < count; n++) await at([`Bearer ${sign({ ...claims, sub: `u${n}`, groups })}`])
+    }
+    await takes(300, [])
+    expect(await at(first)).to.equal(kept)
+    const many = Array.from({ length: 1000 }, () => ({}))
+    await takes(100, many)
+    expect(await at(first)).to.equal(kept)
+    await takes(200, many)
+    expect(await at(first)).to.not.equal(kept)
+  })
+
   it('takes no token of a key that its issuer has given up, although it took it before', async () => {
     let current = own
     const another = pair(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
