@@ -6,6 +6,7 @@ import {
   SECRET_BYTES,
   type StoredKey,
   type Untrusted,
+  UNTRUSTED,
   type WrappedKey,
   type WrappedSecret
 } from './ring-document.js'
@@ -25,10 +26,24 @@ interface Admitted {
 const DETAILS: Readonly<Record<Untrusted, string>> = {
   unwrapped: 'keys that lie unwrapped in the ring are not used',
   unsigned: 'keys without a signature are not used',
-  forged: 'keys that the key of DATA_PROTECTION_KEY_VAULT_KEY_URI has not signed as they are stored are not used'
+  forged: 'keys that the key of DATA_PROTECTION_KEY_VAULT_KEY_URI has not signed as they are stored are not used',
+  surplus: 'the ring has too many keys, and those are not looked at'
 }
 
-type Judgement = { readonly trusted: true } | { readonly untrusted: Untrusted } | { readonly failure: unknown }
+/** Keys that are looked at beside those that this process has verified. A ring has three or four; each takes calls of the vault. */
+const MAX_KEYS = 50
+
+/** Ids that a problem names. */
+const MAX_NAMED = 5
+
+/** `foreign`: another key-encryption key has wrapped it, so that it can be neither verified nor used here. */
+type Judgement =
+  | { readonly kind: 'foreign' | 'trusted' }
+  | { readonly kind: 'unknown'; readonly failure: unknown }
+  | { readonly kind: 'untrusted'; readonly why: Exclude<Untrusted, 'surplus'> }
+
+/** Of several keys with one id the last of these counts: nothing that is put beside a genuine key takes its place. */
+const RANKS: readonly Judgement['kind'][] = ['foreign', 'unknown', 'trusted', 'untrusted']
 
 /**
  * Wraps and signs keys before they are stored, and verifies and unwraps stored keys; without a key-encryption key, keys stay
@@ -72,47 +87,60 @@ export class KeyWrapping {
   async admit(stored: readonly StoredKey[]): Promise<Admitted> {
     const keys = new Map<string, StoredKey>()
     const unverified = new Set<string>()
-    const untrusted: Record<Untrusted, string[]> = { unwrapped: [], unsigned: [], forged: [] }
+    const untrusted: Record<Untrusted, string[]> = { unwrapped: [], unsigned: [], forged: [], surplus: [] }
     const problems: RingProblem[] = []
-    const judged = await Promise.all(stored.map(async (key) => [key, await this.#judge(key)] as const))
-    for (const [key, judgement] of judged) {
-      if ('trusted' in judgement) {
-        keys.set(key.id, key)
-        unverified.delete(key.id)
-      } else if ('untrusted' in judgement) {
-        untrusted[judgement.untrusted].push(key.id)
-        const genuine = this.#verified.get(key.id)
-        if (genuine !== undefined) keys.set(key.id, genuine)
-      } else {
-        problems.push({ at: 'unwrap', detail: describeFailure(judgement.failure) })
-        if (keys.has(key.id)) continue
-        keys.set(key.id, key)
-        unverified.add(key.id)
-      }
+    const lookedAt = this.#withoutSurplus(stored)
+    untrusted.surplus.push(...stored.filter((key) => !lookedAt.has(key)).map(({ id }) => id))
+    const judged = await Promise.all(Array.from(lookedAt, async (key) => ({ key, as: await this.#judge(key) })))
+    for (const { key, as } of judged.toSorted((a, b) => RANKS.indexOf(a.as.kind) - RANKS.indexOf(b.as.kind))) {
+      const { id } = key
+      if (as.kind === 'untrusted') untrusted[as.why].push(id)
+      const admitted = as.kind === 'untrusted' ? this.#verified.get(id) : key
+      if (admitted === undefined) continue
+      keys.set(id, admitted)
+      if (as.kind === 'unknown') {
+        unverified.add(id)
+        problems.push({ at: 'unwrap', detail: describeFailure(as.failure) })
+      } else unverified.delete(id)
     }
-    for (const at of ['unwrapped', 'unsigned', 'forged'] as const) {
-      if (untrusted[at].length > 0) problems.push({ at, detail: `${DETAILS[at]}: ${untrusted[at].join(', ')}` })
+    for (const at of UNTRUSTED) {
+      if (untrusted[at].length > 0) problems.push({ at, detail: `${DETAILS[at]}: ${named(untrusted[at])}` })
     }
     const isChanged = Object.values(untrusted).some((ids) => ids.length > 0)
     return { keys: [...keys.values()], unverified, isChanged, problems }
   }
 
+  /** New keys are stored behind the others. */
+  #withoutSurplus(stored: readonly StoredKey[]): ReadonlySet<StoredKey> {
+    if (stored.length <= MAX_KEYS) return new Set(stored)
+    const verified = new Map(stored.filter((key) => this.#hasVerified(key)).map((key) => [key.id, key]))
+    return new Set([...verified.values(), ...stored.filter(({ id }) => !verified.has(id)).slice(-MAX_KEYS)])
+  }
+
   async #judge(key: StoredKey): Promise<Judgement> {
-    if (this.#encryption === undefined) return { trusted: true }
-    if (key.wrapped === undefined) return { untrusted: 'unwrapped' }
-    // A key that another key-encryption key has wrapped cannot be verified here, and is not used.
-    if (!this.#encryption.hasWrapped(key.wrapped)) return { trusted: true }
-    if (key.signature === undefined) return { untrusted: 'unsigned' }
-    const digest = entryDigest(key)
-    const known = this.#verified.get(key.id)
-    if (known?.signature?.equals(key.signature) === true && entryDigest(known).equals(digest)) return { trusted: true }
+    if (this.#encryption === undefined) return { kind: 'trusted' }
+    if (key.wrapped === undefined) return { kind: 'untrusted', why: 'unwrapped' }
+    if (!this.#encryption.hasWrapped(key.wrapped)) {
+      return this.#verified.has(key.id) ? { kind: 'untrusted', why: 'forged' } : { kind: 'foreign' }
+    }
+    if (key.signature === undefined) return { kind: 'untrusted', why: 'unsigned' }
+    if (this.#hasVerified(key)) return { kind: 'trusted' }
     try {
-      if (!(await this.#encryption.hasSigned(key.wrapped.by, digest, key.signature))) return { untrusted: 'forged' }
+      const { wrapped, signature } = key
+      if (!(await this.#encryption.hasSigned(wrapped.by, entryDigest(key), signature))) {
+        return { kind: 'untrusted', why: 'forged' }
+      }
     } catch (failure) {
-      return { failure }
+      return { kind: 'unknown', failure }
     }
     this.#verified.set(key.id, key)
-    return { trusted: true }
+    return { kind: 'trusted' }
+  }
+
+  #hasVerified(key: StoredKey): boolean {
+    const known = this.#verified.get(key.id)
+    if (known?.signature === undefined || key.wrapped === undefined || key.signature === undefined) return false
+    return known.signature.equals(key.signature) && entryDigest(known).equals(entryDigest(key))
   }
 
   /** The keys that could be unwrapped, and one problem for each of the others. `admitted` are keys that were verified. */
@@ -159,4 +187,9 @@ export class KeyWrapping {
       ? 'keys of the ring are wrapped, and DATA_PROTECTION_KEY_VAULT_KEY_URI is not set'
       : 'keys of the ring are wrapped by another key than that of DATA_PROTECTION_KEY_VAULT_KEY_URI'
   }
+}
+
+function named(ids: readonly string[]): string {
+  const more = ids.length - MAX_NAMED
+  return `${ids.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -137,12 +137,15 @@ function property(error: Error, name: 'statusCode' | 'code'): string | undefined
 }
 
 /** Why a stored key may have been put there by anybody who can write the store. */
-export type Untrusted = 'unwrapped' | 'unsigned' | 'forged'
+export type Untrusted = (typeof UNTRUSTED)[number]
+
+export const UNTRUSTED = ['unwrapped', 'unsigned', 'forged', 'surplus'] as const
 
 /**
  * Why a part of the shared ring cannot be used: the store, wrapping or unwrapping failed; a key is wrapped by another
  * key-encryption key (`foreign`); or, although keys are wrapped and signed here, a key is stored unwrapped (`unwrapped`),
- * without a signature (`unsigned`) or with a wrong one (`forged`). A retry helps only against the first three.
+ * without a signature (`unsigned`) or with a wrong one (`forged`); or the ring has more keys than it can come to have
+ * (`surplus`). A retry helps only against the first three.
  */
 export interface RingProblem {
   readonly at: 'store' | 'wrap' | 'unwrap' | 'foreign' | Untrusted

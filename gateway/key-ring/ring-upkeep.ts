@@ -1,7 +1,7 @@
 import type { Logger } from '../../shared/logger.js'
 import { SingleFlight } from '../../shared/single-flight.js'
 import type { KeySource } from './key-ring.js'
-import type { RingProblem, Untrusted } from './ring-document.js'
+import { type RingProblem, type Untrusted, UNTRUSTED } from './ring-document.js'
 import { keyToSignWith, type RingKey } from './ring-key.js'
 import type { RingState, SharedRing } from './shared-ring.js'
 
@@ -146,7 +146,7 @@ export class RingUpkeep implements KeySource {
 }
 
 function isUntrusted(at: RingProblem['at']): at is Untrusted {
-  return at === 'unwrapped' || at === 'unsigned' || at === 'forged'
+  return UNTRUSTED.some((one) => one === at)
 }
 
 function kinds(problems: readonly RingProblem[]): string {

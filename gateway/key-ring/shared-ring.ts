@@ -44,15 +44,19 @@ export class SharedRing {
     return this.#store.place
   }
 
-  /** Never rejects: failures are in `problems`. */
+  /** Never rejects: failures are in `problems`, one of each kind. */
   async look(): Promise<RingState> {
     const problems: RingProblem[] = []
+    let keys: readonly RingKey[] | undefined
     try {
       const unwrapped = await this.#wrapping.unwrapAll(await this.#readAndRoll(problems))
-      return { keys: unwrapped.keys, problems: [...problems, ...unwrapped.problems] }
+      keys = unwrapped.keys
+      problems.push(...unwrapped.problems)
     } catch (error) {
-      return { keys: undefined, problems: [...problems, { at: 'store', detail: describeFailure(error) }] }
+      problems.push({ at: 'store', detail: describeFailure(error) })
     }
+    const kinds = problems.map(({ at }) => at)
+    return { keys, problems: problems.filter(({ at }, index) => kinds.indexOf(at) === index) }
   }
 
   /** The stored keys that may be used, with the next key if one was due and could be stored. */
@@ -62,8 +66,7 @@ export class SharedRing {
       const admitted = await this.#wrapping.admit(found === undefined ? [] : parseRing(found.text))
       const { keys: stored, unverified, isChanged } = admitted
       const usable = (keys: readonly StoredKey[]): StoredKey[] => keys.filter(({ id }) => !unverified.has(id))
-      const known = new Set(problems.map(({ at }) => at))
-      problems.push(...admitted.problems.filter(({ at }) => !known.has(at)))
+      problems.push(...admitted.problems)
       const next = this.#nextStored(stored, isChanged)
       if (next === undefined) return usable(stored)
       const wrapped = await this.#wrapAll(next, problems)

@@ -259,6 +259,94 @@ describe('shared ring', () => {
       })
     })
 
+    describe('whose store holds more keys than a ring comes to have', () => {
+      const entries = (): StoredKey[] => parseRing(store.stored?.text ?? '')
+      const made = (count: number, by: string): StoredKey[] =>
+        Array.from({ length: count }, (_, n) => ({
+          id: `made-by-me-${String(n).padStart(5, '0')}`,
+          created: new Date(0),
+          activates: new Date(0),
+          expires: new Date('9999-12-31'),
+          wrapped: { by, bytes: Buffer.alloc(8) },
+          signature: Buffer.alloc(32)
+        }))
+      const put = (keys: readonly StoredKey[]): void => {
+        store.stored = { text: ringText(keys), version: 'tampered' }
+        store.writes = 7
+      }
+      const countChecks = (): (() => number) => {
+        const { hasSigned } = encryption
+        let checks = 0
+        encryption.hasSigned = (...of) => {
+          checks += 1
+          return hasSigned.apply(encryption, of)
+        }
+        return () => checks
+      }
+
+      it('looks at 50 of them, beside those that it knows, and tells one problem of each kind', async () => {
+        const ring = wrapping()
+        const { keys } = await ring.look()
+        const genuine = entries()
+        const by = genuine[0]?.wrapped?.by ?? ''
+        put([...genuine, ...made(1000, by)])
+        const checks = countChecks()
+        const looked = await ring.look()
+        expect(checks()).to.equal(50)
+        expect(looked.keys).to.deep.equal(keys)
+        expect(places(looked)).to.deep.equal(['forged', 'surplus'])
+        expect(looked.problems[0]?.detail).to.match(/: (made-by-me-[0-9]{5}, ){4}made-by-me-[0-9]{5} and 45 more$/)
+        expect(entries()).to.deep.equal(genuine)
+        expect(places(await ring.look())).to.deep.equal([])
+        // The newest are stored last, so a replica that knows none finds a genuine key there.
+        put([...made(1000, by), ...genuine])
+        expect((await wrapping().look()).keys).to.deep.equal(keys)
+      })
+
+      it('tells one problem for all keys of another vault, and stores no more than 50 of them', async () => {
+        const ring = wrapping()
+        const { keys } = await ring.look()
+        put([...entries(), ...made(1000, 'https://other.test/keys/ring/1')])
+        for (const expected of [['surplus', 'foreign'], ['foreign']]) {
+          const looked = await ring.look()
+          expect(looked.keys).to.deep.equal(keys)
+          expect(places(looked)).to.deep.equal(expected)
+          expect(entries()).to.have.length(51)
+        }
+      })
+
+      it('tells one problem while the vault says of none whether it is genuine', async () => {
+        await wrapping().look()
+        const by = entries()[0]?.wrapped?.by ?? ''
+        put(made(3, by))
+        encryption.rejection = new Error('no grant')
+        expect(places(await wrapping().look())).to.deep.equal(['unwrap'])
+      })
+
+      it('lets no key of another vault take the place of a genuine one with its id', async () => {
+        const known = wrapping()
+        const { keys } = await known.look()
+        const genuine = entries()
+        const [one = expect.fail()] = genuine
+        const [other = expect.fail()] = made(1, 'https://other.test/keys/ring/1')
+        const same = { ...other, id: one.id }
+        for (const stored of [
+          [one, same],
+          [same, one]
+        ]) {
+          put(stored)
+          expect((await wrapping().look()).keys).to.deep.equal(keys)
+        }
+        for (const stored of [[one, same], [same, one], [same]]) {
+          put(stored)
+          const looked = await known.look()
+          expect(looked.keys).to.deep.equal(keys)
+          expect(places(looked)).to.deep.equal(['forged'])
+          expect(entries()).to.deep.equal(genuine)
+        }
+      })
+    })
+
     it('takes nothing for a key that has another length', async () => {
       await wrapping().look()
       encryption.unwrap = () => Promise.resolve(Buffer.alloc(16))
