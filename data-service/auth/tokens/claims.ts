@@ -201,8 +201,9 @@ function bytesOf({ caller }: KeptCaller, authorization: string): number {
   let bytes = 0
   for (const value of values) {
     bytes += typeof value === 'string' ? 32 + value.length : 64
-    if (value instanceof Set) values.push(...value)
-    else if (typeof value === 'object' && value !== null) values.push(...Object.entries(value).flat())
+    const isTree = typeof value === 'object' && value !== null
+    const parts: Iterable<unknown> = value instanceof Set ? value : isTree ? Object.entries(value).flat() : []
+    values.push(...parts)
   }
   return bytes
 }
