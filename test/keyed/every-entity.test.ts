@@ -1,5 +1,5 @@
 import { describeEveryEntity } from 'uniform-rest/testing'
-import { transports } from '../every-entity/in-soak.js'
+import { transports } from '../harness/in-soak.js'
 import application from './uniform-rest.config.js'
 
 describeEveryEntity({

@@ -1,6 +1,6 @@
 import { describeEveryEntity } from 'uniform-rest/testing'
 import application from './uniform-rest.config.js'
-import { isSoak, transports } from '../every-entity/in-soak.js'
+import { isSoak, transports } from '../harness/in-soak.js'
 
 // These take minutes on each kind of database. Each run has the entities of the store on MariaDB and these on SQLite, and
 // `npm run soak` has both on both.

@@ -1,6 +1,6 @@
 import { describeEveryEntity, type Predicated } from 'uniform-rest/testing'
 import application from '../../../examples/clinic/uniform-rest.config.js'
-import { isSoak, transports } from '../../every-entity/in-soak.js'
+import { isSoak, transports } from '../../harness/in-soak.js'
 
 // `npm run soak` has it on both databases.
 const databases = isSoak ? {} : { databases: ['sqlite'] as const }

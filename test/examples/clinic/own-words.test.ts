@@ -1,6 +1,6 @@
 import { describeEveryEntity } from 'uniform-rest/testing'
 import application from '../../../examples/clinic/uniform-rest.config.js'
-import { transports } from '../../every-entity/in-soak.js'
+import { transports } from '../../harness/in-soak.js'
 
 // Here the expected answers come from the words of the entity files, which name two kinds of owners. Each owner of these
 // tests is a patient and a practitioner. In every-entity.test.ts they come from rules written by hand.

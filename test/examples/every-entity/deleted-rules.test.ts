@@ -2,7 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { isSoak } from '../../every-entity/in-soak.js'
+import { isSoak } from '../../harness/in-soak.js'
 import { outputRoot, packageRoot } from '../../harness/package-root.js'
 import { RULES } from './rules.js'
 import { runEveryEntity } from './run-in-copy.js'

@@ -1,7 +1,7 @@
 import { describeEveryEntity } from 'uniform-rest/testing'
 import application from '../../../examples/sakila/uniform-rest.config.js'
 import { loadSakila, SAKILA_APP } from './sakila-database.js'
-import { isSoak, transports } from '../../every-entity/in-soak.js'
+import { isSoak, transports } from '../../harness/in-soak.js'
 
 // These take minutes on each kind of database, so SQLite is left to `npm run soak`.
 const databases = isSoak ? {} : { databases: ['mysql'] as const }

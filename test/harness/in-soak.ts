@@ -1,4 +1,4 @@
-import type { EveryEntityOptions } from './tested-application.js'
+import type { EveryEntityOptions } from '../every-entity/tested-application.js'
 
 /** Whether `npm run soak` runs, in which these tests do all that they can. */
 export const isSoak = process.env['IN_SOAK'] !== undefined
