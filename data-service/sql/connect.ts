@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as afterSockets, setTimeout as wait } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
 import type { MigrationError } from 'umzug'
 import { Deadlines, type Expiring } from '../../shared/transport/call-stream.js'
@@ -263,9 +263,9 @@ class WatchedRead extends CancellationSource implements Expiring, AbortListener 
   }
 }
 
-/** Milliseconds between two probes and for one probe. Together they are below a second, in which a failure is noticed. */
+/** Milliseconds between two probes, and for each half of one. All are below a second, in which a failure is noticed. */
 const PROBE_INTERVAL_MS = 400
-const PROBE_TIMEOUT_MS = 500
+const HALF_PROBE_MS = 250
 
 /** The last known health of a database. Reading it sends no statement. */
 export interface DatabaseHealth {
@@ -281,17 +281,17 @@ export interface DatabaseHealth {
  * Probes a database at regular intervals on a connection of its own. The engine's probe decides whether it can serve.
  * Resolves after the first probe.
  */
-export async function watchDatabase(database: Database): Promise<DatabaseHealth> {
+export async function watchDatabase(database: Pick<Database, 'openProbe'>): Promise<DatabaseHealth> {
   const probe = database.openProbe()
   const listeners = new Set<(isServing: boolean) => void>()
   const closing = new AbortController()
-  let isServing = await canServe(probe)
+  let isServing = await canServe(probe, () => database.openProbe())
   const watching = (async () => {
     while (!closing.signal.aborted) {
       await wait(PROBE_INTERVAL_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
       if (closing.signal.aborted) break
       const before = isServing
-      isServing = await canServe(probe)
+      isServing = await canServe(probe, () => database.openProbe())
       if (isServing !== before) for (const listener of listeners) listener(isServing)
     }
   })()
@@ -309,21 +309,36 @@ export async function watchDatabase(database: Database): Promise<DatabaseHealth>
   }
 }
 
-async function canServe(probe: Probe): Promise<boolean> {
-  const late = new AbortController()
+/**
+ * What an answer says counts at once. After half of the time without one, a new connection is asked too: it may be the
+ * first connection alone that is lost.
+ */
+async function canServe(probe: Probe, openProbe: () => Probe): Promise<boolean> {
+  const first = answerOf(probe)
+  const early = await inTime(first)
+  if (early === true) return true
+  const second = openProbe()
+  const late = early ?? (await inTime(Promise.race([first, answerOf(second)])))
+  for (const asked of [probe, second]) asked.reset()
+  return late ?? false
+}
+
+async function answerOf(probe: Probe): Promise<boolean> {
+  return await probe.look().then(
+    () => true,
+    () => false
+  )
+}
+
+/** undefined for an answer that does not come. One that has come counts: a busy process sees its timers before its sockets. */
+async function inTime(answer: Promise<boolean>): Promise<boolean | undefined> {
+  const answered = new AbortController()
+  const tooLate = wait(HALF_PROBE_MS, undefined, { signal: answered.signal, ref: false })
+    .then(() => afterSockets(undefined))
+    .catch(() => undefined)
   try {
-    // The probe starts before the timeout is made. If it throws at once, there is no timeout whose rejection nobody would
-    // handle, which would end the process.
-    const look = probe.look()
-    const tooLate = wait(PROBE_TIMEOUT_MS, undefined, { signal: late.signal, ref: false }).then(() => {
-      throw new Error('The database did not answer')
-    })
-    await Promise.race([look, tooLate])
-    return true
-  } catch {
-    probe.reset()
-    return false
+    return await Promise.race([answer, tooLate])
   } finally {
-    late.abort()
+    answered.abort()
   }
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { rename } from 'node:fs/promises'
+import { rename, stat } from 'node:fs/promises'
 import { expect } from 'chai'
 import { connect, type DatabaseHealth, watchDatabase } from '../../../data-service/sql/connect.js'
+import type { Probe } from '../../../data-service/sql/engines/engine.js'
 import { parseSqliteUrl } from '../../../data-service/sql/engines/sqlite/sqlite.js'
 import { eachDatabase } from '../../harness/database.js'
 import { type FreshReadStore, freshReadStore } from './fresh-read-store.js'
@@ -83,5 +84,59 @@ eachDatabase((kind) => {
         }
       })
     }
+  })
+})
+
+describe('the probes of a database', () => {
+  /** A database whose probes look one after another as `looks` say. */
+  const probing = (...looks: readonly (() => Promise<void>)[]) => {
+    const asked: Probe[] = []
+    const openProbe = (): Probe => {
+      const probe = {
+        look: () => {
+          asked.push(probe)
+          return (looks[asked.length - 1] ?? never)()
+        },
+        reset: () => undefined
+      }
+      return probe
+    }
+    return { asked, openProbe }
+  }
+  const never = (): Promise<void> => new Promise(() => undefined)
+  const answer = (): Promise<void> => Promise.resolve()
+
+  it('count an answer that came while the process itself was busy', async () => {
+    const block = (): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
+    const busy = (): Promise<void> =>
+      new Promise((resolve, reject) => {
+        setImmediate(() => {
+          stat('.').then(() => resolve(), reject)
+          block()
+        })
+      })
+    const { asked, openProbe } = probing(busy)
+    const health = await watchDatabase({ openProbe })
+    expect([health.isServing, asked.length]).to.deep.equal([true, 1])
+    await health.close()
+  })
+
+  it('ask on a new connection before they take a database for down that does not answer', async () => {
+    for (const [second, isServing] of [
+      [answer, true],
+      [never, false]
+    ] as const) {
+      const { asked, openProbe } = probing(never, second)
+      const health = await watchDatabase({ openProbe })
+      expect([health.isServing, asked.length, new Set(asked).size]).to.deep.equal([isServing, 2, 2])
+      await health.close()
+    }
+  })
+
+  it('take a failure for one at once', async () => {
+    const { asked, openProbe } = probing(() => Promise.reject(new Error('refused')))
+    const health = await watchDatabase({ openProbe })
+    expect([health.isServing, asked.length]).to.deep.equal([false, 1])
+    await health.close()
   })
 })
