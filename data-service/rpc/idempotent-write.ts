@@ -8,6 +8,7 @@ import { scopeText } from '../plan/row-scopes.js'
 import type { ParsedWrite } from '../plan/write-requests.js'
 import { guardConflicts } from './guarded-writes.js'
 import { withoutMembers } from './json.js'
+import type { WriteSize } from './write-shares.js'
 import { type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js'
 
 /** Of the request that has the idempotency key. */
@@ -43,8 +44,8 @@ export async function idempotentWrite(
     readonly path: string
     /** Whether the request has a precondition, which all conflicts are told by. Writes of rows have one but by POST. */
     readonly guarded?: boolean
-    /** Rows that the request asks for, with their children. Default: 1. */
-    readonly rows?: number
+    /** Default: 1. */
+    readonly size?: WriteSize
     readonly work: (steps: WriteSteps) => Promise<WriteResponse>
     /**
      * The claim of the key and the work in one round trip. undefined if the key is not new, or if the work has more steps:
@@ -76,9 +77,9 @@ export async function idempotentWrite(
     }
     return store(await write.work(steps))
   }
-  const { guarded = write.method !== 'POST', rows = 1 } = write
+  const { guarded = write.method !== 'POST', size = 1 } = write
   const { resource } = parsed
-  return guardConflicts({ guarded, resource }, deps.shares.transaction(context, rows, inTransaction))
+  return guardConflicts({ guarded, resource }, deps.shares.transaction(context, size, inTransaction))
 }
 
 /**

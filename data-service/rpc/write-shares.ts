@@ -13,6 +13,9 @@ const LARGE = 25
 /** Large writes of a caller that wait. Each keeps its rows in memory. */
 const LARGE_WAITING = 4
 
+/** Writes of a caller that read children at a time. A row may have a thousand of them, which keep the event loop. */
+const READING_CHILDREN = 2
+
 /** Other writes that wait, for each that may run at the same time. */
 const WAITING_PER_PLACE = 50
 
@@ -21,6 +24,9 @@ const WAIT_TIMEOUT = 5_000
 
 /** Seconds after which a rejected caller may try again. */
 const RETRY_AFTER = 1
+
+/** The rows that a request asks to be written, children included; or that it reads the children of its row before. */
+export type WriteSize = number | 'reads-children'
 
 /** Who writes. A call context is one. */
 export type Writing = Pick<CallContext, 'caller' | 'peerIsGateway' | 'clientAddress' | 'cancellation'>
@@ -51,14 +57,14 @@ export class WriteShares {
 
   /**
    * Runs work as `WriteStore.transaction` does, when it has its turn. Throws `upstream.unavailable` where it gets none, with
-   * nothing written. `rows`: what the request asks to be written, children included.
+   * nothing written.
    */
   async transaction<Result>(
     writing: Writing,
-    rows: number,
+    size: WriteSize,
     work: (unit: UnitOfWork) => Promise<Result>
   ): Promise<Result> {
-    const leave = await this.#semaphore.enter(this.#entrant(writing, rows))
+    const leave = await this.#semaphore.enter(this.#entrant(writing, size))
     try {
       return await this.#store.transaction(writing.cancellation, work)
     } finally {
@@ -67,20 +73,24 @@ export class WriteShares {
   }
 
   /** Throws `upstream.unavailable` where a write would get no turn now, so that its body need not be read. */
-  check(writing: Writing, rows: number): void {
-    this.#semaphore.check(this.#entrant(writing, rows))
+  check(writing: Writing, size: WriteSize): void {
+    this.#semaphore.check(this.#entrant(writing, size))
   }
 
-  #entrant(writing: Writing, rows: number): Entrant {
-    return { shares: this.#sharesOf(writing, rows), signal: writing.cancellation }
+  #entrant(writing: Writing, size: WriteSize): Entrant {
+    return { shares: this.#sharesOf(writing, size), signal: writing.cancellation }
   }
 
-  #sharesOf(writing: Writing, rows: number): Entrant['shares'] {
+  #sharesOf(writing: Writing, size: WriteSize): Entrant['shares'] {
     const { ofCaller, large } = this.#limits
     const limits = { ofCaller, ofAnonymous: ofCaller, waiting: WAITING_PER_PLACE * ofCaller }
     const [first, ...others] = sharesOf(writing.caller, addressOf(writing), limits)
-    if (rows < LARGE) return [first, ...others]
     const own = others.at(-1) ?? first
+    if (size === 'reads-children') {
+      const waiting = WAITING_PER_PLACE * READING_CHILDREN
+      return [{ key: `children ${own.key}`, limit: READING_CHILDREN, waiting }, first, ...others]
+    }
+    if (size < LARGE) return [first, ...others]
     const ofLarge = { key: 'large', limit: large, waiting: LARGE_WAITING * WAITING_PER_PLACE }
     return [ofLarge, { key: `large ${own.key}`, limit: 1, waiting: LARGE_WAITING }, first, ...others]
   }

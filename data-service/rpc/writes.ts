@@ -88,7 +88,7 @@ export async function create(
     idempotentWrite({ deps, context }, parsed, {
       method: 'POST',
       path: `/${resource.entity.name}`,
-      rows: rowsOf([parsed]),
+      size: rowsOf([parsed]),
       work: async (steps) => located(await insertAndAnswer({ ...parsed, guess }, steps)),
       atOnce: async (steps, claim) => {
         const created = await createAtOnce(parsed, claim, steps)
@@ -127,7 +127,7 @@ export async function createBatch(
     idempotentWrite({ deps, context }, parsed, {
       method: 'POST',
       path: `/${resource.entity.name}/batch`,
-      rows: rowsOf(parsed.rows),
+      size: rowsOf(parsed.rows),
       work: async (steps) => {
         const keys: RowKey[] = []
         for (const [index, row] of parsed.rows.entries()) {
@@ -337,7 +337,9 @@ export async function remove(
   const { caller, requestId } = context
   const parsed = parseDelete(request, { planning: deps.planning, caller })
   const { resource, writer, rowKey: key, expected } = parsed
-  const deleting = deps.shares.transaction(context, 1, async (unit) => {
+  const { deletion } = resource.entity
+  const readsChildren = deletion.rule !== undefined && lockedChildren(resource.entity).length > 0
+  const deleting = deps.shares.transaction(context, readsChildren ? 'reads-children' : 1, async (unit) => {
     const steps = new WriteSteps(unit, deps, { caller: writer.caller, requestId })
     const before = await deleteRow(parsed, steps)
     await steps.audit(resource.entity, key, 'delete')
@@ -380,6 +382,7 @@ export async function act(deps: WriteDeps, context: CallContext, request: ActReq
     idempotentWrite({ deps, context }, parsed, {
       method: 'PUT',
       path: `/${name}/${idText(key)}/${action.name}`,
+      size: action.loads.length > 0 || action.guardedChild !== undefined ? 'reads-children' : 1,
       work: (steps) => runAction({ ...parsed, guess }, steps)
     })
   )

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Caller } from '../../../data-service/entity/caller.js'
 import type { UnitOfWork } from '../../../data-service/plan/model/stores.js'
-import { rowsOf, type Writing, WriteShares } from '../../../data-service/rpc/write-shares.js'
+import { rowsOf, type Writing, type WriteSize, WriteShares } from '../../../data-service/rpc/write-shares.js'
 import { DomainError } from '../../../shared/errors.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
 
@@ -46,11 +46,11 @@ class TestWrites {
     this.#running.shift()?.()
   }
 
-  begin(writing: Writing, rows: number, count = 1): { state: string }[] {
+  begin(writing: Writing, size: WriteSize, count = 1): { state: string }[] {
     return Array.from({ length: count }, () => {
       const write = { state: 'open' }
       this.shares
-        .transaction(writing, rows, () => Promise.resolve())
+        .transaction(writing, size, () => Promise.resolve())
         .then(
           () => (write.state = 'ended'),
           (error: unknown) => {
@@ -115,6 +115,20 @@ describe('the shares of writes', () => {
     writes.begin(by('dan'), 1)
     await settled()
     expect(writes.running).to.equal(3)
+  })
+
+  it('let two writes of a caller that read children run, and those of others and its small ones beside them', async () => {
+    const writes = new TestWrites(10)
+    const reading = writes.begin(by('ada'), 'reads-children', 300)
+    await settled()
+    expect(states(reading)).to.deep.equal({ open: 102, rejected: 198 })
+    expect(writes.running).to.equal(2)
+    for (const name of ['ben', 'eve', 'dan']) writes.begin(by(name), 'reads-children')
+    await settled()
+    expect(writes.running).to.equal(5)
+    writes.begin(by('ada'), 1)
+    await settled()
+    expect(writes.running).to.equal(6)
   })
 
   it('admit who holds the fewest places first', async () => {
