@@ -1,6 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
 import { throttledAddress } from '../../shared/ip-address.js'
-import { MAX_CALLS } from '../../shared/transport/call-frames.js'
 
 /**
  * Bytes of requests after which a message takes no further call. Calls that are in a message cannot be taken back: the data
@@ -18,9 +17,6 @@ const MAX_UNSENT = 8 * 1024 * 1024
  * The same of one address. The gateway does not verify tokens, so an address that sends many of them is one sender here.
  */
 const MAX_OF_ADDRESS = MAX_UNSENT / 4
-
-/** Calls of one address that are sent and have no answer. */
-const UNDER_WAY_OF_ADDRESS = (MAX_CALLS * 3) / 4
 
 /** Seconds after which a refused caller may try again. */
 const RETRY_AFTER = 1
@@ -87,17 +83,22 @@ export class UnsentCalls<Call extends SharedCall> {
     this.#forget(call.share)
   }
 
-  /** Takes out the calls of the next message, of which the stream has room for so many. They are under way from then on. */
+  /**
+   * Takes out the calls of the next message, of which the stream has room for so many. They are under way from then on. An
+   * address has no more of them than there is room left: half of the stream alone, a third beside another one. So room is
+   * left for one more, however many addresses send.
+   */
   take(room: number): readonly Call[] {
     const { length } = this.#calls
-    const isCrowded = length > room || this.#bytes - length * OVERHEAD > MESSAGE_BYTES
+    const isCrowded = 2 * length > room || this.#bytes - length * OVERHEAD > MESSAGE_BYTES
     const taken: Call[] = []
-    const left: Call[] = []
+    const unsent: Call[] = []
     let size = 0
     for (const call of isCrowded ? inTurns(this.#calls) : this.#calls) {
       const { share } = call
-      const isFull = share.address !== '' && share.underWay >= UNDER_WAY_OF_ADDRESS
-      if (isFull || taken.length >= room || size >= MESSAGE_BYTES) left.push(call)
+      const left = room - taken.length
+      const isFull = left <= 0 || (share.address !== '' && share.underWay >= left)
+      if (isFull || size >= MESSAGE_BYTES) unsent.push(call)
       else {
         taken.push(call)
         size += call.size
@@ -105,7 +106,7 @@ export class UnsentCalls<Call extends SharedCall> {
         this.#count(share, -costOf(call))
       }
     }
-    this.#calls = left
+    this.#calls = unsent
     return taken
   }
 
