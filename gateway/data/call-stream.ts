@@ -168,6 +168,10 @@ export class CallStream implements ResponseFrames {
     })
   }
 
+  tokenSizeOf({ context: { authorization } }: StreamCall): number {
+    return authorization === undefined ? 0 : this.#credentials.sizeOf(authorization)
+  }
+
   close(): void {
     this.#stream.cancel()
     this.#end(status.CANCELLED)
@@ -345,6 +349,10 @@ class PendingCall implements Expiring, AbortListener, SharedCall {
 
   get size(): number {
     return this.call.request.length
+  }
+
+  get tokenSize(): number {
+    return this.#stream.tokenSizeOf(this.call)
   }
 
   handleEvent(): void {

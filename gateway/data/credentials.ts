@@ -30,6 +30,11 @@ export class Credentials {
     this.#announce = announce
   }
 
+  /** Bytes that are sent before a call with this token, all ASCII. */
+  sizeOf(authorization: string): number {
+    return this.#slots.has(authorization) ? 0 : authorization.length
+  }
+
   /** Throws `auth.invalid-token` for a text that cannot be sent. */
   check(authorization: string): void {
     if (!this.#slots.has(authorization)) checkedAuthorization(authorization)

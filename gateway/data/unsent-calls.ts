@@ -2,7 +2,7 @@ import { DomainError } from '../../shared/errors.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 
 /**
- * Bytes of requests after which a message takes no further call. Calls that are in a message cannot be taken back: the data
+ * Bytes of requests, and of tokens that are new, after which a message takes no further call. Calls that are in a message cannot be taken back: the data
  * service may work on them after their callers have given up.
  */
 const MESSAGE_BYTES = 64 * 1024
@@ -34,6 +34,8 @@ interface Share {
 export interface SharedCall {
   /** Bytes of its request. */
   readonly size: number
+  /** Bytes of the token that goes before it, if the data service does not know that yet. */
+  readonly tokenSize: number
   readonly share: Share
 }
 
@@ -101,7 +103,7 @@ export class UnsentCalls<Call extends SharedCall> {
       if (isFull || size >= MESSAGE_BYTES) unsent.push(call)
       else {
         taken.push(call)
-        size += call.size
+        size += call.size + call.tokenSize
         share.underWay += 1
         this.#count(share, -costOf(call))
       }

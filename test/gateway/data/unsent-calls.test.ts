@@ -11,8 +11,8 @@ describe('calls that are not sent yet', () => {
   beforeEach(() => (unsent = new UnsentCalls()))
 
   /** `name` begins with the address. */
-  const add = (name: string, size = 100): Call => {
-    const call = { name, size, share: unsent.shareOf(name.split(' ')[0] ?? '') }
+  const add = (name: string, size = 100, tokenSize = 0): Call => {
+    const call = { name, size, tokenSize, share: unsent.shareOf(name.split(' ')[0] ?? '') }
     unsent.add(call)
     return call
   }
@@ -50,6 +50,11 @@ describe('calls that are not sent yet', () => {
     for (let n = 0; n < 10; n++) add(`a ${n}`, 30_000)
     expect(taken()).to.have.length(3)
     expect(taken()).to.have.length(3)
+  })
+
+  it('fill no message beyond its size with tokens that the data service does not know', () => {
+    for (let n = 0; n < 100; n++) add(`a ${n}`, 100, 8 * 1024)
+    expect(taken()).to.have.length(8)
   })
 
   it('are refused beyond the share of an address, and those of others are not', () => {
