@@ -10,7 +10,7 @@ const MESSAGE_BYTES = 64 * 1024
 /** Bytes that the objects of a call take beside its request. */
 const OVERHEAD = 1024
 
-/** Bytes of the calls of a stream that are not sent yet. */
+/** Bytes of the calls of a stream that are not sent yet. The gateway's own may have as many beside them. */
 const MAX_UNSENT = 8 * 1024 * 1024
 
 /**
@@ -23,7 +23,7 @@ const RETRY_AFTER = 1
 
 /** What one address has on a stream. */
 interface Share {
-  /** Empty for the gateway's own calls, which have the limits of all. */
+  /** Empty for the gateway's own calls. */
   readonly address: string
   /** Bytes that are not sent yet. */
   unsent: number
@@ -66,8 +66,12 @@ export class UnsentCalls<Call extends SharedCall> {
   add(call: Call): void {
     const { share } = call
     const bytes = costOf(call)
-    const most = share.address === '' ? MAX_UNSENT : MAX_OF_ADDRESS
-    if (share.unsent + bytes > most || this.#bytes + bytes > MAX_UNSENT) {
+    // A check of the data service must not fail because clients send too much.
+    const isFull =
+      share.address === ''
+        ? share.unsent + bytes > MAX_UNSENT
+        : share.unsent + bytes > MAX_OF_ADDRESS || this.#bytes + bytes > MAX_UNSENT
+    if (isFull) {
       const detail = 'Too many calls wait for the data service. Try again.'
       throw new DomainError('upstream.unavailable', detail, { retryAfter: RETRY_AFTER })
     }

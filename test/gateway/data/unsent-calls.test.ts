@@ -65,6 +65,7 @@ describe('calls that are not sent yet', () => {
     // What has been sent, and what was given up, makes room.
     taken()
     expect(fill('a', 60_000)).to.be.above(0)
+    expect(fill('', 60_000), "the gateway's own").to.be.above(ofOne)
   })
 
   it('count by themselves too, however small they are', () => {
