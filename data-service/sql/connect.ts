@@ -248,7 +248,7 @@ class WatchedRead extends CancellationSource implements Expiring, AbortListener 
   readonly #caller: Cancellation
 
   constructor(caller: Cancellation) {
-    super()
+    super(caller)
     this.#caller = caller
     if (caller.aborted) this.abort(caller.reason)
     else caller.addEventListener('abort', this)

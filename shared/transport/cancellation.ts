@@ -25,15 +25,41 @@ export const NEVER: Cancellation = {
   removeEventListener() {}
 }
 
+/** Who makes a call, as a key that shares are counted by. */
+export interface ShareHolder {
+  readonly shareKey: string
+}
+
+const holders = new WeakMap<Cancellation, ShareHolder>()
+
+/** From now on the work that this cancels counts as that of the holder. */
+export function countFor(cancellation: Cancellation, holder: ShareHolder): void {
+  holders.set(cancellation, holder)
+}
+
+/** Whose work this cancels: empty for what the service does for itself. */
+export function shareKeyOf(cancellation: Cancellation): string {
+  const known = holders.get(cancellation)
+  if (known !== undefined) return known.shareKey
+  const outer = cancellation instanceof CancellationSource ? cancellation.outer : undefined
+  return outer === undefined ? '' : shareKeyOf(outer)
+}
+
 /**
  * A Cancellation with its controller, for what happens in each request: an AbortSignal takes longer to make and to listen
  * to than a frame takes to be written.
  */
 export class CancellationSource implements Cancellation {
+  /** That of the call which this is a part of. It is not listened to. */
+  readonly outer: Cancellation | undefined
   readonly #listeners: AbortListener[] = []
   #aborted = false
   #reason: unknown
   #controller: AbortController | undefined
+
+  constructor(outer?: Cancellation) {
+    this.outer = outer
+  }
 
   get aborted(): boolean {
     return this.#aborted

@@ -2,10 +2,11 @@ import { createHash, timingSafeEqual, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { status } from '@grpc/grpc-js'
 import type { Logger } from 'pino'
-import type { Cancellation } from '../../../shared/transport/cancellation.js'
+import { type Cancellation, countFor, type ShareHolder } from '../../../shared/transport/cancellation.js'
 import { DomainError, type ErrorCode, grpcStatusOf } from '../../../shared/errors.js'
 import { isKeysUnavailable } from '../../../shared/key-cache.js'
 import type { RunningSpan, Tracing } from '../../../shared/observe/tracing.js'
+import { throttledAddress } from '../../../shared/ip-address.js'
 import { messageOf } from '../../../shared/start-error.js'
 import { requestIdOf } from '../../../shared/transport/wire.js'
 import { unredacted } from '../../../shared/logger.js'
@@ -153,7 +154,7 @@ interface InterceptedBy {
 }
 
 /** The context of a call. What few calls ask for is made when it is asked for: a logger takes longer than a read. */
-class InterceptedCall implements CallContext {
+class InterceptedCall implements CallContext, ShareHolder {
   caller: Caller = anonymous
   readonly requestId: string
   readonly peerAddress?: string
@@ -176,10 +177,20 @@ class InterceptedCall implements CallContext {
     if (call.peerAddress !== undefined) this.peerAddress = call.peerAddress
     this.#call = call
     this.#by = by
+    countFor(call.cancellation, this)
+  }
+
+  get shareKey(): string {
+    const { caller, clientAddress = '' } = this
+    // As sharesOf of fair-shares.ts, which uses this folder.
+    if (caller.kind === 'authenticated') return JSON.stringify([caller.issuer, caller.subject])
+    return this.peerIsGateway && clientAddress !== '' ? throttledAddress(clientAddress) : 'anonymous'
   }
 
   get signal(): AbortSignal {
-    return this.#call.signal
+    const { signal } = this.#call
+    countFor(signal, this)
+    return signal
   }
 
   get cancellation(): Cancellation {

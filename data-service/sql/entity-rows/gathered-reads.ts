@@ -150,7 +150,7 @@ export class GatheredReads {
   async #run(members: readonly Member[]): Promise<void> {
     const [first, ...others] = members
     if (first === undefined) return
-    const abandoned = new CancellationSource()
+    const abandoned = new CancellationSource(first.cancellation)
     let left = members.length
     for (const member of members) {
       member.leave = (reason) => {
@@ -254,12 +254,12 @@ class Member implements AbortListener {
   isSettled = false
   /** Called when nobody waits for the row any more. */
   leave: (reason: unknown) => void = () => undefined
-  readonly #cancellation: Cancellation
+  readonly cancellation: Cancellation
   readonly #settle: Settle
 
   constructor(plan: GetPlan, cancellation: Cancellation, settle: Settle) {
     this.plan = plan
-    this.#cancellation = cancellation
+    this.cancellation = cancellation
     this.#settle = settle
   }
 
@@ -272,7 +272,7 @@ class Member implements AbortListener {
   }
 
   handleEvent(): void {
-    const reason: unknown = this.#cancellation.reason
+    const reason: unknown = this.cancellation.reason
     if (!this.#end()) return
     this.leave(reason)
     this.#settle.reject(reason)
@@ -281,7 +281,7 @@ class Member implements AbortListener {
   #end(): boolean {
     if (this.isSettled) return false
     this.isSettled = true
-    this.#cancellation.removeEventListener('abort', this)
+    this.cancellation.removeEventListener('abort', this)
     return true
   }
 }

@@ -50,8 +50,9 @@ class SharedRead<Result> {
 
   /** Never rejects. */
   async run(send: SendRead<Result>): Promise<void> {
-    if (this.#members.size === 0) return
-    this.#sent = new CancellationSource()
+    const [first] = this.#members
+    if (first === undefined) return
+    this.#sent = new CancellationSource(first.cancellation)
     try {
       const sent = this.#sent
       const calls = [...this.#members].flatMap((member) => member.calls)
@@ -77,28 +78,28 @@ interface Settle<Result> {
 /** A caller who waits for the result. It listens to the end of its call itself. */
 class Member<Result> implements AbortListener {
   readonly calls = currentCalls()
-  readonly #cancellation: Cancellation
+  readonly cancellation: Cancellation
   readonly #settle: Settle<Result>
   readonly #leave: () => void
 
   constructor(cancellation: Cancellation, settle: Settle<Result>, leave: () => void) {
-    this.#cancellation = cancellation
+    this.cancellation = cancellation
     this.#settle = settle
     this.#leave = leave
   }
 
   resolve(result: Result): void {
-    this.#cancellation.removeEventListener('abort', this)
+    this.cancellation.removeEventListener('abort', this)
     this.#settle.resolve(result)
   }
 
   reject(reason: unknown): void {
-    this.#cancellation.removeEventListener('abort', this)
+    this.cancellation.removeEventListener('abort', this)
     this.#settle.reject(reason)
   }
 
   handleEvent(): void {
-    this.#settle.reject(this.#cancellation.reason)
+    this.#settle.reject(this.cancellation.reason)
     this.#leave()
   }
 }

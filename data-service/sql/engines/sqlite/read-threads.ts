@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
-import type { Cancellation } from '../../../../shared/transport/cancellation.js'
+import { type Cancellation, shareKeyOf } from '../../../../shared/transport/cancellation.js'
 import { observed } from '../../../observe/call-scope.js'
+import { type Queued, ReadQueue } from './read-queue.js'
 import { type BoundSelect, rowsRead, SqliteError, type SqliteValue, StatementStopped } from './sqlite-connection.js'
 
 // The driver is synchronous, so a SELECT that takes long runs in a thread: on the main one it would hold up every call.
@@ -19,7 +20,9 @@ export type ReadTask =
   | { readonly kind: 'end'; readonly connection: number }
 
 /** What it answers. A failure is an error of the database by its members, `stopped`, or a defect. */
-export type ReadOutcome = { readonly id: number } & ({ readonly rows: SqliteValue[][] } | { readonly failure: unknown })
+export type ReadOutcome = { readonly id: number } & (
+  { readonly rows: SqliteValue[][]; readonly milliseconds: number } | { readonly failure: unknown }
+)
 
 export interface ReadThreadData {
   readonly file: string
@@ -29,26 +32,34 @@ export interface ReadThreadData {
 
 /** Threads of reads. One more than one, so that a read that takes long does not hold up every other one. */
 const READ_THREADS = 2
-/** Reads of one thread that wait for it. Each has a place of its caller's share, so this is never the bound of one caller. */
+/** Reads that wait for a thread, of each thread. Each has a place of its caller's share, so this is never the bound of one caller. */
 const MAX_WAITING = 256
 /** Milliseconds after which a thread without work ends: it keeps some 15 MiB. */
 const IDLE_MS = 30_000
 
+interface ReadThreadsOptions {
+  readonly file: string
+  /** Called when a SELECT has answered, with the time that it took in its thread. */
+  readonly took?: (sql: string, milliseconds: number) => void
+}
+
 /** The threads that read one file. A thread starts with the first work for it. */
 export class ReadThreads {
+  readonly #took: ReadThreadsOptions['took']
+  readonly #queue = new ReadQueue<Waiting>(READ_THREADS * MAX_WAITING)
   readonly #reads: readonly ReadThread[]
   readonly #snapshots: ReadThread
 
-  constructor(file: string) {
-    this.#reads = Array.from({ length: READ_THREADS }, () => new ReadThread(file))
-    this.#snapshots = new ReadThread(file)
+  constructor({ file, took }: ReadThreadsOptions) {
+    this.#took = took
+    this.#reads = Array.from({ length: READ_THREADS }, () => new ReadThread(file, this.#queue))
+    this.#snapshots = new ReadThread(file, new ReadQueue(MAX_WAITING))
   }
 
   /** Runs a SELECT on the state that is committed now. */
   rows(select: BoundSelect, signal: Cancellation): Promise<SqliteValue[][]> {
-    const [first, ...others] = this.#reads
-    const thread = others.reduce((least, one) => (one.load < (least?.load ?? 0) ? one : least), first)
-    return thread?.rows(select, { id: 0, isSnapshot: false, hasRead: false }, signal) ?? Promise.reject(busy())
+    const connection = { id: 0, isSnapshot: false, hasRead: false, took: this.#took }
+    return waitFor({ select, connection, signal }, { queue: this.#queue, threads: this.#reads })
   }
 
   /** A connection on which every SELECT sees the state that the first one has seen. */
@@ -71,67 +82,85 @@ interface ReadConnection {
   readonly isSnapshot: boolean
   /** Whether a statement of it has answered rows, so that all further ones must see the same state. */
   hasRead: boolean
+  readonly took?: ReadThreadsOptions['took']
 }
 
-interface Waiting {
-  readonly task: BoundSelect & { readonly id: number }
+type Settled = { readonly rows: SqliteValue[][]; readonly milliseconds: number } | { readonly error: unknown }
+
+interface Waiting extends Queued {
+  readonly select: BoundSelect
   readonly connection: ReadConnection
-  readonly settle: (outcome: { readonly rows: SqliteValue[][] } | { readonly error: unknown }) => void
+  readonly settle: (outcome: Settled) => void
 }
 
-/** One thread, which runs one statement after the other. */
+interface Asked extends Pick<Waiting, 'select' | 'connection'> {
+  readonly signal: Cancellation
+}
+
+interface WaitedFor {
+  readonly queue: ReadQueue<Waiting>
+  /** Those that take their work from the queue. */
+  readonly threads: readonly ReadThread[]
+}
+
+// Of all threads, so that a statement which has moved on is never taken for another one.
+let lastId = 0
+
+/** Runs a SELECT in the first of the threads that is free. */
+function waitFor({ select, connection, signal }: Asked, { queue, threads }: WaitedFor): Promise<SqliteValue[][]> {
+  const { sql, parameters: values } = select
+  return observed<SqliteValue[][]>({ sql, system: 'sqlite', values, rows: rowsRead }, () => {
+    if (queue.isFull) return Promise.reject(busy())
+    return new Promise<SqliteValue[][]>((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason)
+      lastId = (lastId % 2 ** 30) + 1
+      const id = lastId
+      const aborted = {
+        handleEvent: () => {
+          if (!queue.drop(id)) for (const thread of threads) thread.stop(id)
+          reject(signal.reason)
+        }
+      }
+      const settle: Waiting['settle'] = (outcome) => {
+        signal.removeEventListener('abort', aborted)
+        if ('rows' in outcome) resolve(outcome.rows)
+        else reject(outcome.error)
+      }
+      signal.addEventListener('abort', aborted)
+      queue.add({ id, shareKey: shareKeyOf(signal), select, connection, settle })
+      threads.find((thread) => thread.isFree)?.next()
+    })
+  })
+}
+
+/** One thread, which runs one statement of its queue after the other. */
 class ReadThread {
   readonly #file: string
   readonly #stopped = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  readonly #waiting: Waiting[] = []
+  readonly #queue: ReadQueue<Waiting>
   #worker: Worker | undefined
   #running: Waiting | undefined
   #isPausing = false
+  readonly #whenEnded: (() => void)[] = []
   #snapshots = 0
-  #lastId = 0
   #lastConnection = 0
   #ending: NodeJS.Timeout | undefined
 
-  constructor(file: string) {
+  constructor(file: string, queue: ReadQueue<Waiting>) {
     this.#file = file
+    this.#queue = queue
   }
 
-  /** Statements that run or wait. */
-  get load(): number {
-    return this.#waiting.length + (this.#running === undefined ? 0 : 1)
-  }
-
-  rows(select: BoundSelect, connection: ReadConnection, signal: Cancellation): Promise<SqliteValue[][]> {
-    const { sql, parameters, exact } = select
-    return observed<SqliteValue[][]>({ sql, system: 'sqlite', values: parameters, rows: rowsRead }, () => {
-      if (this.#waiting.length >= MAX_WAITING) return Promise.reject(busy())
-      return new Promise<SqliteValue[][]>((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason)
-        this.#lastId = (this.#lastId % 2 ** 30) + 1
-        const task = { id: this.#lastId, sql, parameters, exact }
-        const aborted = {
-          handleEvent: () => {
-            this.#drop(task.id)
-            reject(signal.reason)
-          }
-        }
-        const settle: Waiting['settle'] = (outcome) => {
-          signal.removeEventListener('abort', aborted)
-          if ('rows' in outcome) resolve(outcome.rows)
-          else reject(outcome.error)
-        }
-        signal.addEventListener('abort', aborted)
-        this.#waiting.push({ task, connection, settle })
-        this.#next()
-      })
-    })
+  /** Whether it takes the next statement at once. */
+  get isFree(): boolean {
+    return this.#running === undefined && !this.#isPausing
   }
 
   snapshot(): SnapshotConnection {
     const connection = { id: ++this.#lastConnection, isSnapshot: true, hasRead: false }
     this.#snapshots += 1
     return {
-      rows: (select, signal) => this.rows(select, connection, signal),
+      rows: (select, signal) => waitFor({ select, connection, signal }, { queue: this.#queue, threads: [this] }),
       end: () => {
         this.#snapshots -= 1
         this.#worker?.postMessage({ kind: 'end', connection: connection.id } satisfies ReadTask)
@@ -142,31 +171,34 @@ class ReadThread {
 
   /** Ends the thread when the statement that runs has ended. */
   async close(): Promise<void> {
-    for (const { settle } of this.#waiting.splice(0)) settle({ error: new Error('The reader was closed') })
-    if (this.#running !== undefined) Atomics.store(this.#stopped, 0, this.#running.task.id)
+    for (const { settle } of this.#queue.clear()) settle({ error: new Error('The reader was closed') })
     clearTimeout(this.#ending)
+    if (this.#running !== undefined) {
+      this.stop(this.#running.id)
+      // The driver ends the whole process where a thread ends while a statement calls a function.
+      await new Promise<void>((resolve) => this.#whenEnded.push(resolve))
+    }
     await this.#worker?.terminate()
   }
 
-  /** Takes a statement out of the queue, or stops it. */
-  #drop(id: number): void {
-    const at = this.#waiting.findIndex(({ task }) => task.id === id)
-    if (at >= 0) this.#waiting.splice(at, 1)
-    else Atomics.store(this.#stopped, 0, id)
+  /** Stops this statement if it runs here. */
+  stop(id: number): void {
+    if (this.#running?.id === id) Atomics.store(this.#stopped, 0, id)
   }
 
-  #next(): void {
-    if (this.#running !== undefined || this.#isPausing) return
-    this.#running = this.#waiting.shift()
+  /** Begins with the next statement of the queue, unless one runs. */
+  next(): void {
+    if (!this.isFree) return
+    this.#running = this.#queue.next()
     if (this.#running === undefined) return this.#rest()
     clearTimeout(this.#ending)
     try {
       this.#worker ??= this.#start()
       this.#worker.ref()
-      const { task, connection } = this.#running
+      const { id: task, select, connection } = this.#running
       // Whether it is the first is known only now: statements before it may have been rejected without an answer.
       const { id, isSnapshot, hasRead } = connection
-      const posted: ReadTask = { kind: 'rows', ...task, connection: id, isSnapshot, isFirst: !hasRead }
+      const posted: ReadTask = { kind: 'rows', ...select, id: task, connection: id, isSnapshot, isFirst: !hasRead }
       this.#worker.postMessage(posted)
     } catch (error) {
       // There may be no memory for a thread, or no room among those of the container.
@@ -185,17 +217,24 @@ class ReadThread {
     return worker
   }
 
-  #end(outcome: Parameters<Waiting['settle']>[0]): void {
+  #end(outcome: Settled): void {
     const ended = this.#running
     this.#running = undefined
-    if (ended !== undefined && 'rows' in outcome) ended.connection.hasRead = true
-    ended?.settle(outcome)
+    if (ended !== undefined) {
+      this.#queue.ended(ended)
+      if ('rows' in outcome) {
+        ended.connection.hasRead = true
+        ended.connection.took?.(ended.select.sql, outcome.milliseconds)
+      }
+      ended.settle(outcome)
+    }
+    for (const listener of this.#whenEnded.splice(0)) listener()
     if (this.#isPausing) return
     // Answers that come while the main thread takes one would all be taken in the same turn of its event loop.
     this.#isPausing = true
     setImmediate(() => {
       this.#isPausing = false
-      this.#next()
+      this.next()
     })
   }
 
@@ -207,7 +246,7 @@ class ReadThread {
 
   /** A thread without work does not keep the process alive, and ends after a while unless it holds a snapshot. */
   #rest(): void {
-    if (this.#worker === undefined || this.load > 0) return
+    if (this.#worker === undefined || this.#running !== undefined || this.#queue.length > 0) return
     this.#worker.unref()
     clearTimeout(this.#ending)
     if (this.#snapshots > 0) return

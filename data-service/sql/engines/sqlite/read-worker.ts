@@ -19,10 +19,13 @@ parentPort?.on('message', (task: ReadTask) => {
   else parentPort?.postMessage({ id: task.id, ...outcomeOf(task) } satisfies ReadOutcome)
 })
 
-function outcomeOf(task: ReadTask & { readonly kind: 'rows' }): { rows: SqliteValue[][] } | { failure: unknown } {
+function outcomeOf(
+  task: ReadTask & { readonly kind: 'rows' }
+): { rows: SqliteValue[][]; milliseconds: number } | { failure: unknown } {
+  const began = performance.now()
   try {
     const rows = connectionOf(task).rowsUntil(() => Atomics.load(stopped, 0) === task.id, task)
-    return { rows }
+    return { rows, milliseconds: performance.now() - began }
   } catch (error) {
     if (error instanceof StatementStopped) return { failure: 'stopped' }
     if (!(error instanceof SqliteError)) return { failure: error }

@@ -1,8 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import { BaseError, ConnectionError } from 'sequelize'
-import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
+import { type Cancellation, shareKeyOf, throwIfAborted } from '../../../../shared/transport/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
 import {
   assertOneRow,
@@ -21,6 +20,7 @@ import {
   toDomainError,
   type Transactions
 } from '../sessions.js'
+import { LongTexts, LongTurns } from './long-turns.js'
 import { busy, ReadThreads, type SnapshotConnection } from './read-threads.js'
 import {
   type BoundSelect,
@@ -43,15 +43,6 @@ import {
   valuesOf
 } from '../statement.js'
 
-/** Milliseconds for which a read may hold up all other calls. One that takes longer is stopped, and runs in a thread. */
-const TURN_MS = 50
-/** The same, while reads have used up what they may have of each second. */
-const SHORT_TURN_MS = 5
-/** Milliseconds of each second that reads which take longer than a short turn may have of the event loop. */
-const LONG_TURNS_MS = 100
-/** Characters of the texts of statements that are known to take longer. */
-const MAX_LONG_TEXT = 1_000_000
-
 /**
  * Reads from the embedded database, on separate connections so that they do not see open transactions. The driver is
  * synchronous, so a statement runs on the main thread for as long as it is short: an aborted signal takes effect between
@@ -62,10 +53,7 @@ export class SqliteReader implements Reader {
   readonly #what: string
   readonly #turns: LongTurns
   readonly #threads: ReadThreads
-  readonly #long = new LRUCache<string, true>({
-    maxSize: MAX_LONG_TEXT,
-    sizeCalculation: (_true, sql) => sql.length
-  })
+  readonly #long = new LongTexts()
   readonly #snapshots = new Set<SqliteSnapshot>()
   #shared: SqliteConnection | undefined
 
@@ -74,7 +62,7 @@ export class SqliteReader implements Reader {
     this.#file = file
     this.#what = what
     this.#turns = new LongTurns(now)
-    this.#threads = new ReadThreads(file)
+    this.#threads = new ReadThreads({ file, took: (sql, milliseconds) => this.#long.ran(sql, milliseconds) })
   }
 
   async read<Result>(signal: Cancellation, work: (session: ReaderSession) => Promise<Result>): Promise<Result> {
@@ -115,7 +103,7 @@ export class SqliteReader implements Reader {
     const select = selectOf(bound)
     if (!this.#long.has(select.sql)) {
       try {
-        return await retryWhileBusy(() => this.#rowsInTurn(select), signal)
+        return await retryWhileBusy(() => this.#rowsInTurn(select, shareKeyOf(signal)), signal)
       } catch (error) {
         if (!(error instanceof StatementStopped)) throw error
       }
@@ -123,42 +111,14 @@ export class SqliteReader implements Reader {
     return retryWhileBusy(() => this.#threads.rows(select, signal), signal)
   }
 
-  #rowsInTurn(select: BoundSelect): SqliteValue[][] {
+  #rowsInTurn(select: BoundSelect, shareKey: string): SqliteValue[][] {
     // The first read that finds the file opens it.
     this.#shared ??= SqliteConnection.openReadOnly(this.#file)
-    const turn = this.#turns.begin()
+    const turn = this.#turns.begin(shareKey)
     try {
       return this.#shared.rowsUntil(turn.isOver, select)
     } finally {
-      if (turn.end() > TURN_MS) this.#long.set(select.sql, true)
-    }
-  }
-}
-
-/** The turns of the event loop that reads have. Reads whose texts are all different would hold it otherwise. */
-class LongTurns {
-  readonly #now: () => number
-  #left = LONG_TURNS_MS
-  #at: number
-
-  constructor(now: () => number) {
-    this.#now = now
-    this.#at = now()
-  }
-
-  /** `end` answers how many milliseconds it took. */
-  begin(): { readonly isOver: () => boolean; readonly end: () => number } {
-    const began = this.#now()
-    this.#left = Math.min(LONG_TURNS_MS, this.#left + ((began - this.#at) * LONG_TURNS_MS) / 1000)
-    this.#at = began
-    const longest = this.#left >= TURN_MS ? TURN_MS : SHORT_TURN_MS
-    return {
-      isOver: () => this.#now() - began > longest,
-      end: () => {
-        const took = this.#now() - began
-        if (took > SHORT_TURN_MS) this.#left -= took
-        return took
-      }
+      this.#long.ran(select.sql, turn.end())
     }
   }
 }
