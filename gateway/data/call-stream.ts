@@ -212,7 +212,7 @@ export class CallStream implements ResponseFrames {
     if (this.#unsent.size > 0) this.#sender.schedule()
   }
 
-  /** A call gets its frame only now, so that its time is what is left, and one that nobody waits for any more has none. */
+  /** The frame is made only now: it says the time that is left, and a call that was given up gets none. */
   #fillMessage(): void {
     const now = Date.now()
     for (const call of this.#unsent.take(MAX_CALLS - this.#calls.size)) this.#send(call, now)

@@ -10,7 +10,7 @@ describeApi('shares of writes', (store) => {
   const order = (productId: number): object => ({ lines: [{ productId, quantity: 1 }] })
   const batch = { body: Array.from({ length: 15 }, () => order(1)) }
 
-  it("a caller's writes that do not end hold up no other caller, and what is too much is told so", async () => {
+  it("a caller's writes that do not end hold up no other caller, and those beyond its share are rejected", async () => {
     const held = await hold(store, PRODUCT)
     let isOver = false
     const writes = Promise.all([
