@@ -2,10 +2,11 @@ import { expect } from 'chai'
 import { DomainError } from '../../../shared/errors.js'
 import { createLogger } from '../../../shared/logger.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
-import type { CallContext, Caller } from '../../../data-service/entity/caller.js'
+import type { CallContext } from '../../../data-service/entity/caller.js'
 import type { Condition } from '../../../data-service/plan/model/plans.js'
 import { costOf, ReadShares } from '../../../data-service/rpc/fair-shares.js'
 import { type Memory, MemoryGuard, processMemory } from '../../../shared/memory-guard.js'
+import { account } from './account.js'
 
 const log = createLogger({ name: 'test', level: 'silent' })
 const MIB = 1024 * 1024
@@ -30,16 +31,6 @@ class TestMemory {
     return this.time
   }
 }
-
-const account = (subject: string): Caller => ({
-  kind: 'authenticated',
-  claims: {},
-  issuer: 'test',
-  subject,
-  roles: [],
-  permissions: new Set(),
-  owner: null
-})
 
 /** A call, anonymous unless a test says otherwise. */
 function callOf({

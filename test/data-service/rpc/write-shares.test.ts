@@ -1,19 +1,10 @@
 import { expect } from 'chai'
-import type { Caller } from '../../../data-service/entity/caller.js'
 import type { UnitOfWork } from '../../../data-service/plan/model/stores.js'
 import { rowsOf, type Writing, type WriteSize, WriteShares } from '../../../data-service/rpc/write-shares.js'
 import { DomainError } from '../../../shared/errors.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
+import { account } from './account.js'
 
-const account = (subject: string): Caller => ({
-  kind: 'authenticated',
-  claims: {},
-  issuer: 'test',
-  subject,
-  roles: [],
-  permissions: new Set(),
-  owner: null
-})
 const by = (subject: string, more: Partial<Writing> = {}): Writing => ({
   caller: account(subject),
   peerIsGateway: true,
