@@ -96,7 +96,7 @@ interface DataService {
 /** Well above the 1 MiB of a body, so that a body that is too large gets our error with its details and not the transport's. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024
 
-/** Milliseconds that clients who watch the health get to send their calls elsewhere. Without watchers there is no wait. */
+/** Milliseconds that clients who watch the health get to send their calls elsewhere. Without watchers nothing waits. */
 const NOTICE = 500
 
 /** Puts the service together and starts nothing. */
@@ -194,7 +194,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
       isDraining = true
       health.setServing(false)
       const timer = setTimeout(() => server.forceShutdown(), timeout)
-      if (hasReplicas && health.isWatched) await delay(NOTICE)
+      if (hasReplicas) await health.unwatched(NOTICE)
       health.endWatches()
       streams.drain()
       await new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
@@ -390,6 +390,8 @@ class ServiceHealth {
   readonly #names: readonly string[]
   readonly #health: HealthImplementation
   readonly #watches = new Set<Watch>()
+  /** Aborted when the last watch ends; another one for the watches that come after. */
+  #lastEnded = new AbortController()
   #isServing = false
 
   constructor(names: readonly string[]) {
@@ -401,18 +403,24 @@ class ServiceHealth {
     return this.#isServing
   }
 
-  /** Whether a client watches the health and so gets changes at once. */
-  get isWatched(): boolean {
-    return this.#watches.size > 0
+  /** Resolves when no client watches the health, and so gets changes at once; at the latest after so many milliseconds. */
+  async unwatched(timeout: number): Promise<void> {
+    if (this.#watches.size === 0) return
+    const { signal } = this.#lastEnded
+    await delay(timeout, undefined, { signal }).catch(() => undefined)
   }
 
   addTo(server: Server): void {
     this.#health.addToServer({
       addService: (definition, { watch, ...others }) => {
         const watching = (call: Watch): void => {
+          if (this.#watches.size === 0) this.#lastEnded = new AbortController()
           this.#watches.add(call)
           // grpc-js emits this event however the call ends.
-          call.on('cancelled', () => this.#watches.delete(call))
+          call.on('cancelled', () => {
+            this.#watches.delete(call)
+            if (this.#watches.size === 0) this.#lastEnded.abort()
+          })
           const start = watch as (call: Watch) => void
           start(call)
         }

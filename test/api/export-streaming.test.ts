@@ -98,9 +98,10 @@ describeApi(
           const locker = await openTestDatabase(store.databaseUrl)
           try {
             const running = async (): Promise<number> => {
+              // Statements of nobody's request, such as those of the dispatcher of events, wait for no lock.
               const rows = await watcher.run(
                 `SELECT id FROM information_schema.processlist
-               WHERE db = DATABASE() AND command <> 'Sleep' AND id <> CONNECTION_ID()`
+               WHERE db = DATABASE() AND state LIKE 'Waiting for table%lock'`
               )
               return rows.length
             }
@@ -112,8 +113,7 @@ describeApi(
             await until(async () => (await running()) > 0, 10_000, 'the query runs')
             leaving.abort()
             await answer
-            await until(async () => (await running()) === 0, GONE_MS, 'the query is gone')
-            expect(await running(), 'statements that run while the table is still locked').to.equal(0)
+            await until(async () => (await running()) === 0, GONE_MS, 'the query is gone while the table is locked')
             await locker.run('UNLOCK TABLES')
           } finally {
             await locker.close()

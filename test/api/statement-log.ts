@@ -36,6 +36,8 @@ export class StatementLog {
     await connection.query("SELECT GET_LOCK('uniform-rest-general-log', 300)")
     const [rows] = await connection.query('SELECT @@global.general_log AS on_, @@global.log_output AS output')
     await connection.query("SET GLOBAL log_output = 'TABLE'")
+    // Each look reads the table from its beginning, which is of no use to who has the turn.
+    await connection.query('TRUNCATE TABLE mysql.general_log')
     await connection.query('SET GLOBAL general_log = 1')
     const [before = {}] = rows as Record<string, unknown>[]
     return new StatementLog(connection, database, before)

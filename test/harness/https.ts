@@ -1,6 +1,7 @@
 import { once } from 'node:events'
+import { request as plainly } from 'node:http'
 import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
-import { request as send } from 'node:https'
+import { request as encrypted } from 'node:https'
 import { buffer } from 'node:stream/consumers'
 
 export interface TlsRequest {
@@ -16,12 +17,13 @@ export interface TlsAnswer {
   readonly body: string
 }
 
-/** Sends a request over HTTP/1.1 on a TLS connection of its own. `ca` is the PEM of the authority. */
+/** Sends a request over HTTP/1.1 on a connection of its own, with TLS to `https:`. `ca` is the PEM of the authority. */
 export async function overHttp1(url: string, ca: string, request: TlsRequest & { path: string }): Promise<TlsAnswer> {
-  const { hostname, port } = new URL(url)
+  const { hostname, port, protocol } = new URL(url)
   const { method = 'GET', headers = {}, path, body } = request
   // Node would compare the certificate with the header Host.
   const checkServerIdentity = (): undefined => undefined
+  const send = protocol === 'https:' ? encrypted : plainly
   const outgoing = send({ hostname, port, path, method, headers, ca, agent: false, checkServerIdentity })
   outgoing.end(body)
   return await new Promise((resolve, reject) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 
 /** The snapshot of one export at a time, seen from beside the data service. */
@@ -17,7 +18,13 @@ export async function watchSnapshot(databaseUrl: string): Promise<SnapshotWatche
 
 type Watching = Omit<SnapshotWatcher, keyof AsyncDisposable>
 
-/** An export has a session of its own. The server's table of transactions is no help: it answers out of a cache. */
+/**
+ * The server answers its table of transactions out of a cache, which it fills again when nobody has looked for 100 ms. So
+ * that table tells which session is the export's, and the list of sessions when it has gone.
+ */
+const CACHED_MS = 150
+
+/** An export has a session of its own, in a transaction for as long as it goes on. */
 function mysqlSnapshot(database: TestDatabase): Watching {
   let before = new Set<string>()
   let opened = new Set<string>()
@@ -27,12 +34,22 @@ function mysqlSnapshot(database: TestDatabase): Watching {
     )
     return rows.map(({ id }) => String(id))
   }
+  const newInTransaction = async (): Promise<Set<string>> => {
+    await sleep(CACHED_MS)
+    const rows = await database.run(
+      `SELECT p.id FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
+       WHERE p.db = DATABASE()`
+    )
+    return new Set(rows.map(({ id }) => String(id)).filter((id) => !before.has(id)))
+  }
   return {
     async prepare() {
       before = new Set(await sessions())
     },
     async begun() {
-      opened = new Set((await sessions()).filter((id) => !before.has(id)))
+      // In two looks: sessions of the pool, which may be new as well, are in a transaction for a moment.
+      const [first, second] = [await newInTransaction(), await newInTransaction()]
+      opened = new Set([...second].filter((id) => first.has(id)))
       if (opened.size === 0) throw new Error('The export has no session')
     },
     isOpen: async () => (await sessions()).some((id) => opened.has(id))

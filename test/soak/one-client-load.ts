@@ -1,7 +1,6 @@
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
-import { Agent, request } from 'node:https'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
@@ -11,10 +10,12 @@ import { parentPort, workerData } from 'node:worker_threads'
  */
 export interface OneClient {
   readonly url: string
+  /** Of the authority that signed the certificate of `https:`. */
   readonly ca: string
   readonly seconds: number
   /** Connections, of HTTP/2 each with as many streams as the gateway takes. */
   readonly connections: number
+  /** HTTP/1.1 without TLS, HTTP/2 with it. */
   readonly protocol: 'http/1.1' | 'h2'
   readonly reads: boolean
   readonly method: 'GET' | 'POST'
@@ -35,7 +36,7 @@ const isOver = (): boolean => performance.now() > end
 
 /** A connection of HTTP/1.1, with one request after the other. */
 async function overHttp1(): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: client.ca, checkServerIdentity: () => undefined })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   while (!isOver()) {
     const outgoing = request(`${client.url}${client.path}`, { agent, method: client.method, headers: client.headers })
     outgoing.on('error', () => undefined).end(client.body)

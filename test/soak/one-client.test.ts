@@ -2,11 +2,13 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
-import { ApiStore } from '../api/api-store.js'
 import { insertManyProducts } from '../api/fixture.js'
 import { Authority } from '../harness/certificates.js'
-import { eachDatabase } from '../harness/database.js'
+import { eachDatabase, type FreshDatabase } from '../harness/database.js'
 import { overHttp1 } from '../harness/https.js'
+import { type Stack, startProcesses } from '../harness/stack.js'
+import { storeDatabase } from '../harness/store-database.js'
+import type { ServiceProcess } from '../stack/service-process.js'
 import { SECONDS } from './lengths.js'
 import { peakMemory } from './memory-of.js'
 import type { OneClient } from './one-client-load.js'
@@ -50,25 +52,17 @@ const LOADS: readonly Load[] = [
 eachDatabase((kind) => {
   describe(`one client of processes with ${LIMIT_MIB} MiB on ${kind}`, function () {
     this.timeout(600_000 + SECONDS * 3000)
-    const store = new ApiStore(kind)
+    let database: FreshDatabase
     let authority: Authority
+    let stack: Stack<ServiceProcess>
     before(async () => {
       authority = await Authority.create()
-      const { certFile, keyFile } = await authority.issueTo('http')
-      await store.start({
-        processes: true,
-        rows: 'sample',
-        env: () => ({
-          TRUSTED_PROXIES: '127.0.0.1',
-          HTTP_TLS_CERT_FILE: certFile,
-          HTTP_TLS_KEY_FILE: keyFile,
-          NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`
-        })
-      })
-      await insertManyProducts(store.databaseUrl, ROWS, 100)
+      database = await storeDatabase(kind, 'sample')
+      await insertManyProducts(database.url, ROWS, 100)
     })
+    afterEach(() => stack.stop())
     after(async () => {
-      await store.stop()
+      await database.dispose()
       await authority[Symbol.asyncDispose]()
     })
 
@@ -81,8 +75,8 @@ eachDatabase((kind) => {
         const start = performance.now()
         const { status, body: text } =
           what === 'read'
-            ? await overHttp1(store.url, authority.cert, { path: '/products/1', headers })
-            : await overHttp1(store.url, authority.cert, { path: '/auth/login', method: 'POST', headers, body })
+            ? await overHttp1(stack.url, authority.cert, { path: '/products/1', headers })
+            : await overHttp1(stack.url, authority.cert, { path: '/auth/login', method: 'POST', headers, body })
         longest[what] = Math.max(longest[what], performance.now() - start)
         expect(status, `${what}: ${text}`).to.equal(200)
       }
@@ -95,9 +89,17 @@ eachDatabase((kind) => {
 
     for (const { title, account, ...load } of LOADS) {
       it(title, async () => {
-        const token = account === undefined ? {} : { authorization: `Bearer ${await store.stack.token(account)}` }
+        stack = await startProcesses({
+          database,
+          env: {
+            TRUSTED_PROXIES: '127.0.0.1',
+            NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
+            ...(load.protocol === 'h2' ? await encrypted() : {})
+          }
+        })
+        const token = account === undefined ? {} : { authorization: `Bearer ${await stack.token(account)}` }
         const workerData: OneClient = {
-          url: store.url,
+          url: stack.url,
           ca: authority.cert,
           seconds: SECONDS,
           connections: 8,
@@ -118,16 +120,20 @@ eachDatabase((kind) => {
         })
         const longest = await bystand(() => isOver)
         const statuses = await ended
-        const { gateway, dataService } = store.processes
-        const [first, second] = [peakMemory(gateway.pid), peakMemory(dataService.pid)]
+        const [first, second] = [peakMemory(stack.gateway.pid), peakMemory(stack.dataService.pid)]
         process.stdout.write(
-          `      ${title}: ${JSON.stringify(statuses)}; peaks so far ${first} and ${second} MiB; ` +
+          `      ${title}: ${JSON.stringify(statuses)}; peaks ${first} and ${second} MiB; ` +
             `others waited ${longest.read.toFixed(0)} ms, for a log-in ${longest.login.toFixed(0)} ms\n`
         )
         expect(longest.read, 'milliseconds of a row').to.be.below(READ_MS)
         expect(longest.login, 'milliseconds of a log-in').to.be.below(LOGIN_MS)
         expect(Math.max(first ?? 0, second ?? 0), 'MiB').to.be.below(LIMIT_MIB)
       })
+    }
+
+    const encrypted = async (): Promise<Readonly<Record<string, string>>> => {
+      const { certFile, keyFile } = await authority.issueTo('http')
+      return { HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile }
     }
   })
 })
