@@ -83,6 +83,7 @@ const LONGER_IN_SOAK = [
   'test/examples/every-entity/deleted-rules.test.ts',
   'test/examples/every-entity/mariadb.test.ts',
   'test/examples/sakila/every-entity.test.ts',
+  'test/fitness/linear-readers.test.ts',
   'test/keyed/every-entity.test.ts',
   'test/library/every-entity.test.ts'
 ]
