@@ -1,7 +1,11 @@
+import { join } from 'node:path'
 import { expect } from 'chai'
+import { outputRoot } from '../../harness/package-root.js'
 import { type Stack, startStack } from '../../harness/stack.js'
-import { GATEWAY, listening, type ServiceProcess, startProcess } from '../../stack/service-process.js'
-import { eachDatabase, freshDatabase, type FreshDatabase } from '../../harness/database.js'
+import { eachDatabase, type FreshDatabase } from '../../harness/database.js'
+import { startGatewayHere } from '../../stack/in-process.js'
+import type { Server } from '../../stack/server-log.js'
+import { storeDatabase } from '../../harness/store-database.js'
 import { GrpcCaller } from '../../stack/grpc-caller.js'
 import { sendTo } from './send.js'
 
@@ -14,20 +18,24 @@ eachDatabase((kind) => {
     this.timeout(60_000)
     let database: FreshDatabase
     let stack: Stack
-    let other: ServiceProcess
+    let other: Server
     let otherUrl: string
     let token: string
 
     before(async () => {
-      database = await freshDatabase(kind)
+      database = await storeDatabase(kind, 'fixture')
       stack = await startStack({ database, env: { PUBLIC_BASE_URL: FIRST } })
-      other = startProcess(GATEWAY, {
-        GATEWAY_PORT: '0',
-        COOKIE_SECURE: 'false',
-        PUBLIC_BASE_URL: SECOND,
-        DATA_SERVICE_ADDRESS: stack.dataAddress
-      })
-      otherUrl = await listening(other, 'url')
+      const gateway = await startGatewayHere(
+        {
+          GATEWAY_PORT: '0',
+          COOKIE_SECURE: 'false',
+          PUBLIC_BASE_URL: SECOND,
+          DATA_SERVICE_ADDRESS: stack.dataAddress
+        },
+        join(outputRoot, 'examples/store')
+      )
+      other = gateway.server
+      otherUrl = gateway.address
       token = await stack.token('clerk@example.com')
     })
     after(async () => {
