@@ -141,7 +141,7 @@ async function underLoad<S extends Server>(
     }
   }
   const more = async (): Promise<void> => {
-    const enough = answers + 30
+    const enough = answers + 12
     while (!stopping && answers < enough) await sleep(5)
   }
   const clients = Array.from({ length: CLIENTS }, (_, client) => [reading(), creating(client)]).flat()
@@ -154,42 +154,48 @@ async function underLoad<S extends Server>(
   return created
 }
 
+// What a data service is to the gateway depends on no database, and writes/killed-service.test.ts kills one over both. So each
+// of the two is tried over one of them.
 eachDatabase((kind) =>
   describe(`two data services behind one gateway on ${kind}`, function () {
     this.timeout(120_000)
 
-    it('restarted in turn cost no request', async () => {
-      await using replicas = await Replicas.start(kind, here)
-      const keys = await underLoad(
-        replicas,
-        ({ status, text }, request) => {
-          expect(status, text).to.equal(request === 'read' ? 200 : 201)
-          return 'done'
-        },
-        (more) => replicas.inTurn((service) => service.stop(), more)
-      )
-      const stored = await replicas.orders()
-      expect(keys.filter((key) => stored.get(key) !== 1)).to.deep.equal([])
-      expect(keys).not.to.be.empty
-    })
-
-    it('killed in turn cost no read, and a create with a key is done once', async () => {
-      await using replicas = await Replicas.start(kind, processes)
-      const keys = await underLoad(
-        replicas,
-        ({ status, text }, request) => {
-          if (request === 'read') expect(status, text).to.equal(200)
-          else if (status !== 201) {
-            expect(JSON.parse(text), text).property('code').is.oneOf(['upstream.unavailable', 'idempotency.in-flight'])
-            return 'again'
-          }
-          return 'done'
-        },
-        (more) => replicas.inTurn((service) => service.kill(), more)
-      )
-      const stored = await replicas.orders()
-      expect(keys.filter((key) => stored.get(key) !== 1)).to.deep.equal([])
-      expect(keys).not.to.be.empty
-    })
+    if (kind === 'sqlite') {
+      it('restarted in turn cost no request', async () => {
+        await using replicas = await Replicas.start(kind, here)
+        const keys = await underLoad(
+          replicas,
+          ({ status, text }, request) => {
+            expect(status, text).to.equal(request === 'read' ? 200 : 201)
+            return 'done'
+          },
+          (more) => replicas.inTurn((service) => service.stop(), more)
+        )
+        const stored = await replicas.orders()
+        expect(keys.filter((key) => stored.get(key) !== 1)).to.deep.equal([])
+        expect(keys).not.to.be.empty
+      })
+    } else {
+      it('killed in turn cost no read, and a create with a key is done once', async () => {
+        await using replicas = await Replicas.start(kind, processes)
+        const keys = await underLoad(
+          replicas,
+          ({ status, text }, request) => {
+            if (request === 'read') expect(status, text).to.equal(200)
+            else if (status !== 201) {
+              expect(JSON.parse(text), text)
+                .property('code')
+                .is.oneOf(['upstream.unavailable', 'idempotency.in-flight'])
+              return 'again'
+            }
+            return 'done'
+          },
+          (more) => replicas.inTurn((service) => service.kill(), more)
+        )
+        const stored = await replicas.orders()
+        expect(keys.filter((key) => stored.get(key) !== 1)).to.deep.equal([])
+        expect(keys).not.to.be.empty
+      })
+    }
   })
 )
