@@ -146,7 +146,7 @@ export class MemberProcess implements Member {
     if (running === undefined) return
     if (this.#isFrozen) this.thaw()
     this.#ending.add(running)
-    await Promise.race([running.stop(), delay(STOP_MS).then(() => running.kill())])
+    await Promise.race([running.stop(), delay(STOP_MS, undefined, { ref: false }).then(() => running.kill())])
   }
 
   #hasEnded(running: ServiceProcess, code: number | null): void {

@@ -55,8 +55,8 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/shared/lifecycle.test.ts'
   ],
   soak: [
-    // test/campaign/campaign.test.ts has a run of two faults and one planted fault, local-databases.test.ts what needs no
-    // server, and planted-texts.test.ts holds that each planted fault finds its text.
+    // test/campaign/campaign.test.ts has a run of two faults and a history with a wrong answer, local-databases.test.ts what
+    // needs no server, and planted-texts.test.ts holds that each planted fault finds its text.
     'test/campaign/databases.test.ts',
     'test/campaign/every-fault.test.ts',
     'test/campaign/plants.test.ts',

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { PlantedSite } from '../../campaign/plants/planted-site.js'
 import { PLANTS } from '../../campaign/plants/plants.js'
@@ -42,3 +45,16 @@ for (const kind of ['sqlite', 'mariadb'] as const) {
     }
   })
 }
+
+describe('npm run campaign -- --plants', function () {
+  this.timeout(300_000)
+
+  it('finds a planted fault, and says which checker found it', async () => {
+    const main = fileURLToPath(new URL('../../campaign/main.js', import.meta.url))
+    const args = ['--enable-source-maps', main, '--plants', '--plant', 'key-without-caller', '--seed', '7']
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args)
+    expect(stderr).to.equal('Seed 7\n')
+    expect(stdout).to.match(/^key-without-caller was found after \d+ requests by CreatedOnce \(/)
+    expect(stdout).to.match(/\n1 of 1 planted faults were found by the checker that has to\.\n$/)
+  })
+})
