@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
@@ -78,7 +78,7 @@ describe('npm test', function () {
     let code: number | null
 
     before(async () => {
-      const run = await Run.start('failing-tests', 'failing-properties', 'without-tests', 'ending-process')
+      const run = await Run.start('failing-tests', 'failing-properties', 'without-tests', 'ending-process', 'flaky.ts')
       const end = await run.end()
       ;({ text, code } = end)
       expect(end.files, 'temporary files left').to.deep.equal([])
@@ -87,12 +87,12 @@ describe('npm test', function () {
 
     it('exits with 1 and prints the totals last', () => {
       expect(code).to.equal(1)
-      // Of failing-tests 1 and 6, of failing-properties 0 and 3, of the others 0 and 1, 1 and 1.
-      expect(text.trimEnd().split('\n').at(-1)).to.equal('2 passed, 11 failed')
+      // Of failing-tests 1 and 6, of failing-properties 0 and 3, of the others 0 and 1, 1 and 1, 0 and 1.
+      expect(text.trimEnd().split('\n').at(-1)).to.equal('2 passed, 12 failed')
     })
 
     it('prints a line for each file when it ends, with what its tests printed below', () => {
-      expect(text).to.match(/✘ \d\/4 +\d+\.\d s +7 tests {2}test\/runner\/samples\/failing-tests\.ts {2}6 failed\n/)
+      expect(text).to.match(/✘ \d\/5 +\d+\.\d s +7 tests {2}test\/runner\/samples\/failing-tests\.ts {2}6 failed\n/)
       expect(text).to.match(/failing-tests\.ts {2}6 failed\n {6}printed by a test\n/)
     })
 
@@ -105,7 +105,7 @@ describe('npm test', function () {
     })
 
     it('prints the files that took longest', () => {
-      expect(text).to.match(/\nSlowest test files\n( +\d+\.\d s {2}test\/runner\/samples\/[a-z-]+\.ts\n){4}/)
+      expect(text).to.match(/\nSlowest test files\n( +\d+\.\d s {2}test\/runner\/samples\/[a-z-]+\.ts\n){5}/)
     })
 
     it('shows the sources in stacks, of the test and of the product', () => {
@@ -141,35 +141,25 @@ describe('npm test', function () {
       expect(second).to.contain("the replaced text: expected 'b' to equal 'a'")
       expect(second).to.match(/at <anonymous> \(test\/runner\/samples\/failing-properties\.ts:21:\d+\)/)
     })
-  })
 
-  describe('of files that fail among others and pass alone', () => {
-    it('A flaky file leaves the run green where it may be flaky, and is reported with both outputs and the seed.', async () => {
-      const { code, text } = await (await Run.start('may-be-flaky')).end()
-      expect(code, text).to.equal(0)
-      expect(text).to.contain(
-        'flaky: test/runner/samples/may-be-flaky.ts failed among others and passed alone: the run stays green'
-      )
-      expect(text).to.match(/docs\/testing\.md#flaky-tests, TEST_SEED=\d+/)
-      expect(text).to.contain('it is alone')
-      expect(text).to.contain('What its tests printed among others:\nprinted among others\n')
-      expect(text).to.contain('What its tests printed alone:\nprinted alone\n')
-      expect(text.trimEnd().split('\n').at(-1)).to.equal('1 passed, 0 failed')
-    })
-
-    it('A flaky file anywhere else makes the run red.', async () => {
-      const { code, text } = await (await Run.start('flaky.ts')).end()
-      expect(code, text).to.equal(1)
+    it('says of a flaky file that the run is red, where it may not be flaky', () => {
       expect(text).to.contain(
         'flaky: test/runner/samples/flaky.ts failed among others and passed alone: the run is red'
       )
-      expect(text.trimEnd().split('\n').at(-1)).to.equal('0 passed, 1 failed')
     })
   })
 
-  it('On a server that TEST_MYSQL_URL names, a run leaves no database that its tests made.', async () => {
-    const { code, text } = await (await Run.start('leaves-a-database')).end()
+  it('leaves the run green where a file that may be flaky passes alone, with both outputs and the seed, and removes the databases that its tests made from a server that TEST_MYSQL_URL names', async () => {
+    const { code, text } = await (await Run.start('may-be-flaky', 'leaves-a-database')).end()
     expect(code, text).to.equal(0)
+    expect(text).to.contain(
+      'flaky: test/runner/samples/may-be-flaky.ts failed among others and passed alone: the run stays green'
+    )
+    expect(text).to.match(/docs\/testing\.md#flaky-tests, TEST_SEED=\d+/)
+    expect(text).to.contain('it is alone')
+    expect(text).to.contain('What its tests printed among others:\nprinted among others\n')
+    expect(text).to.contain('What its tests printed alone:\nprinted alone\n')
+    expect(text.trimEnd().split('\n').at(-1)).to.equal('2 passed, 0 failed')
     const made = /made (test_\w+)/.exec(text)?.[1] ?? ''
     expect(made).to.not.equal('')
     const server = `${process.env['TEST_MYSQL_URL']}/information_schema`
@@ -213,23 +203,19 @@ describe('npm test', function () {
     })
   })
 
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    it(`after ${signal} prints the failures until then, says that it was interrupted, and leaves nothing`, async () => {
-      const run = await Run.start('unfinished-test')
-      await run.printed('a test that is interrupted › fails\n')
-      run.interrupt(signal)
-      const { code, text, files, processes } = await run.end()
-      expect(code, text).to.equal(1)
-      expect(text).to.contain('Interrupted when 0 of 1 test files had ended.\n')
-      expect(text).to.match(
-        /unfinished: test\/runner\/samples\/unfinished-test\.ts, .* 1 passed, 1 failed until then\n/
-      )
-      expect(text).to.contain('seen before the interruption\n')
-      expect(text.trimEnd().split('\n').at(-1)).to.equal('1 passed, 1 failed, interrupted')
-      expect(files, 'temporary files left').to.deep.equal([])
-      expect(processes, 'processes left').to.deep.equal([])
-    })
-  }
+  it('after Ctrl-C prints the failures until then, says that it was interrupted, and leaves nothing', async () => {
+    const run = await Run.start('unfinished-test')
+    await run.printed('a test that is interrupted › fails\n')
+    run.interrupt('SIGINT')
+    const { code, text, files, processes } = await run.end()
+    expect(code, text).to.equal(1)
+    expect(text).to.contain('Interrupted when 0 of 1 test files had ended.\n')
+    expect(text).to.match(/unfinished: test\/runner\/samples\/unfinished-test\.ts, .* 1 passed, 1 failed until then\n/)
+    expect(text).to.contain('seen before the interruption\n')
+    expect(text.trimEnd().split('\n').at(-1)).to.equal('1 passed, 1 failed, interrupted')
+    expect(files, 'temporary files left').to.deep.equal([])
+    expect(processes, 'processes left').to.deep.equal([])
+  })
 })
 
 describe('what tests start', function () {
@@ -242,30 +228,16 @@ describe('what tests start', function () {
     expect(lines.join('\n')).to.match(/at crash \(.*\/test\/runner\/samples\/crashing-service\.ts:3:9\)/)
   })
 
-  it('A private MariaDB ends with the process that started it, also after SIGKILL.', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'killed-'))
+  it('A private MariaDB shares no folder, socket or port with another one that starts at the same time, and ends with the process that started it, also after SIGKILL.', async () => {
     const sample = fileURLToPath(new URL('samples/private-server.js', import.meta.url))
-    const child = spawn(process.execPath, [sample], {
-      env: { ...process.env, TMPDIR: folder },
-      stdio: ['ignore', 'pipe', 'inherit']
-    })
-    await once(child.stdout, 'data')
-    const running = async (): Promise<number> =>
-      (await processesOf(folder)).filter((command) => command.includes('--datadir')).length
-    expect(await running()).to.equal(1)
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-    while ((await running()) > 0) await pause(20)
-    await rm(folder, { recursive: true })
-  })
-
-  it('shares no folder, socket or port with another private MariaDB that starts at the same time', async () => {
-    const servers = await Promise.all([startPrivateServer(), startPrivateServer()])
+    const child = spawn(process.execPath, [sample], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const server = await startPrivateServer()
     try {
+      const [printed] = (await once(child.stdout, 'data')) as [Buffer]
       const places = await Promise.all(
-        servers.map(({ url }) =>
+        [printed.toString('utf8').trim(), server.url].map((url) =>
           withTestDatabase(`${url}/mysql`, (database) =>
-            database.run('SELECT @@tmpdir, @@datadir, @@socket, @@pid_file, @@log_error, @@port')
+            database.run('SELECT @@datadir, @@tmpdir, @@socket, @@pid_file, @@log_error, @@port')
           )
         )
       )
@@ -275,8 +247,17 @@ describe('what tests start', function () {
         expect(place, `${place}, index ${index}`).to.not.equal(other[index])
         if (place.includes('/')) expect(place.startsWith(tmpdir()), `${place} is in ${tmpdir()}`).to.equal(true)
       }
+      const folder = dirname(one[0] ?? '')
+      const running = async (): Promise<number> =>
+        (await processesOf(folder)).filter((command) => command.includes('--datadir')).length
+      expect(await running()).to.equal(1)
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      while ((await running()) > 0) await pause(20)
+      await rm(folder, { recursive: true })
     } finally {
-      await Promise.all(servers.map((server) => server.stop()))
+      child.kill('SIGKILL')
+      await server.stop()
     }
   })
 })
