@@ -9,7 +9,7 @@ import { openDescriptors } from '../soak/memory-of.js'
 import { describeApi } from './api-store.js'
 import { parseCsv, values } from '../stack/csv.js'
 
-const ROWS = 20_000
+const ROWS = 5000
 const FIRST = 1_000_000
 /**
  * What a busy machine may take to stop a query, below the deadline of a call, which would stop it too. The soak judges
@@ -27,7 +27,7 @@ const row = (id: number): NewRow => ({
   categoryId: 1,
   price: `${id % 100}.00`,
   isActive: true,
-  description: 'x'.repeat(1500)
+  description: '€'.repeat(2000)
 })
 
 describeApi(
@@ -201,9 +201,9 @@ describeApi(
       }
     })
 
-    it('serves everybody else while hundreds of exports are asked for at once', async function () {
+    it('serves everybody else while dozens of exports are asked for at once', async function () {
       this.timeout(60_000)
-      const exports = Array.from({ length: 300 }, async () => {
+      const exports = Array.from({ length: 60 }, async () => {
         const answer = await store.call('/products/export?fields=id', { alone: true })
         return answer.status
       })
@@ -239,7 +239,7 @@ describeApi(
     }
 
     it('serves on after clients went away', async () => {
-      for (let n = 0; n < 5; n++) {
+      for (let n = 0; n < 2; n++) {
         const response = await open(`${store.url}/products/export`)
         await once(response, 'data')
         response.destroy()
