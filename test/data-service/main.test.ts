@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { type ServiceProcess, startProcess } from '../stack/service-process.js'
+import { runCommand } from '../harness/command.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { listenLocally } from '../harness/local-server.js'
 
 const ownFile = fileURLToPath(import.meta.url)
@@ -18,23 +20,29 @@ describe('the data service process', function () {
   })
   afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
+  const settings = (): Record<string, string> => ({
+    DATA_DIR: dataDir,
+    DATA_SERVICE_ADDRESS: '127.0.0.1:0',
+    MIGRATE_AT_START: 'true'
+  })
   const start = (environment: Record<string, string> = {}): ServiceProcess =>
-    startProcess(STORE, {
-      DATA_DIR: dataDir,
-      DATA_SERVICE_ADDRESS: '127.0.0.1:0',
-      MIGRATE_AT_START: 'true',
-      ...environment
-    })
+    startProcess(STORE, { ...settings(), ...environment })
   const told = (service: ServiceProcess): string => JSON.stringify(service.logs())
 
   it('says where it listens, warns of sample accounts, and ends with 0 on SIGTERM', async () => {
-    const service = start({ SAMPLE_DATA: 'true' })
+    const database = await storeDatabase('sqlite', 'accounts')
+    const service = start({
+      SAMPLE_DATA: 'true',
+      DATABASE_URL: database.url,
+      REVIEWS_DATABASE_URL: database.reviewsUrl
+    })
     const { address } = await service.logged((entry) => entry['msg'] === 'listening')
     expect(address).to.match(/^127\.0\.0\.1:[1-9]\d*$/)
     expect(service.logs().some(({ level, msg }) => level === 'warn' && /sample accounts/.test(String(msg)))).to.equal(
       true
     )
     expect(await service.stop()).to.equal(0)
+    await database.dispose()
   })
 
   it('does not start with a wrong setting or a taken port, and says why', async () => {
@@ -73,14 +81,15 @@ describe('the data service process', function () {
   ]
   for (const [what, environment, sentence] of failures) {
     it(`says in one line that ${what}`, async () => {
-      const service = start(environment)
-      expect(await service.ended).to.equal(1)
-      const lines = service.logs().flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
-      expect(lines, told(service)).to.have.length(1)
-      expect(lines[0])
+      const { code, stdout, stderr } = await runCommand(STORE, {
+        env: { ...settings(), LOG_LEVEL: 'silent', ...environment }
+      })
+      expect(code).to.equal(1)
+      expect(stderr.trimEnd().split('\n'), stderr).to.have.length(1)
+      expect(stderr)
         .to.match(sentence)
         .and.match(/^Cannot start: /)
-      expect(told(service)).to.not.contain('secret')
+      expect(stdout + stderr).to.not.contain('secret')
     })
   }
 
