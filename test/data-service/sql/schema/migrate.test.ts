@@ -233,19 +233,21 @@ eachDatabase((kind) => {
     })
   })
 
-  describe(`processes that start at the same moment on ${kind}`, () => {
+  describe(`processes that start at the same moment on ${kind}`, function () {
+    this.timeout(120_000)
+
     it('migrate and load the sample store once between them', async () => {
       const stores = await freshStores(kind)
       const DATA_DIR = await mkdtemp(join(tmpdir(), 'data-'))
       try {
-        const started = [1, 2, 3].map(() =>
+        const started = [1, 2].map(() =>
           startProcess(['sample', '--app', join(outputRoot, 'examples/store')], {
             ...stores.urls,
             DATA_DIR,
             MIGRATE_AT_START: 'true'
           })
         )
-        expect(await Promise.all(started.map(({ ended }) => ended))).to.deep.equal([0, 0, 0])
+        expect(await Promise.all(started.map(({ ended }) => ended))).to.deep.equal([0, 0])
         const migrations = primaryMigrations.length + secondMigrations.length
         const messages = started.flatMap((process) =>
           process.logs().flatMap(({ msg }) => (typeof msg === 'string' ? [msg] : []))
