@@ -12,8 +12,8 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
     expect(errors).to.equal('')
     return output
   }
-  const rejected = async (args: readonly string[], line?: string, start?: boolean): Promise<string> => {
-    const { code, output, errors } = await stack.account(args, line, start)
+  const rejected = async (args: readonly string[], line?: string): Promise<string> => {
+    const { code, output, errors } = await stack.account(args, line)
     expect(code, output).to.equal(1)
     expect(output).to.equal('')
     expect(errors).to.not.match(/\n {4}at /)
@@ -70,7 +70,7 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
     expect(await rejected(['add', 'eve@EXAMPLE.com'], PASSWORD)).to.equal(
       'There is an account Eve@Example.com already.\n'
     )
-    const listed: unknown = JSON.parse(await run(['list', '--json'], '', true))
+    const listed: unknown = JSON.parse(await run(['list', '--json']))
     expect(listed).to.be.an('array')
     const eve = (listed as { email: string }[]).find(({ email }) => email === 'Eve@Example.com')
     expect(eve).to.deep.include({
@@ -133,7 +133,7 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
 
   it('cannot be made or changed into what they cannot be', async () => {
     const before = await run(['list', '--json'])
-    expect(await rejected(['add', 'ida@example.com', '--role', 'clrek'], PASSWORD, true)).to.equal(
+    expect(await rejected(['add', 'ida@example.com', '--role', 'clrek'], PASSWORD)).to.equal(
       'There is no role "clrek". Did you mean "Clerk"? The roles are Admin, Clerk, Storekeeper, Customer.\n'
     )
     expect(await rejected(['add', 'ida@example.com'], 'short')).to.equal(
@@ -151,7 +151,7 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
     expect(await rejected(['claims', 'ada@example.com', 'sub=admin@example.com'])).to.include(
       'sub is one that the service'
     )
-    expect(await rejected(['roles', 'ada@example.com'], '', true)).to.include('Usage: uniform-rest account roles')
+    expect(await rejected(['roles', 'ada@example.com'])).to.include('Usage: uniform-rest account roles')
     expect(await rejected(['disable', 'ida@example.com'])).to.equal('There is no account "ida@example.com".\n')
     expect(await run(['list', '--json'])).to.equal(before)
   })
