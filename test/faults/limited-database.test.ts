@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
 import { migrate } from '../../data-service/sql/schema/migrate.js'
@@ -15,6 +13,7 @@ import { expectProblem } from '../api/expect-problem.js'
 import { insertFixture } from '../api/fixture.js'
 import type { Answer } from '../api/http-call.js'
 import { sendTo, type Write } from '../api/writes/send.js'
+import { runCommand } from '../harness/command.js'
 import type { FreshDatabase } from '../harness/database.js'
 import { storeDatabase } from '../harness/store-database.js'
 import { outputRoot, packageRoot } from '../harness/package-root.js'
@@ -108,11 +107,9 @@ describe('a MariaDB account with the rights of daily work', function () {
 
   it('serves with exactly the grants that a command prints', async () => {
     await only('SELECT')
-    const env = { PATH: process.env['PATH'] ?? '', ...settings(), DATABASE_URL: `${server.url}/${name}` }
+    const env = { ...settings(), DATABASE_URL: `${server.url}/${name}` }
     const command = ['migrate', '--grants', 'clerk@127.0.0.1', '--app', join(outputRoot, 'examples/store')]
-    const { stdout } = await promisify(execFile)(process.execPath, [join(outputRoot, 'cli/main.js'), ...command], {
-      env
-    })
+    const { stdout } = await runCommand(command, { env })
     const [, migrating = '', serving = ''] =
       /for the account that migrates\n(.*?)\n\n-- DATABASE_URL: for the account that serves\n(.*?)\n\n/s.exec(stdout) ??
       []
@@ -182,15 +179,9 @@ describe('a MariaDB account with the rights of daily work', function () {
     for (const one of [shop, engine]) await admin.run(`CREATE DATABASE ${one} CHARACTER SET utf8mb4`)
     await admin.run(`CREATE TABLE ${shop}.customers (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40))`)
     const command = async (url: string, ...args: string[]): Promise<string> => {
-      const env = { PATH: process.env['PATH'] ?? '', DATABASE_URL: url, ENGINE_TABLE_PREFIX: `${engine}.ur_` }
-      const ran = promisify(execFile)(process.execPath, [join(outputRoot, 'cli/main.js'), ...args], {
-        cwd: folder,
-        env
-      })
-      return await ran.then(
-        ({ stdout }) => stdout,
-        (error: unknown) => (error instanceof Error && 'stderr' in error ? String(error.stderr) : '')
-      )
+      const env = { DATABASE_URL: url, ENGINE_TABLE_PREFIX: `${engine}.ur_` }
+      const { code, stdout, stderr } = await runCommand(args, { env, directory: folder })
+      return code === 0 ? stdout : stderr
     }
     const url = databases.url.replace(`/${name}`, `/${shop}`)
     await only(RIGHTS)
