@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { startProcesses } from '../harness/stack.js'
 import { call } from '../stack/http-call.js'
 import { request } from '../harness/http.js'
-import { freshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 
 const DRAIN_TIME_MS = 1500
 
@@ -10,7 +10,7 @@ describe('a gateway that is told to end', function () {
   this.timeout(60_000)
 
   it('goes on to accept and serve requests for DRAIN_TIME, while it says that it is not ready', async () => {
-    const database = await freshDatabase('sqlite')
+    const database = await storeDatabase('sqlite', 'none')
     const stack = await startProcesses({ database, env: { DRAIN_TIME: `${DRAIN_TIME_MS}ms`, SAMPLE_DATA: 'false' } })
     try {
       // Each of these opens a connection of its own.

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { freshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { request } from '../harness/http.js'
 import { adminOf, scrape } from '../harness/metrics.js'
 import { startProcesses } from '../harness/stack.js'
@@ -15,7 +15,7 @@ describe('a data service that is frozen', function () {
   this.timeout(300_000)
 
   it('makes the gateway not ready, and never sees what was given up before it was sent', async () => {
-    const database = await freshDatabase('sqlite')
+    const database = await storeDatabase('sqlite', 'none')
     const env = { SAMPLE_DATA: 'false', ADMIN_PORT: '0', LOG_LEVEL: 'info' }
     const stack = await startProcesses({ database, env })
     const { gateway, dataService, url } = stack
