@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { FLOODS, FuzzedGateway, numbers } from './http2-fuzz.js'
 
 /** Random sequences, the same in each run. test/soak/fuzz-http2.test.ts goes on with others for minutes. */
-const SEQUENCES = 100
+const SEQUENCES = 40
 const SEED = 1
 /** Of one connection before it is ended: the gateway takes 200, and the frames that it had read by then. */
 const MAX_RESETS = 1000

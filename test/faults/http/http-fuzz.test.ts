@@ -4,7 +4,7 @@ import { AT_ONCE, FuzzedGateway } from './fuzzed-gateway.js'
 import { ODD_FRAMING, REQUESTS } from './requests.js'
 
 /** Random sequences, the same in each run. test/soak/fuzz-http.test.ts goes on with others for minutes. */
-const SEQUENCES = 400
+const SEQUENCES = 120
 const SEED = 1
 const SLOW = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'
 
