@@ -16,8 +16,6 @@ interface Deletion {
   readonly grep: string
   /** Files that it is tried on; all without it. */
   readonly only?: (text: string) => boolean
-  /** Whether `npm run soak` alone tries it: each takes the tests of most entities. Default: each run of the tests does. */
-  readonly inSoak?: true
 }
 
 const ANYBODY = "{ kind: 'everyone' }"
@@ -42,7 +40,7 @@ const DELETIONS: readonly Deletion[] = [
     grep: 'export answers',
     only: filtersNoCollection
   },
-  { title: 'reads that differ', from: /\breads: \{[^}]*\},/, to: '', inSoak: true, grep: 'get answers' },
+  { title: 'reads that differ', from: /\breads: \{[^}]*\},/, to: '', grep: 'get answers' },
   {
     title: 'the owner filter',
     from: /,?\s*ownerFilter: \{(?:[^{}]|\{[^}]*\})*\}/,
@@ -66,14 +64,12 @@ const DELETIONS: readonly Deletion[] = [
     title: 'the permissions of its actions',
     from: /\bpermission: '[a-z-]+:[a-z]+',/g,
     to: '',
-    inSoak: true,
     grep: '[a-z-]+ is rejected'
   },
   {
     title: 'the states of its deletes',
     from: /\b(deletes: \{\s*)when: \{[^}]*\},?/,
     to: '$1',
-    inSoak: true,
     grep: 'delete needs the row'
   },
   { title: 'what hides its columns', from: /\bhidden\(/g, to: '(', grep: 'as it is listed' },
@@ -81,10 +77,9 @@ const DELETIONS: readonly Deletion[] = [
     title: 'the permissions of its columns',
     from: /\breadableBy\('[a-z-]+:[a-z]+', /g,
     to: '(',
-    inSoak: true,
     grep: 'as it is listed|shows each caller'
   },
-  { title: 'what search looks into', from: /\bsearchable: \[[^\]]*\],/, to: '', inSoak: true, grep: 'searches' }
+  { title: 'what search looks into', from: /\bsearchable: \[[^\]]*\],/, to: '', grep: 'searches' }
 ]
 
 const PREDICATE_DELETION: Deletion = {
@@ -94,8 +89,6 @@ const PREDICATE_DELETION: Deletion = {
   grep: '(list|paged|export|lookup|get) answers'
 }
 
-const DELETIONS_TRIED = DELETIONS.filter(({ inSoak }) => inSoak !== true || isSoak)
-
 /**
  * The store has no read scope by a predicate: that of stock items is about permissions. adding-an-entity.test.ts runs this
  * file where an entity has one.
@@ -103,6 +96,10 @@ const DELETIONS_TRIED = DELETIONS.filter(({ inSoak }) => inSoak !== true || isSo
 const hasPredicate = Object.values(RULES).some(
   ({ read }) => typeof read === 'object' && 'rows' in read && read.rejects === undefined
 )
+
+function without({ from, to, only }: Deletion, text: string): string {
+  return only?.(text) === false ? text : text.replace(from, to)
+}
 
 describe('an entity file without', function () {
   this.timeout(120_000)
@@ -120,43 +117,65 @@ describe('an entity file without', function () {
   })
   after(() => rm(copy, { recursive: true, force: true }))
 
-  for (const { title, from, to, grep, only } of [...DELETIONS_TRIED, ...(hasPredicate ? [PREDICATE_DELETION] : [])]) {
-    it(`${title} is found out by the tests of every entity`, async () => {
-      const changed = await weaken((text) => (only?.(text) === false ? text : text.replace(from, to)))
-      expect(changed).to.not.be.empty
-      const { failures } = await runEveryEntity(copy, {
-        database: 'sqlite',
-        grep: `\\b(${changed.join('|')}) (${grep})`
+  if (isSoak) {
+    for (const deletion of [...DELETIONS, ...(hasPredicate ? [PREDICATE_DELETION] : [])]) {
+      it(`${deletion.title} is found out by the tests of every entity`, async () => {
+        const changed = await weaken((text) => without(deletion, text))
+        expect(changed).to.not.be.empty
+        await expectNoticed(`\\b(${changed.join('|')}) (${deletion.grep})`, changed)
       })
-      const titles = failures.map(({ fullTitle }) => fullTitle)
-      const unstarted = failures.filter(({ fullTitle }) => fullTitle.includes('"before all" hook'))
-      expect(unstarted.map(({ err }) => err.message)).to.deep.equal([])
-      const unnoticed = changed.filter((name) => !titles.some((one) => ` ${one} `.includes(` ${name} `)))
-      expect(unnoticed, 'entities whose tests stay green').to.deep.equal([])
+    }
+
+    it('the scope behind the owner filter of its collections does not start', async () => {
+      const changed = await weaken((text) =>
+        filtersNoCollection(text) ? text : text.replace(/\bread: ownRows\([^)]*\)/, `read: ${ANYBODY}`)
+      )
+      expect(changed).to.include.members(['bookmarks', 'shopping-carts'])
+      const { passes, failures } = await runEveryEntity(copy, { database: 'sqlite', grep: 'bookmarks list' })
+      expect(passes).to.deep.equal([])
+      const said = failures.map(({ err }) => err.message).join()
+      for (const name of changed) expect(said).to.match(new RegExp(`- ${name} \\([^ )]*\\.js\\): `))
+    })
+  } else {
+    // `npm run soak` takes each rule out of each entity file, in a run of its own for each rule.
+    it('one of its rules is found out by the tests of every entity, whichever rule it is', async () => {
+      const left = new Set(DELETIONS)
+      const greps: string[] = []
+      const changed = await weaken((text, name) => {
+        const deletion = [...left].find((one) => without(one, text) !== text)
+        if (deletion === undefined) return text
+        left.delete(deletion)
+        greps.push(`${name} (${deletion.grep})`)
+        return without(deletion, text)
+      })
+      expect(
+        [...left].map(({ title }) => title),
+        'rules that are taken out of no entity'
+      ).to.deep.equal([])
+      await expectNoticed(`\\b(${greps.join('|')})`, changed)
     })
   }
 
-  it('the scope behind the owner filter of its collections does not start', async () => {
-    const changed = await weaken((text) =>
-      filtersNoCollection(text) ? text : text.replace(/\bread: ownRows\([^)]*\)/, `read: ${ANYBODY}`)
-    )
-    expect(changed).to.include.members(['bookmarks', 'shopping-carts'])
-    const { passes, failures } = await runEveryEntity(copy, { database: 'sqlite', grep: 'bookmarks list' })
-    expect(passes).to.deep.equal([])
-    const said = failures.map(({ err }) => err.message).join()
-    for (const name of changed) expect(said).to.match(new RegExp(`- ${name} \\([^ )]*\\.js\\): `))
-  })
+  /** Runs these tests of every entity: one of each entity has to fail. */
+  async function expectNoticed(grep: string, names: readonly string[]): Promise<void> {
+    const { failures } = await runEveryEntity(copy, { database: 'sqlite', grep })
+    const titles = failures.map(({ fullTitle }) => fullTitle)
+    const unstarted = failures.filter(({ fullTitle }) => fullTitle.includes('"before all" hook'))
+    expect(unstarted.map(({ err }) => err.message)).to.deep.equal([])
+    const unnoticed = names.filter((name) => !titles.some((one) => ` ${one} `.includes(` ${name} `)))
+    expect(unnoticed, 'entities whose tests stay green').to.deep.equal([])
+  }
 
   /**
    * Rewrites the entity files of the copy; the names of the entities that became different. An entity without a line in
    * rules.ts stays as it is: it is judged by its own file, so a rule that goes missing there goes missing in the judge.
    */
-  async function weaken(change: (text: string) => string): Promise<string[]> {
+  async function weaken(change: (text: string, name: string) => string): Promise<string[]> {
     const changed: string[] = []
     for (const file of (await readdir(entityFiles)).filter((name) => name.endsWith('.js'))) {
       const text = await readFile(join(entityFiles, file), 'utf8')
       const name = /defineEntity\(\{\s*name: '([a-z-]+)'/.exec(text)?.[1]
-      const weakened = name === undefined || !Object.hasOwn(RULES, name) ? text : change(text)
+      const weakened = name === undefined || !Object.hasOwn(RULES, name) ? text : change(text, name)
       await writeFile(join(copy, 'dist/examples/store/entities', file), weakened)
       if (name !== undefined && weakened !== text) changed.push(name)
     }
