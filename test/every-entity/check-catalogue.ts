@@ -123,9 +123,14 @@ async function describedResources(tested: TestedApplication, caller: Caller): Pr
   return (answer as DescribeResponse__Output).resources // of the proto
 }
 
+/** As the bypass role sees them. They stay the same while an application is tested. */
+const known = new WeakMap<TestedApplication, Promise<readonly Resource__Output[]>>()
+
 /** The properties of one resource, as the bypass role sees them. */
 export async function describedResource(tested: TestedApplication, { name }: Entity): Promise<readonly Described[]> {
-  const resource = (await describedResources(tested, tested.callers.bypass)).find((one) => one.name === name)
+  const resources = known.get(tested) ?? describedResources(tested, tested.callers.bypass)
+  known.set(tested, resources)
+  const resource = (await resources).find((one) => one.name === name)
   if (resource === undefined) throw new Error(`Describe lacks ${name}`)
   return resource.properties.map((property) => ({ ...property, type: wireType(property.type) }))
 }

@@ -85,7 +85,7 @@ function attempts(tested: TestedApplication, entity: Entity, owned: string | und
   const rule = tested.ruleOf(entity)
   const base: Call = { resource: entity.name, operation: 'create' }
   return withOwners(rule, base).flatMap((call) =>
-    everyCaller(tested.callers, rule, call).flatMap((caller) =>
+    everyCaller(tested, rule, call).flatMap((caller) =>
       (owned === undefined ? [undefined] : [undefined, ...OWNERS]).map((named) => {
         const { code } = admission(rule, call, caller)
         if (code !== 'ok' || caller === ANONYMOUS) return { call, caller, named, codeOf: () => code, owner: OWNERS[0] }
@@ -159,7 +159,9 @@ export function checkRowWrites(tested: TestedApplication, entity: Entity): void 
       for (const call of withOwners(rule, write.call)) {
         for (const caller of tested.callers.of(neededFor(rule, call))) {
           const texts: string[] = []
-          for (const [at, row] of rows.entries()) {
+          // Who may patch a row is the rule of PUT.
+          const tried = [...rows.entries()]
+          for (const [at, row] of write.call.patch === true ? tested.some('rows of patches', tried, 1) : tried) {
             const made: Call = { ...call, id: row.id, ...withBody(bodies[at]), ifMatch: tagOf(rule, row) }
             const unguarded = { ...made, ifMatch: 'absent' as const }
             const code = rowCode(rule, { call: made, caller }, row)

@@ -1,6 +1,6 @@
 import type { Children, Entity } from '../../data-service/entity/entity.js'
 import type { OwnTables } from '../../data-service/sql/engines/own-tables.js'
-import { keyColumns, partsOfId, quoted } from '../oracle/entity-oracle.js'
+import { partsOfId, quoted } from '../oracle/entity-oracle.js'
 import type { TestDatabase } from '../oracle/test-database.js'
 import { stored } from '../oracle/wire-value.js'
 import type { Rule } from './rule.js'
@@ -11,19 +11,21 @@ export async function fingerprint(database: TestDatabase, entities: readonly Ent
     entity,
     ...entity.children.filter(({ store }) => store === 'primary').flatMap(withNested)
   ])
+  // One statement for all: a statement for each table took a tenth of the time of these tests.
   const parts = await Promise.all(
-    tables.map(async ({ table, key, versionColumn = 'row_version' }) => {
-      const version = (await columnNames(database, table)).includes(versionColumn)
-        ? `HEX(${quoted(versionColumn)})`
-        : "''"
-      const columns = keyColumns({ key })
-      const rows = await database.run(
-        `SELECT ${columns}, ${version} AS version_in_hex FROM ${quoted(table)} ORDER BY ${columns}`
-      )
-      return `${table} ${rows.map((row) => Object.values(row).map(String).join(':')).join(' ')}`
+    tables.map(async ({ table, key, versionColumn = 'row_version' }, at) => {
+      const versions = (await columnNames(database, table)).includes(versionColumn) ? [versionColumn] : []
+      const columns = [...key.map(({ column }) => column), ...versions]
+      // In hex, because texts of different collations do not go into one column.
+      const values = columns.map((column) => `HEX(CONCAT(${quoted(column)}))`).join(', ')
+      return `SELECT CONCAT_WS(':', ${at}, ${values}) AS stored FROM ${quoted(table)}`
     })
   )
-  return parts.join('\n')
+  const rows = await database.run(parts.join(' UNION ALL '))
+  return rows
+    .map(({ stored: one }) => String(one))
+    .toSorted()
+    .join('\n')
 }
 
 /** Children and their own children. */

@@ -3,6 +3,7 @@ import type { Field } from '../../data-service/entity/fields/field.js'
 import { rangeOf } from '../../data-service/entity/fields/numbers.js'
 import { type Caller, type Callers, OWNERS } from './callers.js'
 import { type Guard, guardsOf, isWrite, type OwnerFilter, ownerColumn, type Predicated, type Rule } from './rule.js'
+import type { TestedApplication } from './tested-application.js'
 import { type Call, READS, type Row } from './transports.js'
 
 /** What must become of a call as far as who calls decides it. */
@@ -134,9 +135,11 @@ function rejected(code: string): Verdict {
 }
 
 /** Everybody that a call is tried by: where rows have owners, with each kind of claim that names none. */
-export function everyCaller(callers: Callers, rule: Rule, call: Call): Caller[] {
+export function everyCaller(tested: TestedApplication, rule: Rule, call: Call): Caller[] {
+  const { callers } = tested
   const owned = ownerColumn(rule) !== undefined
-  return [...callers.of(neededFor(rule, call)), ...(owned ? callers.malformedOwners() : [])]
+  const malformed = owned ? tested.some('malformed owners', callers.malformedOwners(), 2) : []
+  return [...callers.of(neededFor(rule, call)), ...malformed]
 }
 
 /** A call without the owner parameter and, where a filter reads one from the query, with each owner's. */

@@ -37,8 +37,10 @@ function openSqlite(file: string): TestDatabase {
   database.function('match_key', { deterministic: true }, (text: unknown) =>
     typeof text === 'string' ? matchKey(text) : text
   )
+  const statements = new Map<string, ReturnType<typeof database.prepare>>()
   const run: TestDatabase['run'] = (sql, parameters = []) => {
-    const statement = database.prepare(sql)
+    const statement = statements.get(sql) ?? database.prepare(sql)
+    statements.set(sql, statement)
     statement.setReadBigInts(true)
     // The statements of the tests select texts, numbers, bytes and nulls alone.
     return Promise.resolve(statement.all(...parameters) as RawRow[])
