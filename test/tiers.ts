@@ -82,6 +82,7 @@ const LONGER_IN_SOAK = [
   'test/examples/every-entity/adding-an-entity.test.ts',
   'test/examples/every-entity/deleted-rules.test.ts',
   'test/examples/every-entity/mariadb.test.ts',
+  'test/examples/one-entity/every-entity.test.ts',
   'test/examples/sakila/every-entity.test.ts',
   'test/fitness/linear-readers.test.ts',
   'test/keyed/every-entity.test.ts',
