@@ -85,8 +85,11 @@ const LONGER_IN_SOAK = [
   'test/examples/one-entity/every-entity.test.ts',
   'test/examples/sakila/every-entity.test.ts',
   'test/fitness/linear-readers.test.ts',
+  'test/foreign-tables/foreign-tables.test.ts',
+  'test/introspect/other-texts.test.ts',
   'test/keyed/every-entity.test.ts',
-  'test/library/every-entity.test.ts'
+  'test/library/every-entity.test.ts',
+  'test/library/random-row-scopes.test.ts'
 ]
 
 /** What has to be installed for files whose path begins so, unless they are in `quick`. */

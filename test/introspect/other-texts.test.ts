@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { type DatabaseKind, eachDatabase } from '../harness/database.js'
+import { isSoak } from '../harness/in-soak.js'
 import { filter } from '../public/testing.js'
 import type { Stack } from '../stack/stack.js'
 import { IntrospectedApp } from './introspected-app.js'
@@ -138,9 +139,11 @@ eachDatabase((kind) => {
         const all = await rowsOf(`/${resource}`)
         expect(all.length).to.equal(ROWS.length)
         for (const property of texts) {
-          const questions = Object.keys(OPERATORS).flatMap((operator) =>
+          const every = Object.keys(OPERATORS).flatMap((operator) =>
             (operator.startsWith('is') ? [''] : OPERANDS).map((operand) => ({ operator, operand }))
           )
+          // `npm run soak` asks every text all of them.
+          const questions = every.filter((_, at) => isSoak || at % 2 === texts.indexOf(property) % 2)
           const answers = await Promise.all(
             questions.map(({ operator, operand }) => {
               const sent = operator === 'in' ? `b,${operand}` : operand

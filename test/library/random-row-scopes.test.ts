@@ -5,6 +5,7 @@ import { ids, json, type Answer } from '../api/http-call.js'
 import { anyQuery } from '../api/random-query.js'
 import { DATABASE_KINDS } from '../stack/databases.js'
 import { parseCondition } from '../oracle/condition.js'
+import { isSoak } from '../harness/in-soak.js'
 import { insertRows, type NewRow } from '../harness/insert-rows.js'
 import { loadRows, type OracleRow } from '../oracle/load-rows.js'
 import { answer as oracle, type OracleQuery } from '../oracle/read-oracle.js'
@@ -14,7 +15,7 @@ import { LibraryStore } from './describe-library.js'
 
 const seed = Number(process.env['TEST_SEED'] ?? Date.now()) % 2 ** 31
 /** Each query is asked of both databases, and its rows in some ten requests. */
-const RUNS = { documents: 80, loans: 60 }
+const RUNS = isSoak ? { documents: 80, loans: 60 } : { documents: 30, loans: 20 }
 const COUNT = 200
 
 /** A caller, and the rows that are this caller's: what documents.ts says, worked out by hand for these claims. */
