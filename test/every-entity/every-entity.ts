@@ -26,7 +26,7 @@ function describeOn(kind: DatabaseKind, options: EveryEntityOptions): void {
     before(() => tested.start())
     after(() => tested.stop())
     checkCatalogue(tested)
-    for (const entity of tested.entities) {
+    for (const entity of tested.chosen) {
       describe(entity.name, () => {
         checkReads(tested, entity)
         checkCreates(tested, entity)
@@ -48,6 +48,6 @@ function describeOn(kind: DatabaseKind, options: EveryEntityOptions): void {
     const tested = new TestedApplication(kind, options)
     before(() => tested.start({ OWNER_BYPASS_ROLE: '' }))
     after(() => tested.stop())
-    for (const entity of tested.entities) checkWithoutBypass(tested, entity)
+    for (const entity of tested.chosen) checkWithoutBypass(tested, entity)
   })
 }

@@ -21,6 +21,8 @@ export interface EveryEntityOptions {
   readonly application: Application
   /** The folder that holds that file: `new URL('..', import.meta.url)`, or an absolute path. */
   readonly folder: string | URL
+  /** The names of the entities whose tests are declared. Default: all, and there are rows of all in any case. */
+  readonly entities?: readonly string[]
   /** Default: SQLite, and MySQL or MariaDB too if the environment has TEST_MYSQL_URL. */
   readonly databases?: readonly DatabaseKind[]
   /**
@@ -83,6 +85,8 @@ interface Running {
 export class TestedApplication {
   readonly kind: DatabaseKind
   readonly entities: readonly Entity[]
+  /** Those whose tests are declared. */
+  readonly chosen: readonly Entity[]
   /** The engine's own tables in a fresh database. */
   readonly tables: OwnTables
   readonly ruleOf: (entity: Entity) => Rule
@@ -102,6 +106,7 @@ export class TestedApplication {
     this.kind = kind
     this.tables = ownTablesOf(options)
     this.entities = withOwnTables(application, this.tables)
+    this.chosen = options.entities?.map((name) => this.entityNamed(name)) ?? this.entities
     this.ruleOf = rulesOf(this.entities, rules)
     this.ruledByHand = Object.keys(rules)
     for (const name of Object.keys(values)) this.entityNamed(name)
