@@ -125,9 +125,10 @@ app.get<Paged>('/orders/paged', ORDERS, async (request, reply) => {
 })
 
 function orderOf({ sortColumn, descending }: PageRequest): [string, string][] {
+  const direction = descending ? 'DESC' : 'ASC'
   return [
-    [sortColumn, descending ? 'DESC' : 'ASC'],
-    ['id', 'ASC']
+    [sortColumn, direction],
+    ['id', direction]
   ]
 }
 

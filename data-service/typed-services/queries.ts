@@ -150,7 +150,7 @@ export function makeQuery(
       key: 'sort',
       type: sort.name,
       label: 'repeated',
-      comment: 'At most four keys. The id, ascending, is always the last.'
+      comment: 'At most four keys. The id is always the last, in the direction of the key before it.'
     })
   }
   if (properties.some(({ searchable }) => searchable)) {

@@ -334,7 +334,7 @@ describeApi('cursors behind another gateway', (store) => {
 
 describeApi('cursors whose index is dropped under a running service', (store) => {
   it('lead to the same rows', async () => {
-    const query = '/products/paged?fields=id&pageSize=3&sortColumn=categoryId,price&sortDirection=asc,desc'
+    const query = '/products/paged?fields=id&pageSize=3&sortColumn=categoryId,price&sortDirection=desc'
     const all = ids(await store.call(query.replace('pageSize=3', 'pageSize=12')))
     const pagesNow = async (): Promise<unknown[]> => {
       const first = await store.call(query)
@@ -344,7 +344,7 @@ describeApi('cursors whose index is dropped under a running service', (store) =>
     expect(await pagesNow()).to.deep.equal(all)
     await withTestDatabase(store.databaseUrl, (database) => {
       const on = database.kind === 'sqlite' ? '' : ' ON products'
-      return database.run(`DROP INDEX products_category_id_price_desc_order${on}`)
+      return database.run(`DROP INDEX products_category_id_price_order${on}`)
     })
     for (let round = 0; round < 2; round++) expect(await pagesNow()).to.deep.equal(all)
   })

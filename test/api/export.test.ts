@@ -77,9 +77,9 @@ describeApi(
     })
 
     const QUERIES: readonly (readonly [query: string, ids: readonly string[]])[] = [
-      ['sortColumn=price&sortDirection=desc', ['5', '10', '11', '1', '12', '3', '4', '6', '7', '8', '9', '2']],
+      ['sortColumn=price&sortDirection=desc', ['5', '10', '11', '1', '12', '4', '3', '8', '7', '6', '9', '2']],
       ['sortColumn=barcode', ['2', '6', '8', '9', '10', '12', '3', '11', '5', '7', '1', '4']],
-      ['sortColumn=barcode&sortDirection=desc', ['4', '1', '7', '5', '11', '3', '2', '6', '8', '9', '10', '12']],
+      ['sortColumn=barcode&sortDirection=desc', ['4', '1', '7', '5', '11', '3', '12', '10', '9', '8', '6', '2']],
       [filter('name', 'contains', 'hammer'), ['1', '2', '10']],
       [filter('id', 'gt', '100'), []]
     ]
@@ -94,7 +94,7 @@ describeApi(
       const answer = await store.call('/categories/export?bom=false&sortColumn=parentName&sortDirection=desc')
       const [header, ...rows] = parseCsv(answer.text)
       const [id, parent] = ['id', 'parentName'].map((name) => values(header).indexOf(name))
-      expect(rows.map((row) => row[id ?? -1]?.value)).to.deep.equal(['2', '3', '5', '1', '4'])
+      expect(rows.map((row) => row[id ?? -1]?.value)).to.deep.equal(['3', '2', '5', '4', '1'])
       if (parent !== -1) expect(rows[0]?.[parent ?? -1]?.value).to.equal('Tools')
     })
 

@@ -58,13 +58,11 @@ eachDatabase((kind) => {
       expect(after.stdout).to.match(
         /^- no trigger that this account may see advances the version.*: .*\blegacy_rooms\b/m
       )
-      expect(after.stdout).to.match(/runs none of them\.\n$/)
+      expect(after.stdout, 'what `check --sql` would mend').to.not.include('--sql')
     })
 
     it('names what others altered, prints the statements, exits with 1 and changes nothing', async () => {
-      await sql.run(
-        kind === 'sqlite' ? 'DROP INDEX gauges_next_desc' : 'ALTER TABLE gauges DROP INDEX `next_reading_2`'
-      )
+      await sql.run(kind === 'sqlite' ? 'DROP INDEX gauges_next' : 'ALTER TABLE gauges DROP INDEX `next_reading`')
       await sql.run('ALTER TABLE legacy_regions DROP COLUMN row_version')
       const before = await everything()
       const found = await run('check')
@@ -72,15 +70,13 @@ eachDatabase((kind) => {
       expect(found.stdout).to.match(
         /DATABASE_URL: 1 mistake in its tables:\n- regions: the table legacy_regions has no column row_version for the version of rows/
       )
-      expect(found.stdout).to.match(
-        /^- there is no index to sort by, .*: gauges\.next \(gauges\.next_reading DESC, id\)/m
-      )
+      expect(found.stdout).to.match(/^- gauges: the sortable next has no index \(gauges\.next_reading, id\)/m)
       const { code, stdout, stderr } = await run('check', '--sql')
       expect([code, stderr]).to.deep.equal([1, ''])
       expect(stdout).to.match(
         /^-- DATABASE_URL: regions: .*\nALTER TABLE `legacy_regions` ADD COLUMN `row_version` (BINARY\(8\)|BLOB) NOT NULL/
       )
-      expect(stdout).to.match(/\nCREATE INDEX .* ON `gauges` \(`next_reading` DESC/)
+      expect(stdout).to.match(/\nCREATE INDEX .* ON `gauges` \(`next_reading`/)
       expect(stdout).to.include('CREATE TRIGGER `legacy_rooms_version_update`')
       expect(await everything(), 'the tables').to.equal(before)
       for (const line of stdout.split('\n').filter((one) => /^(ALTER|CREATE)/.test(one))) {

@@ -142,7 +142,7 @@ eachDatabase((kind) => {
       })
       const price = kind === 'sqlite' ? 'price >= 100 AND price < 30000' : 'price >= 1 AND price < 300'
       const where = `FROM products WHERE name LIKE 'C%' AND name LIKE '%pa%' AND ${price} AND is_active = 1 AND category_id BETWEEN 1 AND 8 AND barcode IS NOT NULL`
-      const all = await idsOf(`SELECT id ${where} ORDER BY price DESC, id`)
+      const all = await idsOf(`SELECT id ${where} ORDER BY price DESC, id DESC`)
       expect(all.length).to.be.greaterThan(4)
       expect(idsIn(list.data)).to.deep.equal(all.slice(2, 4))
       const { total, pageInfo } = list
@@ -170,7 +170,7 @@ eachDatabase((kind) => {
     it('puts pages together that are larger than the service allows', async () => {
       const provider: Records = await providerOf()
       const sort = { field: 'price', order: 'DESC' } as const
-      const all = await idsOf('SELECT id FROM products ORDER BY price DESC, id LIMIT 300')
+      const all = await idsOf('SELECT id FROM products ORDER BY price DESC, id DESC LIMIT 300')
       const [count] = await sql.run('SELECT COUNT(*) AS n FROM products')
       for (const [page, perPage] of [
         [1, 100],

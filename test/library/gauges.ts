@@ -35,9 +35,8 @@ export const createGauges: Migration = {
             'doubled BIGINT GENERATED ALWAYS AS (reading * 2) VIRTUAL, next_reading INT GENERATED ALWAYS AS (reading + 1) STORED, ' +
             'installed_at DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), ' +
             'changed_at DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3), ' +
-            "row_version BINARY(8) NOT NULL DEFAULT x'0000000000000000', INDEX (place), INDEX (place DESC), " +
-            'INDEX (next_reading), ' +
-            'INDEX (next_reading DESC)) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4',
+            "row_version BINARY(8) NOT NULL DEFAULT x'0000000000000000', INDEX (place), " +
+            'INDEX (next_reading)) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4',
           'CREATE TABLE IF NOT EXISTS gauge_parts (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, gauge_id INT NOT NULL, ' +
             "name VARCHAR(40) COLLATE utf8mb4_bin NOT NULL, colour VARCHAR(20) COLLATE utf8mb4_bin NOT NULL DEFAULT 'grey', " +
             'size INT NOT NULL DEFAULT 3, row_version BINARY(8) NOT NULL, INDEX (gauge_id), ' +
@@ -53,9 +52,7 @@ export const createGauges: Migration = {
             `installed_at TEXT NOT NULL DEFAULT (${NOW_ON_SQLITE}), changed_at TEXT NOT NULL DEFAULT (${NOW_ON_SQLITE}), ` +
             "row_version BLOB NOT NULL DEFAULT x'0000000000000000') STRICT",
           'CREATE INDEX gauges_place ON gauges (sort_key(`place`), id)',
-          'CREATE INDEX gauges_place_desc ON gauges (sort_key(`place`) DESC, id)',
           'CREATE INDEX gauges_next ON gauges (next_reading, id)',
-          'CREATE INDEX gauges_next_desc ON gauges (next_reading DESC, id)',
           'CREATE TRIGGER gauges_changed AFTER UPDATE ON gauges BEGIN ' +
             `UPDATE gauges SET changed_at = ${NOW_ON_SQLITE} WHERE id = NEW.id; END`,
           'CREATE TABLE IF NOT EXISTS gauge_parts (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, ' +

@@ -34,7 +34,7 @@ export const createLedgers: Migration = {
       indexes: [
         t.unique('order'),
         t.sorted('order'),
-        t.sorted('owner\'s "name"').map((one, at) => one.named(`ledger owner ${at}`)),
+        t.sorted('owner\'s "name"').named('ledger owner'),
         t.sorted('limit $'),
         t.index('$centre')
       ],

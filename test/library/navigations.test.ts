@@ -86,7 +86,7 @@ describeLibrary('references', (store) => {
     ['translatorName', 'x.name']
   ] as const) {
     it(`are sorted by in pages, after cursors and in exports: ${property}`, async () => {
-      const expected = await idsBy('1 = 1', `${order} DESC, t.id`)
+      const expected = await idsBy('1 = 1', `${order} DESC, t.id DESC`)
       const sort = `sortColumn=${property}&sortDirection=desc`
       expect(ids(await read(sort))).to.deep.equal(expected)
       const first = await read(`${sort}&pageSize=2`)

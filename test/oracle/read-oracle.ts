@@ -109,7 +109,7 @@ export function inOrder(rows: readonly OracleRow[], properties: readonly OracleP
   return order({ name: '', from: '', properties, searchable: [], key }, rows, [])
 }
 
-/** Nulls first ascending and last descending; the id, ascending, breaks every tie. */
+/** Nulls first ascending and last descending; the id breaks every tie, in the direction of the last property. */
 export function order(resource: OracleResource, rows: readonly OracleRow[], by: readonly OracleSortKey[]): OracleRow[] {
   const key = keyOf(resource)
   const compare = (property: OracleProperty, a: OracleRow, b: OracleRow): number => {
@@ -124,6 +124,7 @@ export function order(resource: OracleResource, rows: readonly OracleRow[], by: 
       const compared = compare(sort, a, b) * (descending ? -1 : 1)
       if (compared !== 0) return compared
     }
-    return key.map((one) => compare(one, a, b)).find((compared) => compared !== 0) ?? 0
+    const tie = key.map((one) => compare(one, a, b)).find((compared) => compared !== 0) ?? 0
+    return by.at(-1)?.descending === true ? -tie : tie
   })
 }

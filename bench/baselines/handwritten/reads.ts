@@ -137,7 +137,7 @@ async function pageBehind(
   const column = COLUMNS.get(page.sortColumn) ?? 'id'
   const beyond = page.descending ? '<' : '>'
   // A range of the index from the place on, of which the rows up to the place are left out.
-  const behind = `${column} ${beyond}= ? AND (${column} ${beyond} ? OR id > ?)`
+  const behind = `${column} ${beyond}= ? AND (${column} ${beyond} ? OR id ${beyond} ?)`
   const text = `SELECT ${PAGE_COLUMNS} FROM products${whereText([...where, behind])} ORDER BY ${orderBy(page)} LIMIT ?`
   const [rows] = await pool.execute<VersionedProductRow[]>(text, [
     ...values,
@@ -160,13 +160,14 @@ function whereText(conditions: readonly string[]): string {
 }
 
 function orderBy({ sortColumn, descending }: PageRequest): string {
-  return `${COLUMNS.get(sortColumn)}${descending ? ' DESC' : ''}, id`
+  const direction = descending ? ' DESC' : ''
+  return `${COLUMNS.get(sortColumn)}${direction}, id${direction}`
 }
 
 /** The index in the order of a page of all products. */
-function indexOf({ sortColumn, descending }: PageRequest): string {
+function indexOf({ sortColumn }: PageRequest): string {
   const column = COLUMNS.get(sortColumn) ?? 'id'
-  return column === 'id' ? 'PRIMARY' : `products_${column}${descending ? '_desc' : ''}`
+  return column === 'id' ? 'PRIMARY' : `products_${column}`
 }
 
 function condition(filter: Filter): string {

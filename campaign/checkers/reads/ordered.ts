@@ -1,4 +1,4 @@
-/** By which columns rows are sorted, and in which direction; the id, ascending, is always the last. */
+/** By which columns rows are sorted, and in which direction; the id is always the last, in the direction before it. */
 export interface Sorting {
   readonly columns: readonly { readonly name: string; readonly direction: 1 | -1 }[]
 }
@@ -11,7 +11,7 @@ export function sortingOf(query: URLSearchParams): Sorting {
     const direction: 1 | -1 = /^desc/i.test(directions[n] ?? directions[0] ?? '') ? -1 : 1
     return { name, direction }
   })
-  return { columns: [...columns, { name: 'id', direction: 1 }] }
+  return { columns: [...columns, { name: 'id', direction: columns.at(-1)?.direction ?? 1 }] }
 }
 
 /** What is wrong with the order of rows; completes `The read r-1 …`. Cells are asked for by row and column; undefined for none. */

@@ -244,13 +244,15 @@ export function keyOrder(entity: Pick<Entity, 'key'>): readonly SortKey[] {
 }
 
 /**
- * A total order: the columns of the key that the order does not name follow, ascending. What stands behind a whole key
- * decides nothing and is left out.
+ * A total order: the columns of the key that the order does not name follow, in the direction of its last column, so that
+ * one index serves an order and its reverse. What stands behind a whole key decides nothing and is left out.
  */
 export function totalOrder(sort: readonly SortKey[], entity: Pick<Entity, 'key'>): readonly SortKey[] {
   const isIn = (keys: readonly SortKey[], column: Column): boolean =>
     keys.some(({ path }) => path.through === null && path.column === column)
-  const whole = [...sort, ...keyOrder(entity).filter(({ path }) => !isIn(sort, path.column))]
+  const descending = sort.at(-1)?.descending ?? false
+  const rest = keyOrder(entity).filter(({ path }) => !isIn(sort, path.column))
+  const whole = [...sort, ...rest.map(({ path }) => ({ path, descending }))]
   const end = whole.findIndex((_, index) => entity.key.every((column) => isIn(whole.slice(0, index + 1), column)))
   return whole.slice(0, end + 1)
 }

@@ -121,7 +121,7 @@ const DESCENDING: ReadonlyMap<string, boolean> = new Map([
   ['descending', true]
 ])
 
-/** A total order: the id, ascending, is the last key unless the request names it (totalOrder). */
+/** A total order: the id is the last key, in the direction of the one before it, unless the request names it (totalOrder). */
 export function parseSort(params: SortParams | null, resource: Resource, violations: Violations): readonly SortKey[] {
   const paths = parseSortColumns(params?.sortColumn, resource, violations)
   const directions = parseSortDirections(params?.sortDirection, paths.length, violations)

@@ -57,7 +57,7 @@ export interface MendingStatements {
   /** undefined where the database has no such statement. */
   changeColumn(table: string, column: LiveColumn, to: ColumnChange): string | undefined
   /** undefined for an order that no index has. */
-  addIndexes(of: MissingIndexes): AddedIndexes | undefined
+  addIndex(of: MissingIndex): AddedIndex | undefined
   addForeignKey(of: MissingForeignKey): string | undefined
 }
 
@@ -67,18 +67,17 @@ export interface ColumnChange {
   readonly nullable?: boolean
 }
 
-/** Indexes of one column, each in one direction. */
-export interface MissingIndexes {
+/** An index that begins with a column, ascending. */
+export interface MissingIndex {
   readonly table: string
   readonly column: Column
   readonly live: LiveColumn
-  readonly directions: readonly ('ASC' | 'DESC')[]
   /** The columns of the primary key, by which rows of equal values are ordered. */
   readonly key: readonly string[]
 }
 
-export interface AddedIndexes {
-  /** One for each direction; none where only a migration of the service can make them. */
+export interface AddedIndex {
+  /** None where only a migration of the service can make it. */
   readonly statements: readonly string[]
   /** What a person has to know besides, a sentence without its point. */
   readonly note?: string

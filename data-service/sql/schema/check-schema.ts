@@ -7,7 +7,7 @@ import { suggestion } from '../../entity/fields/names.js'
 import type { Database } from '../engines/engine.js'
 import { quoted } from '../engines/statement.js'
 import type { LiveSchema, LiveTable } from '../engines/live-schema/live-schema.js'
-import type { MissingIndexes, SchemaChecks } from '../engines/schema-checks.js'
+import type { MissingIndex, SchemaChecks } from '../engines/schema-checks.js'
 import {
   type CheckedTable,
   ColumnChecking,
@@ -92,7 +92,7 @@ interface OwningTable extends Keyed {
 
 class Checking {
   readonly #findings = new Findings()
-  /** Tables, columns and directions of missing indexes that have an entry. */
+  /** Tables and columns of missing indexes that have an entry. */
   readonly #toldIndexes = new Set<string>()
   readonly #live: LiveSchema
   readonly #checks: SchemaChecks
@@ -141,9 +141,9 @@ class Checking {
     const column = link?.references.find((one) => one.name === from)?.via[0]
     const table = link && this.#live.tables.get(link.table)
     if (column === undefined || table === undefined || table.kind === 'view') return
-    if (this.#isIndexed(table, column, false)) return
+    if (this.#isIndexed(table, column)) return
     const text = `${entity.name}.${name}: no index leads with ${table.name}.${column.column}, by which links are found`
-    this.#missingIndexes(entity, { table, column, directions: ['ASC'] }, () => ({ text }))
+    this.#missingIndex(entity, { table, column }, { text })
   }
 
   /** `to`: the table that the children belong to, that of the entity or of other children. */
@@ -165,9 +165,9 @@ class Checking {
         : this.#live.tables.get(table)
     if (found === undefined || found.kind === 'view') return
     const [leading] = foreignKey
-    if (!this.#isIndexed(found, leading, false)) {
+    if (!this.#isIndexed(found, leading)) {
       const text = `${owner}: no index leads with ${table}.${leading.column}, by which children are found`
-      this.#missingIndexes(entity, { table: found, column: leading, directions: ['ASC'] }, () => ({ text }))
+      this.#missingIndex(entity, { table: found, column: leading }, { text })
     }
     // Rows that are written as rows of a resource may rightly keep a root from being deleted.
     const isOfRoot = resource === undefined || rootWrites === 'all'
@@ -275,49 +275,42 @@ class Checking {
       const table = place && this.#live.tables.get(place.table)
       if (place === undefined || column === undefined || table === undefined || table.kind === 'view') continue
       if (columnIn(table, column.column) === undefined) continue
-      const directions = place.directions.filter((one) => !this.#isIndexed(table, column, one === 'DESC'))
-      const key = keyOf(table, target?.key ?? []).join(', ')
-      this.#missingIndexes(entity, { table, column, directions }, (missing) => {
-        const indexes = missing.map((one) => `(${table.name}.${column.column}${one === 'DESC' ? ' DESC' : ''}, ${key})`)
-        const text = `${entity.name}: the sortable ${property} has no index ${indexes.join(' and none ')}`
-        return { text, one: `${entity.name}.${property} ${indexes.join(' ')}` }
-      })
+      if (place.isOfKey || this.#isIndexed(table, column)) continue
+      const index = `(${[`${table.name}.${column.column}`, ...keyOf(table, target?.key ?? [])].join(', ')})`
+      const text = `${entity.name}: the sortable ${property} has no index ${index}`
+      this.#missingIndex(entity, { table, column }, { text, one: `${entity.name}.${property} ${index}` })
     }
   }
 
   /** A unique index does not continue with the primary key, so that equal values of it have no order. */
-  #isIndexed({ indexes, primaryKey }: LiveTable, column: Column, descending: boolean): boolean {
+  #isIndexed({ indexes, primaryKey }: LiveTable, column: Column): boolean {
     const [first] = primaryKey
-    if (!descending && primaryKey.length > 1 && first?.toLowerCase() === column.column.toLowerCase()) return true
+    if (primaryKey.length > 1 && first?.toLowerCase() === column.column.toLowerCase()) return true
     return indexes.some(({ keys: [key], unique, partial, sorted }) => {
-      const serves = key !== undefined && sorted && !partial && !unique && key.descending === descending
+      const serves = key !== undefined && sorted && !partial && !unique && !key.descending
       return serves && this.#checks.isSortedBy(key, column)
     })
   }
 
-  /** One entry for all directions of a column in which an index is missing. Another entity may have told of some of them. */
-  #missingIndexes(
+  /** One entry for each column: another entity may have told of it. */
+  #missingIndex(
     { indexes }: Entity,
-    { table, column, directions }: { readonly table: LiveTable } & Pick<MissingIndexes, 'column' | 'directions'>,
-    textOf: (directions: MissingIndexes['directions']) => { readonly text: string; readonly one?: string }
+    { table, column }: { readonly table: LiveTable } & Pick<MissingIndex, 'column'>,
+    { text, one }: { readonly text: string; readonly one?: string }
   ): void {
-    const idOf = (direction: string): string => JSON.stringify([table.name, column.column, direction])
-    const missing = directions.filter((one) => !this.#toldIndexes.has(idOf(one)))
+    const id = JSON.stringify([table.name, column.column])
     const live = columnIn(table, column.column)
-    if (missing.length === 0 || live === undefined) return
+    if (this.#toldIndexes.has(id) || live === undefined) return
     const { name, primaryKey } = table
-    const added = this.#checks.mend.addIndexes({ table: name, column, live, directions: missing, key: primaryKey })
+    const added = this.#checks.mend.addIndex({ table: name, column, live, key: primaryKey })
     if (added === undefined) return
-    for (const one of missing) this.#toldIndexes.add(idOf(one))
-    const it = missing.length === 1 ? 'it' : 'them'
-    const { text, one } = textOf(missing)
+    this.#toldIndexes.add(id)
     const note = added.note === undefined ? '' : `. ${added.note}`
     const alike =
       one === undefined || added.note !== undefined
         ? undefined
         : { what: 'there is no index to sort by, and each such read sorts all rows that the filters leave', one }
-    if (indexes === 'required')
-      this.#findings.mistake(`${text}; a new migration must add ${it}${note}`, added.statements)
+    if (indexes === 'required') this.#findings.mistake(`${text}; a new migration must add it${note}`, added.statements)
     else
       this.#findings.warning(
         `${text}: each such read sorts all rows that the filters leave${note}`,

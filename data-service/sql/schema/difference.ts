@@ -323,11 +323,10 @@ class Differences {
   }
 
   /** Whether an index of several columns begins with an owner that rows are not sorted by. */
-  #isServedOwner(wanted: Table, made: Table, { name, unique, keys: [first, ...others] }: TableIndex): boolean {
+  #isServedOwner(wanted: Table, made: Table, { unique, keys: [first, ...others] }: TableIndex): boolean {
     if (first === undefined || others.length > 0 || unique || first.descending) return false
     if (!this.#wanted.owners.has(`${wanted.name}.${first.column}`)) return false
-    const isSorted = wanted.indexes.some((one) => one.name === `${name}_desc`)
-    return !isSorted && made.indexes.some(({ keys: [key] }) => key?.column === first.column && !key.descending)
+    return made.indexes.some(({ keys: [key] }) => key?.column === first.column && !key.descending)
   }
 
   /** Drops what is in no entity file. Indexes of several columns and foreign keys stay: no entity file can say them. */

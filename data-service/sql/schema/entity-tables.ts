@@ -21,15 +21,15 @@ export interface EntityTables {
   readonly defaults: ReadonlyMap<string, ColumnDefault>
   /** What the database fills, by `table.column`: in every row, or in new rows without a value. */
   readonly filled: ReadonlyMap<string, 'generated' | 'default'>
-  /** Columns that rows are found by, as `table.column`: any index that begins with one serves it. */
+  /** Columns that rows are found by and not sorted by, as `table.column`: any index that begins with one serves it. */
   readonly owners: ReadonlySet<string>
   /** Two statements of one column that differ, a sentence each. */
   readonly conflicts: readonly string[]
 }
 
 /**
- * What the entity files say of tables: columns with their types, `unique`, an index in each direction for what is sortable
- * and one for each owner, a foreign key for each reference and each child collection, and the row version.
+ * What the entity files say of tables: columns with their types, `unique`, an index for what is sortable and one for each
+ * owner, a foreign key for each reference and each child collection, and the row version.
  */
 export function entityTables(entities: readonly Entity[], store: StoreName): EntityTables {
   const found = new Collected()
@@ -61,8 +61,8 @@ export function entityTables(entities: readonly Entity[], store: StoreName): Ent
 interface SortedColumn {
   readonly table: string
   readonly column: string
-  /** Those that need an index of their own: the primary key serves a single id, and the first part of a composite one. */
-  readonly directions: readonly ('ASC' | 'DESC')[]
+  /** Whether the primary key serves it, as the id or the first part of a composite one. Otherwise an index does. */
+  readonly isOfKey: boolean
 }
 
 /** The column that a property is sorted by, in the entity's own table or in the joined one. */
@@ -75,10 +75,7 @@ export function sortedColumn(entity: Entity, property: string, entities: readonl
   }
   const column = target?.columns.find(({ name }) => name === (joined?.property ?? property))
   if (target === undefined || column === undefined) return undefined
-  const [first, ...others] = target.key
-  const served = column !== first ? [] : others.length === 0 ? ['ASC', 'DESC'] : ['ASC']
-  const directions = (['ASC', 'DESC'] as const).filter((direction) => !served.includes(direction))
-  return { table: target.table, column: column.column, directions }
+  return { table: target.table, column: column.column, isOfKey: column === target.key[0] }
 }
 
 interface Parts {
@@ -87,7 +84,6 @@ interface Parts {
   /** In the order of the key, with several columns. */
   primaryKey: readonly string[] | undefined
   readonly unique: Set<string>
-  readonly sorted: Map<string, SortedColumn['directions']>
   readonly foreignKeys: Map<string, ForeignKey>
 }
 
@@ -152,6 +148,7 @@ class Collected {
 
   readonly #indexed = new Set<string>()
   readonly #owners = new Set<string>()
+  readonly #sorted = new Set<string>()
 
   /** Every read of an owner looks for its rows by the column. */
   addOwner({ table, key }: Entity, { column, field }: Column): void {
@@ -176,8 +173,8 @@ class Collected {
     })
   }
 
-  addSorted({ table, column, directions }: SortedColumn): void {
-    this.#parts(table, table).sorted.set(column, directions)
+  addSorted({ table, column, isOfKey }: SortedColumn): void {
+    if (!isOfKey) this.#sorted.add(`${table}.${column}`)
   }
 
   tables(): EntityTables {
@@ -203,26 +200,23 @@ class Collected {
       tables: new Map(tables),
       defaults: this.#defaults,
       filled: this.#filled,
-      owners: this.#owners,
+      owners: new Set([...this.#owners].filter((one) => !this.#sorted.has(one))),
       conflicts: this.#conflicts
     }
   }
 
   #indexesOf(table: string, { name: column, type }: TableColumn, parts: Parts): TableIndex[] {
-    const { unique, sorted, foreignKeys, primaryKey } = parts
+    const { unique, foreignKeys, primaryKey } = parts
     const ascending = { column, descending: false }
     const name = `${table}_${column}`
     // No index takes the whole of a TEXT column.
-    const directions = type.kind === 'text' ? [] : (sorted.get(column) ?? [])
+    const isSorted = type.kind !== 'text' && this.#sorted.has(`${table}.${column}`)
     const isLeading = primaryKey?.[0] === column
     const isReferring = (foreignKeys.has(column) || this.#indexed.has(`${table}.${column}`)) && !isLeading
-    const isFound = directions.includes('ASC') || isReferring || this.#owners.has(`${table}.${column}`)
+    const isFound = isSorted || isReferring || this.#owners.has(`${table}.${column}`)
     return [
       ...(unique.has(column) ? [{ name: `${name}_unique`, unique: true, keys: [ascending] }] : []),
-      ...(isFound ? [{ name, unique: false, keys: [ascending] }] : []),
-      ...(directions.includes('DESC')
-        ? [{ name: `${name}_desc`, unique: false, keys: [{ column, descending: true }] }]
-        : [])
+      ...(isFound ? [{ name, unique: false, keys: [ascending] }] : [])
     ]
   }
 
@@ -232,7 +226,6 @@ class Collected {
       columns: new Map<string, TableColumn>(),
       primaryKey: undefined,
       unique: new Set<string>(),
-      sorted: new Map<string, SortedColumn['directions']>(),
       foreignKeys: new Map<string, ForeignKey>()
     }
     this.#tables.set(name, parts)

@@ -158,25 +158,12 @@ function typeWord(name: string, type: TableColumn['type']): string {
   }
 }
 
-/** Two indexes of one column, one in each direction, are `sorted`. */
 function indexTexts(table: string, indexes: readonly TableIndex[]): string[] {
-  const texts: string[] = []
-  for (let at = 0; at < indexes.length; at++) {
-    const index = indexes[at]
-    if (index === undefined) continue
-    const [first, second] = index.keys
-    const next = indexes[at + 1]
-    const isSorted = first !== undefined && second === undefined && !index.unique && next?.name === `${index.name}_desc`
-    if (isSorted && index.name === derivedName(table, index)) {
-      texts.push(`t.sorted(${quoted(first.column)})`)
-      at++
-      continue
-    }
+  return indexes.map((index) => {
     const keys = index.keys.map(({ column, descending }) => quoted(descending ? `${column} desc` : column))
     const name = index.name === derivedName(table, index) ? '' : `.named(${quoted(index.name)})`
-    texts.push(`t.${index.unique ? 'unique' : 'index'}(${keys.join(', ')})${name}`)
-  }
-  return texts
+    return `t.${index.unique ? 'unique' : 'index'}(${keys.join(', ')})${name}`
+  })
 }
 
 /** As builders.ts names an index without `named(…)`. */

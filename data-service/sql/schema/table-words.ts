@@ -55,8 +55,8 @@ export interface TableWords {
   unique<const Name extends string>(...columns: readonly [Name, ...Name[]]): IndexBuilder<Name>
   /** An index of columns in an order, `t.index('category_id', 'price desc')`. The primary key follows by itself. */
   index<const Key extends string>(...keys: readonly [Key, ...Key[]]): IndexBuilder<ColumnOfKey<Key>>
-  /** The two indexes that a sortable column needs: its values in each direction. The primary key follows by itself. */
-  sorted<const Name extends string>(column: Name): readonly IndexBuilder<Name>[]
+  /** The index that a sortable column needs, which serves both directions. The primary key follows by itself. */
+  sorted<const Name extends string>(column: Name): IndexBuilder<Name>
 }
 
 function plain<Name extends string>(name: Name, type: ColumnType): ColumnBuilder<Name> {
@@ -109,10 +109,7 @@ export const TABLE_WORDS: TableWords = {
   rowVersion: <Name extends string>(name = 'row_version' as Name) => plain(name, { kind: 'rowVersion' }),
   unique: (...columns) => new IndexBuilder(true, columns.map(keyOf)),
   index: (...keys) => new IndexBuilder(false, keys.map(keyOf)),
-  sorted: (column) => [
-    new IndexBuilder(false, [{ column, descending: false }]),
-    new IndexBuilder(false, [{ column, descending: true }])
-  ]
+  sorted: (column) => new IndexBuilder(false, [{ column, descending: false }])
 }
 
 function keyOf(key: string): IndexKey {

@@ -15,11 +15,11 @@ export const createCoupons: Migration = {
       ],
       indexes: [
         t.unique('code'),
-        t.sorted('code'),
-        t.sorted('percent'),
-        t.sorted('starts_at'),
-        t.sorted('ends_at'),
-        t.sorted('is_active')
+        [t.index('code'), t.index('code desc')],
+        [t.index('percent'), t.index('percent desc')],
+        [t.index('starts_at'), t.index('starts_at desc')],
+        [t.index('ends_at'), t.index('ends_at desc')],
+        [t.index('is_active'), t.index('is_active desc')]
       ]
     }))
   ]
@@ -39,7 +39,12 @@ export const createReturns: Migration = {
         t.varchar('reject_reason', 2000).nullable(),
         t.rowVersion()
       ],
-      indexes: [t.sorted('order_id'), t.sorted('customer_id'), t.sorted('status'), t.sorted('requested_at')],
+      indexes: [
+        [t.index('order_id'), t.index('order_id desc')],
+        [t.index('customer_id'), t.index('customer_id desc')],
+        [t.index('status'), t.index('status desc')],
+        [t.index('requested_at'), t.index('requested_at desc')]
+      ],
       foreignKeys: [
         { column: 'order_id', references: 'orders.id', onDelete: 'restrict' },
         { column: 'customer_id', references: 'customers.id', onDelete: 'restrict' }
@@ -80,13 +85,13 @@ export const createInvoices: Migration = {
       ],
       indexes: [
         t.unique('order_id'),
-        t.sorted('order_id'),
-        t.sorted('customer_id'),
+        [t.index('order_id'), t.index('order_id desc')],
+        [t.index('customer_id'), t.index('customer_id desc')],
         t.unique('number'),
-        t.sorted('number'),
-        t.sorted('total'),
-        t.sorted('status'),
-        t.sorted('issued_at')
+        [t.index('number'), t.index('number desc')],
+        [t.index('total'), t.index('total desc')],
+        [t.index('status'), t.index('status desc')],
+        [t.index('issued_at'), t.index('issued_at desc')]
       ],
       foreignKeys: [
         { column: 'order_id', references: 'orders.id', onDelete: 'restrict' },
@@ -107,7 +112,11 @@ export const createSuppliers: Migration = {
         t.boolean('is_active'),
         t.rowVersion()
       ],
-      indexes: [t.sorted('name'), t.sorted('country'), t.sorted('is_active')]
+      indexes: [
+        [t.index('name'), t.index('name desc')],
+        [t.index('country'), t.index('country desc')],
+        [t.index('is_active'), t.index('is_active desc')]
+      ]
     }))
   ]
 }
@@ -124,7 +133,11 @@ export const createPurchaseOrders: Migration = {
         t.varchar('cancel_reason', 2000).nullable(),
         t.rowVersion()
       ],
-      indexes: [t.sorted('supplier_id'), t.sorted('status'), t.sorted('expected_at')],
+      indexes: [
+        [t.index('supplier_id'), t.index('supplier_id desc')],
+        [t.index('status'), t.index('status desc')],
+        [t.index('expected_at'), t.index('expected_at desc')]
+      ],
       foreignKeys: [{ column: 'supplier_id', references: 'suppliers.id', onDelete: 'restrict' }]
     })),
     createTable('purchase_order_lines', (t) => ({
@@ -156,7 +169,11 @@ export const createWarehouses: Migration = {
         t.boolean('is_open'),
         t.rowVersion()
       ],
-      indexes: [t.sorted('name'), t.sorted('city'), t.sorted('is_open')]
+      indexes: [
+        [t.index('name'), t.index('name desc')],
+        [t.index('city'), t.index('city desc')],
+        [t.index('is_open'), t.index('is_open desc')]
+      ]
     }))
   ]
 }
@@ -173,7 +190,12 @@ export const createStockItems: Migration = {
         t.int('reserved'),
         t.rowVersion()
       ],
-      indexes: [t.sorted('warehouse_id'), t.sorted('product_id'), t.sorted('on_hand'), t.sorted('reserved')],
+      indexes: [
+        [t.index('warehouse_id'), t.index('warehouse_id desc')],
+        [t.index('product_id'), t.index('product_id desc')],
+        [t.index('on_hand'), t.index('on_hand desc')],
+        [t.index('reserved'), t.index('reserved desc')]
+      ],
       foreignKeys: [
         { column: 'warehouse_id', references: 'warehouses.id', onDelete: 'restrict' },
         { column: 'product_id', references: 'products.id', onDelete: 'restrict' }
@@ -191,7 +213,7 @@ export const addRequesters: Migration = {
   steps: [
     addColumns('purchase_orders', (t) => ({
       columns: [t.varchar('requested_by', 255).default('unknown')],
-      indexes: [t.sorted('requested_by')]
+      indexes: [[t.index('requested_by'), t.index('requested_by desc')]]
     }))
   ]
 }

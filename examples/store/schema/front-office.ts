@@ -12,7 +12,12 @@ export const createVenues: Migration = {
         t.boolean('is_open'),
         t.rowVersion()
       ],
-      indexes: [t.sorted('name'), t.sorted('city'), t.sorted('capacity'), t.sorted('is_open')]
+      indexes: [
+        [t.index('name'), t.index('name desc')],
+        [t.index('city'), t.index('city desc')],
+        [t.index('capacity'), t.index('capacity desc')],
+        [t.index('is_open'), t.index('is_open desc')]
+      ]
     }))
   ]
 }
@@ -31,11 +36,11 @@ export const createEvents: Migration = {
         t.rowVersion()
       ],
       indexes: [
-        t.sorted('title'),
-        t.sorted('starts_at'),
-        t.sorted('ends_at'),
-        t.sorted('venue_id'),
-        t.sorted('status')
+        [t.index('title'), t.index('title desc')],
+        [t.index('starts_at'), t.index('starts_at desc')],
+        [t.index('ends_at'), t.index('ends_at desc')],
+        [t.index('venue_id'), t.index('venue_id desc')],
+        [t.index('status'), t.index('status desc')]
       ],
       foreignKeys: [{ column: 'venue_id', references: 'venues.id', onDelete: 'restrict' }]
     }))
@@ -54,7 +59,10 @@ export const createSpeakers: Migration = {
         t.boolean('is_confirmed'),
         t.rowVersion()
       ],
-      indexes: [t.sorted('name'), t.sorted('event_id')],
+      indexes: [
+        [t.index('name'), t.index('name desc')],
+        [t.index('event_id'), t.index('event_id desc')]
+      ],
       foreignKeys: [{ column: 'event_id', references: 'events.id', onDelete: 'restrict' }]
     }))
   ]
@@ -73,7 +81,13 @@ export const createTickets: Migration = {
         t.decimal('price', 10, 2),
         t.rowVersion()
       ],
-      indexes: [t.sorted('event_id'), t.sorted('customer_id'), t.sorted('seat'), t.sorted('status'), t.sorted('price')],
+      indexes: [
+        [t.index('event_id'), t.index('event_id desc')],
+        [t.index('customer_id'), t.index('customer_id desc')],
+        [t.index('seat'), t.index('seat desc')],
+        [t.index('status'), t.index('status desc')],
+        [t.index('price'), t.index('price desc')]
+      ],
       foreignKeys: [
         { column: 'event_id', references: 'events.id', onDelete: 'restrict' },
         { column: 'customer_id', references: 'customers.id', onDelete: 'restrict' }
@@ -95,7 +109,12 @@ export const createBookmarks: Migration = {
         t.datetime('created_at'),
         t.rowVersion()
       ],
-      indexes: [t.sorted('user_id'), t.sorted('session_id'), t.sorted('created_at'), t.unique('user_id', 'session_id')]
+      indexes: [
+        [t.index('user_id'), t.index('user_id desc')],
+        [t.index('session_id'), t.index('session_id desc')],
+        [t.index('created_at'), t.index('created_at desc')],
+        t.unique('user_id', 'session_id')
+      ]
     }))
   ]
 }
@@ -112,7 +131,12 @@ export const createSubscriptions: Migration = {
         t.varchar('status', 32),
         t.rowVersion()
       ],
-      indexes: [t.sorted('customer_id'), t.sorted('plan'), t.sorted('renews_at'), t.sorted('status')],
+      indexes: [
+        [t.index('customer_id'), t.index('customer_id desc')],
+        [t.index('plan'), t.index('plan desc')],
+        [t.index('renews_at'), t.index('renews_at desc')],
+        [t.index('status'), t.index('status desc')]
+      ],
       foreignKeys: [{ column: 'customer_id', references: 'customers.id', onDelete: 'restrict' }]
     }))
   ]
@@ -131,7 +155,12 @@ export const createShoppingCarts: Migration = {
         t.varchar('order_number', 64).nullable(),
         t.rowVersion()
       ],
-      indexes: [t.sorted('customer_id'), t.sorted('currency'), t.sorted('coupon_code'), t.sorted('updated_at')],
+      indexes: [
+        [t.index('customer_id'), t.index('customer_id desc')],
+        [t.index('currency'), t.index('currency desc')],
+        [t.index('coupon_code'), t.index('coupon_code desc')],
+        [t.index('updated_at'), t.index('updated_at desc')]
+      ],
       foreignKeys: [{ column: 'customer_id', references: 'customers.id', onDelete: 'restrict' }]
     })),
     createTable('shopping_cart_items', (t) => ({

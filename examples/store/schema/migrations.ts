@@ -18,6 +18,7 @@ import {
   createTickets,
   createVenues
 } from './front-office.js'
+import { dropDescending } from './one-index.js'
 import {
   addCreditLimits,
   addProductCosts,
@@ -55,5 +56,6 @@ export const primaryMigrations: readonly Migration[] = [
   addUnitCosts,
   orderProductsByPrice,
   findCreditLimits,
-  addRequesters
+  addRequesters,
+  dropDescending
 ]

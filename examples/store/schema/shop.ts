@@ -11,7 +11,13 @@ export const createCategories: Migration = {
         t.varchar('slug', 64),
         t.rowVersion()
       ],
-      indexes: [t.unique('name'), t.sorted('name'), t.sorted('parent_id'), t.unique('slug'), t.sorted('slug')],
+      indexes: [
+        t.unique('name'),
+        [t.index('name'), t.index('name desc')],
+        [t.index('parent_id'), t.index('parent_id desc')],
+        t.unique('slug'),
+        [t.index('slug'), t.index('slug desc')]
+      ],
       foreignKeys: [{ column: 'parent_id', references: 'categories.id', onDelete: 'restrict' }]
     }))
   ]
@@ -36,16 +42,16 @@ export const createProducts: Migration = {
         t.rowVersion()
       ],
       indexes: [
-        t.sorted('name'),
+        [t.index('name'), t.index('name desc')],
         t.unique('sku'),
-        t.sorted('sku'),
-        t.sorted('category_id'),
-        t.sorted('price'),
-        t.sorted('weight_grams'),
-        t.sorted('barcode'),
-        t.sorted('is_active'),
-        t.sorted('released_at'),
-        t.sorted('external_id')
+        [t.index('sku'), t.index('sku desc')],
+        [t.index('category_id'), t.index('category_id desc')],
+        [t.index('price'), t.index('price desc')],
+        [t.index('weight_grams'), t.index('weight_grams desc')],
+        [t.index('barcode'), t.index('barcode desc')],
+        [t.index('is_active'), t.index('is_active desc')],
+        [t.index('released_at'), t.index('released_at desc')],
+        [t.index('external_id'), t.index('external_id desc')]
       ],
       foreignKeys: [{ column: 'category_id', references: 'categories.id', onDelete: 'restrict' }]
     })),
@@ -80,12 +86,12 @@ export const createCustomers: Migration = {
         t.rowVersion()
       ],
       indexes: [
-        t.sorted('name'),
+        [t.index('name'), t.index('name desc')],
         t.unique('email'),
-        t.sorted('email'),
-        t.sorted('phone'),
-        t.sorted('is_suspended'),
-        t.sorted('created_at')
+        [t.index('email'), t.index('email desc')],
+        [t.index('phone'), t.index('phone desc')],
+        [t.index('is_suspended'), t.index('is_suspended desc')],
+        [t.index('created_at'), t.index('created_at desc')]
       ]
     })),
     createTable('customer_addresses', (t) => ({
@@ -122,14 +128,14 @@ export const createOrders: Migration = {
       ],
       indexes: [
         t.unique('number'),
-        t.sorted('number'),
-        t.sorted('customer_id'),
-        t.sorted('status'),
-        t.sorted('total'),
-        t.sorted('placed_at'),
-        t.sorted('paid_at'),
-        t.sorted('delivered_at'),
-        t.sorted('tracking_code')
+        [t.index('number'), t.index('number desc')],
+        [t.index('customer_id'), t.index('customer_id desc')],
+        [t.index('status'), t.index('status desc')],
+        [t.index('total'), t.index('total desc')],
+        [t.index('placed_at'), t.index('placed_at desc')],
+        [t.index('paid_at'), t.index('paid_at desc')],
+        [t.index('delivered_at'), t.index('delivered_at desc')],
+        [t.index('tracking_code'), t.index('tracking_code desc')]
       ],
       foreignKeys: [{ column: 'customer_id', references: 'customers.id', onDelete: 'restrict' }]
     })),
@@ -158,7 +164,10 @@ export const addProductCosts: Migration = {
   steps: [
     addColumns('products', (t) => ({
       columns: [t.decimal('cost_price', 10, 2).nullable(), t.int('reorder_level').nullable()],
-      indexes: [t.sorted('cost_price'), t.sorted('reorder_level')]
+      indexes: [
+        [t.index('cost_price'), t.index('cost_price desc')],
+        [t.index('reorder_level'), t.index('reorder_level desc')]
+      ]
     }))
   ]
 }

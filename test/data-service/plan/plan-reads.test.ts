@@ -60,14 +60,19 @@ describe('planPage', () => {
     }
   })
 
-  it('ends every order in the id, ascending', () => {
+  it('ends every order in the id, in the direction of the last column', () => {
     const order = (texts: object): readonly unknown[] =>
       planPage({ resource: 'things', ...nothing, selection: { filters: [], ...texts } }, anyone).plan.sort.map(
         ({ path, descending }) => `${path.through?.name ?? ''}.${path.column.name}${descending ? ' desc' : ''}`
       )
     expect(order({})).to.deep.equal(['.id'])
     expect(order({ sortDirection: 'DESC' })).to.deep.equal(['.id desc'])
-    expect(order({ sortColumn: 'TITLE', sortDirection: 'Descending' })).to.deep.equal(['.title desc', '.id'])
+    expect(order({ sortColumn: 'TITLE', sortDirection: 'Descending' })).to.deep.equal(['.title desc', '.id desc'])
+    expect(order({ sortColumn: 'title,makerName', sortDirection: 'desc,asc' })).to.deep.equal([
+      '.title desc',
+      'maker.name',
+      '.id'
+    ])
     expect(order({ sortColumn: 'makerName' })).to.deep.equal(['maker.name', '.id'])
     expect(violationsOf(() => order({ sortColumn: 'price', sortDirection: '' }))).to.deep.equal([
       'sort.property.unknown sortColumn',

@@ -78,10 +78,10 @@ function compareValues(one: string | number | null, other: string | number | nul
   return one < other ? -1 : 1
 }
 
-/** NULL first in ascending and last in descending order, and the id ascending at the end. */
+/** NULL first in ascending and last in descending order, and the id at the end in the direction before it. */
 function sorted(rows: readonly Row[], order: Order): Row[] {
   return rows.toSorted((one, other) => {
-    for (const [name, descending] of [...order, ['id'] as const]) {
+    for (const [name, descending] of [...order, ['id', order.at(-1)?.[1]] as const]) {
       const compared = compareValues(one[name], other[name])
       if (compared !== 0) return descending === 'desc' ? -compared : compared
     }
@@ -91,7 +91,9 @@ function sorted(rows: readonly Row[], order: Order): Row[] {
 
 function sortKeys(order: Order): SortKey[] {
   const keys = order.map(([name, descending]) => ({ path: path(products, name), descending: descending === 'desc' }))
-  return order.some(([name]) => name === 'id') ? keys : [...keys, ...sortedBy(products, path(products, 'id'), false)]
+  return order.some(([name]) => name === 'id')
+    ? keys
+    : [...keys, ...sortedBy(products, path(products, 'id'), keys.at(-1)?.descending ?? false)]
 }
 
 async function insertAll({ primary }: FreshReadStore): Promise<void> {
@@ -202,7 +204,7 @@ describe('pages of any depth in the log of MariaDB', function () {
       })
       const texts = statements(lines).filter(({ command }) => command === 'Prepare')
       const names = texts.map(({ text }) => /FORCE INDEX \(`(\w+)`\)/.exec(text)?.[1])
-      expect(names).to.deep.equal(['products_category_id_price_order', 'products_category_id_price_desc_order'])
+      expect(names).to.deep.equal(['products_category_id_price_order', 'products_category_id_price_order'])
     } finally {
       await log.close()
     }

@@ -63,14 +63,14 @@ export function everything(entity: Entity): Projection {
   return projection(entity, [...entity.columns.map(({ name }) => name), 'rowVersion'])
 }
 
-/** Sorted by a path, then by id. */
+/** Sorted by a path, then by id in the same direction. */
 export function sortedBy(entity: Entity, by: Path, descending: boolean): SortKey[] {
   const id = path(entity, 'id')
   return by.column === id.column && by.through === null
     ? [{ path: by, descending }]
     : [
         { path: by, descending },
-        { path: id, descending: false }
+        { path: id, descending }
       ]
 }
 

@@ -8,8 +8,8 @@ import { quotedText } from './mysql-ddl.js'
 import type {
   ColumnChange,
   MissingForeignKey,
-  MissingIndexes,
-  AddedIndexes,
+  MissingIndex,
+  AddedIndex,
   Misfit,
   SchemaChecks,
   VersionedTable,
@@ -33,7 +33,7 @@ export function mysqlChecks(live: LiveSchema): SchemaChecks {
       versionTriggers,
       changeEngine: (table) => `ALTER TABLE ${quoted(table)} ENGINE=InnoDB`,
       changeColumn,
-      addIndexes,
+      addIndex,
       addForeignKey
     }
   }
@@ -328,7 +328,7 @@ function fitsIndex({ type: { base, length = 0 }, collation = '' }: LiveColumn): 
 const LONGEST_NAME = 64
 
 /** The primary key follows by itself. The words of an ENUM are indexed by their place, and sorted by as texts. */
-function addIndexes({ table, column: { column, field }, live, directions }: MissingIndexes): AddedIndexes | undefined {
+function addIndex({ table, column: { column, field }, live }: MissingIndex): AddedIndex | undefined {
   if (field.type === 'enum') return undefined
   if (!fitsIndex(live)) {
     return {
@@ -336,12 +336,8 @@ function addIndexes({ table, column: { column, field }, live, directions }: Miss
       note: `No index takes the whole of ${live.nativeType}: it sorts well on small tables alone`
     }
   }
-  const statements = directions.map((direction) => {
-    const [ending, order] = direction === 'DESC' ? ['_desc', ' DESC'] : ['', '']
-    const name = `${`${table}_${column}`.slice(0, LONGEST_NAME - ending.length).trimEnd()}${ending}`
-    return `CREATE INDEX ${quoted(name)} ON ${quoted(table)} (${quoted(column)}${order})`
-  })
-  return { statements }
+  const name = `${table}_${column}`.slice(0, LONGEST_NAME).trimEnd()
+  return { statements: [`CREATE INDEX ${quoted(name)} ON ${quoted(table)} (${quoted(column)})`] }
 }
 
 function addForeignKey({ table, columns, to, toColumns }: MissingForeignKey): string {

@@ -2,8 +2,8 @@ import type { Column } from '../../../entity/fields/columns.js'
 import type { Field } from '../../../entity/fields/field.js'
 import type { LiveColumn, LiveIndexKey, NativeType } from '../live-schema/live-schema.js'
 import type {
-  AddedIndexes,
-  MissingIndexes,
+  AddedIndex,
+  MissingIndex,
   Misfit,
   SchemaChecks,
   VersionedTable,
@@ -28,7 +28,7 @@ export function sqliteChecks(): SchemaChecks {
       versionTriggers,
       // It changes no column of a table that is there.
       changeColumn: () => undefined,
-      addIndexes,
+      addIndex,
       addForeignKey: () => undefined
     }
   }
@@ -101,7 +101,7 @@ function hasSortKey({ type }: Field): boolean {
  * A program that has no `sort_key` cannot make an index by it, and cannot write its table afterwards. So a migration makes
  * such an index, and no statement that is pasted anywhere.
  */
-function addIndexes({ table, column: { column, field }, directions, key }: MissingIndexes): AddedIndexes {
+function addIndex({ table, column: { column, field }, key }: MissingIndex): AddedIndex {
   if (field.maxBytes !== undefined || field.maxLength > LONGEST_VARCHAR) {
     return {
       statements: [],
@@ -109,23 +109,16 @@ function addIndexes({ table, column: { column, field }, directions, key }: Missi
     }
   }
   if (hasSortKey(field)) {
-    const words =
-      directions.length === 2
-        ? [`t.sorted(${JSON.stringify(column)})`]
-        : directions.map((one) => `t.index(${JSON.stringify(column + (one === 'DESC' ? ' desc' : ''))})`)
     return {
       statements: [],
       note:
-        `addIndexes(${JSON.stringify(table)}, (t) => [${words.join()}]) in a migration makes what serves them. Other programs could not ` +
+        `addIndexes(${JSON.stringify(table)}, (t) => [t.sorted(${JSON.stringify(column)})]) in a migration makes what serves it. Other programs could not ` +
         'write the table any more, since only the service has the order of texts'
     }
   }
   const more = key.filter((one) => one !== column).map((one) => `, ${quoted(one)}`)
-  const statements = directions.map((direction) => {
-    const [ending, order] = direction === 'DESC' ? ['_desc', ' DESC'] : ['', '']
-    return `CREATE INDEX ${quoted(`${table}_${column}${ending}`)} ON ${quoted(table)} (${quoted(column)}${order}${more.join('')})`
-  })
-  return { statements }
+  const name = quoted(`${table}_${column}`)
+  return { statements: [`CREATE INDEX ${name} ON ${quoted(table)} (${quoted(column)}${more.join('')})`] }
 }
 
 const BYTES = 8

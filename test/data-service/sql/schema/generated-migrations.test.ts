@@ -373,8 +373,8 @@ eachDatabase((kind) => {
       await advance([owned])
       expect((await differenceOf([owned])).steps).to.deep.equal([])
       const byPoints = { ...member, fields: memberFields, access: { read: ownRows('points') } } as const
-      await advance([defineEntity({ ...byPoints, sortable: ['points'] })])
-      expect((await differenceOf([defineEntity({ ...byPoints, sortable: [] })])).steps).to.deep.equal([])
+      for (const sortable of [['points'], []] as const)
+        expect((await differenceOf([defineEntity({ ...byPoints, sortable })])).steps).to.deep.equal([])
       // A unique index of the clinic begins with the practitioner.
       const { entities, migrations } = clinic
       const found = difference(schemaAfter(migrations), entityTables(entities, 'primary'), { engineTables: new Set() })
@@ -401,9 +401,7 @@ eachDatabase((kind) => {
       expect(kept).to.deep.equal([
         'the unique index members_nick_unique of members',
         'the index members_nick of members',
-        'the index members_nick_desc of members',
-        'the index members_points of members',
-        'the index members_points_desc of members'
+        'the index members_points of members'
       ])
       await advance([clubs, loose], { allowDrops: true })
       expect(schemaAfter(await all()).get('members')?.foreignKeys).to.have.length(1)
