@@ -8,6 +8,7 @@ import { eachDatabase, type FreshDatabase } from '../harness/database.js'
 import { overHttp1 } from '../harness/https.js'
 import { type Stack, startProcesses } from '../harness/stack.js'
 import { storeDatabase } from '../harness/store-database.js'
+import { withTestDatabase } from '../oracle/test-database.js'
 import type { ServiceProcess } from '../stack/service-process.js'
 import { SECONDS } from './lengths.js'
 import { peakMemory } from './memory-of.js'
@@ -29,7 +30,7 @@ const CONDITIONS = Array.from(
   { length: 50 },
   (_, n) => `filters[description].operator=notContains&filters[description].value=z${n}`
 )
-const CART = { items: Array.from({ length: 55 }, (_, n) => ({ productId: n + 1, quantity: 1 })) }
+const CART = { currency: 'EUR', items: Array.from({ length: 55 }, (_, n) => ({ productId: n + 1, quantity: 1 })) }
 const CARTS = JSON.stringify(Array.from({ length: 35 }, () => CART))
 
 type Load = Partial<OneClient> & { readonly title: string; readonly account?: string }
@@ -59,6 +60,9 @@ eachDatabase((kind) => {
       authority = await Authority.create()
       database = await storeDatabase(kind, 'sample')
       await insertManyProducts(database.url, ROWS, 100)
+      await withTestDatabase(database.url, ({ run }) =>
+        run(`UPDATE products SET is_active = 1 WHERE id <= ${CART.items.length}`)
+      )
     })
     afterEach(() => stack.stop())
     after(async () => {
@@ -87,6 +91,14 @@ eachDatabase((kind) => {
       return longest
     }
 
+    /** What a service that has just begun has not compiled yet takes long, whoever asks. */
+    const warmUp = async (): Promise<void> => {
+      const headers = { 'x-forwarded-for': '10.9.9.8' }
+      for (let n = 0; n < 150; n++) {
+        await overHttp1(stack.url, authority.cert, { path: n % 15 === 0 ? LISTS : '/products/1', headers })
+      }
+    }
+
     for (const { title, account, ...load } of LOADS) {
       it(title, async () => {
         stack = await startProcesses({
@@ -97,6 +109,7 @@ eachDatabase((kind) => {
             ...(load.protocol === 'h2' ? await encrypted() : {})
           }
         })
+        await warmUp()
         const token = account === undefined ? {} : { authorization: `Bearer ${await stack.token(account)}` }
         const workerData: OneClient = {
           url: stack.url,
@@ -125,6 +138,8 @@ eachDatabase((kind) => {
           `      ${title}: ${JSON.stringify(statuses)}; peaks ${first} and ${second} MiB; ` +
             `others waited ${longest.read.toFixed(0)} ms, for a log-in ${longest.login.toFixed(0)} ms\n`
         )
+        // 0: given up by the client, as what scans many rows is when the load ends.
+        expect(statuses.map(([status]) => status).filter((one) => ![0, 200, 201, 503].includes(one))).to.deep.equal([])
         expect(longest.read, 'milliseconds of a row').to.be.below(READ_MS)
         expect(longest.login, 'milliseconds of a log-in').to.be.below(LOGIN_MS)
         expect(Math.max(first ?? 0, second ?? 0), 'MiB').to.be.below(LIMIT_MIB)
