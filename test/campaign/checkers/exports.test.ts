@@ -64,7 +64,7 @@ describe('checker of exports', () => {
   const FULL = 'filters[capacity].operator=gte&filters[capacity].value=1'
 
   it('accepts what is filtered and sorted by the count', async () => {
-    const sorted = asking('sortColumn=capacity&sortDirection=desc', '7,counters-0.1 #1,1', '8,counters-0.2 #1,1')
+    const sorted = asking('sortColumn=capacity&sortDirection=desc', '8,counters-0.2 #1,1', '7,counters-0.1 #1,1')
     expect(await violationsOf(new OneMoment(), [...story, sorted])).to.deep.equal([])
     const early = { ...asking(FULL, '7,counters-0.1 #1,1'), at: [26, 29] as const }
     expect(await violationsOf(new OneMoment(), [...story, early])).to.deep.equal([])
