@@ -11,7 +11,7 @@ export const migration: Migration = {
         t.varchar('last_name', 45),
         t.datetime('last_update', 0).default('1970-01-01T00:00:00.000Z')
       ],
-      indexes: [t.sorted('last_name')]
+      indexes: [t.index('last_name')]
     })),
     createTable('actor_info', (t) => ({
       columns: [
@@ -35,7 +35,7 @@ export const migration: Migration = {
         t.smallint('country_id').unsigned(),
         t.datetime('last_update', 0).default('1970-01-01T00:00:00.000Z')
       ],
-      indexes: [t.sorted('country_id')],
+      indexes: [t.index('country_id')],
       foreignKeys: [{ column: 'country_id', references: 'country.country_id', onDelete: 'restrict' }]
     })),
     createTable('address', (t) => ({
@@ -49,7 +49,7 @@ export const migration: Migration = {
         t.varchar('phone', 20),
         t.datetime('last_update', 0).default('1970-01-01T00:00:00.000Z')
       ],
-      indexes: [t.sorted('city_id')],
+      indexes: [t.index('city_id')],
       foreignKeys: [{ column: 'city_id', references: 'city.city_id', onDelete: 'restrict' }]
     })),
     createTable('category', (t) => ({
@@ -73,7 +73,7 @@ export const migration: Migration = {
         t.varchar('password', 40).nullable(),
         t.datetime('last_update', 0).default('1970-01-01T00:00:00.000Z')
       ],
-      indexes: [t.sorted('address_id'), t.sorted('store_id')],
+      indexes: [t.index('address_id'), t.index('store_id')],
       foreignKeys: [{ column: 'address_id', references: 'address.address_id', onDelete: 'restrict' }]
     })),
     createTable('store', (t) => ({
@@ -83,7 +83,7 @@ export const migration: Migration = {
         t.smallint('address_id').unsigned(),
         t.datetime('last_update', 0).default('1970-01-01T00:00:00.000Z')
       ],
-      indexes: [t.unique('manager_staff_id'), t.sorted('manager_staff_id'), t.sorted('address_id')],
+      indexes: [t.unique('manager_staff_id'), t.index('manager_staff_id'), t.index('address_id')],
       foreignKeys: [
         { column: 'address_id', references: 'address.address_id', onDelete: 'restrict' },
         { column: 'manager_staff_id', references: 'staff.staff_id', onDelete: 'restrict' }
@@ -102,7 +102,7 @@ export const migration: Migration = {
         t.datetime('last_update', 0).nullable(),
         t.rowVersion()
       ],
-      indexes: [t.sorted('store_id'), t.sorted('last_name'), t.sorted('address_id')],
+      indexes: [t.index('store_id'), t.index('last_name'), t.index('address_id')],
       foreignKeys: [
         { column: 'address_id', references: 'address.address_id', onDelete: 'restrict' },
         { column: 'store_id', references: 'store.store_id', onDelete: 'restrict' }
@@ -145,7 +145,7 @@ export const migration: Migration = {
         t.datetime('last_update', 0).default('1970-01-01T00:00:00.000Z'),
         t.rowVersion()
       ],
-      indexes: [t.sorted('title'), t.sorted('language_id'), t.sorted('original_language_id')],
+      indexes: [t.index('title'), t.index('language_id'), t.index('original_language_id')],
       foreignKeys: [
         { column: 'language_id', references: 'language.language_id', onDelete: 'restrict' },
         { column: 'original_language_id', references: 'language.language_id', onDelete: 'restrict' }
@@ -159,7 +159,7 @@ export const migration: Migration = {
         t.rowVersion()
       ],
       primaryKey: ['actor_id', 'film_id'],
-      indexes: [t.index('actor_id desc'), t.sorted('film_id')],
+      indexes: [t.index('film_id')],
       foreignKeys: [
         { column: 'actor_id', references: 'actor.actor_id', onDelete: 'restrict' },
         { column: 'film_id', references: 'film.film_id', onDelete: 'restrict' }
@@ -172,7 +172,7 @@ export const migration: Migration = {
         t.datetime('last_update', 0).default('1970-01-01T00:00:00.000Z')
       ],
       primaryKey: ['film_id', 'category_id'],
-      indexes: [t.index('film_id desc'), t.sorted('category_id')],
+      indexes: [t.index('category_id')],
       foreignKeys: [
         { column: 'category_id', references: 'category.category_id', onDelete: 'restrict' },
         { column: 'film_id', references: 'film.film_id', onDelete: 'restrict' }
@@ -197,7 +197,7 @@ export const migration: Migration = {
         t.tinyint('store_id').unsigned(),
         t.datetime('last_update', 0).default('1970-01-01T00:00:00.000Z')
       ],
-      indexes: [t.sorted('film_id'), t.sorted('store_id')],
+      indexes: [t.index('film_id'), t.index('store_id')],
       foreignKeys: [
         { column: 'film_id', references: 'film.film_id', onDelete: 'restrict' },
         { column: 'store_id', references: 'store.store_id', onDelete: 'restrict' }
@@ -214,7 +214,7 @@ export const migration: Migration = {
         t.datetime('last_update', 0).default('1970-01-01T00:00:00.000Z'),
         t.rowVersion()
       ],
-      indexes: [t.sorted('rental_date'), t.sorted('inventory_id'), t.sorted('customer_id'), t.sorted('staff_id')],
+      indexes: [t.index('rental_date'), t.index('inventory_id'), t.index('customer_id'), t.index('staff_id')],
       foreignKeys: [
         { column: 'customer_id', references: 'customer.customer_id', onDelete: 'restrict' },
         { column: 'inventory_id', references: 'inventory.inventory_id', onDelete: 'restrict' },
@@ -231,7 +231,7 @@ export const migration: Migration = {
         t.datetime('payment_date', 0),
         t.datetime('last_update', 0).nullable()
       ],
-      indexes: [t.sorted('customer_id'), t.sorted('staff_id'), t.sorted('rental_id')],
+      indexes: [t.index('customer_id'), t.index('staff_id'), t.index('rental_id')],
       foreignKeys: [
         { column: 'customer_id', references: 'customer.customer_id', onDelete: 'restrict' },
         { column: 'rental_id', references: 'rental.rental_id', onDelete: 'restrict' },
@@ -247,7 +247,7 @@ export const migration: Migration = {
         t.json('detail').nullable(),
         t.rowVersion()
       ],
-      indexes: [t.sorted('rental_id')],
+      indexes: [t.index('rental_id')],
       foreignKeys: [{ column: 'rental_id', references: 'rental.rental_id', onDelete: 'restrict' }]
     })),
     createTable('sales_by_film_category', (t) => ({
@@ -283,7 +283,6 @@ export const migration: Migration = {
         t.rowVersion()
       ],
       primaryKey: ['store_id', 'business_date'],
-      indexes: [t.index('store_id desc')],
       foreignKeys: [{ column: 'store_id', references: 'store.store_id', onDelete: 'restrict' }]
     })),
     createTable('voucher', (t) => ({
@@ -297,7 +296,7 @@ export const migration: Migration = {
         t.datetime('last_update', 0).default('1970-01-01T00:00:00.000Z'),
         t.rowVersion()
       ],
-      indexes: [t.sorted('customer_id')],
+      indexes: [t.index('customer_id')],
       foreignKeys: [{ column: 'customer_id', references: 'customer.customer_id', onDelete: 'restrict' }]
     })),
     addForeignKeys('staff', { column: 'store_id', references: 'store.store_id', onDelete: 'restrict' })
