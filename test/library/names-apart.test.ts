@@ -133,7 +133,9 @@ describeLibrary('DTO names apart from columns', (store, kind) => {
         const csv = await store.as(undefined, `/rooms/export?bom=false&fields=id&${sort}`)
         expect(csv.text.split('\r\n').slice(1, -1).map(Number)).to.deep.equal(expected)
         const narrowed = await read(`${sort}&${filter('cityName', 'is not empty', '')}&fields=id,number`)
-        expect(ids(narrowed)).to.deep.equal(await idsBy('c.city_name IS NOT NULL', `${column} ${direction}, t.room_no ${direction}`))
+        expect(ids(narrowed)).to.deep.equal(
+          await idsBy('c.city_name IS NOT NULL', `${column} ${direction}, t.room_no ${direction}`)
+        )
       })
     }
   }
