@@ -14,7 +14,9 @@ export default defineApplication({
     /** Accounts of this role see and change the rows of every owner. `ownRows` in an entity file needs it. */
     OWNER_BYPASS_ROLE: 'Admin',
     /** A mistyped filter is rejected, and not answered with all rows. */
-    STRICT_HANDLING: 'true'
+    STRICT_HANDLING: 'true',
+    /** Applications that share a key ring do not accept each other's tokens. */
+    DATA_PROTECTION_APPLICATION_NAME: 'my-app'
   },
 
   /** Each file of the folder, in the order of their numbers. `npx uniform-rest migrate create <name>` writes the next one. */

@@ -38,7 +38,11 @@ describeApi('headers', (store) => {
       it(`rejects ${JSON.stringify(version)}`, async () => {
         for (const path of ['/products', '/products/paged', '/products/1', '/products/lookup', '/products/export']) {
           const answer = await store.call(path, { headers: { 'api-version': version } })
-          store.problem(answer, { status: 400, code: 'version.unsupported' })
+          store.problem(answer, {
+            status: 400,
+            code: 'version.unsupported',
+            violations: [{ code: 'version.unsupported', header: 'api-version' }]
+          })
           expect(answer.headers['api-supported-versions'], path).to.equal('1.0')
         }
       })

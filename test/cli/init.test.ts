@@ -34,6 +34,7 @@ describe('uniform-rest init', () => {
     for (const name of files.filter((one) => /\.(?:md|ts|json|yml)$/.test(one))) {
       expect(await readFile(join(app, name), 'utf8'), name).to.not.match(/\btasks\b|my-app/)
     }
+    expect(await readFile(join(app, 'uniform-rest.config.ts'), 'utf8')).to.include("APPLICATION_NAME: 'app'")
   })
 
   it('makes an application with no secret of its own, no account root, and no entity that is public', async () => {
@@ -45,6 +46,9 @@ describe('uniform-rest init', () => {
       Array<string>(2).fill('GATEWAY_SECRET: ${GATEWAY_SECRET:?set it in .env}')
     )
     expect(await read('entities/tasks.ts')).to.not.include('everyone')
+    expect(await read('uniform-rest.config.ts'))
+      .to.include("APPLICATION_NAME: 'app'")
+      .and.include('STRICT_HANDLING')
     expect(await read('Dockerfile')).to.include('RUN npm ci ')
   })
 

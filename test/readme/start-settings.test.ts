@@ -61,6 +61,8 @@ describe('npm start', function () {
       })
       expect(base).to.contain('http://[::1]:')
       expect((await request(`${base}/health`)).status).to.equal(200)
+      // Documents of all resources are for everybody who looks at the first start.
+      expect((await request(`${base}/docs/resources/suppliers`)).status).to.equal(200)
       // The shop answers behind the gateway.
       expect((await request(`${base}/`, { headers: { accept: 'text/html' } })).status).to.equal(200)
     } finally {

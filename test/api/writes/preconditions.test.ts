@@ -49,7 +49,12 @@ describeApi('If-Match', (store) => {
       for (const precondition of REQUIRED) {
         for (const [line, body] of GUARDED) {
           const rejected = await guarded(line, precondition, body)
-          store.problem(rejected, { status: 428, code: 'precondition.required', says: 'If-Match' })
+          store.problem(rejected, {
+            status: 428,
+            code: 'precondition.required',
+            says: 'If-Match',
+            violations: [{ code: 'precondition.required', header: 'If-Match' }]
+          })
           expect(rejected.headers, `${precondition.title}, ${line}`).not.to.have.any.keys('etag')
         }
       }
@@ -63,7 +68,12 @@ describeApi('If-Match', (store) => {
         for (const [line, body] of [...GUARDED, ['clerk DELETE /products/12', undefined] as const]) {
           const rejected = await guarded(line, precondition, body)
           expect(rejected.status, `${line} ${precondition.title} ${rejected.text}`).to.equal(400)
-          store.problem(rejected, { status: 400, code: 'precondition.malformed', says: 'If-Match' })
+          store.problem(rejected, {
+            status: 400,
+            code: 'precondition.malformed',
+            says: 'If-Match',
+            violations: [{ code: 'precondition.malformed', header: 'If-Match' }]
+          })
         }
       }
     })

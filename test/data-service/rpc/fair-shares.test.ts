@@ -81,6 +81,14 @@ describe('the shares of reads', () => {
   const states = (reads: readonly TestRead[]): Record<string, number> =>
     reads.reduce<Record<string, number>>((sum, { state }) => ({ ...sum, [state]: (sum[state] ?? 0) + 1 }), {})
 
+  it('reject each read, however small, while the process holds four fifths of its memory', async () => {
+    const memory = new TestMemory()
+    memory.used = 81 * MIB
+    const read = new TestRead(sharesOver(memory), from('192.0.2.1'), ROW)
+    await settled()
+    expect(read.state).to.equal('rejected')
+  })
+
   it('weigh a read by the rows that it may answer and include', () => {
     expect(costOf({ rows: 1 })).to.equal(1)
     expect(costOf({ rows: 1, children: { length: 1 } })).to.equal(16)

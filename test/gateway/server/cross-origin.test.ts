@@ -38,6 +38,7 @@ describe('scripts of other origins', () => {
         const { 'access-control-expose-headers': exposed, ...others } = corsOf(headers)
         expect(others, url).to.deep.equal({ 'access-control-allow-origin': origin })
         expect(String(exposed).toLowerCase().split(', '), url).to.include.members([
+          'conflict-reason',
           'etag',
           'location',
           'link',
@@ -47,6 +48,7 @@ describe('scripts of other origins', () => {
           'x-previous-cursor',
           'x-row-limit',
           'x-truncated',
+          'x-truncated-includes',
           'x-export-row-limit',
           'x-ignored-parameters',
           'idempotent-replayed',

@@ -131,6 +131,7 @@ describe('the times of HTTP/2', function () {
     const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.cert, settings })
     session.on('error', () => {})
     await once(session, 'remoteSettings')
+    expect(session.remoteSettings.maxConcurrentStreams, 'streams of a connection').to.equal(32)
     session.setLocalWindowSize(2 ** 30)
     const { stream } = await openStream(session, { path: '/products/export' })
     stream.on('error', () => {}).resume()
