@@ -53,7 +53,10 @@ export interface TableWords {
   rowVersion<const Name extends string = 'row_version'>(name?: Name): ColumnBuilder<Name>
   /** A unique index: no two rows have the same values in these columns. */
   unique<const Name extends string>(...columns: readonly [Name, ...Name[]]): IndexBuilder<Name>
-  /** An index of columns in an order, `t.index('category_id', 'price desc')`. The primary key follows by itself. */
+  /**
+   * An index of columns in an order and its reverse, `t.index('category_id desc', 'price')`. The primary key follows by
+   * itself, ascending, so the last column of an order is ascending too.
+   */
   index<const Key extends string>(...keys: readonly [Key, ...Key[]]): IndexBuilder<ColumnOfKey<Key>>
   /** The index that a sortable column needs, which serves both directions. The primary key follows by itself. */
   sorted<const Name extends string>(column: Name): IndexBuilder<Name>
