@@ -156,7 +156,8 @@ async function ratio(read: (text: string) => unknown, kind: Kind, rounds: number
     times.push({ large: await time(read, [large]), small: await time(read, small) })
   }
   // The least of each: whatever else happens meanwhile takes time and gives none.
-  return Math.min(...times.map((one) => one.large)) / Math.min(...times.map((one) => one.small))
+  const least = Math.min(...times.map((one) => one.large))
+  return least < QUICK ? 0 : least / Math.min(...times.map((one) => one.small))
 }
 
 /** undefined for a reader that takes linear time. */
