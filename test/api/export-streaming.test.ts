@@ -98,7 +98,7 @@ describeApi(
           const locker = await openTestDatabase(store.databaseUrl)
           try {
             const running = async (): Promise<number> => {
-              // Statements of nobody's request, such as those of the dispatcher of events, wait for no lock.
+              // The service looks for events too: those statements do not wait for the lock.
               const rows = await watcher.run(
                 `SELECT id FROM information_schema.processlist
                WHERE db = DATABASE() AND state LIKE 'Waiting for table%lock'`

@@ -19,7 +19,7 @@ export function partOf(dump: Dump, before: Dump): Dump {
 /** A text that differs for each content of the file of a SQLite database, byte by byte; of a server its dump. */
 export async function bytesOf(url: string): Promise<string> {
   if (!url.startsWith('sqlite:')) return JSON.stringify(await dumpOf(url))
-  // SQLite moves what was written from its log into the file whenever nobody reads, which changes bytes and no content.
+  // SQLite writes first into a log, and moves that into the file at a time of its own. The bytes change, the content does not.
   await withTestDatabase(url, async ({ run }) => {
     const [moved] = await run('PRAGMA wal_checkpoint(TRUNCATE)')
     if (Number(moved?.['busy']) !== 0) throw new Error('somebody reads the database, so its log cannot be emptied')

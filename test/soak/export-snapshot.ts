@@ -19,8 +19,8 @@ export async function watchSnapshot(databaseUrl: string): Promise<SnapshotWatche
 type Watching = Omit<SnapshotWatcher, keyof AsyncDisposable>
 
 /**
- * The server answers its table of transactions out of a cache, which it fills again when nobody has looked for 100 ms. So
- * that table tells which session is the export's, and the list of sessions when it has gone.
+ * The server answers its table of transactions out of a cache. It fills the cache again when the table was not read for
+ * 100 ms. So this table says which session is the export's, and the list of sessions says when that one has ended.
  */
 const CACHED_MS = 150
 
