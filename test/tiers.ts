@@ -65,6 +65,8 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/examples/every-entity/sqlite.test.ts',
     // It installs from the registry; test/package/linked.test.ts does the same without.
     'test/package/pack-and-install.test.ts',
+    // Three nodes of a database are long in joining; test/compose/containers.test.ts has the rest of the page.
+    'test/compose/galera.test.ts',
     // Tools of hundreds of megabytes; test/gateway/openapi/ holds the document to the OpenAPI schema, and the tests of
     // test/api/ with `also: ['document']` each exchange to the document.
     'test/openapi/linters-and-clients.test.ts',

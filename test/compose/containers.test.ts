@@ -1,422 +1,246 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { Authority } from '../harness/certificates.js'
-import { packageRoot } from '../harness/package-root.js'
-import { freePort } from '../runner/free-port.js'
-import { type BaseImages, ensureBaseImages } from './base-images.js'
-import { docker, type Engine, startEngine } from './engine.js'
+import { COMMANDS, Deployment, say, textOf, withoutTerminal } from './deployment.js'
+import { docker } from './engine.js'
 import { Load } from './load.js'
-import { type ComposeAnswer, ComposeProject } from './project.js'
+import type { ComposeAnswer, ComposeProject } from './project.js'
 
-const EMAIL = 'operator@example.com'
-const PASSWORD = 'correct horse battery staple'
 const MAX_IMAGE_BYTES = 200_000_000
 /** Those that may be doubled, and are. */
 const GATEWAYS = ['gateway-1', 'gateway-2'] as const
 const DATA_SERVICES = ['data-service-1', 'data-service-2'] as const
-
-const text = (file: string): string => readFileSync(join(packageRoot, file), 'utf8')
-
-/** Every command of docs/deploying.md, by the heading above it. */
-const COMMANDS = new Map(
-  text('docs/deploying.md')
-    .split(/^## /m)
-    .map((section) => [
-      section.split('\n', 1)[0] ?? '',
-      Array.from(section.matchAll(/^```sh\n(.*?)^```/gms), ([, block = '']) => block.trim().split('\n')).flat()
-    ])
-)
-const executed = new Set<string>()
-
-/** The commands of docs/deploying.md below a heading, which the caller executes. */
-function documented(heading: string): readonly string[] {
-  const commands = COMMANDS.get(heading) ?? []
-  expect(commands, heading).not.to.be.empty
-  for (const command of commands) executed.add(command)
-  return commands
-}
-
-/** A command of the page as docker-compose 1.29 takes it, and without a terminal. */
-function withoutTerminal(command: string): string {
-  return command.replaceAll('docker compose ', 'docker-compose ').replaceAll(' run --rm ', ' run --rm -T ')
-}
+/** Of docs/deploying.md, what galera.test.ts executes. */
+const ELSEWHERE = 'Three database nodes'
 
 describe('the containers', function () {
   this.timeout(900_000)
-  let engine: Engine
-  let images: BaseImages
+  const deployment = new Deployment()
   let project: ComposeProject
   let token = ''
-  const began = performance.now()
-  const say = (what: string): void => {
-    process.stdout.write(`${Math.round((performance.now() - began) / 1000)} s: ${what}\n`)
-  }
   const authorization = (): Readonly<Record<string, string>> => ({ authorization: `Bearer ${token}` })
 
   before(async () => {
-    engine = await startEngine()
-    say(engine.description)
-    images = await ensureBaseImages(engine)
-    say(images.description)
+    await deployment.start('Start', { name: 'uniform-rest-test', files: ['docker-compose.yml'] })
+    project = deployment.project
+    token = await deployment.logIn()
   })
   after(async () => {
-    await images?.remove()
-    await engine?.stop()
-    say('the engine is as it was')
+    await deployment.stop()
+    const left = [...COMMANDS].flatMap(([heading, commands]) => (heading === ELSEWHERE ? [] : commands))
+    expect(
+      left.filter((command) => !deployment.executed.has(command)),
+      'not executed'
+    ).to.deep.equal([])
   })
 
-  /** Makes the account and the sample rows by the commands of the page, and logs in. */
-  async function prepare(): Promise<void> {
-    await project.serving()
-    for (const command of documented('An account, and rows')) {
-      await project.shell(withoutTerminal(command), `${PASSWORD}\n`)
+  it('are told in a file without a password', () => {
+    for (const file of ['docker-compose.yml', 'docker-compose.galera.yml']) {
+      const secrets = /^ *(?:- )?\w*(?:PASSWORD|SECRET|TOKEN)\w*\s*[:=]\s*(\S.*)$/gim
+      const values = Array.from(textOf(file).matchAll(secrets), ([, value = '']) => value)
+      expect(values.filter((value) => !value.startsWith('/'))).to.deep.equal([])
+      expect(textOf(file)).to.not.match(/dockerfile_inline|:\/\/[^/\s]*:[^/\s]*@/)
     }
-    token = await logIn()
-    say('an account and the sample rows')
-  }
+  })
 
-  async function logIn(): Promise<string> {
-    const { cookies } = await session()
-    const answer = await project.send('/auth/session/token', { method: 'POST', headers: { cookie: cookies } })
-    expect(answer.status, answer.text).to.equal(200)
-    return (JSON.parse(answer.text) as { readonly accessToken: string }).accessToken
-  }
+  it('have a small image, with production dependencies alone, that runs as nobody in particular', async () => {
+    const [size = '', user = ''] = (
+      await docker(deployment.engine, 'image', 'inspect', '--format', '{{.Size}} {{.Config.User}}', 'uniform-rest')
+    ).split(' ')
+    expect(Number(size)).to.be.lessThan(MAX_IMAGE_BYTES)
+    expect(user).to.equal('65532:65532')
+    for (const service of [...GATEWAYS, ...DATA_SERVICES, 'shop']) {
+      expect(await project.script(service, 'console.log(process.getuid())'), service).to.equal('65532')
+    }
+    const printed = []
+    for (const command of deployment.documented('The image')) printed.push(await project.shell(command))
+    expect(printed.at(-1)).to.match(/^uniform-rest \d/)
+    const installed = JSON.parse(
+      await project.script(
+        'gateway-1',
+        `import { readdirSync } from 'node:fs'
+         const list = (at) => readdirSync(at).flatMap((name) => name.startsWith('.') ? [] :
+           name.startsWith('@') ? list(at + '/' + name).map((one) => name + '/' + one) : [name])
+         console.log(JSON.stringify(list('/app/node_modules')))`
+      )
+    ) as readonly string[]
+    const { packages } = JSON.parse(textOf('package-lock.json')) as {
+      readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>
+    }
+    expect(installed).to.include('fastify')
+    expect(installed.filter((name) => packages[`node_modules/${name}`]?.dev !== undefined)).to.deep.equal([])
+  })
 
-  async function session(): Promise<{ readonly cookies: string; readonly set: readonly string[] }> {
-    const body = { email: EMAIL, password: PASSWORD }
-    const answer = await project.send('/auth/login', { method: 'POST', body })
-    expect(answer.status, answer.text).to.equal(200)
-    const set = [answer.headers['set-cookie'] ?? []].flat()
-    return { set, cookies: set.map((cookie) => cookie.split(';')[0]).join('; ') }
-  }
+  it('tell their health', async () => {
+    for (const service of [...GATEWAYS, ...DATA_SERVICES, 'shop', 'database']) {
+      await project.eventually(
+        `${service} is healthy`,
+        40_000,
+        async () => (await project.inspect(service, '{{.State.Health.Status}}')) === 'healthy'
+      )
+    }
+  })
 
-  const isReady = async (service: string): Promise<boolean> =>
-    (await project.script(
-      service,
-      `console.log(await fetch('http://127.0.0.1:9090/health/ready').then(({ status }) => status, String))`
-    )) === '200'
+  it('publish the port of the balancer alone', async () => {
+    for (const service of [...GATEWAYS, ...DATA_SERVICES, 'shop', 'database']) {
+      expect(await project.inspect(service, '{{json .HostConfig.PortBindings}}'), service).to.be.oneOf(['{}', 'null'])
+    }
+  })
 
-  /** Resolves when a service does its work again after a start. */
-  async function works(service: string): Promise<void> {
-    await project.eventually(`${service} is ready`, 60_000, async () => {
-      if (service.startsWith('database')) {
-        await project.exec(service, 'healthcheck.sh', '--connect', '--innodb_initialized')
-        return true
-      }
-      if (service === 'balancer') return (await project.send('/health/ready')).status === 200
-      if (service === 'shop') return (await project.send('/', { headers: { accept: 'text/html' } })).status === 200
-      return isReady(service)
-    })
-    // Gateways learn of a database that is back from the health of the data services.
+  it('let nobody into a data service without a certificate', async () => {
+    const dial = (files: string): Promise<string> =>
+      project.script(
+        'gateway-1',
+        `import { readFileSync } from 'node:fs'
+         import { connect } from 'node:tls'
+         const read = (name) => readFileSync('/run/keys/' + name)
+         const socket = connect({ host: 'data-service-1', port: 50051, ALPNProtocols: ['h2'], ca: read('ca.pem'), ${files} })
+         socket.on('error', (error) => { console.log(error.code); process.exit() })
+         socket.on('data', () => { console.log('answers'); process.exit() })
+         socket.on('end', () => { console.log('ends'); process.exit() })`
+      )
+    expect(await dial('')).to.match(/^ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED$|^ends$|^ECONNRESET$/)
+    expect(await dial("cert: read('tls.pem'), key: read('tls.key')")).to.equal('answers')
+  })
+
+  it('keep the password of the account that may change tables from the data services', async () => {
+    const read = await project.script(
+      'data-service-1',
+      `import { readdirSync, readFileSync } from 'node:fs'
+       const files = readdirSync('/run/keys', { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+       console.log(files.map((one) => readFileSync(one.parentPath + '/' + one.name, 'utf8')).join('\\n'))`
+    )
+    expect(read).to.include('mariadb://store:').and.to.not.include('migrations')
+  })
+
+  it('pass on heads that a gateway takes, and those that it rejects', async () => {
+    const long = await project.send(`/products/7?x=${'a'.repeat(40_000)}`)
+    expect(long.status, long.text.slice(0, 200)).to.equal(200)
+    const tooLong = await project.send(`/products/7?x=${'a'.repeat(80_000)}`)
+    expect([tooLong.status, tooLong.headers['content-type']]).to.deep.equal([414, 'application/problem+json'])
+  })
+
+  it('read, create, replay, update under guard and export', async () => {
+    const page = await project.send('/products/paged?pageSize=2&sortColumn=id&fields=id,name')
+    expect([page.status, page.headers['x-total-count']]).to.deep.equal([200, '2000'])
+    expect(String(page.headers['link'])).to.include(`<${project.url}/products/paged?`)
+
+    const body = { name: 'Reading Lamp', sku: 'LAMP-1', categoryId: 4, price: '49.90' }
+    const create = (): Promise<ComposeAnswer> => {
+      const headers = { ...authorization(), 'idempotency-key': 'reading-lamp' }
+      return project.send('/products', { method: 'POST', headers, body })
+    }
+    const created = await create()
+    expect(created.status, created.text).to.equal(201)
+    const again = await create()
+    expect([again.status, again.headers['idempotent-replayed'], again.text]).to.deep.equal([201, 'true', created.text])
+
+    const path = String(created.headers['location']).slice(project.url.length)
+    const update = (price: string): Promise<ComposeAnswer> => {
+      const headers = { ...authorization(), 'if-match': String(created.headers['etag']) }
+      return project.send(path, { method: 'PUT', headers, body: { ...body, price, isActive: true } })
+    }
+    expect((await update('44.90')).status).to.equal(200)
+    expect((await update('39.90')).status).to.equal(412)
+    expect(JSON.parse((await project.send(path)).text)).to.include({ price: '44.90' })
+
+    const file = await project.send(
+      '/products/export?fields=id,sku&filters[sku].operator=eq&filters[sku].value=LAMP-1&bom=false'
+    )
+    expect(file.text.trim().split(/\r?\n/)).to.deep.equal(['id,sku', `${path.split('/').at(-1)},LAMP-1`])
+  })
+
+  it('take the tokens of either data service at the other', async () => {
+    // Calls take turns between the data services.
+    for (let n = 0; n < 10; n++) {
+      expect((await project.send('/audit-entries/paged?pageSize=1', { headers: authorization() })).status).to.equal(200)
+    }
+  })
+
+  it('have a session of a browser over TLS', async () => {
+    const { set, cookies } = await deployment.session()
+    for (const cookie of set)
+      expect(cookie)
+        .to.match(/; Secure/)
+        .and.to.match(/; HttpOnly/)
+    const page = await project.send('/products/7', { headers: { accept: 'text/html', cookie: cookies } })
+    expect(page.status, page.text).to.equal(200)
+    expect(page.text).to.match(/Hello, <b[^>]*>operator</)
+    expect(page.headers['strict-transport-security']).to.be.a('string')
+  })
+
+  it('share the key ring: the token of one gateway is good at the other', async () => {
+    const post = (from: string, to: string): Promise<string> =>
+      project.script(
+        'shop',
+        `const made = await fetch('http://${from}:3000/auth/antiforgery')
+         const cookie = made.headers.getSetCookie().map((one) => one.split(';')[0]).join('; ')
+         const { token } = await made.json()
+         const send = (headers) => fetch('http://${to}:3000/no-such-page', { method: 'POST', headers: { cookie, accept: 'text/html', ...headers } })
+         console.log((await send({ 'x-csrf-token': token })).status, (await send({})).status)`
+      )
+    expect(await post('gateway-1', 'gateway-2')).to.equal('404 403')
+    expect(await post('gateway-2', 'gateway-1')).to.equal('404 403')
+  })
+
+  it('have an answer for a client when no gateway serves', async () => {
+    await project.compose('stop', ...GATEWAYS)
+    const answer = await project.send('/products/1')
+    expect([answer.status, answer.headers['content-type'], answer.headers['retry-after']]).to.deep.equal([
+      503,
+      'application/problem+json',
+      '1'
+    ])
+    expect(JSON.parse(answer.text)).to.include({ status: 503, code: 'upstream.unavailable' })
+    await project.compose('start', ...GATEWAYS)
     await project.serving()
-  }
+  })
 
-  /** Kills each in turn while clients read and create, and starts it again. */
-  async function killInTurn(services: readonly string[], name: string): Promise<void> {
-    const load = new Load(project, { token: await logIn(), name })
+  it('are told to end in turn, and replaced in turn, and no request fails', async () => {
+    const load = new Load(project, { token: await deployment.logIn(), name: 'replaced' })
+    for (const service of [...GATEWAYS, ...DATA_SERVICES]) await deployment.works(service)
     load.start()
     try {
       await load.more()
-      for (const service of services) {
-        load.tolerant = true
-        await project.kill(service)
-        await new Promise((resolve) => setTimeout(resolve, 1500))
-        await project.start(service)
-        await works(service)
-        // Requests that began before the recovery may still fail.
+      for (const service of ['gateway-1', 'data-service-1']) {
+        const before = performance.now()
+        await project.compose('stop', '--timeout', '20', service)
+        expect(await project.inspect(service, '{{.State.ExitCode}}'), service).to.equal('0')
+        say(`${service} ended ${Math.round(performance.now() - before)} ms after SIGTERM`)
         await load.more()
-        load.tolerant = false
-        await load.more(100)
-        say(`${service} was killed, and is back`)
+        await project.start(service)
+        await deployment.works(service)
+        await load.more()
+      }
+      for (const command of deployment.documented('Restarts and upgrades')) {
+        const [, service] = /--no-deps (\S+)$/.exec(command) ?? []
+        const before = service === undefined ? '' : await project.container(service)
+        // The build has changed nothing, so Compose would leave the containers.
+        await project.shell(withoutTerminal(command).replace(' --no-deps ', ' --no-deps --force-recreate '))
+        if (service === undefined) continue
+        expect(await project.container(service), service).to.not.equal(before)
+        if (service !== 'migrations') await deployment.works(service)
+        await load.more()
+        say(`${service} was replaced`)
       }
     } finally {
       await load.stop()
     }
     await load.expectStoredOnce()
-  }
-
-  describe('of docker-compose.yml', () => {
-    before(async () => {
-      project = new ComposeProject(engine, {
-        name: 'uniform-rest-test',
-        files: ['docker-compose.yml'],
-        port: await freePort()
-      })
-      const [up = ''] = documented('Start')
-      await project.shell(withoutTerminal(up))
-      say('docker compose up --build')
-      await prepare()
-    })
-    after(async () => {
-      for (const command of documented('Stop')) await project.shell(withoutTerminal(command))
-      expect(await project.left()).to.deep.equal([])
-      say('docker compose down')
-    })
-
-    it('are told in a file without a password', () => {
-      for (const file of ['docker-compose.yml', 'docker-compose.galera.yml']) {
-        const secrets = /^ *(?:- )?\w*(?:PASSWORD|SECRET|TOKEN)\w*\s*[:=]\s*(\S.*)$/gim
-        const values = Array.from(text(file).matchAll(secrets), ([, value = '']) => value)
-        expect(values.filter((value) => !value.startsWith('/'))).to.deep.equal([])
-        expect(text(file)).to.not.match(/dockerfile_inline|:\/\/[^/\s]*:[^/\s]*@/)
-      }
-    })
-
-    it('have a small image, with production dependencies alone, that runs as nobody in particular', async () => {
-      const [size = '', user = ''] = (
-        await docker(engine, 'image', 'inspect', '--format', '{{.Size}} {{.Config.User}}', 'uniform-rest')
-      ).split(' ')
-      expect(Number(size)).to.be.lessThan(MAX_IMAGE_BYTES)
-      expect(user).to.equal('65532:65532')
-      for (const service of [...GATEWAYS, ...DATA_SERVICES, 'shop']) {
-        expect(await project.script(service, 'console.log(process.getuid())'), service).to.equal('65532')
-      }
-      const printed = []
-      for (const command of documented('The image')) printed.push(await project.shell(command))
-      expect(printed.at(-1)).to.match(/^uniform-rest \d/)
-      const installed = JSON.parse(
-        await project.script(
-          'gateway-1',
-          `import { readdirSync } from 'node:fs'
-           const list = (at) => readdirSync(at).flatMap((name) => name.startsWith('.') ? [] :
-             name.startsWith('@') ? list(at + '/' + name).map((one) => name + '/' + one) : [name])
-           console.log(JSON.stringify(list('/app/node_modules')))`
-        )
-      ) as readonly string[]
-      const { packages } = JSON.parse(text('package-lock.json')) as {
-        readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>
-      }
-      expect(installed).to.include('fastify')
-      expect(installed.filter((name) => packages[`node_modules/${name}`]?.dev !== undefined)).to.deep.equal([])
-    })
-
-    it('tell their health', async () => {
-      for (const service of [...GATEWAYS, ...DATA_SERVICES, 'shop', 'database']) {
-        await project.eventually(
-          `${service} is healthy`,
-          40_000,
-          async () => (await project.inspect(service, '{{.State.Health.Status}}')) === 'healthy'
-        )
-      }
-    })
-
-    it('publish the port of the balancer alone', async () => {
-      for (const service of [...GATEWAYS, ...DATA_SERVICES, 'shop', 'database']) {
-        expect(await project.inspect(service, '{{json .HostConfig.PortBindings}}'), service).to.be.oneOf(['{}', 'null'])
-      }
-    })
-
-    it('let nobody into a data service without a certificate', async () => {
-      const dial = (files: string): Promise<string> =>
-        project.script(
-          'gateway-1',
-          `import { readFileSync } from 'node:fs'
-           import { connect } from 'node:tls'
-           const read = (name) => readFileSync('/run/keys/' + name)
-           const socket = connect({ host: 'data-service-1', port: 50051, ALPNProtocols: ['h2'], ca: read('ca.pem'), ${files} })
-           socket.on('error', (error) => { console.log(error.code); process.exit() })
-           socket.on('data', () => { console.log('answers'); process.exit() })
-           socket.on('end', () => { console.log('ends'); process.exit() })`
-        )
-      expect(await dial('')).to.match(/^ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED$|^ends$|^ECONNRESET$/)
-      expect(await dial("cert: read('tls.pem'), key: read('tls.key')")).to.equal('answers')
-    })
-
-    it('keep the password of the account that may change tables from the data services', async () => {
-      const read = await project.script(
-        'data-service-1',
-        `import { readdirSync, readFileSync } from 'node:fs'
-         const files = readdirSync('/run/keys', { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
-         console.log(files.map((one) => readFileSync(one.parentPath + '/' + one.name, 'utf8')).join('\\n'))`
-      )
-      expect(read).to.include('mariadb://store:').and.to.not.include('migrations')
-    })
-
-    it('pass on heads that a gateway takes, and those that it rejects', async () => {
-      const long = await project.send(`/products/7?x=${'a'.repeat(40_000)}`)
-      expect(long.status, long.text.slice(0, 200)).to.equal(200)
-      const tooLong = await project.send(`/products/7?x=${'a'.repeat(80_000)}`)
-      expect([tooLong.status, tooLong.headers['content-type']]).to.deep.equal([414, 'application/problem+json'])
-    })
-
-    it('read, create, replay, update under guard and export', async () => {
-      const page = await project.send('/products/paged?pageSize=2&sortColumn=id&fields=id,name')
-      expect([page.status, page.headers['x-total-count']]).to.deep.equal([200, '2000'])
-      expect(String(page.headers['link'])).to.include(`<${project.url}/products/paged?`)
-
-      const body = { name: 'Reading Lamp', sku: 'LAMP-1', categoryId: 4, price: '49.90' }
-      const create = (): Promise<ComposeAnswer> => {
-        const headers = { ...authorization(), 'idempotency-key': 'reading-lamp' }
-        return project.send('/products', { method: 'POST', headers, body })
-      }
-      const created = await create()
-      expect(created.status, created.text).to.equal(201)
-      const again = await create()
-      expect([again.status, again.headers['idempotent-replayed'], again.text]).to.deep.equal([
-        201,
-        'true',
-        created.text
-      ])
-
-      const path = String(created.headers['location']).slice(project.url.length)
-      const update = (price: string): Promise<ComposeAnswer> => {
-        const headers = { ...authorization(), 'if-match': String(created.headers['etag']) }
-        return project.send(path, { method: 'PUT', headers, body: { ...body, price, isActive: true } })
-      }
-      expect((await update('44.90')).status).to.equal(200)
-      expect((await update('39.90')).status).to.equal(412)
-      expect(JSON.parse((await project.send(path)).text)).to.include({ price: '44.90' })
-
-      const file = await project.send(
-        '/products/export?fields=id,sku&filters[sku].operator=eq&filters[sku].value=LAMP-1&bom=false'
-      )
-      expect(file.text.trim().split(/\r?\n/)).to.deep.equal(['id,sku', `${path.split('/').at(-1)},LAMP-1`])
-    })
-
-    it('take the tokens of either data service at the other', async () => {
-      // Calls take turns between the data services.
-      for (let n = 0; n < 10; n++) {
-        expect((await project.send('/audit-entries/paged?pageSize=1', { headers: authorization() })).status).to.equal(
-          200
-        )
-      }
-    })
-
-    it('have a session of a browser over TLS', async () => {
-      const { set, cookies } = await session()
-      for (const cookie of set)
-        expect(cookie)
-          .to.match(/; Secure/)
-          .and.to.match(/; HttpOnly/)
-      const page = await project.send('/products/7', { headers: { accept: 'text/html', cookie: cookies } })
-      expect(page.status, page.text).to.equal(200)
-      expect(page.text).to.match(/Hello, <b[^>]*>operator</)
-      expect(page.headers['strict-transport-security']).to.be.a('string')
-    })
-
-    it('share the key ring: the token of one gateway is good at the other', async () => {
-      const post = (from: string, to: string): Promise<string> =>
-        project.script(
-          'shop',
-          `const made = await fetch('http://${from}:3000/auth/antiforgery')
-           const cookie = made.headers.getSetCookie().map((one) => one.split(';')[0]).join('; ')
-           const { token } = await made.json()
-           const send = (headers) => fetch('http://${to}:3000/no-such-page', { method: 'POST', headers: { cookie, accept: 'text/html', ...headers } })
-           console.log((await send({ 'x-csrf-token': token })).status, (await send({})).status)`
-        )
-      expect(await post('gateway-1', 'gateway-2')).to.equal('404 403')
-      expect(await post('gateway-2', 'gateway-1')).to.equal('404 403')
-    })
-
-    it('have an answer for a client when no gateway serves', async () => {
-      await project.compose('stop', ...GATEWAYS)
-      const answer = await project.send('/products/1')
-      expect([answer.status, answer.headers['content-type'], answer.headers['retry-after']]).to.deep.equal([
-        503,
-        'application/problem+json',
-        '1'
-      ])
-      expect(JSON.parse(answer.text)).to.include({ status: 503, code: 'upstream.unavailable' })
-      await project.compose('start', ...GATEWAYS)
-      await project.serving()
-    })
-
-    it('are told to end in turn, and replaced in turn, and no request fails', async () => {
-      const load = new Load(project, { token: await logIn(), name: 'replaced' })
-      for (const service of [...GATEWAYS, ...DATA_SERVICES]) await works(service)
-      load.start()
-      try {
-        await load.more()
-        for (const service of ['gateway-1', 'data-service-1']) {
-          const before = performance.now()
-          await project.compose('stop', '--timeout', '20', service)
-          expect(await project.inspect(service, '{{.State.ExitCode}}'), service).to.equal('0')
-          say(`${service} ended ${Math.round(performance.now() - before)} ms after SIGTERM`)
-          await load.more()
-          await project.start(service)
-          await works(service)
-          await load.more()
-        }
-        for (const command of documented('Restarts and upgrades')) {
-          const [, service] = /--no-deps (\S+)$/.exec(command) ?? []
-          const before = service === undefined ? '' : await project.container(service)
-          // The build has changed nothing, so Compose would leave the containers.
-          await project.shell(withoutTerminal(command).replace(' --no-deps ', ' --no-deps --force-recreate '))
-          if (service === undefined) continue
-          expect(await project.container(service), service).to.not.equal(before)
-          if (service !== 'migrations') await works(service)
-          await load.more()
-          say(`${service} was replaced`)
-        }
-      } finally {
-        await load.stop()
-      }
-      await load.expectStoredOnce()
-    })
-
-    it('are killed in turn, every acknowledged create is there once, and nothing fails after the recovery', async () => {
-      await killInTurn([...GATEWAYS, ...DATA_SERVICES, 'shop', 'balancer', 'database'], 'killed')
-    })
-
-    it('take a certificate that somebody brings', async () => {
-      await using authority = await Authority.create('Somebody')
-      const { cert, key } = await authority.issue('127.0.0.1')
-      await authority.write('public.pem', `${cert}\n${key}`)
-      for (const command of documented('Addresses and certificates')) {
-        await project.shell(withoutTerminal(command).replace('./public.pem', authority.path('public.pem')))
-      }
-      project.trust(authority.cert)
-      await project.serving()
-      await project.serving()
-    })
   })
 
-  describe('of docker-compose.galera.yml', () => {
-    const nodes = ['database', 'database-2', 'database-3']
-    const clusterSize = (node: string): Promise<string> =>
-      project.exec(
-        node,
-        'sh',
-        '-c',
-        `mariadb --user=root --password="$(cat "$MARIADB_ROOT_PASSWORD_FILE")" --skip-column-names \\
-          --execute="SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'wsrep_cluster_size'"`
-      )
-    before(async () => {
-      project = new ComposeProject(engine, {
-        name: 'uniform-rest-galera-test',
-        files: ['docker-compose.yml', 'docker-compose.galera.yml'],
-        port: await freePort()
-      })
-      const [up = ''] = documented('Three database nodes')
-      await project.shell(withoutTerminal(up))
-      say('docker compose up, with the three nodes')
-      await prepare()
-    })
-    after(async () => {
-      for (const command of documented('Stop')) await project.shell(withoutTerminal(command))
-      expect(await project.left()).to.deep.equal([])
-      say('docker compose down')
-    })
+  it('are killed in turn, every acknowledged create is there once, and nothing fails after the recovery', async () => {
+    await deployment.killInTurn([...GATEWAYS, ...DATA_SERVICES, 'shop', 'balancer', 'database'], 'killed')
+  })
 
-    // A node that joins takes over the data of another one first, and a gateway answers before the last has done so.
-    const joined = async (): Promise<void> => {
-      for (const node of nodes) {
-        await project.eventually(`${node} has joined`, 60_000, async () => (await clusterSize(node)) === '3')
-      }
+  it('take a certificate that somebody brings', async () => {
+    await using authority = await Authority.create('Somebody')
+    const { cert, key } = await authority.issue('127.0.0.1')
+    await authority.write('public.pem', `${cert}\n${key}`)
+    for (const command of deployment.documented('Addresses and certificates')) {
+      await project.shell(withoutTerminal(command).replace('./public.pem', authority.path('public.pem')))
     }
-
-    it('are one cluster', () => joined())
-
-    it('are killed in turn, every acknowledged create is there once, and nothing fails after the recovery', async () => {
-      await killInTurn(nodes, 'node-killed')
-      await joined()
-    })
-  })
-
-  describe('of docs/deploying.md', () => {
-    it('are described with commands that were all executed', () => {
-      expect([...COMMANDS.values()].flat().filter((command) => !executed.has(command))).to.deep.equal([])
-    })
+    project.trust(authority.cert)
+    await project.serving()
+    await project.serving()
   })
 })
