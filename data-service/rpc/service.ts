@@ -99,14 +99,15 @@ const MAX_REQUEST_BYTES = 8 * 1024 * 1024
 /** Milliseconds that clients who watch the health get to send their calls elsewhere. Without watchers nothing waits. */
 const NOTICE = 500
 
+const { definition, types } = loadProto('entity/v1/entity_service.proto', 'auth/v1/auth_service.proto')
+// What proto-loader made of the files that the types were generated from.
+const { entity, auth } = types as unknown as EntityTypes & AuthTypes
+
 /** Puts the service together and starts nothing. */
 export function buildDataService(deps: DataServiceDeps): DataService {
   const { readDeps, writeDeps, authDeps, operations = [], typedServices, interceptors, reflection, credentials } = deps
   const { knowsGateways = false } = deps
   const untaken = new Untaken()
-  const { definition, types } = loadProto('entity/v1/entity_service.proto', 'auth/v1/auth_service.proto')
-  // What proto-loader made of the files that the types were generated from.
-  const { entity, auth } = types as unknown as EntityTypes & AuthTypes
   const server = new Server({
     'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
     // Pages and records are as large as their rows, which MAX_PAGE_SIZE and the entities bound.
