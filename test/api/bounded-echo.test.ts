@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { freshDatabase, type FreshDatabase } from '../harness/database.js'
+import type { FreshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { request, type HttpRequest } from '../harness/http.js'
 import { type Stack, startStack } from '../harness/stack.js'
 
@@ -68,7 +69,7 @@ describe('what a request says', function () {
   let stack: Stack
 
   before(async () => {
-    database = await freshDatabase('sqlite')
+    database = await storeDatabase('sqlite', 'sample')
     stack = await startStack({ database, env: { LOG_LEVEL: 'trace' } })
   })
   after(async () => {

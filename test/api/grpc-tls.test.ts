@@ -1,6 +1,7 @@
 import { credentials, type ChannelCredentials } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { freshDatabase, type FreshDatabase } from '../harness/database.js'
+import type { FreshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { Authority } from '../harness/certificates.js'
 import { request } from '../harness/http.js'
 import type { LogEntry, Server } from '../stack/server-log.js'
@@ -14,7 +15,7 @@ describe('TLS between the processes', function () {
   let stack: Stack | undefined
   beforeEach(async () => {
     authority = await Authority.create()
-    database = await freshDatabase('sqlite')
+    database = await storeDatabase('sqlite', 'sample')
   })
   afterEach(async () => {
     await stack?.stop()

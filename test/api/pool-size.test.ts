@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { type FreshDatabase, freshDatabase } from '../harness/database.js'
+import type { FreshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { call } from './http-call.js'
@@ -13,7 +14,7 @@ describe('DATABASE_POOL_SIZE', function () {
   let stack: Stack
   let server: TestDatabase
   before(async () => {
-    database = await freshDatabase('mysql')
+    database = await storeDatabase('mysql', 'sample')
     stack = await startStack({ database, env: { DATABASE_POOL_SIZE: String(SIZE) } })
     const url = new URL(database.url)
     url.pathname = '/information_schema'

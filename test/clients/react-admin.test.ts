@@ -26,6 +26,7 @@ import {
 import { type Client, createClient } from '../../clients/typescript/src/client.js'
 import type { Application } from '../../examples/store/client-types.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { outputRoot } from '../harness/package-root.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { openTestDatabase, type TestDatabase, withTestDatabase } from '../oracle/test-database.js'
@@ -108,7 +109,7 @@ eachDatabase((kind) => {
     const newProduct = (sku: string) => ({ name: `Pan ${sku}`, sku, categoryId: 1, price: '19.90' })
 
     before(async () => {
-      database = await freshDatabase(kind)
+      database = await storeDatabase(kind, 'sample')
       const env = { MAX_EXPORT_ROWS: String(EXPORT_LIMIT), MAX_PAGE_SIZE: String(MOST_ROWS) }
       stack = await startStack({ database, env })
       sql = await openTestDatabase(database.url)

@@ -7,7 +7,8 @@ import {
   ProblemError
 } from '../../clients/typescript/src/client.js'
 import type { Application } from '../../examples/store/client-types.js'
-import { eachDatabase, freshDatabase, type FreshDatabase } from '../harness/database.js'
+import { eachDatabase, type FreshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { type CutConnection, cutConnectionTo } from './cut-connection.js'
@@ -51,7 +52,7 @@ eachDatabase((kind) => {
     const idsOf = async (text: string): Promise<unknown[]> => (await sql.run(text)).map((row) => Number(row['id']))
 
     before(async () => {
-      database = await freshDatabase(kind)
+      database = await storeDatabase(kind, 'sample')
       stack = await startStack({ database, env: { MAX_EXPORT_ROWS: String(EXPORT_LIMIT) } })
       sql = await openTestDatabase(database.url)
       connection = await cutConnectionTo(stack.url)

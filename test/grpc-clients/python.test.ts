@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type FreshDatabase, freshDatabase } from '../harness/database.js'
+import type { FreshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { packageRoot } from '../harness/package-root.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { PYTHON } from '../runner/programs.js'
@@ -18,7 +19,7 @@ describe('a caller in Python', function () {
   let folder = ''
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'python-caller-'))
-    database = await freshDatabase('sqlite')
+    database = await storeDatabase('sqlite', 'sample')
     stack = await startStack({ database })
   })
   after(async () => {

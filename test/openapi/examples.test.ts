@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { entities } from '../../examples/store/entities/index.js'
-import { freshDatabase, type FreshDatabase } from '../harness/database.js'
+import type { FreshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { runAccountCommand } from '../harness/account-command.js'
 import { JudgedDocument } from '../harness/judged-document.js'
 import { inside, type Json } from '../harness/openapi-document.js'
@@ -35,7 +36,7 @@ describe('the examples of /openapi.json', function () {
   let operations: readonly DocumentedOperation[]
 
   before(async () => {
-    database = await freshDatabase('sqlite')
+    database = await storeDatabase('sqlite', 'sample')
     stack = await startStack({ database })
     token = await stack.token('admin@example.com')
     document = JSON.parse((await call(stack.url, '/openapi.json', { token })).text) as Json

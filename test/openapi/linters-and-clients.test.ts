@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process'
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freshDatabase, type FreshDatabase } from '../harness/database.js'
+import type { FreshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { startStack, type Stack } from '../harness/stack.js'
 import { OpenApiTools } from './tools.js'
 
@@ -28,7 +29,7 @@ describe('/openapi.json of the store', function () {
   before(async () => {
     tools = await OpenApiTools.installed()
     folder = await tools.workFolder()
-    database = await freshDatabase('sqlite')
+    database = await storeDatabase('sqlite', 'sample')
     stack = await startStack({ database, env: { SAMPLE_DATA: 'true' } })
     for (const [name, account] of [
       ['anonymous', undefined],

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { freshDatabase, type FreshDatabase } from '../harness/database.js'
+import type { FreshDatabase } from '../harness/database.js'
+import { storeDatabase } from '../harness/store-database.js'
 import { JudgedDocument } from '../harness/judged-document.js'
 import { inside, type Json } from '../harness/openapi-document.js'
 import { startStack, type Stack } from '../harness/stack.js'
@@ -102,7 +103,7 @@ describe('Prism as a proxy before the gateway, with its document', function () {
   before(async () => {
     const tools = await OpenApiTools.installed()
     folder = await tools.workFolder()
-    database = await freshDatabase('sqlite')
+    database = await storeDatabase('sqlite', 'sample')
     stack = await startStack({ database, env: { SAMPLE_DATA: 'true' } })
     authorization = `Bearer ${await stack.token('admin@example.com')}`
     const { text } = await call(stack.url, '/openapi.json', { headers: { authorization } })

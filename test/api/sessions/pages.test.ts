@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { readSessionCookie } from '../../../shared/session-cookie/read-session-cookie.js'
 import { expectProblem } from '../expect-problem.js'
@@ -73,6 +74,7 @@ describeSessions(
           break
         }
         expect(json(answer)).to.include({ accessToken: first })
+        await pause(50)
       }
       expect(cookies.access).to.not.equal(first)
       expect(claims(first ?? '').exp * 1000).to.be.at.most(Date.now())
@@ -188,6 +190,7 @@ async function expired(stack: SessionStack, cookies: SessionCookies): Promise<Se
   for (;;) {
     const answer = await stack.send('/orders', { method: 'GET', token: cookies.access })
     if (answer.status === 401) return cookies
+    await pause(50)
   }
 }
 

@@ -12,11 +12,12 @@ import { anonymous, type CallContext } from '../../../data-service/entity/caller
 import { createAuthStore } from '../../../data-service/sql/own-rows/accounts.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import type { Transactions } from '../../../data-service/sql/engines/sessions.js'
+import { engineMigrations } from '../../../data-service/sql/schema/engine-tables.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
+import { copiedDatabases } from '../../harness/copied-database.js'
 import { OWN } from '../../harness/own-tables.js'
-import { primaryMigrations } from '../../harness/primary-migrations.js'
 import { DomainError } from '../../../shared/errors.js'
-import { type DatabaseKind, freshDatabase } from '../../harness/database.js'
+import type { DatabaseKind } from '../../harness/database.js'
 
 export const START = Date.UTC(2026, 0, 31)
 export const MINUTE = 60_000
@@ -57,26 +58,9 @@ export class AuthHarness implements AsyncDisposable {
   }
 
   static async over(kind: DatabaseKind): Promise<AuthHarness> {
-    const { url, dispose } = await freshDatabase(kind)
-    const database = connect(url)
-    await migrate(database, primaryMigrations, { own: OWN, log: pino({ level: 'silent' }) })
-    await database.sequelize.close()
-    const harness = new AuthHarness(url, dispose)
-    const { store } = harness.replica().by
-    await store.transaction(new AbortController().signal, (unit) =>
-      unit.addAccount({
-        email: 'Kim@Example.com',
-        emailKey: accountKey('kim@example.com'),
-        name: 'Kim',
-        roles: ['Customer'],
-        owner: 2n ** 63n - 1n,
-        claims: {},
-        passwordHash: hashOf('right'),
-        isSample: false,
-        createdAt: START
-      })
-    )
-    return harness
+    const [copy] = await copiedDatabases(kind, { name: 'accounts' }, ([url = '']) => withKim(url))
+    if (copy === undefined) throw new TypeError('One database was asked for.')
+    return new AuthHarness(copy.url, () => copy.dispose())
   }
 
   /** `through` stands before the database's own transactions. */
@@ -143,6 +127,29 @@ export class AuthHarness implements AsyncDisposable {
     for (const replica of this.#replicas) await replica.close()
     await this.#dispose()
   }
+}
+
+/** Gives an empty database the engine's own tables and the one account. */
+async function withKim(url: string): Promise<void> {
+  const database = connect(url)
+  await migrate(database, engineMigrations(OWN), { own: OWN, log: pino({ level: 'silent' }) })
+  const transactions = database.openTransactions()
+  const store = createAuthStore(database, { tables: OWN, transactions, random: Math.random })
+  await store.transaction(new AbortController().signal, (unit) =>
+    unit.addAccount({
+      email: 'Kim@Example.com',
+      emailKey: accountKey('kim@example.com'),
+      name: 'Kim',
+      roles: ['Customer'],
+      owner: 2n ** 63n - 1n,
+      claims: {},
+      passwordHash: hashOf('right'),
+      isSample: false,
+      createdAt: START
+    })
+  )
+  await transactions.close()
+  await database.sequelize.close()
 }
 
 /** The DomainError that a call is rejected with; any other outcome fails the test. */
