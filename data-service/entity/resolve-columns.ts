@@ -47,6 +47,11 @@ export interface JoinedDefinition<R> {
   readonly through: (keyof R & string) | readonly [keyof R & string, ...string[]]
   readonly property: string
   readonly field: Field
+  /**
+   * Callers who set the reference may so read the value of rows that they cannot read by id, or a rule keeps such rows
+   * out. Without it the service does not start where some of them may not read each row.
+   */
+  readonly showsUnseen?: true
 }
 
 export function joinedOf<R>(
@@ -54,7 +59,7 @@ export function joinedOf<R>(
   references: readonly Reference[],
   mistakes: string[]
 ): Joined[] {
-  return Object.entries(definitions).map(([name, { through: path, property, field }]) => {
+  return Object.entries(definitions).map(([name, { through: path, property, field, showsUnseen = false }]) => {
     // An entity file that no compiler has checked may lack them.
     if (property === undefined || field === undefined) {
       mistakes.push(`joined \`${name}\` takes \`through\`, a \`property\` of that resource, and its \`field\`.`)
@@ -63,7 +68,8 @@ export function joinedOf<R>(
         through: { name: '', to: '', via: [standInColumn('')] },
         further: [],
         property: '',
-        field: text(1)
+        field: text(1),
+        showsUnseen
       }
     }
     const [through = '', ...further] = typeof path === 'string' ? [path] : path
@@ -77,7 +83,8 @@ export function joinedOf<R>(
       through: reference ?? { name: through, to: '', via: [standInColumn(through)] },
       further,
       property,
-      field
+      field,
+      showsUnseen
     }
   })
 }

@@ -209,8 +209,8 @@ export const plays = defineEntity({
   joined: {
     playTitle: { through: 'play', property: 'title', field: optional(text(60)) },
     firstTitle: { through: ['play', 'play'], property: 'title', field: optional(text(60)) },
-    personName: { through: 'person', property: 'name', field: text(60) },
-    translatorName: { through: 'translator', property: 'name', field: optional(text(60)) }
+    personName: { through: 'person', property: 'name', field: text(60), showsUnseen: true },
+    translatorName: { through: 'translator', property: 'name', field: optional(text(60)), showsUnseen: true }
   },
   manyToMany: {
     cast: { through: 'castings', from: 'play', to: 'person' },

@@ -29,6 +29,8 @@ export interface Joined {
   /** Property of the entity that the path leads to. */
   readonly property: string
   readonly field: Field
+  /** Whether callers who set the reference may so read the value of rows that they cannot read by id. */
+  readonly showsUnseen: boolean
 }
 
 /** The columns of a key, or of a foreign key that refers to one, in the order of the key. */

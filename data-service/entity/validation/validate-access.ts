@@ -101,7 +101,7 @@ function isOwnerScope(access: ReadAccess): boolean {
 }
 
 /** Whether an access always includes a part of some kind: one part of allOf, and each part of anyOf. */
-function isEach(access: ReadAccess, isKind: (part: ReadAccess) => boolean): boolean {
+export function isEach(access: ReadAccess, isKind: (part: ReadAccess) => boolean): boolean {
   if (access.kind === 'allOf') return access.parts.some((part) => isEach(part, isKind))
   return access.kind === 'anyOf' ? access.parts.every((part) => isEach(part, isKind)) : isKind(access)
 }

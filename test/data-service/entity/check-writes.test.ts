@@ -1,9 +1,20 @@
 import { expect } from 'chai'
 import { permissionsIn } from '../../../data-service/auth/tokens/claims.js'
 import { roles } from '../../../examples/store/roles.js'
-import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
+import { allOf, anyOf, everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { guid, hidden, int, onCreate, optional, readOnly, text } from '../../../data-service/entity/fields/words.js'
+import type { Entity } from '../../../data-service/entity/entity.js'
+import {
+  guid,
+  hidden,
+  int,
+  onCreate,
+  optional,
+  readableBy,
+  readOnly,
+  text,
+  writableBy
+} from '../../../data-service/entity/fields/words.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
 
 type Action = (definition: object) => unknown
@@ -151,5 +162,139 @@ describe('checkCatalogue of writes', () => {
   }
   for (const [what, [definition, mistake]] of Object.entries(cases)) {
     it(`reports ${what}`, () => expect(mistakes(definition)).to.match(mistake))
+  }
+})
+
+describe('checkCatalogue of joined properties', () => {
+  const entity = (definition: object): Entity =>
+    defineEntity({
+      description: '',
+      label: 'id',
+      filterable: [],
+      sortable: [],
+      ...definition
+    } as unknown as Parameters<typeof defineEntity>[0])
+  const write = permission('products:manage')
+  const notes = (access: object): Entity =>
+    entity({
+      name: 'notes',
+      fields: { id: readOnly(int()), ownerId: onCreate(int()), title: text(5), folderId: optional(int()) },
+      references: { folder: { to: 'folders', via: 'folderId' } },
+      access
+    })
+  const folders = (access: object): Entity =>
+    entity({ name: 'folders', fields: { id: readOnly(int()), title: text(5) }, access })
+  const toNotes = {
+    name: 'links',
+    fields: { id: readOnly(int()), ownerId: onCreate(int()), noteId: optional(int()) },
+    references: { note: { to: 'notes', via: 'noteId' } },
+    joined: { noteTitle: { through: 'note', property: 'title', field: optional(text(5)) } },
+    access: { read: ownRows('ownerId'), write: ownRows('ownerId') },
+    writes: ['create']
+  }
+  const found = (links: object, target: object, further: object = { read: everyone }): string => {
+    const all = [entity({ ...toNotes, ...links }), notes(target), folders(further)]
+    try {
+      checkCatalogue(all, { permissions: permissionsIn(roles), hasSecondStore: true })
+      return ''
+    } catch (error) {
+      if (error instanceof CatalogueError) return error.mistakes.join('\n')
+      throw error
+    }
+  }
+  const toFolders = { title: { through: ['note', 'folder'], property: 'title', field: optional(text(5)) } }
+  const unseen = { read: ownRows('ownerId') }
+  const byRule = ({ rows }: { readonly rows: (rule: () => 'all') => object }): object => ({ read: rows(() => 'all') })
+  const fields = (noteId: object): object => ({
+    fields: { id: readOnly(int()), ownerId: onCreate(int()), noteId }
+  })
+  const attaching = {
+    writes: [],
+    ...fields(optional(readOnly(int()))),
+    actions: (action: Action) => ({
+      attach: action({ description: 'Attaches.', input: { noteId: int() }, effect: () => ({}) })
+    })
+  }
+  const mistake = /links: joined `noteTitle` comes from `notes`, whose rows not every caller who sets `note` may read/
+
+  const shown: Record<string, [links: object, target: object, further?: object]> = {
+    'a create of rows of owners': [{}, unseen],
+    'an update of rows that a rule lets callers read': [{ writes: ['update'] }, byRule],
+    'a target for holders of a permission': [{}, { read: write }],
+    'a target behind an owner filter': [{}, { read: everyone, ownerFilter: { property: 'ownerId', parameter: 'of' } }],
+    'the input of an action': [attaching, unseen],
+    'writes of rows that a permission to read them would keep to its holders': [
+      { access: { read: write, write: ownRows('ownerId'), writesUnseen: true } },
+      { read: write }
+    ]
+  }
+  for (const [what, [links, target, further]] of Object.entries(shown)) {
+    it(`reports ${what}`, () => {
+      expect(found(links, target, further)).to.match(mistake)
+    })
+  }
+
+  it('reports a path with a step that a caller may be unable to read', () => {
+    expect(found({ joined: toFolders }, { read: everyone }, { read: write })).to.match(/`title` comes from `folders`/)
+    expect(found({ joined: toFolders }, unseen)).to.match(/`title` comes from `notes`/)
+  })
+
+  it('reports rows that a root writes with its own', () => {
+    const links = entity({ ...toNotes, writes: [], access: { read: write } })
+    const root = entity({
+      name: 'albums',
+      fields: { id: readOnly(int()) },
+      children: { links: { entity: links, foreignKey: 'ownerId', writtenBy: 'root' } },
+      access: { read: everyone, write: permission('coupons:manage') },
+      writes: ['create'],
+      creates: { children: { links: { min: 0 } } }
+    })
+    expect(() =>
+      checkCatalogue([links, root, notes(unseen), folders({ read: everyone })], {
+        permissions: permissionsIn(roles),
+        hasSecondStore: true
+      })
+    ).to.throw(CatalogueError, mistake)
+  })
+
+  const open: Record<string, [links: object, target: object]> = {
+    'a target that everyone reads': [{}, { read: everyone }],
+    'a target that one of two words opens': [{}, { read: anyOf(write, everyone) }],
+    'a reference that no request sets': [fields(optional(readOnly(int()))), unseen],
+    'an entity without writes': [{ writes: [], access: { read: everyone } }, unseen],
+    'a target for holders of the permission to write': [
+      { access: { read: everyone, write: allOf(write, ownRows('ownerId')) } },
+      { read: write }
+    ],
+    'a target for readers of the row that is written': [
+      { access: { read: write, write: ownRows('ownerId') } },
+      { read: write }
+    ],
+    'a reference that takes the permission of its target to set': [
+      fields(optional(writableBy('products:manage', int()))),
+      { read: write }
+    ],
+    'a property that takes the permission of its target to read': [
+      {
+        joined: { noteTitle: { ...toNotes.joined.noteTitle, field: readableBy('products:manage', optional(text(5))) } }
+      },
+      { read: write }
+    ],
+    'a reference to the owner of the row': [
+      {
+        ...fields(optional(int())),
+        references: { note: { to: 'notes', via: 'ownerId' } }
+      },
+      { read: ownRows('id') }
+    ],
+    'a property that says showsUnseen': [
+      { joined: { noteTitle: { ...toNotes.joined.noteTitle, showsUnseen: true } } },
+      unseen
+    ]
+  }
+  for (const [what, [links, target]] of Object.entries(open)) {
+    it(`passes ${what}`, () => {
+      expect(found(links, target)).to.equal('')
+    })
   }
 })

@@ -121,6 +121,7 @@ eachWay(({ kind, name, open }) => {
         name: 'parentName',
         through: reference(categories, 'parent'),
         further: [],
+        showsUnseen: false,
         property: 'name',
         field
       }
