@@ -2,7 +2,7 @@ import { DomainError } from '../../shared/errors.js'
 import type { OwnRows, ReadAccess } from '../entity/access.js'
 import type { Authenticated, Caller } from '../entity/caller.js'
 import type { Column, Entity } from '../entity/entity.js'
-import type { Field, Operand } from '../entity/fields/field.js'
+import type { Field, FieldType, Operand } from '../entity/fields/field.js'
 import type { Permission } from '../entity/fields/names.js'
 import { fitDecimal, fitDouble, isWithin, parseDecimal, rangeOf } from '../entity/fields/numbers.js'
 import { type Compared, isOfParts, operatorNamed, type Rounding } from '../entity/fields/operators.js'
@@ -199,9 +199,13 @@ function rowsWhere(wanted: RowsWanted, of: Comparing): RowScope {
   return { kind: 'rows-where', conditions: [conditionOf(wanted, of)] }
 }
 
+export function noRows(entity: Entity): RowScope {
+  return { kind: 'rows-where', conditions: [ofNoRow(entity)] }
+}
+
 /** A list without members, which no key is in. */
-export function noRows({ key: [first] }: Entity): RowScope {
-  return { kind: 'rows-where', conditions: [{ path: own(first), comparison: 'in', operands: [] }] }
+function ofNoRow({ key: [first] }: Entity): Condition {
+  return { path: own(first), comparison: 'in', operands: [] }
 }
 
 function conditionOf(test: RowTest, of: Comparing): Condition {
@@ -224,31 +228,61 @@ function comparisonOf(
   if (field.readableBy !== undefined) throw new TypeError(`${entity.name}.${property} takes a permission to read`)
   const operator = operatorNamed(word, field.type)
   if (operator === undefined) throw new TypeError(`${word} is no operator of ${entity.name}.${property}`)
-  const operand = (value: unknown, rounding: Rounding): Operand => {
+  const operand = (value: unknown, rounding: Rounding): Operand | undefined => {
     const parsed = operandOf(value, isOfParts(operator) ? fieldOfParts(field) : field, rounding)
-    if (parsed === undefined) throw new TypeError(`${entity.name}.${property} is compared with no ${field.type}`)
+    if (parsed === undefined && !(comparesExactly && isComparable(value, field)))
+      throw new TypeError(`${entity.name}.${property} is compared with no ${field.type}`)
     return parsed
   }
   const [first, second] = operands
-  const compared = (): Compared => {
+  const compared = (): Compared | undefined => {
     switch (operator.arity) {
       case 'none':
         return { comparison: operator.comparison, operands: [] }
-      case 'one':
-        return { comparison: operator.comparison, operands: [operand(first, operator.rounding)] }
+      case 'one': {
+        const one = operand(first, operator.rounding)
+        return one === undefined ? undefined : { comparison: operator.comparison, operands: [one] }
+      }
       case 'two': {
-        const [from, to] = operator.rounding
-        return { comparison: operator.comparison, operands: [operand(first, from), operand(second, to)] }
+        const [from, to] = [operand(first, operator.rounding[0]), operand(second, operator.rounding[1])]
+        if (from === undefined || to === undefined) return undefined
+        return { comparison: operator.comparison, operands: [from, to] }
       }
       case 'list': {
         const list: readonly unknown[] | undefined = Array.isArray(first) ? first : undefined
         if (list === undefined) throw new TypeError(`${word} of ${entity.name}.${property} takes a list`)
-        return { comparison: operator.comparison, operands: list.map((one) => operand(one, operator.rounding)) }
+        const operands = list.map((one) => operand(one, operator.rounding)).filter((one) => one !== undefined)
+        return { comparison: operator.comparison, operands }
       }
     }
   }
   const isExact = comparesExactly && (field.type === 'string' || field.type === 'enum')
-  return { path: isExact ? { ...own(column), exact: true } : own(column), ...compared() }
+  const comparison = compared()
+  if (comparison === undefined) return ofNoRow(entity)
+  return { path: isExact ? { ...own(column), exact: true } : own(column), ...comparison }
+}
+
+/** Types of the values that a predicate may compare a column with. */
+const COMPARABLE: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
+  int: ['number', 'bigint'],
+  long: ['number', 'bigint', 'string'],
+  double: ['number'],
+  decimal: ['string'],
+  string: ['string'],
+  dateTime: ['string'],
+  date: ['string'],
+  time: ['string'],
+  guid: ['string'],
+  enum: ['string'],
+  set: ['string']
+}
+
+/**
+ * Whether the value passes the types of a predicate, though the column can hold none like it: the claims of a caller may
+ * have any. A comparison with such a value lets no row through, whatever its operator.
+ */
+function isComparable(value: unknown, { type }: Field): boolean {
+  return COMPARABLE[type]?.includes(typeof value) === true
 }
 
 /** A value of an entity file as an operand; undefined for one that is not of the column's type. */

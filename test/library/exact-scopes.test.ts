@@ -34,6 +34,9 @@ const SCOPES: readonly (readonly [claims: Claims, isInside: (author: string | nu
   ),
   [{ sub: 'x', operator: 'in', names: ['Anna', 'STRASSE', 'hanna'] }, (one) => one === 'Anna' || one === 'hanna'],
   [{ sub: 'x', operator: 'not equals', part: 'Anna' }, (one) => one !== 'Anna'],
+  // No column holds U+0000.
+  [{ sub: 'x', operator: 'in', names: ['Anna', 'hanna\0'] }, (one) => one === 'Anna'],
+  [{ sub: 'x', operator: 'not equals', part: 'Anna\0' }, () => false],
   [{ sub: 'x', operator: 'starts with', part: 'Ann' }, isBy((one) => one.startsWith('Ann'))],
   [{ sub: 'x', operator: 'ends with', part: 'Anna' }, isBy((one) => one.endsWith('Anna'))],
   [{ sub: 'x', operator: 'ends with', part: '' }, isBy(() => true)],

@@ -16,6 +16,9 @@ const READERS: readonly (readonly [name: string, claims: Claims, where: string])
   ],
   ['whose branches are no list', { sub: 'x', branches: '2', grade: 9 }, 'is_open = 1'],
   ['whose grade is beyond an int', { sub: 'x', branches: [2], grade: 1e15 }, 'is_open = 1 OR branch_id = 2'],
+  ['whose grade is no whole number', { sub: 'x', branches: [2], grade: 2.5 }, 'is_open = 1'],
+  ['whose grade has lost digits', { sub: 'x', branches: [2], grade: 2 ** 60 }, 'is_open = 1'],
+  ['of half a branch', { sub: 'x', branches: [2, 2.5], grade: 3 }, 'is_open = 1 OR (branch_id = 2 AND grade <= 3)'],
   ['who is an author', { sub: 'Ann' }, "is_open = 1 OR author = 'Ann'"],
   ['of the bypass role', { sub: 'x', role: 'admin' }, '1 = 1'],
   ['who sees nothing', { sub: 'x', clearance: 'none', role: 'Admin' }, '1 = 0']
