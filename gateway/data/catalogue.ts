@@ -174,29 +174,39 @@ function snapshotOf({
   }
 }
 
-/** The resources of which the caller may call something, the operations that it may call, and no name of another one. */
+/**
+ * The resources of which the caller may call something, the operations that it may call, and no name of another one.
+ * Write-only columns are in the bodies of creates and updates alone, so they are there for callers who may send one.
+ */
 function onlyAllowed(seen: CatalogueSnapshot): CatalogueSnapshot {
   const names = [...seen.resources.keys()].filter((name) => (seen.allowed.get(name) ?? []).length > 0)
   const known = new Set(names)
-  const named = ({ resource, navigations, ...rest }: Navigation): Navigation => ({
+  const written = new Set(
+    names.filter((name) => ['create', 'update'].some((one) => seen.allowed.get(name)?.includes(one) === true))
+  )
+  const shown = ({ resource, navigations, writeOnly, ...rest }: Navigation, isWritten: boolean): Navigation => ({
     ...rest,
     resource: known.has(resource) ? resource : '',
-    navigations: navigations.map(named)
+    writeOnly: isWritten ? writeOnly : [],
+    navigations: navigations.map((one) => shown(one, isWritten))
   })
   const resources = [...seen.resources.values()]
     .filter(({ name }) => known.has(name))
-    .map((resource): [string, Resource] => [
-      resource.name,
-      { ...resource, navigations: resource.navigations.map(named) }
-    ])
+    .map((resource): [string, Resource] => {
+      const isWritten = written.has(resource.name)
+      const navigations = resource.navigations.map((one) => shown(one, isWritten))
+      return [resource.name, { ...resource, navigations, writeOnly: isWritten ? resource.writeOnly : [] }]
+    })
   const operations = seen.operations.filter(({ name }) => seen.allowedOperations.includes(name))
-  const shown = [...names, ...operations.map(({ name }) => name)]
+  const parts = [names, [...written], operations.map(({ name }) => name)].map((one) => one.join())
   return {
     ...seen,
     operations,
     resources: new Map(resources),
     allowed: new Map([...seen.allowed].filter(([name]) => known.has(name))),
-    digest: createHash('sha256').update(`${seen.digest} ${shown.join()}`).digest('base64url')
+    digest: createHash('sha256')
+      .update(`${seen.digest} ${parts.join(' ')}`)
+      .digest('base64url')
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { clientTypesOf } from '../../cli/client-types.js'
+import { anonymous, type Caller } from '../../data-service/entity/caller.js'
 import { makeCatalogue } from '../../data-service/plan/model/catalogue.js'
 import { describeCatalogue } from '../../data-service/rpc/describe/describe.js'
 import { type Answer, filter, json } from '../api/http-call.js'
@@ -175,6 +176,31 @@ describeLibrary('a write-only column', (store) => {
     } finally {
       generic.close()
       typed.close()
+    }
+  })
+
+  it('is described to callers who may send a body that has it, and to no others', () => {
+    const ownership = { claimType: 'member_id', parameterName: 'id', bypassRole: 'Admin' }
+    const describeTo = describeCatalogue(makeCatalogue(library.entities), ownership, library.operations)
+    const librarian: Caller = {
+      kind: 'authenticated',
+      issuer: 'i',
+      subject: 's',
+      owner: null,
+      roles: [],
+      permissions: new Set(['library:manage']),
+      claims: {}
+    }
+    for (const [caller, names] of [
+      [anonymous, []],
+      [{ ...librarian, permissions: new Set(['loans:read']) }, []],
+      [librarian, [...NAMES, 'chip']]
+    ] as const) {
+      const { resources = [] } = describeTo(caller, 'allowed')
+      const door = resources.find(({ name }) => name === 'doors')
+      const told = [door ?? {}, ...(door?.navigations ?? [])].flatMap(({ writeOnly = [] }) => writeOnly)
+      expect(told.map(({ name }) => name)).to.deep.equal(names)
+      expect(door?.properties?.map(({ name }) => name)).to.deep.equal(['id', 'name', 'rowVersion'])
     }
   })
 

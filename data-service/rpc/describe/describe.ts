@@ -41,7 +41,7 @@ import { describeActionRules, describeRules } from './rules.js'
 
 /**
  * The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. `only: 'allowed'` leaves out resources
- * and operations of which the caller may call nothing.
+ * and operations of which the caller may call nothing, and write-only columns of resources whose bodies it may not send.
  */
 type DescribeTo = (reader: Caller | 'gateway', only?: 'allowed') => DescribeResponse
 
@@ -54,13 +54,14 @@ export function describeCatalogue(
   ownership: OwnershipPolicy,
   operations: readonly Operation[] = []
 ): DescribeTo {
-  const described = new WeakMap<Resource, WireResource>()
+  const described = new WeakMap<Resource, { readonly whole: WireResource; readonly unwritten: WireResource }>()
   const examples = new Examples(catalogue.resources('gateway').map(({ entity }) => entity))
   const answers: { readonly seen: readonly unknown[]; readonly answer: DescribeResponse }[] = []
-  const describe = (resource: Resource): WireResource => {
+  const describe = (resource: Resource): { readonly whole: WireResource; readonly unwritten: WireResource } => {
     const known = described.get(resource)
     if (known !== undefined) return known
-    const made = describeResource(resource, { ownership, examples })
+    const whole = describeResource(resource, { ownership, examples })
+    const made = { whole, unwritten: withoutWriteOnly(whole) }
     described.set(resource, made)
     return made
   }
@@ -68,16 +69,13 @@ export function describeCatalogue(
   const ofApplication: readonly (WireOperation & { readonly name: string })[] = operations
     .map((operation) => ({ ...describeOperation(operation), name: operation.name }))
     .toSorted(byName)
-  const viewOf = (now: readonly Resource[], called = ofApplication): DescribeResponse => {
+  const viewOf = (now: readonly WireResource[], called = ofApplication): DescribeResponse => {
     const parts = [...now, ...called]
     const known = answers.find(
       ({ seen }) => seen.length === parts.length && seen.every((one, index) => one === parts[index])
     )
     if (known !== undefined) return known.answer
-    const resources = withoutOthers(
-      now.map(describe).toSorted(byName),
-      now.length < catalogue.resources('gateway').length
-    )
+    const resources = withoutOthers(now.toSorted(byName), now.length < catalogue.resources('gateway').length)
     const text = JSON.stringify([resources, called])
     const digest = createHash('sha256').update(text).digest('base64url')
     const answer = { resources, operations: [...called], digest }
@@ -87,13 +85,16 @@ export function describeCatalogue(
   }
   return (reader, only) => {
     const seen = catalogue.resources(reader)
-    if (reader === 'gateway') return viewOf(seen)
+    if (reader === 'gateway') return viewOf(seen.map((resource) => describe(resource).whole))
     const all = seen.map((resource) => ({ resource, names: allowedCalls(resource, { caller: reader, ownership }) }))
     const told = only === undefined ? all : all.filter(({ names }) => names.length > 0)
     const allowedOperations = operations.filter((one) => allowsCall(one, reader)).map(({ name }) => name)
     const called = ofApplication.filter(({ name }) => only === undefined || allowedOperations.includes(name))
     const view = viewOf(
-      told.map(({ resource }) => resource),
+      told.map(({ resource, names }) => {
+        const { whole, unwritten } = describe(resource)
+        return only === undefined || sendsBodies(names) ? whole : unwritten
+      }),
       called
     )
     const allowed = told.map(({ resource, names }): AllowedCalls => ({ resource: resource.entity.name, names }))
@@ -108,6 +109,21 @@ export function describeCatalogue(
       allowedOperations
     }
   }
+}
+
+/** Whether a caller of these calls sends bodies of the resource, which have its write-only columns. */
+function sendsBodies(allowed: readonly string[]): boolean {
+  return ['create', 'update'].some((one) => allowed.includes(one))
+}
+
+/** The resource for callers who may not send its bodies: no answer names such a column. */
+function withoutWriteOnly(resource: WireResource): WireResource {
+  const shown = ({ navigations = [], ...rest }: Navigation): Navigation => ({
+    ...rest,
+    writeOnly: [],
+    navigations: navigations.map(shown)
+  })
+  return { ...resource, writeOnly: [], navigations: (resource.navigations ?? []).map(shown) }
 }
 
 /** A navigation to a resource that is left out does not name it. */

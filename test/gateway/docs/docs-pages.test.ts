@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import type { Access, Resource } from '../../../gateway/data/data-client.js'
 import { ERROR_CODES } from '../../../shared/errors.js'
-import { action, customRead, products, property } from '../fake-data-client.js'
+import { action, customRead, described, products, property } from '../fake-data-client.js'
 import { startGateway } from '../gateway-fixture.js'
 
 const BASE = 'https://shop.example/api'
@@ -247,6 +247,32 @@ describe('GET /docs/resources/{resource}', () => {
     )
     expect(html).to.match(/\/products\/paged\?[^']*userId=1&amp;/)
     expect(await page(PATH, products())).to.not.contain('userId')
+  })
+})
+
+describe('the documents of a resource with write-only columns', () => {
+  const PAGE = '/docs/resources/products'
+
+  it('name these for callers who may send a body, whoever asked before, and for everybody with DOCS_PUBLIC', async () => {
+    const secret = (name: string) => property(name, 'string', { writeOnly: true, setOnCreate: true })
+    const navigations = products().navigations.map((one) => ({ ...one, writeOnly: [secret('chip')] }))
+    const resource = products({ writeOnly: [secret('seal')], navigations, createdChildren: ['variants'] })
+    for (const isPublic of [false, true]) {
+      const gateway = await startGateway({ ADMIN_UI: 'true', DOCS_PUBLIC: String(isPublic) })
+      try {
+        for (const names of [['list', 'delete', 'publish'], ['list', 'create'], ['list', 'update'], ['list']]) {
+          const isShown = isPublic || names.includes('create') || names.includes('update')
+          gateway.data.answerDescribeTo = () => described([resource], { allowed: [{ resource: 'products', names }] })
+          for (const url of ['/openapi.json', PAGE, '/admin/catalogue.json']) {
+            const { body } = await gateway.app.inject({ url, headers: { authorization: 'Bearer x' } })
+            expect(body.includes('seal'), `${url} with ${names.join()}`).to.equal(isShown)
+            if (url !== PAGE) expect(body.includes('chip'), `${url} with ${names.join()}`).to.equal(isShown)
+          }
+        }
+      } finally {
+        await gateway.close()
+      }
+    }
   })
 })
 
