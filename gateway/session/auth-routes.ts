@@ -81,8 +81,7 @@ function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionToo
   const url = '/auth/session-cookie'
   answerOtherMethods(app, { url, routed: ['POST', 'DELETE'] })
   app.post(url, { preParsing: requireJsonMediaType }, async (request, reply) => {
-    const { accessToken, refreshToken } = readTokens(bodyOf(request))
-    cookies.mirror(reply, accessToken, refreshToken)
+    cookies.mirror(reply, readTokens(bodyOf(request)), request.headers.cookie)
     return reply.code(204).send()
   })
 

@@ -3,7 +3,8 @@ import {
   ACCESS_COOKIE,
   cookiePairs,
   cookieValues,
-  REFRESH_COOKIE
+  REFRESH_COOKIE,
+  unverifiedClaims
 } from '../../shared/session-cookie/read-session-cookie.js'
 import { setCookie } from '../http/cookies.js'
 
@@ -34,9 +35,18 @@ export class SessionCookies {
     this.#write(reply, [session.accessToken, session.refreshToken], Number.isNaN(left) ? this.#lifetime : left)
   }
 
-  /** Sets the cookies to tokens that the client sent. Without a refresh token the refresh cookie stays as it is. */
-  mirror(reply: FastifyReply, accessToken: string, refreshToken: string | undefined): void {
+  /**
+   * Sets the cookies to tokens that the client sent. Without a refresh token the refresh cookie stays as it is, unless the
+   * cookies of the request are of another account: it would later turn the session into one of that account.
+   */
+  mirror(
+    reply: FastifyReply,
+    { accessToken, refreshToken }: { readonly accessToken: string; readonly refreshToken: string | undefined },
+    header: string | undefined
+  ): void {
     this.#write(reply, [accessToken, refreshToken], this.#lifetime)
+    if (refreshToken !== undefined || !isOfAnother(accessToken, header)) return
+    reply.header('set-cookie', setCookie(REFRESH_COOKIE, '', { secure: this.#secure, maxAge: 0 }))
   }
 
   expire(reply: FastifyReply): void {
@@ -50,6 +60,14 @@ export class SessionCookies {
     if (refresh !== undefined) lines.push(setCookie(REFRESH_COOKIE, refresh, attributes))
     reply.header('set-cookie', lines)
   }
+}
+
+/** Whether the access cookie of a request says that it is of another account than the token does. Neither is verified. */
+function isOfAnother(accessToken: string, header: string | undefined): boolean {
+  const { access, refresh } = sentCookies(header)
+  const [now, before] = [accessToken, access ?? ''].map(unverifiedClaims)
+  if (refresh === undefined || now === undefined || before === undefined) return false
+  return now['iss'] !== before['iss'] || now['sub'] !== before['sub']
 }
 
 /** The session cookies of a request. */

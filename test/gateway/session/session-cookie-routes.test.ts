@@ -38,6 +38,22 @@ describe('POST /auth/session-cookie', () => {
     expect(setCookies(answer)).to.deep.equal([`app_auth_access=a; ${ATTRIBUTES}`])
   })
 
+  it('expires a refresh cookie of another account that it is sent without', async () => {
+    const token = (claims: object): string =>
+      ['{}', JSON.stringify(claims), ''].map((part) => Buffer.from(part).toString('base64url')).join('.')
+    const [ada, ben] = ['ada', 'ben'].map((sub) => token({ iss: 'i', sub, exp: 1 })) as [string, string]
+    const mirrored = async (accessToken: string, access: string): Promise<string[]> => {
+      const cookies = { access, refresh: 'r' }
+      return setCookies(await gateway.send('POST', URL, { body: { accessToken }, cookies }))
+    }
+    for (const other of [ben, token({ iss: 'j', sub: 'ada' }), token({})]) {
+      const expected = [`app_auth_access=${other}; ${ATTRIBUTES}`, EXPIRED[1]]
+      expect(await mirrored(other, ada)).to.deep.equal(expected)
+    }
+    const later = token({ iss: 'i', sub: 'ada', exp: 2 })
+    expect(await mirrored(later, ada)).to.deep.equal([`app_auth_access=${later}; ${ATTRIBUTES}`])
+  })
+
   it('lets both live as long as the setting says', async () => {
     await gateway.close()
     gateway = await startSessions({ REFRESH_TOKEN_TTL: '90s' })
