@@ -6,7 +6,7 @@ import type { StoredAccount } from './accounts/accounts.js'
 import type { AuthDeps } from './authentication.js'
 import { checkClientAddress, checkText, countedAddress, Rejected } from './counted-attempts.js'
 import type { PasswordCheck } from './password-check.js'
-import { MAX_PASSWORD, passwordMistake } from './accounts/passwords.js'
+import { guessOf, MAX_PASSWORD, passwordMistake } from './accounts/passwords.js'
 import {
   findSession,
   outcomeOf,
@@ -113,7 +113,7 @@ function checkRequest(
 ): void {
   const violations = new Violations()
   checkText(currentPassword, { pointer: '/currentPassword', max: MAX_PASSWORD }, violations)
-  const isOld = newPassword === currentPassword
+  const isOld = guessOf(newPassword) === guessOf(currentPassword)
   const mistake = passwordMistake(newPassword, email) ?? (isOld ? 'must differ from the current one' : undefined)
   if (mistake !== undefined) violations.addAt('/newPassword', `/newPassword ${mistake}.`)
   checkClientAddress(clientAddress, violations)

@@ -10,8 +10,8 @@ const COMPRESSED =
 
 let common: ReadonlySet<string> | undefined
 
-/** Whether guessing begins with the password, in any letter case. */
+/** Whether guessing begins with the password, which is in lower case. */
 export function isCommonPassword(password: string): boolean {
   common ??= new Set(brotliDecompressSync(Buffer.from(COMPRESSED, 'base64')).toString().split('\n'))
-  return common.has(password.toLowerCase())
+  return common.has(password)
 }

@@ -23,10 +23,19 @@ export function passwordMistake(password: string, email: string): string | undef
   if (LOST_CHARACTER.test(password)) return 'must hold neither half a surrogate pair nor U+FFFD, which stands for one'
   if (Array.from(password).length < MIN_PASSWORD) return `must be at least ${MIN_PASSWORD} characters long`
   if (password.length > MAX_PASSWORD) return `must be at most ${MAX_PASSWORD} characters long`
-  if (isCommonPassword(password)) return 'must be none of the 10,000 most common ones, which are guessed first'
-  const address = email.toLowerCase()
-  const isAddress = [address, address.split('@', 1)[0]].includes(password.toLowerCase())
+  const guess = guessOf(password)
+  if (isCommonPassword(guess)) return 'must be none of the 10,000 most common ones, which are guessed first'
+  const address = guessOf(email)
+  const isAddress = [address, address.split('@', 1)[0]].includes(guess)
   return isAddress ? 'must not be the address of the account, or the part of it before the @' : undefined
+}
+
+/**
+ * The form in which passwords are compared with what is guessed first: spaces around them, letter case and characters of
+ * another width (NFKC) make nobody guess for longer. Passwords are hashed as they are.
+ */
+export function guessOf(password: string): string {
+  return password.normalize('NFKC').trim().toLowerCase()
 }
 
 /** Hashes and verifies passwords. */

@@ -137,7 +137,10 @@ eachDatabase((kind) => {
           ['12345678\uFFFD', 'U+FFFD'],
           ['x'.repeat(1025), 'at most 1024'],
           ['Trustno1', 'none of the 10,000 most common'],
-          ['qwertyuiop', 'none of the 10,000 most common']
+          ['qwertyuiop', 'none of the 10,000 most common'],
+          [' iloveyou ', 'none of the 10,000 most common'],
+          ['ｐassword1', 'none of the 10,000 most common'],
+          [` ${kim.email.toUpperCase()}`, 'must not be the address']
         ]
         for (const [text, says] of wrong) {
           const rejection = await rejectionOf(one.changePassword(first, 'wrong', text))
@@ -146,8 +149,10 @@ eachDatabase((kind) => {
           expect(violation?.place, says).to.deep.equal({ in: 'pointer', name: '/newPassword' })
           expect(violation?.detail).to.include(says)
         }
-        const same = await rejectionOf(one.changePassword(first, 'long enough', 'long enough'))
-        expect(same.violations[0]?.detail).to.include('must differ from the current one')
+        for (const again of ['long enough', 'LONG enough ']) {
+          const same = await rejectionOf(one.changePassword(first, 'long enough', again))
+          expect(same.violations[0]?.detail).to.include('must differ from the current one')
+        }
         const both = await rejectionOf(one.changePassword(first, ' ', ''))
         expect(both.violations.map(({ place }) => place.name)).to.deep.equal(['/currentPassword', '/newPassword'])
         const attempts = await withTestDatabase(harness.url, (db) => db.run('SELECT attempts FROM ur_login_attempts'))
