@@ -32,7 +32,8 @@ export const appointments = defineEntity({
   sortable: ['id', 'day'],
   access: { read: ofBoth, write: ofBoth },
   writes: ['create', 'update', 'delete'],
-  updates: ({ root, caller, now }) => keptForDesk(root, caller.owners['patient'], now) ?? {},
+  updates: ({ root, input, caller: { owners }, now }) =>
+    keptForDesk(root, owners['patient'], now) ?? keptForDesk({ ...root, ...input }, owners['patient'], now) ?? {},
   deletes: { rule: ({ root, caller, now }) => keptForDesk(root, caller.owners['patient'], now) ?? {} }
 })
 

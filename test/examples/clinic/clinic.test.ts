@@ -119,6 +119,10 @@ eachDatabase((kind) => {
       const later = await book()
       const moved = await patch(PATIENT_7, later, { day: '2200-03-02' })
       expect(rowOf(moved)).to.include({ day: '2200-03-02', patientId: 7 })
+      const again = { ...later, tag: String(moved.headers['etag']) }
+      for (const day of [PAST, new Date().toISOString().slice(0, 10)]) {
+        expect(codeOf(await patch(PATIENT_7, again, { day })), day).to.deep.equal([403, 'ownership.denied'])
+      }
       const past = await book({ day: PAST })
       expect(codeOf(await patch(PATIENT_7, past, { day: DAY }))).to.deep.equal([403, 'ownership.denied'])
       const deleted = await as(PATIENT_7, past.path, { method: 'DELETE' })
