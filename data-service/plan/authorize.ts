@@ -1,4 +1,4 @@
-import { DomainError } from '../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../shared/errors.js'
 import type { OwnerFilter, OwnRows, ReadAccess, WriteAccess } from '../entity/access.js'
 import type { Authenticated, Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
@@ -237,7 +237,7 @@ export function claimedOwner(claimed: ClaimedColumn, caller: Authenticated, name
   const fits = column.field.type !== 'int' || isWithin(claim, INT32)
   if (!fits) throw anotherOwner()
   const owner = ownerOperand(column, claim)
-  if (named !== undefined && named !== owner) throw anotherOwner()
+  if (named !== undefined && named !== owner) throw anotherOwner({ in: 'pointer', name: `/${column.name}` })
   return owner
 }
 
@@ -318,13 +318,15 @@ export function checkOwnerFilter(
   if (caller.owner === null) throw noOwnerClaim()
   // Another guard of the route stands in for a parameter that is missing.
   if (owner === undefined && filter.routes.get(route) !== undefined) return undefined
+  const place = { in: 'parameter', name: parameter } as const
   if (owner === undefined || owner === 'malformed') {
-    throw new DomainError(
+    throw rejectionAt(
       'ownership.denied',
-      `This needs ${parameter}, the owner that the access token names, in digits.`
+      `This needs ${parameter}, the owner that the access token names, in digits.`,
+      { place }
     )
   }
-  if (owner !== caller.owner) throw anotherOwner()
+  if (owner !== caller.owner) throw anotherOwner(place)
   return owner
 }
 

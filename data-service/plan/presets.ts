@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError } from '../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../shared/errors.js'
 import type { Column } from '../entity/entity.js'
 import type { Field, Value } from '../entity/fields/field.js'
 import { presetFor } from '../entity/preset.js'
@@ -7,13 +7,19 @@ import type { TokenCaller } from '../entity/row-predicate.js'
 import { parseMember } from './parsing/body.js'
 import { storedJson } from './parsing/json-values.js'
 
+/** The values of a row that a request names. `at` is the JSON pointer of the row in the body. */
+export interface NamedRow {
+  readonly named: ReadonlyMap<Column, Value>
+  readonly at: string
+}
+
 /**
  * The values that the presets of some columns give a new row. Throws `ownership.denied` where the caller has no value for
- * one, and where `named`, the values of the request, have another one.
+ * one, and where the request names another one.
  */
 export function presetValues(
   columns: readonly Column[],
-  named: ReadonlyMap<Column, Value>,
+  { named, at }: NamedRow,
   caller: () => TokenCaller
 ): ReadonlyMap<Column, Value> {
   const preset = columns.filter(({ field }) => field.preset !== undefined)
@@ -21,9 +27,15 @@ export function presetValues(
     preset.map((column): [Column, Value] => {
       const value = valueFor(column.field, caller())
       // The column may be one that the caller does not know of, so it has no name here.
-      if (value === undefined) throw denied('The access token lacks what a new row of this resource needs.')
+      if (value === undefined) {
+        throw new DomainError('ownership.denied', 'The access token lacks what a new row of this resource needs.')
+      }
       if (named.has(column) && !isDeepStrictEqual(named.get(column), value)) {
-        throw denied(`${column.name} may be left out; no other value than that of the access token is taken.`)
+        throw rejectionAt(
+          'ownership.denied',
+          `${column.name} may be left out; no other value than that of the access token is taken.`,
+          { place: { in: 'pointer', name: `${at}/${column.name}` } }
+        )
       }
       return [column, value]
     })
@@ -43,8 +55,4 @@ function bodyText(value: NonNullable<unknown>, { type }: Field): string {
   if (Buffer.isBuffer(value)) return JSON.stringify(value.toString('base64'))
   // As rows have it, a json is a text.
   return type === 'json' && typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function denied(detail: string): DomainError {
-  return new DomainError('ownership.denied', detail)
 }

@@ -1,4 +1,4 @@
-import { DomainError } from '../../shared/errors.js'
+import { DomainError, rejectionAt, type ViolationPlace } from '../../shared/errors.js'
 import type { OwnRows, ReadAccess } from '../entity/access.js'
 import type { Authenticated, Caller } from '../entity/caller.js'
 import type { Column, Entity } from '../entity/entity.js'
@@ -377,6 +377,10 @@ export function noOwnerClaim(): DomainError {
   return new DomainError('ownership.denied', 'The access token names no owner.')
 }
 
-export function anotherOwner(): DomainError {
-  return new DomainError('ownership.denied', 'This belongs to another owner.')
+/** `place` is where the request names the owner. */
+export function anotherOwner(place?: ViolationPlace): DomainError {
+  const detail = 'This belongs to another owner.'
+  return place === undefined
+    ? new DomainError('ownership.denied', detail)
+    : rejectionAt('ownership.denied', detail, { place })
 }

@@ -25,7 +25,7 @@ import { idText, type RowKey } from '../entity/key.js'
 import { claimedOwner, writeScope } from '../plan/authorize.js'
 import { assignments, namedValues } from '../plan/parsing/body.js'
 import { isChangeable, type Resource } from '../plan/model/catalogue.js'
-import { presetValues } from '../plan/presets.js'
+import { type NamedRow, presetValues } from '../plan/presets.js'
 import { tokenCaller } from '../plan/row-scopes.js'
 import { keyOfId } from '../plan/parsing/keys.js'
 import type { KeyClaim, LockedRow } from '../plan/model/stores.js'
@@ -210,7 +210,9 @@ async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> 
   const values = givenValues(parsed)
   const given = parsed.children.map(({ children: one, rows }) => ({
     children: one,
-    rows: rows.map((row) => new Map([...row, ...presetsOf(one.columns, row, parsed)]))
+    rows: rows.map(
+      (row, index) => new Map([...row, ...presetsOf(one.columns, { named: row, at: `/${one.name}/${index}` }, parsed)])
+    )
   }))
   const prepared = await prepare({ ...parsed, children: given }, values, steps)
   const children = entity.children.flatMap((one) => {
@@ -226,14 +228,14 @@ async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> 
   return { row: { scope, values: all, children }, prepared }
 }
 
-const NOTHING_NAMED: ReadonlyMap<Column, Value> = new Map()
+const NOTHING_NAMED: NamedRow = { named: new Map(), at: '' }
 
 /** The values together with the owner and the presets that the caller's token gives the row. */
 function givenValues(
   parsed: Pick<ParsedCreate, 'resource' | 'values' | 'claimed' | 'writer'>
 ): ReadonlyMap<Column, Value> {
   const { resource, values, claimed, writer } = parsed
-  const presets = presetsOf(resource.entity.columns, values, parsed)
+  const presets = presetsOf(resource.entity.columns, { named: values, at: '' }, parsed)
   if (claimed === undefined) return presets.size === 0 ? values : new Map([...values, ...presets])
   return new Map([
     ...values,
@@ -244,7 +246,7 @@ function givenValues(
 
 function presetsOf(
   columns: readonly Column[],
-  named: ReadonlyMap<Column, Value>,
+  named: NamedRow,
   { writer: { caller, ownership } }: Pick<ParsedCreate, 'writer'>
 ): ReadonlyMap<Column, Value> {
   return presetValues(columns, named, () => tokenCaller(caller, ownership))

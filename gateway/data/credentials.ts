@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { DomainError } from '../../shared/errors.js'
+import { rejectionAt } from '../../shared/errors.js'
 import {
   type CredentialSlot,
   MAX_AUTHORIZATION,
@@ -11,7 +11,8 @@ import {
 export function checkedAuthorization(authorization: string): string {
   // A longer one could pass the header limit of an HTTP/2 peer, which would close the connection and end all other calls.
   if (authorization.length <= MAX_AUTHORIZATION && METADATA_TEXT.test(authorization)) return authorization
-  throw new DomainError('auth.invalid-token', 'The access token is not a well-formed JWT.')
+  const place = { in: 'header', name: 'Authorization' } as const
+  throw rejectionAt('auth.invalid-token', 'The access token is not a well-formed JWT.', { place })
 }
 
 /** The tokens that a stream knows, the least recently used of which makes room for a new one. */

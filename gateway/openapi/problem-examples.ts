@@ -32,12 +32,15 @@ const PLACES: Readonly<Partial<Record<ErrorCode, ViolationPlace>>> = {
   'sort.property.unknown': { in: 'parameter', name: 'sortColumn' },
   'sort.direction.invalid': { in: 'parameter', name: 'sortDirection' },
   'include.invalid': { in: 'parameter', name: 'includeFKs' },
+  'include.too-many': { in: 'parameter', name: 'includeChildren' },
   'parameter.unknown': { in: 'parameter', name: 'nothing' },
   'precondition.malformed': { in: 'header', name: 'If-Match' },
   'precondition.required': { in: 'header', name: 'If-Match' },
   'idempotency.key.invalid': { in: 'header', name: 'Idempotency-Key' },
   'idempotency.key.missing': { in: 'header', name: 'Idempotency-Key' },
   'version.unsupported': { in: 'header', name: 'api-version' },
+  'auth.invalid-token': { in: 'header', name: 'Authorization' },
+  'ownership.denied': { in: 'parameter', name: 'id' },
   'media-type.unsupported': { in: 'header', name: 'Content-Type' }
 }
 

@@ -89,8 +89,9 @@ describeApi(
         expect(shown(reviews), `reviews of ${id}`).to.deep.equal(childIds(id, REVIEWS.get(id) ?? 0).slice(0, 1000))
       }
     }
-    const tooMany = (answer: Answer): void => {
-      const problem = store.problem(answer, { status: 400, code: 'include.too-many' })
+    const tooMany = (answer: Answer, parameter = 'includeChildren'): void => {
+      const violations = [{ code: 'include.too-many', parameter }]
+      const problem = store.problem(answer, { status: 400, code: 'include.too-many', violations })
       expect(problem.detail).to.match(/20000 rows.*smaller page/)
     }
 

@@ -110,7 +110,8 @@ describeApi(
         const idOf = (target: string): string => `bad-${index}${target.replaceAll('/', '.')}`
         for (const target of targets) {
           const answer = await store.call(target, { token: bad, headers: { 'x-request-id': idOf(target) } })
-          store.problem(answer, { status: 401, code: 'auth.invalid-token' })
+          const violations = [{ code: 'auth.invalid-token', header: 'Authorization' }]
+          store.problem(answer, { status: 401, code: 'auth.invalid-token', violations })
           expect(answer.headers['www-authenticate'], target).to.match(/^Bearer\b.*error="invalid_token"/)
         }
         const { dataService } = store.stack

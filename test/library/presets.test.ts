@@ -30,9 +30,13 @@ describeLibrary('a preset', (store) => {
   const create = (claims: Claims, body: object): Promise<Answer> => send(claims, ['POST', '/tickets'], body)
   const count = async (): Promise<number> =>
     Number((await store.sql.run('SELECT COUNT(*) AS number FROM tickets'))[0]?.['number'])
-  const denied = (answer: Answer): void => {
+  const denied = (answer: Answer, pointer?: string): void => {
     expect(answer.status, answer.text).to.equal(403)
-    expect((json(answer) as { code: string }).code).to.equal('ownership.denied')
+    const { code, errors } = json(answer) as { code: string; errors?: readonly { pointer: string }[] }
+    expect([code, ...(errors ?? []).map((one) => one.pointer)]).to.deep.equal([
+      'ownership.denied',
+      ...(pointer === undefined ? [] : [pointer])
+    ])
   }
 
   it('gives a new row and its children the values of the token, of any type, a hidden column included', async () => {
@@ -60,14 +64,14 @@ describeLibrary('a preset', (store) => {
     })
     expect(same.status, same.text).to.equal(201)
     const before = await count()
-    for (const other of [
-      { tenant: HOUSE },
-      { author: 'Ann' },
-      { number: '8' },
-      { number: null },
-      { lines: [{ text: 'x', writer: 'ben' }] }
-    ]) {
-      denied(await create(ANN, { title: 'd', ...other }))
+    for (const [other, pointer] of [
+      [{ tenant: HOUSE }, '/tenant'],
+      [{ author: 'Ann' }, '/author'],
+      [{ number: '8' }, '/number'],
+      [{ number: null }, '/number'],
+      [{ lines: [{ text: 'w' }, { text: 'x', writer: 'ben' }] }, '/lines/1/writer']
+    ] as const) {
+      denied(await create(ANN, { title: 'd', ...other }), pointer)
     }
     expect((await create(ANN, { title: 'd', tenant: 'none' })).status, 'no guid').to.equal(400)
     expect(await count()).to.equal(before)
@@ -108,13 +112,13 @@ describeLibrary('a preset', (store) => {
       ['ann', TENANT]
     ])
     const before = await count()
-    denied(await send(ANN, ['POST', '/tickets/batch'], [{ title: 'l' }, { title: 'm', author: 'ben' }]))
+    denied(await send(ANN, ['POST', '/tickets/batch'], [{ title: 'l' }, { title: 'm', author: 'ben' }]), '/1/author')
     expect(await count()).to.equal(before)
   })
 
   it('is replayed by key as it was first answered, and rejected before the key is used up', async () => {
     const key = { 'idempotency-key': 'ticket-1' }
-    denied(await send(ANN, ['POST', '/tickets'], { title: 'n', author: 'ben' }, key))
+    denied(await send(ANN, ['POST', '/tickets'], { title: 'n', author: 'ben' }, key), '/author')
     const first = await send(ANN, ['POST', '/tickets'], { title: 'n' }, key)
     expect(first.status, first.text).to.equal(201)
     const again = await send(ANN, ['POST', '/tickets'], { title: 'n' }, key)

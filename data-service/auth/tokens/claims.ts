@@ -7,7 +7,7 @@ import {
   TokenRejected,
   verifiedToken
 } from '../../../shared/access-token.js'
-import { DomainError } from '../../../shared/errors.js'
+import { type DomainError, rejectionAt } from '../../../shared/errors.js'
 import type { Permission } from '../../entity/fields/names.js'
 import { anonymous, type Authenticated, type Caller } from '../../entity/caller.js'
 import { INT64, parseInteger } from '../../entity/fields/numbers.js'
@@ -247,5 +247,6 @@ export function identifyBy(
 }
 
 function rejected(reason: TokenRejected): DomainError {
-  return new DomainError('auth.invalid-token', 'The access token is not valid, or not any more.', { cause: reason })
+  const place = { in: 'header', name: 'Authorization' } as const
+  return rejectionAt('auth.invalid-token', 'The access token is not valid, or not any more.', { place, cause: reason })
 }

@@ -62,11 +62,11 @@ async function readCollection(
     const [one, ...others] = some
     if (one !== undefined && others.length === 0) {
       const rows = await ofOne(one, Math.min(MAX_OF_EACH + 1, included.limit()))
-      included.add(rows.slice(0, MAX_OF_EACH))
+      included.add(rows.slice(0, MAX_OF_EACH), 'includeChildren')
       rows.forEach(keep)
     } else {
       const rows = await ofEach(some, { first: 1, last: MAX_OF_EACH, limit: included.limit() })
-      included.add(rows).forEach(keep)
+      included.add(rows, 'includeChildren').forEach(keep)
     }
   }
   if (parts.length === 1 && parts[0]?.length === 1) return found

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../shared/errors.js'
+import { rejectionAt } from '../../../shared/errors.js'
 
 /** Rows that an answer may include besides its own. */
 const MAX_INCLUDED = 20_000
@@ -15,13 +15,17 @@ export class IncludedRows {
     return this.#left + 1
   }
 
-  /** Counts rows and returns them. Throws `include.too-many` if there are more than the answer may include. */
-  add<Row>(rows: readonly Row[]): readonly Row[] {
+  /**
+   * Counts the rows that a parameter asks for, and returns them. Throws `include.too-many` if there are more than the answer
+   * may include.
+   */
+  add<Row>(rows: readonly Row[], parameter: 'includeFKs' | 'includeChildren'): readonly Row[] {
     this.#left -= rows.length
     if (this.#left < 0) {
-      throw new DomainError(
+      throw rejectionAt(
         'include.too-many',
-        `The answer would include more than ${MAX_INCLUDED} rows. Ask for a smaller page, or include less.`
+        `The answer would include more than ${MAX_INCLUDED} rows. Ask for a smaller page, or include less.`,
+        { place: { in: 'parameter', name: parameter } }
       )
     }
     return rows

@@ -139,7 +139,8 @@ describeApi('owner parameter', (store) => {
     for (const [path, options = {}] of ROUTES) {
       for (const query of ['customerId=2', 'customerId=x', 'customerId=']) {
         const answer = await store.as('ada', `/shopping-carts${path}?${query}`, options)
-        store.problem(answer, { status: 403, code: 'ownership.denied' })
+        const violations = [{ code: 'ownership.denied', parameter: 'customerId' }]
+        store.problem(answer, { status: 403, code: 'ownership.denied', violations })
       }
     }
     expect(ids(await store.as('ada', '/shopping-carts'))).to.deep.equal([cart])
