@@ -1,11 +1,18 @@
+import { EventEmitter } from 'node:events'
+import { mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ServiceError } from '@grpc/grpc-js'
+import { Metadata, type ServerDuplexStream, type ServerUnaryCall, type ServiceError } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { exportSemaphore } from '../../../data-service/rpc/export.js'
+import { CallStreams } from '../../../data-service/rpc/transport/call-stream.js'
+import { unaryCall } from '../../../data-service/rpc/transport/grpc.js'
+import type { IncomingCall } from '../../../data-service/rpc/transport/interceptors.js'
+import { Untaken } from '../../../data-service/rpc/transport/untaken.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { ExportResponse__Output } from '../../../shared/gen/entity/v1/ExportResponse.js'
 import { fromRpcStatus } from '../../../shared/transport/rpc-status.js'
 import { GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
+import { encodeRequest } from '../../harness/call-stream-messages.js'
 import { answer, failure, metadata, type RunningService, runService, soon } from './running-service.js'
 
 const hang = (signal: AbortSignal): Promise<void> =>
@@ -212,5 +219,66 @@ describe('calls', function () {
       for (let n = 0; n < 3; n++) made.push(await rejected(unread({}, times(`192.0.2.${10 + n}`), full)))
       expect(made).to.deep.equal(['begun', 'begun', 'upstream.unavailable'])
     })
+  })
+})
+
+describe('a call with one answer has 60 seconds, whatever deadline its caller gives', () => {
+  const HOUR = 3_600_000
+
+  /** What of a call of grpc-js is used before it is answered. */
+  const opened = (): EventEmitter =>
+    Object.assign(new EventEmitter(), {
+      request: {},
+      metadata: new Metadata(),
+      getPeer: () => '127.0.0.1:50000',
+      getDeadline: () => Date.now() + HOUR,
+      sendMetadata: () => undefined
+    })
+
+  /** How a call with a deadline of an hour is given up, and after how many milliseconds. */
+  function givenUp(begin: (handler: (call: IncomingCall) => Promise<never>) => void): Promise<unknown> {
+    return new Promise((resolve) => {
+      mock.timers.enable({ apis: ['Date', 'setTimeout'] })
+      const begun = Date.now()
+      begin(({ deadline, cancellation }) => {
+        const ended = (): unknown => cancellation.aborted && cancellation.reason
+        mock.timers.tick(59_999)
+        const before = ended()
+        mock.timers.tick(1)
+        resolve({ deadline: deadline - begun, before, after: ended() })
+        return new Promise(() => undefined)
+      })
+    }).finally(() => mock.timers.reset())
+  }
+
+  function expectTime(outcome: unknown): void {
+    expect(outcome).to.deep.include({ deadline: 60_000, before: false })
+    expect(outcome).to.have.nested.property('after.code', 'upstream.timeout')
+  }
+
+  it('as a call of its own', async () => {
+    const outcome = await givenUp((handler) => {
+      const unary = unaryCall(handler, { serialize: () => Buffer.alloc(0), untaken: new Untaken() })
+      // A call has many more members, which are not used here.
+      unary(opened() as unknown as ServerUnaryCall<unknown, unknown>, () => undefined)
+    })
+    expectTime(outcome)
+  })
+
+  it('as a frame of a stream', async () => {
+    const outcome = await givenUp((handler) => {
+      const streams = new CallStreams({
+        methods: new Map([['/a/Method', handler]]),
+        untaken: new Untaken(),
+        isGateway: () => true,
+        breakOff: () => undefined
+      })
+      const stream = opened()
+      // A call has many more members, which are not used here.
+      streams.open(stream as unknown as ServerDuplexStream<Buffer, Buffer>)
+      stream.emit('data', encodeRequest({ call: { id: 1, method: '/a/Method', timeoutMs: HOUR } }))
+      stream.emit('close')
+    })
+    expectTime(outcome)
   })
 })
