@@ -26,3 +26,34 @@ describe('a data service on SQLite', () => {
     expect(warnsOfSqlite('0.0.0.0:50051', MARIADB)).to.equal(false)
   })
 })
+
+describe('a data service that reaches others in clear text over a network', () => {
+  /** The settings that a start warns of because somebody on the way can read what they lead to. */
+  function warnedOf(settings: Readonly<Record<string, string>>): unknown[] {
+    const { log, lines } = memoryLog()
+    const { config } = readConfig({ DATABASE_URL: MARIADB, GRPC_INSECURE: 'true', ...settings }, store)
+    warnOfSettings(store, config, log)
+    return lines.flatMap(({ level, msg, setting }) =>
+      level === 'warn' && String(msg).includes('clear text') ? [setting] : []
+    )
+  }
+
+  it('warns of DATABASE_URL and of OTEL_EXPORTER_OTLP_ENDPOINT', () => {
+    expect(
+      warnedOf({
+        DATABASE_URL: 'mysql://root@database.internal:3306/store',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://10.0.0.7:4318'
+      })
+    ).to.deep.equal(['DATABASE_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT'])
+  })
+
+  it('says nothing of addresses of this machine, and of what is encrypted', () => {
+    expect(warnedOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })).to.deep.equal([])
+    expect(
+      warnedOf({
+        DATABASE_URL: 'mysql://root@database.internal:3306/store?ssl=true',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'https://10.0.0.7:4318'
+      })
+    ).to.deep.equal([])
+  })
+})

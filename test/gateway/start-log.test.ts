@@ -1,5 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
+import { readGatewayConfig } from '../../gateway/config.js'
+import { createGateway } from '../../gateway/gateway.js'
 import { DomainError } from '../../shared/errors.js'
+import { memoryLog } from '../harness/memory-log.js'
 import { listen, startGateway } from './gateway-fixture.js'
 
 describe('the log of the gateway', () => {
@@ -34,5 +42,30 @@ describe('the log of the gateway', () => {
     } finally {
       await gateway.close()
     }
+  })
+
+  it('warns at the start of each URL that leads over a network in clear text', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'start-log-'))
+    const { config } = readGatewayConfig({
+      GATEWAY_PORT: '0',
+      DATA_DIR: folder,
+      DATA_PROTECTION_BLOB_STORAGE_URI: pathToFileURL(join(folder, 'key-ring.json')).href,
+      // Nothing listens there: the start goes on until it is stopped.
+      DATA_SERVICE_ADDRESS: '127.0.0.1:1',
+      RENDERER_URL: 'http://renderer.internal:8080',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.internal:4318'
+    })
+    const { log, lines } = memoryLog()
+    const gateway = createGateway(config, { log })
+    const started = gateway.start()
+    try {
+      while (!lines.some(({ msg }) => String(msg).startsWith('asking the data service'))) await pause(5)
+    } finally {
+      await gateway.stop()
+      await started
+      await rm(folder, { recursive: true })
+    }
+    const warned = lines.filter(({ level, msg }) => level === 'warn' && String(msg).includes('clear text'))
+    expect(warned.map(({ setting }) => setting)).to.deep.equal(['RENDERER_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT'])
   })
 })
