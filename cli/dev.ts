@@ -51,6 +51,7 @@ export function firstLook(environment: Environment, { sample }: LoadedApplicatio
     COOKIE_SECURE: 'false',
     ADMIN_UI: 'true',
     DOCS_PUBLIC: 'true',
+    STRICT_HANDLING: 'true',
     DATA_PROTECTION_BLOB_STORAGE_URI: keyRing(environment['DATA_DIR'] ?? '.data'),
     ...environment
   }

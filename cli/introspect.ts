@@ -347,7 +347,7 @@ ${importLine(folder, list)}
 export default defineApplication({
   entities: introspected,
   roles: { Admin: introspectedPermissions },
-  settings: { OWNER_BYPASS_ROLE: 'Admin' },
+  settings: { OWNER_BYPASS_ROLE: 'Admin', STRICT_HANDLING: 'true' },
   migrations: await migrationsIn(new URL('./migrations/', import.meta.url))
 })
 `

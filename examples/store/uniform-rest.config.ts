@@ -22,6 +22,8 @@ export default defineApplication({
   // It holds the reviews of products.
   secondStore: { setting: 'REVIEWS_DATABASE_URL', name: 'reviews', migrations: secondMigrations },
   sample,
+  // `npm start` answers requests as the contract says it without a setting; `uniform-rest dev` would choose `true`.
+  settings: { STRICT_HANDLING: 'false' },
   renderer: {
     module: new URL('storefront/main.js', import.meta.url),
     portSetting: 'STOREFRONT_PORT',

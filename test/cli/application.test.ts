@@ -239,6 +239,8 @@ describe('an application in a folder of its own', function () {
       await says('catalogue changed')
       const answer = await fetch(`http://127.0.0.1:${http}/notes/paged?search=x`)
       expect([answer.status, answer.headers.get('x-ignored-parameters')]).to.deep.equal([200, null])
+      // Whoever changes an application sees a mistyped parameter at once.
+      expect((await fetch(`http://127.0.0.1:${http}/notes/paged?serch=x`)).status).to.equal(400)
       // Of a process that serves, by an editor that writes into the file: a migration is read first, and run by command.
       await writeFile(
         join(folder, 'uniform-rest.config.ts'),

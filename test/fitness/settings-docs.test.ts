@@ -45,6 +45,6 @@ describe('docs/settings.md', () => {
 
   it('tells what a first look chooses', () => {
     const rows = documented('What `npm start` chooses')
-    expect(Object.fromEntries(rows)).to.deep.equal(firstLook({}, store))
+    expect(Object.fromEntries(rows)).to.deep.equal(firstLook(store.settings, store))
   })
 })

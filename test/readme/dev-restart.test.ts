@@ -78,6 +78,10 @@ describe('npm run dev', function () {
     })
   }
 
+  it('rejects a mistyped parameter', async () => {
+    expect((await request(`${base}/products/paged?serch=x`)).status).to.equal(400)
+  })
+
   it('tells where a source of the gateway is no code, goes on, and shows its next change', async () => {
     const path = join(folder, 'gateway/server/problem-pages.ts')
     const text = readFileSync(path, 'utf8')
