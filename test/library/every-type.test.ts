@@ -88,6 +88,11 @@ describeLibrary('every type of columns', (store, kind) => {
     })
     const electric = await act('electrify', {}, put)
     expect([electric.status, (json(electric) as { kind: string }).kind]).to.deep.equal([200, 'Electricity'])
+    const kept = await store.as(LIBRARIAN, target, { method: 'DELETE' })
+    expect([kept.status, (json(kept) as { code: string }).code]).to.deep.equal([422, 'state.invalid'])
+    expect((json(kept) as { detail: string }).detail).to.equal(
+      "The meter is Electricity; delete needs it to be water or gas or north's heat."
+    )
     const converted = await act('convert', { isWet: true }, electric)
     expect([converted.status, (json(converted) as { kind: string }).kind]).to.deep.equal([200, 'water'])
     expect((await store.as(LIBRARIAN, target, { method: 'DELETE' })).status).to.equal(204)
