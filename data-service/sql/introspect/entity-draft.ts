@@ -461,19 +461,22 @@ const LABELS: readonly string[] = [
   'username'
 ]
 
-/** What people know a row by: a name, else a unique text, else any text, else the key. All are never null. */
+/** What people know a row by: a name, else a unique text, else any text, else the key, else any number. All are never null. */
 function labelOf(draft: BegunDraft): string {
   const { columns, key, table } = draft
-  const isText = (column: BegunColumn): boolean =>
-    fieldOf(column.type).type === 'string' && !column.live.nullable && !isSecret(column, draft)
-  const texts = columns.filter(isText)
+  const fit = columns.filter(
+    (column) =>
+      LABEL_TYPES.includes(fieldOf(column.type).type) &&
+      (key.includes(column.live) || (!column.live.nullable && !isSecret(column, draft)))
+  )
+  const texts = fit.filter(({ live, type }) => fieldOf(type).type === 'string' && !live.nullable)
   const named = LABELS.flatMap((label) => texts.find(({ property }) => property === label) ?? [])[0]
   const ending = texts.find(({ property }) => /(?:Name|Title)$/.test(property))
   const unique = texts.find(({ live }) =>
     table.indexes.some((index) => index.unique && index.keys.length === 1 && index.keys[0]?.column === live.name)
   )
-  const labelled = columns.find(({ live, type }) => key.includes(live) && LABEL_TYPES.includes(fieldOf(type).type))
-  return (named ?? ending ?? unique ?? texts[0] ?? labelled ?? columns[0])?.property ?? 'id'
+  const ofKey = fit.find(({ live }) => key.includes(live))
+  return (named ?? ending ?? unique ?? texts[0] ?? ofKey ?? fit[0])?.property ?? 'id'
 }
 
 function cascadesTo(
