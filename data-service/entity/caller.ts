@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { throttledAddress } from '../../shared/ip-address.js'
 import type { Cancellation } from '../../shared/transport/cancellation.js'
 
 /** Who calls. The data service takes this from the token that it validates itself, never from what the gateway says. */
@@ -29,6 +30,15 @@ export interface Authenticated {
 
 export const anonymous: Anonymous = { kind: 'anonymous' }
 
+/**
+ * By what the share of a caller is counted: its account, or the address of an anonymous client. All clients whose address is
+ * not known (an empty text) are counted together.
+ */
+export function shareKey(caller: Caller, clientAddress: string): string {
+  if (caller.kind === 'authenticated') return JSON.stringify([caller.issuer, caller.subject])
+  return clientAddress === '' ? anonymous.kind : throttledAddress(clientAddress)
+}
+
 /** What a handler knows of its call besides the request. Only the interceptors make one. */
 export interface CallContext {
   readonly caller: Caller
@@ -47,6 +57,11 @@ export interface CallContext {
   /** Calls back once the caller has taken the answer, or cannot take one any more: at once where that is so already. */
   onTaken(listener: () => void): void
   readonly log: Logger
+}
+
+/** The address of the client, where a gateway tells it; empty where none does. */
+export function gatewaysClient(context: Pick<CallContext, 'peerIsGateway' | 'clientAddress'>): string {
+  return context.peerIsGateway ? (context.clientAddress ?? '') : ''
 }
 
 /** A unary rpc: a plain function of context and request, throwing DomainErrors. */

@@ -1,7 +1,6 @@
 import { FairSemaphore, type Entrant, type PlacesState, type Share } from '../../shared/fair-semaphore.js'
-import { throttledAddress } from '../../shared/ip-address.js'
 import type { MemoryGuard } from '../../shared/memory-guard.js'
-import type { CallContext, Caller } from '../entity/caller.js'
+import { anonymous, type CallContext, type Caller, gatewaysClient, shareKey } from '../entity/caller.js'
 import type { Condition } from '../plan/model/plans.js'
 
 // What is under way is bounded for each caller and in all, and weighed by what it may cost (contract.md section 2).
@@ -17,17 +16,10 @@ interface ShareLimits {
 /** The shares of a caller; of an anonymous one those of its address, if a gateway has told it. */
 export function sharesOf(caller: Caller, clientAddress: string, limits: ShareLimits): Entrant['shares'] {
   const { ofCaller, ofAnonymous, ...waiting } = limits
-  if (caller.kind === 'authenticated') {
-    return [{ key: JSON.stringify([caller.issuer, caller.subject]), limit: ofCaller, ...waiting }]
-  }
-  const everyone: Share = { key: 'anonymous', limit: ofAnonymous, ...waiting }
-  if (clientAddress === '') return [everyone]
-  return [everyone, { key: throttledAddress(clientAddress), limit: ofCaller, ...waiting }]
-}
-
-/** The address of the client, where a gateway tells it. */
-export function addressOf(context: Pick<CallContext, 'peerIsGateway' | 'clientAddress'>): string {
-  return context.peerIsGateway ? (context.clientAddress ?? '') : ''
+  const own: Share = { key: shareKey(caller, clientAddress), limit: ofCaller, ...waiting }
+  if (caller.kind === 'authenticated') return [own]
+  const everyone: Share = { key: shareKey(anonymous, ''), limit: ofAnonymous, ...waiting }
+  return clientAddress === '' ? [everyone] : [everyone, own]
 }
 
 /** Places of all reads. A row by its id takes one: see `costOf`. */
@@ -138,7 +130,7 @@ export class ReadShares {
     const weight = costOf(size)
     const release = await this.#semaphore.enter({
       weight,
-      shares: sharesOf(context.caller, addressOf(context), LIMITS),
+      shares: sharesOf(context.caller, gatewaysClient(context), LIMITS),
       signal: context.cancellation
     })
     // Reads of an embedded database take no turn of the event loop. Were the next one admitted at once, one after another

@@ -1,7 +1,7 @@
 import { FairSemaphore, type Entrant, type PlacesState } from '../../shared/fair-semaphore.js'
-import type { CallContext } from '../entity/caller.js'
+import { type CallContext, gatewaysClient } from '../entity/caller.js'
 import type { UnitOfWork, WriteStore } from '../plan/model/stores.js'
-import { addressOf, sharesOf } from './fair-shares.js'
+import { sharesOf } from './fair-shares.js'
 
 // A transaction keeps a connection of the pool that reads use too, and an embedded database has one writer. So there is one
 // door: the handlers have no store of writes but this one, and it opens no transaction without a turn. A write that has its
@@ -84,7 +84,7 @@ export class WriteShares {
   #sharesOf(writing: Writing, size: WriteSize): Entrant['shares'] {
     const { ofCaller, large } = this.#limits
     const limits = { ofCaller, ofAnonymous: ofCaller, waiting: WAITING_PER_PLACE * ofCaller }
-    const [first, ...others] = sharesOf(writing.caller, addressOf(writing), limits)
+    const [first, ...others] = sharesOf(writing.caller, gatewaysClient(writing), limits)
     const own = others.at(-1) ?? first
     if (size === 'reads-children') {
       const waiting = WAITING_PER_PLACE * READING_CHILDREN

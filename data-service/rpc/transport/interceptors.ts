@@ -6,7 +6,6 @@ import { type Cancellation, countFor, type ShareHolder } from '../../../shared/t
 import { DomainError, type ErrorCode, grpcStatusOf } from '../../../shared/errors.js'
 import { isKeysUnavailable } from '../../../shared/key-cache.js'
 import type { RunningSpan, Tracing } from '../../../shared/observe/tracing.js'
-import { throttledAddress } from '../../../shared/ip-address.js'
 import { messageOf } from '../../../shared/start-error.js'
 import { requestIdOf } from '../../../shared/transport/wire.js'
 import { unredacted } from '../../../shared/logger.js'
@@ -14,7 +13,14 @@ import type { Identify } from '../../auth/tokens/claims.js'
 import { trail } from '../../auth/trail.js'
 import { areStatementsLogged, forCalls, type Stopwatch } from '../../observe/call-scope.js'
 import type { DataServiceMetrics, RpcCalls } from '../../observe/data-service-metrics.js'
-import { anonymous, type CallContext, type Caller, type StreamHandler } from '../../entity/caller.js'
+import {
+  anonymous,
+  type CallContext,
+  type Caller,
+  gatewaysClient,
+  shareKey,
+  type StreamHandler
+} from '../../entity/caller.js'
 
 /** A call without its transport: everything that the interceptors need to know of it. */
 export interface IncomingCall {
@@ -181,10 +187,7 @@ class InterceptedCall implements CallContext, ShareHolder {
   }
 
   get shareKey(): string {
-    const { caller, clientAddress = '' } = this
-    // As sharesOf of fair-shares.ts, which uses this folder.
-    if (caller.kind === 'authenticated') return JSON.stringify([caller.issuer, caller.subject])
-    return this.peerIsGateway && clientAddress !== '' ? throttledAddress(clientAddress) : 'anonymous'
+    return shareKey(this.caller, gatewaysClient(this))
   }
 
   get signal(): AbortSignal {
