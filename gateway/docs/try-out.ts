@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import { IMMUTABLE } from '../http/header-fields.js'
-import { escapeHtml, link } from '../http/html-page.js'
+import { escapeHtml, link, pagePolicy } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
 
@@ -77,9 +77,12 @@ function pageHeaders(nonce: string): Readonly<Record<string, string>> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
-    'content-security-policy':
-      `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src data:; connect-src 'self'; ` +
-      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    'content-security-policy': pagePolicy(
+      `script-src 'nonce-${nonce}'`,
+      `style-src 'nonce-${nonce}'`,
+      'img-src data:',
+      "connect-src 'self'"
+    )
   }
 }
 

@@ -44,10 +44,16 @@ ${body}
 /** What a content security policy names the styles of `htmlPage` by (CSP Level 3 section 2.3.1). */
 export const PAGE_STYLE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`
 
+/** The content security policy of a page of the gateway: nothing but what is said. */
+export function pagePolicy(...allowed: readonly string[]): string {
+  const always = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  return ["default-src 'none'", ...allowed, always].join('; ')
+}
+
 /** The headers of a page. Its content security policy allows nothing but the page's own styles. */
 export const HTML_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': `default-src 'none'; style-src ${PAGE_STYLE}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'content-security-policy': pagePolicy(`style-src ${PAGE_STYLE}`),
   'cache-control': 'no-cache'
 } as const
 

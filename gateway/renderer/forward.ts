@@ -8,7 +8,7 @@ import { escapeHtml, HTML_HEADERS, htmlPage } from '../http/html-page.js'
 import { refusesHtml } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { ignoreErrors } from '../server/connections.js'
-import { OWN_ANSWERS } from '../server/requests.js'
+import { OWN_ANSWERS } from '../../shared/own-answers.js'
 import { type PageSession, rendererPath, splitPath } from './destination.js'
 
 interface Forwarding {

@@ -6,6 +6,7 @@ import fp from 'fastify-plugin'
 import { CancellationSource } from '../../shared/transport/cancellation.js'
 import { DomainError, type ErrorCode } from '../../shared/errors.js'
 import type { RunningSpan, SpanStart, Tracing } from '../../shared/observe/tracing.js'
+import { OWN_ANSWERS } from '../../shared/own-answers.js'
 import type { CallReport } from '../data/calls.js'
 import type { GatewayMetrics } from '../observe/gateway-metrics.js'
 import type { RequestLines } from '../observe/request-lines.js'
@@ -163,17 +164,6 @@ function routeLabelOf({ routeOptions: { url, config } }: FastifyRequest): string
 
 /** One year (RFC 6797 section 6.1.1). Without includeSubDomains: the gateway cannot decide for other hosts. */
 const STRICT_TRANSPORT = 'max-age=31536000'
-
-/**
- * Of all answers that the gateway gives itself, as OWASP advises for interfaces: nothing in them is run, framed or embedded
- * by another site, and no page is told where its reader came from. The gateway's own pages replace the policy by theirs, and answers
- * of the renderer have what the renderer says.
- */
-export const OWN_ANSWERS = {
-  'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'cross-origin-resource-policy': 'same-origin'
-} as const
 
 /** The headers of safety of an answer that the gateway gives itself. `strictTransport`: whether clients use HTTPS. */
 export function safetyHeaders(strictTransport: boolean): Readonly<Record<string, string>> {

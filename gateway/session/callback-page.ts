@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { escapeHtml, HTML_HEADERS, htmlPage, link, PAGE_STYLE } from '../http/html-page.js'
+import { escapeHtml, HTML_HEADERS, htmlPage, link, PAGE_STYLE, pagePolicy } from '../http/html-page.js'
 
 /**
  * The script of the callback page. It posts what the provider has put into the query to the same path, and goes on to where
@@ -33,9 +33,11 @@ const HEADERS = {
   ...HTML_HEADERS,
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
-  'content-security-policy':
-    `default-src 'none'; script-src 'sha256-${SCRIPT_HASH}'; connect-src 'self'; style-src ${PAGE_STYLE}; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  'content-security-policy': pagePolicy(
+    `script-src 'sha256-${SCRIPT_HASH}'`,
+    "connect-src 'self'",
+    `style-src ${PAGE_STYLE}`
+  )
 }
 
 interface Page {

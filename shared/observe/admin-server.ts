@@ -5,6 +5,7 @@ import { errorKind } from '../errors.js'
 import { isLoopback } from '../ip-address.js'
 import type { Logger } from '../logger.js'
 import type { SettingsReader } from '../settings.js'
+import { OWN_ANSWERS } from '../own-answers.js'
 import { orStartError } from '../start-error.js'
 import { requestIdOf } from '../transport/wire.js'
 import { type MetricsText, openMetrics } from './prometheus.js'
@@ -188,9 +189,7 @@ const ALLOWED = 'GET, HEAD, OPTIONS'
 /** Of every answer of the port, which browsers have no business with. */
 const SAFETY = {
   'x-content-type-options': 'nosniff',
-  'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer'
+  ...OWN_ANSWERS
 } as const
 
 /**

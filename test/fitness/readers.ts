@@ -539,7 +539,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'oneOfWords DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
     'jsonArray fromRpcStatus toRpcStatus toStatusBytes transportStatusBytes transportError TokenRejected expected ' +
     'Writer CredentialFrame CallFrame CancellationFrame UnprocessedFrame AnswerFrame FailureFrame TimesFrame MalformedFrames ' +
-    'callbackPage rejectedPage signInNotValid aliasesOf operatorsOf code escapeHtml htmlPage link table prose toProblem unintelligible',
+    'callbackPage rejectedPage signInNotValid aliasesOf operatorsOf code escapeHtml htmlPage pagePolicy link table prose toProblem unintelligible',
   'what stops a start, read from settings and files': 'StartError messageOf orStartError',
   'the order in which a server opens and closes its parts': 'lifecycle Opened',
   'the memory of the process': 'MemoryGuard processMemory memoryLimit',
