@@ -6,6 +6,8 @@ export interface Share {
   readonly limit: number
   /** How many places of it may be waited for. Default: four times its limit. */
   readonly waiting?: number
+  /** The share of which it is a part. It takes the last places of that only as far as others have as many left. */
+  readonly within?: { readonly share: Share; readonly last: number }
 }
 
 export interface FairLimits {
@@ -170,8 +172,11 @@ export class FairSemaphore {
     return this.#held.all + weight <= this.#limits.places && shares.every((share) => !this.#isFull(share, weight))
   }
 
-  #isFull({ key, limit }: Share, weight: number): boolean {
-    return this.#held.of(key) + weight > limit
+  #isFull({ key, limit, within }: Share, weight: number): boolean {
+    const held = this.#held.of(key) + weight
+    if (held > limit || within === undefined) return held > limit
+    const left = within.share.limit - this.#held.of(within.share.key) - weight
+    return left < within.last && left < held
   }
 
   #admitWaiting(): void {

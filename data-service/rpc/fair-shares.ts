@@ -9,24 +9,26 @@ import type { Condition } from '../plan/model/plans.js'
 interface ShareLimits {
   readonly ofCaller: number
   readonly ofAnonymous: number
+  /** How many of the last places of all anonymous callers an address takes only as far as others have as many left. */
+  readonly last?: number
   /** How many places of a share may be waited for, where the semaphore's own rule does not say it. */
   readonly waiting?: number
 }
 
 /** The shares of a caller; of an anonymous one those of its address, if a gateway has told it. */
 export function sharesOf(caller: Caller, clientAddress: string, limits: ShareLimits): Entrant['shares'] {
-  const { ofCaller, ofAnonymous, ...waiting } = limits
+  const { ofCaller, ofAnonymous, last = 0, ...waiting } = limits
   const own: Share = { key: shareKey(caller, clientAddress), limit: ofCaller, ...waiting }
   if (caller.kind === 'authenticated') return [own]
   const everyone: Share = { key: shareKey(anonymous, ''), limit: ofAnonymous, ...waiting }
-  return clientAddress === '' ? [everyone] : [everyone, own]
+  return clientAddress === '' ? [everyone] : [everyone, { ...own, within: { share: everyone, last } }]
 }
 
 /** Places of all reads. A row by its id takes one: see `costOf`. */
 const PLACES = 1024
 
-/** Of one caller, and of all anonymous ones. */
-const LIMITS: ShareLimits = { ofCaller: PLACES / 4, ofAnonymous: PLACES / 2 }
+/** Of one caller, and of all anonymous ones: two addresses of one client would otherwise hold all places of these. */
+const LIMITS: ShareLimits = { ofCaller: PLACES / 4, ofAnonymous: PLACES / 2, last: PLACES / 16 }
 
 /** Places that the greatest read takes: its caller has some left for small ones beside it. */
 const GREATEST = (LIMITS.ofCaller * 3) / 4

@@ -144,6 +144,21 @@ describe('the shares of reads', () => {
     expect(states(known)).to.deep.equal({ running: 2 })
   })
 
+  it('leave room for the next address, however many hold all that they can', async () => {
+    const shares = sharesOver()
+    const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4']
+    const held: unknown[] = []
+    for (const address of addresses) {
+      const reads = many(shares, from(address), ROW, 300)
+      await settled()
+      held.push(states(reads)['running'])
+    }
+    expect(held).to.deep.equal([256, 192, 32, 16])
+    const other = new TestRead(shares, from('192.0.2.5'), ROW)
+    await settled()
+    expect(other.state).to.equal('running')
+  })
+
   it('count no address that a peer tells which is no gateway', async () => {
     const shares = sharesOver()
     const reads = ['192.0.2.1', '192.0.2.1', '192.0.2.1'].map(
