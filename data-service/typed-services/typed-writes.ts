@@ -34,7 +34,8 @@ const VERSION: FieldSpec = {
   type: 'bytes',
   label: 'plain',
   comment:
-    'Required: the version that the row was last read with. FAILED_PRECONDITION `conflict` where the row has another.'
+    'Required: the version that the row was last read with, in the place of the header If-Match of HTTP. ' +
+    'FAILED_PRECONDITION `conflict` where the row has another.'
 }
 export const REPLAYED: FieldSpec = {
   key: 'replayed',
@@ -204,7 +205,9 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
 export function deleteRpc(types: ResourceTypes): TypedRpc {
   const { numbers, resource, row, idType } = types
   const name = `Delete${row.message.name}`
-  const comment = 'The version that the row was last read with. Without it the row is deleted whatever its version is.'
+  const comment =
+    'The version that the row was last read with, in the place of the header If-Match of HTTP. Without it the row is deleted ' +
+    'whatever its version is.'
   const requestType = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
     { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
     { key: 'row_version', type: 'bytes', comment },
