@@ -1,5 +1,6 @@
+import { Socket } from 'node:net'
 import { expect } from 'chai'
-import { LOWEST_RATE, RateCounter } from '../../../gateway/server/client-progress.js'
+import { connectionKey, DownloadProgress, LOWEST_RATE, RateCounter } from '../../../gateway/server/client-progress.js'
 
 /** Milliseconds between two checks, ten of which are the time of an answer. */
 const INTERVAL = 3000
@@ -48,5 +49,33 @@ describe('the lowest rate', () => {
     const counter = new RateCounter(INTERVAL)
     const taken = [1000, 900_000, 10_000, 10_000, 900_000 + 3 * LOWEST_RATE * SECONDS]
     expect(taken.map((one) => counter.check(one, false))).to.deep.equal([0, 0, 1, 2, 0])
+  })
+})
+
+describe('a client of HTTP/1.1, by what it acknowledges of what the operating system holds for it', () => {
+  /** The checks by which it is behind in the end, while more waits and it takes so many bytes with each of 20 checks. */
+  function behind(bytes: number): number {
+    // Nothing more leaves the process meanwhile, since the buffers of the system are full.
+    const full = { writableLength: 100_000, _handle: { bytesWritten: 5_000_000, writeQueueSize: 100_000 } }
+    const socket = Object.defineProperties(
+      new Socket(),
+      Object.fromEntries(Object.entries(full).map(([name, value]) => [name, { value }]))
+    )
+    const download = new DownloadProgress(socket, INTERVAL)
+    let queued = 4_000_000
+    let count = 0
+    for (let check = 0; check <= 20; check++) {
+      download.check()
+      count = download.correct(new Map([[connectionKey(socket), (queued -= bytes)]]))
+    }
+    return count
+  }
+
+  it('is not behind at the lowest rate', () => {
+    expect(behind(LOWEST_RATE * SECONDS)).to.equal(0)
+  })
+
+  it('is behind by each check with which it takes a few bytes, however steadily', () => {
+    expect(behind(1)).to.be.closeTo(20, 0.01)
   })
 })

@@ -104,6 +104,28 @@ describe('the times of HTTP/2', function () {
     })
   }
 
+  it('end a request whose answer is read a few bytes at a time, however steadily', async () => {
+    gateway.data.answerExport = async function* (): AsyncGenerator<ExportPart> {
+      yield exportHeader()
+      for (;;) yield exportRows([[1, 'abcdefgh']])
+    }
+    // About a row. It is below the lowest rate even if each look of the gateway finds one more taken.
+    const step = 12
+    let window = step
+    const session = connectHttp2(url, { ca: authority.cert, settings: { initialWindowSize: window } })
+    await once(session, 'remoteSettings')
+    const { stream } = await openStream(session, { path: '/products/export' })
+    // A stream that is not paused allows as much again as it has read.
+    stream.on('error', () => {}).pause()
+    while (!stream.closed) {
+      window += step
+      await new Promise((resolve) => session.settings({ initialWindowSize: window }, resolve))
+      await pause(60)
+    }
+    expect(stream.rstCode).to.equal(8)
+    session.destroy()
+  })
+
   it('end a request whose body comes no further, while PINGs come', async () => {
     const session = await openHttp2(url, authority.cert)
     const pinging = setInterval(() => session.ping(() => {}), 30)
