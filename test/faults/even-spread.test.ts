@@ -43,11 +43,25 @@ for (const gateways of [1, 2]) {
       return sent.map((one) => one / all)
     }
 
+    /**
+     * Resolves after a round in which both got about as many. One that is slow for a moment, such as while it opens its
+     * connections to the database, gets fewer, and rightly: that round is no answer.
+     */
+    async function expectEven(when: string): Promise<void> {
+      const rounds: number[][] = []
+      while (rounds.length < 10) {
+        const round = await shares()
+        if (round.every((share) => share > 0.35 && share < 0.65)) return
+        rounds.push(round)
+      }
+      expect.fail(`no round was even ${when}: ${JSON.stringify(rounds)}`)
+    }
+
     it('get as many calls each, before and after one was restarted', async () => {
-      for (const share of await shares()) expect(share).to.be.within(0.35, 0.65)
+      await expectEven('before the restart')
       await mesh.services[0]?.restart()
       await mesh.connected()
-      for (const share of await shares()) expect(share, 'after the restart').to.be.within(0.35, 0.65)
+      await expectEven('after the restart')
     })
   })
 }
