@@ -14,8 +14,14 @@ import { sendSequence } from './grpc-fuzzer.js'
 
 /** Milliseconds for a call, which must have a deadline. The timeout of the test is shorter. */
 const NEVER_LATE = 3_600_000
-/** Exports that keep connections to the database for the next ones. */
+/** Exports that open what stays open. */
 const EXPORTS = 32
+/**
+ * Connections to a database file that are kept for the next exports and long reads, of which nobody knows when they are opened:
+ * those of 8 exports of anonymous callers, and of two threads. After a thread has ended, SQLite keeps its descriptor for
+ * the next one while another connection to the file is open.
+ */
+const KEPT_CONNECTIONS = 10
 
 /** A data service, what it answered before anything was sent to it, and what it held open then. */
 export class FuzzedService implements AsyncDisposable {
@@ -49,8 +55,11 @@ export class FuzzedService implements AsyncDisposable {
       await rm(dataDir, { recursive: true, force: true })
     })
     fuzzed.#answer = await fuzzed.#called()
+    const before = descriptors(service.pid)
     await fuzzed.#exported()
-    fuzzed.#held = descriptors(service.pid)
+    const file = database.url.replace(/^sqlite:/, '')
+    const kept = [file, `${file}-wal`].map((one) => [one, (before.get(one) ?? 0) + KEPT_CONNECTIONS] as const)
+    fuzzed.#held = new Map([...descriptors(service.pid), ...kept])
     return fuzzed
   }
 
