@@ -28,7 +28,7 @@ import { toDomainError } from './sql/engines/sessions.js'
 import type { OwnTables } from './sql/engines/own-tables.js'
 import { createOutboxStore } from './sql/own-rows/outbox.js'
 import { SqlReadStore } from './sql/entity-rows/reads.js'
-import { textOperands } from './sql/entity-rows/statements/where-text.js'
+import { liveTexts } from './sql/entity-rows/statements/where-text.js'
 import { CacheUse } from './sql/entity-rows/statements/statements.js'
 import { loadSampleRows } from './sql/sample-rows.js'
 import { checkSchema, unreachableRows } from './sql/schema/check-schema.js'
@@ -90,7 +90,7 @@ export async function openStores(
     second: second && withoutHungReads(second, () => true)
   }
   const sortOrders = await explaining(first, () => primary.schema.sortOrders())
-  const texts = textOperands(primary.schema, live, entities)
+  const texts = liveTexts(primary.schema, live, entities)
   const statementUse = new CacheUse()
   const close = (store: { close(): Promise<void> }): Promise<void> => store.close()
   const read = opened.add(new SqlReadStore(readable, entities, { sortOrders, texts, statementUse }), close)

@@ -311,6 +311,14 @@ function parseLabelSearch(
   }
   const { label } = entity
   const path = pathOf(label)
+  if (label.field.type === 'enum') {
+    const part = search.toLowerCase()
+    const operands = label.field.words.filter((word) => word.toLowerCase().includes(part))
+    // A label is never null.
+    return [
+      operands.length === 0 ? { path, comparison: 'isEmpty', operands: [] } : { path, comparison: 'in', operands }
+    ]
+  }
   // A label that is no text is found by its whole value.
   const comparison = label.field.type === 'string' ? 'contains' : 'equals'
   const value = parseValue(search, comparison === 'contains' ? fieldOfParts(label.field) : label.field)

@@ -67,6 +67,11 @@ export class Numbers {
     for (const [resource, name] of Object.entries(before.rows)) this.#rows.set(resource, name)
   }
 
+  /** The type that the lock has for a member; undefined for one that is new. */
+  lockedType(message: string, key: string): string | undefined {
+    return this.#before.types[message]?.members[key]?.type
+  }
+
   /** Whether every number so far, and nothing else of its types, stands in the lock. */
   get areLocked(): boolean {
     return this.#areLocked

@@ -47,7 +47,8 @@ export class Conditions {
       return own
     }
     const shared = `${value.conditions}Condition`
-    const made = this.#shared.get(shared) ?? this.#make(shared, fieldType, value.proto)
+    // An enum that is a text has the condition of texts.
+    const made = this.#shared.get(shared) ?? this.#make(shared, type === 'enum' ? 'string' : fieldType, value.proto)
     this.#shared.set(shared, made)
     return made
   }

@@ -20,6 +20,7 @@ import {
   type Message,
   scalarText,
   setValueType,
+  textOfWords,
   type ValueType,
   valueTypeOf
 } from './values.js'
@@ -187,6 +188,8 @@ function withParts(
 export function typeWithin(property: Property, { message, numbers, nested }: Within): ValueType {
   const { name = '', type = '', words = [] } = property
   if (type !== 'enum' && type !== 'set') return valueTypeOf(property)
+  // It was a text before. Another type would be another field, and callers of before would miss the one that they know.
+  if (type === 'enum' && numbers.lockedType(message, name) === 'string') return textOfWords(words)
   const declared = makeEnum(
     numbers,
     { name: `${message}.${pascalCase(name)}`, comment: `The words of ${name}.` },

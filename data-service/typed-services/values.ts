@@ -121,6 +121,11 @@ export function enumValueType(type: EnumType): ValueType {
   })
 }
 
+/** The words of an enum as texts. */
+export function textOfWords(words: readonly string[]): ValueType {
+  return texts('String', `One of ${words.join(', ')}.`)
+}
+
 /** A set is a message with its words, so that an empty set differs from none. */
 export function setValueType(message: string, type: EnumType): ValueType {
   const one = enumValueType(type)

@@ -33,7 +33,7 @@ export type OpenNameOfType<F, T extends FieldType> = {
   string
 /** Names of fields that can be the label of a row: visible to all its readers, never null, and shown as text. */
 export type LabelName<F> = {
-  [K in keyof F]: F[K] extends Field<'string' | 'int' | 'long' | 'guid', false, false, Writability, undefined>
+  [K in keyof F]: F[K] extends Field<'string' | 'enum' | 'int' | 'long' | 'guid', false, false, Writability, undefined>
     ? K
     : never
 }[keyof F] &

@@ -128,7 +128,7 @@ export const date = (): PlainField<'date'> => field('date')
 /** A time of the day, `08:00:00`, with a fraction of as many digits as the column has. */
 export const time = ({ precision = 0 }: SecondsPrecision = {}): PlainField<'time'> => field('time', { precision })
 export const guid = (): PlainField<'guid'> => field('guid')
-/** One of these words, letter by letter: `oneOf(['draft', 'sent'])`. The column is an ENUM. */
+/** One of these words, letter by letter: `oneOf(['draft', 'sent'])`. The column is an ENUM, or text with a CHECK. */
 export const oneOf = <const Words extends string>(words: readonly Words[]): PlainField<'enum', Words> =>
   field('enum', { words })
 /** Some of these words, each at most once, in any order: `setOf(['new', 'used'])`. The column is a SET. */

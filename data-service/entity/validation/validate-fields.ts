@@ -421,7 +421,7 @@ function shape(field: Field): string {
   return said.length === 0 ? type : `${type}(${said.join(', ')})`
 }
 
-export const LABEL_TYPES: readonly FieldType[] = ['string', 'int', 'long', 'guid']
+export const LABEL_TYPES: readonly FieldType[] = ['string', 'enum', 'int', 'long', 'guid']
 
 /** Searchable properties that are no text, and a search that some readers of the rows would not have. */
 function searchMistakes(
@@ -478,7 +478,7 @@ export function queryMistakes(entity: Entity): string[] {
     }
   }
   if (label.field.hidden || label.field.nullable || !LABEL_TYPES.includes(label.field.type)) {
-    mistakes.push(`label \`${label.name}\` must be a visible string, int, long or guid that is never null.`)
+    mistakes.push(`label \`${label.name}\` must be a visible string, enum, int, long or guid that is never null.`)
   }
   return mistakes
 }

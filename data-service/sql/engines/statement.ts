@@ -283,6 +283,8 @@ export interface SqlDialect {
    * operand that the column's character set cannot hold, which no value of the column is equal to.
    */
   readonly textOperand: (column: Column) => TextOperand | undefined
+  /** Whether the words of an enum are in a column of text, which an index sorts as it sorts other texts. */
+  readonly isTextOfWords: (column: Column) => boolean
   /** Whether a set, a column's expression, has the word that is bound as an operand: an expression that is 1 or 0. */
   readonly hasWord: (column: Expression, operand: string) => Expression
   /** A text, a quoted column or an operand, in a form of which two are equal only if they have the same characters. */

@@ -36,7 +36,8 @@ export type ColumnDefault = string | number | boolean
  * - `decimal` (exact digits), `double` (64 bits), `float` (32 bits)
  * - `datetime`: UTC with milliseconds, or with `precision` digits of a second's fraction; `date`; `time`
  * - `guid`: 36 characters in lower case
- * - `enum`, `set`: words in the order in which the database keeps them
+ * - `enum`, `set`: words in the order in which the database keeps them. An enum with a `length` is a `varchar` of it that
+ *   the servers keep to its words by a CHECK
  * - `json`: the text of a JSON value
  * - `varbinary`: at most `length` bytes; `binary`: exactly so many
  * - `rowVersion`: eight bytes, the version of a row
@@ -50,7 +51,8 @@ export type ColumnType =
   | { readonly kind: 'bit'; readonly bits: number }
   /** A datetime without it has three digits, a time none. */
   | { readonly kind: 'datetime' | 'time'; readonly precision?: number }
-  | { readonly kind: 'enum' | 'set'; readonly words: readonly string[] }
+  | { readonly kind: 'enum'; readonly words: readonly string[]; readonly length?: number }
+  | { readonly kind: 'set'; readonly words: readonly string[] }
   | { readonly kind: 'boolean' | 'year' | 'double' | 'float' | 'date' | 'json' | 'guid' | 'rowVersion' }
 
 export type IntegerKind = 'tinyint' | 'smallint' | 'mediumint' | 'int' | 'bigint'

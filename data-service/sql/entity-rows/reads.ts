@@ -32,7 +32,7 @@ import { ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { RowModels } from './statements/row-models.js'
 import { SharedReads } from './shared-reads.js'
 import { type CacheUse, Statements } from './statements/statements.js'
-import { type TextOperands, withTextOperands } from './statements/where-text.js'
+import { type LiveTexts, withLiveTexts } from './statements/where-text.js'
 
 interface Databases {
   readonly primary: Database
@@ -45,7 +45,7 @@ interface LiveKnowledge {
   /** `SchemaTools.sortOrders`. Without them orders of several columns take longer. */
   readonly sortOrders?: ReadonlyMap<string, string>
   /** Without them a comparison with a text column of a view, or of another character set, can fail. */
-  readonly texts?: TextOperands
+  readonly texts?: LiveTexts
   /** Counts the statements whose text is kept. */
   readonly statementUse?: CacheUse
 }
@@ -76,7 +76,7 @@ export class SqlReadStore implements ReadStore {
   ) {
     const storeOf = (name: StoreName, database: Database): Store => {
       const { sequelize } = database
-      const dialect = name === 'primary' ? withTextOperands(database.dialect, texts) : database.dialect
+      const dialect = name === 'primary' ? withLiveTexts(database.dialect, texts) : database.dialect
       const statements = new Statements(new RowModels(sequelize, entities, name), dialect, { sortOrders, use })
       return { statements, dialect, reader: database.openReader(NAMES[name]) }
     }

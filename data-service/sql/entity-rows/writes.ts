@@ -50,7 +50,7 @@ import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.j
 import { ChangeTexts, columnKey, RowWriter } from './row-writer.js'
 import { RowModels } from './statements/row-models.js'
 import { type CacheUse, Statements } from './statements/statements.js'
-import { type TextOperands, withTextOperands } from './statements/where-text.js'
+import { type LiveTexts, withLiveTexts } from './statements/where-text.js'
 import { assertPrimary, storedKey, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from '../transactions.js'
 import { ViolatedKeys } from './violated-keys.js'
@@ -72,7 +72,7 @@ interface WriteStoreDeps {
   readonly onEmitted: () => void
   /** The SQL of the defaults that an UPDATE may set (`columnDefaults`); none without it. */
   readonly defaults?: ReadonlyMap<string, string>
-  readonly texts?: TextOperands
+  readonly texts?: LiveTexts
   /** The tables as they are, by whose keys a conflict names its property. */
   readonly live?: LiveSchema
   /** Counts the statements whose text is kept. */
@@ -140,7 +140,7 @@ function unitParts(
 ): UnitParts {
   const { sequelize } = database
   const { tables: ownTables } = deps
-  const dialect = withTextOperands(database.dialect, deps.texts)
+  const dialect = withLiveTexts(database.dialect, deps.texts)
   const { defaults, live, statementUse: use } = deps
   const statements = new Statements(new RowModels(sequelize, entities, 'primary'), dialect, { use })
   const owners = new Map(entities.flatMap((entity) => entity.children.map((one) => [one, entity])))

@@ -1,6 +1,7 @@
 import {
   applyStep,
   type ColumnDefault,
+  type ColumnType,
   type ForeignKey,
   primaryKeyOf,
   type Schema,
@@ -138,7 +139,8 @@ class Differences {
     )
   }
 
-  #alteration(table: string, before: TableColumn, column: TableColumn): Alteration | undefined {
+  #alteration(table: string, before: TableColumn, wanted: TableColumn): Alteration | undefined {
+    const column = { ...wanted, type: keptAsText(before.type, wanted.type) }
     const name = `${table}.${column.name}`
     const changes = `${name} is ${typeText(before)} in the migrations and ${typeText(column)} in its entity`
     const change = typeChange(before.type, column.type)
@@ -396,6 +398,13 @@ class Differences {
     const taken = new Set([...this.#schema.values()].flatMap(({ foreignKeys }) => foreignKeys.map(({ name }) => name)))
     return { ...key, name: freeName(key.name, taken) }
   }
+}
+
+/** Words stay in a column of text, which versions before take for text and an index sorts. */
+function keptAsText(before: ColumnType, after: ColumnType): ColumnType {
+  if (after.kind !== 'enum' || (before.kind !== 'varchar' && before.kind !== 'enum')) return after
+  if (before.length === undefined) return after
+  return { ...after, length: Math.max(before.length, ...after.words.map((word) => word.length)) }
 }
 
 interface Alteration {

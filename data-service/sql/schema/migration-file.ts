@@ -143,8 +143,10 @@ function typeWord(name: string, type: TableColumn['type']): string {
     case 'time':
       return `t.${type.kind}(${[quoted(name), ...(type.precision === undefined ? [] : [type.precision])].join(', ')})`
     case 'enum':
-    case 'set':
-      return `t.${type.kind}(${quoted(name)}, [${type.words.map(quoted).join(', ')}])`
+    case 'set': {
+      const length = 'length' in type ? `, ${type.length}` : ''
+      return `t.${type.kind}(${quoted(name)}, [${type.words.map(quoted).join(', ')}]${length})`
+    }
     case 'tinyint':
     case 'smallint':
     case 'mediumint':

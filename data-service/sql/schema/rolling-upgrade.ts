@@ -1,6 +1,6 @@
-import type { Table, TableChange, TableColumn, TableIndex } from '../engines/tables.js'
+import { columnOf, type Table, type TableChange, type TableColumn, type TableIndex } from '../engines/tables.js'
 import type { PlannedMigration, PlannedStep } from './migration.js'
-import { typeChange, typeText } from './type-change.js'
+import { becomesWords, typeChange, typeText } from './type-change.js'
 
 /** What migrations mean for data services of the version before, which serve beside the new ones during a rolling upgrade. */
 export interface RollingUpgrade {
@@ -35,6 +35,7 @@ class Judge {
   step(migration: string, step: PlannedStep): void {
     if ('step' in step) {
       for (const text of this.#ofTable(step)) this.unsafe.push(`${migration}: ${text}`)
+      for (const text of limits(step)) this.unknown.push(`${migration}: ${text}`)
     } else if (step.kind === 'run') this.unknown.push(`${migration}: ${step.description}`)
     else if (step.kind === 'sql') {
       if (step.leaves.length === 0) this.unknown.push(`${migration}: statements that do not say what they leave`)
@@ -52,6 +53,14 @@ class Judge {
     }
     return restrictions(change)
   }
+}
+
+/** A column of text that takes words alone is read as before. Only a reader knows whether the version before writes others. */
+function limits({ step, before }: TableChange): readonly string[] {
+  if (step.kind !== 'alterColumn' || before === undefined || step.column.type.kind !== 'enum') return []
+  if (!becomesWords(columnOf(before, step.column.name).type, step.column.type)) return []
+  const words = step.column.type.words.join(', ')
+  return [`${step.table}.${step.column.name} takes nothing but ${words}: safe if the version before writes no others`]
 }
 
 /** What a step takes from those who use the table as it was, a phrase each. */
@@ -101,7 +110,8 @@ function alterations(before: Table, altered: TableColumn): string[] {
   const column = before.columns.find(({ name }) => name === altered.name)
   if (column === undefined) return []
   const name = `${before.name}.${altered.name}`
-  const isReadable = typeChange(column.type, altered.type) === 'same' || isLonger(column, altered)
+  const change = typeChange(column.type, altered.type)
+  const isReadable = change === 'same' || isLonger(column, altered) || becomesWords(column.type, altered.type)
   const [old, now] = [typeText({ ...column, nullable: false }), typeText({ ...altered, nullable: false })]
   return [
     ...(isReadable ? [] : [`changes the type of ${name} from ${old} to ${now}`]),

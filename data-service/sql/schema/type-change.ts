@@ -44,12 +44,18 @@ export function typeChange(before: ColumnType, after: ColumnType): 'same' | 'wid
   if (sameType(before, after)) return 'same'
   if (before.kind === 'varchar' && after.kind === 'varchar') return after.length > before.length ? 'wider' : 'narrower'
   if (before.kind === 'guid' && after.kind === 'varchar') return after.length >= 36 ? 'wider' : 'narrower'
+  if (before.kind === 'varchar' && after.kind === 'enum') return 'narrower'
   const longer = longerKind(before, after)
   if (longer !== undefined) return longer
   if (before.kind === 'boolean' && (after.kind === 'int' || after.kind === 'bigint')) return 'wider'
   const [old, altered] = [digitsOf(before), digitsOf(after)]
   if (old === undefined || altered === undefined) return 'other'
   return altered.whole >= old.whole && altered.scale >= old.scale ? 'wider' : 'narrower'
+}
+
+/** Whether a column of texts stays one and takes words alone from then on. */
+export function becomesWords(before: ColumnType, after: ColumnType): boolean {
+  return before.kind === 'varchar' && after.kind === 'enum' && after.length !== undefined
 }
 
 /** Types of one family that differ in size; undefined for any others. */

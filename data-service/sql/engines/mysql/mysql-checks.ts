@@ -328,8 +328,8 @@ function fitsIndex({ type: { base, length = 0 }, collation = '' }: LiveColumn): 
 const LONGEST_NAME = 64
 
 /** The primary key follows by itself. The words of an ENUM are indexed by their place, and sorted by as texts. */
-function addIndex({ table, column: { column, field }, live }: MissingIndex): AddedIndex | undefined {
-  if (field.type === 'enum') return undefined
+function addIndex({ table, column: { column }, live }: MissingIndex): AddedIndex | undefined {
+  if (live.type.base === 'enum') return undefined
   if (!fitsIndex(live)) {
     return {
       statements: [],

@@ -104,7 +104,13 @@ function columnDefinition(column: TableColumn, collation: string): string {
   const { name, nullable, key, defaultTo } = column
   const type = `${columnType(column, collation)}${nullable ? '' : ' NOT NULL'}`
   const filled = defaultTo === undefined ? type : `${type} DEFAULT ${literal(column)}`
-  return `\`${name}\` ${filled}${key === 'autoIncrement' ? ' AUTO_INCREMENT' : ''}`
+  return `\`${name}\` ${filled}${key === 'autoIncrement' ? ' AUTO_INCREMENT' : ''}${checkOf(column)}`
+}
+
+/** The words of an enum that is kept as text. A CHECK of the column goes with it when it is altered again. */
+function checkOf({ name, type }: TableColumn): string {
+  if (type.kind !== 'enum' || type.length === undefined) return ''
+  return ` CHECK (\`${name}\` IN (${type.words.map(quotedText).join(', ')}))`
 }
 
 function columnType({ type }: TableColumn, collation: string): string {
@@ -132,6 +138,7 @@ function columnType({ type }: TableColumn, collation: string): string {
       return `TIME(${type.precision ?? 0})`
     case 'enum':
     case 'set':
+      if ('length' in type) return `VARCHAR(${type.length}) CHARACTER SET utf8mb4 COLLATE ${collation}`
       return `${type.kind.toUpperCase()}(${type.words.map(quotedText).join(', ')}) CHARACTER SET utf8mb4 COLLATE ${collation}`
     case 'json':
       // The type JSON of MySQL keeps numbers as doubles. This is what MariaDB makes of JSON.

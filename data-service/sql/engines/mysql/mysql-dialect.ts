@@ -35,6 +35,7 @@ export const mysqlDialect: SqlDialect = {
   bind: boundOperand,
   store: storedValue,
   textOperand: () => undefined,
+  isTextOfWords: () => false,
   hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
   // No collation equates bytes. Those of a column of any character set and those of an operand are UTF-8 then.
   exactText: (text) => `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`,

@@ -40,6 +40,7 @@ export const sqliteDialect: SqlDialect = {
   bind: boundOperand,
   store: storedValue,
   textOperand: () => undefined,
+  isTextOfWords: () => false,
   // A set is stored as MySQL writes it: its words with commas between.
   hasWord: (column, operand) => fn('set_has', column, literal(operand)),
   // A column of a table that others made may have a collation of its own.

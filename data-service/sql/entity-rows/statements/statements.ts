@@ -13,7 +13,15 @@ import {
   type ShownStatement,
   type SqlDialect
 } from '../../engines/statement.js'
-import { columnNamed, columnOf, numberWithin, sortExpression, type TextContext, whereAll } from './where-text.js'
+import {
+  columnNamed,
+  columnOf,
+  keyFunctionOf,
+  numberWithin,
+  sortExpression,
+  type TextContext,
+  whereAll
+} from './where-text.js'
 import { comparisonsOf, isComparison, pathKey, pathsOf, type RowCondition, shapeOf } from './conditions.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
 import { type ChildrenOwner, hasTextKey, ownerPaths, type RowModels, type Table } from './row-models.js'
@@ -164,8 +172,8 @@ export class Statements {
   }
 
   /** Whether the rows are sorted by an expression of the column, of which there is no index. */
-  #isComputed({ column: { field } }: Path): boolean {
-    return this.#dialect.keyFunction(field.type, 'order') !== this.#dialect.keyFunction(field.type, 'equal')
+  #isComputed({ column }: Path): boolean {
+    return keyFunctionOf(column, this.#dialect, 'order') !== keyFunctionOf(column, this.#dialect, 'equal')
   }
 
   /** `before`: the first columns of the index, each in its direction. */

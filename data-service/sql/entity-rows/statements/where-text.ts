@@ -71,9 +71,14 @@ function keyOf(path: Path, context: TextContext, use: 'equal' | 'order' = 'order
 
 /** The column in the form in which it is sorted or, with `equal`, compared, as text. */
 function keyText(path: Path, context: TextContext, use: 'equal' | 'order'): string {
-  const keyFunction = context.dialect.keyFunction(path.column.field.type, use)
+  const keyFunction = keyFunctionOf(path.column, context.dialect, use)
   const column = quotedColumn(path, context)
   return keyFunction === undefined ? column : `${keyFunction}(${column})`
+}
+
+/** The function that the column is compared and sorted by. */
+export function keyFunctionOf(column: Column, dialect: SqlDialect, use: 'equal' | 'order'): string | undefined {
+  return dialect.keyFunction(dialect.isTextOfWords(column) ? 'string' : column.field.type, use)
 }
 
 /** The expression by which rows are sorted. */
@@ -327,16 +332,22 @@ function isNotNull(key: Expression): WhereOptions {
   return where(key, Op.not, literal('NULL'))
 }
 
-/** The text columns whose operands are written in a way of their own. */
-export type TextOperands = ReadonlyMap<Column, TextOperand>
+/** What the live schema says of columns of text. */
+export interface LiveTexts {
+  /** Those whose operands are written in a way of their own. */
+  readonly operands: ReadonlyMap<Column, TextOperand>
+  /** Those that hold the words of an enum. */
+  readonly words: ReadonlySet<Column>
+}
 
 /** Those of the entities' tables, and of their children's, as far as the live schema has them. */
-export function textOperands(schema: SchemaTools, live: LiveSchema, entities: readonly Entity[]): TextOperands {
+export function liveTexts(schema: SchemaTools, live: LiveSchema, entities: readonly Entity[]): LiveTexts {
   const tables = entities.flatMap(({ table, key, columns, children }) => [
     { table, columns: [...key, ...columns] },
     ...children.map((one) => ({ table: one.table, columns: [...one.key, ...one.foreignKey, ...one.columns] }))
   ])
-  const found = new Map<Column, TextOperand>()
+  const operands = new Map<Column, TextOperand>()
+  const words = new Set<Column>()
   for (const { table, columns } of tables) {
     const there = live.tables.get(table)
     for (const column of columns) {
@@ -344,12 +355,15 @@ export function textOperands(schema: SchemaTools, live: LiveSchema, entities: re
       const liveColumn = there?.columns.find(({ name }) => name.toLowerCase() === column.column.toLowerCase())
       if (there === undefined || liveColumn === undefined || (type !== 'string' && type !== 'enum')) continue
       const operand = schema.textOperand(there, liveColumn)
-      if (operand !== undefined) found.set(column, operand)
+      if (operand !== undefined) operands.set(column, operand)
+      if (type === 'enum' && liveColumn.type.base !== 'enum') words.add(column)
     }
   }
-  return found
+  return { operands, words }
 }
 
-export function withTextOperands(dialect: SqlDialect, operands: TextOperands = new Map()): SqlDialect {
-  return operands.size === 0 ? dialect : { ...dialect, textOperand: (column) => operands.get(column) }
+export function withLiveTexts(dialect: SqlDialect, texts: LiveTexts | undefined): SqlDialect {
+  if (texts === undefined) return dialect
+  const { operands, words } = texts
+  return { ...dialect, textOperand: (column) => operands.get(column), isTextOfWords: (column) => words.has(column) }
 }

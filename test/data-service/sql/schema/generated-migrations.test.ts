@@ -331,6 +331,13 @@ eachDatabase((kind) => {
       await advance([narrow, members], { allowDataLoss: true })
       expect(await rows()).to.deep.equal(ROWS)
       expect((await select('SELECT fee FROM clubs'))[0]?.['fee']).to.equal(kind === 'sqlite' ? 123 : '12.3')
+      const worded = (...words: string[]): Entity =>
+        defineEntity({ ...club, fields: { ...clubFields, title: unique(text(20)), note: optional(oneOf(words)) } })
+      const { steps } = await advance([worded('old', 'new'), members], { allowDataLoss: true })
+      const typed = { kind: 'enum', words: ['old', 'new'], length: 20 }
+      expect(steps.flatMap((one) => (one.kind === 'alterColumn' ? [one.column.type] : []))).to.deep.include(typed)
+      await advance([worded('old', 'new', 'of more than 20 characters'), members])
+      if (kind === 'mysql') await stores.primary.query("UPDATE clubs SET note = 'of more than 20 characters'")
       const other = defineEntity({ ...club, fields: { ...clubFields, fee: dateTime() } })
       expect((await differenceOf([other, members], { allowDataLoss: true })).problems.join()).to.match(
         /no step converts that/

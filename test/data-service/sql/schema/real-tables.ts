@@ -60,6 +60,7 @@ const TYPES: Record<DatabaseKind, (type: ColumnType) => string> = {
         return `bit(${type.bits})`
       case 'enum':
       case 'set':
+        if ('length' in type) return `varchar(${type.length})`
         return `${type.kind}(${type.words.map((word) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`).join()})`
       case 'json':
         return 'longtext'

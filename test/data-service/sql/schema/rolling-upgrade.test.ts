@@ -125,12 +125,14 @@ const UNSAFE: Readonly<Record<string, readonly [steps: readonly Step[], said: re
     [
       alterColumn('cards', (t) => t.bigint('points').default(0)),
       alterColumn('cards', (t) => t.enum('color', ['red', 'blue', 'green'])),
-      alterColumn('cards', (t) => t.varchar('title', 20))
+      alterColumn('cards', (t) => t.varchar('title', 20)),
+      alterColumn('cards', (t) => t.enum('note', ['torn']).nullable())
     ],
     [
       'changes the type of cards.points from int to bigint',
       'changes the type of cards.color from enum(red, blue) to enum(red, blue, green)',
-      'changes the type of cards.title from varchar(40) to varchar(20)'
+      'changes the type of cards.title from varchar(40) to varchar(20)',
+      'changes the type of cards.note from varchar(40) to enum(torn)'
     ]
   ],
   'null and no null': [
@@ -162,8 +164,17 @@ describe('a rolling upgrade', () => {
   }
 
   it('is for a reader to judge with statements and code of the application', () => {
-    const steps = [newTable, sql(statements), run('fills the ranks', () => Promise.resolve())]
-    const unknown = ['002-next: statements that do not say what they leave', '002-next: fills the ranks']
+    const steps = [
+      newTable,
+      sql(statements),
+      run('fills the ranks', () => Promise.resolve()),
+      alterColumn('cards', (t) => t.enum('title', ['king', 'queen'], 40))
+    ]
+    const unknown = [
+      '002-next: statements that do not say what they leave',
+      '002-next: fills the ranks',
+      '002-next: cards.title takes nothing but king, queen: safe if the version before writes no others'
+    ]
     expect(judged(...steps)).to.deep.equal({ verdict: 'unknown', unsafe: [], unknown })
     const unsafe = ['002-next: drops the column cards.note']
     expect(judged(...steps, dropColumns('cards', 'note'))).to.deep.equal({ verdict: 'unsafe', unsafe, unknown })
