@@ -105,7 +105,9 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   decimal: 'Number',
   dateTime: 'Moment',
   date: 'Moment',
-  time: 'Moment'
+  time: 'Moment',
+  guid: 'Equality',
+  enum: 'Equality'
 }
 
 /** Each set of operators that some property has is declared once. */

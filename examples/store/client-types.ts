@@ -378,7 +378,7 @@ export interface Events {
     startsAt: [string | Date, MomentOperator]
     endsAt: [string | Date, MomentOperator]
     venueId: [number, NumberOperator]
-    status: [string, StringOperator]
+    status: ['draft' | 'scheduled' | 'cancelled', EqualityOperator]
   }
   sort: 'id' | 'title' | 'startsAt' | 'endsAt' | 'venueId' | 'status'
   fields: 'id' | 'title' | 'startsAt' | 'endsAt' | 'venueId' | 'status' | 'rowVersion'
@@ -407,7 +407,7 @@ export interface Events {
       parameters: {
         from?: string | Date
         until?: string | Date
-        status?: string
+        status?: 'draft' | 'scheduled' | 'cancelled'
         limit?: number
       }
       item: {
@@ -416,7 +416,7 @@ export interface Events {
         startsAt: string
         endsAt: string
         venueId: number
-        status: string
+        status: 'draft' | 'scheduled' | 'cancelled'
       }
     }
   }
@@ -429,7 +429,7 @@ export interface EventsRow {
   startsAt: string
   endsAt: string
   venueId: number
-  status: string
+  status: 'draft' | 'scheduled' | 'cancelled'
   rowVersion: string
 }
 
@@ -469,7 +469,7 @@ export interface Invoices {
     customerId: [number, NumberOperator]
     number: [string, StringOperator]
     total: [string | number, NumberOperator]
-    status: [string, StringOperator]
+    status: ['draft' | 'issued' | 'void', EqualityOperator]
     issuedAt: [string | Date, MomentOperator]
   }
   sort: 'id' | 'orderId' | 'customerId' | 'number' | 'total' | 'status' | 'issuedAt'
@@ -496,7 +496,7 @@ export interface InvoicesRow {
   customerId: number
   number: string
   total: string
-  status: string
+  status: 'draft' | 'issued' | 'void'
   issuedAt: string | null
   rowVersion: string
 }
@@ -528,7 +528,7 @@ export interface Orders {
     id: [number, NumberOperator]
     number: [string, StringOperator]
     customerId: [number, NumberOperator]
-    status: [string, StringOperator]
+    status: ['placed' | 'paid' | 'shipped' | 'delivered' | 'cancelled', EqualityOperator]
     total: [string | number, NumberOperator]
     placedAt: [string | Date, MomentOperator]
     paidAt: [string | Date, MomentOperator]
@@ -569,7 +569,7 @@ export interface OrdersRow {
   id: number
   number: string
   customerId: number
-  status: string
+  status: 'placed' | 'paid' | 'shipped' | 'delivered' | 'cancelled'
   total: string
   placedAt: string
   paidAt: string | null
@@ -624,7 +624,7 @@ export interface Products {
     barcode: [string | number, NumberOperator]
     isActive: [boolean, BoolOperator]
     releasedAt: [string | Date, MomentOperator]
-    externalId: [string, GuidOperator]
+    externalId: [string, EqualityOperator]
     description: [string, StringOperator]
     costPrice: [string | number, NumberOperator]
     reorderLevel: [number, NumberOperator]
@@ -757,7 +757,7 @@ export interface PurchaseOrders {
   filters: {
     id: [number, NumberOperator]
     supplierId: [number, NumberOperator]
-    status: [string, StringOperator]
+    status: ['draft' | 'submitted' | 'received' | 'cancelled', EqualityOperator]
     expectedAt: [string | Date, MomentOperator]
     requestedBy: [string, StringOperator]
   }
@@ -789,7 +789,7 @@ export interface PurchaseOrders {
 export interface PurchaseOrdersRow {
   id: number
   supplierId: number
-  status: string
+  status: 'draft' | 'submitted' | 'received' | 'cancelled'
   expectedAt: string | null
   requestedBy: string
   rowVersion: string
@@ -827,7 +827,7 @@ export interface Returns {
     orderId: [number, NumberOperator]
     customerId: [number, NumberOperator]
     reason: [string, StringOperator]
-    status: [string, StringOperator]
+    status: ['requested' | 'approved' | 'received' | 'refunded' | 'rejected', EqualityOperator]
     requestedAt: [string | Date, MomentOperator]
   }
   sort: 'id' | 'orderId' | 'customerId' | 'status' | 'requestedAt'
@@ -859,7 +859,7 @@ export interface ReturnsRow {
   orderId: number
   customerId: number
   reason: string
-  status: string
+  status: 'requested' | 'approved' | 'received' | 'refunded' | 'rejected'
   requestedAt: string
   rowVersion: string
 }
@@ -1024,7 +1024,7 @@ export interface StockItems {
   children: {}
   filters: {
     id: [string | number, NumberOperator]
-    warehouseId: [string, GuidOperator]
+    warehouseId: [string, EqualityOperator]
     productId: [number, NumberOperator]
     onHand: [number, NumberOperator]
     reserved: [number, NumberOperator]
@@ -1083,7 +1083,7 @@ export interface Subscriptions {
     customerId: [number, NumberOperator]
     plan: [string, StringOperator]
     renewsAt: [string | Date, MomentOperator]
-    status: [string, StringOperator]
+    status: ['active' | 'paused', EqualityOperator]
   }
   sort: 'id' | 'customerId' | 'plan' | 'renewsAt' | 'status'
   fields: 'id' | 'customerId' | 'plan' | 'renewsAt' | 'status' | 'rowVersion'
@@ -1112,7 +1112,7 @@ export interface SubscriptionsRow {
   customerId: number
   plan: string
   renewsAt: string
-  status: string
+  status: 'active' | 'paused'
   rowVersion: string
 }
 
@@ -1192,7 +1192,7 @@ export interface Tickets {
     eventId: [number, NumberOperator]
     customerId: [number, NumberOperator]
     seat: [string, StringOperator]
-    status: [string, StringOperator]
+    status: ['valid' | 'checked-in', EqualityOperator]
     price: [string | number, NumberOperator]
   }
   sort: 'id' | 'eventId' | 'customerId' | 'seat' | 'status' | 'price'
@@ -1220,7 +1220,7 @@ export interface TicketsRow {
   eventId: number
   customerId: number
   seat: string | null
-  status: string
+  status: 'valid' | 'checked-in'
   price: string
   rowVersion: string
 }
@@ -1298,7 +1298,7 @@ export interface Warehouses {
   references: {}
   children: {}
   filters: {
-    id: [string, GuidOperator]
+    id: [string, EqualityOperator]
     name: [string, StringOperator]
     city: [string, StringOperator]
     isOpen: [boolean, BoolOperator]
@@ -1355,4 +1355,4 @@ type StringOperator = 'contains' | 'notContains' | 'equals' | 'notEquals' | 'sta
 
 type BoolOperator = 'is' | 'isEmpty' | 'isNotEmpty' | 'equals' | 'eq'
 
-type GuidOperator = 'equals' | 'notEquals' | 'in' | 'isEmpty' | 'isNotEmpty' | 'eq' | 'ne'
+type EqualityOperator = 'equals' | 'notEquals' | 'in' | 'isEmpty' | 'isNotEmpty' | 'eq' | 'ne'

@@ -41,7 +41,7 @@ describeApi(
       expect(ids(await inPeriod(`from=${at(5)}`))).to.deep.equal([middle, late])
       expect(ids(await inPeriod(`from=${at(0)}&until=${at(4)}`))).to.deep.equal([early])
       expect(ids(await inPeriod(`from=${at(0)}&limit=2`))).to.deep.equal([early, middle])
-      expect(ids(await inPeriod(`from=${at(0)}&status=DRAFT&until=${at(1)}`))).to.deep.equal([early])
+      expect(ids(await inPeriod(`from=${at(0)}&status=draft&until=${at(1)}`))).to.deep.equal([early])
       expect(ids(await inPeriod(`from=${at(0)}&status=scheduled`))).to.deep.equal([])
     })
 

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { describeApi } from './api-store.js'
-import { json } from './http-call.js'
+import { filter, json } from './http-call.js'
 import { parametersOf } from '../harness/openapi-document.js'
 
 describeApi(
@@ -49,6 +49,17 @@ describeApi(
         '<code>quantity</code> int from 1 to 10000'
       )
       expect((await store.call('/docs/resources/products')).text).to.include('decimal(10,2) at least 0')
+    })
+
+    it('lists the states of a row, and the operators that they have', async () => {
+      const { schemas } = (json(await store.call('/openapi.json')) as Document).components
+      const states = ['placed', 'paid', 'shipped', 'delivered', 'cancelled']
+      expect(schemas['orders']?.properties['status']).to.deep.include({ type: 'string', enum: states })
+      const answer = await store.as('admin', `/orders/paged?${filter('status', 'equals', 'posted')}`)
+      store.problem(answer, { status: 400, code: 'filter.value.invalid' })
+      expect((json(answer) as { detail: string }).detail).to.include('placed, paid, shipped, delivered, cancelled')
+      const contains = await store.as('admin', `/orders/paged?${filter('status', 'contains', 'paid')}`)
+      store.problem(contains, { status: 400, code: 'filter.operator.unsupported' })
     })
 
     it('has no concurrency token in the body of an update', async () => {

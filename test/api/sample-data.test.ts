@@ -5,7 +5,7 @@ import { answer as oracle } from '../oracle/read-oracle.js'
 import { categories, customers, orders, products } from '../harness/store-resources.js'
 import { ApiStore } from './api-store.js'
 import { parseCsv } from '../stack/csv.js'
-import { ids } from './http-call.js'
+import { ids, json } from './http-call.js'
 
 const COUNTS = { products: 2000, categories: 40, customers: 200, orders: 1500 }
 const TEXTS = new Set([
@@ -29,6 +29,18 @@ describe('the sample store', function () {
   })
   after(async () => {
     for (const store of stores) await store.stop()
+  })
+
+  it('is found by a part of a label that is a word, letter case aside', async () => {
+    for (const store of stores) {
+      const named = async (search: string): Promise<unknown> => {
+        const answer = await store.as('admin', `/purchase-orders/lookup?search=${search}`)
+        expect(answer.status, answer.text).to.equal(200)
+        return [...new Set((json(answer) as { items: { name: string }[] }).items.map(({ name }) => name))]
+      }
+      expect(await named('CE')).to.deep.equal(['cancelled', 'received'])
+      expect(await named('lost')).to.deep.equal([])
+    }
   })
 
   for (const [resource, count] of Object.entries(COUNTS)) {

@@ -9,6 +9,7 @@ import { connect } from '../../data-service/sql/connect.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
 import type { Reader, ReaderSession } from '../../data-service/sql/engines/sessions.js'
 import type { BoundValues, Statement } from '../../data-service/sql/engines/statement.js'
+import { liveTexts } from '../../data-service/sql/entity-rows/statements/where-text.js'
 import { SqlReadStore } from '../../data-service/sql/entity-rows/reads.js'
 import { migrate } from '../../data-service/sql/schema/migrate.js'
 import { createLogger } from '../../shared/logger.js'
@@ -66,6 +67,7 @@ function valueOf({ field, name }: Column, { key, references }: Entity): string {
       case 'time':
         return `SEC_TO_TIME(n)`
       case 'enum':
+        return `IF(n = ${ROWS}, '${field.words[1]}', '${field.words[0]}')`
       case 'set':
         return `'${field.words[0]}'`
       case 'json':
@@ -78,11 +80,13 @@ function valueOf({ field, name }: Column, { key, references }: Entity): string {
 }
 
 /** The text of a filter's operand that few rows meet, and for a range the last rows of the order. */
-function operandOf({ type, unique }: Column['field'], isReference: boolean): string {
+function operandOf({ type, unique, words }: Column['field'], isReference: boolean): string {
   const number = isReference && !unique ? REFERRED : ROWS - 1
   switch (type) {
     case 'bool':
       return 'true'
+    case 'enum':
+      return words[1] ?? ''
     case 'string':
       return `${String.fromCharCode(97 + ((ROWS - 1) % 26))}x${ROWS - 1}`
     case 'decimal':
@@ -212,7 +216,9 @@ describe('EXPLAIN of the reads of the reference store', function () {
       await database.run(`ANALYZE TABLE \`${table}\``)
     }
     const sortOrders = await primary.schema.sortOrders()
-    store = new SqlReadStore({ primary: explaining(primary, seen), second: undefined }, entities, { sortOrders })
+    const texts = liveTexts(primary.schema, await primary.schema.describe(), entities)
+    const databases = { primary: explaining(primary, seen), second: undefined }
+    store = new SqlReadStore(databases, entities, { sortOrders, texts })
   })
   after(async () => {
     await store.close()

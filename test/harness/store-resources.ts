@@ -8,6 +8,7 @@ interface More {
   readonly scale?: number
   readonly selectable?: boolean
   readonly sortable?: boolean
+  readonly words?: readonly string[]
 }
 
 function property(name: string, type: WireType, more: More & { sql: string }): OracleProperty {
@@ -78,7 +79,7 @@ export const orders: OracleResource = {
     property('id', 'int', { sql: 't.id' }),
     property('number', 'string', { sql: 't.number' }),
     property('customerId', 'int', { sql: 't.customer_id' }),
-    property('status', 'string', { sql: 't.status' }),
+    property('status', 'enum', { sql: 't.status', words: ['placed', 'paid', 'shipped', 'delivered', 'cancelled'] }),
     property('total', 'decimal', { sql: 't.total', scale: 2 }),
     property('placedAt', 'dateTime', { sql: 't.placed_at' }),
     property('paidAt', 'dateTime', { sql: 't.paid_at', nullable: true }),

@@ -9,6 +9,7 @@ import {
   int,
   intOf,
   type NamedValues,
+  oneOf,
   optional,
   permission,
   readOnly,
@@ -24,6 +25,8 @@ const period = {
   endsAt: example(dateTime(), '2030-05-01T21:00:00.000Z')
 }
 
+const status = oneOf(['draft', 'scheduled', 'cancelled'])
+
 export const events = defineEntity({
   name: 'events',
   description: 'What takes place at a venue, and when.',
@@ -33,7 +36,7 @@ export const events = defineEntity({
     title: example(text(200), 'Caring for Knives'),
     ...period,
     venueId: int(),
-    status: readOnly(text(32))
+    status: readOnly(status)
   },
 
   label: 'title',
@@ -65,7 +68,7 @@ export const events = defineEntity({
       params: {
         from: described('Only events that end after this moment.', optional(dateTime())),
         until: described('Only events that start before this moment.', optional(dateTime())),
-        status: described('Only events in this state.', example(optional(text(32)), 'scheduled')),
+        status: described('Only events in this state.', example(optional(status), 'scheduled')),
         limit: described('At most so many events.', example(optional(int({ min: 1, max: 1000 })), 10))
       },
       where: ({ params: { from, until, status }, where, allOf }) =>

@@ -5,6 +5,7 @@ import {
   int,
   money,
   onCreate,
+  oneOf,
   optional,
   ownRows,
   permission,
@@ -27,7 +28,7 @@ export const invoices = defineEntity({
     customerId: example(onCreate(int()), 59),
     number: example(readOnly(unique(text(64))), 'I-0000004'),
     total: example(readOnly(money(12, 2)), '940.44'),
-    status: readOnly(text(32)),
+    status: readOnly(oneOf(['draft', 'issued', 'void'])),
     issuedAt: readOnly(optional(dateTime()))
   },
 

@@ -169,7 +169,7 @@ export function placedOrder(
   const amounts = lines.map(({ amount }) => amount)
   const total = lessPercent(sumOf(amounts, 2), percentOff)
   return {
-    values: { number: `O-${newCode()}`, status: 'placed', total, placedAt: now },
+    values: { number: `O-${newCode()}`, status: 'placed' as const, total, placedAt: now },
     children: { lines: lines.map(({ amount: _, ...line }) => line) }
   }
 }

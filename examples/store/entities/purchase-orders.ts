@@ -6,6 +6,7 @@ import {
   hidden,
   int,
   onCreate,
+  oneOf,
   optional,
   permission,
   preset,
@@ -22,7 +23,7 @@ export const purchaseOrders = defineEntity({
   fields: {
     id: readOnly(int()),
     supplierId: onCreate(int()),
-    status: readOnly(text(32)),
+    status: readOnly(oneOf(['draft', 'submitted', 'received', 'cancelled'])),
     expectedAt: optional(dateTime()),
     requestedBy: preset(example(text(255), 'clerk@example.com'), ({ caller }) => caller.subject),
     cancelReason: hidden(optional(freeText()))

@@ -9,11 +9,11 @@ import {
   intOf,
   type NamedValues,
   onCreate,
+  oneOf,
   optional,
   ownRows,
   readOnly,
-  reject,
-  text
+  reject
 } from 'uniform-rest'
 import { customerOrder, putBack } from './order-parts.js'
 
@@ -66,7 +66,7 @@ export const returns = defineEntity({
     orderId: example(onCreate(int()), 4),
     customerId: example(onCreate(int()), 59),
     reason: example(freeText(), 'It is larger than it looked.'),
-    status: readOnly(text(32)),
+    status: readOnly(oneOf(['requested', 'approved', 'received', 'refunded', 'rejected'])),
     requestedAt: readOnly(dateTime()),
     rejectReason: hidden(optional(freeText()))
   },

@@ -1,4 +1,4 @@
-import { dateTime, defineEntity, example, int, onCreate, ownRows, readOnly, text } from 'uniform-rest'
+import { dateTime, defineEntity, example, int, onCreate, oneOf, ownRows, readOnly, text } from 'uniform-rest'
 import { suspendedCustomer } from './shop-rules.js'
 
 const plan = example(text(64), 'Gold')
@@ -12,7 +12,7 @@ export const subscriptions = defineEntity({
     customerId: onCreate(int()),
     plan,
     renewsAt: dateTime(),
-    status: readOnly(text(32))
+    status: readOnly(oneOf(['active', 'paused']))
   },
 
   label: 'plan',

@@ -6,6 +6,7 @@ import {
   intOf,
   money,
   onCreate,
+  oneOf,
   optional,
   ownRows,
   readOnly,
@@ -25,7 +26,7 @@ export const tickets = defineEntity({
     eventId: int(),
     customerId: onCreate(int()),
     seat: example(optional(text(64)), 'row 12, seat 7'),
-    status: readOnly(text(32)),
+    status: readOnly(oneOf(['valid', 'checked-in'])),
     price: example(money(10, 2), '19.75')
   },
 

@@ -19,6 +19,7 @@ import {
   createVenues
 } from './front-office.js'
 import { dropDescending } from './one-index.js'
+import { statusesAreWords } from './statuses.js'
 import {
   addCreditLimits,
   addProductCosts,
@@ -57,5 +58,6 @@ export const primaryMigrations: readonly Migration[] = [
   orderProductsByPrice,
   findCreditLimits,
   addRequesters,
-  dropDescending
+  dropDescending,
+  statusesAreWords
 ]

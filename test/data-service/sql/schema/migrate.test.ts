@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import pino from 'pino'
 import { QueryTypes } from 'sequelize'
+import { readOnly, text } from '../../../../data-service/entity/fields/words.js'
 import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
 import { ownTableNames, RECORD } from '../../../../data-service/sql/engines/own-tables.js'
 import { engineMigrations } from '../../../../data-service/sql/schema/engine-tables.js'
@@ -205,6 +206,51 @@ eachDatabase((kind) => {
         await migrate(stores.databases.primary, primaryMigrations, { own: OWN, log })
         const later = primaryMigrations.map(({ name }) => name).filter((name) => !OF_0_1_0.includes(name))
         expect(lines.map((line) => /"migration":"([^"]+)"/.exec(line)?.[1])).to.deep.equal(later)
+      } finally {
+        await stores.dispose()
+      }
+    })
+  })
+
+  describe(`statuses on ${kind}`, () => {
+    it('become words where every row has one, in columns that the version before takes for texts', async () => {
+      const stores = await freshStores(kind)
+      const { primary } = stores.databases
+      const run = (sql: string): Promise<unknown> => stores.primary.query(sql)
+      const status = async (): Promise<unknown> =>
+        stores.primary.query('SELECT status FROM events', { type: QueryTypes.SELECT })
+      const log = pino({ level: 'silent' })
+      try {
+        const at = primaryMigrations.findIndex(({ name }) => name === '058-statuses-are-words')
+        await migrate(primary, primaryMigrations.slice(0, at), { own: OWN, log })
+        await run(
+          `INSERT INTO venues (name, city, capacity, is_open, row_version) VALUES ('Hall', 'Ulm', 9, 1, ${VERSION})`
+        )
+        await run(
+          'INSERT INTO events (title, starts_at, ends_at, venue_id, status, row_version) ' +
+            `VALUES ('Fair', '2030-01-01', '2030-01-02', 1, 'Draft', ${VERSION})`
+        )
+        const stopped = await rejection(migrate(primary, primaryMigrations, { own: OWN, log }))
+        expect(stopped).to.include(
+          'The row 1 of events has the status "Draft", which is none of draft, scheduled, cancelled.'
+        )
+        expect(await status()).to.deep.equal([{ status: 'Draft' }])
+        await run("UPDATE events SET status = 'draft'")
+        await migrate(primary, primaryMigrations, { own: OWN, log })
+        const before = entities.map((entity) => {
+          const columns = entity.columns.map((one) =>
+            one.name === 'status' && one.field.type === 'enum' ? { ...one, field: readOnly(text(32)) } : one
+          )
+          return { ...entity, columns }
+        })
+        expect(before).to.not.deep.equal(entities)
+        await checkSchema(primary, { store: 'primary', setting: 'DATABASE_URL' }, before)
+        await checkSchema(primary, { store: 'primary', setting: 'DATABASE_URL' }, entities)
+        await run("UPDATE events SET status = 'scheduled'")
+        expect(await status()).to.deep.equal([{ status: 'scheduled' }])
+        if (kind === 'mysql') {
+          expect(await rejection(run("UPDATE events SET status = 'postponed'"))).to.match(/constraint/i)
+        }
       } finally {
         await stores.dispose()
       }
