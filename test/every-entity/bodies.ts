@@ -164,6 +164,7 @@ export function undeletableStates(entity: Entity, rule: Rule): Values[] {
 function elsewhere({ columns }: Entity, name: string, values: readonly WireValue[]): WireValue[] {
   const field = columns.find((one) => one.name === name)?.field
   if (field?.type === 'bool') return [true, false].filter((one) => !values.includes(one))
+  if (field?.type === 'enum') return field.words.filter((one) => !values.includes(one))
   if (field?.type === 'int') {
     const most = Math.max(...values.map(Number))
     return [most + 1, most + 100]
