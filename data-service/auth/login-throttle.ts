@@ -201,21 +201,19 @@ const MAX_RUNNING = 3
 const MAX_WAITING = 256
 /** Milliseconds in the queue, far less than the deadline of a call: on a slow machine a longer wait would be useless. */
 const QUEUE_TIMEOUT = 5000
-/** Logins of one address that may wait, so that a flood from there leaves room for others. */
-const MAX_WAITING_PER_ADDRESS = 128
-
-interface Waiting {
-  readonly address: string
-  readonly begin: () => void
-}
+/** Logins of one address that may wait. One that many people share has some at a time; a flood from there leaves room for others. */
+const MAX_WAITING_PER_ADDRESS = 32
 
 /**
- * The queue of logins that wait to be checked, because password hashing is slow on purpose. It is bounded. A caller who
+ * The queue of logins that wait to be checked, because password hashing is slow on purpose. It is bounded, and addresses take
+ * turns: an address has one under way while others wait, however many of its own came before theirs. A caller who
  * disconnects leaves it, so nothing is looked up or hashed for that caller.
  */
 export class LoginQueue {
-  #running = 0
-  readonly #waiting = new Set<Waiting>()
+  /** The address of each login that is checked. */
+  readonly #running: string[] = []
+  /** By address, each with how it begins: the address whose turn is next comes first. No set is empty. */
+  readonly #waiting = new Map<string, Set<() => void>>()
 
   /**
    * Resolves when it is the caller's turn, with the function that ends the turn. Rejects with the reason of the signal when
@@ -223,18 +221,23 @@ export class LoginQueue {
    */
   async enter(address: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
-    if (this.#running < MAX_RUNNING) this.#running += 1
+    if (this.#running.length < MAX_RUNNING) this.#running.push(address)
     else await this.#turn(address, signal)
-    return () => this.#next()
+    return () => {
+      this.#running.splice(this.#running.indexOf(address), 1)
+      this.#next()
+    }
   }
 
   #turn(address: string, signal: AbortSignal): Promise<void> {
-    const ofAddress = [...this.#waiting].filter((one) => one.address === address).length
-    if (this.#waiting.size >= MAX_WAITING || ofAddress >= MAX_WAITING_PER_ADDRESS) throw queueFull()
+    const ofAddress = this.#waiting.get(address) ?? new Set()
+    const all = [...this.#waiting.values()].reduce((sum, { size }) => sum + size, 0)
+    if (all >= MAX_WAITING || ofAddress.size >= MAX_WAITING_PER_ADDRESS) throw queueFull()
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer)
-        this.#waiting.delete(waiting)
+        ofAddress.delete(begin)
+        if (ofAddress.size === 0) this.#waiting.delete(address)
         signal.removeEventListener('abort', abort)
       }
       const abort = (): void => {
@@ -243,23 +246,28 @@ export class LoginQueue {
       }
       const begin = (): void => {
         leave()
+        this.#running.push(address)
         resolve()
       }
       const timer = setTimeout(() => {
         leave()
         reject(queueFull())
       }, QUEUE_TIMEOUT)
-      const waiting: Waiting = { address, begin }
-      this.#waiting.add(waiting)
+      this.#waiting.set(address, ofAddress.add(begin))
       signal.addEventListener('abort', abort, { once: true })
     })
   }
 
-  /** Lets the first login in the queue begin. */
+  /** Lets the first login begin of the first address that has none under way or, where each has one, of the first. */
   #next(): void {
-    const [next] = this.#waiting
-    if (next === undefined) this.#running -= 1
-    else next.begin()
+    const turns = [...this.#waiting]
+    const [address, ofAddress] = turns.find(([one]) => !this.#running.includes(one)) ?? turns[0] ?? []
+    const [begin] = ofAddress ?? []
+    if (address === undefined || ofAddress === undefined || begin === undefined) return
+    // It is the turn of the others before the next one of this address.
+    this.#waiting.delete(address)
+    this.#waiting.set(address, ofAddress)
+    begin()
   }
 }
 

@@ -275,16 +275,47 @@ describe('the queue of logins', () => {
       order.push(address)
       done()
     }
-    const leaving = Promise.allSettled(Array.from({ length: 128 }, () => wait('a', gone.signal)))
+    const leaving = Promise.allSettled(Array.from({ length: 32 }, () => wait('a', gone.signal)))
     expect(await rejectionOf(wait('a'))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
-    const staying = Array.from({ length: 128 }, (_, i) => wait(`b${i}`))
+    const staying = Array.from({ length: 224 }, (_, i) => wait(`b${i}`))
     expect(await rejectionOf(wait('c'))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
     gone.abort(new Error('gone'))
-    expect((await leaving).map(({ status }) => status)).to.deep.equal(Array(128).fill('rejected'))
+    expect((await leaving).map(({ status }) => status)).to.deep.equal(Array(32).fill('rejected'))
     const late = wait('c')
     for (const one of leave) one()
     await Promise.all([...staying, late])
-    expect(order).to.deep.equal([...Array.from({ length: 128 }, (_, i) => `b${i}`), 'c'])
+    expect(order).to.deep.equal([...Array.from({ length: 224 }, (_, i) => `b${i}`), 'c'])
     await Promise.all(Array.from({ length: 3 }, () => queue.enter('a', never())))
+  })
+
+  it('lets addresses take turns, whoever of them came first and with however many', async () => {
+    const queue = new LoginQueue()
+    const order: string[] = []
+    const ends: (() => void)[] = []
+    const wait = async (address: string): Promise<void> => {
+      const end = await queue.enter(address, never())
+      order.push(address)
+      ends.push(end)
+    }
+    /** Ends the login that has been under way longest, and lets the one whose turn it is begin. */
+    const endOne = async (): Promise<void> => {
+      ends.shift()?.()
+      await new Promise(setImmediate)
+    }
+    const flood = Promise.allSettled(Array.from({ length: 131 }, () => wait('a')))
+    const others = [wait('b'), wait('b'), wait('c')]
+    await new Promise(setImmediate)
+    await endOne()
+    expect(order).to.deep.equal(['a', 'a', 'a', 'b'])
+    await endOne()
+    expect(order.slice(4)).to.deep.equal(['c'])
+    // One of each is under way, so that it is the turn of the address that has waited longest for its next one.
+    await endOne()
+    expect(order.slice(5)).to.deep.equal(['a'])
+    await endOne()
+    expect(order.slice(6)).to.deep.equal(['b'])
+    await Promise.all(others)
+    while (ends.length > 0) await endOne()
+    expect((await flood).filter(({ status }) => status === 'fulfilled')).to.have.length(35)
   })
 })
