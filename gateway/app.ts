@@ -16,6 +16,7 @@ import { LargeWrites } from './entity-routes/large-writes.js'
 import { operationConstraint, operationRoutes } from './entity-routes/own-operations.js'
 import { setHeadersOfRefusal } from './entity-routes/requests.js'
 import { untrustedProxyWarning } from './http/client-address.js'
+import { KeptTexts } from './http/kept-texts.js'
 import { PublicAddress } from './http/public-address.js'
 import { routedTarget } from './http/query-string.js'
 import { MAX_HEAD_BYTES } from './http/request-head.js'
@@ -23,6 +24,7 @@ import { type KeyRing, processRing } from './key-ring/key-ring.js'
 import type { GatewayMetrics } from './observe/gateway-metrics.js'
 import { RequestLines } from './observe/request-lines.js'
 import { openApi } from './openapi/document.js'
+import { Documents } from './openapi/documents.js'
 import { RESPONSE_HEADERS } from './openapi/responses.js'
 import { pageSession } from './renderer/destination.js'
 import { rendererProxy } from './renderer/renderer-proxy.js'
@@ -166,23 +168,25 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   }
 
   const isReady = (): boolean => deps.stopping?.aborted !== true && catalogue.isDescribed && data.isReachable()
+  const texts = new KeptTexts()
+  const documents = new Documents(catalogue, texts)
   const entityDeps = { data, catalogue, address, largeWrites: new LargeWrites(), now }
   await app.register(
     async (routes) => {
       // `/health`
       await routes.register(health, { isReady })
       // `/problems`
-      await routes.register(problemPages, { address, hasDocs: config.docsUi })
+      await routes.register(problemPages, { address, hasDocs: config.docsUi, texts })
       // `/openapi.json`
       await routes.register(openApi, {
-        catalogue,
+        documents,
         address,
         features: { hasSignIn: config.openId !== undefined, hasAdmin: config.adminUi, hasDocs: config.docsUi }
       })
       // `/docs`
       if (config.docsUi) {
         await routes.register(docsRoutes, {
-          catalogue,
+          documents,
           address,
           isRendered: config.rendererUrl !== undefined,
           hasSignIn: config.openId !== undefined,
@@ -192,7 +196,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
       // `/admin`
       if (config.adminUi) {
         const { adminUiRoles: roles } = config
-        await routes.register(adminUi, { catalogue, address, issuer: config.openId?.issuer, roles })
+        await routes.register(adminUi, { documents, address, issuer: config.openId?.issuer, roles })
       }
       // `/.well-known/jwks.json`
       await routes.register(keySetRoute, { tools: sessions })

@@ -6,11 +6,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import { StartError } from '../../shared/start-error.js'
-import type { Catalogue, CatalogueSnapshot } from '../data/catalogue.js'
+import type { CatalogueSnapshot } from '../data/catalogue.js'
 import { acceptedCoding, addVary, type Coding, IMMUTABLE } from '../http/header-fields.js'
 import { escapeHtml } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { seenByCaller } from '../openapi/document.js'
+import type { Documents } from '../openapi/documents.js'
 import { answerOtherMethods } from '../server/methods.js'
 
 /** What `npm run build` makes of clients/admin: each file compressed in both ways, and nowhere as it is. */
@@ -83,13 +83,13 @@ function page({ script, nonce, signInSite }: AdminPage): string {
 
 /** `/admin`: the application, its files, and the catalogue that it is made of. */
 export const adminUi = fp<{
-  catalogue: Catalogue
+  documents: Documents
   address: PublicAddress
   issuer: string | undefined
   /** Who gets the catalogue; empty for every caller. */
   roles: readonly string[]
 }>(
-  async (app, { catalogue, address, issuer, roles }) => {
+  async (app, { documents, address, issuer, roles }) => {
     const signInSite = issuer === undefined ? undefined : new URL(issuer).host
     const { script, files } = await findApplication()
     const get = (
@@ -127,13 +127,19 @@ export const adminUi = fp<{
         .send(body)
     })
     get('/admin/catalogue.json', async (request, reply) => {
-      const seen = await seenByCaller(catalogue, request, reply)
-      if (roles.length > 0 && !roles.some((role) => seen.roles.includes(role))) {
-        throw request.headers.authorization === undefined
-          ? new DomainError('auth.required', 'The admin takes an access token.')
-          : new DomainError('capability.denied', 'The admin is for other roles than those of this account.')
-      }
-      return reply.header('cache-control', 'no-store').send(shown(seen))
+      const { body } = await documents.for(request, reply, (seen) => {
+        if (roles.length > 0 && !roles.some((role) => seen.roles.includes(role))) {
+          throw request.headers.authorization === undefined
+            ? new DomainError('auth.required', 'The admin takes an access token.')
+            : new DomainError('capability.denied', 'The admin is for other roles than those of this account.')
+        }
+        const { allowed, owner, everyOwner } = seen
+        return {
+          key: `admin ${JSON.stringify([...allowed, owner, everyOwner])}`,
+          write: () => JSON.stringify(shown(seen))
+        }
+      })
+      return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
     })
   },
   { name: 'admin-ui', dependencies: ['problem-responses'], fastify: '5.x' }

@@ -29,7 +29,7 @@ export interface CatalogueSnapshot {
   readonly keyRequired: boolean
 }
 
-/** The catalogue as the gateway sees it, and as callers without a token do. */
+/** The catalogue as the gateway sees it, and what documents show callers without a token. */
 interface Described {
   readonly whole: CatalogueSnapshot
   readonly anonymous: CatalogueSnapshot
@@ -121,9 +121,8 @@ export class Catalogue {
    * Rejects with DomainErrors: `auth.invalid-token` for one.
    */
   async seenBy(call: CallContext): Promise<CatalogueSnapshot> {
-    const { anonymous } = this.#current
-    const seen = call.authorization === undefined ? anonymous : snapshotOf(await this.#data.describeTo(call))
-    return this.#isPublic ? seen : onlyAllowed(seen)
+    if (call.authorization === undefined) return this.#current.anonymous
+    return this.#shown(snapshotOf(await this.#data.describeTo(call)))
   }
 
   /** Never rejects. If a data service begins to serve during a refresh, another refresh follows. */
@@ -138,15 +137,19 @@ export class Catalogue {
       if (described === undefined) continue
       this.#take(described)
       const { digest, resources } = described.whole
-      if (digest === whole.digest && described.anonymous.digest === anonymous.digest) continue
+      if (digest === whole.digest && this.#current.anonymous.digest === anonymous.digest) continue
       this.#log.info({ digest, resources: resources.size }, 'catalogue changed')
     }
     this.#refreshing = false
   }
 
-  #take(described: Described): void {
-    this.#current = described
-    this.#operationPaths = new OperationPaths(described.whole.operations)
+  #take({ whole, anonymous }: Described): void {
+    this.#current = { whole, anonymous: this.#shown(anonymous) }
+    this.#operationPaths = new OperationPaths(whole.operations)
+  }
+
+  #shown(seen: CatalogueSnapshot): CatalogueSnapshot {
+    return this.#isPublic ? seen : onlyAllowed(seen)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Access, Action, Navigation, Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf } from '../entity-routes/paths.js'
 import { code, escapeHtml, htmlPage, link, table } from '../http/html-page.js'
+import { NoComponents } from '../openapi/components.js'
 import { operationsOf } from '../openapi/document.js'
 import { boundsInWords } from '../openapi/property-schema.js'
 import { resourcePageUrl } from './overview.js'
@@ -215,7 +216,7 @@ interface Route {
 
 /** The routes of a resource except its actions, as in the OpenAPI document. */
 function routesOf(resource: Resource): Route[] {
-  return operationsOf({ ...resource, actions: [] }).map(({ method, path, document }) => ({
+  return operationsOf({ ...resource, actions: [] }, new NoComponents([])).map(({ method, path, document }) => ({
     method: method.toUpperCase(),
     path,
     summary: document.summary

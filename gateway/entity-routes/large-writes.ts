@@ -45,8 +45,17 @@ export class LargeWrites {
   }
 }
 
-function sharesOf({ authorization, clientAddress }: CallContext): Entrant['shares'] {
-  const address = { key: `address ${throttledAddress(clientAddress ?? '')}`, limit: OF_ADDRESS }
-  // Without a token it is a write that the data service rejects, or one of an operation that takes anybody.
-  return authorization === undefined ? [{ ...address, limit: 1 }] : [address, { key: authorization, limit: 1 }]
+/**
+ * The shares of work that is done once at a time for a caller and twice for an address. `waiting`: how much of it may wait,
+ * where the semaphore's own rule does not say it.
+ */
+export function sharesOf(
+  { authorization, clientAddress }: CallContext,
+  waiting?: { readonly ofCaller: number; readonly ofAddress: number }
+): Entrant['shares'] {
+  const key = `address ${throttledAddress(clientAddress ?? '')}`
+  const address = { key, limit: OF_ADDRESS, ...(waiting && { waiting: waiting.ofAddress }) }
+  const caller = { limit: 1, ...(waiting && { waiting: waiting.ofCaller }) }
+  // Without a token the address is the caller.
+  return authorization === undefined ? [{ key, ...caller }] : [address, { key: authorization, ...caller }]
 }

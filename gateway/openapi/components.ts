@@ -70,3 +70,14 @@ export class Components {
     return Object.fromEntries(kinds) as object
   }
 }
+
+/** Components of operations of which only the path, the method and the summary are wanted: none is made. */
+export class NoComponents extends Components {
+  override refer(kind: ComponentKind, name: string): Reference {
+    return { $ref: `#/components/${kind}/${name}` }
+  }
+
+  override share(name: string): Reference {
+    return this.refer('schemas', name)
+  }
+}

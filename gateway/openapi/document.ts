@@ -1,15 +1,10 @@
-import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Catalogue, CatalogueSnapshot } from '../data/catalogue.js'
 import type { Operation, Resource } from '../data/data-client.js'
-import { readContext } from '../entity-routes/requests.js'
-import { acceptedCoding, addVary, type Coding, hasEntityTag } from '../http/header-fields.js'
+import { acceptedCoding, addVary, hasEntityTag } from '../http/header-fields.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { Components } from './components.js'
+import { type Documents, withRests } from './documents.js'
 import { GATEWAY_TAGS, type GatewayFeatures, gatewayOperations, SECURITY_SCHEMES } from './gateway-operations.js'
 import { customReadOperations, type DocumentedOperation, readOperations, writeOperations } from './operations.js'
 import { OPERATIONS_TAG, ownOperations } from './application-operations.js'
@@ -25,7 +20,16 @@ interface Described {
 }
 
 /** An OpenAPI 3.1 document. `base` is the public base URL. */
-export function openApiDocument(
+export function openApiDocument(described: Described, base: string): object {
+  const parts = documentParts(described, base)
+  for (;;) {
+    const { done, value } = parts.next()
+    if (done === true) return value
+  }
+}
+
+/** The same, a resource at a time. */
+function* documentParts(
   {
     resources,
     operations = [],
@@ -33,7 +37,7 @@ export function openApiDocument(
     keyRequired = false
   }: Described,
   base: string
-): object {
+): Generator<undefined, object, undefined> {
   const components = new Components(resources, { base, keyRequired })
   const paths: Record<string, Record<string, object>> = {}
   const add = ({ path, method, document }: DocumentedOperation, tag: string, security: object): void => {
@@ -45,6 +49,7 @@ export function openApiDocument(
       const isPublic = operation.method === 'get' && resource.publicReads
       add(operation, resource.name, isPublic ? OPTIONAL_TOKEN : TOKEN)
     }
+    yield
   }
   for (const operation of ownOperations(components, operations)) {
     add(operation, OPERATIONS_TAG.name, operation.isPublic ? OPTIONAL_TOKEN : TOKEN)
@@ -101,80 +106,28 @@ function camelCase(words: string): string {
     .join('')
 }
 
-/** What the caller may see of the catalogue. Sets `Vary`, since it depends on the access token. */
-export async function seenByCaller(
-  catalogue: Catalogue,
-  request: FastifyRequest,
-  reply: FastifyReply
-): Promise<CatalogueSnapshot> {
-  reply.header('vary', addVary(String(reply.getHeader('vary') ?? ''), ['Authorization']))
-  return await catalogue.seenBy(readContext(request, reply))
-}
-
-/** Documents that are kept: one for each view of the catalogue and base URL. */
-const MAX_DOCUMENTS = 16
-
-/** A document as it is sent. */
-class WrittenDocument {
-  readonly text: Buffer
-  /** A weak entity tag: the codings of one text share it. */
-  readonly etag: string
-  readonly #encoded = new Map<Coding, Promise<Buffer>>()
-
-  constructor(document: object) {
-    this.text = Buffer.from(JSON.stringify(document))
-    this.etag = `W/"${createHash('sha256').update(this.text).digest('base64')}"`
-  }
-
-  /** The text in this coding, which is made once. */
-  in(coding: Coding): Promise<Buffer> {
-    const known = this.#encoded.get(coding)
-    if (known !== undefined) return known
-    const made = COMPRESS[coding](this.text)
-    this.#encoded.set(coding, made)
-    return made
-  }
-}
-
-/** Of brotli's 11 levels of quality: the higher ones take seconds for a document of a megabyte, and save little. */
-const BROTLI_QUALITY = 5
-const COMPRESS: Readonly<Record<Coding, (text: Buffer) => Promise<Buffer>>> = {
-  br: (text) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
-  gzip: (text) => promisify(gzip)(text)
-}
-
 /** `GET /openapi.json`, with what its caller may see. */
-export const openApi = fp<{ catalogue: Catalogue; address: PublicAddress; features: GatewayFeatures }>(
-  async (app, { catalogue, address, features }) => {
+export const openApi = fp<{ documents: Documents; address: PublicAddress; features: GatewayFeatures }>(
+  async (app, { documents, address, features }) => {
     const url = '/openapi.json'
-    const written = new Map<string, WrittenDocument>()
-    const documentOf = (
-      { digest, resources, operations, keyRequired }: CatalogueSnapshot,
-      base: string
-    ): WrittenDocument => {
-      const key = `${digest} ${keyRequired} ${base}`
-      const known = written.get(key)
-      if (known !== undefined) return known
-      const described = { resources: [...resources.values()], operations, features, keyRequired }
-      const document = new WrittenDocument(openApiDocument(described, base))
-      const [oldest] = written.keys()
-      if (oldest !== undefined && written.size >= MAX_DOCUMENTS) written.delete(oldest)
-      written.set(key, document)
-      return document
-    }
     answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
-      const seen = await seenByCaller(catalogue, request, reply)
-      const document = documentOf(seen, address.baseFor(request))
       const { 'if-none-match': ifNoneMatch = '', 'accept-encoding': acceptEncoding = '' } = request.headers
-      const vary = addVary(String(reply.getHeader('vary') ?? ''), ['Accept-Encoding'])
-      reply.headers({ 'cache-control': 'no-cache', etag: document.etag, vary })
-      if (hasEntityTag(ifNoneMatch, document.etag)) return reply.code(304).send()
+      const base = address.baseFor(request)
       const coding = acceptedCoding(acceptEncoding)
+      const { body, etag } = await documents.for(request, reply, ({ resources, operations, keyRequired }) => ({
+        key: `openapi ${keyRequired} ${base}`,
+        write: async () => {
+          const described = { resources: [...resources.values()], operations, features, keyRequired }
+          return JSON.stringify(await withRests(documentParts(described, base)))
+        },
+        coding
+      }))
+      const vary = addVary(String(reply.getHeader('vary') ?? ''), ['Accept-Encoding'])
+      reply.headers({ 'cache-control': 'no-cache', etag, vary })
+      if (hasEntityTag(ifNoneMatch, etag)) return reply.code(304).send()
       if (coding !== undefined) reply.header('content-encoding', coding)
-      return reply
-        .type('application/json; charset=utf-8')
-        .send(coding === undefined ? document.text : await document.in(coding))
+      return reply.type('application/json; charset=utf-8').send(body)
     })
   },
   { name: 'openapi', dependencies: ['problem-responses'], fastify: '5.x' }

@@ -1,24 +1,28 @@
 import fp from 'fastify-plugin'
 import { DomainError, ERROR_CODES, type ErrorCode, errorKind, isErrorCode } from '../../shared/errors.js'
 import { escapeHtml, HTML_HEADERS, htmlPage, link, prose, table } from '../http/html-page.js'
+import type { KeptTexts } from '../http/kept-texts.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from './methods.js'
 
 /** `GET /problems/{code}`: the page that the `type` of a problem document leads to. `GET /problems` lists them. */
-export const problemPages = fp<{ address: PublicAddress; hasDocs: boolean }>(
-  async (app, { address, hasDocs }) => {
+export const problemPages = fp<{ address: PublicAddress; hasDocs: boolean; texts: KeptTexts }>(
+  async (app, { address, hasDocs, texts }) => {
     const docs = hasDocs ? 'docs' : 'openapi.json'
     answerOtherMethods(app, { url: '/problems', routed: ['GET', 'HEAD'] })
-    app.get('/problems', async (request, reply) =>
-      reply.headers(HTML_HEADERS).send(index(address.baseFor(request), docs))
-    )
+    app.get('/problems', async (request, reply) => {
+      const base = address.baseFor(request)
+      return reply.headers(HTML_HEADERS).send(texts.of(`problems ${base}`, () => index(base, docs)).body)
+    })
 
     const url = '/problems/:code'
     answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get<{ Params: { code: string } }>(url, async (request, reply) => {
       const { code } = request.params
       if (!isErrorCode(code)) throw new DomainError('route.not-found', 'There is no problem of this name.')
-      return reply.headers(HTML_HEADERS).send(explanation(code, address.baseFor(request), docs))
+      const base = address.baseFor(request)
+      const { body } = texts.of(`problem ${code} ${base}`, () => explanation(code, base, docs))
+      return reply.headers(HTML_HEADERS).send(body)
     })
   },
   { name: 'problem-pages', dependencies: ['problem-responses'], fastify: '5.x' }

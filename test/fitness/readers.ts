@@ -534,7 +534,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'PublishedKeys timeClaim isGenuine endReplaced logReplaced accountHash accountOfVerified',
   'what a caller may call, out of the catalogue and the token': 'allowedCalls ownsEverything',
   'answers, written from what was read':
-    'attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +
+    'KeptTexts attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +
     'Unmet oneOf integerRange conflictText parseConflict rejectionAt ' +
     'oneOfWords DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
     'jsonArray fromRpcStatus toRpcStatus toStatusBytes transportStatusBytes transportError TokenRejected expected ' +

@@ -54,7 +54,7 @@ export class FakeDataClient implements DataClient {
   readonly calls: SeenCall[] = []
   reachable = true
   catalogue: DescribeResponse = described([products()])
-  answerDescribeTo: (call: CallContext) => DescribeResponse = () => this.catalogue
+  answerDescribeTo: (call: CallContext) => Promise<DescribeResponse> | DescribeResponse = () => this.catalogue
   answerList: () => Promise<Answer<ListResponse>> | Answer<ListResponse> = () => ({
     records: [record('{"id":1}'), record('{"id":2}')],
     rowLimit: 1000,

@@ -1,0 +1,116 @@
+import { expect } from 'chai'
+import type { LightMyRequestResponse } from 'fastify'
+import type { Resource } from '../../../gateway/data/data-client.js'
+import { described, products } from '../fake-data-client.js'
+import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(setImmediate)
+}
+
+describe('the documents that the gateway makes', () => {
+  let gateway: GatewayFixture
+  afterEach(() => gateway.close())
+
+  /** `token` and `address` are those of the caller. */
+  const get = (
+    url: string,
+    { token, address = '192.0.2.1', coding }: { token?: string; address?: string; coding?: string } = {}
+  ): Promise<LightMyRequestResponse> =>
+    gateway.app.inject({
+      url,
+      headers: {
+        'x-forwarded-for': address,
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(coding === undefined ? {} : { 'accept-encoding': coding })
+      }
+    })
+
+  it('are made once for all who see the same', async () => {
+    let looked = 0
+    const counted = {
+      ...products(),
+      get description(): string {
+        looked += 1
+        return 'Something.'
+      }
+    } satisfies Resource
+    gateway = await startGateway({ TRUSTED_PROXIES: '127.0.0.1', DOCS_PUBLIC: 'true', ADMIN_UI: 'true' }, [counted])
+    for (const url of ['/docs', '/docs/resources/products', '/openapi.json', '/admin/catalogue.json']) {
+      const before = looked
+      const first = await get(url)
+      expect(first.statusCode, url).to.equal(200)
+      const once = looked
+      expect(once, url).to.be.greaterThan(before)
+      for (const more of [
+        {},
+        { token: 'a' },
+        { token: 'b', address: '192.0.2.2' },
+        { coding: 'br' },
+        { coding: 'br' }
+      ]) {
+        const { statusCode, body, headers } = await get(url, more)
+        expect(statusCode, url).to.equal(200)
+        if (headers['content-encoding'] === undefined) expect(body, url).to.equal(first.body)
+      }
+      expect(looked, url).to.equal(once)
+    }
+  })
+
+  it('are made one after the other for one caller, and two at a time for an address, while others are served', async () => {
+    gateway = await startGateway({ TRUSTED_PROXIES: '127.0.0.1' })
+    /** Each answers a document's question what its caller sees, the oldest first. */
+    const asked: { readonly token: string | undefined; readonly answer: () => void }[] = []
+    gateway.data.answerDescribeTo = ({ authorization: token }) =>
+      new Promise((resolve) => {
+        asked.push({ token, answer: () => resolve(described([products()], { digest: String(token) })) })
+      })
+    const ofOneCaller = Array.from({ length: 18 }, () => get('/docs/resources/products', { token: 'a' }))
+    const refused = await Promise.race(ofOneCaller)
+    expect([refused.statusCode, refused.headers['retry-after']]).to.deep.equal([503, '1'])
+    expect(refused.json()).to.include({ code: 'upstream.unavailable' })
+    const views = Array.from({ length: 60 }, (_, at) => get('/docs', { token: `b${at}`, address: '192.0.2.2' }))
+    expect((await Promise.race(views)).statusCode).to.equal(503)
+    await until(() => asked.length === 3)
+    for (const url of ['/health/ready', '/products/1', '/docs', '/docs/resources/products', '/openapi.json']) {
+      expect((await get(url, { address: '192.0.2.3' })).statusCode, url).to.equal(200)
+    }
+    const ofOther = get('/docs', { token: 'c', address: '192.0.2.3' })
+    await until(() => asked.length === 4)
+    expect(asked.map(({ token }) => token)).to.deep.equal(['Bearer a', 'Bearer b0', 'Bearer b1', 'Bearer c'])
+    asked.pop()?.answer()
+    expect((await ofOther).statusCode).to.equal(200)
+
+    const codes = Promise.all([...ofOneCaller, ...views].map(async (one) => (await one).statusCode))
+    for (let left = 17 + 34; left > 0; left--) {
+      await until(() => asked.length > 0)
+      expect(asked.filter(({ token }) => token === 'Bearer a').length, `${left} left`).to.be.lessThan(2)
+      expect(asked.length, `${left} left`).to.be.lessThan(4)
+      asked.shift()?.answer()
+    }
+    expect((await codes).filter((code) => code === 200)).to.have.length(17 + 34)
+    expect((await codes).filter((code) => code === 503)).to.have.length(1 + 26)
+  })
+
+  it('that one caller asks for are not all made before what somebody else asks for is looked at', async () => {
+    const names = Array.from({ length: 12 }, (_, at) => `r${at}`)
+    gateway = await startGateway({ TRUSTED_PROXIES: '127.0.0.1' }, [
+      products(),
+      ...names.map((name) => products({ name }))
+    ])
+    const order: string[] = []
+    const asked = async (url: string, address: string): Promise<void> => {
+      expect((await get(url, { address })).statusCode).to.equal(200)
+      order.push(url)
+    }
+    await Promise.all([
+      ...names.map((name) => asked(`/docs/resources/${name}`, '192.0.2.1')),
+      asked('/products/1', '192.0.2.2')
+    ])
+    expect(order).to.have.length(13)
+    expect(order.indexOf('/products/1')).to.be.lessThan(11)
+    // A large one is made in parts.
+    await Promise.all([asked('/openapi.json', '192.0.2.1'), asked('/products/1', '192.0.2.2')])
+    expect(order.slice(13)).to.deep.equal(['/products/1', '/openapi.json'])
+  })
+})
