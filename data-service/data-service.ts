@@ -138,13 +138,13 @@ async function serve(how: Starting): Promise<string> {
     interceptors: {
       identify: authentication.identify,
       isGateway: gatewayPeers({ secret, name }, { log, now }),
+      knowsGateways: knowsGateways(settings),
       log,
       newRequestId: randomUUID,
       metrics: observed.metrics,
       tracing: observed.tracing
     },
     reflection: settings.reflection,
-    knowsGateways: knowsGateways(settings),
     credentials
   })
   const rounds = { now, log, stopping, ...(deps.purgeEvery === undefined ? {} : { every: deps.purgeEvery }) }

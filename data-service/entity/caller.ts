@@ -48,6 +48,8 @@ export interface CallContext {
   readonly peerAddress?: string
   /** Whether the other end has proved to be a gateway, so that the addresses it names for its clients are taken. */
   readonly peerIsGateway: boolean
+  /** Whether gateways prove to be ones, and the other end has not: it is a caller itself, with its own address. */
+  readonly isDirect?: boolean
   /** For the log: IP address of the client that a gateway calls for, or else of the connection's other end. */
   readonly clientAddress: string | undefined
   /** Aborted when the caller goes away or the deadline passes, with a DomainError as its reason. */
@@ -59,8 +61,11 @@ export interface CallContext {
   readonly log: Logger
 }
 
-/** The address of the client, where a gateway tells it; empty where none does. */
-export function gatewaysClient(context: Pick<CallContext, 'peerIsGateway' | 'clientAddress'>): string {
+/** The address by which a client is counted: what a gateway tells, or that of a peer that is none, where gateways are known. */
+export function countedAddress(
+  context: Pick<CallContext, 'peerIsGateway' | 'isDirect' | 'clientAddress' | 'peerAddress'>
+): string {
+  if (context.isDirect === true) return context.peerAddress ?? ''
   return context.peerIsGateway ? (context.clientAddress ?? '') : ''
 }
 

@@ -22,7 +22,9 @@ export function isSuspect({ table, column, type, beside }: NamedColumn): boolean
   if (ABOUT.has(words.at(-1) ?? '') || ASKS.has(words[0] ?? '')) return false
   if (isNumber) return NUMBERS.has(words.at(-1) ?? '') || isCode(words, table)
   return (
+    OTHER_SCRIPTS.test(column.normalize('NFKC').toLowerCase()) ||
     isPassword(words) ||
+    isHash(words, table) ||
     isToken(words) ||
     isKey(words) ||
     isSession(words, table) ||
@@ -54,17 +56,31 @@ const ASKS = setOf('allow can enable force has is may must need require send sho
 const NUMBERS = setOf('cvc cvv otp passcode passwd password pin pincode pwd totp')
 
 const PASSWORDS =
-  /passw|passphrase|passcode|passord|secret(?!ar)|credential|kennwort|contrasena|motdepasse|wachtwoord|losenord|salasana|lozinka/
+  /passw|passphrase|passcode|passord|passhash|secret(?!ar)|credential|kennwort|contrasena|motdepasse|wachtwoord|salasana/
+const OTHER_PASSWORDS =
+  /losenord|lozinka|losungswort|zugangscode|geheim|segredo|palavrapasse|motpasse|adgangskode|kodeord|zaporka|jelszo/
+const MORE_PASSWORDS = /slaptazodi|katasandi|matkhau|connectionstring|connstring/
+/** The same word in names that have no letter from a to z. */
+const OTHER_SCRIPTS = /пароль|密码|密碼|パスワード|비밀번호/u
 const PASSWORD_WORDS = setOf(
-  'cvc cvv haslo heslo hmac mdp mfa otp parola pass pepper pin pincode psk pwd salt senha sifre totp'
+  'cvc cvv dsn geslo haslo heslo hmac mdp mfa mima mnemonic otp parol parola parool pass pepper pin pincode psk pw pwd salt ' +
+    'senha sifre totp'
 )
+/** Words that are a password in a table of users, and a code or a speech elsewhere. */
+const PASSWORDS_OF_USERS = setOf('clave parole')
+
 /** Words that end in `pass` and are something else. */
 const NO_PASS = /^(?:by|com|over|sur|tres|under)pass$/
-const AFTER_PASS = setOf('code crypted encrypted hash key md new old plain salt sha temp')
+const AFTER_PASS = setOf('code crypted encrypted hash key md new old plain salt seed sha temp value')
+
+function saysPassword(words: readonly string[]): boolean {
+  const name = words.join('')
+  return [PASSWORDS, OTHER_PASSWORDS, MORE_PASSWORDS].some((one) => one.test(name))
+}
 
 function isPassword(words: readonly string[]): boolean {
   const last = words.at(-1) ?? ''
-  if (PASSWORDS.test(words.join(''))) return last !== 'id'
+  if (saysPassword(words)) return last !== 'id'
   if (last.endsWith('pwd') || (last.endsWith('pass') && !NO_PASS.test(last))) return true
   return PASSWORD_WORDS.has(last) || words.some((word) => PASSWORD_WORDS.has(word) && follows(words, word, AFTER_PASS))
 }
@@ -74,24 +90,43 @@ function follows(words: readonly string[], word: string, after: ReadonlySet<stri
   return words.some((one, at) => one === word && after.has(words[at + 1] ?? ''))
 }
 
+/** Tables of people who log in. */
+const USER_TABLE = /^(?:account|admin|administrator|login|member|user)s?$/
+/** What windows keeps of a password. */
+const KINDS_OF_HASH = setOf('lm nt ntlm')
+/** What other hashes in a table of users are of. */
+const HASHED = setOf('avatar content email file image ip mail photo picture')
+
+/** A hash in a table of users is that of a password unless its name says of what. */
+function isHash(words: readonly string[], table: string): boolean {
+  const last = words.at(-1) ?? ''
+  const before = words.at(-2) ?? ''
+  if (last === 'hash' && KINDS_OF_HASH.has(before)) return true
+  if (!singular(table).some((word) => USER_TABLE.test(word))) return false
+  return PASSWORDS_OF_USERS.has(last) || (last === 'hash' && !HASHED.has(before))
+}
+
 const AFTER_TOKEN = setOf('auth data digest encrypted hash key plain secret sha string value')
 
 function isToken(words: readonly string[]): boolean {
-  return (words.at(-1) ?? '').endsWith('token') || follows(words, 'token', AFTER_TOKEN)
+  const last = words.at(-1) ?? ''
+  if (last === 'jwt' || last === 'bearer' || last.endsWith('jeton')) return true
+  return last.endsWith('token') || follows(words, 'token', AFTER_TOKEN)
 }
 
 /** What stands before `key` and makes it a secret. Other keys, `sort_key` and `foreign_key`, are names. */
 const KEY_OF = setOf(
   'access account act activation admin aes api app application auth captcha cert client confirm confirmation consumer cron ' +
     'crypt crypto decryption deploy encryption hash hmac install integration license login master otp preshared priv private ' +
-    'recaptcha recovery remember reset rsa secure security server service session sess shared signature signing ssl stripe ' +
-    'tls unlock user validation verification verify webhook'
+    'recaptcha recovery remember reset rsa secure security server service session sess shared signature signing ssh ssl stripe ' +
+    'tls unlock user validation verification verify wallet webhook wifi'
 )
 const KEY_WORD =
   /^(?:access|act|api|auth|client|crypt|encryption|license|login|otp|private|secure|sess|session|shared|user)key$/
 const AFTER_KEY = setOf('crypted data digest encrypted hash pem plain value')
 
 function isKey(words: readonly string[]): boolean {
+  if (words.join('') === 'pem') return true
   return words.some((word, at) => {
     const isNamed = KEY_WORD.test(word) || (word === 'key' && KEY_OF.has(words[at - 1] ?? ''))
     return isNamed && (at === words.length - 1 || AFTER_KEY.has(words[at + 1] ?? ''))
@@ -100,7 +135,7 @@ function isKey(words: readonly string[]): boolean {
 
 /** Tables of sessions, and the words that their ids and data have. */
 const SESSION_TABLE = /^sess(?:ion)?$/
-const SESSION_DATA = setOf('blob data payload session value')
+const SESSION_DATA = setOf('blob data payload session value var')
 const SESSION_ID = /^(?:php)?s(?:ess(?:ion)?)?id$|^sess(?:ion)?(?:data|key)$/
 const AFTER_SESSION = setOf('cookie data hash id key payload string value')
 
@@ -120,11 +155,19 @@ const PROOFS = setOf(
     'login magic mfa otp passwd password recover recovery remember reset security sms totp twofactor unlock validation ' +
     'verification verify'
 )
+/** What a code opens, and what a seed or a verifier is of. */
+const OPENED = new Map([
+  ['code', setOf('door gate lock')],
+  ['seed', setOf('recovery tfa wallet')],
+  ['verifier', setOf('code oauth')]
+])
 const PROOF_WORDS = setOf('code guid hash link nonce string uuid')
 
 function isCode(words: readonly string[], table: string): boolean {
   const last = words.at(-1) ?? ''
   if (words.join('') === 'userhash') return true
+  if (OPENED.get(last)?.has(words.at(-2) ?? '') === true) return true
+  if (last === 'answer' && words.includes('security')) return true
   if (words.length > 1) return PROOF_WORDS.has(last) && PROOFS.has(words.at(-2) ?? '')
   return PROOF_WORDS.has(last) && singular(table).some((word) => PROOFS.has(word))
 }
@@ -133,16 +176,20 @@ const SECRET_TABLES =
   /^(?:accesstoken|api|apikey|authtoken|credential|jwt|oauth|passwd|password|secret|token|verification|verifier)$/
 const SECRET_VALUES = setOf('activation code digest hash key keydigest keyhash keyvalue validation value verifier')
 
+/** Of tables such as `remember_me`: who has it is signed in. */
+const REMEMBERED = setOf('data selector serie validator value')
+
 /** Short names that the table or the columns beside them make a secret: `key` of an API table, `value` beside `attribute`. */
 function isOfSecrets(words: readonly string[], { table, beside }: Pick<NamedColumn, 'table' | 'beside'>): boolean {
   const name = words.join('')
   if (name === 'value' && beside.some((one) => /^attr(?:ibute)?(?:name)?$/.test(singular(one).join('')))) return true
+  if (REMEMBERED.has(name) && singular(table).includes('remember')) return true
   if (!SECRET_VALUES.has(name)) return false
   const others = beside.map(singular)
   return (
     singular(table).some((word) => SECRET_TABLES.test(word)) ||
     // A code beside a password resets it.
-    (name !== 'value' && others.some((one) => PASSWORDS.test(one.join('')) && !ABOUT.has(one.at(-1) ?? '')))
+    (name !== 'value' && others.some((one) => saysPassword(one) && !ABOUT.has(one.at(-1) ?? '')))
   )
 }
 

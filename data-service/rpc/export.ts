@@ -4,7 +4,7 @@ import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportReq
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
 import type { ExportRows } from '../../shared/gen/entity/v1/ExportRows.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
-import type { CallContext } from '../entity/caller.js'
+import { type CallContext, countedAddress } from '../entity/caller.js'
 import type { Resource } from '../plan/model/catalogue.js'
 import type { ExportPlan, Projection } from '../plan/model/plans.js'
 import { planExport } from '../plan/plan-reads.js'
@@ -67,7 +67,7 @@ function exportRows(
   const { caller, signal } = context
   const plan = planExport(request, { planning, caller })
   const columns = exportColumns(plan, planning.catalogue.resource(request.resource, caller))
-  const shares = sharesOf(caller, context.peerIsGateway ? request.clientAddress : '', LIMITS)
+  const shares = sharesOf(caller, context.peerIsGateway ? request.clientAddress : countedAddress(context), LIMITS)
   const { shown, projection } = exportCells(plan)
   const writer = request.asCsv ? csvWriter(shown, projection, request.asCsv) : jsonWriter(shown, projection)
   return messages(plan, {

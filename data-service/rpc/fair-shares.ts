@@ -1,6 +1,6 @@
 import { FairSemaphore, type Entrant, type PlacesState, type Share } from '../../shared/fair-semaphore.js'
 import type { MemoryGuard } from '../../shared/memory-guard.js'
-import { anonymous, type CallContext, type Caller, gatewaysClient, shareKey } from '../entity/caller.js'
+import { anonymous, type CallContext, type Caller, countedAddress, shareKey } from '../entity/caller.js'
 import type { Condition } from '../plan/model/plans.js'
 
 // What is under way is bounded for each caller and in all, and weighed by what it may cost (contract.md section 2).
@@ -15,7 +15,7 @@ interface ShareLimits {
   readonly waiting?: number
 }
 
-/** The shares of a caller; of an anonymous one those of its address, if a gateway has told it. */
+/** The shares of a caller; of an anonymous one those of its address, if it is known. */
 export function sharesOf(caller: Caller, clientAddress: string, limits: ShareLimits): Entrant['shares'] {
   const { ofCaller, ofAnonymous, last = 0, ...waiting } = limits
   const own: Share = { key: shareKey(caller, clientAddress), limit: ofCaller, ...waiting }
@@ -132,7 +132,7 @@ export class ReadShares {
     const weight = costOf(size)
     const release = await this.#semaphore.enter({
       weight,
-      shares: sharesOf(context.caller, gatewaysClient(context), LIMITS),
+      shares: sharesOf(context.caller, countedAddress(context), LIMITS),
       signal: context.cancellation
     })
     // Reads of an embedded database take no turn of the event loop. Were the next one admitted at once, one after another

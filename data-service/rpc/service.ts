@@ -68,8 +68,6 @@ interface DataServiceDeps {
   readonly reflection: boolean
   /** As made by serverCredentials of shared/tls.ts. */
   readonly credentials: ServerCredentials
-  /** Whether gateways prove to be one. Others are then described no more than they may call. Default: false. */
-  readonly knowsGateways?: boolean | undefined
   /** By which a caller that takes nothing is noticed. Default: the clock of the process. */
   readonly streamClock?: StreamClock | undefined
 }
@@ -106,7 +104,6 @@ const { entity, auth } = types as unknown as EntityTypes & AuthTypes
 /** Puts the service together and starts nothing. */
 export function buildDataService(deps: DataServiceDeps): DataService {
   const { readDeps, writeDeps, authDeps, operations = [], typedServices, interceptors, reflection, credentials } = deps
-  const { knowsGateways = false } = deps
   const untaken = new Untaken()
   const server = new Server({
     'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
@@ -126,7 +123,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   probeServer(server)
   const entityService = withUndecodable(entity.v1.EntityService.service)
   const authService = withUndecodable(auth.v1.AuthService.service)
-  const { metrics } = interceptors
+  const { metrics, knowsGateways = false } = interceptors
   const reads = readHandlers(readDeps, metrics)
   const writes = writeHandlers({ readDeps, writeDeps, operations }, metrics)
   const { required: keyRequired } = writeDeps.idempotency

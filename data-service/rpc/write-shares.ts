@@ -1,5 +1,5 @@
 import { FairSemaphore, type Entrant, type PlacesState } from '../../shared/fair-semaphore.js'
-import { type CallContext, gatewaysClient } from '../entity/caller.js'
+import { type CallContext, countedAddress } from '../entity/caller.js'
 import type { UnitOfWork, WriteStore } from '../plan/model/stores.js'
 import { sharesOf } from './fair-shares.js'
 
@@ -29,7 +29,10 @@ const RETRY_AFTER = 1
 export type WriteSize = number | 'reads-children'
 
 /** Who writes. A call context is one. */
-export type Writing = Pick<CallContext, 'caller' | 'peerIsGateway' | 'clientAddress' | 'cancellation'>
+export type Writing = Pick<
+  CallContext,
+  'caller' | 'peerIsGateway' | 'isDirect' | 'clientAddress' | 'peerAddress' | 'cancellation'
+>
 
 /** Opens the transactions of this process, each in its turn. */
 export class WriteShares {
@@ -84,7 +87,7 @@ export class WriteShares {
   #sharesOf(writing: Writing, size: WriteSize): Entrant['shares'] {
     const { ofCaller, large } = this.#limits
     const limits = { ofCaller, ofAnonymous: ofCaller, waiting: WAITING_PER_PLACE * ofCaller }
-    const [first, ...others] = sharesOf(writing.caller, gatewaysClient(writing), limits)
+    const [first, ...others] = sharesOf(writing.caller, countedAddress(writing), limits)
     const own = others.at(-1) ?? first
     if (size === 'reads-children') {
       const waiting = WAITING_PER_PLACE * READING_CHILDREN

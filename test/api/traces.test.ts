@@ -30,7 +30,8 @@ eachDatabase((kind) => {
           OTEL_EXPORTER_OTLP_HEADERS: `authorization=${HEADER}`,
           OTEL_BSP_SCHEDULE_DELAY: '20',
           // Whose decision to keep a trace holds.
-          TRUSTED_PROXIES: '127.0.0.1'
+          TRUSTED_PROXIES: '127.0.0.1',
+          GATEWAY_SECRET: 'secret-of-the-gateway-in-this-test'
         })
       })
     })
@@ -188,6 +189,17 @@ eachDatabase((kind) => {
       expect(data).to.include({ traceId: gateway?.traceId, parentSpanId: gateway?.spanId })
       expect(gateway?.parentSpanId).to.equal('')
       expect(collector.spans.filter(({ traceId }) => traceId === unkept)).to.deep.equal([])
+    })
+
+    it('of calls that no gateway makes are kept by the share of the data service, whatever their callers say', async () => {
+      const pool = new ReplicaPool({ addresses: [store.stack.dataAddress] })
+      const trace = hex(16)
+      const traceparent = `00-${trace}-${hex(8)}-00`
+      const call: CallContext = { authorization: undefined, requestId: 'direct', traceparent, signal: NEVER }
+      await grpcDataClient(pool).get(call, { resource: 'products', id: '1' })
+      pool.close()
+      const spans = await collector.trace(trace, (found) => found.some(({ kind: of }) => of === SERVER))
+      expect(spans.map(({ service }) => service)).to.include('data-service')
     })
 
     it('hold no value, token, body or path', async () => {

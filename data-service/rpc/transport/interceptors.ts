@@ -17,7 +17,7 @@ import {
   anonymous,
   type CallContext,
   type Caller,
-  gatewaysClient,
+  countedAddress,
   shareKey,
   type StreamHandler
 } from '../../entity/caller.js'
@@ -54,6 +54,11 @@ export type Connection = Pick<IncomingCall, 'peerAddress' | 'gatewaySecrets' | '
 export interface Interceptors {
   readonly identify: Identify
   readonly isGateway: IsGateway
+  /**
+   * Whether gateways prove to be ones. Others are then described no more than they may call, and have the share of their
+   * address. Default: false.
+   */
+  readonly knowsGateways?: boolean
   readonly log: Logger
   readonly newRequestId: () => string
   /** If given, calls are counted. */
@@ -177,17 +182,18 @@ class InterceptedCall implements CallContext, ShareHolder {
     const { rpc, calls, lines, interceptors } = by
     this.#begun = calls?.begin() ?? (lines === undefined ? 0 : performance.now())
     this.requestId = requestIdOf(call.requestId, interceptors.newRequestId)
-    const { tracing } = interceptors
-    const { traceparent } = call
-    this.#span = tracing && startSpan(tracing, rpc, { traceparent, requestId: this.requestId })
     if (call.peerAddress !== undefined) this.peerAddress = call.peerAddress
     this.#call = call
     this.#by = by
+    const { tracing } = interceptors
+    const { traceparent } = call
+    this.#span =
+      tracing && startSpan(tracing, rpc, { traceparent, requestId: this.requestId, parentDecides: !this.isDirect })
     countFor(call.cancellation, this)
   }
 
   get shareKey(): string {
-    return shareKey(this.caller, gatewaysClient(this))
+    return shareKey(this.caller, countedAddress(this))
   }
 
   get signal(): AbortSignal {
@@ -214,6 +220,10 @@ class InterceptedCall implements CallContext, ShareHolder {
 
   get peerIsGateway(): boolean {
     return this.#by.interceptors.isGateway(this.#call)
+  }
+
+  get isDirect(): boolean {
+    return this.#by.interceptors.knowsGateways === true && !this.peerIsGateway
   }
 
   get clientAddress(): string | undefined {
@@ -267,6 +277,8 @@ class InterceptedCall implements CallContext, ShareHolder {
 interface Identified {
   readonly traceparent: string | undefined
   readonly requestId: string
+  /** Not where anybody calls that is no gateway. */
+  readonly parentDecides: boolean
 }
 
 /** Codes that are errors of the server, and not of its caller (OpenTelemetry, semantic conventions for gRPC). */
@@ -279,9 +291,9 @@ const SERVER_ERRORS: ReadonlySet<status> = new Set([
   status.DATA_LOSS
 ])
 
-function startSpan(tracing: Tracing, rpc: string, { traceparent, requestId }: Identified): RunningSpan {
+function startSpan(tracing: Tracing, rpc: string, { traceparent, requestId, parentDecides }: Identified): RunningSpan {
   const attributes = { 'rpc.system': 'grpc', 'rpc.method': rpc, 'uniform_rest.request_id': requestId }
-  return tracing.start({ name: rpc, kind: 'server', parent: traceparent, attributes })
+  return tracing.start({ name: rpc, kind: 'server', parent: traceparent, parentDecides, attributes })
 }
 
 /** As `intercept`. Errors that occur while the stream is read are handled too. */

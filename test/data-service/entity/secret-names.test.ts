@@ -72,7 +72,46 @@ const SECRETS: readonly (string | Named)[] = [
   'users.cookie_string',
   { name: 'radcheck.value', beside: ['id', 'username', 'attribute', 'op', 'value'] },
   { name: 'radreply.Value', beside: ['UserName', 'Attribute', 'op', 'Value'] },
-  { name: 'credentials.public_key_secret', type: 'json' }
+  { name: 'credentials.public_key_secret', type: 'json' },
+  'accounts.pw',
+  'accounts.pw_hash',
+  'torrent_users.passhash',
+  'hosts.nt_hash',
+  'hosts.lmHash',
+  'hosts.ntlm_hash',
+  'members.hash',
+  'users.login_hash',
+  'users.salt_value',
+  'devices.jwt',
+  'devices.bearer',
+  'devices.totp_seed',
+  'devices.mfa_seed',
+  'wallets.mnemonic',
+  'wallets.wallet_key',
+  'grants.code_verifier',
+  'grants.oauth_verifier',
+  'hosts.ssh_key',
+  'rooms.wifi_key',
+  'certificates.pem',
+  'members.security_answer',
+  'members.security_question_answer',
+  'sources.dsn',
+  'sources.connection_string',
+  'sources.connectionString',
+  'rooms.door_code',
+  { name: 'bikes.lock_code', type: 'int' },
+  'roundcube_session.vars',
+  'remember_me.series',
+  'remember_me.value',
+  'usuarios.palavra_passe',
+  'users.clave',
+  'users.parole',
+  ...(
+    'parol parool geslo jelszó adgangskode kodeord kata_sandi mat_khau mật_khẩu slaptazodis mima zugangscode losungswort ' +
+    'mot_passe geheimnis segredo jeton zaporka пароль ПАРОЛЬ 密码 密碼 パスワード 비밀번호'
+  )
+    .split(' ')
+    .map((column) => `people.${column}`)
 ]
 
 const OTHERS: readonly (string | Named)[] = [
@@ -108,7 +147,21 @@ const OTHERS: readonly (string | Named)[] = [
   'pages.cookie_consent',
   'auth_group.name',
   { name: 'ingredients.salt', type: 'decimal' },
-  { name: 'customers.code', beside: ['name', 'code', 'password_changed_at'] }
+  { name: 'customers.code', beside: ['name', 'code', 'password_changed_at'] },
+  'users.avatar_hash',
+  'users.email_hash',
+  'files.hash',
+  'products.clave',
+  'songs.parole',
+  'airport_gates.code',
+  'hosts.ssh_public_key',
+  'games.seed',
+  'surveys.question_answer',
+  { name: 'users.pw_changed', type: 'dateTime' },
+  { name: 'users.pw_hash', type: 'bool' },
+  'devices.jwt_expires_at',
+  'people.имя',
+  'people.名前'
 ]
 
 function suspected(one: string | Named): boolean {

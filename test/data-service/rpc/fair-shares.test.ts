@@ -37,10 +37,13 @@ function callOf({
   caller = { kind: 'anonymous' },
   clientAddress,
   peerIsGateway = true,
-  onTaken = (listener) => listener()
-}: Partial<Pick<CallContext, 'caller' | 'clientAddress' | 'peerIsGateway' | 'onTaken'>>): CallContext {
+  onTaken = (listener) => listener(),
+  ...peer
+}: Partial<
+  Pick<CallContext, 'caller' | 'clientAddress' | 'peerIsGateway' | 'isDirect' | 'peerAddress' | 'onTaken'>
+>): CallContext {
   const signal = new AbortController().signal
-  return { caller, clientAddress, peerIsGateway, onTaken, requestId: 'test', signal, cancellation: NEVER, log }
+  return { ...peer, caller, clientAddress, peerIsGateway, onTaken, requestId: 'test', signal, cancellation: NEVER, log }
 }
 
 const from = (clientAddress: string): CallContext => callOf({ clientAddress })
@@ -166,6 +169,18 @@ describe('the shares of reads', () => {
     )
     await settled()
     expect(states(reads)).to.deep.equal({ running: 2, waiting: 1 })
+  })
+
+  it('are those of its own address for a peer that is no gateway, where gateways are known', async () => {
+    const shares = sharesOver()
+    const direct = (peerAddress: string): CallContext =>
+      callOf({ clientAddress: peerAddress, peerAddress, peerIsGateway: false, isDirect: true })
+    const greedy = many(shares, direct('192.0.2.1'), LIST_WITH_CHILDREN, 2)
+    await settled()
+    expect(states(greedy)).to.deep.equal({ running: 1, waiting: 1 })
+    const other = many(shares, direct('192.0.2.2'), LIST_WITH_CHILDREN, 1)
+    await settled()
+    expect(states(other)).to.deep.equal({ running: 1 })
   })
 
   it('are held until the caller has taken the answer', async () => {
