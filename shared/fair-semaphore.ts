@@ -113,6 +113,11 @@ export class FairSemaphore {
     return { taken: this.#held.all, waiting: this.#awaited.all, rejected: this.#rejected }
   }
 
+  /** Places that are held and count towards this share. */
+  heldBy(key: string): number {
+    return this.#held.of(key)
+  }
+
   /**
    * Resolves with the function that gives the place back; calling it twice is harmless. Rejects with
    * `upstream.unavailable` if no place becomes free in time, or at once if too many callers wait already.

@@ -234,6 +234,7 @@ function readerUnlessHung(
         read.end()
       }
     },
+    isFull: (signal) => reader.isFull(signal),
     snapshot: (signal) => reader.snapshot(signal),
     close: async () => {
       await reader.close()

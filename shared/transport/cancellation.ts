@@ -41,8 +41,14 @@ export function countFor(cancellation: Cancellation, holder: ShareHolder): void 
 export function shareKeyOf(cancellation: Cancellation): string {
   const known = holders.get(cancellation)
   if (known !== undefined) return known.shareKey
-  const outer = cancellation instanceof CancellationSource ? cancellation.outer : undefined
+  const [outer] = cancellation instanceof CancellationSource ? cancellation.outer : []
   return outer === undefined ? '' : shareKeyOf(outer)
+}
+
+/** The same for each of the calls that the work is a part of. */
+export function shareKeysOf(cancellation: Cancellation): readonly string[] {
+  const outer = cancellation instanceof CancellationSource && !holders.has(cancellation) ? cancellation.outer : []
+  return outer.length === 0 ? [shareKeyOf(cancellation)] : outer.flatMap(shareKeysOf)
 }
 
 /**
@@ -50,14 +56,14 @@ export function shareKeyOf(cancellation: Cancellation): string {
  * to than a frame takes to be written.
  */
 export class CancellationSource implements Cancellation {
-  /** That of the call which this is a part of. It is not listened to. */
-  readonly outer: Cancellation | undefined
+  /** Those of the calls which this is a part of. They are not listened to. */
+  readonly outer: readonly Cancellation[]
   readonly #listeners: AbortListener[] = []
   #aborted = false
   #reason: unknown
   #controller: AbortController | undefined
 
-  constructor(outer?: Cancellation) {
+  constructor(...outer: readonly Cancellation[]) {
     this.outer = outer
   }
 

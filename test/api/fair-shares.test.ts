@@ -3,6 +3,7 @@ import { insertRows, type NewRow, TABLES } from '../harness/insert-rows.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { describeApi } from './api-store.js'
 import type { Answer } from './http-call.js'
+import { send } from './writes/send.js'
 
 const LISTS = 100
 
@@ -10,7 +11,7 @@ describeApi(
   'fair shares of reads',
   (store) => {
     const from = (address: string, target: string): Promise<Answer> =>
-      store.call(target, { headers: { 'x-forwarded-for': address } })
+      store.call(target, { alone: true, headers: { 'x-forwarded-for': address } })
 
     /** Enough that a list takes several turns of the event loop, on SQLite too. */
     before(() =>
@@ -42,6 +43,79 @@ describeApi(
         store.problem(answer, { status: 503, code: 'upstream.unavailable' })
         expect(answer.headers['retry-after']).to.equal('1')
       }
+    })
+
+    if (store.kind === 'sqlite') return
+
+    /** Each has statements that wait until the lock is released. */
+    const page = (property: string, n: number): string =>
+      `/products/paged?pageSize=10&filters[${property}].operator=contains&filters[${property}].value=zq${n}`
+
+    /** While products are locked. `waiting` answers how many statements wait for the lock. */
+    async function whileLocked(work: (waiting: () => Promise<number>) => Promise<void>): Promise<void> {
+      await withTestDatabase(store.databaseUrl, async (database) => {
+        await database.run('LOCK TABLES products WRITE')
+        try {
+          await work(async () => {
+            const [row] = await database.run(
+              `SELECT COUNT(*) AS n FROM information_schema.processlist
+               WHERE db = DATABASE() AND state = 'Waiting for table metadata lock'`
+            )
+            return Number(row?.['n'])
+          })
+        } finally {
+          await database.run('UNLOCK TABLES')
+        }
+      })
+    }
+
+    /** Reads of another table, of a page and of choices too, and a write are answered before the lock is released. */
+    async function othersAreServed(): Promise<void> {
+      const customer = { name: 'Beside', email: `beside-${Date.now()}@example.com` }
+      const [created, ...read] = await Promise.all([
+        send(store, 'clerk POST /customers', { body: customer }),
+        ...['/categories/1', '/categories/2', '/categories/paged?pageSize=10', '/categories/lookup'].map((target) =>
+          from('192.0.2.2', target)
+        )
+      ])
+      expect(created.status, created.text).to.equal(201)
+      expect(read.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200])
+    }
+
+    it('statements of a client that wait for a lock leave connections of the pool to others', async () => {
+      await store.stack.token('clerk@example.com')
+      const asked: Promise<Answer>[] = []
+      await whileLocked(async (waiting) => {
+        for (let n = 0; n < 24; n++) asked.push(from('192.0.2.1', page('name', n)))
+        while ((await waiting()) < 5) await new Promise(setImmediate)
+        // They wait for the pages, and nobody else for them.
+        for (const target of ['/categories/1', '/categories/2', '/categories/lookup']) {
+          for (let n = 0; n < 3; n++) asked.push(from('192.0.2.1', target))
+        }
+        await othersAreServed()
+        expect(await waiting()).to.be.at.most(5)
+      })
+      for (const { status } of await Promise.all(asked)) expect(status).to.be.oneOf([200, 503, 504])
+    })
+
+    it('statements that are known to take long leave half of the connections to others, however many clients ask', async () => {
+      await store.stack.token('clerk@example.com')
+      const first: Promise<Answer>[] = []
+      await whileLocked(async (waiting) => {
+        first.push(from('192.0.2.1', page('sku', 0)))
+        while ((await waiting()) < 1) await new Promise(setImmediate)
+        // What takes half a second is long.
+        await new Promise((resolve) => setTimeout(resolve, 550))
+      })
+      expect((await first[0])?.status).to.equal(200)
+      const asked: Promise<Answer>[] = []
+      await whileLocked(async (waiting) => {
+        for (let n = 0; n < 24; n++) asked.push(from(`192.0.2.${10 + (n % 4)}`, page('sku', n)))
+        while ((await waiting()) < 5) await new Promise(setImmediate)
+        await othersAreServed()
+        expect(await waiting()).to.be.at.most(5)
+      })
+      for (const { status } of await Promise.all(asked)) expect(status).to.be.oneOf([200, 503, 504])
     })
   },
   {

@@ -180,6 +180,7 @@ function explaining(database: Database, seen: Explained[]): Database {
         const reader = target.openReader(what)
         return {
           read: (signal, work) => reader.read(signal, (session) => work(explained(session))),
+          isFull: (signal) => reader.isFull(signal),
           snapshot: (signal) => reader.snapshot(signal),
           close: () => reader.close()
         }

@@ -50,6 +50,8 @@ export interface Changed {
  */
 export interface Reader {
   readonly read: <Result>(signal: Cancellation, work: (session: ReaderSession) => Promise<Result>) => Promise<Result>
+  /** Whether a read of the caller might wait until another one of the same caller has ended. */
+  isFull(signal: Cancellation): boolean
   /** Opens a connection on which every statement sees the same state of the database. */
   snapshot(signal: AbortSignal): Promise<Snapshot>
   /** Waits for running work. */

@@ -44,12 +44,15 @@ const MAX_RUNNING = 2
 export class GatheredReads {
   readonly #read: ReadRows
   readonly #dialect: SqlDialect
+  readonly #isFull: (cancellation: Cancellation) => boolean
   readonly #groups = new Map<Projection, Group[]>()
   #isScheduled = false
 
-  constructor(read: ReadRows, dialect: SqlDialect) {
+  /** `isFull`: as Reader says. */
+  constructor(read: ReadRows, dialect: SqlDialect, isFull: (cancellation: Cancellation) => boolean = () => false) {
     this.#read = read
     this.#dialect = dialect
+    this.#isFull = isFull
   }
 
   /** Rejects with the reason as soon as the call is aborted. The statement is stopped when nobody waits for any of its rows. */
@@ -62,21 +65,27 @@ export class GatheredReads {
         void this.#run([member])
         return
       }
-      const group = this.#groupOf(plan)
-      group.waiting.push(member)
-      member.leave = () => {
-        group.waiting = group.waiting.filter((one) => one !== member)
-      }
+      this.#add(member, { isAside: false })
       this.#schedule()
     })
   }
 
-  #groupOf(plan: GetPlan): Group {
+  #add(member: Member, where: Pick<Group, 'isAside'>): void {
+    const group = this.#groupOf(member.plan, where)
+    group.waiting.push(member)
+    member.leave = () => {
+      group.waiting = group.waiting.filter((one) => one !== member)
+    }
+  }
+
+  #groupOf(plan: GetPlan, { isAside }: Pick<Group, 'isAside'>): Group {
     const scopes = this.#scopesOf(plan)
     const groups = this.#groups.get(plan.projection) ?? []
-    const known = groups.find((group) => group.scopes === scopes && wantSame(group.plan, plan))
+    const known = groups.find(
+      (group) => group.isAside === isAside && group.scopes === scopes && wantSame(group.plan, plan)
+    )
     if (known !== undefined) return known
-    const group: Group = { plan, scopes, maxRows: maxRowsOf(plan), waiting: [], running: 0 }
+    const group: Group = { plan, scopes, isAside, maxRows: maxRowsOf(plan), waiting: [], running: 0 }
     this.#groups.set(plan.projection, [...groups, group])
     return group
   }
@@ -103,6 +112,7 @@ export class GatheredReads {
   }
 
   #flush(group: Group): void {
+    if (!group.isAside) this.#setAside(group)
     while (group.waiting.length > 0 && group.running < MAX_RUNNING) {
       const members = this.#takeNext(group)
       group.running += 1
@@ -112,6 +122,15 @@ export class GatheredReads {
       })
     }
     if (group.waiting.length === 0 && group.running === 0) this.#forget(group)
+  }
+
+  /** Reads of callers who would wait for reads of their own: those of others would wait with them. */
+  #setAside(group: Group): void {
+    const full = group.waiting.filter(({ cancellation }) => this.#isFull(cancellation))
+    if (full.length === 0) return
+    group.waiting = group.waiting.filter((member) => !full.includes(member))
+    for (const member of full) this.#add(member, { isAside: true })
+    this.#flush(this.#groupOf(group.plan, { isAside: true }))
   }
 
   /**
@@ -150,7 +169,7 @@ export class GatheredReads {
   async #run(members: readonly Member[]): Promise<void> {
     const [first, ...others] = members
     if (first === undefined) return
-    const abandoned = new CancellationSource(first.cancellation)
+    const abandoned = new CancellationSource(...members.map(({ cancellation }) => cancellation))
     let left = members.length
     for (const member of members) {
       member.leave = (reason) => {
@@ -180,6 +199,8 @@ interface Group {
   /** That of any of them. */
   readonly plan: GetPlan
   readonly scopes: string
+  /** Whether it is of callers who might wait for reads of their own. */
+  readonly isAside: boolean
   /** Rows of a statement. */
   readonly maxRows: number
   /**

@@ -83,7 +83,12 @@ export class SqlReadStore implements ReadStore {
     this.#databases = databases
     this.#primary = storeOf('primary', databases.primary)
     this.#second = databases.second && storeOf('second', databases.second)
-    this.#gathered = new GatheredReads((plans, signal) => this.#getAll(plans, signal), this.#primary.dialect)
+    const { dialect, reader } = this.#primary
+    this.#gathered = new GatheredReads(
+      (plans, signal) => this.#getAll(plans, signal),
+      dialect,
+      (signal) => reader.isFull(signal)
+    )
   }
 
   async list(plan: ListPlan, signal: Cancellation): Promise<ListResult> {

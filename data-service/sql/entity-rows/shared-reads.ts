@@ -50,9 +50,8 @@ class SharedRead<Result> {
 
   /** Never rejects. */
   async run(send: SendRead<Result>): Promise<void> {
-    const [first] = this.#members
-    if (first === undefined) return
-    this.#sent = new CancellationSource(first.cancellation)
+    if (this.#members.size === 0) return
+    this.#sent = new CancellationSource(...Array.from(this.#members, ({ cancellation }) => cancellation))
     try {
       const sent = this.#sent
       const calls = [...this.#members].flatMap((member) => member.calls)

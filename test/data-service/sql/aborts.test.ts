@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { createConnection, type Connection } from 'mysql2/promise'
 import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
+import { countFor } from '../../../shared/transport/cancellation.js'
 import { describeMysqlWays } from './each-way.js'
 import { drain, keepRows } from './drain.js'
 import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
@@ -9,6 +10,21 @@ import { exportPlan, listPlan } from './plan-by-hand.js'
 
 const categories = entity('categories')
 const GONE = new Error('gone')
+
+/** Two callers take all connections: each has half of them. */
+function twoCallers(): { readonly signals: readonly AbortSignal[]; abort(): void } {
+  const [ada, ben] = [new AbortController(), new AbortController()]
+  for (const [shareKey, { signal }] of Object.entries({ ada, ben })) {
+    setMaxListeners(20, signal)
+    countFor(signal, { shareKey })
+  }
+  return {
+    signals: Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? ada : ben).signal),
+    abort() {
+      for (const one of [ada, ben]) one.abort(GONE)
+    }
+  }
+}
 
 /** A statement hangs for as long as another connection holds the table. */
 describeMysqlWays('aborted reads on', function ({ open }) {
@@ -54,13 +70,10 @@ describeMysqlWays('aborted reads on', function ({ open }) {
 
   it('leave the pool whole: as many again can run, and run right', async () => {
     for (let round = 0; round < 3; round++) {
-      const aborting = new AbortController()
-      setMaxListeners(20, aborting.signal)
-      const readings = Array.from({ length: 10 }, () =>
-        outcome(fresh.store.list(listPlan(categories), aborting.signal))
-      )
+      const callers = twoCallers()
+      const readings = callers.signals.map((signal) => outcome(fresh.store.list(listPlan(categories), signal)))
       await until(10)
-      aborting.abort(GONE)
+      callers.abort()
       expect(await Promise.all(readings), `round ${round}`).to.deep.equal(readings.map(() => GONE))
       await until(0)
     }
@@ -70,15 +83,14 @@ describeMysqlWays('aborted reads on', function ({ open }) {
   })
 
   it('give up waiting for a connection', async () => {
-    const hanging = new AbortController()
-    setMaxListeners(20, hanging.signal)
-    const readings = Array.from({ length: 10 }, () => outcome(fresh.store.list(listPlan(categories), hanging.signal)))
+    const hanging = twoCallers()
+    const readings = hanging.signals.map((signal) => outcome(fresh.store.list(listPlan(categories), signal)))
     await until(10)
     const waiting = new AbortController()
     const waiter = outcome(fresh.store.list(listPlan(categories), waiting.signal))
     waiting.abort(GONE)
     expect(await waiter).to.equal(GONE)
-    hanging.abort(GONE)
+    hanging.abort()
     await Promise.all(readings)
     await holder.query('UNLOCK TABLES')
     expect((await fresh.store.list(listPlan(categories), never)).rows).to.deep.equal([])

@@ -41,6 +41,8 @@ class Database {
     answer(): void
     fail(error: unknown): void
   }[] = []
+  /** The callers who would wait for reads of their own. */
+  readonly full = new Set<Cancellation>()
   readonly reads = new GatheredReads(
     (plans, signal) =>
       new Promise((resolve, reject) => {
@@ -48,7 +50,8 @@ class Database {
         this.statements.push({ plans, signal, answer, fail: reject })
         signal.addEventListener('abort', { handleEvent: () => reject(signal.reason) })
       }),
-    dialect
+    dialect,
+    (cancellation) => this.full.has(cancellation)
   )
 
   get keys(): unknown[] {
@@ -88,6 +91,29 @@ describe('gathered reads', () => {
     expect(database.keys).to.deep.equal([[1], [2], [3, 4, 5, 6]])
     await database.answerAll()
     await Promise.all(reading)
+  })
+
+  it('of callers who would wait for their own are statements aside, for which those of others do not wait', async () => {
+    const database = new Database()
+    const full = new AbortController().signal
+    database.full.add(full)
+    const reading: Promise<unknown>[] = []
+    for (const id of [1, 2, 3]) {
+      reading.push(database.reads.get(one(id), full))
+      await tick()
+    }
+    expect(database.keys).to.deep.equal([[1], [2]])
+    reading.push(database.reads.get(one(4), never), database.reads.get(one(5), full))
+    const ending = new AbortController()
+    database.full.add(ending.signal)
+    const given = database.reads.get(one(6), ending.signal).catch((error: unknown) => String(error))
+    await tick()
+    expect(database.keys).to.deep.equal([[1], [2], [4]])
+    ending.abort('given up')
+    expect(await given).to.equal('given up')
+    await database.answerAll()
+    await Promise.all(reading)
+    expect(database.keys).to.deep.equal([[1], [2], [4], [3, 5]])
   })
 
   it('are no more than 128 of a statement', async () => {

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Connection } from 'mysql2'
-import { type Sequelize } from 'sequelize'
 import { classifyMysqlError } from './driver/mysql-errors.js'
 import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
@@ -11,11 +10,11 @@ import {
   execute,
   executeEach,
   executeRows,
-  MysqlPool,
   type MysqlSettings,
   openConnection,
   stopStatement
 } from './driver/mysql-connection.js'
+import { type MysqlPool } from './mysql-pool.js'
 import {
   type BoundValues,
   type CsvRow,
@@ -91,7 +90,7 @@ const BATCH = 1000
 const CLOSE_TIMEOUT_MS = 2000
 
 export interface ReaderOptions {
-  readonly sequelize: Sequelize
+  readonly pool: MysqlPool
   readonly settings: MysqlSettings
   /** The database's name in errors. */
   readonly what: string
@@ -106,23 +105,25 @@ export class MysqlReader implements Reader {
   readonly #what: string
   readonly #pool: MysqlPool
 
-  constructor({ sequelize, settings, what }: ReaderOptions) {
+  constructor({ pool, settings, what }: ReaderOptions) {
     this.#settings = settings
     this.#what = what
-    this.#pool = new MysqlPool(sequelize)
+    this.#pool = pool
+  }
+
+  isFull(signal: Cancellation): boolean {
+    return this.#pool.isFull(signal)
   }
 
   async read<Result>(signal: Cancellation, work: (session: ReaderSession) => Promise<Result>): Promise<Result> {
+    const session = new PooledSession(this.#pool, this.#settings, signal)
     try {
-      const connection = await this.#pool.acquire(signal)
-      const session = new MysqlSession({ connection, settings: this.#settings, signal })
-      try {
-        return await work(session)
-      } finally {
-        this.#pool.release(connection, session.stopped)
-      }
+      throwIfAborted(signal)
+      return await work(session)
     } catch (error) {
       throw toDomainError(error, classifyMysqlError(error), this.#what)
+    } finally {
+      await session.end()
     }
   }
 
@@ -142,6 +143,54 @@ export class MysqlReader implements Reader {
   async close(): Promise<void> {
     await this.#pool.settle()
   }
+}
+
+/** Takes its connection with its first statement, whose text says whether the work is long. */
+class PooledSession implements ReaderSession {
+  readonly #pool: MysqlPool
+  readonly #settings: MysqlSettings
+  readonly #signal: Cancellation
+  #opening: Promise<OnConnection> | undefined
+
+  constructor(pool: MysqlPool, settings: MysqlSettings, signal: Cancellation) {
+    this.#pool = pool
+    this.#settings = settings
+    this.#signal = signal
+  }
+
+  async run(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    return (await this.#on(statement)).session.run(statement, values)
+  }
+
+  async rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]> {
+    return (await this.#on(statement)).session.rows(statement, values)
+  }
+
+  async runReadOnly(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    return (await this.#on(statement)).session.runReadOnly(statement, values)
+  }
+
+  /** Releases the connection if there is one. Never rejects. */
+  async end(): Promise<void> {
+    const opened = await this.#opening?.catch(() => undefined)
+    if (opened !== undefined) this.#pool.release(opened.connection, opened.session.stopped)
+  }
+
+  #on(first: Statement): Promise<OnConnection> {
+    this.#opening ??= this.#open(first)
+    return this.#opening
+  }
+
+  async #open({ sql }: Statement): Promise<OnConnection> {
+    const [settings, signal] = [this.#settings, this.#signal]
+    const connection = await this.#pool.acquire(signal, sql)
+    return { connection, session: new MysqlSession({ connection, settings, signal }) }
+  }
+}
+
+interface OnConnection {
+  readonly connection: Connection
+  readonly session: MysqlSession
 }
 
 class MysqlSnapshot extends MysqlSession implements Snapshot {

@@ -18,7 +18,6 @@ import {
   execute,
   executeChange,
   executeRows,
-  MysqlPool,
   type MysqlServer,
   type MysqlSettings,
   pipelined,
@@ -34,6 +33,7 @@ import {
   type StatementText,
   valuesOf
 } from '../statement.js'
+import { type MysqlPool } from './mysql-pool.js'
 import { MysqlSession, type ReaderOptions, type SessionOptions } from './mysql-sessions.js'
 import { classifyMysqlError } from './driver/mysql-errors.js'
 
@@ -70,9 +70,9 @@ export class MysqlTransactions implements Transactions {
   readonly #settings: MysqlSettings
   readonly #pool: MysqlPool
 
-  constructor({ sequelize, settings }: Omit<ReaderOptions, 'what'>) {
+  constructor({ pool, settings }: Omit<ReaderOptions, 'what'>) {
     this.#settings = settings
-    this.#pool = new MysqlPool(sequelize)
+    this.#pool = pool
   }
 
   /** Takes a connection. START TRANSACTION is sent with the first statement. */

@@ -27,6 +27,7 @@ import {
 import { installedDriver } from './driver/mysql-ways.js'
 import { mysqlDialect } from './mysql-dialect.js'
 import { examineServer } from './mysql-server.js'
+import { MysqlPool } from './mysql-pool.js'
 import { MysqlSchema } from './mysql-schema.js'
 import { MysqlReader } from './mysql-sessions.js'
 import { classifyMysqlError } from './driver/mysql-errors.js'
@@ -256,22 +257,24 @@ class MysqlDatabase implements Database {
   readonly classifyError = classifyMysqlError
   readonly #settings: MysqlSettings
   readonly #poolSize: number
+  readonly #pool: MysqlPool
 
   constructor(settings: MysqlSettings, poolSize: number) {
     this.#settings = settings
     this.#poolSize = poolSize
     this.name = settings.database
     this.sequelize = sequelizeOf(settings, poolSize)
+    this.#pool = new MysqlPool(this.sequelize, poolSize)
     this.schema = new MysqlSchema(this.sequelize)
     this.bulk = mysqlBulk(this.sequelize)
   }
 
   openReader(what: string): MysqlReader {
-    return new MysqlReader({ sequelize: this.sequelize, settings: this.#settings, what })
+    return new MysqlReader({ pool: this.#pool, settings: this.#settings, what })
   }
 
   openTransactions(): MysqlTransactions {
-    return new MysqlTransactions({ sequelize: this.sequelize, settings: this.#settings })
+    return new MysqlTransactions({ pool: this.#pool, settings: this.#settings })
   }
 
   withOwnPool(connections: number): Database {
@@ -280,7 +283,7 @@ class MysqlDatabase implements Database {
 
   poolState(): PoolState {
     const { maxSize: max, using: inUse, available: idle, waiting } = poolOf(this.sequelize)
-    return { max, inUse, idle, waiting }
+    return { max, inUse, idle, waiting: waiting + this.#pool.waiting }
   }
 
   openProbe(): Probe {

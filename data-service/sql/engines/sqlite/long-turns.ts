@@ -1,16 +1,11 @@
-import { LRUCache } from 'lru-cache'
-
 /** Milliseconds for which a read may hold up all other calls. One that takes longer is stopped, and runs in a thread. */
-const TURN_MS = 50
+export const TURN_MS = 50
 /** The same, while reads have used up what they may have of each second. What ends within it is not counted. */
 const SHORT_TURN_MS = 5
 /** Milliseconds of each second that the longer reads of one holder of a share may have of the event loop. */
 const OF_HOLDER_MS = 50
 /** The same of all. */
 const OF_ALL_MS = 200
-
-/** Characters of the texts of statements that are known to take longer. */
-const MAX_LONG_TEXT = 1_000_000
 
 /** Milliseconds that come back in each second. */
 class Part {
@@ -85,23 +80,5 @@ export class LongTurns {
       if (!part.isWhole(now)) break
       this.#ofHolders.delete(key)
     }
-  }
-}
-
-/** The texts of statements whose last run took longer than a turn. They run in a thread. */
-export class LongTexts {
-  readonly #texts = new LRUCache<string, true>({
-    maxSize: MAX_LONG_TEXT,
-    sizeCalculation: (_true, sql) => sql.length
-  })
-
-  has(sql: string): boolean {
-    return this.#texts.has(sql)
-  }
-
-  /** It took this long, here or in a thread. */
-  ran(sql: string, milliseconds: number): void {
-    if (milliseconds > TURN_MS) this.#texts.set(sql, true)
-    else this.#texts.delete(sql)
   }
 }

@@ -20,7 +20,8 @@ import {
   toDomainError,
   type Transactions
 } from '../sessions.js'
-import { LongTexts, LongTurns } from './long-turns.js'
+import { LongTexts } from '../long-texts.js'
+import { LongTurns, TURN_MS } from './long-turns.js'
 import { busy, ReadThreads, type SnapshotConnection } from './read-threads.js'
 import {
   type BoundSelect,
@@ -53,7 +54,8 @@ export class SqliteReader implements Reader {
   readonly #what: string
   readonly #turns: LongTurns
   readonly #threads: ReadThreads
-  readonly #long = new LongTexts()
+  /** These run in a thread. */
+  readonly #long = new LongTexts(TURN_MS)
   readonly #snapshots = new Set<SqliteSnapshot>()
   #shared: SqliteConnection | undefined
 
@@ -77,6 +79,11 @@ export class SqliteReader implements Reader {
     } catch (error) {
       throw toDomainError(error, classifySqliteError(error), this.#what)
     }
+  }
+
+  /** Threads serve callers in turns, and most reads need none. */
+  isFull(): boolean {
+    return false
   }
 
   snapshot(signal: AbortSignal): Promise<Snapshot> {

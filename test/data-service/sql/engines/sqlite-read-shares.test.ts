@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { LongTexts, LongTurns } from '../../../../data-service/sql/engines/sqlite/long-turns.js'
+import { LongTexts } from '../../../../data-service/sql/engines/long-texts.js'
+import { LongTurns, TURN_MS } from '../../../../data-service/sql/engines/sqlite/long-turns.js'
 import { ReadQueue } from '../../../../data-service/sql/engines/sqlite/read-queue.js'
 import { ReadThreads } from '../../../../data-service/sql/engines/sqlite/read-threads.js'
 import { SqliteConnection } from '../../../../data-service/sql/engines/sqlite/sqlite-connection.js'
@@ -141,7 +142,7 @@ describe('shares of the reads of SQLite that take long', () => {
   })
 
   it('A text is long by its last run, here or in a thread.', () => {
-    const texts = new LongTexts()
+    const texts = new LongTexts(TURN_MS)
     texts.ran('SELECT 1', 51)
     expect(texts.has('SELECT 1')).to.equal(true)
     texts.ran('SELECT 1', 49)

@@ -65,6 +65,7 @@ function failing(claims: ErrorKind, answers: { readonly found?: Value[][]; reado
       log.push('connection')
       return await work({ run, runReadOnly: run, rows: () => Promise.resolve([]) })
     },
+    isFull: () => false,
     snapshot: () => Promise.reject(new Error('not asked')),
     close: () => Promise.resolve()
   }
@@ -132,6 +133,7 @@ describe('a write store that is closed', () => {
             const reader = fresh.database.openReader(what)
             return {
               read: (...of) => reader.read(...of),
+              isFull: (...of) => reader.isFull(...of),
               snapshot: (...of) => reader.snapshot(...of),
               close: async () => {
                 closed += 1

@@ -1,10 +1,8 @@
 import { connect as connectTo, isIP, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import mysql2, { type Connection, type ConnectionOptions, type ResultSetHeader, type RowDataPacket } from 'mysql2'
-import { ConnectionError, type Sequelize } from 'sequelize'
-import { type Cancellation, throwIfAborted } from '../../../../../shared/transport/cancellation.js'
+import { ConnectionError } from 'sequelize'
 import { forNoCall, observed } from '../../../../observe/call-scope.js'
-import { raceAbort } from '../../sessions.js'
 import {
   type BoundValue,
   type CsvRow,
@@ -434,56 +432,5 @@ export async function stopStatement(
     // Without a second connection only this end of the connection can be closed.
   } finally {
     connection.destroy()
-  }
-}
-
-/** The connections of Sequelize's pool. Each is taken for one piece of work. */
-export class MysqlPool {
-  readonly #manager: Sequelize['connectionManager']
-  /** Work that continues without its caller: stopping statements, releasing connections. */
-  readonly #pending = new Set<Promise<void>>()
-
-  constructor(sequelize: Sequelize) {
-    this.#manager = sequelize.connectionManager
-  }
-
-  /** Takes a connection. Rejects with the signal's reason if it is aborted. */
-  async acquire(signal: Cancellation): Promise<Connection> {
-    throwIfAborted(signal)
-    // Sequelize's connections are those of the module that it was given (mysql.ts).
-    const waiting = this.#manager.getConnection({ type: 'write' }) as Promise<Connection>
-    try {
-      return await raceAbort(waiting, signal)
-    } catch (error) {
-      // The request stays in the pool's queue, so the connection that it gets is released at once.
-      if (signal.aborted) this.#later(waiting.then((connection) => this.#manager.releaseConnection(connection)))
-      throw error
-    }
-  }
-
-  /** Releases a connection. If its statement is being stopped, it is closed after that. */
-  release(connection: Connection, stopped?: Promise<void>): void {
-    if (stopped === undefined) this.#manager.releaseConnection(connection)
-    else this.#later(stopped.then(() => this.#manager.destroyConnection(connection)))
-  }
-
-  /** Closes a connection in an unknown state. The server rolls back what is not committed. */
-  discard(connection: Connection): void {
-    connection.destroy()
-    this.#later(this.#manager.destroyConnection(connection))
-  }
-
-  /** Waits for pending work. Sequelize closes the pool itself. */
-  async settle(): Promise<void> {
-    await Promise.all(this.#pending)
-  }
-
-  #later(work: Promise<void>): void {
-    const ending = work
-      .catch(() => undefined)
-      .then(() => {
-        this.#pending.delete(ending)
-      })
-    this.#pending.add(ending)
   }
 }
