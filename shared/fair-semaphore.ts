@@ -23,6 +23,8 @@ export interface FairLimits {
   readonly detail: string
   /** Seconds after which a rejected caller may try again. */
   readonly retryAfter?: number
+  /** The `cause` of that error. */
+  readonly cause?: Error
 }
 
 /** The part of an AbortSignal, or of a Cancellation, that waiting takes. */
@@ -157,9 +159,9 @@ export class FairSemaphore {
   }
 
   #rejection(): DomainError {
-    const { detail, retryAfter = RETRY_AFTER } = this.#limits
+    const { detail, retryAfter = RETRY_AFTER, cause } = this.#limits
     this.#rejected += 1
-    return new DomainError('upstream.unavailable', detail, { retryAfter })
+    return new DomainError('upstream.unavailable', detail, { retryAfter, cause })
   }
 
   #hold(entrant: Entrant): () => void {

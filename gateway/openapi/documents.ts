@@ -6,6 +6,7 @@ import { sharesOf } from '../entity-routes/large-writes.js'
 import { readContext } from '../entity-routes/requests.js'
 import { addVary, type Coding } from '../http/header-fields.js'
 import type { KeptText, KeptTexts } from '../http/kept-texts.js'
+import { Overload } from '../server/admission.js'
 
 /** Callers whose documents are made, or wait for what a data service shows them. */
 const PLACES = 8
@@ -42,7 +43,9 @@ export class Documents {
     waiting: WAITING,
     timeout: TIMEOUT,
     detail: 'Too many documents are being made. Try again.',
-    retryAfter: RETRY_AFTER
+    retryAfter: RETRY_AFTER,
+    // A flood is no fault of the service, and does not fill the log.
+    cause: new Overload('documents')
   })
   /** Resolves when the document that is being made is done, and those that wait for it. */
   #making: Promise<unknown> = Promise.resolve()
