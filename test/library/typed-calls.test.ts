@@ -127,7 +127,7 @@ describeLibrary('typed keys, actions, lookups, reads and operations', (store) =>
     }
     expect(failureOf(await client.send('GetBarcode', broken, 'x').catch((one: unknown) => one))).to.deep.equal({
       reason: 'auth.invalid-token',
-      violations: []
+      violations: [['header:Authorization', 'auth.invalid-token']]
     })
   })
 
