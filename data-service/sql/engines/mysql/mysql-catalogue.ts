@@ -10,23 +10,25 @@ import {
   type ReferentialAction
 } from '../live-schema/live-schema.js'
 import { isToken, sqlTokens, wordsOfCheck } from '../live-schema/sql-tokens.js'
+import { quoted } from '../statement.js'
 
 /** The rows of a SELECT. Column names are in upper case, as information_schema of both servers has them. */
 type Select = <Row extends object>(statement: string) => Promise<Row[]>
 
 /**
- * Reads the catalogue of the connection's database with one SELECT for each kind of thing, however many tables there are. A
- * server shows an account the tables that it has any right to, and foreign keys and triggers only with more than SELECT.
+ * Reads the catalogue of the connection's database with one SELECT for each kind of thing, however many tables there are;
+ * CHECKs of MariaDB table by table where that lists none. A server shows an account the tables that it has any right to, and
+ * foreign keys and triggers only with more than SELECT.
  */
 export async function mysqlCatalogue(select: Select, server: 'mysql' | 'mariadb'): Promise<LiveSchema> {
-  const [present, columns, statistics, keys, rules, triggers, checks] = [
-    await select<TableRow>(TABLES),
+  const present = await select<TableRow>(TABLES)
+  const [columns, statistics, keys, rules, triggers, checks] = [
     grouped(await select<ColumnRow>(COLUMNS)),
     grouped(await select<StatisticsRow>(STATISTICS)),
     grouped(await select<KeyRow>(KEYS)),
     grouped(await select<RuleRow>(RULES)),
     grouped(await select<TriggerRow>(TRIGGERS)),
-    grouped((await select<CheckRow>(CHECKS[server])).map((row) => readable(row, server)))
+    grouped(await checksOf(select, server, present))
   ]
   const tables = present.filter(({ TABLE_TYPE: type }) => type !== 'SEQUENCE')
   const sequences = present
@@ -286,6 +288,32 @@ const CHECKS = {
     'AND t.CONSTRAINT_NAME = c.CONSTRAINT_NAME WHERE c.CONSTRAINT_SCHEMA = DATABASE() ' +
     'ORDER BY t.TABLE_NAME, c.CONSTRAINT_NAME'
 } as const
+
+/** What is before the condition in a line of SHOW CREATE TABLE, at whose end it is. */
+const CHECK = ' CHECK ('
+
+/** MariaDB lists the CHECKs of a table to accounts that may alter it. In its definition whoever reads it sees them. */
+async function checksOf(
+  select: Select,
+  server: 'mysql' | 'mariadb',
+  present: readonly TableRow[]
+): Promise<readonly CheckRow[]> {
+  const listed = await select<CheckRow>(CHECKS[server])
+  if (listed.length > 0 || server === 'mysql') return listed.map((row) => readable(row, server))
+  const defined: CheckRow[] = []
+  for (const { TABLE_NAME, TABLE_TYPE } of present) {
+    if (TABLE_TYPE !== 'BASE TABLE' && TABLE_TYPE !== 'SYSTEM VERSIONED') continue
+    const definition = select<{ readonly 'Create Table': string }>(`SHOW CREATE TABLE ${quoted(TABLE_NAME)}`)
+    // Not even that may be allowed: then the check at start says what the columns lack.
+    const [shown] = await definition.catch(() => [])
+    for (const line of shown?.['Create Table'].split('\n') ?? []) {
+      const at = line.lastIndexOf(CHECK)
+      const clause = line.slice(at + CHECK.length, line.lastIndexOf(')'))
+      if (at !== -1) defined.push({ TABLE_NAME, CHECK_CLAUSE: clause })
+    }
+  }
+  return defined
+}
 
 function readable(row: CheckRow, server: 'mysql' | 'mariadb'): CheckRow {
   return server === 'mysql' ? { ...row, CHECK_CLAUSE: unescaped(row.CHECK_CLAUSE) } : row
