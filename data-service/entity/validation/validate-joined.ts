@@ -1,5 +1,5 @@
 import type { ReadAccess, WriteAccess } from '../access.js'
-import type { Entity, Joined, Reference } from '../entity.js'
+import type { Children, Entity, Joined, KeyColumns, Reference } from '../entity.js'
 import type { Permission } from '../fields/names.js'
 import { isEach } from './validate-access.js'
 
@@ -32,28 +32,39 @@ interface Writer {
 
 /** One for each write whose body sets a column of the reference, those of roots that write the rows included. */
 function writersOf({ via }: Reference, entity: Entity, entities: readonly Entity[]): Writer[] {
-  const { writes, actions, writeAccess, writesUnseen, access } = entity
+  const { writes, writeAccess, writesUnseen, access } = entity
   const permissions = via.flatMap(({ field }) => field.writableBy ?? [])
   const onCreate = via.some(({ field }) => field.writability === 'always' || field.writability === 'onCreate')
   const onUpdate = via.some(({ field }) => field.writability === 'always')
-  const acting = [...actions.values()].filter(({ input }) =>
-    input.some(({ name }) => via.some((one) => one.name === name))
-  )
   const read = writesUnseen ? [] : [access.get]
   const own = [
     ...(onCreate && writes.has('create') ? ['create'] : []),
     ...(onUpdate && writes.has('update') ? ['update'] : [])
   ].map((route): Writer => ({ words: [...wordsOf(writeAccess.get(route)), ...read], permissions }))
-  const ofActions = acting.map(({ name, permission }): Writer => ({
-    words: [...wordsOf(writeAccess.get(name)), ...read],
-    permissions: permission === undefined ? [] : [permission]
-  }))
-  const ofRoots = entities.flatMap((root): Writer[] =>
-    onCreate && root.creation.children.some(({ children }) => children.resource === entity.name)
-      ? [{ words: wordsOf(root.writeAccess.get('create')), permissions }]
-      : []
-  )
-  return [...own, ...ofActions, ...ofRoots]
+  const ofRoots = entities.flatMap((root): Writer[] => {
+    const created = onCreate && root.creation.children.some(({ children }) => holds(children, entity))
+    return [
+      ...(created ? [{ words: wordsOf(root.writeAccess.get('create')), permissions }] : []),
+      ...(root.children.some((children) => holds(children, entity)) ? actionsSetting(via, root) : [])
+    ]
+  })
+  return [...own, ...actionsSetting(via, entity).map((one) => ({ ...one, words: [...one.words, ...read] })), ...ofRoots]
+}
+
+/** Whether these children, or children of theirs, are the rows of the entity. */
+function holds({ resource, children }: Children, entity: Entity): boolean {
+  return resource === entity.name || children.some((one) => holds(one, entity))
+}
+
+/** Those who call an action of an entity that has an input of the name of a column. */
+function actionsSetting(via: KeyColumns, { actions, writeAccess }: Entity): Writer[] {
+  return [...actions.values()]
+    .filter(({ input }) => input.some(({ name }) => via.some((one) => one.name === name)))
+    .map(({ name, permission, handsOver }): Writer => ({
+      // A row that is handed over need not be of its owner afterwards.
+      words: wordsOf(writeAccess.get(name)).filter((word) => !handsOver || word.kind === 'permission'),
+      permissions: permission === undefined ? [] : [permission]
+    }))
 }
 
 function wordsOf<Access>(access: Access | undefined): Access[] {

@@ -223,6 +223,17 @@ describe('checkCatalogue of joined properties', () => {
     'a target for holders of a permission': [{}, { read: write }],
     'a target behind an owner filter': [{}, { read: everyone, ownerFilter: { property: 'ownerId', parameter: 'of' } }],
     'the input of an action': [attaching, unseen],
+    'an action that gives a row to whom its caller names': [
+      {
+        ...fields(optional(readOnly(int()))),
+        references: { note: { to: 'notes', via: 'ownerId' } },
+        access: { read: everyone, write: ownRows('ownerId') },
+        actions: (action: Action) => ({
+          give: action({ description: 'Gives.', input: { ownerId: int() }, handsOver: true, change: () => ({}) })
+        })
+      },
+      { read: ownRows('id') }
+    ],
     'writes of rows that a permission to read them would keep to its holders': [
       { access: { read: write, write: ownRows('ownerId'), writesUnseen: true } },
       { read: write }
@@ -239,23 +250,36 @@ describe('checkCatalogue of joined properties', () => {
     expect(found({ joined: toFolders }, unseen)).to.match(/`title` comes from `notes`/)
   })
 
-  it('reports rows that a root writes with its own', () => {
-    const links = entity({ ...toNotes, writes: [], access: { read: write } })
-    const root = entity({
-      name: 'albums',
-      fields: { id: readOnly(int()) },
-      children: { links: { entity: links, foreignKey: 'ownerId', writtenBy: 'root' } },
-      access: { read: everyone, write: permission('coupons:manage') },
-      writes: ['create'],
-      creates: { children: { links: { min: 0 } } }
-    })
-    expect(() =>
-      checkCatalogue([links, root, notes(unseen), folders({ read: everyone })], {
-        permissions: permissionsIn(roles),
-        hasSecondStore: true
+  for (const [what, written] of Object.entries({
+    'writes with its own': { writes: ['create'], creates: { children: { links: { min: 0 } } } },
+    'inserts by an action': {
+      writes: [],
+      actions: (action: Action) => ({
+        add: action({
+          description: 'Adds one.',
+          input: { noteId: int() },
+          change: () => ({ children: { links: { insert: [] } } })
+        })
       })
-    ).to.throw(CatalogueError, mistake)
-  })
+    }
+  })) {
+    it(`reports rows that a root ${what}`, () => {
+      const links = entity({ ...toNotes, writes: [], access: { read: write } })
+      const root = entity({
+        name: 'albums',
+        fields: { id: readOnly(int()) },
+        children: { links: { entity: links, foreignKey: 'ownerId', writtenBy: 'root' } },
+        access: { read: everyone, write: permission('coupons:manage') },
+        ...written
+      })
+      expect(() =>
+        checkCatalogue([links, root, notes(unseen), folders({ read: everyone })], {
+          permissions: permissionsIn(roles),
+          hasSecondStore: true
+        })
+      ).to.throw(CatalogueError, mistake)
+    })
+  }
 
   const open: Record<string, [links: object, target: object]> = {
     'a target that everyone reads': [{}, { read: everyone }],
