@@ -6,8 +6,11 @@ export interface Share {
   readonly limit: number
   /** How many places of it may be waited for. Default: four times its limit. */
   readonly waiting?: number
-  /** The share of which it is a part. It takes the last places of that only as far as others have as many left. */
-  readonly within?: { readonly share: Share; readonly last: number }
+  /**
+   * The share of which it is a part. It takes the last places of that only as far as others have as many left, but `atLeast`
+   * where they are free: none unless it says so.
+   */
+  readonly within?: { readonly share: Share; readonly last: number; readonly atLeast?: number }
 }
 
 export interface FairLimits {
@@ -120,6 +123,11 @@ export class FairSemaphore {
     return this.#held.of(key)
   }
 
+  /** Whether this share itself has no further place, whatever the others say. */
+  isFull(share: Share): boolean {
+    return this.#isFull(share, 1)
+  }
+
   /**
    * Resolves with the function that gives the place back; calling it twice is harmless. Rejects with
    * `upstream.unavailable` if no place becomes free in time, or at once if too many callers wait already.
@@ -182,6 +190,7 @@ export class FairSemaphore {
   #isFull({ key, limit, within }: Share, weight: number): boolean {
     const held = this.#held.of(key) + weight
     if (held > limit || within === undefined) return held > limit
+    if (held <= (within.atLeast ?? 0)) return false
     const left = within.share.limit - this.#held.of(within.share.key) - weight
     return left < within.last && left < held
   }

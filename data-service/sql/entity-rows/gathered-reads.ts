@@ -1,4 +1,9 @@
-import { type AbortListener, type Cancellation, CancellationSource } from '../../../shared/transport/cancellation.js'
+import {
+  type AbortListener,
+  type Cancellation,
+  CancellationSource,
+  shareKeyOf
+} from '../../../shared/transport/cancellation.js'
 import { currentCalls, forCalls } from '../../observe/call-scope.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { Column } from '../../entity/entity.js'
@@ -65,12 +70,12 @@ export class GatheredReads {
         void this.#run([member])
         return
       }
-      this.#add(member, { isAside: false })
+      this.#add(member, { aside: undefined })
       this.#schedule()
     })
   }
 
-  #add(member: Member, where: Pick<Group, 'isAside'>): void {
+  #add(member: Member, where: Pick<Group, 'aside'>): void {
     const group = this.#groupOf(member.plan, where)
     group.waiting.push(member)
     member.leave = () => {
@@ -78,14 +83,12 @@ export class GatheredReads {
     }
   }
 
-  #groupOf(plan: GetPlan, { isAside }: Pick<Group, 'isAside'>): Group {
+  #groupOf(plan: GetPlan, { aside }: Pick<Group, 'aside'>): Group {
     const scopes = this.#scopesOf(plan)
     const groups = this.#groups.get(plan.projection) ?? []
-    const known = groups.find(
-      (group) => group.isAside === isAside && group.scopes === scopes && wantSame(group.plan, plan)
-    )
+    const known = groups.find((group) => group.aside === aside && group.scopes === scopes && wantSame(group.plan, plan))
     if (known !== undefined) return known
-    const group: Group = { plan, scopes, isAside, maxRows: maxRowsOf(plan), waiting: [], running: 0 }
+    const group: Group = { plan, scopes, aside, maxRows: maxRowsOf(plan), waiting: [], running: 0 }
     this.#groups.set(plan.projection, [...groups, group])
     return group
   }
@@ -112,7 +115,7 @@ export class GatheredReads {
   }
 
   #flush(group: Group): void {
-    if (!group.isAside) this.#setAside(group)
+    if (group.aside === undefined) this.#setAside(group)
     while (group.waiting.length > 0 && group.running < MAX_RUNNING) {
       const members = this.#takeNext(group)
       group.running += 1
@@ -124,13 +127,14 @@ export class GatheredReads {
     if (group.waiting.length === 0 && group.running === 0) this.#forget(group)
   }
 
-  /** Reads of callers who would wait for reads of their own: those of others would wait with them. */
+  /** Reads of a caller who would wait for reads of its own: those of others would wait with them, or behind them. */
   #setAside(group: Group): void {
     const full = group.waiting.filter(({ cancellation }) => this.#isFull(cancellation))
     if (full.length === 0) return
     group.waiting = group.waiting.filter((member) => !full.includes(member))
-    for (const member of full) this.#add(member, { isAside: true })
-    this.#flush(this.#groupOf(group.plan, { isAside: true }))
+    const callers = new Set(full.map(({ cancellation }) => shareKeyOf(cancellation)))
+    for (const member of full) this.#add(member, { aside: shareKeyOf(member.cancellation) })
+    for (const aside of callers) this.#flush(this.#groupOf(group.plan, { aside }))
   }
 
   /**
@@ -199,8 +203,8 @@ interface Group {
   /** That of any of them. */
   readonly plan: GetPlan
   readonly scopes: string
-  /** Whether it is of callers who might wait for reads of their own. */
-  readonly isAside: boolean
+  /** The share key of the one caller that it is of, who might wait for reads of its own. */
+  readonly aside: string | undefined
   /** Rows of a statement. */
   readonly maxRows: number
   /**

@@ -1,4 +1,4 @@
-import { FairSemaphore, type Entrant } from '../../../../shared/fair-semaphore.js'
+import { FairSemaphore, type Entrant, type Share } from '../../../../shared/fair-semaphore.js'
 import { type Cancellation, shareKeyOf, shareKeysOf } from '../../../../shared/transport/cancellation.js'
 import { LongTexts } from '../long-texts.js'
 
@@ -19,6 +19,9 @@ const WAITING = 1024
 /** The share of the long work of all callers. */
 const LONG = 'long'
 
+/** The share of all callers. Two of one person, such as an account and an address, must not have all connections. */
+const ALL = 'all'
+
 function longOf(key: string): string {
   return `${LONG} ${key}`
 }
@@ -34,12 +37,18 @@ export interface Turn {
 /** The turns of callers at the connections of one pool. Work that has its turn waits for no second one. */
 export class PoolTurns {
   readonly #semaphore: FairSemaphore
-  readonly #limits: { readonly ofCaller: number; readonly long: number; readonly longOfCaller: number }
+  readonly #limits: {
+    readonly all: Share
+    readonly ofCaller: number
+    readonly long: number
+    readonly longOfCaller: number
+  }
   readonly #long = new LongTexts(LONG_MS)
 
   /** `connections`: those of the pool. */
   constructor(connections: number, { timeout = WAIT_TIMEOUT }: { readonly timeout?: number } = {}) {
     this.#limits = {
+      all: { key: ALL, limit: connections, waiting: WAITING },
       // No less than writes of a caller may have (rpc/write-shares.ts).
       ofCaller: Math.ceil(connections / 2),
       long: Math.max(1, Math.floor(connections / 2)),
@@ -85,26 +94,38 @@ export class PoolTurns {
   }
 
   #isFull(key: string): boolean {
-    const { ofCaller, longOfCaller } = this.#limits
-    return this.#semaphore.heldBy(key) >= ofCaller || this.#semaphore.heldBy(longOf(key)) >= longOfCaller
+    return (
+      this.#semaphore.isFull(this.#shareOf(key)) || this.#semaphore.heldBy(longOf(key)) >= this.#limits.longOfCaller
+    )
+  }
+
+  /** Of the last half a caller has more than one connection only as far as others have as many left. */
+  #shareOf(key: string): Share {
+    const { all, ofCaller } = this.#limits
+    const within = { share: all, last: Math.floor(all.limit / 2), atLeast: 1 }
+    return { key, limit: ofCaller, waiting: WAITING / 2, within }
   }
 
   #sharesOf(signal: Cancellation, isLong: boolean): Entrant['shares'] {
-    const { ofCaller, long, longOfCaller } = this.#limits
+    const { all, long, longOfCaller } = this.#limits
     const key = this.#keyOf(signal)
-    const own = { key, limit: ofCaller, waiting: WAITING / 2 }
-    if (!isLong) return [own]
+    const own = this.#shareOf(key)
+    if (!isLong) return [all, own]
     return [
+      all,
       { key: LONG, limit: long, waiting: WAITING / 2 },
       { key: longOf(key), limit: longOfCaller, waiting: WAITING / 2 },
       own
     ]
   }
 
-  /** What several callers wait for counts as that of one who can have it now. */
+  /** What several callers wait for counts as that of one who can have it now, or of who is the next to have it. */
   #keyOf(signal: Cancellation): string {
     const first = shareKeyOf(signal)
     if (!this.#isFull(first)) return first
-    return shareKeysOf(signal).find((key) => !this.#isFull(key)) ?? first
+    const keys = shareKeysOf(signal)
+    const fewest = (): string =>
+      keys.reduce((one, other) => (this.#semaphore.heldBy(other) < this.#semaphore.heldBy(one) ? other : one), first)
+    return keys.find((key) => !this.#isFull(key)) ?? fewest()
   }
 }

@@ -54,18 +54,28 @@ describe('turns at the connections of a pool', function () {
   this.timeout(60_000)
 
   it('leave half of the connections to others, however much a caller asks for', async () => {
-    for (const [connections, ofOne, ofAll] of [
-      [1, 1, 1],
-      [2, 1, 2],
-      [3, 2, 3],
-      [5, 3, 5],
-      [10, 5, 10]
+    for (const [connections, ofOne, ofBoth, ofThree] of [
+      [1, 1, 1, 1],
+      [2, 1, 2, 2],
+      [3, 2, 3, 3],
+      [5, 3, 4, 5],
+      [10, 5, 7, 8]
     ] as const) {
       const work = new TestWork(connections)
       expect(await work.begin(callOf('ada'), 24), `ada, of ${connections}`).to.equal(ofOne)
       expect(work.turns.waiting).to.equal(24 - ofOne)
-      expect(await work.begin(callOf('ben'), 24), `both, of ${connections}`).to.equal(ofAll)
+      expect(await work.begin(callOf('ben'), 24), `both, of ${connections}`).to.equal(ofBoth)
+      expect(await work.begin(callOf('cyd'), 24), `three, of ${connections}`).to.equal(ofThree)
     }
+  })
+
+  it('are there for five callers at least, and one of all that are free for whoever has none', async () => {
+    const work = new TestWork(10)
+    for (const name of ['ada', 'ben', 'cyd', 'dan']) await work.begin(callOf(name), 24)
+    expect(work.running).to.equal(9)
+    expect(work.turns.isFull(callOf('ada'))).to.equal(true)
+    expect(work.turns.isFull(callOf('eve'))).to.equal(false)
+    expect(await work.begin(callOf('eve'), 24)).to.equal(10)
   })
 
   it('are the next one of who has the fewest, when one ends', async () => {
@@ -117,7 +127,7 @@ describe('turns at the connections of a pool', function () {
     expect(work.turns.isFull(new CancellationSource(ada))).to.equal(true)
     expect(work.turns.isFull(ben)).to.equal(false)
     const both = (): CancellationSource => new CancellationSource(new CancellationSource(ada, ben))
-    for (const running of [6, 7, 8, 9, 10, 10]) expect(await work.begin(both())).to.equal(running)
+    for (const running of [6, 7, 7]) expect(await work.begin(both())).to.equal(running)
     expect(work.turns.isFull(ben)).to.equal(true)
   })
 
