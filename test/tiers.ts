@@ -80,6 +80,9 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
 
 /** Files of `full` that `npm run soak` runs too. They do more there, where IN_SOAK is set. */
 const LONGER_IN_SOAK = [
+  'test/api/cursors.test.ts',
+  'test/api/hidden-column.test.ts',
+  'test/api/statement-texts.test.ts',
   'test/examples/clinic/every-entity.test.ts',
   'test/examples/every-entity/adding-an-entity.test.ts',
   'test/examples/every-entity/deleted-rules.test.ts',
