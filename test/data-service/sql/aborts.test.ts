@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { createConnection, type Connection } from 'mysql2/promise'
-import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { countFor } from '../../../shared/transport/cancellation.js'
 import { describeMysqlWays } from './each-way.js'
@@ -11,17 +10,14 @@ import { exportPlan, listPlan } from './plan-by-hand.js'
 const categories = entity('categories')
 const GONE = new Error('gone')
 
-/** Two callers take all connections: each has half of them. */
-function twoCallers(): { readonly signals: readonly AbortSignal[]; abort(): void } {
-  const [ada, ben] = [new AbortController(), new AbortController()]
-  for (const [shareKey, { signal }] of Object.entries({ ada, ben })) {
-    setMaxListeners(20, signal)
-    countFor(signal, { shareKey })
-  }
+/** Ten callers take all ten connections: one of them alone would leave some to others. */
+function tenCallers(): { readonly signals: readonly AbortSignal[]; abort(): void } {
+  const callers = Array.from({ length: 10 }, () => new AbortController())
+  for (const [n, { signal }] of callers.entries()) countFor(signal, { shareKey: `caller ${n}` })
   return {
-    signals: Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? ada : ben).signal),
+    signals: callers.map(({ signal }) => signal),
     abort() {
-      for (const one of [ada, ben]) one.abort(GONE)
+      for (const one of callers) one.abort(GONE)
     }
   }
 }
@@ -70,7 +66,7 @@ describeMysqlWays('aborted reads on', function ({ open }) {
 
   it('leave the pool whole: as many again can run, and run right', async () => {
     for (let round = 0; round < 3; round++) {
-      const callers = twoCallers()
+      const callers = tenCallers()
       const readings = callers.signals.map((signal) => outcome(fresh.store.list(listPlan(categories), signal)))
       await until(10)
       callers.abort()
@@ -83,7 +79,7 @@ describeMysqlWays('aborted reads on', function ({ open }) {
   })
 
   it('give up waiting for a connection', async () => {
-    const hanging = twoCallers()
+    const hanging = tenCallers()
     const readings = hanging.signals.map((signal) => outcome(fresh.store.list(listPlan(categories), signal)))
     await until(10)
     const waiting = new AbortController()
