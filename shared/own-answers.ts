@@ -1,7 +1,7 @@
 /**
- * Headers of all answers that a process gives itself, as OWASP advises for interfaces: nothing in them is run, framed or
- * embedded by another site, and no page is told where its reader came from. The gateway's own pages replace the policy by
- * theirs, and answers of the renderer have what the renderer says.
+ * Headers of all answers that a process makes itself, as OWASP advises for interfaces. A browser runs nothing of such an
+ * answer, no other site can embed it or show it in a frame, and links from it do not tell its address. The gateway's own
+ * pages have a policy of their own instead, and answers of the renderer keep the headers that the renderer sets.
  */
 export const OWN_ANSWERS = {
   'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",

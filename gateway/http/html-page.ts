@@ -44,7 +44,7 @@ ${body}
 /** What a content security policy names the styles of `htmlPage` by (CSP Level 3 section 2.3.1). */
 export const PAGE_STYLE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`
 
-/** The content security policy of a page of the gateway: nothing but what is said. */
+/** The content security policy of a page of the gateway. It allows only what the directives that are given allow. */
 export function pagePolicy(...allowed: readonly string[]): string {
   const always = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   return ["default-src 'none'", ...allowed, always].join('; ')

@@ -88,7 +88,7 @@ describeApi(
       await whileLocked(async (waiting) => {
         for (let n = 0; n < 24; n++) asked.push(from('192.0.2.1', page('name', n)))
         while ((await waiting()) < 5) await new Promise(setImmediate)
-        // They wait for the pages, and nobody else for them.
+        // These wait until the pages have ended. Nobody else may have to wait for these.
         for (const target of ['/categories/1', '/categories/2', '/categories/lookup']) {
           for (let n = 0; n < 3; n++) asked.push(from('192.0.2.1', target))
         }

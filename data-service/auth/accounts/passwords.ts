@@ -31,8 +31,8 @@ export function passwordMistake(password: string, email: string): string | undef
 }
 
 /**
- * The form in which passwords are compared with what is guessed first: spaces around them, letter case and characters of
- * another width (NFKC) make nobody guess for longer. Passwords are hashed as they are.
+ * The form in which passwords are compared with those that are guessed first. Spaces around a password, letter case and
+ * characters of another width (NFKC) do not make it harder to guess. What is hashed is the password as it was sent.
  */
 export function guessOf(password: string): string {
   return password.normalize('NFKC').trim().toLowerCase()

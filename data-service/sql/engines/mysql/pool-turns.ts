@@ -88,7 +88,7 @@ export class PoolTurns {
   /** Whether further work of the caller might wait until some of its own has ended. */
   isFull(signal: Cancellation): boolean {
     const { ofCaller, longOfCaller } = this.#limits
-    // Asked for each read by id, and nobody has so many as long as all together have not.
+    // This is asked for each read by id. A caller cannot hold so many while all callers together hold fewer.
     const mayBe = this.#semaphore.places.taken >= ofCaller || this.#semaphore.heldBy(LONG) >= longOfCaller
     return mayBe && this.#isFull(shareKeyOf(signal))
   }
