@@ -10,8 +10,8 @@ import { insertRows, TABLES } from './insert-rows.js'
 import { outputRoot } from './package-root.js'
 
 /**
- * What the tables of the reference store hold: nothing; the rows of test/api/fixture.ts; the sample rows and accounts; or
- * the sample accounts and one category, which keeps a start with SAMPLE_DATA from loading thousands of rows.
+ * What the tables of the reference store hold: nothing; the rows of test/api/fixture.ts and the sample accounts; the sample rows
+ * and accounts; or the sample accounts and one category, which keeps a start with SAMPLE_DATA from loading thousands of rows.
  */
 export type StoreRows = 'none' | 'fixture' | 'sample' | 'accounts'
 
@@ -22,10 +22,11 @@ export async function storeDatabase(kind: DatabaseKind, rows: StoreRows): Promis
     { name: `store-${rows}`, count: 2 },
     async ([database = '', reviews = '']) => {
       await startOnce(database, reviews, rows === 'sample')
-      if (rows === 'fixture') await insertFixture({ database, reviews })
-      if (rows !== 'accounts') return
+      if (rows === 'none' || rows === 'sample') return
       const category = { id: 1, name: 'Tools', parentId: null, slug: 'tools' }
-      await withTestDatabase(database, (sql) => insertRows(sql, TABLES.categories, [category]))
+      if (rows === 'fixture') await insertFixture({ database, reviews })
+      else await withTestDatabase(database, (sql) => insertRows(sql, TABLES.categories, [category]))
+      // Each start with SAMPLE_DATA would hash the passwords of all accounts that are missing.
       await startOnce(database, reviews, true)
     }
   )
