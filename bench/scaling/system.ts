@@ -35,7 +35,8 @@ export interface DatabaseSystem {
 
 /** The requests: each connection sends the next one when it has its answer, or they come at random times at a rate. */
 export type Arrivals =
-  { readonly kind: 'closed'; readonly connections: number } | { readonly kind: 'open'; readonly perSecond: number }
+  | { readonly kind: 'closed'; readonly connections: number }
+  | { readonly kind: 'open'; readonly perSecond: number }
 
 /** Shares of operations, which sum up to 1. */
 export type Shares = Readonly<Partial<Record<SimulatedOperation, number>>>

@@ -13,7 +13,15 @@ interface TrailEntry {
   readonly event: 'login' | 'logout' | 'logout-everywhere' | 'password' | 'refresh' | 'sign-in' | 'ownership'
   /** `success`, `replaced` by a new login, an account `created`, or why it failed. */
   readonly outcome:
-    'success' | 'failure' | 'abandoned' | 'throttled' | 'reuse' | 'replaced' | 'created' | 'unknown' | 'refused'
+    | 'success'
+    | 'failure'
+    | 'abandoned'
+    | 'throttled'
+    | 'reuse'
+    | 'replaced'
+    | 'created'
+    | 'unknown'
+    | 'refused'
   /** undefined: not known. */
   readonly account: TrailSubject | undefined
   /** The address of the client; a gateway may name it, any other caller has the address of its connection. */

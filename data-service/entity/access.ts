@@ -8,7 +8,12 @@ import type { Rows, TokenRows } from './row-predicate.js'
  * compile.
  */
 export type ReadAccess<Name extends string = string, F = never> =
-  Everyone | Permitted | OwnRows<Name> | Rows<F> | AnyOf<ReadAccess<Name, F>> | AllOf<ReadAccess<Name, F>>
+  | Everyone
+  | Permitted
+  | OwnRows<Name>
+  | Rows<F>
+  | AnyOf<ReadAccess<Name, F>>
+  | AllOf<ReadAccess<Name, F>>
 
 /** Any caller, no token needed; every row. */
 interface Everyone {
@@ -116,7 +121,11 @@ export type ReadsDefinition<Name extends string, F> =
  * is answered as one that does not exist; a write that would leave a row outside is 403 `ownership.denied`.
  */
 export type WriteAccess<Name extends string = string, F = never> =
-  Permitted | OwnRows<Name> | TokenRows<F> | AnyOf<WriteAccess<Name, F>> | AllOf<WriteAccess<Name, F>>
+  | Permitted
+  | OwnRows<Name>
+  | TokenRows<F>
+  | AnyOf<WriteAccess<Name, F>>
+  | AllOf<WriteAccess<Name, F>>
 
 /** The write access of an entity file. */
 export interface WritesDefinition<Name extends string, F> {

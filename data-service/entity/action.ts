@@ -275,7 +275,9 @@ type InputFields = Readonly<Record<string, Field>>
 
 /** An action in an entity file. `F` are the root's fields, `C` its children, `I` the body's members. */
 type ActionDefinition<F, C, I extends InputFields, L extends ChildName<C>, G extends ChildName<C>> =
-  DefinitionOfRow<F, C, I, L, G> | DefinitionOfInput<F, C, I> | DefinitionOfState<F, I>
+  | DefinitionOfRow<F, C, I, L, G>
+  | DefinitionOfInput<F, C, I>
+  | DefinitionOfState<F, I>
 
 /** The types of columns that can hold a state. */
 type StateType = 'string' | 'bool' | 'int' | 'enum'

@@ -12,7 +12,10 @@ type SetOnce<W extends Writability> = W extends 'always' ? 'onCreate' : W
 
 /** Integers may also be bigints, as the owner claim is one. */
 type PresetValue<T extends FieldType, V extends string> =
-  ValueOfType<T, V> | (T extends 'int' | 'long' ? bigint : never) | null | undefined
+  | ValueOfType<T, V>
+  | (T extends 'int' | 'long' ? bigint : never)
+  | null
+  | undefined
 
 /** A claim is of no known type, so it is checked when a row is created. All else has to be of the column's type. */
 type Fitting<R, T extends FieldType, V extends string> = unknown extends R

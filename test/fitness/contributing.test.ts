@@ -66,11 +66,11 @@ describe('what a contributor meets first', () => {
     expect(installed.filter((name) => !new RegExp(`^ {2}'?${name}'?: \\(`, 'm').test(programs))).to.deep.equal([])
   })
 
-  it('.editorconfig says what prettier makes of a file.', () => {
-    const { printWidth } = json('.prettierrc.json') as { readonly printWidth: number }
+  it('.editorconfig says what the formatter makes of a file.', () => {
+    const { printWidth } = json('.oxfmtrc.json') as { readonly printWidth: number }
     const [, all = ''] = /\[\*\]\n([^[]*)/.exec(textOf('.editorconfig')) ?? []
-    // Without tabWidth, useTabs and endOfLine prettier takes two spaces and LF.
-    expect(json('.prettierrc.json')).to.not.have.any.keys('tabWidth', 'useTabs', 'endOfLine')
+    // Without tabWidth, useTabs and endOfLine it takes two spaces and LF.
+    expect(json('.oxfmtrc.json')).to.not.have.any.keys('tabWidth', 'useTabs', 'endOfLine', 'insertFinalNewline')
     expect(all.split('\n')).to.include.members([
       'end_of_line = lf',
       'indent_style = space',

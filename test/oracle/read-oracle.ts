@@ -6,7 +6,8 @@ import type { OracleProperty, OracleResource } from './resource.js'
 /** A paged read as a client spells it. Default: sorted by the id ascending, page 1, 10 rows a page. */
 export interface OracleQuery {
   readonly filters?:
-    readonly { readonly property: string; readonly operator: string; readonly value: string }[] | undefined
+    | readonly { readonly property: string; readonly operator: string; readonly value: string }[]
+    | undefined
   /** Words, all of which must be in some searchable property. */
   readonly search?: string | undefined
   readonly sortColumn?: string | undefined

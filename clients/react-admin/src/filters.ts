@@ -12,7 +12,9 @@ type OperandOf<F extends FilterTypes, Operator> = Operator extends 'in'
 
 /** What a property takes without an operator: a value, a list where it has `in`, null where it can be empty. */
 type PlainOf<F extends FilterTypes> =
-  F[0] | ('in' extends F[1] ? readonly F[0][] : never) | ('isEmpty' extends F[1] ? null : never)
+  | F[0]
+  | ('in' extends F[1] ? readonly F[0][] : never)
+  | ('isEmpty' extends F[1] ? null : never)
 
 type ConditionOf<F extends FilterTypes> = { readonly [Operator in F[1]]?: OperandOf<F, Operator> }
 

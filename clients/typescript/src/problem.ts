@@ -122,7 +122,8 @@ export interface ProblemOf<Code, Status> {
 
 /** Every problem of the service; `code` tells them apart, and narrows `status`. */
 export type Problem =
-  { [Code in ProblemCode]: ProblemOf<Code, StatusOf<Code>> }[ProblemCode] | ProblemOf<'unknown', number>
+  | { [Code in ProblemCode]: ProblemOf<Code, StatusOf<Code>> }[ProblemCode]
+  | ProblemOf<'unknown', number>
 
 /** Thrown for every answer that is no success. `problem` is the document that came. */
 export class ProblemError<P extends Problem = Problem> extends Error {

@@ -71,7 +71,10 @@ export interface NewAccount extends Account {
 
 /** What of an account can be changed without effect on its sessions. Their next refresh shows it. */
 export type AccountChange =
-  Pick<Account, 'roles'> | Pick<Account, 'owner'> | Pick<Account, 'claims'> | { readonly disabledAt: number | null }
+  | Pick<Account, 'roles'>
+  | Pick<Account, 'owner'>
+  | Pick<Account, 'claims'>
+  | { readonly disabledAt: number | null }
 
 /** A person as an OpenID provider names them: `iss` and `sub` of its ID tokens, compared exactly. */
 export interface OutsideIdentity {

@@ -54,7 +54,8 @@ export type SettableOnCreate<F> = Writable<F, 'always' | 'onCreate'>
 export type SettableOnUpdate<F> = Writable<F, 'always'>
 /** Names of fields that only the service sets, without an id that the database or the service makes. */
 export type ReadOnlyName<F> =
-  Writable<F, 'never'> | (F extends { readonly id: Field<'string'> } ? RuleMadeId<F> : never)
+  | Writable<F, 'never'>
+  | (F extends { readonly id: Field<'string'> } ? RuleMadeId<F> : never)
 
 type RuleMadeId<F> = F extends { readonly id: { readonly writability: 'onCreate' } } ? never : 'id' & keyof F
 

@@ -60,7 +60,10 @@ export interface PlannedMigration {
 }
 
 export type PlannedStep =
-  TableChange | RunStep | EngineTablesStep | (Omit<SqlStep, 'leaves'> & { readonly leaves: readonly PlannedStep[] })
+  | TableChange
+  | RunStep
+  | EngineTablesStep
+  | (Omit<SqlStep, 'leaves'> & { readonly leaves: readonly PlannedStep[] })
 
 /** The tables that the migrations make, without those of `engineTables` and of `sql` that does not say what it leaves. */
 export function schemaAfter(migrations: readonly Migration[]): Schema {

@@ -78,7 +78,8 @@ export interface NativeType {
 
 /** A literal as the text of its value without quotes, `1.50`; bits as `0` and `1`. An expression as the database spells it. */
 export type LiveDefault =
-  { readonly kind: 'literal'; readonly value: string } | { readonly kind: 'expression'; readonly text: string }
+  | { readonly kind: 'literal'; readonly value: string }
+  | { readonly kind: 'expression'; readonly text: string }
 
 export interface LiveIndex {
   readonly name: string

@@ -21,7 +21,8 @@ export type ReadTask =
 
 /** What it answers. A failure is an error of the database by its members, `stopped`, or a defect. */
 export type ReadOutcome = { readonly id: number } & (
-  { readonly rows: SqliteValue[][]; readonly milliseconds: number } | { readonly failure: unknown }
+  | { readonly rows: SqliteValue[][]; readonly milliseconds: number }
+  | { readonly failure: unknown }
 )
 
 export interface ReadThreadData {
