@@ -27,8 +27,8 @@ import { checkInterval, CONNECTION_TIMEOUTS, type ConnectionTimeouts, readTimeou
 const MAX_STREAMS = 32
 
 /**
- * How many more requests of one connection may end with a reset, by either side, than without one. A client that opens
- * and resets streams costs work and gets nothing (CVE-2023-44487, rapid reset).
+ * How many more requests of one connection may end with a reset of any code, by either side, than without one. A client
+ * that opens and resets streams costs work and gets nothing (CVE-2023-44487, rapid reset).
  */
 const MAX_RESETS = 200
 
@@ -111,7 +111,12 @@ export class Http2Listener {
       maxHeaderListPairs: MAX_HEADER_LINES,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: options.maxHeaderBytes }
     })
-    this.server.on('request', (request, response) => server.emit('request', request, response))
+    this.server.on('request', (request: Http2Request, response: Http2Response) => {
+      // A reset that came in the same bytes is known a turn later: such a request never begins.
+      setImmediate(() => {
+        if (!request.stream.closed && !request.stream.destroyed) server.emit('request', request, response)
+      })
+    })
     const http1Listeners = server.listeners('secureConnection')
     server.removeAllListeners('secureConnection')
     server.on('secureConnection', (socket: TLSSocket) => {
@@ -169,8 +174,10 @@ export class Http2Listener {
       this.#watch(stream, connection)
       stream.once('close', () => {
         running -= 1
-        resets = Math.max(0, resets + (stream.rstCode === constants.NGHTTP2_NO_ERROR ? -1 : 1))
-        if (resets > MAX_RESETS) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+        // A client may reset with NO_ERROR too. An answer that ended before its request's body is reset so by the server.
+        const isReset = stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR
+        resets = Math.max(0, resets + (isReset ? 1 : -1))
+        if (resets > MAX_RESETS) session.destroy(new Error('too many resets'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
         else if (running > 0) return
         else if (session.closed) closeSession()
         // A PING or an incomplete head does not restart this timer, only a request does.

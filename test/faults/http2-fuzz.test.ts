@@ -4,8 +4,8 @@ import { FLOODS, FuzzedGateway, numbers } from './http2-fuzz.js'
 /** Random sequences, the same in each run. test/soak/fuzz-http2.test.ts goes on with others for minutes. */
 const SEQUENCES = 40
 const SEED = 1
-/** Of one connection before it is ended: the gateway takes 200, and the frames that it had read by then. */
-const MAX_RESETS = 1000
+/** Of one connection before it is ended. */
+const MAX_RESETS = 200
 
 describe('raw frames of HTTP/2', function () {
   this.timeout(120_000)
@@ -30,8 +30,8 @@ describe('raw frames of HTTP/2', function () {
     })
   }
 
-  it('few of the streams that are reset become requests', async () => {
-    expect(await gateway.requests('/rapid-reset')).to.be.within(1, MAX_RESETS)
+  it('few of the streams that are reset become requests: those whose reset comes in later bytes', () => {
+    expect(gateway.requests('/rapid-reset')).to.be.at.most(MAX_RESETS)
   })
 
   // Last, since a connection that never sends a whole head is closed after its 15 seconds.

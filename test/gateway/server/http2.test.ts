@@ -20,6 +20,43 @@ const ADA = JSON.stringify({ email: 'ada@example.com', password: 'demo-password'
 /** What one version of HTTP says of its connection, and what differs between any two answers. */
 const OF_THE_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding', 'date', 'x-request-id', 'traceparent']
 
+const RESET_CODES = [
+  ['NO_ERROR', 0],
+  ['CANCEL', 8]
+] as const
+const ENHANCE_YOUR_CALM = 11
+const GOAWAY = 7
+
+/** A frame of HTTP/2 (RFC 9113 section 4.1). */
+function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head.set([type, flags], 3)
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+/** The bytes of a client that asks for `/products/7` so often, and resets each of these requests at once. */
+function resetRequests(count: number, code: number): Buffer {
+  const path = Buffer.from('/products/7')
+  // GET, https and an authority of the static table, and a path that is not kept (RFC 7541).
+  const head = Buffer.from([0x82, 0x87, 0x01, 1, 0x61, 0x04, path.length, ...path])
+  const requests = Array.from({ length: count }, (_, index) => [
+    frame(1, 5, 2 * index + 1, head),
+    frame(3, 0, 2 * index + 1, Buffer.from([0, 0, 0, code]))
+  ])
+  const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+  return Buffer.concat([preface, frame(4, 0, 0, Buffer.alloc(0)), ...requests.flat()])
+}
+
+/** The error code of the GOAWAY among the frames of a server. */
+function goAwayCode(frames: Buffer): number | undefined {
+  for (let at = 0; at + 9 <= frames.length; at += 9 + frames.readUIntBE(at, 3)) {
+    if (frames[at + 3] === GOAWAY) return frames.readUInt32BE(at + 13)
+  }
+  return undefined
+}
+
 describe('HTTP/2', function () {
   this.timeout(60_000)
   let authority: Authority
@@ -249,6 +286,18 @@ describe('HTTP/2', function () {
       gateway.lines.some(({ aborted, path }) => aborted === true && path === '/products/export')
     while (!isLogged()) await new Promise(setImmediate)
   })
+
+  for (const [name, code] of RESET_CODES) {
+    it(`begins no request whose reset with ${name} comes in the same bytes, and ends a connection of many`, async () => {
+      const { hostname: host, port } = new URL(url)
+      const flood = tls.connect({ host, port: Number(port), ca: authority.cert, ALPNProtocols: ['h2'] })
+      const before = gateway.lines.length
+      flood.write(resetRequests(300, code))
+      expect(goAwayCode(await buffer(flood))).to.equal(ENHANCE_YOUR_CALM)
+      expect((await overHttp2(session, { path: '/products/1' })).status).to.equal(200)
+      expect(gateway.lines.slice(before).filter(({ path }) => path === '/products/7')).to.deep.equal([])
+    })
+  }
 
   it('what is no TLS is not answered, and what chooses no HTTP/2 is HTTP/1.1', async () => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
