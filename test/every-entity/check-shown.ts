@@ -4,7 +4,7 @@ import { type Caller, OWNERS } from './callers.js'
 import { answered, answeredByAll, Findings } from './findings.js'
 import { SECRET } from './made-values.js'
 import { guardOf, mayRead, ownerColumn, type Rule } from './rule.js'
-import { idIn, keyColumns, quoted, tableRows } from '../oracle/entity-oracle.js'
+import { idIn, keyColumns, quoted, tableRow, tableRows } from '../oracle/entity-oracle.js'
 import { includedOf } from '../oracle/read-oracle.js'
 import type { RawRow } from '../oracle/test-database.js'
 import type { WireValue } from '../oracle/wire-value.js'
@@ -276,7 +276,7 @@ export function checkColumnPermissions(tested: TestedApplication, entity: Entity
     const kept = names.filter((name) => !mayRead(rule, name, writer.permissions))
     const columns = entity.columns.filter(({ name, field }) => kept.includes(name) && field.writability === 'always')
     const stored = async (id: string): Promise<readonly unknown[]> => {
-      const row = (await tableRows(tested.sql, entity)).find((one) => String(one['id']) === id)
+      const row = await tableRow(tested.sql, entity, id)
       return columns.map(({ name }) => row?.[name] ?? null)
     }
     for (const transport of tested.transports) {
@@ -299,6 +299,7 @@ export function checkColumnPermissions(tested: TestedApplication, entity: Entity
       const create: Call = { ...base, operation: 'create', body }
       const created = await answered(tested, { call: create, caller: writer, transport }, { code: 'ok', findings })
       const empty = columns.map(({ field }) => field.defaultTo ?? null)
+      if (created.code !== 'ok') continue
       findings.same(`what ${transport.name} create left empty`, await stored(String(created.rows[0]?.['id'])), empty)
     }
     findings.finish()

@@ -39,15 +39,12 @@ function describeOn(kind: DatabaseKind, options: EveryEntityOptions): void {
         checkPreconditions(tested, entity)
       })
     }
-  })
 
-  // A setting that the application states cannot be taken away by the environment.
-  if (options.application.settings['OWNER_BYPASS_ROLE'] !== undefined) return
-  describe(`every entity on ${kind} without OWNER_BYPASS_ROLE`, function () {
-    this.timeout(TIMEOUT)
-    const tested = new TestedApplication(kind, options)
-    before(() => tested.start({ OWNER_BYPASS_ROLE: '' }))
-    after(() => tested.stop())
-    for (const entity of tested.chosen) checkWithoutBypass(tested, entity)
+    // A setting that the application states cannot be taken away by the environment.
+    if (options.application.settings['OWNER_BYPASS_ROLE'] !== undefined) return
+    describe('without OWNER_BYPASS_ROLE', () => {
+      before(() => tested.restart({ OWNER_BYPASS_ROLE: '' }))
+      for (const entity of tested.chosen) checkWithoutBypass(tested, entity)
+    })
   })
 }

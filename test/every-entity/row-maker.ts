@@ -6,7 +6,7 @@ import { stored, type WireValue } from '../oracle/wire-value.js'
 import { OWNERS } from './callers.js'
 import { type EntityValues, guidOf, madeOf, madeValue, type Values } from './made-values.js'
 import { ownerColumn, type Rule } from './rule.js'
-import { idIn, keyColumns, quoted, tableRows } from '../oracle/entity-oracle.js'
+import { idIn, keyColumns, quoted, tableRow, tableRows } from '../oracle/entity-oracle.js'
 import { columnNames, withNested } from './stored-rows.js'
 
 /** A row as it was put into the database, past the service. */
@@ -139,7 +139,7 @@ export class RowMaker {
     const base = this.#entities.find(({ name }) => name === source)
     if (base === undefined) throw new Error(`${entity.name} is madeOf ${source}, which is no entity.`)
     const { id } = await this.row(base, { owner })
-    const row = (await tableRows(this.#database, entity)).find((one) => String(one['id']) === id)
+    const row = await tableRow(this.#database, entity, id)
     if (row === undefined) throw new Error(`${entity.name} has no row ${id}, though ${source} has one.`)
     return { id, version: '', values: row, children: {} }
   }

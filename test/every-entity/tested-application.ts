@@ -70,7 +70,7 @@ export interface EveryEntityOptions {
 const BYPASS_ROLE = 'every-entity-bypass'
 
 interface Running {
-  readonly databases: readonly FreshDatabase[]
+  readonly databases: readonly [first: FreshDatabase, ofSecondStore?: FreshDatabase]
   readonly stack: Stack
   readonly sql: TestDatabase
   readonly rpc: GrpcCaller
@@ -182,19 +182,43 @@ export class TestedApplication {
     return token === 'none' ? undefined : this.#mint.sign({ sub: name, ...claims })
   }
 
-  async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const { application, folder, values = {}, makeTables, prepare, env: chosen = {} } = this.#options
-    const { ownerClaimType, secondStore } = application
+  async start(): Promise<void> {
+    const { application, values = {}, makeTables, prepare } = this.#options
     const database = await freshDatabase(this.kind)
-    const second = secondStore === undefined ? undefined : await freshDatabase(this.kind)
-    const databases = [database, ...(second === undefined ? [] : [second])]
+    const second = application.secondStore === undefined ? undefined : await freshDatabase(this.kind)
+    const databases: Running['databases'] = second === undefined ? [database] : [database, second]
     await makeTables?.(database)
+    const served = await this.#serve(databases, { amongTables: makeTables !== undefined, env: {} })
+    const sql = await openTestDatabase(database.url)
+    const maker = new RowMaker(sql, { entities: this.entities, ruleOf: this.ruleOf, values })
+    this.#running = { databases, sql, maker, ...served }
+    await prepare?.(sql)
+    await maker.fill((entity) => statesOf(entity, this.ruleOf(entity)))
+  }
+
+  /** Starts a gateway and a data service with other settings on the databases as they are by now. */
+  async restart(env: Readonly<Record<string, string>>): Promise<void> {
+    const { databases, stack, rpc } = this.#get()
+    rpc.close()
+    await stack.stop()
+    const served = await this.#serve(databases, { amongTables: false, env })
+    this.#running = { ...this.#get(), ...served }
+  }
+
+  async #serve(
+    [database, second]: Running['databases'],
+    { amongTables, env }: { readonly amongTables: boolean; readonly env: Readonly<Record<string, string>> }
+  ): Promise<Pick<Running, 'stack' | 'rpc' | 'transports'>> {
+    const { application, folder, env: chosen = {} } = this.#options
+    const { ownerClaimType, secondStore } = application
     const stack = await startStack({
       app: folder,
       database,
       mint: this.#mint,
-      amongTables: makeTables !== undefined,
+      amongTables,
       env: {
+        // A line for each of some ten thousand requests is read by nobody.
+        LOG_LEVEL: 'warn',
         OWNER_CLAIM_TYPE: ownerClaimType,
         OWNER_BYPASS_ROLE: this.#bypassRole,
         ...(secondStore === undefined || second === undefined ? {} : { [secondStore.setting]: second.url }),
@@ -202,12 +226,8 @@ export class TestedApplication {
         ...env
       }
     })
-    const sql = await openTestDatabase(database.url)
     const rpc = new GrpcCaller(stack.dataAddress)
-    const maker = new RowMaker(sql, { entities: this.entities, ruleOf: this.ruleOf, values })
-    this.#running = { databases, stack, sql, rpc, maker, transports: [httpTransport(stack.url), grpcTransport(rpc)] }
-    await prepare?.(sql)
-    await maker.fill((entity) => statesOf(entity, this.ruleOf(entity)))
+    return { stack, rpc, transports: [httpTransport(stack.url), grpcTransport(rpc)] }
   }
 
   async stop(): Promise<void> {
@@ -217,7 +237,7 @@ export class TestedApplication {
     rpc.close()
     await sql.close()
     await stack.stop()
-    for (const one of databases) await one.dispose()
+    for (const one of databases) await one?.dispose()
   }
 
   #get(): Running {

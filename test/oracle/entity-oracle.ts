@@ -5,8 +5,8 @@ import { rangeOf } from '../../data-service/entity/fields/numbers.js'
 import type { OracleRow } from './load-rows.js'
 import { answer, inOrder, type OracleAnswer, type OracleQuery } from './read-oracle.js'
 import type { OracleProperty } from './resource.js'
-import type { TestDatabase } from './test-database.js'
-import { type WireValue, wireValue } from './wire-value.js'
+import type { RawRow, TestDatabase } from './test-database.js'
+import { stored, type WireValue, wireValue } from './wire-value.js'
 
 // The oracle for an application's own entities: their rows by hand-written SQL, and what a read of them must answer.
 
@@ -129,17 +129,34 @@ export function partsOfId(id: string, { key }: { readonly key: KeyColumns }): st
  * of a composite key as `id`.
  */
 export async function tableRows(database: TestDatabase, entity: Entity): Promise<OracleRow[]> {
-  const { columns, key } = entity
-  const table = await standingTable(database, entity.table)
+  const rows = await database.run(`${await selectFrom(database, entity)} ORDER BY ${keyColumns(entity)}`)
+  return inOrder(
+    rows.map((row) => wireRow(entity, row)),
+    propertiesOfKey(entity)
+  )
+}
+
+/** The row of an entity's table with the id, as `tableRows` has it. */
+export async function tableRow(database: TestDatabase, entity: Entity, id: string): Promise<OracleRow | undefined> {
+  const { key } = entity
+  const condition = key.map(({ column }) => `${quoted(column)} = ?`).join(' AND ')
+  const parts = partsOfId(id, entity).map((part, at) => stored(database.kind, key[at]?.field ?? TEXT, part))
+  const [row] = await database.run(`${await selectFrom(database, entity)} WHERE ${condition}`, parts)
+  return row === undefined ? undefined : wireRow(entity, row)
+}
+
+const TEXT = { type: 'string' } as const
+
+async function selectFrom(database: TestDatabase, { table, columns }: Entity): Promise<string> {
   const names = columns.map(({ column }) => quoted(column)).join(', ')
-  const rows = await database.run(`SELECT ${names} FROM ${quoted(table)} ORDER BY ${keyColumns(entity)}`)
-  const found = rows.map((row): OracleRow => {
-    const values = Object.fromEntries(
-      columns.map(({ name, column, field }) => [name, wireValue(propertyOf(name, field), row[column] ?? null)])
-    )
-    return key.length === 1 ? values : { id: idIn(values, key), ...values }
-  })
-  return inOrder(found, propertiesOfKey(entity))
+  return `SELECT ${names} FROM ${quoted(await standingTable(database, table))}`
+}
+
+function wireRow({ columns, key }: Entity, row: RawRow): OracleRow {
+  const values = Object.fromEntries(
+    columns.map(({ name, column, field }) => [name, wireValue(propertyOf(name, field), row[column] ?? null)])
+  )
+  return key.length === 1 ? values : { id: idIn(values, key), ...values }
 }
 
 function propertiesOfKey({ key }: Entity): OracleProperty[] {
