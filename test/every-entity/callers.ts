@@ -133,6 +133,20 @@ export class Callers {
     ]
   }
 
+  /**
+   * Those of them whom a rule tells apart, so that one that is missing or another shows: nobody, exactly the permissions,
+   * all but one of them, the bypass role and, where rows have owners, two owners.
+   */
+  toldApart(needed: readonly string[], isOwned: boolean): Caller[] {
+    return [
+      ANONYMOUS,
+      needed.length === 0 ? this.#caller('no owner claim', {}) : this.permitted(needed),
+      ...(isOwned ? OWNERS.map((owner) => this.owner(owner, needed)) : []),
+      this.bypass,
+      ...needed.map((one) => this.#lacking(one))
+    ]
+  }
+
   /** Every permission but this one. */
   #lacking(permission: string): Caller {
     const others = this.permissions.filter((one) => one !== permission)

@@ -133,7 +133,7 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
       for (const transport of tested.transports) {
         const changed = await write(transport, second, false)
         const before = await write(transport, first, false)
-        for (const name of [undefined, ...names]) {
+        for (const name of [undefined, ...tested.some('members of patches', names, 3)]) {
           const after = await write(transport, name === undefined ? {} : { [name]: second[name] }, true)
           const wanted = names.map((one) => (one === name ? changed : before)[one])
           const what = `${transport.name} patch of ${name ?? 'nothing'}`
@@ -225,19 +225,21 @@ async function checkTags(
   entity: Entity,
   { call, caller, findings }: { readonly call: Call; readonly caller: Caller; readonly findings: Findings }
 ): Promise<void> {
-  const before = await fingerprint(tested.sql, tested.entities)
-  for (const [ifMatch, code] of REFUSED) {
-    if (call.operation === 'delete' && code === 'precondition.required') continue
+  const compared = tested.comparedFor(entity)
+  const before = await fingerprint(tested.sql, compared)
+  const refused = REFUSED.flatMap(([ifMatch, code]) => {
+    if (call.operation === 'delete' && code === 'precondition.required') return []
     const bodies = code === 'conflict' ? [call.body] : [call.body, wrong(call.body)]
-    for (const body of bodies) {
-      const made = {
-        call: { ...call, ifMatch, ...(body === undefined ? {} : { body }) },
-        caller
-      }
-      await answeredByAll(tested, made, { code, findings })
+    return bodies.map((body) => ({ ifMatch, code, body }))
+  })
+  for (const { ifMatch, code, body } of tested.some(`tags of ${call.operation}`, refused, 3)) {
+    const made = {
+      call: { ...call, ifMatch, ...(body === undefined ? {} : { body }) },
+      caller
     }
+    await answeredByAll(tested, made, { code, findings })
   }
-  const same = (await fingerprint(tested.sql, tested.entities)) === before
+  const same = (await fingerprint(tested.sql, compared)) === before
   findings.same(`what is stored of ${entity.name} after refusals`, same, true)
 }
 

@@ -61,9 +61,13 @@ export function checkReads(tested: TestedApplication, entity: Entity): void {
     const findings = new Findings()
     const unknown = new Set<string>()
     const rows = await tableRows(tested.sql, entity)
-    for (const id of [...idsOf(rule, rows), absentId(entity)]) {
-      for (const call of withOwners(rule, { resource: entity.name, operation: 'get', id })) {
-        for (const caller of everyCaller(tested, rule, call)) {
+    const ids = [...idsOf(rule, rows), absentId(entity)]
+    for (const unnamed of withOwners(rule, { resource: entity.name, operation: 'get' })) {
+      for (const caller of everyCaller(tested, rule, unnamed)) {
+        // Whoever is not admitted to any row is so to each.
+        const isRejected = ids.every((id) => verdict(rule, { ...unnamed, id }, caller).code !== 'ok')
+        for (const id of isRejected ? tested.some('ids of rejected reads', ids, 1) : ids) {
+          const call = { ...unnamed, id }
           const row = rows.find((one) => String(one['id']) === id)
           const { code, reaches } = verdict(rule, call, caller)
           const there = row !== undefined && reaches(row)
@@ -141,7 +145,7 @@ export function checkOwnerFilter(tested: TestedApplication, entity: Entity): voi
     const findings = new Findings()
     const rows = await tableRows(tested.sql, entity)
     for (const read of reads) {
-      for (const values of SPELLINGS) {
+      for (const values of tested.some('spellings', SPELLINGS, 6)) {
         const byRoute = ownerFilter.parameter === 'id'
         if (byRoute && values.some((one) => one.trim() === '')) continue
         const owner = { parameter: ownerFilter.parameter, values }
@@ -194,7 +198,7 @@ export function checkForeignFilters(tested: TestedApplication, entity: Entity): 
     ]
     for (const caller of [tested.callers.owner(OWN), tested.callers.owner(OWN, tested.callers.permissions)]) {
       for (const operation of ['paged', 'export'] as const) {
-        for (const filter of filters) {
+        for (const filter of tested.some('foreign filters', filters, 2)) {
           const call = withOwner(tested, rule, { resource: entity.name, operation, filters: [filter] })
           for (const outcome of await answeredByAll(tested, { call, caller }, { code: 'ok', findings })) {
             const what = `${operation} by ${filter.property} ${filter.operator} ${filter.value}`

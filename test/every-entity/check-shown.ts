@@ -12,7 +12,7 @@ import type { OracleRow } from '../oracle/load-rows.js'
 import type { MadeRow } from './row-maker.js'
 import type { TestedApplication } from './tested-application.js'
 import type { Call, Row } from './transports.js'
-import { neededFor, verdict, withOwners } from './verdict.js'
+import { callersOf, neededFor, verdict, withOwners } from './verdict.js'
 
 /** What comes with rows: referenced rows as far as the caller could read them by id, and the row's own children. */
 export function checkIncludes(tested: TestedApplication, entity: Entity): void {
@@ -211,10 +211,7 @@ async function makeLink(
 
 /** Those who may read the collection. */
 function includers(tested: TestedApplication, rule: Rule, call: Call): Caller[] {
-  const callers = [
-    ...tested.callers.of(neededFor(rule, call)),
-    tested.callers.owner(OWNERS[0], tested.callers.permissions)
-  ]
+  const callers = [...callersOf(tested, rule, call), tested.callers.owner(OWNERS[0], tested.callers.permissions)]
   return callers.filter((caller) => verdict(rule, call, caller).code === 'ok')
 }
 

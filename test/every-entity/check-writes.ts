@@ -11,7 +11,7 @@ import type { OracleRow } from '../oracle/load-rows.js'
 import { auditEntries, fingerprint, storedVersion } from './stored-rows.js'
 import type { TestedApplication } from './tested-application.js'
 import type { Call, Outcome, Transport } from './transports.js'
-import { absentId, admission, everyCaller, isSeen, neededFor, verdict, withOwners } from './verdict.js'
+import { absentId, admission, callersOf, everyCaller, isSeen, verdict, withOwners } from './verdict.js'
 
 /** One create: who is named as the owner in the body, and what must become of it. */
 interface Attempt {
@@ -162,11 +162,12 @@ export function checkRowWrites(tested: TestedApplication, entity: Entity): void 
       for (const row of rows) bodies.push(await bodyOf(tested, entity, { write, row }))
       const before = await fingerprint(tested.sql, tested.entities)
       for (const call of withOwners(rule, write.call)) {
-        for (const caller of tested.callers.of(neededFor(rule, call))) {
+        for (const caller of callersOf(tested, rule, call)) {
           const texts: string[] = []
-          // Who may patch a row is the rule of PUT.
           const tried = [...rows.entries()]
-          for (const [at, row] of write.call.patch === true ? tested.some('rows of patches', tried, 1) : tried) {
+          // Whoever is not admitted is so for any row, and who may patch a row is the rule of PUT.
+          const isLikeOthers = write.call.patch === true || admission(rule, call, caller).code !== 'ok'
+          for (const [at, row] of isLikeOthers ? tested.some('rows of rejected writes', tried, 1) : tried) {
             const made: Call = { ...call, id: row.id, ...withBody(bodies[at]), ifMatch: tagOf(rule, row) }
             const unguarded = { ...made, ifMatch: 'absent' as const }
             const code = rowCode(rule, { call: made, caller }, row)
@@ -189,7 +190,7 @@ export function checkRowWrites(tested: TestedApplication, entity: Entity): void 
     it(`${write.title} is done for whoever may`, async () => {
       const findings = new Findings()
       for (const call of withOwners(rule, write.call)) {
-        for (const caller of tested.callers.of(neededFor(rule, call))) {
+        for (const caller of callersOf(tested, rule, call)) {
           for (const owner of ownerColumn(rule) === undefined ? [OWNERS[0]] : OWNERS) {
             const transport = tested.bothTransports[findings.checked % 2 === 0 ? 0 : 1]
             if (admission(rule, call, caller).code !== 'ok') continue

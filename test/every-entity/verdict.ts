@@ -2,7 +2,16 @@ import type { Entity } from '../../data-service/entity/entity.js'
 import type { Field } from '../../data-service/entity/fields/field.js'
 import { rangeOf } from '../../data-service/entity/fields/numbers.js'
 import { type Caller, type Callers, OWNERS } from './callers.js'
-import { type Guard, guardsOf, isWrite, type OwnerFilter, ownerColumn, type Predicated, type Rule } from './rule.js'
+import {
+  type Guard,
+  guardsOf,
+  isPredicated,
+  isWrite,
+  type OwnerFilter,
+  ownerColumn,
+  type Predicated,
+  type Rule
+} from './rule.js'
 import type { TestedApplication } from './tested-application.js'
 import { type Call, READS, type Row } from './transports.js'
 
@@ -134,12 +143,24 @@ function rejected(code: string): Verdict {
   return { code, reaches: () => false }
 }
 
-/** Everybody that a call is tried by: where rows have owners, with each kind of claim that names none. */
+/** Everybody that a call is tried by; `in turn` those whom its rule tells apart, and one of all others. */
+export function callersOf(tested: TestedApplication, rule: Rule, call: Call): Caller[] {
+  const needed = neededFor(rule, call)
+  const all = tested.callers.of(needed)
+  const guards = guardsOf(rule, call)
+  // A predicate may tell anybody apart.
+  if (guards.some(isPredicated)) return all
+  const isOwned = filterOf(rule, call) !== undefined || guards.some((one) => typeof one === 'object' && 'column' in one)
+  const apart = tested.callers.toldApart(needed, isOwned)
+  const others = all.filter(({ name }) => apart.every((one) => one.name !== name))
+  return [...apart, ...tested.some(`callers of ${call.operation}`, others, 1)]
+}
+
+/** The same where rows have owners with each kind of claim that names none. */
 export function everyCaller(tested: TestedApplication, rule: Rule, call: Call): Caller[] {
-  const { callers } = tested
   const owned = ownerColumn(rule) !== undefined
-  const malformed = owned ? tested.some('malformed owners', callers.malformedOwners(), 2) : []
-  return [...callers.of(neededFor(rule, call)), ...malformed]
+  const malformed = owned ? tested.some('malformed owners', tested.callers.malformedOwners(), 1) : []
+  return [...callersOf(tested, rule, call), ...malformed]
 }
 
 /** A call without the owner parameter and, where a filter reads one from the query, with each owner's. */
