@@ -17,15 +17,16 @@ export interface Server {
 export class ServerLog {
   readonly #name: string
   readonly #entries: LogEntry[] = []
-  readonly #watchers = new Set<() => void>()
+  readonly #watchers = new Set<(entry: LogEntry) => void>()
 
   constructor(name: string) {
     this.#name = name
   }
 
   add(line: string): void {
-    this.#entries.push(parse(line))
-    for (const watch of this.#watchers) watch()
+    const entry = parse(line)
+    this.#entries.push(entry)
+    for (const watch of this.#watchers) watch(entry)
   }
 
   entries(): readonly LogEntry[] {
@@ -39,14 +40,14 @@ export class ServerLog {
   /** Resolves with the first line that meets the condition. Rejects, with the last lines, when `ended` settles before. */
   logged(condition: (entry: LogEntry) => boolean, ended: Promise<unknown>): Promise<LogEntry> {
     return new Promise((resolve, reject) => {
-      const watch = (): void => {
-        const found = this.#entries.find(condition)
-        if (found === undefined) return
+      const found = this.#entries.find(condition)
+      if (found !== undefined) return resolve(found)
+      const watch = (entry: LogEntry): void => {
+        if (!condition(entry)) return
         this.#watchers.delete(watch)
-        resolve(found)
+        resolve(entry)
       }
       this.#watchers.add(watch)
-      watch()
       const tooLate = (): void => reject(new Error(`${this.#name} ended before it logged that.\n${this.tail()}`))
       ended.then(tooLate, reject)
     })
