@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Answer, call, json } from '../api/http-call.js'
 import { select } from '../api/writes/stored.js'
+import { runCommand } from '../harness/command.js'
 import type { DatabaseKind } from '../harness/database.js'
 import { dataServiceOf } from '../harness/stack.js'
 import type { RawRow } from '../oracle/test-database.js'
@@ -123,11 +122,12 @@ export class OutboxService {
     }
   }
 
-  /** What `uniform-rest` prints; its arguments are these and the application. */
+  /** What `uniform-rest` prints; its arguments are these and the application. Rejects with what went wrong. */
   async command(...args: readonly string[]): Promise<string> {
-    const program = [join(outputRoot, 'cli/main.js'), ...args, '--app', join(outputRoot, LIBRARY)]
-    const env = { PATH: process.env['PATH'], DATABASE_URL: this.#store.databaseUrl, DATA_DIR: this.#folder }
-    return (await promisify(execFile)(process.execPath, program, { env })).stdout
+    const env = { DATABASE_URL: this.#store.databaseUrl, DATA_DIR: this.#folder }
+    const { code, stdout, stderr } = await runCommand([...args, '--app', join(outputRoot, LIBRARY)], { env })
+    if (code !== 0) throw new Error(stderr)
+    return stdout
   }
 
   async send(method: string, target: string, body?: object, headers: object = {}): Promise<Answer> {
