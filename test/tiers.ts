@@ -81,7 +81,9 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
 /** Files of `full` that `npm run soak` runs too. They do more there, where IN_SOAK is set. */
 const LONGER_IN_SOAK = [
   'test/api/cursors.test.ts',
+  'test/api/export-streaming.test.ts',
   'test/api/hidden-column.test.ts',
+  'test/api/sessions/accounts.test.ts',
   'test/api/statement-texts.test.ts',
   'test/examples/clinic/every-entity.test.ts',
   'test/examples/every-entity/adding-an-entity.test.ts',
@@ -89,6 +91,8 @@ const LONGER_IN_SOAK = [
   'test/examples/every-entity/mariadb.test.ts',
   'test/examples/one-entity/every-entity.test.ts',
   'test/examples/sakila/every-entity.test.ts',
+  'test/faults/http/http-fuzz.test.ts',
+  'test/faults/replicas.test.ts',
   'test/fitness/linear-readers.test.ts',
   'test/foreign-tables/foreign-tables.test.ts',
   'test/introspect/other-texts.test.ts',

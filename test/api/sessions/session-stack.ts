@@ -21,7 +21,7 @@ interface Gateway {
 
 /** Two gateways, each before a data service of its own, over one database with the sample accounts and few rows. */
 export class SessionStack {
-  readonly #kind: DatabaseKind
+  readonly kind: DatabaseKind
   readonly #settings: Settings
   readonly #gateways: Gateway[] = []
   readonly #answers: Answer[] = []
@@ -31,12 +31,12 @@ export class SessionStack {
   #services: DataServices | undefined
 
   constructor(kind: DatabaseKind, settings: Settings) {
-    this.#kind = kind
+    this.kind = kind
     this.#settings = { LOG_LEVEL: 'trace', COOKIE_SECURE: 'false', ...settings }
   }
 
   async start(): Promise<void> {
-    this.#services = await DataServices.over(this.#kind)
+    this.#services = await DataServices.over(this.kind)
     // One after the other: the first makes the key that both sign with.
     for (const _ of [1, 2]) {
       const address = await this.startDataService()
