@@ -92,7 +92,6 @@ const LONGER_IN_SOAK = [
   'test/examples/one-entity/every-entity.test.ts',
   'test/examples/sakila/every-entity.test.ts',
   'test/faults/http/http-fuzz.test.ts',
-  'test/faults/replicas.test.ts',
   'test/fitness/linear-readers.test.ts',
   'test/foreign-tables/foreign-tables.test.ts',
   'test/introspect/other-texts.test.ts',

@@ -7,7 +7,6 @@ import type { Answer } from '../api/http-call.js'
 import { sendTo, type Write } from '../api/writes/send.js'
 import { select } from '../api/writes/stored.js'
 import { type DatabaseKind, eachDatabase, type FreshDatabase } from '../harness/database.js'
-import { isSoak } from '../harness/in-soak.js'
 import { outputRoot } from '../harness/package-root.js'
 import { tokenMint } from '../harness/stack.js'
 import { storeDatabase } from '../harness/store-database.js'
@@ -17,8 +16,6 @@ import type { Server } from '../stack/server-log.js'
 
 /** Clients that read, and as many that create orders. */
 const CLIENTS = 3
-/** Milliseconds between two requests of a client. Without a pause the clients take the processor that a start needs. */
-const PAUSE = isSoak ? 0 : 100
 
 const STORE = join(outputRoot, 'examples/store')
 const here = inThisProcess(STORE)
@@ -132,10 +129,10 @@ async function underLoad<S extends Server>(
   let answers = 0
   let stopping = false
   const reading = async (): Promise<void> => {
-    for (; !stopping; answers++, await sleep(PAUSE)) judge(await replicas.send('clerk GET /products/1'), 'read')
+    for (; !stopping; answers++) judge(await replicas.send('clerk GET /products/1'), 'read')
   }
   const creating = async (client: number): Promise<void> => {
-    for (let n = 0; !stopping; n++, await sleep(PAUSE)) {
+    for (let n = 0; !stopping; n++) {
       const key = `${client}-${n}`
       const body = { lines: [{ productId: 1, quantity: 1 }], trackingCode: key }
       while (judge(await replicas.send('ada POST /orders', { body, key }), 'create') === 'again') await sleep(20)
