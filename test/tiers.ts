@@ -104,7 +104,7 @@ const LONGER_IN_SOAK = [
 const PACKAGES: Readonly<Record<string, readonly DebianPackage[]>> = {
   'test/browser/': ['chromium'],
   'test/campaign/': ['libfaketime'],
-  'test/compose/': ['docker.io', 'docker-compose', 'debootstrap'],
+  'test/compose/': ['docker.io', 'docker-compose', 'mmdebstrap'],
   'test/grpc-clients/': [
     'libprotobuf-dev',
     'protobuf-compiler',

@@ -25,7 +25,7 @@ export type EngineMessage = { readonly host: string } | { readonly error: string
  * install them. Throws a Failure where neither is to be had.
  */
 export async function startEngine(): Promise<Engine> {
-  await ensurePackages('docker.io', 'docker-compose', 'debootstrap')
+  await ensurePackages('docker.io', 'docker-compose', 'mmdebstrap')
   if (await answers(process.env)) {
     return { description: `the machine's Docker engine`, env: process.env, stop: () => Promise.resolve() }
   }

@@ -21,7 +21,7 @@ const PACKAGES = {
   'docker.io': () => has('docker') && (has('dockerd') || succeeds('docker', 'info')),
   'docker-compose': () => has('docker-compose'),
   // Only where images cannot be pulled.
-  debootstrap: () => has('debootstrap') || !has('apt-get'),
+  mmdebstrap: () => has('mmdebstrap') || !has('apt-get'),
   'libprotobuf-dev': () => existsSync('/usr/include/google/protobuf/timestamp.proto'),
   'protobuf-compiler': () => has('protoc'),
   'protobuf-compiler-grpc': () => has('grpc_python_plugin'),

@@ -190,7 +190,7 @@ describe('npm test', function () {
         expect(packagesFor(testFiles(['quick']))).to.deep.equal([])
         expect(packagesFor(['test/api/paged.test.ts'])).to.deep.equal(['mariadb-server'])
         expect(packagesFor(testFiles(['quick', 'full']))).to.include.members(['mariadb-server', 'chromium', 'jq'])
-        expect(packagesFor(testFiles(['compose']))).to.deep.equal(['docker.io', 'docker-compose', 'debootstrap'])
+        expect(packagesFor(testFiles(['compose']))).to.deep.equal(['docker.io', 'docker-compose', 'mmdebstrap'])
       } finally {
         if (given !== undefined) process.env['TEST_MYSQL_URL'] = given
       }
