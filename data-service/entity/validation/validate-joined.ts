@@ -1,54 +1,136 @@
 import type { ReadAccess, WriteAccess } from '../access.js'
-import type { Children, Entity, Joined, KeyColumns, Reference } from '../entity.js'
+import type { Children, Column, Entity, Joined, KeyColumns, Reference } from '../entity.js'
 import type { Permission } from '../fields/names.js'
 import { isEach } from './validate-access.js'
 
 /**
- * Properties that are joined from rows which the callers who set the reference may be unable to read: such a caller would
- * choose the row and then read a value of it. `showsUnseen` allows it.
+ * Properties that are joined from rows which the callers who set a reference may be unable to read: such a caller would
+ * choose the row and then read a value of it. For each step of the path, whoever may set any one column of that step's
+ * reference by any write must be able to read every target from that step on. `showsUnseen` allows the rest.
  */
 export function joinedReadMistakes(entity: Entity, entities: readonly Entity[]): string[] {
   return entity.joined
     .filter(({ showsUnseen }) => !showsUnseen)
     .flatMap((joined) => {
-      const closed = writersOf(joined.through, entity, entities)
-        .map((writer) => closedTarget(joined, { writer, entities }))
-        .find((one) => one !== undefined)
-      if (closed === undefined) return []
-      return [
-        `joined \`${joined.name}\` comes from \`${closed}\`, whose rows not every caller who sets \`${joined.through.name}\` ` +
-          `may read by id: one could point it at any of them and read the value. Say showsUnseen: true in the joined ` +
-          'property if that is meant, or if a rule keeps such rows out.'
-      ]
+      const steps = stepsOf(joined, entity, entities)
+      const isSeen = readersOf(joined, entity, steps)
+      for (const [at, step] of steps.entries()) {
+        const further = steps.slice(at)
+        const closed = writersOf(step, entities)
+          .map((writer) => closedStep(further, writer, isSeen))
+          .find((one) => one !== undefined)
+        if (closed !== undefined) return [mistakeOf(joined, step, closed.target)]
+      }
+      return []
     })
+}
+
+function mistakeOf({ name, through }: Joined, { source, reference }: Step, target: Entity): string {
+  const set = reference === through ? `\`${through.name}\`` : `\`${reference.name}\` of \`${source.name}\``
+  return (
+    `joined \`${name}\` comes from \`${target.name}\`, whose rows not every caller who sets ${set} ` +
+    `may read by id: one could point it at any of them and read the value. Say showsUnseen: true in the joined ` +
+    'property if that is meant, or if a rule keeps such rows out.'
+  )
+}
+
+/** A reference on the path of a joined property. */
+interface Step {
+  /** The resource that has the reference. */
+  readonly source: Entity
+  readonly reference: Reference
+  readonly target: Entity
+}
+
+/** An unknown step or resource, at which the path ends, is a mistake of its own. */
+function stepsOf({ through, further }: Joined, entity: Entity, entities: readonly Entity[]): Step[] {
+  const steps: Step[] = []
+  let source = entity
+  for (const name of [through.name, ...further]) {
+    const reference = source.references.find((one) => one.name === name)
+    const target = entities.find((one) => one.name === reference?.to)
+    if (reference === undefined || target === undefined) break
+    steps.push({ source, reference, target })
+    source = target
+  }
+  return steps
+}
+
+type IsHeld = (permission: Permission) => boolean
+
+/** Whether it takes a permission to see the value at all. */
+function readersOf({ field, property }: Joined, { access }: Entity, steps: readonly Step[]): IsHeld {
+  const sources = [
+    field,
+    ...steps.flatMap(({ reference }) => reference.via.map((one) => one.field)),
+    steps.at(-1)?.target.columns.find(({ name }) => name === property)?.field
+  ]
+  // An entity file that bypasses its types may lack an access.
+  const reads: readonly (ReadAccess | undefined)[] = Object.values(access)
+  return (permission) =>
+    sources.some((one) => one?.readableBy === permission) ||
+    reads.every((one) => one !== undefined && takes(one, permission))
 }
 
 /** Callers who set a reference: each of the words is an access that they have. */
 interface Writer {
   readonly words: readonly (ReadAccess | WriteAccess)[]
-  /** Those that it takes to set a column of the reference. */
+  /** Those that it takes besides. */
   readonly permissions: readonly Permission[]
+  /**
+   * The row that `ownRows` among the words is said of: that with the reference, that which it names, or a row that need not
+   * be the caller's afterwards.
+   */
+  readonly owns: 'source' | 'target' | 'neither'
+  /** Whether they can only name a row that they read by id. */
+  readonly readsTarget?: boolean
 }
 
-/** One for each write whose body sets a column of the reference, those of roots that write the rows included. */
-function writersOf({ via }: Reference, entity: Entity, entities: readonly Entity[]): Writer[] {
-  const { writes, writeAccess, writesUnseen, access } = entity
-  const permissions = via.flatMap(({ field }) => field.writableBy ?? [])
-  const onCreate = via.some(({ field }) => field.writability === 'always' || field.writability === 'onCreate')
-  const onUpdate = via.some(({ field }) => field.writability === 'always')
-  const read = writesUnseen ? [] : [access.get]
-  const own = [
-    ...(onCreate && writes.has('create') ? ['create'] : []),
-    ...(onUpdate && writes.has('update') ? ['update'] : [])
-  ].map((route): Writer => ({ words: [...wordsOf(writeAccess.get(route)), ...read], permissions }))
-  const ofRoots = entities.flatMap((root): Writer[] => {
-    const created = onCreate && root.creation.children.some(({ children }) => holds(children, entity))
-    return [
-      ...(created ? [{ words: wordsOf(root.writeAccess.get('create')), permissions }] : []),
-      ...(root.children.some((children) => holds(children, entity)) ? actionsSetting(via, root) : [])
-    ]
-  })
-  return [...own, ...actionsSetting(via, entity).map((one) => ({ ...one, words: [...one.words, ...read] })), ...ofRoots]
+/** One for each way to set a column of the reference, those of roots that write the rows included. */
+function writersOf(step: Step, entities: readonly Entity[]): Writer[] {
+  const { source, reference } = step
+  const { via } = reference
+  const createdBy = via.flatMap(permissionsToCreate)
+  const updatedBy = via
+    .filter(({ field }) => field.writability === 'always')
+    .map(({ field: { writableBy } }) => (writableBy === undefined ? [] : [writableBy]))
+  const setBy = { create: createdBy, update: updatedBy } as const
+  const own = (['create', 'update'] as const)
+    .filter((route) => source.writes.has(route))
+    .flatMap((route) => setBy[route].map((permissions) => ({ ...writerOf(route, source), permissions })))
+  return [
+    ...own,
+    ...actionsSetting(via, source),
+    ...entities
+      .filter(({ children }) => children.some((one) => holds(one, source)))
+      .flatMap((root): Writer[] => {
+        const isCreated = root.creation.children.some(({ children }) => holds(children, source))
+        const created = isCreated ? createdBy.map((permissions) => ({ ...writerOf('create', root), permissions })) : []
+        const ofChildren = [...created, ...actionsSetting(via, root)]
+        return [...ofChildren.map((one) => ({ ...one, owns: 'neither' as const })), ...actionsInserting(step, root)]
+      })
+  ]
+}
+
+/** Whoever calls a write or an action, and what that takes. A caller reads the row unless `writesUnseen` is said. */
+function writerOf(route: string, { writeAccess, writesUnseen, access, actions }: Entity): Writer {
+  const write = writeAccess.get(route)
+  const action = actions.get(route)
+  return {
+    words: [...(write === undefined ? [] : [write]), ...(writesUnseen ? [] : [access.get])],
+    permissions: action?.permission === undefined ? [] : [action.permission],
+    // A row that is handed over need not be of its owner afterwards.
+    owns: action?.handsOver === true ? 'neither' : 'source'
+  }
+}
+
+/** What it takes to set a column by a create, where one sets it. A default is chosen by leaving the column out. */
+function permissionsToCreate({ field }: Column): (readonly Permission[])[] {
+  const { writability, preset, defaultTo, filledByDatabase, writableBy } = field
+  if (preset !== undefined) return [[]]
+  if (writability !== 'always' && writability !== 'onCreate') return []
+  const isOpen = writableBy === undefined || defaultTo !== undefined || filledByDatabase
+  return [isOpen ? [] : [writableBy]]
 }
 
 /** Whether these children, or children of theirs, are the rows of the entity. */
@@ -57,50 +139,50 @@ function holds({ resource, children }: Children, entity: Entity): boolean {
 }
 
 /** Those who call an action of an entity that has an input of the name of a column. */
-function actionsSetting(via: KeyColumns, { actions, writeAccess }: Entity): Writer[] {
-  return [...actions.values()]
+function actionsSetting(via: KeyColumns, entity: Entity): Writer[] {
+  return [...entity.actions.values()]
     .filter(({ input }) => input.some(({ name }) => via.some((one) => one.name === name)))
-    .map(({ name, permission, handsOver }): Writer => ({
-      // A row that is handed over need not be of its owner afterwards.
-      words: wordsOf(writeAccess.get(name)).filter((word) => !handsOver || word.kind === 'permission'),
-      permissions: permission === undefined ? [] : [permission]
-    }))
+    .map(({ name }) => writerOf(name, entity))
 }
 
-function wordsOf<Access>(access: Access | undefined): Access[] {
-  return access === undefined ? [] : [access]
+/** Those who call an action of a root that may insert the rows, which then refer to the root whatever the input is. */
+function actionsInserting({ source, reference }: Step, root: Entity): Writer[] {
+  const isInserted = root.children.some(
+    ({ resource, rootWrites, foreignKey }) =>
+      resource === source.name &&
+      rootWrites === 'all' &&
+      foreignKey.some(({ column }) => reference.via.some((one) => one.column === column))
+  )
+  if (!isInserted) return []
+  const isTarget = reference.to === root.name
+  return [...root.actions.values()].map(({ name, handsOver }) => ({
+    ...writerOf(name, root),
+    owns: isTarget && !handsOver ? 'target' : 'neither',
+    readsTarget: isTarget && !root.writesUnseen
+  }))
 }
 
-/** The first resource on the path whose rows the writer may be unable to read. */
-function closedTarget(
-  { through, further, property, field }: Joined,
-  { writer, entities }: { readonly writer: Writer; readonly entities: readonly Entity[] }
-): string | undefined {
-  const targetOf = (reference: Reference | undefined): Entity | undefined =>
-    entities.find(({ name }) => name === reference?.to)
-  let target = targetOf(through)
-  const path = [target]
-  for (const step of further) {
-    target = targetOf(target?.references.find(({ name }) => name === step))
-    path.push(target)
-  }
-  // Others do not see the value.
-  const shown = [
-    field,
-    ...through.via.map((one) => one.field),
-    target?.columns.find(({ name }) => name === property)?.field
-  ]
-  const permissions = [...writer.permissions, ...shown.flatMap((one) => one?.readableBy ?? [])]
-  return path.find((one, step) => {
-    // An unknown resource or step is a mistake of its own.
-    if (one === undefined) return false
-    if (one.ownerFilter?.routes.has('get') === true) return true
-    return !isOpen(
-      one.access.get,
-      { words: writer.words, permissions },
-      step === 0 ? ownerOf(through, one) : () => false
-    )
-  })?.name
+/** The first of these steps, of which the writer sets the reference of the first one, to rows that it may be unable to read. */
+function closedStep(
+  steps: readonly Step[],
+  { words, permissions, owns, readsTarget = false }: Writer,
+  isSeen: IsHeld
+): Step | undefined {
+  const isHeld: IsHeld = (permission) =>
+    permissions.includes(permission) || isSeen(permission) || words.some((word) => takes(word, permission))
+  const owned = steps[['source', 'target'].indexOf(owns)]
+  return steps.find((step, at) => {
+    if (at === 0 && readsTarget) return false
+    const { reference, target } = step
+    if (target.ownerFilter?.routes.has('get') === true) return true
+    const isOwn = step === owned ? ownerOf(reference, target) : () => false
+    return !isOpen(target.access.get, { words, isHeld }, isOwn)
+  })
+}
+
+/** Whether every caller with the access has the permission. */
+function takes(access: ReadAccess | WriteAccess, permission: Permission): boolean {
+  return isEach(access, (part) => part.kind === 'permission' && part.permission === permission)
 }
 
 type IsOwn = (word: ReadAccess | WriteAccess, access: ReadAccess) => boolean
@@ -115,17 +197,16 @@ function ownerOf({ via }: Reference, target: Entity): IsOwn {
 }
 
 /** Whether every writer passes the access for every row. */
-function isOpen(access: ReadAccess | undefined, writer: Writer, isOwn: IsOwn): boolean {
+function isOpen(
+  access: ReadAccess | undefined,
+  writer: Pick<Writer, 'words'> & { readonly isHeld: IsHeld },
+  isOwn: IsOwn
+): boolean {
   switch (access?.kind) {
     case 'everyone':
       return true
     case 'permission':
-      return (
-        writer.permissions.includes(access.permission) ||
-        writer.words.some((word) =>
-          isEach(word, (part) => part.kind === 'permission' && part.permission === access.permission)
-        )
-      )
+      return writer.isHeld(access.permission)
     case 'ownRows':
       return writer.words.some((word) => isEach(word, (part) => isOwn(part, access)))
     case 'anyOf':

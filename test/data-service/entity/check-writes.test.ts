@@ -5,6 +5,7 @@ import { allOf, anyOf, everyone, ownRows, permission } from '../../../data-servi
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import {
+  filledByDatabase,
   guid,
   hidden,
   int,
@@ -15,6 +16,7 @@ import {
   text,
   writableBy
 } from '../../../data-service/entity/fields/words.js'
+import { preset } from '../../../data-service/entity/preset.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
 
 type Action = (definition: object) => unknown
@@ -175,12 +177,12 @@ describe('checkCatalogue of joined properties', () => {
       ...definition
     } as unknown as Parameters<typeof defineEntity>[0])
   const write = permission('products:manage')
-  const notes = (access: object): Entity =>
+  const notes = (of: object): Entity =>
     entity({
       name: 'notes',
       fields: { id: readOnly(int()), ownerId: onCreate(int()), title: text(5), folderId: optional(int()) },
       references: { folder: { to: 'folders', via: 'folderId' } },
-      access
+      ...('access' in of ? of : { access: of })
     })
   const folders = (access: object): Entity =>
     entity({ name: 'folders', fields: { id: readOnly(int()), title: text(5) }, access })
@@ -193,7 +195,9 @@ describe('checkCatalogue of joined properties', () => {
     writes: ['create']
   }
   const found = (links: object, target: object, further: object = { read: everyone }): string => {
-    const all = [entity({ ...toNotes, ...links }), notes(target), folders(further)]
+    return mistakesOf([entity({ ...toNotes, ...links }), notes(target), folders(further)])
+  }
+  const mistakesOf = (all: readonly Entity[]): string => {
     try {
       checkCatalogue(all, { permissions: permissionsIn(roles), hasSecondStore: true })
       return ''
@@ -234,9 +238,35 @@ describe('checkCatalogue of joined properties', () => {
       },
       { read: ownRows('id') }
     ],
-    'writes of rows that a permission to read them would keep to its holders': [
-      { access: { read: write, write: ownRows('ownerId'), writesUnseen: true } },
+    'writes of rows that the list alone shows to callers without a permission': [
+      { access: { read: everyone, reads: { get: write }, write: ownRows('ownerId'), writesUnseen: true } },
       { read: write }
+    ],
+    'a column that a create takes from the token': [
+      fields(preset(optional(readOnly(int())), ({ caller }) => caller.owner)),
+      { read: write }
+    ],
+    'a column with a default, which a caller without its permission leaves out': [
+      fields(filledByDatabase(writableBy('products:manage', int()))),
+      { read: write }
+    ],
+    'a key of several columns, of which one takes no permission to set': [
+      {
+        fields: {
+          id: readOnly(int()),
+          ownerId: onCreate(int()),
+          noteId: optional(int()),
+          part: optional(writableBy('products:manage', int()))
+        },
+        references: { note: { to: 'notes', via: ['noteId', 'part'] } }
+      },
+      {
+        fields: { noteId: onCreate(int()), part: onCreate(int()), title: text(5) },
+        key: ['noteId', 'part'],
+        label: 'title',
+        references: {},
+        access: { read: write }
+      }
     ]
   }
   for (const [what, [links, target, further]] of Object.entries(shown)) {
@@ -248,6 +278,46 @@ describe('checkCatalogue of joined properties', () => {
   it('reports a path with a step that a caller may be unable to read', () => {
     expect(found({ joined: toFolders }, { read: everyone }, { read: write })).to.match(/`title` comes from `folders`/)
     expect(found({ joined: toFolders }, unseen)).to.match(/`title` comes from `notes`/)
+  })
+
+  it('reports a further step whose reference other callers set than that of the first one', () => {
+    const links = { joined: toFolders, access: { read: everyone, write } }
+    const ofOthers = { writes: ['update'], access: { read: everyone, write: permission('coupons:manage') } }
+    expect(found(links, ofOthers, { read: write })).to.match(
+      /`title` comes from `folders`, whose rows not every caller who sets `folder` of `notes` may read/
+    )
+    expect(found(links, { ...ofOthers, access: { read: everyone, write } }, { read: write })).to.equal('')
+    expect(found({ ...links, access: { read: write, write } }, ofOthers, { read: write })).to.equal('')
+  })
+
+  it('reports rows that actions of a root insert, where a caller may not read what the root refers to', () => {
+    const lines = (access: object): string => {
+      const own = entity({ ...toNotes, writes: [], joined: toFolders, access: { read: everyone } })
+      const root = notes({
+        fields: { id: readOnly(int()), folderId: readOnly(int()) },
+        joined: {},
+        children: { links: { entity: own, foreignKey: 'noteId', writtenBy: 'root' } },
+        actions: (action: Action) => ({ add: action({ description: 'Adds one.', change: () => ({}) }) }),
+        access
+      })
+      return mistakesOf([own, root, folders({ read: ownRows('id') })])
+    }
+    expect(lines({ read: everyone, write })).to.match(/`title` comes from `folders`/)
+    expect(lines({ read: ownRows('folderId'), write })).to.equal('')
+    expect(lines({ read: ownRows('folderId'), write, writesUnseen: true })).to.match(/`title` comes from `notes`/)
+  })
+
+  it('reports rows that a root creates for the owner in a column of its own that has the same name', () => {
+    const links = entity({ ...toNotes, writes: [], access: { read: everyone } })
+    const root = entity({
+      name: 'albums',
+      fields: { id: readOnly(int()), noteId: onCreate(int()) },
+      children: { links: { entity: links, foreignKey: 'ownerId', writtenBy: 'root' } },
+      access: { read: everyone, write: ownRows('noteId') },
+      writes: ['create'],
+      creates: { children: { links: { min: 0 } } }
+    })
+    expect(mistakesOf([links, root, notes({ read: ownRows('id') }), folders({ read: everyone })])).to.match(mistake)
   })
 
   for (const [what, written] of Object.entries({
