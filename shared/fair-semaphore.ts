@@ -7,10 +7,10 @@ export interface Share {
   /** How many places of it may be waited for. Default: four times its limit. */
   readonly waiting?: number
   /**
-   * The share of which it is a part. It takes the last places of that only as far as others have as many left, but `atLeast`
-   * where they are free: none unless it says so.
+   * The shares of which it is a part. It takes the last places of each only as far as others have as many left, but
+   * `atLeast` where they are free: none unless it says so.
    */
-  readonly within?: { readonly share: Share; readonly last: number; readonly atLeast?: number }
+  readonly within?: readonly { readonly share: Share; readonly last: number; readonly atLeast?: number }[]
 }
 
 export interface FairLimits {
@@ -187,12 +187,13 @@ export class FairSemaphore {
     return this.#held.all + weight <= this.#limits.places && shares.every((share) => !this.#isFull(share, weight))
   }
 
-  #isFull({ key, limit, within }: Share, weight: number): boolean {
+  #isFull({ key, limit, within = [] }: Share, weight: number): boolean {
     const held = this.#held.of(key) + weight
-    if (held > limit || within === undefined) return held > limit
-    if (held <= (within.atLeast ?? 0)) return false
-    const left = within.share.limit - this.#held.of(within.share.key) - weight
-    return left < within.last && left < held
+    if (held > limit) return true
+    return within.some(({ share, last, atLeast = 0 }) => {
+      const left = share.limit - this.#held.of(share.key) - weight
+      return held > atLeast && left < last && left < held
+    })
   }
 
   #admitWaiting(): void {

@@ -20,9 +20,15 @@ const MAX_EXPORTS = 16
 
 /**
  * Exports of one caller, or of the anonymous callers of one address, and of all anonymous callers together. The rest is for
- * authenticated callers.
+ * authenticated callers. Two addresses and two accounts may be one client, which would otherwise hold all places.
  */
-const LIMITS = { ofCaller: 4, ofAnonymous: 8 } as const
+const LIMITS = {
+  ofCaller: 4,
+  ofAnonymous: 8,
+  last: 4,
+  ofAll: { limit: MAX_EXPORTS, last: MAX_EXPORTS / 2 },
+  atLeast: 1
+} as const
 
 /** Exports that may wait for a place. */
 const MAX_WAITING = 64

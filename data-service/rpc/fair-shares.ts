@@ -11,17 +11,29 @@ interface ShareLimits {
   readonly ofAnonymous: number
   /** How many of the last places of all anonymous callers an address takes only as far as others have as many left. */
   readonly last?: number
+  /** The places of all callers, and how many of the last ones a caller takes only so. */
+  readonly ofAll?: { readonly limit: number; readonly last: number }
+  /** How many places of these last ones each caller takes where they are free. */
+  readonly atLeast?: number
   /** How many places of a share may be waited for, where the semaphore's own rule does not say it. */
   readonly waiting?: number
 }
 
+/** The share of all callers. */
+const ALL = 'all'
+
 /** The shares of a caller; of an anonymous one those of its address, if it is known. */
 export function sharesOf(caller: Caller, clientAddress: string, limits: ShareLimits): Entrant['shares'] {
-  const { ofCaller, ofAnonymous, last = 0, ...waiting } = limits
-  const own: Share = { key: shareKey(caller, clientAddress), limit: ofCaller, ...waiting }
-  if (caller.kind === 'authenticated') return [own]
+  const { ofCaller, ofAnonymous, last = 0, ofAll, atLeast = 0, ...waiting } = limits
+  const all =
+    ofAll === undefined ? [] : [{ share: { key: ALL, limit: ofAll.limit, ...waiting }, last: ofAll.last, atLeast }]
   const everyone: Share = { key: shareKey(anonymous, ''), limit: ofAnonymous, ...waiting }
-  return clientAddress === '' ? [everyone] : [everyone, { ...own, within: { share: everyone, last } }]
+  const isOfAddress = caller.kind !== 'authenticated' && clientAddress !== ''
+  const within = isOfAddress ? [...all, { share: everyone, last, atLeast }] : all
+  const limit = caller.kind === 'authenticated' || isOfAddress ? ofCaller : ofAnonymous
+  const own: Share = { key: shareKey(caller, clientAddress), limit, ...waiting, within }
+  const [first, ...others] = within.map(({ share }) => share)
+  return first === undefined ? [own] : [first, ...others, own]
 }
 
 /** Places of all reads. A row by its id takes one: see `costOf`. */

@@ -186,10 +186,10 @@ describe('calls', function () {
       full.store.batches = 10
       const times = { idleTimeoutMs: 60_000 }
       const held: AsyncIterator<unknown>[] = []
-      for (const owner of ['1', '2', '3', '4'])
-        for (let n = 0; n < 4; n++) held.push(await unread({ authorization: `owner ${owner}` }, times, full))
+      for (const [owner, exports] of [4, 4, 4, 2, 1, 1].entries())
+        for (let n = 0; n < exports; n++) held.push(await unread({ authorization: `owner ${owner}` }, times, full))
       expect(full.store.exportsOpen).to.equal(16)
-      const other = await unread({ authorization: 'owner 5' }, times, full)
+      const other = await unread({ authorization: 'owner 7' }, times, full)
       expect(full.store.exportsOpen).to.equal(16)
       const [first, ...others] = await Promise.all(held.map(read))
       expect(first).to.include({ code: 'upstream.unavailable' })
@@ -218,6 +218,28 @@ describe('calls', function () {
       const made = []
       for (let n = 0; n < 3; n++) made.push(await rejected(unread({}, times(`192.0.2.${10 + n}`), full)))
       expect(made).to.deep.equal(['begun', 'begun', 'upstream.unavailable'])
+    })
+
+    it('of two accounts and two addresses leave places to other accounts and addresses', async () => {
+      await using full = await runService(undefined, exportSemaphore({ timeout: 1 }))
+      full.store.rows = Array.from({ length: 100 }, (_, id) => ({ id, title: 'x'.repeat(10_000) }))
+      full.store.batches = 10
+      const begun = async (owner: string, clientAddress: string): Promise<number> => {
+        const gateway = { [GATEWAY_SECRET_METADATA]: 'of a gateway', ...(owner && { authorization: `owner ${owner}` }) }
+        const open = full.store.exportsOpen
+        for (let n = 0; n < 5; n++) {
+          await unread(gateway, { idleTimeoutMs: 60_000, clientAddress }, full).catch(() => undefined)
+        }
+        return full.store.exportsOpen - open
+      }
+      const of = async (owners: readonly string[], address: string): Promise<number[]> => {
+        const counts = []
+        for (const owner of owners) counts.push(await begun(owner, address))
+        return counts
+      }
+      expect(await of(['1', '2', ''], '192.0.2.1'), 'of one client').to.deep.equal([4, 4, 4])
+      expect(await of(['', '3'], '192.0.2.2'), 'of its other address, and of another client').to.deep.equal([2, 1])
+      expect(await of([''], '192.0.2.3'), 'of a third address').to.deep.equal([1])
     })
   })
 })

@@ -102,7 +102,7 @@ export class PoolTurns {
   /** Of the last half a caller has more than one connection only as far as others have as many left. */
   #shareOf(key: string): Share {
     const { all, ofCaller } = this.#limits
-    const within = { share: all, last: Math.floor(all.limit / 2), atLeast: 1 }
+    const within = [{ share: all, last: Math.floor(all.limit / 2), atLeast: 1 }]
     return { key, limit: ofCaller, waiting: WAITING / 2, within }
   }
 
