@@ -37,7 +37,7 @@ export class SessionCookies {
 
   /**
    * Sets the cookies to tokens that the client sent. Without a refresh token the refresh cookie stays as it is, unless the
-   * cookies of the request are of another account: it would later turn the session into one of that account.
+   * cookies of the request may be of another account: it would later turn the session into one of that account.
    */
   mirror(
     reply: FastifyReply,
@@ -45,7 +45,7 @@ export class SessionCookies {
     header: string | undefined
   ): void {
     this.#write(reply, [accessToken, refreshToken], this.#lifetime)
-    if (refreshToken !== undefined || !isOfAnother(accessToken, header)) return
+    if (refreshToken !== undefined || !mayBeOfAnother(accessToken, header)) return
     reply.header('set-cookie', setCookie(REFRESH_COOKIE, '', { secure: this.#secure, maxAge: 0 }))
   }
 
@@ -62,12 +62,15 @@ export class SessionCookies {
   }
 }
 
-/** Whether the access cookie of a request says that it is of another account than the token does. Neither is verified. */
-function isOfAnother(accessToken: string, header: string | undefined): boolean {
+/**
+ * Whether a request has a refresh cookie, and no access cookie that says that it is of the account of the token. Neither is
+ * verified.
+ */
+function mayBeOfAnother(accessToken: string, header: string | undefined): boolean {
   const { access, refresh } = sentCookies(header)
+  if (refresh === undefined) return false
   const [now, before] = [accessToken, access ?? ''].map(unverifiedClaims)
-  if (refresh === undefined || now === undefined || before === undefined) return false
-  return now['iss'] !== before['iss'] || now['sub'] !== before['sub']
+  return now?.['sub'] === undefined || now['iss'] !== before?.['iss'] || now['sub'] !== before?.['sub']
 }
 
 /** The session cookies of a request. */

@@ -33,22 +33,24 @@ describe('POST /auth/session-cookie', () => {
   })
 
   it('sets the access cookie alone without a refresh token', async () => {
-    const answer = await gateway.send('POST', URL, { body: { accessToken: 'a' }, cookies: { refresh: 'old' } })
+    const answer = await gateway.send('POST', URL, { body: { accessToken: 'a' }, cookies: { access: 'old' } })
     expect(answer.statusCode).to.equal(204)
     expect(setCookies(answer)).to.deep.equal([`app_auth_access=a; ${ATTRIBUTES}`])
   })
 
-  it('expires a refresh cookie of another account that it is sent without', async () => {
+  it('expires a refresh cookie that it is sent without, unless the access cookie is of the same account', async () => {
     const token = (claims: object): string =>
       ['{}', JSON.stringify(claims), ''].map((part) => Buffer.from(part).toString('base64url')).join('.')
     const [ada, ben] = ['ada', 'ben'].map((sub) => token({ iss: 'i', sub, exp: 1 })) as [string, string]
-    const mirrored = async (accessToken: string, access: string): Promise<string[]> => {
-      const cookies = { access, refresh: 'r' }
+    const mirrored = async (accessToken: string, access?: string): Promise<string[]> => {
+      const cookies = { ...(access === undefined ? {} : { access }), refresh: 'r' }
       return setCookies(await gateway.send('POST', URL, { body: { accessToken }, cookies }))
     }
-    for (const other of [ben, token({ iss: 'j', sub: 'ada' }), token({})]) {
+    for (const other of [ben, token({ iss: 'j', sub: 'ada' }), token({}), 'a']) {
       const expected = [`app_auth_access=${other}; ${ATTRIBUTES}`, EXPIRED[1]]
-      expect(await mirrored(other, ada)).to.deep.equal(expected)
+      for (const before of [ada, token({}), 'b.c', undefined]) {
+        expect(await mirrored(other, before), `${other} after ${before}`).to.deep.equal(expected)
+      }
     }
     const later = token({ iss: 'i', sub: 'ada', exp: 2 })
     expect(await mirrored(later, ada)).to.deep.equal([`app_auth_access=${later}; ${ATTRIBUTES}`])
