@@ -2,6 +2,7 @@ import { FairSemaphore, type Entrant } from '../../shared/fair-semaphore.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import { NEVER } from '../../shared/transport/cancellation.js'
 import type { CallContext } from '../data/calls.js'
+import { Overload } from '../server/admission.js'
 
 /** Bytes of a body from which a write is large: a batch, or a row with many children. */
 const LARGE = 64 * 1024
@@ -30,7 +31,16 @@ export class LargeWrites {
 
   constructor({ timeout = TIMEOUT }: { readonly timeout?: number } = {}) {
     const detail = 'Too many large writes are under way. Try again.'
-    this.#turns = new FairSemaphore({ places: PLACES, waiting: WAITING, timeout, detail, retryAfter: RETRY_AFTER })
+    // A flood is no fault of the service, and does not fill the log.
+    const cause = new Overload('large writes')
+    this.#turns = new FairSemaphore({
+      places: PLACES,
+      waiting: WAITING,
+      timeout,
+      detail,
+      retryAfter: RETRY_AFTER,
+      cause
+    })
   }
 
   /** Writes at once, or a large body when it has its turn. Rejects with `upstream.unavailable`, with nothing written, beyond. */

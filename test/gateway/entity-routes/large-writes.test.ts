@@ -43,6 +43,9 @@ describe('large writes', () => {
     const refused = await Promise.race(answers)
     expect([refused.statusCode, refused.headers['retry-after']]).to.deep.equal([503, '1'])
     expect(refused.json()).to.include({ code: 'upstream.unavailable' })
+    // A flood does not fill the log.
+    const warned = gateway.lines.filter(({ level, msg }) => level === 'warn' && msg === 'data service failure')
+    expect(warned).to.deep.equal([])
     // What is small goes between, and what others write.
     const small = post('Bearer a', '{}', '192.0.2.1')
     await until(() => underWay.length === 2)
