@@ -63,11 +63,11 @@ const MORE_PASSWORDS = /slaptazodi|katasandi|matkhau|connectionstring|connstring
 /** The same word in names that have no letter from a to z. */
 const OTHER_SCRIPTS = /пароль|密码|密碼|パスワード|비밀번호/u
 const PASSWORD_WORDS = setOf(
-  'cvc cvv dsn geslo haslo heslo hmac mdp mfa mima mnemonic otp parol parola parool pass pepper pin pincode psk pw pwd salt ' +
-    'senha sifre totp'
+  'cvc cvv dsn geslo haslo heslo hmac mdp mfa mima mnemonic otp parol parola parool pass pepper pin pincode psk psw pswd pw ' +
+    'pwd pwdhash salt senha sifre totp userpw xprv'
 )
 /** Words that are a password in a table of users, and a code or a speech elsewhere. */
-const PASSWORDS_OF_USERS = setOf('clave parole')
+const PASSWORDS_OF_USERS = setOf('clave parole verifier')
 
 /** Words that end in `pass` and are something else. */
 const NO_PASS = /^(?:by|com|over|sur|tres|under)pass$/
@@ -103,7 +103,7 @@ function isHash(words: readonly string[], table: string): boolean {
   const before = words.at(-2) ?? ''
   if (last === 'hash' && KINDS_OF_HASH.has(before)) return true
   if (!singular(table).some((word) => USER_TABLE.test(word))) return false
-  return PASSWORDS_OF_USERS.has(last) || (last === 'hash' && !HASHED.has(before))
+  return PASSWORDS_OF_USERS.has(last) || ((last === 'hash' || last === 'digest') && !HASHED.has(before))
 }
 
 const AFTER_TOKEN = setOf('auth data digest encrypted hash key plain secret sha string value')
@@ -126,7 +126,7 @@ const KEY_WORD =
 const AFTER_KEY = setOf('crypted data digest encrypted hash pem plain value')
 
 function isKey(words: readonly string[]): boolean {
-  if (words.join('') === 'pem') return true
+  if (['pem', 'privkey', 'privatepem', 'sshprivate'].includes(words.join(''))) return true
   return words.some((word, at) => {
     const isNamed = KEY_WORD.test(word) || (word === 'key' && KEY_OF.has(words[at - 1] ?? ''))
     return isNamed && (at === words.length - 1 || AFTER_KEY.has(words[at + 1] ?? ''))
@@ -159,7 +159,8 @@ const PROOFS = setOf(
 const OPENED = new Map([
   ['code', setOf('door gate lock')],
   ['seed', setOf('recovery tfa wallet')],
-  ['verifier', setOf('code oauth')]
+  ['phrase', setOf('recovery seed')],
+  ['verifier', setOf('code oauth srp')]
 ])
 const PROOF_WORDS = setOf('code guid hash link nonce string uuid')
 
@@ -176,6 +177,10 @@ const SECRET_TABLES =
   /^(?:accesstoken|api|apikey|authtoken|credential|jwt|oauth|passwd|password|secret|token|verification|verifier)$/
 const SECRET_VALUES = setOf('activation code digest hash key keydigest keyhash keyvalue validation value verifier')
 
+/** Tables of what is secret itself, and the names that it has there. */
+const HOLDERS = /^(?:credential|secret|vault)$/
+const HELD = setOf('body ciphertext content data text')
+
 /** Of tables such as `remember_me`: who has it is signed in. */
 const REMEMBERED = setOf('data selector serie validator value')
 
@@ -183,6 +188,7 @@ const REMEMBERED = setOf('data selector serie validator value')
 function isOfSecrets(words: readonly string[], { table, beside }: Pick<NamedColumn, 'table' | 'beside'>): boolean {
   const name = words.join('')
   if (name === 'value' && beside.some((one) => /^attr(?:ibute)?(?:name)?$/.test(singular(one).join('')))) return true
+  if (HELD.has(name) && singular(table).some((word) => HOLDERS.test(word))) return true
   if (REMEMBERED.has(name) && singular(table).includes('remember')) return true
   if (!SECRET_VALUES.has(name)) return false
   const others = beside.map(singular)
