@@ -23,7 +23,7 @@ export async function init({ args, directory, stdout }: CommandLine): Promise<nu
   checkName(name)
   await explainSystemErrors(folder, async () => {
     await checkEmpty(folder)
-    const to = { folder, replace: (text: string) => text.replaceAll('my-app', name) }
+    const to = { folder, replace: (text: string) => named(text, name) }
     if (isBare) await copyTemplate(BARE_TEMPLATE, to)
     await copyTemplate(TEMPLATE, { ...to, leftOut: isBare ? EXAMPLE : [BARE] })
     const dependency = await installablePackage(folder)
@@ -93,9 +93,15 @@ const BARE_TEMPLATE = join(TEMPLATE, BARE)
 /** What the example consists of, and the files that BARE_TEMPLATE has in place of the template's. */
 const EXAMPLE: readonly string[] = ['entities', 'migrations', 'test', 'README.md', 'uniform-rest.config.ts', BARE]
 
-/** The text of `uniform-rest.config.ts` in an application without an example, as long as nobody has changed it. */
-export function bareConfig(): Promise<string> {
-  return readFile(join(BARE_TEMPLATE, 'uniform-rest.config.ts'), 'utf8')
+const NAME_OF_TEMPLATE = 'my-app'
+
+function named(text: string, name: string): string {
+  return text.replaceAll(NAME_OF_TEMPLATE, name)
+}
+
+/** The text of `uniform-rest.config.ts` in an application of that name without an example, as long as nobody has changed it. */
+export async function bareConfig(name = NAME_OF_TEMPLATE): Promise<string> {
+  return named(await readFile(join(BARE_TEMPLATE, 'uniform-rest.config.ts'), 'utf8'), name)
 }
 
 /** Under its own name it would begin a package within this one. */

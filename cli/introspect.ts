@@ -323,13 +323,14 @@ function baselineOf(
  * changed. Answers whether the config names the entities now. A folder whose package.json does not say that its files are
  * modules gets no config, since Node could not load it.
  */
-async function writeConfig({ folder }: LoadedApplication, writer: Writer, list: string): Promise<boolean> {
+async function writeConfig(loaded: LoadedApplication, writer: Writer, list: string): Promise<boolean> {
+  const { application, folder } = loaded
   const file = CONFIG_NAMES.map((name) => join(folder, name)).find((one) => existsSync(one))
-  const text = configFile(folder, list)
+  const text = configFile(loaded, list)
   const there = file === undefined ? undefined : await readFile(file, 'utf8')
   if (there === text) return true
   if (there === undefined && !holdsModules(folder)) return false
-  if (there !== undefined && there !== (await bareConfig())) return false
+  if (there !== undefined && there !== (await bareConfig(application.settings[APPLICATION_NAME]))) return false
   await writer.write(file ?? join(folder, `uniform-rest.config.${writer.extension}`), text)
   return true
 }
@@ -339,26 +340,36 @@ function importLine(folder: string, list: string): string {
   return `import { introspected, introspectedPermissions } from ${quoted(from)}`
 }
 
+/** `init` writes it into the config. Applications that share a key ring must have different names. */
+const APPLICATION_NAME = 'DATA_PROTECTION_APPLICATION_NAME'
+
 /** The config of an application that serves what was introspected and nothing else, with a role that may do everything. */
-function configFile(folder: string, list: string): string {
+function configFile({ application, folder }: LoadedApplication, list: string): string {
+  const name = application.settings[APPLICATION_NAME]
+  const settings = ["OWNER_BYPASS_ROLE: 'Admin'", "STRICT_HANDLING: 'true'"]
+  const written =
+    name === undefined
+      ? `{ ${settings.join(', ')} }`
+      : `{\n    ${[...settings, `${APPLICATION_NAME}: ${quoted(name)}`].join(',\n    ')}\n  }`
   return `import { defineApplication, migrationsIn } from 'uniform-rest'
 ${importLine(folder, list)}
 
 export default defineApplication({
   entities: introspected,
   roles: { Admin: introspectedPermissions },
-  settings: { OWNER_BYPASS_ROLE: 'Admin', STRICT_HANDLING: 'true' },
+  settings: ${written},
   migrations: await migrationsIn(new URL('./migrations/', import.meta.url))
 })
 `
 }
 
 /** What a person has to add to a `uniform-rest.config.ts` of their own. */
-function configLines({ application, folder }: LoadedApplication, writer: Writer, list: string): string {
+function configLines(loaded: LoadedApplication, writer: Writer, list: string): string {
+  const { application, folder } = loaded
   const config = `uniform-rest.config.${writer.extension}`
   if (application.entities.length + application.migrations.length === 0) {
     const intro = `A ${config} for them, with a role that may do everything, beside a package.json with "type": "module":`
-    return `\n${intro}\n\n${configFile(folder, list)}`
+    return `\n${intro}\n\n${configFile(loaded, list)}`
   }
   return `
 Add this to ${config}:

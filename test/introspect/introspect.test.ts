@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
 import { format } from 'oxfmt'
 import type { Introspected } from '../../data-service/sql/introspect/changes.js'
 import { eachDatabase, freshDatabase } from '../harness/database.js'
 import { databaseKinds } from '../stack/databases.js'
-import { packageRoot } from '../harness/package-root.js'
 import type { Ran } from '../harness/command.js'
 import type { Stack } from '../stack/stack.js'
 import { IntrospectedApp } from './introspected-app.js'
@@ -324,11 +322,12 @@ describe('uniform-rest introspect in an application without an example', functio
   it('writes into the config that init made, once', async () => {
     const app = await IntrospectedApp.make('sqlite', ['CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT)'])
     try {
-      const bare = await readFile(`${packageRoot}/cli/template/bare/uniform-rest.config.ts`, 'utf8')
-      await app.write('uniform-rest.config.ts', bare)
+      expect((await app.run('init', 'books.of-ada', '--no-example')).code).to.equal(0)
+      await app.write('uniform-rest.config.ts', await app.read('books.of-ada/uniform-rest.config.ts'))
       const ran = await app.run('introspect')
       expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
       expect(ran.stdout).to.include('Wrote uniform-rest.config.ts')
+      expect(await app.read('uniform-rest.config.ts')).to.include("DATA_PROTECTION_APPLICATION_NAME: 'books.of-ada'")
       const edited = `${await app.read('uniform-rest.config.ts')}// Ours now.\n`
       await app.write('uniform-rest.config.ts', edited)
       await app.sql.query('CREATE TABLE box (id INTEGER PRIMARY KEY)')
