@@ -6,7 +6,14 @@ import type { ReadOperation } from '../entity/operations.js'
 import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
 import { type Resource, totalOrder } from './model/catalogue.js'
 import { CursorCodec } from './parsing/cursors.js'
-import { type FilterParams, isTooLong, MAX_VALUE_CHARACTERS, parseConditions, parseSearch } from './parsing/filters.js'
+import {
+  type FilterParams,
+  isTooLong,
+  MAX_VALUE_CHARACTERS,
+  missingHalf,
+  parseConditions,
+  parseSearch
+} from './parsing/filters.js'
 import { parseId } from './parsing/keys.js'
 import { readParameters } from './parameters.js'
 import {
@@ -80,7 +87,9 @@ function checkRead<Parsed>(
   const violations = new Violations()
   const scope = readableRows(read, context, violations)
   const parsed = parse(violations)
-  rejectUnknownParameters(read.params.unplaced, violations)
+  const takesFilters = read.read === 'paged' || read.read === 'export'
+  const explain = (parameter: string): string | undefined => missingHalf(parameter, read.resource)
+  rejectUnknownParameters(read.params.unplaced, violations, takesFilters ? explain : undefined)
   violations.finish()
   return { scope, parsed }
 }

@@ -33,10 +33,15 @@ export interface UnknownParameters {
   readonly parameters: readonly string[]
 }
 
-/** Each unknown parameter is a violation, reported together with all others. */
-export function rejectUnknownParameters(unknown: UnknownParameters | null, violations: Violations): void {
+/** Each unknown parameter is a violation, reported together with all others. `explain` may know better what is wrong with one. */
+export function rejectUnknownParameters(
+  unknown: UnknownParameters | null,
+  violations: Violations,
+  explain?: (parameter: string) => string | undefined
+): void {
   for (const parameter of unknown?.parameters ?? []) {
-    violations.add('parameter.unknown', parameter, `${quoted(parameter)} is no parameter of this request.`)
+    const detail = explain?.(parameter) ?? `${quoted(parameter)} is no parameter of this request.`
+    violations.add('parameter.unknown', parameter, detail)
   }
 }
 

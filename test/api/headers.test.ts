@@ -177,6 +177,26 @@ describeApi(
       store.problem(answer, { status: 400, code: 'parameter.unknown' })
     })
 
+    it('says what half a filter lacks, and nothing of a property that the caller may not know', async () => {
+      const detailOf = async (half: string): Promise<unknown> => {
+        const answer = await store.call(`/products/paged?${half}`)
+        return store.problem(answer, { status: 400, code: 'parameter.unknown' }).detail
+      }
+      expect(await detailOf('Filters[Name].Value=saw')).to.equal(
+        'Each "filters[Name].value" needs a "filters[Name].operator" of its own.'
+      )
+      expect(await detailOf('filters[nmae].operator=contains')).to.equal(
+        'Each "filters[nmae].operator" needs a "filters[nmae].value" of its own. "nmae" is not a property that can be ' +
+          'filtered. Did you mean "name"?'
+      )
+      expect(await detailOf('filters[costPrice].value=1')).to.equal(
+        'Each "filters[costPrice].value" needs a "filters[costPrice].operator" of its own. "costPrice" is not a ' +
+          'property that can be filtered.'
+      )
+      expect((await store.call('/products/export?filters[name].value=saw')).text).to.include('needs a')
+      expect((await store.call('/products?filters[name].value=saw')).text).to.include('is no parameter of this request')
+    })
+
     it('ignores and names them with Prefer: handling=lenient', async () => {
       const answer = await store.call(target, { headers: { prefer: 'handling=lenient' } })
       expect(ids(answer)).to.deep.equal([1])

@@ -80,9 +80,7 @@ export function parseSearch(
 function parseCondition(filter: FilterParams, resource: Resource, violations: Violations): ColumnCondition | undefined {
   const filterable = resource.filterable.get(filter.property.toLowerCase())
   if (filterable === undefined) {
-    const names = [...resource.filterable.values()].map((one) => one.name)
-    const near = suggestion(filter.property, names)
-    const detail = `${quoted(filter.property)} is not a property that can be filtered.${near}`
+    const detail = notFilterable(filter.property, resource)
     violations.add('filter.property.unknown', `filters[${filter.property}]`, detail)
     return undefined
   }
@@ -104,6 +102,26 @@ function parseCondition(filter: FilterParams, resource: Resource, violations: Vi
   const operandField = isOfParts(operator) ? fieldOfParts(field) : field
   const compared = parseOperands(filter.value, operator, { field: operandField, place, violations })
   return compared && { path, ...compared }
+}
+
+function notFilterable(property: string, { filterable }: Resource): string {
+  const near = suggestion(
+    property,
+    [...filterable.values()].map((one) => one.name)
+  )
+  return `${quoted(property)} is not a property that can be filtered.${near}`
+}
+
+const HALF = /^filters\[([^[\]]*)\]\.(operator|value)$/i
+
+/** What half a filter lacks, for a read that takes filters; undefined where the parameter is no part of a filter. */
+export function missingHalf(parameter: string, resource: Resource): string | undefined {
+  const [, property, part] = HALF.exec(parameter) ?? []
+  if (property === undefined || part === undefined) return undefined
+  const [sent, missing] = part.toLowerCase() === 'value' ? ['value', 'operator'] : ['operator', 'value']
+  const named = (half: string): string => quoted(`filters[${property}].${half}`)
+  const lacks = `Each ${named(sent)} needs a ${named(missing)} of its own.`
+  return resource.filterable.has(property.toLowerCase()) ? lacks : `${lacks} ${notFilterable(property, resource)}`
 }
 
 export function isTooLong(text: string): boolean {
