@@ -9,6 +9,7 @@ import { CursorCodec } from './parsing/cursors.js'
 import {
   type FilterParams,
   isTooLong,
+  MAX_CONDITIONS,
   MAX_VALUE_CHARACTERS,
   missingHalf,
   parseConditions,
@@ -87,7 +88,9 @@ function checkRead<Parsed>(
   const violations = new Violations()
   const scope = readableRows(read, context, violations)
   const parsed = parse(violations)
-  const takesFilters = read.read === 'paged' || read.read === 'export'
+  // A URL holds few of them, a gRPC message may hold many thousands, and each is compared with the name of every property.
+  const isFew = (read.params.unplaced?.parameters.length ?? 0) <= MAX_CONDITIONS
+  const takesFilters = isFew && (read.read === 'paged' || read.read === 'export')
   const explain = (parameter: string): string | undefined => missingHalf(parameter, read.resource)
   rejectUnknownParameters(read.params.unplaced, violations, takesFilters ? explain : undefined)
   violations.finish()

@@ -21,7 +21,7 @@ export interface FilterParams {
   readonly value: string
 }
 
-const MAX_CONDITIONS = 50
+export const MAX_CONDITIONS = 50
 const MAX_ITEMS = 200
 export const MAX_VALUE_CHARACTERS = 4096
 
