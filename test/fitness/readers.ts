@@ -44,7 +44,13 @@ import { checkOwnerFilter } from '../../data-service/plan/authorize.js'
 import { parseMember, readChildren, readMembers } from '../../data-service/plan/parsing/body.js'
 import { makeCatalogue } from '../../data-service/plan/model/catalogue.js'
 import { CursorCodec, isCursor } from '../../data-service/plan/parsing/cursors.js'
-import { isTooLong, parseConditions, parseSearch, splitItems } from '../../data-service/plan/parsing/filters.js'
+import {
+  isTooLong,
+  missingHalf,
+  parseConditions,
+  parseSearch,
+  splitItems
+} from '../../data-service/plan/parsing/filters.js'
 import {
   canonicalJson,
   canonicalNumber,
@@ -426,6 +432,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
       }))
       return parseSearch(text, { ...things, searchable }, violations)
     }),
+  missingHalf: (text) => [missingHalf(`filters[${text}].value`, things), missingHalf(text, things)],
   parseConditions: (text) =>
     judged((violations) =>
       parseConditions(
