@@ -98,6 +98,12 @@ describeApi('a row that another transaction will not let go', (store) => {
           send(store, 'clerk DELETE /products/1')
         ])
         for (const answer of answers) {
+          // The tries take eight seconds, and the gateway waits ten: on a slow machine its time may be over first. The
+          // next test has no gateway.
+          if (answer.status === 504) {
+            store.problem(answer, { status: 504, code: 'upstream.timeout' })
+            continue
+          }
           store.problem(answer, { status: 503, code: 'upstream.unavailable' })
           expect(answer.headers['retry-after'], answer.path).to.match(/^[1-9]\d*$/)
           // The gateway sent the write once.
