@@ -7,7 +7,7 @@ import { freePort } from '../runner/free-port.js'
 import { type BaseImages, ensureBaseImages } from './base-images.js'
 import { type Engine, startEngine } from './engine.js'
 import { Load } from './load.js'
-import { ComposeProject } from './project.js'
+import { type ComposeAnswer, ComposeProject } from './project.js'
 
 const EMAIL = 'operator@example.com'
 const PASSWORD = 'correct horse battery staple'
@@ -100,7 +100,13 @@ export class Deployment {
   /** The cookies of a log-in, as they are set and as they are sent. */
   async session(): Promise<{ readonly cookies: string; readonly set: readonly string[] }> {
     const body = { email: EMAIL, password: PASSWORD }
-    const answer = await this.project.send('/auth/login', { method: 'POST', body })
+    const send = (): Promise<ComposeAnswer> => this.project.send('/auth/login', { method: 'POST', body })
+    let answer = await send()
+    // A gateway of a busy machine may be too late for a moment, and asks to be called again.
+    await this.project.eventually('a log-in is not refused', 60_000, async () => {
+      if (answer.status === 503) answer = await send()
+      return answer.status !== 503
+    })
     expect(answer.status, answer.text).to.equal(200)
     const set = [answer.headers['set-cookie'] ?? []].flat()
     return { set, cookies: set.map((cookie) => cookie.split(';')[0]).join('; ') }
