@@ -99,7 +99,7 @@ function named(text: string, name: string): string {
   return text.replaceAll(NAME_OF_TEMPLATE, name)
 }
 
-/** The text of `uniform-rest.config.ts` in an application of that name without an example, as long as nobody has changed it. */
+/** The text of `uniform-rest.config.ts` that `init --no-example` writes for an application of that name. */
 export async function bareConfig(name = NAME_OF_TEMPLATE): Promise<string> {
   return named(await readFile(join(BARE_TEMPLATE, 'uniform-rest.config.ts'), 'utf8'), name)
 }

@@ -134,8 +134,8 @@ export class Callers {
   }
 
   /**
-   * Those of them whom a rule tells apart, so that one that is missing or another shows: nobody, exactly the permissions,
-   * all but one of them, the bypass role and, where rows have owners, two owners.
+   * Those of them whom a rule tells apart. A rule that is missing, or is another one, shows by them: no token, exactly the
+   * permissions, all but one of them, the bypass role and, where rows have owners, two owners.
    */
   toldApart(needed: readonly string[], isOwned: boolean): Caller[] {
     return [
