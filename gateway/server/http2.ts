@@ -27,10 +27,13 @@ import { checkInterval, CONNECTION_TIMEOUTS, type ConnectionTimeouts, readTimeou
 const MAX_STREAMS = 32
 
 /**
- * How many more requests of one connection may end with a reset of any code, by either side, than without one. A client
- * that opens and resets streams costs work and gets nothing (CVE-2023-44487, rapid reset).
+ * How many more requests of one connection may end with a reset of any code, by either side, than with a whole answer. A
+ * client that opens and resets streams costs work and gets nothing (CVE-2023-44487, rapid reset).
  */
-const MAX_RESETS = 200
+const MAX_RESETS = 100
+
+/** Streams of a connection that have not ended: those that are open, and as many whose last bytes leave just now. */
+const MAX_UNENDED = 2 * MAX_STREAMS
 
 /** More lines than fit into 64 KiB: as in HTTP/1.1, only the size is limited (requests.ts). */
 const MAX_HEADER_LINES = 16_384
@@ -85,6 +88,8 @@ interface WatchedStream {
   readonly connection: Http2Connection
   readonly upload: StallCounter
   readonly download: RateCounter
+  /** Whether its client had closed it, and its answer had not left, at the last check. */
+  wasCut: boolean
 }
 
 /**
@@ -93,7 +98,7 @@ interface WatchedStream {
  * moment are Node's own. New connections use changed certificates.
  */
 export class Http2Listener {
-  /** Emits `connect` and `checkExpectation` as Node does. */
+  /** Emits `connect` as Node does. */
   readonly server: Http2Server
   readonly #timeouts: ConnectionTimeouts
   readonly #sessions = new Map<ServerHttp2Session, TLSSocket>()
@@ -111,12 +116,11 @@ export class Http2Listener {
       maxHeaderListPairs: MAX_HEADER_LINES,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: options.maxHeaderBytes }
     })
-    this.server.on('request', (request: Http2Request, response: Http2Response) => {
-      // A reset that came in the same bytes is known a turn later: such a request never begins.
-      setImmediate(() => {
-        if (!request.stream.closed && !request.stream.destroyed) server.emit('request', request, response)
+    for (const event of ['request', 'checkExpectation']) {
+      this.server.on(event, (request: Http2Request, response: Http2Response) => {
+        unlessReset(request.stream, () => server.emit('request', request, response))
       })
-    })
+    }
     const http1Listeners = server.listeners('secureConnection')
     server.removeAllListeners('secureConnection')
     server.on('secureConnection', (socket: TLSSocket) => {
@@ -155,7 +159,7 @@ export class Http2Listener {
       accepted: 0,
       waiting: 0
     }
-    let running = 0
+    let unended = 0
     let resets = 0
     // After the end of a session Node waits until the client closes the connection. Only destroying it is certain.
     let timer = setTimeout(() => socket.destroy(), head).unref()
@@ -168,18 +172,24 @@ export class Http2Listener {
       session.close()
       destroyAfter(head, socket)
     }
+    const boundResets = (): void => {
+      if (session.destroyed || resets + Math.max(0, unended - MAX_UNENDED) <= MAX_RESETS) return
+      session.destroy(new Error('too many resets'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    }
     session.on('stream', (stream) => {
-      running += 1
+      unended += 1
       clearTimeout(timer)
       this.#watch(stream, connection)
+      // nghttp2 opens as many again for those that the client has closed, and Node may still hold them (#check).
+      if (unended > MAX_UNENDED) setImmediate(boundResets)
       stream.once('close', () => {
-        running -= 1
+        unended -= 1
         // A client may reset with NO_ERROR too. An answer that ended before its request's body is reset so by the server.
-        const isReset = stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR
-        resets = Math.max(0, resets + (isReset ? 1 : -1))
-        if (resets > MAX_RESETS) session.destroy(new Error('too many resets'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
-        else if (running > 0) return
-        else if (session.closed) closeSession()
+        const isWhole = stream.writableFinished && !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR
+        resets = Math.max(0, resets + (isWhole ? -1 : 1))
+        boundResets()
+        if (session.destroyed || unended > 0) return
+        if (session.closed) closeSession()
         // A PING or an incomplete head does not restart this timer, only a request does.
         else timer = setTimeout(closeSession, KEEP_ALIVE_TIMEOUT).unref()
       })
@@ -189,7 +199,7 @@ export class Http2Listener {
   /** Node's own stream timeout restarts with anything that arrives on the connection, such as a PING. */
   #watch(stream: ServerHttp2Stream, connection: Http2Connection): void {
     const download = new RateCounter(checkInterval(this.#timeouts))
-    const watched: WatchedStream = { stream, connection, upload: new StallCounter(), download }
+    const watched: WatchedStream = { stream, connection, upload: new StallCounter(), download, wasCut: false }
     this.#watched.add(watched)
     stream.once('close', () => this.#watched.delete(watched))
     // A response that ends before the request body does: the client need not send the rest (RFC 9113 section 8.1).
@@ -209,7 +219,13 @@ export class Http2Listener {
     for (const { connection } of this.#watched) connection.waiting = 0
     for (const { stream, connection } of this.#watched) if (stream.writableLength > 0) connection.waiting += 1
     for (const watched of this.#watched) {
-      const { stream, connection, upload, download } = watched
+      const { stream, connection, upload, download, wasCut } = watched
+      // A reset with NO_ERROR after the end of the answer: Node waits for bytes that nghttp2 no longer sends.
+      watched.wasCut = stream.closed && !stream.writableFinished && writeQueueSize(connection.socket) === 0
+      if (watched.wasCut && wasCut) {
+        stream.destroy()
+        continue
+      }
       const awaitsBody = !isRequestComplete(stream) && !stream.isPaused() && stream.readableLength === 0
       const stalledUpload = upload.check(String(stream.state.localWindowSize), !awaitsBody)
       const checksBehind = download.check(bytesTaken(stream), stream.writableLength === 0, connection.waiting)
@@ -233,6 +249,13 @@ export class Http2Listener {
     }
     this.#checking = false
   }
+}
+
+/** Begins a request a turn later: not if its reset came in the same bytes. */
+export function unlessReset(stream: ServerHttp2Stream, begin: () => void): void {
+  setImmediate(() => {
+    if (!stream.closed && !stream.destroyed) begin()
+  })
 }
 
 function isRequestComplete(stream: ServerHttp2Stream): boolean {

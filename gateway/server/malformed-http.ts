@@ -7,6 +7,7 @@ import { type Problem, toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { pathOf } from '../http/query-string.js'
 import { pathOfMalformedHead } from '../http/request-head.js'
+import { unlessReset } from './http2.js'
 import { safetyHeaders } from './requests.js'
 
 /** An error of Node's parser. Fastify's type for it describes `rawPacket` wrongly, as the JSON of a Buffer. */
@@ -24,10 +25,7 @@ interface ParserError extends Error {
  */
 const LINGER_TIMEOUT = 10_000
 
-/**
- * Answers what never becomes a Fastify request: bytes that are not HTTP, heads far above the limit, unknown expectations
- * and CONNECT.
- */
+/** Answers what never becomes a Fastify request: bytes that are not HTTP, heads far above the limit, and CONNECT. */
 export class MalformedHttp {
   readonly #address: PublicAddress
   readonly #log: Logger
@@ -47,9 +45,9 @@ export class MalformedHttp {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       this.#latest.set(request.socket, response)
     })
+    // Node would answer 417 with no body. checkRequestHead rejects it, after the checks of every request.
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-      const problem = this.#problem(unknownExpectation(), pathOf(request.url ?? '/'))
-      response.writeHead(problem.status, { ...problem.headers, connection: 'close' }).end(problem.body)
+      server.emit('request', request, response)
     })
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
       const latest = this.#latest.get(socket)
@@ -61,15 +59,11 @@ export class MalformedHttp {
 
   /** The same for HTTP/2. Bytes that are not HTTP/2 at all are rejected by Node as RFC 9113 says. */
   attachHttp2(server: Http2Server): void {
-    const reject = (response: Http2ServerResponse, error: DomainError, path: string): void => {
-      const { status, headers, body } = this.#problem(error, path)
-      response.writeHead(status, headers).end(body)
-    }
-    server.on('checkExpectation', (request: Http2ServerRequest, response: Http2ServerResponse) => {
-      reject(response, unknownExpectation(), pathOf(request.url))
-    })
     server.on('connect', (_request: Http2ServerRequest, response: Http2ServerResponse) => {
-      reject(response, connectNotServed(), '/')
+      unlessReset(response.stream, () => {
+        const { status, headers, body } = this.#problem(connectNotServed(), '/')
+        response.writeHead(status, headers).end(body)
+      })
     })
   }
 
@@ -125,10 +119,6 @@ export class MalformedHttp {
     this.#log.info({ requestId, status: problem.status, code: error.code }, 'malformed HTTP')
     return { ...problem, headers: { ...problem.headers, 'x-request-id': requestId, ...this.#safetyHeaders } }
   }
-}
-
-function unknownExpectation(): DomainError {
-  return new DomainError('request.malformed', 'The header Expect may only say 100-continue.')
 }
 
 function connectNotServed(): DomainError {

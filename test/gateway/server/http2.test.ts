@@ -25,7 +25,15 @@ const RESET_CODES = [
   ['CANCEL', 8]
 ] as const
 const ENHANCE_YOUR_CALM = 11
+
+/** Types of frames, and what a client begins with (RFC 9113 sections 3.4 and 6). */
+const HEADERS = 1
+const RST_STREAM = 3
+const SETTINGS = 4
 const GOAWAY = 7
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+/** SETTINGS_INITIAL_WINDOW_SIZE 0. */
+const NO_WINDOW = Buffer.from([0, 4, 0, 0, 0, 0])
 
 /** A frame of HTTP/2 (RFC 9113 section 4.1). */
 function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
@@ -36,25 +44,36 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
   return Buffer.concat([head, payload])
 }
 
-/** The bytes of a client that asks for `/products/7` so often, and resets each of these requests at once. */
-function resetRequests(count: number, code: number): Buffer {
-  const path = Buffer.from('/products/7')
-  // GET, https and an authority of the static table, and a path that is not kept (RFC 7541).
-  const head = Buffer.from([0x82, 0x87, 0x01, 1, 0x61, 0x04, path.length, ...path])
+/** Heads of requests (RFC 7541): GET, https and an authority of the static table, a path that is not kept; CONNECT. */
+const EXPECTATION = [0x00, 6, ...Buffer.from('expect'), 3, ...Buffer.from('tea')]
+const PRODUCT = [0x82, 0x87, 0x01, 1, 0x61, 0x04, 11, ...Buffer.from('/products/7')]
+const RESET_REQUESTS = [
+  ['', PRODUCT],
+  [' of an unknown expectation', [...PRODUCT, ...EXPECTATION]],
+  [' of CONNECT', [0x02, 7, ...Buffer.from('CONNECT'), 0x01, 1, 0x61]]
+] as const
+
+/** The bytes of a client that sends a request so often, and resets each of them at once. */
+function resetRequests(head: Buffer, { count, code }: { count: number; code: number }): Buffer {
   const requests = Array.from({ length: count }, (_, index) => [
-    frame(1, 5, 2 * index + 1, head),
-    frame(3, 0, 2 * index + 1, Buffer.from([0, 0, 0, code]))
+    frame(HEADERS, 5, 2 * index + 1, head),
+    frame(RST_STREAM, 0, 2 * index + 1, Buffer.from([0, 0, 0, code]))
   ])
-  const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-  return Buffer.concat([preface, frame(4, 0, 0, Buffer.alloc(0)), ...requests.flat()])
+  return Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)), ...requests.flat()])
 }
 
-/** The error code of the GOAWAY among the frames of a server. */
-function goAwayCode(frames: Buffer): number | undefined {
-  for (let at = 0; at + 9 <= frames.length; at += 9 + frames.readUIntBE(at, 3)) {
-    if (frames[at + 3] === GOAWAY) return frames.readUInt32BE(at + 13)
+/** The payloads of the frames of a type among the bytes of a server. */
+function framesOf(bytes: Buffer, type: number): Buffer[] {
+  const found: Buffer[] = []
+  for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
+    if (bytes[at + 3] === type) found.push(bytes.subarray(at + 9, at + 9 + bytes.readUIntBE(at, 3)))
   }
-  return undefined
+  return found
+}
+
+/** The error code of the GOAWAY among the bytes of a server. */
+function goAwayCode(bytes: Buffer): number | undefined {
+  return framesOf(bytes, GOAWAY)[0]?.readUInt32BE(4)
 }
 
 describe('HTTP/2', function () {
@@ -65,11 +84,13 @@ describe('HTTP/2', function () {
   let metrics: GatewayMetrics
   let url: string
   let session: ClientHttp2Session
+  /** The settings of a gateway with the certificate of the authority. */
+  let files: Readonly<Record<string, string>>
   before(async () => {
     authority = await Authority.create()
     renderer = await startRenderer()
     const { certFile, keyFile } = await authority.issueTo('http')
-    const files = { HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile }
+    files = { HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile }
     metrics = new GatewayMetrics(() => [])
     gateway = await startGateway({ ...files, RENDERER_URL: renderer.url }, undefined, { metrics })
     url = await listen(gateway)
@@ -287,17 +308,105 @@ describe('HTTP/2', function () {
     while (!isLogged()) await new Promise(setImmediate)
   })
 
-  for (const [name, code] of RESET_CODES) {
-    it(`begins no request whose reset with ${name} comes in the same bytes, and ends a connection of many`, async () => {
+  const RESETS = RESET_CODES.flatMap(([name, code]) =>
+    RESET_REQUESTS.map(([what, head]) => ({ what, name, code, head: Buffer.from(head) }))
+  )
+  for (const { what, name, code, head } of RESETS) {
+    it(`begins no request${what} whose reset with ${name} comes in the same bytes, and ends a connection of many`, async () => {
       const { hostname: host, port } = new URL(url)
       const flood = tls.connect({ host, port: Number(port), ca: authority.cert, ALPNProtocols: ['h2'] })
       const before = gateway.lines.length
-      flood.write(resetRequests(300, code))
+      flood.write(resetRequests(head, { count: 300, code }))
       expect(goAwayCode(await buffer(flood))).to.equal(ENHANCE_YOUR_CALM)
       expect((await overHttp2(session, { path: '/products/1' })).status).to.equal(200)
-      expect(gateway.lines.slice(before).filter(({ path }) => path === '/products/7')).to.deep.equal([])
+      const begun = gateway.lines
+        .slice(before)
+        .filter(({ path, msg }) => path === '/products/7' || msg === 'malformed HTTP')
+      expect(begun).to.deep.equal([])
     })
   }
+
+  /** A client that lets no body come, and acknowledges no settings, so that none of them binds it yet. */
+  const windowless = (origin: string) => {
+    const { hostname: host, port } = new URL(origin)
+    const socket = tls.connect({ host, port: Number(port), ca: authority.cert, ALPNProtocols: ['h2'] })
+    let received = Buffer.alloc(0)
+    socket.on('data', (bytes: Buffer) => (received = Buffer.concat([received, bytes])))
+    // The connection may break off before the client has read the GOAWAY.
+    socket.on('error', () => {})
+    socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, NO_WINDOW)]))
+    let asked = 0
+    return {
+      socket,
+      asked: () => asked,
+      goAway: () => goAwayCode(received),
+      /** Asks so often, and resets each request with NO_ERROR once the heads of the answers are there. */
+      async reset(count: number): Promise<void> {
+        const ids = Array.from({ length: count }, () => 2 * asked++ + 1)
+        socket.write(Buffer.concat(ids.map((id) => frame(HEADERS, 5, id, Buffer.from(PRODUCT)))))
+        while (framesOf(received, HEADERS).length < asked && !socket.destroyed) await new Promise(setImmediate)
+        socket.write(Buffer.concat(ids.map((id) => frame(RST_STREAM, 0, id, Buffer.alloc(4)))))
+      }
+    }
+  }
+
+  it('keeps nothing of answers that their client resets with NO_ERROR', async () => {
+    const own = new GatewayMetrics(() => [])
+    // Nothing but the resets themselves may end these streams.
+    const timeouts = { head: 1000, body: 60_000, response: 60_000 }
+    const other = await startGateway(files, undefined, { metrics: own, timeouts })
+    const unsentBytes = (): number => {
+      const family = own.families.find(({ about }) => about.name === 'uniform_rest_unsent_answer_bytes')
+      if (family?.kind !== 'gauge') throw new TypeError('uniform_rest_unsent_answer_bytes is a gauge')
+      return family.samples()[0]?.value ?? 0
+    }
+    const client = windowless(await listen(other))
+    await client.reset(20)
+    expect(unsentBytes()).to.be.above(0)
+    const isGivenBack = async (): Promise<void> => {
+      while (unsentBytes() > 0) await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+    await isGivenBack()
+    expect([client.goAway(), client.socket.destroyed]).to.deep.equal([undefined, false])
+    // Each of them counts, however slowly they come.
+    for (; !client.socket.destroyed && client.asked() < 400; await isGivenBack()) await client.reset(20)
+    expect(client.asked()).to.be.below(200)
+    await other.close()
+  })
+
+  it('ends a connection of many answers that their client resets with NO_ERROR, before it looks at each', async () => {
+    const client = windowless(url)
+    const isClosed = new Promise((resolve) => client.socket.once('close', resolve))
+    while (!client.socket.destroyed && client.asked() < 1000) await client.reset(20)
+    expect(client.asked()).to.be.below(300)
+    await isClosed
+    expect((await overHttp2(session, { path: '/products/1' })).status).to.equal(200)
+  })
+
+  it('goes on with a connection of many answers that are whole and have no body, or end before that of their request', async () => {
+    const tooLong = { ...JSON_TYPE, 'content-length': String(2 * 1024 * 1024) }
+    const answered = (request: TlsRequest & { path: string }) => async (): Promise<number> =>
+      (await overHttp2(session, request)).status
+    const answeredEarly = async (): Promise<number> => {
+      const stream = session.request({ ':method': 'POST', ':path': '/products', ...tooLong }, { endStream: false })
+      const [head] = (await once(stream, 'response')) as [Record<string, unknown>]
+      await buffer(stream)
+      stream.close()
+      return Number(head[':status'])
+    }
+    const kinds = [
+      [answered({ method: 'HEAD', path: '/products/1' }), 200],
+      [answered({ method: 'OPTIONS', path: '/products' }), 204],
+      [answered({ method: 'POST', path: '/products', headers: JSON_TYPE, body: '{' }), 400],
+      [answeredEarly, 413]
+    ] as const
+    for (const [ask, status] of kinds) {
+      for (let turn = 0; turn < 11; turn++) {
+        const statuses = await Promise.all(Array.from({ length: 10 }, ask))
+        expect(new Set(statuses)).to.deep.equal(new Set([status]))
+      }
+    }
+  })
 
   it('what is no TLS is not answered, and what chooses no HTTP/2 is HTTP/1.1', async () => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
