@@ -90,7 +90,9 @@ function readableBy(read: ReadOperation, entity: Entity, { caller, ownership }: 
   if (scope instanceof DomainError || !filtered) return scope
   if (caller.kind === 'anonymous') return tokenRequired()
   if (bypassesOwnership(caller, ownership)) return scope
-  return caller.owner === null ? noOwnerClaim() : intersectScopes(scope, ownedRows(ownerFilter.owner, caller.owner))
+  return caller.owner === null
+    ? noOwnerClaim(caller)
+    : intersectScopes(scope, ownedRows(ownerFilter.owner, caller.owner))
 }
 
 interface OfCaller {
@@ -233,7 +235,7 @@ function claimedRows(access: WriteAccess, entity: Entity, of: OfCaller): OwnRows
 export function claimedOwner(claimed: ClaimedColumn, caller: Authenticated, named: Value | undefined): Value {
   const { column } = claimed
   const claim = claimedBy(caller, claimed)
-  if (claim === null) throw noOwnerClaim()
+  if (claim === null) throw noOwnerClaim(caller, claimed)
   const fits = column.field.type !== 'int' || isWithin(claim, INT32)
   if (!fits) throw anotherOwner()
   const owner = ownerOperand(column, claim)
@@ -315,7 +317,7 @@ export function checkOwnerFilter(
   const text = isRouteId(parameter) ? (id ?? sent) : sent
   const owner = text === undefined ? undefined : parseOwner(text)
   if (bypassesOwnership(caller, ownership)) return owner
-  if (caller.owner === null) throw noOwnerClaim()
+  if (caller.owner === null) throw noOwnerClaim(caller)
   // Another guard of the route stands in for a parameter that is missing.
   if (owner === undefined && filter.routes.get(route) !== undefined) return undefined
   const place = { in: 'parameter', name: parameter } as const

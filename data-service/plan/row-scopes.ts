@@ -55,7 +55,7 @@ export function decideRows(access: ReadAccess, of: Deciding): RowScope | DomainE
 
 function ownRowsOf(caller: Authenticated, access: OwnRows, entity: Entity): RowScope | DomainError {
   const owner = claimedBy(caller, access)
-  return owner === null ? noOwnerClaim() : ownedRows(ownerColumn(entity, access), owner)
+  return owner === null ? noOwnerClaim(caller, access) : ownedRows(ownerColumn(entity, access), owner)
 }
 
 /** The owner of the kind that the access is about, as the caller's token names it. */
@@ -373,8 +373,14 @@ export function lacks(permission: Permission): DomainError {
   return new DomainError('capability.denied', `This needs the permission ${permission}.`)
 }
 
-export function noOwnerClaim(): DomainError {
-  return new DomainError('ownership.denied', 'The access token names no owner.')
+/** Says that the kind is the matter where the token names an owner of another one. */
+export function noOwnerClaim(
+  { owner, owners = {} }: Authenticated,
+  { owner: kind }: Pick<OwnRows, 'owner'> = {}
+): DomainError {
+  const namesOwner = [owner, ...Object.values(owners)].some((one) => one !== null)
+  const which = kind === undefined ? 'the kind that this needs' : `the kind ${kind}`
+  return new DomainError('ownership.denied', `The access token names no owner${namesOwner ? ` of ${which}` : ''}.`)
 }
 
 /** `place` is where the request names the owner. */

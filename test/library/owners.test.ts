@@ -84,6 +84,15 @@ eachDatabase((kind) => {
       })
     }
 
+    it('are named by their kind where the token names an owner of another kind', async () => {
+      const told = async (claims: Claims): Promise<unknown> => {
+        const body = { driverId: 1, place: 'd' }
+        return (json(await send(claims, ['POST', '/rides'], body)) as Row)['detail']
+      }
+      expect(await told(DRIVER)).to.equal('The access token names no owner of the kind rider.')
+      expect(await told({ sub: 'x' })).to.equal('The access token names no owner.')
+    })
+
     it('own what they create by the claim of the kind that writes', async () => {
       const created = json(await send(BIG_RIDER, ['GET', `/rides/${rowOf('of the large number').id}`]))
       expect(created).to.include({ riderId: BIG, askedBy: `rider ${BIG}` })
