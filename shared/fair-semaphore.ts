@@ -22,6 +22,10 @@ export interface FairLimits {
   readonly timeout: number
   /** Milliseconds after which a place may be recalled for a caller that would have to wait. Absent: never. */
   readonly recallAfter?: number
+  /** The same for a place whose holder has not got on for so long (`movedAt`). */
+  readonly recallIdleAfter?: number
+  /** Milliseconds of a clock that never goes back: `performance.now` unless it says so. */
+  readonly now?: () => number
   /** The `detail` of the error of a rejected caller. */
   readonly detail: string
   /** Seconds after which a rejected caller may try again. */
@@ -46,7 +50,9 @@ export interface Entrant {
   readonly shares: readonly [Share, ...Share[]]
   /** Aborted when the place is no longer wanted. `enter` then rejects with the signal's reason. */
   readonly signal: Ending
-  /** Called at most once, if the place was held for `recallAfter` and another caller wants it: give it back then. */
+  /** When it got on last, by the clock of the semaphore. Absent: it always gets on. */
+  readonly movedAt?: () => number
+  /** Called at most once, if the place may be recalled and another caller wants it: give it back then. */
   readonly recall?: () => void
 }
 
@@ -58,7 +64,7 @@ export interface PlacesState {
 }
 
 interface Holder extends Entrant {
-  /** When the place was taken, by `performance.now`. */
+  /** When the place was taken. */
   readonly since: number
   recalled: boolean
 }
@@ -97,6 +103,7 @@ class Places {
  * waiting callers the one that holds the fewest places is admitted first, and among equals the one that came first.
  */
 export class FairSemaphore {
+  readonly now: () => number
   readonly #limits: FairLimits
   readonly #holders = new Set<Holder>()
   readonly #waiters = new Set<Waiter>()
@@ -106,6 +113,7 @@ export class FairSemaphore {
 
   constructor(limits: FairLimits) {
     this.#limits = limits
+    this.now = limits.now ?? (() => performance.now())
   }
 
   /** Callers that hold places, and that wait for some. */
@@ -173,7 +181,7 @@ export class FairSemaphore {
   }
 
   #hold(entrant: Entrant): () => void {
-    const holder: Holder = { ...entrant, since: performance.now(), recalled: false }
+    const holder: Holder = { ...entrant, since: this.now(), recalled: false }
     this.#holders.add(holder)
     this.#held.change(holder, 1)
     return () => {
@@ -213,20 +221,34 @@ export class FairSemaphore {
     return next
   }
 
-  /** Recalls the oldest place that keeps this caller waiting, if it has been held for `recallAfter`. */
+  /**
+   * Recalls a place that keeps this caller waiting: of those that may be recalled the oldest of the caller that holds the
+   * most. A caller's only place is not recalled for its age while another caller holds several.
+   */
   #recallFor(entrant: Entrant): void {
-    const { places, recallAfter = Infinity } = this.#limits
+    const { places, recallAfter = Infinity, recallIdleAfter = Infinity } = this.#limits
+    if (Math.min(recallAfter, recallIdleAfter) === Infinity) return
     const { weight = 1, shares } = entrant
     const full = shares.filter((share) => this.#isFull(share, weight)).map(({ key }) => key)
     // A caller whose own share is full waits for its own places.
     if (full.includes(ownOf(entrant))) return
     const allHeld = this.#held.all + weight > places
-    const [oldest] = [...this.#holders].filter(
+    const inTheWay = [...this.#holders].filter(
       (holder) => !holder.recalled && (allHeld || holder.shares.some(({ key }) => full.includes(key)))
     )
-    if (oldest === undefined || performance.now() - oldest.since < recallAfter) return
-    oldest.recalled = true
-    oldest.recall?.()
+    const kept = new Places()
+    for (const holder of inTheWay) kept.change(holder, 1)
+    const keptBy = (holder: Holder): number => kept.of(ownOf(holder))
+    const hasSeveral = (holder: Holder): boolean => keptBy(holder) > (holder.weight ?? 1)
+    const someHasSeveral = inTheWay.some(hasSeveral)
+    const now = this.now()
+    const mayBeRecalled = (holder: Holder): boolean =>
+      now - (holder.movedAt?.() ?? now) >= recallIdleAfter ||
+      (now - holder.since >= recallAfter && (hasSeveral(holder) || !someHasSeveral))
+    const [first] = inTheWay.filter(mayBeRecalled).toSorted((one, other) => keptBy(other) - keptBy(one))
+    if (first === undefined) return
+    first.recalled = true
+    first.recall?.()
   }
 }
 

@@ -1,5 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
-import { type Entrant, FairSemaphore } from '../../shared/fair-semaphore.js'
+import { type Entrant, type FairLimits, FairSemaphore } from '../../shared/fair-semaphore.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
 import type { ExportRows } from '../../shared/gen/entity/v1/ExportRows.js'
@@ -42,13 +42,16 @@ const WAIT_TIMEOUT = 5_000
  */
 const RECALL_AFTER = 3_600_000
 
+/** The same for an export whose reader has not taken a batch for so long. A batch is about half a megabyte. */
+const RECALL_IDLE_AFTER = 300_000
+
 /** Limits the exports of this process. `times` (milliseconds) is for tests. */
 export function exportSemaphore(
-  times: { readonly recallAfter?: number; readonly timeout?: number } = {}
+  times: Partial<Pick<FairLimits, 'recallAfter' | 'timeout' | 'now'>> = {}
 ): FairSemaphore {
-  const { recallAfter = RECALL_AFTER, timeout = WAIT_TIMEOUT } = times
+  const limits = { recallAfter: RECALL_AFTER, recallIdleAfter: RECALL_IDLE_AFTER, timeout: WAIT_TIMEOUT, ...times }
   const detail = 'Too many exports are under way. Try again.'
-  return new FairSemaphore({ places: MAX_EXPORTS, waiting: MAX_WAITING, timeout, recallAfter, detail })
+  return new FairSemaphore({ places: MAX_EXPORTS, waiting: MAX_WAITING, detail, ...limits })
 }
 
 /** The export, with the entity's override of it. An override looks at rows, so it gets them as JSON in any case. */
@@ -97,6 +100,8 @@ async function* admitted<Part>(
   const batches = rows[Symbol.asyncIterator]()
   let release = (): void => undefined
   let recalled = false
+  /** When the reader got the batch that it has; undefined while it waits for one, which is the database's time. */
+  let givenAt: number | undefined
   const end = async (): Promise<void> => {
     try {
       await batches.return?.()
@@ -109,10 +114,12 @@ async function* admitted<Part>(
     // The reader may not ask for more for hours, so the batches are ended now. Its next request for a batch fails.
     end().catch(() => undefined)
   }
-  release = await exports.enter({ shares, signal, recall })
+  release = await exports.enter({ shares, signal, recall, movedAt: () => givenAt ?? exports.now() })
   try {
     for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
+      givenAt = exports.now()
       yield next.value
+      givenAt = undefined
       if (next.value.end !== undefined) return
     }
     if (recalled) throw new DomainError('upstream.unavailable', 'The export made room for another one. Try again.')

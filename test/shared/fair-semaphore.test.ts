@@ -160,4 +160,56 @@ describe('a fair semaphore', () => {
     expect(await stateOf(places.enter({ shares: of('c'), signal: never }))).to.equal('admitted')
     expect(recalled).to.deep.equal(['a'])
   })
+
+  describe('recalls by its clock', () => {
+    let time = 0
+    let recalled: string[] = []
+    const taken = async (places: FairSemaphore, name: string, movedAt = () => time): Promise<void> => {
+      const recall = (): void => {
+        recalled.push(name)
+        leave()
+      }
+      const leave = await places.enter({ shares: of(name, 3), signal: never, recall, movedAt })
+    }
+    const filled = async (limits: Partial<FairLimits>, movedAt = () => time): Promise<FairSemaphore> => {
+      time = 0
+      recalled = []
+      const places = semaphore({ now: () => time, ...limits })
+      await taken(places, 'one', movedAt)
+      for (let n = 0; n < 3; n++) await taken(places, 'three', () => time)
+      return places
+    }
+
+    it('the oldest place of the caller with the most, and the only one of a caller where no other has more', async () => {
+      const places = await filled({ recallAfter: 60 })
+      time = 59
+      expect(await stateOf(places.enter({ shares: of('early'), signal: never }))).to.equal('waiting')
+      expect(recalled).to.deep.equal([])
+      time = 60
+      // The first of them makes room for the one that waits already.
+      for (const name of ['a', 'b', 'c']) void places.enter({ shares: of(name), signal: never })
+      expect(recalled).to.deep.equal(['three', 'three', 'one'])
+    })
+
+    it('no only place while another caller has several that are not due', async () => {
+      const places = semaphore({ now: () => time, recallAfter: 60 })
+      time = 0
+      recalled = []
+      await taken(places, 'one')
+      time = 30
+      for (let n = 0; n < 3; n++) await taken(places, 'three')
+      time = 60
+      expect(await stateOf(places.enter({ shares: of('a'), signal: never }))).to.equal('waiting')
+      expect(recalled).to.deep.equal([])
+    })
+
+    it('a place that does not get on after a shorter time', async () => {
+      const places = await filled({ recallAfter: 60, recallIdleAfter: 5 }, () => 1)
+      time = 5
+      expect(await stateOf(places.enter({ shares: of('a'), signal: never }))).to.equal('waiting')
+      time = 6
+      expect(await stateOf(places.enter({ shares: of('b'), signal: never }))).to.equal('waiting')
+      expect(recalled, 'whoever waited longer got it').to.deep.equal(['one'])
+    })
+  })
 })

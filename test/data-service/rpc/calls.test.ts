@@ -3,17 +3,21 @@ import { mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Metadata, type ServerDuplexStream, type ServerUnaryCall, type ServiceError } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { exportSemaphore } from '../../../data-service/rpc/export.js'
+import { exportHandler, exportSemaphore } from '../../../data-service/rpc/export.js'
 import { CallStreams } from '../../../data-service/rpc/transport/call-stream.js'
 import { unaryCall } from '../../../data-service/rpc/transport/grpc.js'
 import type { IncomingCall } from '../../../data-service/rpc/transport/interceptors.js'
 import { Untaken } from '../../../data-service/rpc/transport/untaken.js'
 import { DomainError } from '../../../shared/errors.js'
+import { createLogger } from '../../../shared/logger.js'
 import type { ExportResponse__Output } from '../../../shared/gen/entity/v1/ExportResponse.js'
+import { NEVER } from '../../../shared/transport/cancellation.js'
 import { fromRpcStatus } from '../../../shared/transport/rpc-status.js'
 import { GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
 import { encodeRequest } from '../../harness/call-stream-messages.js'
-import { answer, failure, metadata, type RunningService, runService, soon } from './running-service.js'
+import { exampleEntities } from '../plan/example-entities.js'
+import { account } from './account.js'
+import { answer, failure, metadata, planningOf, type RunningService, runService, soon } from './running-service.js'
 
 const hang = (signal: AbortSignal): Promise<void> =>
   delay(60_000, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted())
@@ -195,6 +199,53 @@ describe('calls', function () {
       expect(first).to.include({ code: 'upstream.unavailable' })
       expect(new Set(others)).to.deep.equal(new Set(['whole']))
       expect(await read(other)).to.equal('whole')
+    })
+
+    it('whose readers take no batch for five minutes make room, those of the caller with the most first', async () => {
+      let time = 0
+      const { store } = service
+      store.batches = 3
+      const begin = exportHandler({
+        planning: planningOf(exampleEntities),
+        store,
+        exports: exportSemaphore({ now: () => time }),
+        shares: { admit: (_context, _size, read) => read() }
+      })
+      const request = { selection: null, unplaced: null, asCsv: null, idleTimeoutMs: 0, readerTimeoutMs: 0 }
+      const open = async (owner: number): Promise<AsyncIterator<unknown>> => {
+        const context = {
+          caller: account(`${owner}`),
+          requestId: 'r',
+          peerIsGateway: true,
+          clientAddress: '192.0.2.1',
+          signal: new AbortController().signal,
+          cancellation: NEVER,
+          onTaken: () => undefined,
+          log: createLogger({ name: 'test', level: 'silent' })
+        }
+        const sent = { ...request, resource: 'things', fields: 'id,title', clientAddress: '192.0.2.1' }
+        const parts = begin(context, sent)[Symbol.asyncIterator]()
+        await parts.next()
+        return parts
+      }
+      const held: AsyncIterator<unknown>[] = [await open(9)]
+      for (const [owner, exports] of [4, 4, 3, 2, 1, 1].entries())
+        for (let n = 0; n < exports; n++) held.push(await open(owner))
+      time = 300_000
+      const [, first] = held
+      for (let batch = 0; batch < 2; batch++) await first?.next()
+      const other = await open(7)
+      expect(store.exportsOpen).to.equal(16)
+      const read = async (parts: AsyncIterator<unknown>): Promise<unknown> => {
+        try {
+          while ((await parts.next()).done !== true);
+          return 'whole'
+        } catch (error) {
+          return error instanceof DomainError ? error.code : error
+        }
+      }
+      const ends = await Promise.all([...held, other].map(read))
+      expect(ends.flatMap((end, at) => (end === 'whole' ? [] : [at, end]))).to.deep.equal([2, 'upstream.unavailable'])
     })
 
     it('of anonymous clients count by the address that a gateway tells, and nobody else', async () => {

@@ -44,6 +44,15 @@ function unwritten(): Promise<never> {
   return Promise.reject(new Error('These tests write nothing'))
 }
 
+export function planningOf(entities: readonly Entity[]): ReadDeps['planning'] {
+  return {
+    catalogue: makeCatalogue(entities),
+    ownership: { bypassRole: 'Admin', parameterName: 'id' },
+    maxPageSize: 500,
+    maxExportRows: 100
+  }
+}
+
 export async function runService(
   entities: readonly Entity[] = exampleEntities,
   exports: FairSemaphore = exportSemaphore(),
@@ -53,12 +62,7 @@ export async function runService(
   const store = new MemoryStore()
   const logs: Log[] = []
   const log = pino({ level: 'debug' }, { write: (line) => void logs.push(JSON.parse(line) as Log) })
-  const planning = {
-    catalogue: makeCatalogue(entities),
-    ownership: { bypassRole: 'Admin', parameterName: 'id' },
-    maxPageSize: 500,
-    maxExportRows: 100
-  }
+  const planning = planningOf(entities)
   const service = buildDataService({
     readDeps: { planning, store, exports, shares: ownShares ?? new ReadShares(new MemoryGuard(log)) },
     writeDeps: {
