@@ -67,5 +67,5 @@ export function sharesOf(
   const address = { key, limit: OF_ADDRESS, ...(waiting && { waiting: waiting.ofAddress }) }
   const caller = { limit: 1, ...(waiting && { waiting: waiting.ofCaller }) }
   // Without a token the address is the caller.
-  return authorization === undefined ? [{ key, ...caller }] : [address, { key: authorization, ...caller }]
+  return authorization === undefined ? [{ key, ...caller }] : [address, { key: `token ${authorization}`, ...caller }]
 }

@@ -76,4 +76,13 @@ describe('large writes', () => {
     const codes = (await Promise.all([...several, ...anonymous, last])).map(({ statusCode }) => statusCode)
     expect(codes).to.deep.equal([201, 201, 201, 201, 201, 201])
   })
+
+  it('of a token that is the text of an address take no turn of that address', async () => {
+    const forged = post('address 192.0.2.3', LARGE, '192.0.2.1')
+    await until(() => underWay.length === 1)
+    const ofAddress = post(undefined, LARGE, '192.0.2.3')
+    await until(() => underWay.length === 2)
+    for (const end of underWay) end()
+    expect((await Promise.all([forged, ofAddress])).map(({ statusCode }) => statusCode)).to.deep.equal([201, 201])
+  })
 })
