@@ -284,16 +284,25 @@ type WriteHandlers = ReturnType<typeof writeHandlers>
 /** The writes, each entity's overrides in place of the standard handlers, and the operations of the application. */
 function writeHandlers(deps: Parameters<typeof callOperation>[0], metrics: Interceptors['metrics']) {
   const { writeDeps } = deps
-  const counted = <Request extends Target, Response extends { readonly replayed?: boolean }>(
+  const inTurn =
+    <Request extends { readonly body: Uint8Array }, Response>(
+      handler: UnaryHandler<Request, Response>
+    ): UnaryHandler<Request, Response> =>
+    (context, request) =>
+      writeDeps.shares.inTurn(context, request.body, () => handler(context, request))
+  const counted = <
+    Request extends Target & { readonly body: Uint8Array },
+    Response extends { readonly replayed?: boolean }
+  >(
     handler: UnaryHandler<Request, Response>
-  ) => countedReplays(handler, ({ resource }) => resource, metrics)
+  ) => countedReplays(inTurn(handler), ({ resource }) => resource, metrics)
   return {
     Create: counted(withOverrides(writeDeps, create, (overrides) => overrides.create)),
     CreateBatch: counted(withOverrides(writeDeps, createBatch, (overrides) => overrides.batch)),
     Update: counted(withOverrides(writeDeps, update, (overrides) => overrides.update)),
     Delete: withOverrides(writeDeps, remove, (overrides) => overrides.delete),
     Act: counted(withOverrides(writeDeps, act, (overrides) => overrides.act)),
-    Call: countedReplays(callOperation(deps), ({ operation }) => operation, metrics)
+    Call: countedReplays(inTurn(callOperation(deps)), ({ operation }) => operation, metrics)
   }
 }
 

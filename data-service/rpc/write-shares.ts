@@ -13,6 +13,15 @@ const LARGE = 25
 /** Large writes of a caller that wait. Each keeps its rows in memory. */
 const LARGE_WAITING = 4
 
+/**
+ * Bytes of a body from which it has its turn before it is parsed, which holds the process. Those of a caller go one after
+ * the other; a gateway has the same rule for its clients (gateway/entity-routes/large-writes.ts), whose turns come first.
+ */
+const LARGE_BODY = 64 * 1024
+
+/** Large bodies of all callers at a time, and those that wait. */
+const LARGE_BODIES = { places: 16, waiting: 32 }
+
 /** Writes of a caller that read children at a time. A row may have a thousand of them, which keep the event loop. */
 const READING_CHILDREN = 2
 
@@ -38,6 +47,7 @@ export type Writing = Pick<
 export class WriteShares {
   readonly #store: Pick<WriteStore, 'transaction'>
   readonly #semaphore: FairSemaphore
+  readonly #bodies: FairSemaphore
   /** Transactions at a time: of a caller, and those of large writes of all callers. */
   readonly #limits: { readonly ofCaller: number; readonly large: number }
 
@@ -52,10 +62,24 @@ export class WriteShares {
     const detail = 'Too many writes are under way. Try again.'
     const waiting = 4 * WAITING_PER_PLACE * places
     this.#semaphore = new FairSemaphore({ places, waiting, timeout, detail, retryAfter: RETRY_AFTER })
+    this.#bodies = new FairSemaphore({ ...LARGE_BODIES, timeout, detail, retryAfter: RETRY_AFTER })
   }
 
   get places(): PlacesState {
     return this.#semaphore.places
+  }
+
+  /** Runs a write at once, or one with a large body when it has its turn. Throws `upstream.unavailable` where it gets none. */
+  async inTurn<Answer>(writing: Writing, body: Uint8Array, write: () => Promise<Answer>): Promise<Answer> {
+    if (body.length < LARGE_BODY) return await write()
+    const limits = { ofCaller: 1, ofAnonymous: LARGE_BODIES.places / 4, waiting: LARGE_WAITING }
+    const shares = sharesOf(writing.caller, countedAddress(writing), limits)
+    const leave = await this.#bodies.enter({ shares, signal: writing.cancellation })
+    try {
+      return await write()
+    } finally {
+      leave()
+    }
   }
 
   /**

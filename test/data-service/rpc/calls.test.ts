@@ -3,6 +3,9 @@ import { mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Metadata, type ServerDuplexStream, type ServerUnaryCall, type ServiceError } from '@grpc/grpc-js'
 import { expect } from 'chai'
+import { everyone, permission } from '../../../data-service/entity/access.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { int, readOnly, text } from '../../../data-service/entity/fields/words.js'
 import { exportHandler, exportSemaphore } from '../../../data-service/rpc/export.js'
 import { CallStreams } from '../../../data-service/rpc/transport/call-stream.js'
 import { unaryCall } from '../../../data-service/rpc/transport/grpc.js'
@@ -292,6 +295,50 @@ describe('calls', function () {
       expect(await of(['', '3'], '192.0.2.2'), 'of its other address, and of another client').to.deep.equal([2, 1])
       expect(await of([''], '192.0.2.3'), 'of a third address').to.deep.equal([1])
     })
+  })
+})
+
+describe('calls with a large body', function () {
+  this.timeout(120_000)
+  const HANGING = defineEntity({
+    name: 'drafts',
+    description: 'No create of them ends.',
+    fields: { id: readOnly(int()), title: text(100) },
+    label: 'title',
+    filterable: [],
+    sortable: [],
+    access: { read: everyone, write: permission('drafts:write') },
+    writes: ['create'],
+    overrides: {
+      create: async ({ signal }) => {
+        await hang(signal)
+        throw new Error('It was to end with its caller.')
+      }
+    }
+  })
+  const body = Buffer.alloc(64 * 1024, 'x')
+
+  it('go one after the other for each caller, before they are parsed; four wait', async () => {
+    await using service = await runService([HANGING])
+    const { client } = service
+    const first = metadata({ authorization: 'owner 1' })
+    const large = { resource: 'drafts', id: '1', operation: 'none', body }
+    const calls: { cancel(): void }[] = []
+    const create = () => failure((done) => calls.push(client.create(large, first, soon(), done)))
+    const refused = { code: 'upstream.unavailable', retryAfter: 1 }
+    expect(await Promise.race(Array.from({ length: 6 }, create))).to.include(refused)
+    expect(await failure((done) => client.createBatch(large, first, soon(), done)), 'CreateBatch').to.include(refused)
+    expect(await failure((done) => client.update(large, first, soon(), done)), 'Update').to.include(refused)
+    expect(await failure((done) => client.act(large, first, soon(), done)), 'Act').to.include(refused)
+    expect(await failure((done) => client.call(large, first, soon(), done)), 'Call').to.include(refused)
+    const small = { ...large, body: Buffer.from('x') }
+    const other = metadata({ authorization: 'owner 2' })
+    const others = [
+      failure((done) => client.update(small, first, soon(), done)),
+      failure((done) => client.createBatch(large, other, soon(), done))
+    ]
+    expect((await Promise.all(others)).map(({ code }) => code)).to.not.include('upstream.unavailable')
+    for (const call of calls) call.cancel()
   })
 })
 
