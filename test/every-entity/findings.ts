@@ -5,6 +5,9 @@ import type { Caller } from './callers.js'
 import { isWrite } from './rule.js'
 import type { TestedApplication } from './tested-application.js'
 
+/** What the rules of an application reject with. */
+const OF_RULES: readonly string[] = ['body.invalid', 'state.invalid', 'conflict', 'not-found', 'ownership.denied']
+
 /** Whatever a test finds amiss, all of it told at once: a test holds many calls. */
 export class Findings {
   readonly #found: string[] = []
@@ -31,14 +34,15 @@ export class Findings {
    */
   rejected(call: Call, { code, detail, violations = [] }: Outcome): void {
     const { resource, operation, name } = call
-    if (!isWrite(operation) || !['body.invalid', 'state.invalid', 'conflict', 'not-found'].includes(code)) return
+    if (!isWrite(operation) || !OF_RULES.includes(code)) return
     const place = operation === 'act' ? `actions: { '${name ?? ''}': { … } }` : `${operation}: { … }`
     const ofBody = operation === 'delete' ? '' : `{ '${resource}': { ${place} } } for its body, `
     const said = violations.length === 0 ? detail : violations.join('; ')
     this.#advice.add(
       `${operation === 'act' ? name : operation} of ${resource} was rejected: ${code} (${said}). If the rules of ` +
         `${resource} ask for more than a made row or body has, say it in \`values\` of describeEveryEntity: ${ofBody}` +
-        `{ '${resource}': { rows: { … } } } for the row, { '${resource}': { references: { … } } } for what it refers to`
+        `{ '${resource}': { rows: { … } } } for the row, { '${resource}': { references: { … } } } for what it refers to; ` +
+        `or leave it out by \`except: { '${resource}': ['${name ?? operation}'] }\``
     )
   }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import { Findings } from '../../every-entity/findings.js'
 import { TestedApplication } from '../../every-entity/tested-application.js'
 import { packageRoot } from '../../harness/package-root.js'
 import application from './uniform-rest.config.js'
@@ -38,6 +39,24 @@ describe('the tests of every entity', function () {
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
+  })
+
+  it('say the same where a rule keeps made rows from being deleted', () => {
+    const findings = new Findings()
+    const outcome = {
+      code: 'ownership.denied',
+      status: 403,
+      detail: 'Not yours.',
+      rows: [],
+      total: undefined,
+      text: ''
+    }
+    findings.rejected({ resource: 'tasks', operation: 'delete' }, outcome)
+    expect(() => findings.finish())
+      .to.throw()
+      .with.nested.property('actual[0]')
+      .that.includes('delete of tasks was rejected')
+      .and.includes("`except: { 'tasks': ['delete'] }`")
   })
 
   it('reject values and rules of what is no entity', () => {
