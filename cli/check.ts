@@ -148,7 +148,7 @@ function textOf(setting: string, report: SchemaReport | string): string {
       mistakes
     ],
     ['what is slower, compared otherwise or not known', summarized(warnings)],
-    ['rows that other programs write', summarized(notes)]
+    ['only for tables that other programs write too', summarized(notes)]
   ]
   const said = parts
     .filter(([, findings]) => findings.length > 0 || findings === mistakes)
