@@ -246,7 +246,7 @@ function fromText(text: string, field: Field): string | Buffer | Unmet {
     case 'double':
     case 'set':
     case 'json':
-      return mismatch(field)
+      return wrongType(field)
     case 'binary':
       return decodeBase64(text) ?? mismatch(field)
   }
@@ -256,10 +256,10 @@ function fromOther(
   json: Exclude<JsonValue, string | null>,
   field: Field
 ): number | string | boolean | readonly string[] | Unmet {
-  if (typeof json === 'boolean') return field.type === 'bool' ? json : mismatch(field)
+  if (typeof json === 'boolean') return field.type === 'bool' ? json : wrongType(field)
   if (json instanceof JsonNumber) return fromNumber(json, field)
   if (isArray(json) && field.type === 'set') return wordsIn(json, field)
-  return mismatch(field)
+  return wrongType(field)
 }
 
 /** The words of a set, in the order in which the column has them. */
@@ -296,10 +296,15 @@ function decimalText({ negative, digits, exponent, scale }: ReturnType<typeof nu
   return formatDecimal(negative ? -magnitude : magnitude, scale)
 }
 
+/** An Unmet for JSON of another type: an integer has no range to say then. */
+function wrongType(field: Field): Unmet {
+  return mismatch(field, false)
+}
+
 /** An Unmet that says what the column takes. */
-function mismatch(field: Field): Unmet {
+function mismatch(field: Field, isOfType = true): Unmet {
   const { type, custom } = field
-  const isInteger = type === 'int' || type === 'long'
+  const isInteger = isOfType && (type === 'int' || type === 'long')
   const rule = type === 'enum' ? oneOf(field) : isInteger ? integerRange(field) : ({ rule: 'type', type } as const)
   // What an application's own type takes is known by its sentence.
   return new Unmet(`be ${taken(field)}`, custom === undefined ? rule : undefined)

@@ -115,9 +115,12 @@ describeApi(
       const { sku: _sku, ...without } = PRODUCT
       expect(await rulesOf({ ...without, price: '1.999', categoryId: 'x', isActive: null })).to.deep.equal([
         { pointer: '/sku', rule: 'required' },
-        { pointer: '/categoryId', rule: 'range', minimum: -2147483648, maximum: 2147483647 },
+        { pointer: '/categoryId', rule: 'type', type: 'int' },
         { pointer: '/price', rule: 'digits', whole: 8, fraction: 2 },
         { pointer: '/isActive', rule: 'notNull' }
+      ])
+      expect(await rulesOf({ ...PRODUCT, categoryId: 2 ** 31 })).to.deep.equal([
+        { pointer: '/categoryId', rule: 'range', minimum: -2147483648, maximum: 2147483647 }
       ])
     })
 
