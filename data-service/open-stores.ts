@@ -28,6 +28,7 @@ import { toDomainError } from './sql/engines/sessions.js'
 import type { OwnTables } from './sql/engines/own-tables.js'
 import { createOutboxStore } from './sql/own-rows/outbox.js'
 import { SqlReadStore } from './sql/entity-rows/reads.js'
+import { RowModels } from './sql/entity-rows/statements/row-models.js'
 import { liveTexts } from './sql/entity-rows/statements/where-text.js'
 import { CacheUse } from './sql/entity-rows/statements/statements.js'
 import { loadSampleRows } from './sql/sample-rows.js'
@@ -92,8 +93,9 @@ export async function openStores(
   const sortOrders = await explaining(first, () => primary.schema.sortOrders())
   const texts = liveTexts(primary.schema, live, entities)
   const statementUse = new CacheUse()
+  const models = new RowModels(primary.sequelize, entities, 'primary')
   const close = (store: { close(): Promise<void> }): Promise<void> => store.close()
-  const read = opened.add(new SqlReadStore(readable, entities, { sortOrders, texts, statementUse }), close)
+  const read = opened.add(new SqlReadStore(readable, entities, { sortOrders, texts, statementUse, models }), close)
   const defaults = await explaining(first, () => columnDefaults(primary, entities))
   const transactions = primary.openTransactions()
   const rowVersions = pooledBytes(randomBytes)
@@ -107,7 +109,8 @@ export async function openStores(
     onEmitted,
     defaults,
     texts,
-    statementUse
+    statementUse,
+    models
   }
   const write = opened.add(createWriteStore(primary, entities, writing), close)
   const outbox = opened.add(createOutboxStore(readable.primary, { tables, transactions, random }), close)

@@ -128,8 +128,11 @@ function intercepted<Request, Response>(
   const { identify, metrics } = interceptors
   const { rpc } = rules
   const calls = metrics?.callsOf(rpc)
-  const lines = linesOfCalls(interceptors.log)
+  const isLogged = interceptors.log.isLevelEnabled('info')
+  // Made with the first call: an application has hundreds of rpcs, and most are never called.
+  let lines: Logger | undefined
   return async (incoming, request) => {
+    if (isLogged) lines ??= unredacted(interceptors.log)
     const isDecoded = !(request instanceof UndecodableRequest)
     const resource = lines && isDecoded ? rules.resource?.(request) : undefined
     const call = new InterceptedCall(incoming, { rpc, resource, calls, lines, interceptors })
@@ -151,15 +154,11 @@ function intercepted<Request, Response>(
   }
 }
 
-/** Where the lines of calls go, one for each that has ended; undefined if the level leaves them out. */
-function linesOfCalls(log: Logger): Logger | undefined {
-  return log.isLevelEnabled('info') ? unredacted(log) : undefined
-}
-
 interface InterceptedBy {
   readonly rpc: string
   readonly resource: string | undefined
   readonly calls: RpcCalls | undefined
+  /** Where the line of a call that has ended goes; undefined if the level leaves it out. */
   readonly lines: Logger | undefined
   readonly interceptors: Interceptors
 }

@@ -48,6 +48,8 @@ interface LiveKnowledge {
   readonly texts?: LiveTexts
   /** Counts the statements whose text is kept. */
   readonly statementUse?: CacheUse
+  /** Those of the primary database, which a write store uses too. Made of the entities without them. */
+  readonly models?: RowModels
 }
 
 /** One of the service's two databases. */
@@ -72,12 +74,15 @@ export class SqlReadStore implements ReadStore {
   constructor(
     databases: Databases,
     entities: readonly Entity[],
-    { sortOrders, texts, statementUse: use }: LiveKnowledge = {}
+    { sortOrders, texts, statementUse: use, models }: LiveKnowledge = {}
   ) {
     const storeOf = (name: StoreName, database: Database): Store => {
-      const { sequelize } = database
+      const known = name === 'primary' ? models : undefined
       const dialect = name === 'primary' ? withLiveTexts(database.dialect, texts) : database.dialect
-      const statements = new Statements(new RowModels(sequelize, entities, name), dialect, { sortOrders, use })
+      const statements = new Statements(known ?? new RowModels(database.sequelize, entities, name), dialect, {
+        sortOrders,
+        use
+      })
       return { statements, dialect, reader: database.openReader(NAMES[name]) }
     }
     this.#databases = databases

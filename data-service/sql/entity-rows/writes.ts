@@ -77,6 +77,8 @@ interface WriteStoreDeps {
   readonly live?: LiveSchema
   /** Counts the statements whose text is kept. */
   readonly statementUse?: CacheUse
+  /** Those of the database, which a read store uses too. Made of the entities without them. */
+  readonly models?: RowModels
 }
 
 /** The SQL of the defaults that a PUT may set, for `WriteStoreDeps.defaults`. */
@@ -141,8 +143,8 @@ function unitParts(
   const { sequelize } = database
   const { tables: ownTables } = deps
   const dialect = withLiveTexts(database.dialect, deps.texts)
-  const { defaults, live, statementUse: use } = deps
-  const statements = new Statements(new RowModels(sequelize, entities, 'primary'), dialect, { use })
+  const { defaults, live, statementUse: use, models = new RowModels(sequelize, entities, 'primary') } = deps
+  const statements = new Statements(models, dialect, { use })
   const owners = new Map(entities.flatMap((entity) => entity.children.map((one) => [one, entity])))
   const ownerOf = (children: Children): Entity => {
     const owner = owners.get(children)
