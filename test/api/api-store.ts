@@ -99,14 +99,11 @@ interface ApiOptions extends Variants {
   readonly rows?: Exclude<StoreRows, 'fixture'>
   /** Whether gateway and data service have processes of their own. Absent: they run in that of the test. */
   readonly processes?: true
-  /** Absent: both. For what no database has a part in, one is enough. */
-  readonly on?: DatabaseKind
 }
 
-/** A suite on both databases, with one stack for each. */
+/** A suite with a stack for each database and variant that it runs with. */
 export function describeApi(title: string, body: (store: ApiStore) => void, options: ApiOptions = {}): void {
   eachDatabase((kind) => {
-    if (options.on !== undefined && options.on !== kind) return
     describe(`${title} on ${kind}`, function () {
       this.timeout(180_000)
       const store = new ApiStore(kind)

@@ -165,5 +165,5 @@ describeApi(
       expect(values(rows.at(-1))).to.deep.equal(['# export truncated at 11 rows', '', ''])
     })
   },
-  { env: () => ({ MAX_EXPORT_ROWS: '11' }) }
+  { on: 'sqlite', env: () => ({ MAX_EXPORT_ROWS: '11' }) }
 )

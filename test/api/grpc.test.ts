@@ -207,5 +207,5 @@ describeApi(
       ])
     })
   },
-  { never: ['cuts', 'document'] }
+  { on: 'sqlite', never: ['cuts', 'document'] }
 )

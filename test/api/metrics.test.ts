@@ -149,7 +149,9 @@ describeApi(
       expect(await grown(names, page)).to.deep.equal({ [hits]: 1 })
     })
 
-    it('tells what is open, and forgets nothing of what has ended', async () => {
+    // SQLite has no pools.
+    const itOfPools = store.kind === 'mysql' ? it : () => undefined
+    itOfPools('tells what is open, and forgets nothing of what has ended', async () => {
       await store.call('/products/1')
       const inUse = 'uniform_rest_database_connections{pool="primary",state="in_use"}'
       const [http, rpc] = [
@@ -194,7 +196,6 @@ describeApi(
       }
     })
   },
-  // The one that has pools.
   {
     never: ['cuts', 'document'],
     rows: 'sample',

@@ -92,6 +92,7 @@ describeApi(
     }
   },
   {
+    on: 'sqlite',
     env: () => ({
       JWT_JWKS_URI: `http://127.0.0.1:${port}/keys`,
       JWT_JWKS_ISSUER: ISSUER,

@@ -231,6 +231,9 @@ for (const [share, kept] of [
         }
       })
     },
-    { env: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER_ARG: share }) }
+    {
+      on: 'sqlite',
+      env: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER_ARG: share })
+    }
   )
 }

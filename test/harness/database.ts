@@ -16,13 +16,14 @@ export interface FreshDatabase {
 
 /**
  * Declares the same tests for each kind of database: `eachDatabase((kind) => describe(`export on ${kind}`, …))`. Without a
- * MySQL server they fail: `npm test` starts one. Variants of a full stack follow on SQLite, and on both where
- * TEST_VARIANTS is `all`.
+ * MySQL server they fail: `npm test` starts one. `variants` says what runs besides, and what does not; where TEST_VARIANTS
+ * is `all`, all of them run on both.
  */
 export function eachDatabase(define: (kind: DatabaseKind) => void, variants?: Variants): void {
-  for (const kind of DATABASE_KINDS) define(kind)
-  const { also = [], never = [] } = variants ?? {}
+  const { on, also = [], never = [] } = variants ?? {}
   const isSoak = process.env['TEST_VARIANTS'] === 'all'
+  const only = on ?? (also.length > 0 ? 'mysql' : undefined)
+  for (const kind of isSoak || only === undefined ? DATABASE_KINDS : [only]) define(kind)
   const chosen = isSoak && variants !== undefined ? VARIANTS.filter((one) => !never.includes(one)) : also
   for (const variant of chosen) {
     inVariant(variant, () => {

@@ -1,3 +1,4 @@
+import type { DatabaseKind } from '../stack/databases.js'
 import { ConnectionCuts } from './connection-cuts.js'
 import { DocumentCheck } from './document-check.js'
 
@@ -9,9 +10,11 @@ import { DocumentCheck } from './document-check.js'
 export const VARIANTS = ['unary', 'cuts', 'document'] as const
 export type Variant = (typeof VARIANTS)[number]
 
-/** The variants in which a suite runs beside its ordinary run. */
+/** The databases and the variants that a suite runs with. `npm run soak` takes both databases, whatever is said here. */
 export interface Variants {
-  /** In `npm test`, on SQLite. */
+  /** The one database of `npm test`, for what no database has a part in. Default: both. */
+  readonly on?: DatabaseKind
+  /** The variants of `npm test`, on SQLite. The ordinary run is then on MariaDB, since the variants have all tests too. */
   readonly also?: readonly Variant[]
   /** In no run: what the suite counts or reads, a variant changes. `npm run soak` takes all others. */
   readonly never?: readonly Variant[]

@@ -60,5 +60,5 @@ describeApi(
       }
     })
   },
-  { env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile, OWNER_CLAIM_TYPE: 'sub' }) }
+  { on: 'sqlite', env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile, OWNER_CLAIM_TYPE: 'sub' }) }
 )

@@ -84,7 +84,7 @@ describeApi(
       }
     })
   },
-  { env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) }
+  { on: 'sqlite', env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) }
 )
 
 describeLogged(

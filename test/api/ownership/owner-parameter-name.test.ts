@@ -30,5 +30,5 @@ describeApi(
       store.problem(await store.as('ada', '/bookmarks?ownerId=1'), { status: 403, code: 'ownership.denied' })
     })
   },
-  { env: () => ({ OWNER_PARAMETER_NAME: 'ownerId' }) }
+  { on: 'sqlite', env: () => ({ OWNER_PARAMETER_NAME: 'ownerId' }) }
 )

@@ -320,5 +320,5 @@ describeApi(
       )
     })
   },
-  { env: () => ({ PUBLIC_BASE_URL: BASE }) }
+  { on: 'sqlite', env: () => ({ PUBLIC_BASE_URL: BASE }) }
 )

@@ -86,7 +86,7 @@ describeApi(
       }
     })
   },
-  { env }
+  { on: 'sqlite', env }
 )
 
 describeApi(
@@ -140,5 +140,5 @@ describeApi(
       expect(ids(listed)).to.deep.equal([1])
     })
   },
-  { env }
+  { on: 'sqlite', env }
 )
