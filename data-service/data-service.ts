@@ -25,15 +25,16 @@ import { DataServiceMetrics, type DataServiceSources } from './observe/data-serv
 import { OutboxDispatcher } from './outbox/dispatcher.js'
 import { makeCatalogue } from './plan/model/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
+import { describeCatalogue } from './rpc/describe/describe.js'
 import { exportSemaphore } from './rpc/export.js'
 import { ReadShares } from './rpc/fair-shares.js'
 import { GuessCounts } from './rpc/guess-counts.js'
 import { gatewayPeers } from './rpc/transport/interceptors.js'
-import { describedPackage } from './rpc/typed-calls.js'
+import { packageOf } from './rpc/typed-calls.js'
 import { buildDataService } from './rpc/service.js'
 import { WriteShares } from './rpc/write-shares.js'
 import type { WriteDeps } from './rpc/write-steps.js'
-import type { TypedPackage } from './typed-services/typed-package.js'
+import type { TypedPackage, TypedServices } from './typed-services/typed-package.js'
 import { warnOfUntested } from './untested-packages.js'
 
 /** Milliseconds for running calls to finish when the service stops. */
@@ -110,6 +111,7 @@ async function serve(how: Starting): Promise<string> {
   const authDeps = await explaining(settings.databases.primary, () => authentication.connect(stores.auth))
   const { ownership, maxPageSize, maxExportRows, idempotency } = settings
   const planning = { catalogue: makeCatalogue(stores.entities), ownership, maxPageSize, maxExportRows }
+  const describeTo = describeCatalogue(planning.catalogue, ownership, application.operations)
   const writeDeps: WriteDeps = {
     planning,
     shares: new WriteShares(stores.write, { connections: settings.databasePoolSize }),
@@ -133,8 +135,13 @@ async function serve(how: Starting): Promise<string> {
     readDeps: { planning, store: stores.read, exports, shares },
     writeDeps,
     authDeps,
+    describeTo,
     operations: application.operations,
-    typedServices: typedServicesOf(application, log),
+    typedServices: typedServicesOf(
+      application,
+      (typed) => packageOf(planning.catalogue, describeTo('gateway'), typed),
+      log
+    ),
     interceptors: {
       identify: authentication.identify,
       isGateway: gatewayPeers({ secret, name }, { log, now }),
@@ -283,10 +290,14 @@ function followHealth({ health }: OpenStores, service: Service, log: Logger): vo
   })
 }
 
-function typedServicesOf(application: Application, log: Logger): TypedPackage | undefined {
+function typedServicesOf(
+  application: Application,
+  make: (typed: TypedServices) => TypedPackage,
+  log: Logger
+): TypedPackage | undefined {
   const { typedServices } = application
   if (typedServices === undefined) return undefined
-  const typed = describedPackage(application, typedServices)
+  const typed = make(typedServices)
   if (!typed.isLocked) {
     log.warn(
       { package: typedServices.package },

@@ -36,7 +36,7 @@ import {
 } from './transport/call-stream.js'
 import { Untaken } from './transport/untaken.js'
 import { countedExports, countedLogins, countedReplays } from '../observe/counted-handlers.js'
-import { describeCatalogue } from './describe/describe.js'
+import type { DescribeTo } from './describe/describe.js'
 import type { Operation } from '../entity/define-operation.js'
 import type { TypedPackage } from '../typed-services/typed-package.js'
 import { exportHandler } from './export.js'
@@ -60,6 +60,7 @@ interface DataServiceDeps {
   readonly readDeps: ReadDeps
   readonly writeDeps: WriteDeps
   readonly authDeps: AuthDeps
+  readonly describeTo: DescribeTo
   /** Those that the application has beside the uniform ones. */
   readonly operations?: readonly Operation[] | undefined
   /** Typed services of the entities, beside the generic one. */
@@ -103,7 +104,8 @@ const { entity, auth } = types as unknown as EntityTypes & AuthTypes
 
 /** Puts the service together and starts nothing. */
 export function buildDataService(deps: DataServiceDeps): DataService {
-  const { readDeps, writeDeps, authDeps, operations = [], typedServices, interceptors, reflection, credentials } = deps
+  const { readDeps, writeDeps, authDeps, describeTo, operations = [], typedServices, interceptors } = deps
+  const { reflection, credentials } = deps
   const untaken = new Untaken()
   const server = new Server({
     'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
@@ -127,7 +129,9 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   const reads = readHandlers(readDeps, metrics)
   const writes = writeHandlers({ readDeps, writeDeps, operations }, metrics)
   const { required: keyRequired } = writeDeps.idempotency
-  const ofEntities = untyped(entityHandlers({ readDeps, operations, writes, keyRequired, knowsGateways }, interceptors))
+  const ofEntities = untyped(
+    entityHandlers({ readDeps, describeTo, operations, writes, keyRequired, knowsGateways }, interceptors)
+  )
   const ofAuth = untyped(authHandlers(authDeps, interceptors))
   server.addService(entityService, {
     ...unaryCalls(ofEntities, entityService, untaken),
@@ -235,6 +239,7 @@ function unaryCalls(
 function entityHandlers(
   deps: {
     readonly readDeps: ReadDeps
+    readonly describeTo: DescribeTo
     readonly operations: readonly Operation[]
     readonly writes: WriteHandlers
     readonly keyRequired: boolean
@@ -242,9 +247,8 @@ function entityHandlers(
   },
   interceptors: Interceptors
 ): UnaryHandlers<EntityServiceHandlers> {
-  const { readDeps, operations, writes, keyRequired, knowsGateways } = deps
-  const { catalogue, ownership } = readDeps.planning
-  const describeTo = describeCatalogue(catalogue, ownership, operations)
+  const { readDeps, describeTo, operations, writes, keyRequired, knowsGateways } = deps
+  const { catalogue } = readDeps.planning
   const size = { rows: Math.max(2, catalogue.resources('gateway').length) }
   const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> => {
     // A gateway cannot serve anything without its description.

@@ -43,7 +43,7 @@ import { describeActionRules, describeRules } from './rules.js'
  * The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. `only: 'allowed'` leaves out resources
  * and operations of which the caller may call nothing, and write-only columns of resources whose bodies it may not send.
  */
-type DescribeTo = (reader: Caller | 'gateway', only?: 'allowed') => DescribeResponse
+export type DescribeTo = (reader: Caller | 'gateway', only?: 'allowed') => DescribeResponse
 
 /** Answers that are kept. There is one for each set of column permissions that callers hold: usually few. */
 const MAX_ANSWERS = 64
@@ -293,7 +293,7 @@ function writesOf(entity: Entity): string[] {
 }
 
 /** Where the owner parameter may stand in the query. */
-function describeFilter(
+export function describeFilter(
   { ownerFilter, actions }: Entity,
   ownership: OwnershipPolicy
 ): Pick<WireResource, 'ownerParameter' | 'ownerFiltered' | 'ownerProperty'> {

@@ -10,6 +10,7 @@ import { ReadShares } from '../../../data-service/rpc/fair-shares.js'
 import { MemoryGuard } from '../../../shared/memory-guard.js'
 import type { ReadDeps } from '../../../data-service/rpc/reads.js'
 import type { StreamClock } from '../../../data-service/rpc/transport/call-stream.js'
+import { describeCatalogue } from '../../../data-service/rpc/describe/describe.js'
 import { buildDataService } from '../../../data-service/rpc/service.js'
 import { WriteShares } from '../../../data-service/rpc/write-shares.js'
 import { DomainError } from '../../../shared/errors.js'
@@ -75,6 +76,7 @@ export async function runService(
       newGuid: randomUUID
     },
     authDeps: noAuthentication,
+    describeTo: describeCatalogue(planning.catalogue, planning.ownership),
     interceptors: {
       identify,
       isGateway: ({ gatewaySecrets }) => gatewaySecrets[0] === 'of a gateway',
