@@ -82,4 +82,4 @@ function own(store: ApiStore): void {
   })
 }
 
-describeApi('the owner of a customer', own)
+describeApi('the owner of a customer', own, { on: 'sqlite' })
