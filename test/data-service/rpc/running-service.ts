@@ -83,7 +83,7 @@ export async function runService(
       log,
       newRequestId: () => 'made-here'
     },
-    reflection: true,
+    reflection: false,
     credentials: serverCredentials(undefined, 'none'),
     streamClock
   })
