@@ -11,8 +11,9 @@ import { storeDatabase } from '../harness/store-database.js'
 import { randomNumbers } from '../runner/random.js'
 
 const LONGEST_PAUSE_MS = 300
-/** Between two cuts, so that a slow machine gets on too. */
+/** Between two cuts, so that a slow machine gets on too. Reads are the longest: cuts that none outlasts would go on for ever. */
 const FEWEST_ANSWERS = 10
+const FEWEST_READS = 4
 const READERS = 8
 const CREATORS = 4
 const CHANGERS = 4
@@ -169,9 +170,9 @@ export function describeCutRequests(
           counts.changes < 20 ||
           counts.reads < 50
         ) {
-          const enough = answers() + FEWEST_ANSWERS
+          const [enough, enoughReads] = [answers() + FEWEST_ANSWERS, counts.reads + FEWEST_READS]
           await delay(below(LONGEST_PAUSE_MS))
-          while (answers() < enough && !isOver) await delay(5)
+          while ((answers() < enough || counts.reads < enoughReads) && !isOver) await delay(5)
           mesh.services[below(mesh.services.length)]?.way.cut()
           counts.cuts++
         }

@@ -7,7 +7,7 @@ import { storeDatabase } from '../harness/store-database.js'
 
 const CONNECTIONS = 32
 /** In all. */
-const REQUESTS = 800
+const REQUESTS = 320
 
 for (const gateways of [1, 2]) {
   describe(`two data services behind ${gateways === 1 ? 'one gateway' : 'two gateways'}`, function () {

@@ -70,15 +70,11 @@ describeLibrary('a scope over text', (store, kind) => {
   beforeEach(async () => {
     await run('UPDATE diaries SET previous_id = NULL')
     await run('DELETE FROM diaries')
-    for (const [at, author] of AUTHORS.entries()) {
-      await run('INSERT INTO diaries (id, title, author, previous_id, row_version) VALUES (?, ?, ?, ?, ?)', [
-        at + 1,
-        `T${at + 1}`,
-        author,
-        at === 0 ? null : at,
-        versionOf(at + 1)
-      ])
-    }
+    await run(
+      `INSERT INTO diaries (id, title, author, previous_id, row_version)
+        VALUES ${AUTHORS.map(() => '(?, ?, ?, ?, ?)').join()}`,
+      AUTHORS.flatMap((author, at) => [at + 1, `T${at + 1}`, author, at === 0 ? null : at, versionOf(at + 1)])
+    )
   })
 
   for (const [claims, isInside] of SCOPES) {

@@ -27,7 +27,8 @@ const WRITERS: readonly (readonly [name: string, claims: Claims, change: string,
   ['the bypass role', { sub: 'a', role: 'Admin', branches: [4] }, '1 = 1', 'branch_id = 4']
 ]
 
-const ERRANDS = 24
+/** Every member at every branch, and a closed one of each member. */
+const ERRANDS = 15
 
 /** contract.md section 6, write scope. The entity files are errands.ts and documents.ts. */
 describeLibrary('a write scope', (store, kind) => {
@@ -36,12 +37,12 @@ describeLibrary('a write scope', (store, kind) => {
 
   const fill = async (): Promise<void> => {
     await run('DELETE FROM errands')
-    for (let n = 1; n <= ERRANDS; n++) {
-      await run(
-        'INSERT INTO errands (id, title, member_id, branch_id, is_open, row_version) VALUES (?, ?, ?, ?, ?, ?)',
-        [n, `T${n}`, (n % 3) + 1, (n % 4) + 1, n % 5 === 0 ? 0 : 1, versionOf(n)]
-      )
-    }
+    const rows = Array.from({ length: ERRANDS }, (_, at) => at + 1)
+    await run(
+      `INSERT INTO errands (id, title, member_id, branch_id, is_open, row_version)
+        VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?)').join()}`,
+      rows.flatMap((n) => [n, `T${n}`, (n % 3) + 1, (n % 4) + 1, n % 5 === 0 ? 0 : 1, versionOf(n)])
+    )
   }
   const versionOf = (n: number): Buffer => Buffer.from([0, 0, 0, 0, 0, 0, 1, n])
   const tagOf = (n: number): string => `W/"${versionOf(n).toString('base64')}"`

@@ -1,8 +1,10 @@
+import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { run } from '../../cli/commands.js'
 import { type Answer, call as send, type CallOptions } from './http-call.js'
 import { inProcesses, inThisProcess, type Launcher, type Pair, startPair } from './pair.js'
 import type { Server } from './server-log.js'
-import { type ServiceProcess, startProcess } from './service-process.js'
+import type { ServiceProcess } from './service-process.js'
 import { TokenMint } from './token-mint.js'
 
 export interface StackOptions {
@@ -109,10 +111,15 @@ async function migrateAmongTables(
   env: Readonly<Record<'DATA_DIR' | 'DATABASE_URL', string>>
 ): Promise<void> {
   const name = decodeURIComponent(env.DATABASE_URL.slice(env.DATABASE_URL.lastIndexOf('/') + 1))
-  const migrating = startProcess(['migrate', '--app', folder, '--among-tables-of', name], env, env.DATA_DIR)
-  if ((await migrating.ended) === 0) return
-  const log = migrating.logs().map(({ text }) => String(text))
-  throw new Error(log.join('\n'))
+  const output = new PassThrough()
+  const code = await run(['migrate', '--app', folder, '--among-tables-of', name], {
+    environment: env,
+    directory: env.DATA_DIR,
+    stdin: () => process.stdin,
+    stdout: output,
+    stderr: output
+  })
+  if (code !== 0) throw new Error(String(output.read()))
 }
 
 async function callJson(url: string, target: string, request: StackRequest): Promise<StackAnswer> {
