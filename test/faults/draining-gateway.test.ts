@@ -1,8 +1,10 @@
 import { expect } from 'chai'
-import { startProcesses } from '../harness/stack.js'
+import { join } from 'node:path'
+import { outputRoot } from '../harness/package-root.js'
 import { call } from '../stack/http-call.js'
 import { request } from '../harness/http.js'
 import { storeDatabase } from '../harness/store-database.js'
+import { inProcesses, inThisProcess, startPair } from '../stack/pair.js'
 
 const DRAIN_TIME_MS = 1500
 
@@ -11,7 +13,13 @@ describe('a gateway that is told to end', function () {
 
   it('goes on to accept and serve requests for DRAIN_TIME, while it says that it is not ready', async () => {
     const database = await storeDatabase('sqlite', 'none')
-    const stack = await startProcesses({ database, env: { DRAIN_TIME: `${DRAIN_TIME_MS}ms`, SAMPLE_DATA: 'false' } })
+    const app = join(outputRoot, 'examples/store')
+    const env = { DATABASE_URL: database.url, REVIEWS_DATABASE_URL: database.reviewsUrl, SAMPLE_DATA: 'false' }
+    const stack = await startPair({
+      launcher: { dataService: inThisProcess(app).dataService, gateway: inProcesses(app).gateway },
+      settings: (dataDir) =>
+        Promise.resolve({ ...env, DATA_DIR: dataDir, COOKIE_SECURE: 'false', DRAIN_TIME: `${DRAIN_TIME_MS}ms` })
+    })
     try {
       // Each of these opens a connection of its own.
       const statuses = async (): Promise<readonly number[]> => {

@@ -48,6 +48,30 @@ type ClientType = (new (address: string, credentials: object) => Client & Method
   readonly service: ServiceDefinition
 }
 
+/** What proto-loader makes of the proto file of an application, which takes half a second. */
+const loadedPackages = new WeakMap<Application, GrpcObject>()
+
+function packageOf(application: Application): GrpcObject {
+  const known = loadedPackages.get(application)
+  if (known !== undefined) return known
+  const folder = mkdtempSync(join(tmpdir(), 'typed-client-'))
+  try {
+    const file = join(folder, 'typed.proto')
+    const { typedServices } = application
+    if (typedServices === undefined) throw new TypeError('The application has no typed services')
+    const { name, text } = describedPackage(application, typedServices)
+    writeFileSync(file, text())
+    const options = { keepCase: true, longs: String, enums: String, oneofs: false } as const
+    const loaded = name
+      .split('.')
+      .reduce((object, part) => object[part] as GrpcObject, loadPackageDefinition(loadSync(file, options)))
+    loadedPackages.set(application, loaded)
+    return loaded
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 /** A caller of one typed service of an application, that knows nothing but its proto file. */
 export class TypedClient {
   readonly methods: Methods
@@ -55,25 +79,11 @@ export class TypedClient {
   readonly #service: ServiceDefinition
 
   constructor(application: Application, service: string, address: string) {
-    const folder = mkdtempSync(join(tmpdir(), 'typed-client-'))
-    try {
-      const file = join(folder, 'typed.proto')
-      const { typedServices } = application
-      if (typedServices === undefined) throw new TypeError('The application has no typed services')
-      const { name, text } = describedPackage(application, typedServices)
-      writeFileSync(file, text())
-      const options = { keepCase: true, longs: String, enums: String, oneofs: false } as const
-      const loaded = name
-        .split('.')
-        .reduce((object, part) => object[part] as GrpcObject, loadPackageDefinition(loadSync(file, options)))
-      const Service = loaded[service] as unknown as ClientType // As proto-loader makes it of the file.
-      const made = new Service(address, credentials.createInsecure())
-      this.methods = made
-      this.#client = made
-      this.#service = Service.service
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const Service = packageOf(application)[service] as unknown as ClientType // As proto-loader makes it of the file.
+    const made = new Service(address, credentials.createInsecure())
+    this.methods = made
+    this.#client = made
+    this.#service = Service.service
   }
 
   close(): void {

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Answer, call, json } from '../api/http-call.js'
-import { select } from '../api/writes/stored.js'
 import { runCommand } from '../harness/command.js'
 import type { DatabaseKind } from '../harness/database.js'
 import { dataServiceOf } from '../harness/stack.js'
@@ -179,11 +178,11 @@ export class OutboxService {
 
   /** The rows of the outbox by hand-written SQL. */
   rows(where = '1 = 1'): Promise<RawRow[]> {
-    return select({ databaseUrl: this.#store.databaseUrl }, `SELECT * FROM ur_outbox WHERE ${where} ORDER BY id`)
+    return this.select(`SELECT * FROM ur_outbox WHERE ${where} ORDER BY id`)
   }
 
   select(sql: string): Promise<RawRow[]> {
-    return select({ databaseUrl: this.#store.databaseUrl }, sql)
+    return this.#store.sql.run(sql)
   }
 
   async until(what: string, condition: () => boolean | Promise<boolean>, timeout = TIMEOUT_MS): Promise<void> {

@@ -11,7 +11,7 @@ const MAIN = fileURLToPath(new URL('../../bench/main.js', import.meta.url))
 const SERVERS = ['uniform-rest', 'handwritten', 'plain-sequelize']
 const TWO_PAIRS = ['by-id', 'page', 'update', 'mix']
 
-// In each run of the tests: test/bench/smoke.test.ts measures two workloads of two targets.
+// test/bench/smoke.test.ts measures two workloads of two targets. In each run of the tests: the other files of test/bench/.
 describe('the bench with all that it has, at its smallest', () => {
   let out: string
   before(async () => {
