@@ -13,7 +13,7 @@ const SOURCES = ['shared', 'gateway', 'data-service', 'examples']
 // are left to the editor and to the next build: the compiler takes seconds to look at all of them.
 await runCommand(async () => {
   await prepare()
-  const { watchFiles } = /** @type {typeof import('../cli/processes/watch-files.js')} */ (
+  const { watchFiles } = /** @type {typeof import('../dist/cli/processes/watch-files.js')} */ (
     await import(pathToFileURL(join(projectRoot, 'dist/cli/processes/watch-files.js')).href)
   )
   const folders = SOURCES.map((name) => join(projectRoot, name))

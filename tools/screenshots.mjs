@@ -8,7 +8,9 @@ import { projectRoot } from './project-root.mjs'
 await runCommand(async () => {
   await prepare()
   const module = pathToFileURL(join(projectRoot, 'dist/test/browser/take-screenshots.js')).href
-  const { takeScreenshots } = /** @type {typeof import('../test/browser/take-screenshots.js')} */ (await import(module))
+  const { takeScreenshots } = /** @type {typeof import('../dist/test/browser/take-screenshots.js')} */ (
+    await import(module)
+  )
   for (const file of await takeScreenshots()) process.stdout.write(`${file}\n`)
   return 0
 })

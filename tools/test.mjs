@@ -24,10 +24,10 @@ async function runEverything() {
   // Files of both tiers do more in the soak (LONGER_IN_SOAK of test/tiers.ts). The processes that run them inherit this.
   if (tier === 'soak') process.env['IN_SOAK'] = 'true'
   await prepare()
-  const { packagesFor, testFiles } = /** @type {typeof import('../test/tiers.js')} */ (
+  const { packagesFor, testFiles } = /** @type {typeof import('../dist/test/tiers.js')} */ (
     await import(compiled('tiers.js'))
   )
-  const { ensurePackages } = /** @type {typeof import('../test/runner/programs.js')} */ (
+  const { ensurePackages } = /** @type {typeof import('../dist/test/runner/programs.js')} */ (
     await import(compiled('runner/programs.js'))
   )
   const files = testFiles(tier === undefined ? ['quick', 'full'] : [tier], filters)
@@ -35,7 +35,7 @@ async function runEverything() {
   const checks = filters.length > 0 || tier === 'soak' || tier === 'compose' ? NONE : runChecks()
   await ensurePackages(...packagesFor(files))
   const { passed, failed } = await checks
-  const { runTests } = /** @type {typeof import('../test/runner/run-tests.js')} */ (
+  const { runTests } = /** @type {typeof import('../dist/test/runner/run-tests.js')} */ (
     await import(compiled('runner/run-tests.js'))
   )
   const interrupting = new AbortController()
@@ -55,7 +55,7 @@ function compiled(file) {
 
 /**
  * @param {readonly string[]} args
- * @returns {{ tier: import('../test/tiers.js').Tier | undefined, filters: readonly string[] }}
+ * @returns {{ tier: import('../dist/test/tiers.js').Tier | undefined, filters: readonly string[] }}
  */
 function argumentsOf([first, name, ...rest]) {
   if (first !== '--tier') return { tier: undefined, filters: [first, name, ...rest].filter((one) => one !== undefined) }

@@ -19,7 +19,9 @@ export async function runChecks() {
  */
 function holds({ name, args }) {
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: projectRoot, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+    // The type checkers are written in Go, and collect garbage a sixth of their time unless they may keep more of it.
+    const env = { GOGC: '400', ...process.env }
+    execFile(process.execPath, args, { cwd: projectRoot, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
       process.stdout.write(error === null ? `  ✔ ${name}\n` : `  ✘ ${name}\n${stdout}${stderr}\n`)
       resolve(error === null)
     })
