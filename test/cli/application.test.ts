@@ -1,7 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { ApplicationFolder, runCommand } from '../harness/command.js'
 import { scrape } from '../harness/metrics.js'
@@ -41,10 +40,6 @@ export const notes = defineEntity({
   ${more}
 })
 `
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await setTimeout(50)
-}
 
 const NO_DATABASE =
   'DATABASE_URL: there is no database yet; `uniform-rest migrate` runs migrations, and then check compares tables.\n'
@@ -227,28 +222,27 @@ describe('an application in a folder of its own', function () {
     const says = (text: string) => serving.logged((entry) => String(entry['text']).includes(text))
     try {
       await says('Ctrl-C ends everything.')
-      await writeFile(join(folder, 'notes.ts.new'), NOTES('Mistaken'))
-      await rename(join(folder, 'notes.ts.new'), join(folder, 'notes.ts'))
+      // Of a process that serves, by an editor that writes into the file.
+      await writeFile(join(folder, 'notes.ts'), NOTES('Mistaken'))
       await says('- Mistaken (notes.ts): the name must be kebab-case')
       await says(
         'The data-service ended with code 1: see its log above. It starts again after the next change of a file.'
       )
+      // A migration is read first, and run by command.
+      await writeFile(
+        join(folder, 'uniform-rest.config.ts'),
+        CONFIG.replace('[createNotes]', "[createNotes, { name: '002-nothing', steps: [] }]")
+      )
       // As editors do that replace a file.
       await writeFile(join(folder, 'notes.ts.new'), NOTES('notes', "searchable: ['title']"))
       await rename(join(folder, 'notes.ts.new'), join(folder, 'notes.ts'))
+      await says('waiting for migrations')
+      expect((await runCommand(['migrate'], { directory: folder, env: { DATA_DIR: app.dataDir } })).code).to.equal(0)
       await says('catalogue changed')
       const answer = await fetch(`http://127.0.0.1:${http}/notes/paged?search=x`)
       expect([answer.status, answer.headers.get('x-ignored-parameters')]).to.deep.equal([200, null])
       // Whoever changes an application sees a mistyped parameter at once.
       expect((await fetch(`http://127.0.0.1:${http}/notes/paged?serch=x`)).status).to.equal(400)
-      // Of a process that serves, by an editor that writes into the file: a migration is read first, and run by command.
-      await writeFile(
-        join(folder, 'uniform-rest.config.ts'),
-        CONFIG.replace('[createNotes]', "[createNotes, { name: '002-nothing', steps: [] }]")
-      )
-      await says('waiting for migrations')
-      expect((await runCommand(['migrate'], { directory: folder, env: { DATA_DIR: app.dataDir } })).code).to.equal(0)
-      await until(async () => (await fetch(`http://127.0.0.1:${http}/health`)).status === 200)
     } finally {
       expect(await serving.stop()).to.equal(0)
     }

@@ -4,9 +4,10 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { exchange, request, type HttpAnswer } from '../harness/http.js'
-import { GATEWAY, listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
+import type { Server } from '../stack/server-log.js'
+import { GATEWAY, listening, startProcess } from '../stack/service-process.js'
 import { listenLocally } from '../harness/local-server.js'
-import { type Stack, startProcesses } from '../harness/stack.js'
+import { type Stack, startStack } from '../harness/stack.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { startPrivateServer, type PrivateServer } from '../runner/database-server.js'
 import { freePort } from '../runner/free-port.js'
@@ -15,13 +16,13 @@ describe('health', function () {
   this.timeout(60_000)
   let server: PrivateServer
   let databaseUrl: string
-  let stack: Stack<ServiceProcess>
+  let stack: Stack
   /** Bases of the admin ports of both processes, and the gateway's public one. */
   let data: string
   let admin: string
   let everywhere: readonly string[]
 
-  const adminOf = async (service: ServiceProcess): Promise<string> => {
+  const adminOf = async (service: Server): Promise<string> => {
     const { port } = await service.logged(({ msg }) => msg === 'health is told on the admin port')
     return `http://127.0.0.1:${String(port)}`
   }
@@ -34,7 +35,7 @@ describe('health', function () {
     })
     databaseUrl = `${server.url}/${name}`
     const database = { url: databaseUrl, reviewsUrl: `${server.url}/${name}_reviews` }
-    stack = await startProcesses({ database, env: { SAMPLE_DATA: 'false', ADMIN_PORT: '0' } })
+    stack = await startStack({ database, env: { SAMPLE_DATA: 'false', ADMIN_PORT: '0' } })
     data = await adminOf(stack.dataService)
     admin = await adminOf(stack.gateway)
     everywhere = [data, admin, stack.url]
