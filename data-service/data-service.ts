@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { keepDataPrivate } from '../shared/files.js'
+import type { DescribeResponse } from '../shared/gen/entity/v1/DescribeResponse.js'
 import { isLoopback } from '../shared/ip-address.js'
 import { type Lifecycle, lifecycle, type Opened } from '../shared/lifecycle.js'
 import type { Logger } from '../shared/logger.js'
@@ -34,7 +35,7 @@ import { packageOf } from './rpc/typed-calls.js'
 import { buildDataService } from './rpc/service.js'
 import { WriteShares } from './rpc/write-shares.js'
 import type { WriteDeps } from './rpc/write-steps.js'
-import type { TypedPackage, TypedServices } from './typed-services/typed-package.js'
+import type { TypedPackage } from './typed-services/typed-package.js'
 import { warnOfUntested } from './untested-packages.js'
 
 /** Milliseconds for running calls to finish when the service stops. */
@@ -137,11 +138,7 @@ async function serve(how: Starting): Promise<string> {
     authDeps,
     describeTo,
     operations: application.operations,
-    typedServices: typedServicesOf(
-      application,
-      (typed) => packageOf(planning.catalogue, describeTo('gateway'), typed),
-      log
-    ),
+    typedServices: typedServicesOf(application, describeTo('gateway'), log),
     interceptors: {
       identify: authentication.identify,
       isGateway: gatewayPeers({ secret, name }, { log, now }),
@@ -291,13 +288,12 @@ function followHealth({ health }: OpenStores, service: Service, log: Logger): vo
 }
 
 function typedServicesOf(
-  application: Application,
-  make: (typed: TypedServices) => TypedPackage,
+  { typedServices }: Application,
+  described: DescribeResponse,
   log: Logger
 ): TypedPackage | undefined {
-  const { typedServices } = application
   if (typedServices === undefined) return undefined
-  const typed = make(typedServices)
+  const typed = packageOf(described, typedServices)
   if (!typed.isLocked) {
     log.warn(
       { package: typedServices.package },

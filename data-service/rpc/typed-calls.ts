@@ -4,13 +4,13 @@ import protobuf from 'protobufjs'
 import type { Operation } from '../entity/define-operation.js'
 import type { Entity } from '../entity/entity.js'
 import type { DescribeResponse } from '../../shared/gen/entity/v1/DescribeResponse.js'
-import { type Catalogue, makeCatalogue } from '../plan/model/catalogue.js'
+import { makeCatalogue } from '../plan/model/catalogue.js'
 import type { GenericHandlers, TypedRpc } from '../typed-services/generic.js'
 import { fieldOf, type MessageType } from '../typed-services/schema.js'
 import { makeTypedPackage, type TypedPackage, type TypedServices } from '../typed-services/typed-package.js'
 import { type Message, scalarText, UNKNOWN_FIELDS } from '../typed-services/values.js'
 import { IGNORED } from '../typed-services/typed-writes.js'
-import { describeCatalogue, describeFilter } from './describe/describe.js'
+import { describeCatalogue } from './describe/describe.js'
 import { streamCall, unaryCall } from './transport/grpc.js'
 import { intercept, type Interceptors, interceptStream, type Target } from './transport/interceptors.js'
 import type { Untaken } from './transport/untaken.js'
@@ -23,25 +23,14 @@ export function describedPackage(
   { entities, operations = [] }: { readonly entities: readonly Entity[]; readonly operations?: readonly Operation[] },
   typed: TypedServices
 ): TypedPackage {
-  const catalogue = makeCatalogue(entities)
-  return packageOf(catalogue, describeCatalogue(catalogue, TYPED_OWNERSHIP, operations)('gateway'), typed)
+  const ownership = { bypassRole: undefined, parameterName: 'id' }
+  return packageOf(describeCatalogue(makeCatalogue(entities), ownership, operations)('gateway'), typed)
 }
 
-/** The same of a catalogue that has been described for a gateway. */
-export function packageOf(
-  catalogue: Catalogue,
-  { resources = [], operations = [] }: DescribeResponse,
-  typed: TypedServices
-): TypedPackage {
-  const named = resources.map((resource) => ({
-    ...resource,
-    ...describeFilter(catalogue.entity(resource.name ?? ''), TYPED_OWNERSHIP)
-  }))
-  return makeTypedPackage({ resources: named, operations }, typed)
+/** The same of what gateways are told. The name of the owner parameter, a setting, is no part of typed messages. */
+export function packageOf({ resources = [], operations = [] }: DescribeResponse, typed: TypedServices): TypedPackage {
+  return makeTypedPackage({ resources, operations }, typed)
 }
-
-/** The name of the owner parameter, a setting, is no part of typed messages. */
-const TYPED_OWNERSHIP = { bypassRole: undefined, parameterName: 'owner' }
 
 interface TypedCalls {
   readonly name: string

@@ -293,7 +293,7 @@ function writesOf(entity: Entity): string[] {
 }
 
 /** Where the owner parameter may stand in the query. */
-export function describeFilter(
+function describeFilter(
   { ownerFilter, actions }: Entity,
   ownership: OwnershipPolicy
 ): Pick<WireResource, 'ownerParameter' | 'ownerFiltered' | 'ownerProperty'> {

@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { filesOf } from '../../../cli/proto.js'
-import { describedPackage } from '../../../data-service/rpc/typed-calls.js'
+import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
+import { describeCatalogue } from '../../../data-service/rpc/describe/describe.js'
+import { describedPackage, packageOf } from '../../../data-service/rpc/typed-calls.js'
 import store from '../../../examples/store/uniform-rest.config.js'
 import { packageRoot } from '../../harness/package-root.js'
 
@@ -26,6 +28,17 @@ describe('the proto of the store', function () {
       expect(committed === text, `${path} is that of the entities: run \`npm run proto\``).to.equal(true)
     }
     expect(typed.isLocked).to.equal(true)
+  })
+
+  it('is the same whatever the owner parameter is called', () => {
+    const { entities, operations, typedServices } = store
+    if (typedServices === undefined) throw new TypeError('The store has no typed services')
+    const text = describedPackage(store, typedServices).text()
+    const catalogue = makeCatalogue(entities)
+    for (const parameterName of ['id', 'tenant']) {
+      const described = describeCatalogue(catalogue, { bypassRole: undefined, parameterName }, operations)('gateway')
+      expect(packageOf(described, typedServices).text() === text, parameterName).to.equal(true)
+    }
   })
 
   it('breaks no caller of the commit before', async () => {
