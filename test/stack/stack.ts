@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { run } from '../../cli/commands.js'
+import { migrate } from '../../cli/migrate.js'
 import { type Answer, call as send, type CallOptions } from './http-call.js'
 import { inProcesses, inThisProcess, type Launcher, type Pair, startPair } from './pair.js'
 import type { Server } from './server-log.js'
@@ -112,7 +112,9 @@ async function migrateAmongTables(
 ): Promise<void> {
   const name = decodeURIComponent(env.DATABASE_URL.slice(env.DATABASE_URL.lastIndexOf('/') + 1))
   const output = new PassThrough()
-  const code = await run(['migrate', '--app', folder, '--among-tables-of', name], {
+  const code = await migrate({
+    args: ['--among-tables-of', name],
+    folder,
     environment: env,
     directory: env.DATA_DIR,
     stdin: () => process.stdin,
