@@ -31,7 +31,6 @@ class Replicas<S extends Server> implements AsyncDisposable {
   readonly #services = new Map<string, S>()
   readonly #token: (email: string) => Promise<string>
   #gateway: Listening | undefined
-  #isStarting = false
 
   private constructor(launcher: Launcher<S>, database: FreshDatabase, dataDir: string) {
     this.#launcher = launcher
@@ -66,11 +65,6 @@ class Replicas<S extends Server> implements AsyncDisposable {
     }
   }
 
-  /** Whether one of them starts, which takes the longer the more is asked of the other one. */
-  get isStarting(): boolean {
-    return this.#isStarting
-  }
-
   async send(line: string, write: Write = {}): Promise<Answer> {
     const [account = '', method = '', target = ''] = line.split(' ')
     const token = await this.#token(`${account}@example.com`)
@@ -84,10 +78,8 @@ class Replicas<S extends Server> implements AsyncDisposable {
       const before = this.#servings(address)
       await end(service)
       await meanwhile()
-      this.#isStarting = true
       await this.#start(address)
       await this.#serves(address, before)
-      this.#isStarting = false
     }
     await meanwhile()
   }
@@ -136,12 +128,8 @@ async function underLoad<S extends Server>(
   const created: string[] = []
   let answers = 0
   let stopping = false
-  const answered = async (): Promise<void> => {
-    answers++
-    if (replicas.isStarting) await sleep(50)
-  }
   const reading = async (): Promise<void> => {
-    for (; !stopping; await answered()) judge(await replicas.send('clerk GET /products/1'), 'read')
+    for (; !stopping; answers++) judge(await replicas.send('clerk GET /products/1'), 'read')
   }
   const creating = async (client: number): Promise<void> => {
     for (let n = 0; !stopping; n++) {
@@ -149,7 +137,7 @@ async function underLoad<S extends Server>(
       const body = { lines: [{ productId: 1, quantity: 1 }], trackingCode: key }
       while (judge(await replicas.send('ada POST /orders', { body, key }), 'create') === 'again') await sleep(20)
       created.push(key)
-      await answered()
+      answers++
     }
   }
   const more = async (): Promise<void> => {
