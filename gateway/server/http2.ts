@@ -12,6 +12,7 @@ import {
 import { createServer as createTlsServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import type { TlsCertificates } from '../../shared/tls.js'
+import { boundResets, unlessReset } from '../../shared/transport/http2-resets.js'
 import {
   acceptedBytes,
   connectionKey,
@@ -26,14 +27,8 @@ import { checkInterval, CONNECTION_TIMEOUTS, type ConnectionTimeouts, readTimeou
 /** Concurrent requests of one connection. */
 const MAX_STREAMS = 32
 
-/**
- * How many more requests of one connection may end with a reset of any code, by either side, than with a whole answer. A
- * client that opens and resets streams costs work and gets nothing (CVE-2023-44487, rapid reset).
- */
+/** How many more requests of one connection may end with a reset than with a whole answer. */
 const MAX_RESETS = 100
-
-/** Streams of a connection that have not ended: those that are open, and as many whose last bytes leave just now. */
-const MAX_UNENDED = 2 * MAX_STREAMS
 
 /** More lines than fit into 64 KiB: as in HTTP/1.1, only the size is limited (requests.ts). */
 const MAX_HEADER_LINES = 16_384
@@ -159,8 +154,7 @@ export class Http2Listener {
       accepted: 0,
       waiting: 0
     }
-    let unended = 0
-    let resets = 0
+    let running = 0
     // After the end of a session Node waits until the client closes the connection. Only destroying it is certain.
     let timer = setTimeout(() => socket.destroy(), head).unref()
     this.#sessions.set(session, socket)
@@ -172,23 +166,14 @@ export class Http2Listener {
       session.close()
       destroyAfter(head, socket)
     }
-    const boundResets = (): void => {
-      if (session.destroyed || resets + Math.max(0, unended - MAX_UNENDED) <= MAX_RESETS) return
-      session.destroy(new Error('too many resets'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
-    }
+    boundResets(session, { resets: MAX_RESETS, streams: MAX_STREAMS })
     session.on('stream', (stream) => {
-      unended += 1
+      running += 1
       clearTimeout(timer)
       this.#watch(stream, connection)
-      // nghttp2 opens as many again for those that the client has closed, and Node may still hold them (#check).
-      if (unended > MAX_UNENDED) setImmediate(boundResets)
       stream.once('close', () => {
-        unended -= 1
-        // A client may reset with NO_ERROR too. An answer that ended before its request's body is reset so by the server.
-        const isWhole = stream.writableFinished && !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR
-        resets = Math.max(0, resets + (isWhole ? -1 : 1))
-        boundResets()
-        if (session.destroyed || unended > 0) return
+        running -= 1
+        if (session.destroyed || running > 0) return
         if (session.closed) closeSession()
         // A PING or an incomplete head does not restart this timer, only a request does.
         else timer = setTimeout(closeSession, KEEP_ALIVE_TIMEOUT).unref()
@@ -249,13 +234,6 @@ export class Http2Listener {
     }
     this.#checking = false
   }
-}
-
-/** Begins a request a turn later: not if its reset came in the same bytes. */
-export function unlessReset(stream: ServerHttp2Stream, begin: () => void): void {
-  setImmediate(() => {
-    if (!stream.closed && !stream.destroyed) begin()
-  })
 }
 
 function isRequestComplete(stream: ServerHttp2Stream): boolean {

@@ -8,6 +8,7 @@ import type { ExportPart } from '../../../gateway/data/data-client.js'
 import { GatewayMetrics } from '../../../gateway/observe/gateway-metrics.js'
 import { DomainError } from '../../../shared/errors.js'
 import { Authority } from '../../harness/certificates.js'
+import { frame, framesOf, goAwayCode, HEADERS, PREFACE, RST_STREAM, SETTINGS } from '../../harness/http2-frames.js'
 import { openHttp2, openStream, overHttp1, overHttp2, type TlsAnswer, type TlsRequest } from '../../harness/https.js'
 import { exportHeader, exportRows, parts } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
@@ -26,23 +27,8 @@ const RESET_CODES = [
 ] as const
 const ENHANCE_YOUR_CALM = 11
 
-/** Types of frames, and what a client begins with (RFC 9113 sections 3.4 and 6). */
-const HEADERS = 1
-const RST_STREAM = 3
-const SETTINGS = 4
-const GOAWAY = 7
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 /** SETTINGS_INITIAL_WINDOW_SIZE 0. */
 const NO_WINDOW = Buffer.from([0, 4, 0, 0, 0, 0])
-
-/** A frame of HTTP/2 (RFC 9113 section 4.1). */
-function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head.set([type, flags], 3)
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
 
 /** Heads of requests (RFC 7541): GET, https and an authority of the static table, a path that is not kept; CONNECT. */
 const EXPECTATION = [0x00, 6, ...Buffer.from('expect'), 3, ...Buffer.from('tea')]
@@ -60,20 +46,6 @@ function resetRequests(head: Buffer, { count, code }: { count: number; code: num
     frame(RST_STREAM, 0, 2 * index + 1, Buffer.from([0, 0, 0, code]))
   ])
   return Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)), ...requests.flat()])
-}
-
-/** The payloads of the frames of a type among the bytes of a server. */
-function framesOf(bytes: Buffer, type: number): Buffer[] {
-  const found: Buffer[] = []
-  for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
-    if (bytes[at + 3] === type) found.push(bytes.subarray(at + 9, at + 9 + bytes.readUIntBE(at, 3)))
-  }
-  return found
-}
-
-/** The error code of the GOAWAY among the bytes of a server. */
-function goAwayCode(bytes: Buffer): number | undefined {
-  return framesOf(bytes, GOAWAY)[0]?.readUInt32BE(4)
 }
 
 describe('HTTP/2', function () {

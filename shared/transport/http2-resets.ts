@@ -1,0 +1,51 @@
+import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+
+/** By so many a second fewer resets count: a page that cancels what it no longer needs may do so all day. */
+const FORGIVEN = 2
+
+interface ResetLimits {
+  /** How many more streams may end with a reset of any code, by either side, than with a whole answer. */
+  readonly resets: number
+  /** Streams that may be open at a time. */
+  readonly streams: number
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number
+}
+
+/** Begins a request a turn later: not if its reset came in the same bytes. */
+export function unlessReset(stream: ServerHttp2Stream, begin: () => void): void {
+  setImmediate(() => {
+    if (!stream.closed && !stream.destroyed) begin()
+  })
+}
+
+/**
+ * Ends a session of too many resets with ENHANCE_YOUR_CALM. A client that opens and resets streams costs work and gets
+ * nothing (CVE-2023-44487, rapid reset).
+ */
+export function boundResets(
+  session: ServerHttp2Session,
+  { resets: most, streams, now = () => performance.now() }: ResetLimits
+): void {
+  let resets = 0
+  let since = now()
+  let unended = 0
+  const check = (): void => {
+    // As many as are open may have ended whose last bytes leave just now. Node holds others whose client has closed them.
+    if (session.destroyed || resets + Math.max(0, unended - 2 * streams) <= most) return
+    session.destroy(new Error('too many resets'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+  }
+  session.on('stream', (stream) => {
+    unended += 1
+    if (unended > 2 * streams) setImmediate(check)
+    stream.once('close', () => {
+      unended -= 1
+      // A client may reset with NO_ERROR too. An answer that ended before its request's body is reset so by the server.
+      const isWhole = stream.writableFinished && !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR
+      const forgiven = ((now() - since) / 1000) * FORGIVEN
+      since = now()
+      resets = Math.max(0, resets - forgiven + (isWhole ? -1 : 1))
+      check()
+    })
+  })
+}
