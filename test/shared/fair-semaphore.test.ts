@@ -187,7 +187,7 @@ describe('a fair semaphore', () => {
       expect(recalled).to.deep.equal([])
       time = 60
       // The first of them makes room for the one that waits already.
-      for (const name of ['a', 'b', 'c']) void places.enter({ shares: of(name), signal: never })
+      for (const name of ['a', 'b', 'c']) await stateOf(places.enter({ shares: of(name), signal: never }))
       expect(recalled).to.deep.equal(['three', 'three', 'one'])
     })
 
