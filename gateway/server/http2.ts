@@ -12,7 +12,6 @@ import {
 import { createServer as createTlsServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import type { TlsCertificates } from '../../shared/tls.js'
-import { boundResets, unlessReset } from '../../shared/transport/http2-resets.js'
 import {
   acceptedBytes,
   connectionKey,
@@ -22,6 +21,7 @@ import {
   type UnacknowledgedBytes,
   writeQueueSize
 } from './client-progress.js'
+import { boundResets, unlessReset } from './http2-resets.js'
 import { checkInterval, CONNECTION_TIMEOUTS, type ConnectionTimeouts, readTimeoutFactor } from './connections.js'
 
 /** Concurrent requests of one connection. */
@@ -166,7 +166,7 @@ export class Http2Listener {
       session.close()
       destroyAfter(head, socket)
     }
-    boundResets(session, { resets: MAX_RESETS, streams: MAX_STREAMS })
+    boundResets(session, socket, { resets: MAX_RESETS, streams: MAX_STREAMS })
     session.on('stream', (stream) => {
       running += 1
       clearTimeout(timer)

@@ -1,5 +1,4 @@
 /** Types of frames, and what a client begins with (RFC 9113 sections 3.4 and 6). */
-export const DATA = 0
 export const HEADERS = 1
 export const RST_STREAM = 3
 export const SETTINGS = 4

@@ -2,20 +2,11 @@ import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Metadata, Server } from '@grpc/grpc-js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
-import { boundResets, unlessReset } from '../../../shared/transport/http2-resets.js'
 import { http2ServersOf } from './grpc-inner.js'
 import { MAX_CALL_TIME } from './interceptors.js'
 
 /** Connections of one address. A gateway has one, and its watch of the health shares it. */
 const MAX_CONNECTIONS = 128
-
-/**
- * Streams of a connection at a time. A gateway has one for all its calls, or queues its calls as other clients do.
- */
-export const MAX_STREAMS = 100
-
-/** How many more calls of a connection may be reset, as those past their deadlines are, than answered. */
-const MAX_RESETS = 200
 
 /** Milliseconds after which a call with one answer is broken off, although its answer has not been taken. */
 const MAX_STREAM_TIME = MAX_CALL_TIME + 5000
@@ -24,8 +15,8 @@ const MAX_STREAM_TIME = MAX_CALL_TIME + 5000
 const STREAM_METADATA = 'x-transport-stream'
 
 /**
- * What grpc-js leaves open of a server's connections: how many an address may have, the header lines of a call, resets, and
- * an end of HTTP/2 streams whose peer takes nothing. A status waits behind what was sent before it.
+ * What grpc-js leaves open of a server's connections: how many an address may have, the header lines of a call, and an end of
+ * HTTP/2 streams whose peer takes nothing. A status waits behind what was sent before it.
  */
 export class Connections {
   readonly #isUnary: (path: string) => boolean
@@ -43,16 +34,9 @@ export class Connections {
   watch(server: Server): void {
     for (const http2Server of http2ServersOf(server)) {
       http2Server.prependListener('connection', (socket: Socket) => this.#countConnection(socket))
-      http2Server.on('session', (session) => boundResets(session, { resets: MAX_RESETS, streams: MAX_STREAMS }))
-      const begin = http2Server.listeners('stream')
-      http2Server.removeAllListeners('stream')
-      http2Server.on('stream', (...args: StreamArguments) => {
-        const [stream, headers, , lines] = args
-        unlessReset(stream, () => {
-          repeatAuthorization(headers, lines)
-          this.#boundStream(stream, headers)
-          for (const one of begin) one.apply(http2Server, args)
-        })
+      http2Server.prependListener('stream', (...[stream, headers, , lines]: StreamArguments) => {
+        repeatAuthorization(headers, lines)
+        this.#boundStream(stream, headers)
       })
     }
   }

@@ -1,4 +1,5 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
 
 /** By so many a second fewer resets count: a page that cancels what it no longer needs may do so all day. */
 const FORGIVEN = 2
@@ -14,26 +15,32 @@ interface ResetLimits {
 
 /** Begins a request a turn later: not if its reset came in the same bytes. */
 export function unlessReset(stream: ServerHttp2Stream, begin: () => void): void {
+  // A session may end with an error of each stream, and nobody else listens to one that has not begun.
+  stream.on('error', () => undefined)
   setImmediate(() => {
     if (!stream.closed && !stream.destroyed) begin()
   })
 }
 
 /**
- * Ends a session of too many resets with ENHANCE_YOUR_CALM. A client that opens and resets streams costs work and gets
+ * Ends the connection of too many resets with ENHANCE_YOUR_CALM. A client that opens and resets streams costs work and gets
  * nothing (CVE-2023-44487, rapid reset).
  */
 export function boundResets(
   session: ServerHttp2Session,
+  socket: Socket,
   { resets: most, streams, now = () => performance.now() }: ResetLimits
 ): void {
   let resets = 0
   let since = now()
   let unended = 0
+  let isEnding = false
   const check = (): void => {
     // As many as are open may have ended whose last bytes leave just now. Node holds others whose client has closed them.
-    if (session.destroyed || resets + Math.max(0, unended - 2 * streams) <= most) return
-    session.destroy(new Error('too many resets'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    if (isEnding || session.destroyed || resets + Math.max(0, unended - 2 * streams) <= most) return
+    isEnding = true
+    session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    setImmediate(() => socket.destroy())
   }
   session.on('stream', (stream) => {
     unended += 1
