@@ -16,9 +16,9 @@ export async function sharedBrowser(): Promise<Browser> {
   return shared
 }
 
-/** Debian's Chromium, without its sandbox where that cannot be: as root. */
+/** Debian's Chromium, without its sandbox where that cannot be: as root. It would draw by an emulated graphics card. */
 export function launchBrowser(): Promise<Browser> {
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  const args = ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
   return chromium.launch({ executablePath: findChromium() ?? 'chromium', args })
 }
 
