@@ -27,7 +27,7 @@ export function describedPackage(
   return packageOf(describeCatalogue(makeCatalogue(entities), ownership, operations)('gateway'), typed)
 }
 
-/** The same of what gateways are told. The name of the owner parameter, a setting, is no part of typed messages. */
+/** The same, made of what a gateway is told. Typed messages do not hold the name of the owner parameter, which is a setting. */
 export function packageOf({ resources = [], operations = [] }: DescribeResponse, typed: TypedServices): TypedPackage {
   return makeTypedPackage({ resources, operations }, typed)
 }

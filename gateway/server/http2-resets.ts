@@ -9,13 +9,11 @@ interface ResetLimits {
   readonly resets: number
   /** Streams that may be open at a time. */
   readonly streams: number
-  /** Milliseconds of a clock that never goes back. */
-  readonly now?: () => number
 }
 
 /** Begins a request a turn later: not if its reset came in the same bytes. */
 export function unlessReset(stream: ServerHttp2Stream, begin: () => void): void {
-  // A session may end with an error of each stream, and nobody else listens to one that has not begun.
+  // When a session ends, each of its streams may emit an error. Before the request has begun, nobody else listens for it.
   stream.on('error', () => undefined)
   setImmediate(() => {
     if (!stream.closed && !stream.destroyed) begin()
@@ -26,13 +24,9 @@ export function unlessReset(stream: ServerHttp2Stream, begin: () => void): void 
  * Ends the connection of too many resets with ENHANCE_YOUR_CALM. A client that opens and resets streams costs work and gets
  * nothing (CVE-2023-44487, rapid reset).
  */
-export function boundResets(
-  session: ServerHttp2Session,
-  socket: Socket,
-  { resets: most, streams, now = () => performance.now() }: ResetLimits
-): void {
+export function boundResets(session: ServerHttp2Session, socket: Socket, { resets: most, streams }: ResetLimits): void {
   let resets = 0
-  let since = now()
+  let since = performance.now()
   let unended = 0
   let isEnding = false
   const check = (): void => {
@@ -49,8 +43,9 @@ export function boundResets(
       unended -= 1
       // A client may reset with NO_ERROR too. An answer that ended before its request's body is reset so by the server.
       const isWhole = stream.writableFinished && !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR
-      const forgiven = ((now() - since) / 1000) * FORGIVEN
-      since = now()
+      const now = performance.now()
+      const forgiven = ((now - since) / 1000) * FORGIVEN
+      since = now
       resets = Math.max(0, resets - forgiven + (isWhole ? -1 : 1))
       check()
     })
