@@ -42,7 +42,7 @@ import type { TypedPackage } from '../typed-services/typed-package.js'
 import { exportHandler } from './export.js'
 import { callOperation } from './call-operation.js'
 import { probeServer } from './transport/grpc-inner.js'
-import { Connections } from './transport/connections.js'
+import { Connections, MAX_STREAMS } from './transport/connections.js'
 import { isUnary, streamCall, type StreamTimes, unaryCall, withUndecodable } from './transport/grpc.js'
 import {
   intercept,
@@ -111,8 +111,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
     // Pages and records are as large as their rows, which MAX_PAGE_SIZE and the entities bound.
     'grpc.max_send_message_length': -1,
-    // A gateway keeps one connection and has far fewer calls under way; Node's default has no bound.
-    'grpc.max_concurrent_streams': 1000,
+    'grpc.max_concurrent_streams': MAX_STREAMS,
     // Node does not notice the end of a connection whose session broke the protocol: a ping that fails closes it.
     'grpc.keepalive_time_ms': 10_000,
     'grpc.keepalive_timeout_ms': 5000,

@@ -12,6 +12,7 @@ import {
 import { createServer as createTlsServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import type { TlsCertificates } from '../../shared/tls.js'
+import { boundResets, unlessReset } from '../../shared/transport/http2-resets.js'
 import {
   acceptedBytes,
   connectionKey,
@@ -21,7 +22,6 @@ import {
   type UnacknowledgedBytes,
   writeQueueSize
 } from './client-progress.js'
-import { boundResets, unlessReset } from './http2-resets.js'
 import { checkInterval, CONNECTION_TIMEOUTS, type ConnectionTimeouts, readTimeoutFactor } from './connections.js'
 
 /** Concurrent requests of one connection. */
@@ -166,7 +166,7 @@ export class Http2Listener {
       session.close()
       destroyAfter(head, socket)
     }
-    boundResets(session, socket, { resets: MAX_RESETS, streams: MAX_STREAMS })
+    boundResets(session, socket, { resets: MAX_RESETS, streams: MAX_STREAMS, isVain: isUnanswered })
     session.on('stream', (stream) => {
       running += 1
       clearTimeout(timer)
@@ -234,6 +234,11 @@ export class Http2Listener {
     }
     this.#checking = false
   }
+}
+
+/** An answer that ended before its request's body is reset too, by the server. */
+function isUnanswered(stream: ServerHttp2Stream): boolean {
+  return !stream.writableFinished || stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR
 }
 
 function isRequestComplete(stream: ServerHttp2Stream): boolean {

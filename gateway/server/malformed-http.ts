@@ -3,11 +3,11 @@ import type { Http2Server, Http2ServerRequest, Http2ServerResponse } from 'node:
 import type { Socket } from 'node:net'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
+import { unlessReset } from '../../shared/transport/http2-resets.js'
 import { type Problem, toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { pathOf } from '../http/query-string.js'
 import { pathOfMalformedHead } from '../http/request-head.js'
-import { unlessReset } from './http2-resets.js'
 import { safetyHeaders } from './requests.js'
 
 /** An error of Node's parser. Fastify's type for it describes `rawPacket` wrongly, as the JSON of a Buffer. */

@@ -1,4 +1,5 @@
 /** Types of frames, and what a client begins with (RFC 9113 sections 3.4 and 6). */
+export const DATA = 0
 export const HEADERS = 1
 export const RST_STREAM = 3
 export const SETTINGS = 4
@@ -12,6 +13,19 @@ export function frame(type: number, flags: number, ...[stream, payload]: [stream
   head.set([type, flags], 3)
   head.writeUInt32BE(stream, 5)
   return Buffer.concat([head, payload])
+}
+
+/** The header lines of a gRPC call (RFC 7541): POST and http of the static table, and others that no table keeps. */
+export function grpcHead(path: string): Buffer {
+  const text = (value: string): Buffer => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
+  const named = [
+    text(path),
+    Buffer.from([0x01]),
+    text('authority'),
+    Buffer.from([0x0f, 0x10]),
+    text('application/grpc')
+  ]
+  return Buffer.concat([Buffer.from([0x83, 0x86, 0x04]), ...named, Buffer.from([0x00]), text('te'), text('trailers')])
 }
 
 /** The payloads of the frames of a type among the bytes of a server. */

@@ -230,7 +230,7 @@ class ServedStream implements RequestFrames {
     const call = new ServedCall(frame, authorization, this.#connection)
     this.#calls.set(frame.id, call)
     this.#deadlines.add(call)
-    this.#running += 1
+    this.#countRunning(1)
     method(call, frame.request).then(
       (answer) => this.#answer(call, answer),
       (error: unknown) => this.#fail(call, error)
@@ -267,7 +267,7 @@ class ServedStream implements RequestFrames {
   }
 
   #answer(call: ServedCall, answer: Buffer): void {
-    this.#running -= 1
+    this.#countRunning(-1)
     if (this.#calls.get(call.id) !== call) return
     this.#sendTimes(call)
     const onSent = (): void => {
@@ -278,7 +278,7 @@ class ServedStream implements RequestFrames {
   }
 
   #fail(call: ServedCall, error: unknown): void {
-    this.#running -= 1
+    this.#countRunning(-1)
     if (this.#calls.get(call.id) !== call) return
     this.#calls.delete(call.id)
     const failure = new FailureFrame(call.id, toStatusBytes(asDomainError(error)))
@@ -292,13 +292,23 @@ class ServedStream implements RequestFrames {
     if (stopwatch !== undefined) this.#sender.send(new TimesFrame(id, stopwatch.times()))
   }
 
-  /** While the caller does not take its answers, its further calls wait with it. */
   #countUntaken(bytes: number): void {
-    const { untaken } = this.#deps
     this.#untakenBytes += bytes
-    untaken.count(this.#countedAs, bytes)
-    const most = untaken.isFull(this.#countedAs) ? ALWAYS : MAX_OF_STREAM
-    if (this.#untakenBytes > most) this.#stream.pause()
+    this.#deps.untaken.count(this.#countedAs, bytes)
+    this.#pace()
+  }
+
+  #countRunning(calls: 1 | -1): void {
+    this.#running += calls
+    this.#pace()
+  }
+
+  /** While the caller does not take its answers, its further calls wait with it. */
+  #pace(): void {
+    const most = this.#deps.untaken.isFull(this.#countedAs) ? ALWAYS : MAX_OF_STREAM
+    // What the running calls will answer comes on top: from half of the bound on, they end before others begin.
+    const bytes = this.#running > 0 ? 2 * this.#untakenBytes : this.#untakenBytes
+    if (bytes > most) this.#stream.pause()
     else if (this.#stream.isPaused()) this.#stream.resume()
   }
 

@@ -1,12 +1,23 @@
-import { constants, type ServerHttp2Stream } from 'node:http2'
+import { constants, type Http2Server, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
 import type { Metadata, Server } from '@grpc/grpc-js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
+import { boundResets, type ResetLimits, unlessReset } from '../../../shared/transport/http2-resets.js'
 import { http2ServersOf } from './grpc-inner.js'
 import { MAX_CALL_TIME } from './interceptors.js'
 
 /** Connections of one address. A gateway has one, and its watch of the health shares it. */
 const MAX_CONNECTIONS = 128
+
+/**
+ * HTTP/2 streams of a connection at a time. A gateway has one connection for its stream of calls, the watch of the health
+ * and its exports, of which 80 run or wait.
+ */
+export const MAX_STREAMS = 100
+
+/** How many more calls of one connection may be reset before they begin than begin. */
+const MAX_RESETS = 100
 
 /** Milliseconds after which a call with one answer is broken off, although its answer has not been taken. */
 const MAX_STREAM_TIME = MAX_CALL_TIME + 5000
@@ -15,8 +26,8 @@ const MAX_STREAM_TIME = MAX_CALL_TIME + 5000
 const STREAM_METADATA = 'x-transport-stream'
 
 /**
- * What grpc-js leaves open of a server's connections: how many an address may have, the header lines of a call, and an end of
- * HTTP/2 streams whose peer takes nothing. A status waits behind what was sent before it.
+ * What grpc-js leaves open of a server's connections: how many an address may have, the header lines of a call, calls that are
+ * reset at once, and an end of HTTP/2 streams whose peer takes nothing. A status waits behind what was sent before it.
  */
 export class Connections {
   readonly #isUnary: (path: string) => boolean
@@ -34,11 +45,32 @@ export class Connections {
   watch(server: Server): void {
     for (const http2Server of http2ServersOf(server)) {
       http2Server.prependListener('connection', (socket: Socket) => this.#countConnection(socket))
-      http2Server.prependListener('stream', (...[stream, headers, , lines]: StreamArguments) => {
+      this.#boundCalls(http2Server)
+    }
+  }
+
+  #boundCalls(http2Server: Http2Server): void {
+    const begun = new WeakSet<ServerHttp2Stream>()
+    const limits: ResetLimits = { resets: MAX_RESETS, streams: MAX_STREAMS, isVain: (stream) => !begun.has(stream) }
+    const bound = (socket: Socket): void => {
+      // Node makes the session of a socket synchronously, in a listener after this one.
+      http2Server.once('session', (session) => boundResets(session, socket, limits))
+    }
+    const isOverTls = http2Server instanceof TlsServer
+    http2Server.prependListener(isOverTls ? 'secureConnection' : 'connection', bound)
+    const listeners = http2Server.listeners('stream')
+    http2Server.removeAllListeners('stream')
+    http2Server.on('stream', (...args: StreamArguments) => {
+      const [stream, headers, , lines] = args
+      unlessReset(stream, () => {
+        begun.add(stream)
         repeatAuthorization(headers, lines)
         this.#boundStream(stream, headers)
+        for (const listener of listeners) listener.apply(http2Server, args)
+        // Of a call without a message Node has emitted it before grpc-js listened.
+        if (stream.readableEnded) stream.emit('end')
       })
-    }
+    })
   }
 
   /** Ends the HTTP/2 stream of a stream of calls. What waits to be sent on it is dropped. */

@@ -352,7 +352,8 @@ describe('a call with one answer has 60 seconds, whatever deadline its caller gi
       metadata: new Metadata(),
       getPeer: () => '127.0.0.1:50000',
       getDeadline: () => Date.now() + HOUR,
-      sendMetadata: () => undefined
+      sendMetadata: () => undefined,
+      isPaused: () => false
     })
 
   /** How a call with a deadline of an hour is given up, and after how many milliseconds. */

@@ -4,9 +4,11 @@ import type { Socket } from 'node:net'
 /** By so many a second fewer resets count: a page that cancels what it no longer needs may do so all day. */
 const FORGIVEN = 2
 
-interface ResetLimits {
-  /** How many more streams may end with a reset of any code, by either side, than with a whole answer. */
+export interface ResetLimits {
+  /** How many more streams may end in vain than not. */
   readonly resets: number
+  /** Whether a stream that has closed was only work. A client may reset with NO_ERROR too. */
+  readonly isVain: (stream: ServerHttp2Stream) => boolean
   /** Streams that may be open at a time. */
   readonly streams: number
 }
@@ -24,7 +26,8 @@ export function unlessReset(stream: ServerHttp2Stream, begin: () => void): void 
  * Ends the connection of too many resets with ENHANCE_YOUR_CALM. A client that opens and resets streams costs work and gets
  * nothing (CVE-2023-44487, rapid reset).
  */
-export function boundResets(session: ServerHttp2Session, socket: Socket, { resets: most, streams }: ResetLimits): void {
+export function boundResets(session: ServerHttp2Session, socket: Socket, limits: ResetLimits): void {
+  const { resets: most, streams, isVain } = limits
   let resets = 0
   let since = performance.now()
   let unended = 0
@@ -41,12 +44,10 @@ export function boundResets(session: ServerHttp2Session, socket: Socket, { reset
     if (unended > 2 * streams) setImmediate(check)
     stream.once('close', () => {
       unended -= 1
-      // A client may reset with NO_ERROR too. An answer that ended before its request's body is reset so by the server.
-      const isWhole = stream.writableFinished && !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR
       const now = performance.now()
       const forgiven = ((now - since) / 1000) * FORGIVEN
       since = now
-      resets = Math.max(0, resets - forgiven + (isWhole ? -1 : 1))
+      resets = Math.max(0, resets - forgiven + (isVain(stream) ? 1 : -1))
       check()
     })
   })
