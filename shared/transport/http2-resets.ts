@@ -17,9 +17,11 @@ export interface ResetLimits {
 export function unlessReset(stream: ServerHttp2Stream, begin: () => void): void {
   // When a session ends, each of its streams may emit an error. Before the request has begun, nobody else listens for it.
   stream.on('error', () => undefined)
-  setImmediate(() => {
+  const turn = setImmediate(() => {
     if (!stream.closed && !stream.destroyed) begin()
   })
+  // Many connections may be read before their turn comes: what has been reset until then is held no longer.
+  stream.once('close', () => clearImmediate(turn))
 }
 
 /**
