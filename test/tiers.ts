@@ -103,7 +103,7 @@ const LONGER_IN_SOAK = [
 
 /** What has to be installed for files whose path begins so, unless they are in `quick`. */
 const PACKAGES: Readonly<Record<string, readonly DebianPackage[]>> = {
-  'test/browser/': ['chromium'],
+  'test/browser/': ['chromium-headless-shell'],
   'test/campaign/': ['libfaketime'],
   'test/compose/': ['docker.io', 'docker-compose', 'mmdebstrap'],
   'test/grpc-clients/': [

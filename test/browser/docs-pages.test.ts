@@ -34,7 +34,11 @@ describe('the documentation and the shop in a browser', function () {
   after(async () => {
     await shop?.stop()
   })
-  afterEach(() => visit.context.close())
+  afterEach(async () => {
+    // A page may ask for the document once more while it closes.
+    await visit.context.unrouteAll({ behavior: 'ignoreErrors' })
+    await visit.context.close()
+  })
 
   it('lets an account try out what it may do, with its token in memory alone and within the policy of the page', async () => {
     visit = await Visit.start(browser)

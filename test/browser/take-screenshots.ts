@@ -21,7 +21,7 @@ const IN_CART = [251, 776, SHOWN]
  * Answers their paths.
  */
 export async function takeScreenshots(): Promise<string[]> {
-  await ensurePackages('chromium')
+  await ensurePackages('chromium-headless-shell')
   const folder = join(packageRoot, 'docs/screenshots')
   await mkdir(folder, { recursive: true })
   const shop = await Shop.start({ env: { ADMIN_UI: 'true' } })

@@ -189,7 +189,11 @@ describe('npm test', function () {
       try {
         expect(packagesFor(testFiles(['quick']))).to.deep.equal([])
         expect(packagesFor(['test/api/paged.test.ts'])).to.deep.equal(['mariadb-server'])
-        expect(packagesFor(testFiles(['quick', 'full']))).to.include.members(['mariadb-server', 'chromium', 'jq'])
+        expect(packagesFor(testFiles(['quick', 'full']))).to.include.members([
+          'mariadb-server',
+          'chromium-headless-shell',
+          'jq'
+        ])
         expect(packagesFor(testFiles(['compose']))).to.deep.equal(['docker.io', 'docker-compose', 'mmdebstrap'])
       } finally {
         if (given !== undefined) process.env['TEST_MYSQL_URL'] = given
