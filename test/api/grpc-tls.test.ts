@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:tls'
 import { credentials, type ChannelCredentials } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import type { FreshDatabase } from '../harness/database.js'
@@ -65,6 +67,26 @@ describe('TLS between the processes', function () {
     expect(await reaches(running, credentials.createSsl(Buffer.from(authority.cert)))).to.equal(true)
     expect(await reaches(running, credentials.createInsecure())).to.equal(false)
     expect(await reaches(running, credentials.createSsl())).to.equal(false)
+  })
+
+  it('keeps nothing of connections that agree on no HTTP/2', async () => {
+    const { certFile, keyFile } = await authority.issueTo('server', 'data-service')
+    const env = { GRPC_TLS_CERT_FILE: certFile, GRPC_TLS_KEY_FILE: keyFile, GRPC_TLS_CA_FILE: authority.caFile }
+    const running = await start(env)
+    const { hostname: host, port } = new URL(`http://${running.dataAddress}`)
+    const warnings: string[] = []
+    // Of more than ten listeners for one event.
+    const warn = ({ name, message }: Error): void => {
+      if (name === 'MaxListenersExceededWarning') warnings.push(message)
+    }
+    process.on('warning', warn)
+    for (let opened = 0; opened < 12; opened++) {
+      const socket = connect({ host, port: Number(port), ca: authority.cert, servername: 'data-service' })
+      await once(socket.resume(), 'close')
+    }
+    expect(await reaches(running, credentials.createSsl(Buffer.from(authority.cert)))).to.equal(true)
+    process.off('warning', warn)
+    expect(warnings).to.deep.equal([])
   })
 
   it('takes callers with a certificate of the authority alone, where it is told to', async () => {

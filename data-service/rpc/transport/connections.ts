@@ -52,12 +52,13 @@ export class Connections {
   #boundCalls(http2Server: Http2Server): void {
     const begun = new WeakSet<ServerHttp2Stream>()
     const limits: ResetLimits = { resets: MAX_RESETS, streams: MAX_STREAMS, isVain: (stream) => !begun.has(stream) }
-    const bound = (socket: Socket): void => {
-      // Node makes the session of a socket synchronously, in a listener after this one.
-      http2Server.once('session', (session) => boundResets(session, socket, limits))
-    }
+    let latest: Socket | undefined
     const isOverTls = http2Server instanceof TlsServer
-    http2Server.prependListener(isOverTls ? 'secureConnection' : 'connection', bound)
+    http2Server.prependListener(isOverTls ? 'secureConnection' : 'connection', (socket: Socket) => (latest = socket))
+    // Node makes it synchronously in a listener after this one, but not for a client that agrees on no HTTP/2.
+    http2Server.on('session', (session) => {
+      if (latest !== undefined) boundResets(session, latest, limits)
+    })
     const listeners = http2Server.listeners('stream')
     http2Server.removeAllListeners('stream')
     http2Server.on('stream', (...args: StreamArguments) => {
