@@ -139,9 +139,10 @@ describeMysqlWays('a create in one round trip, on', ({ open }) => {
   })
 
   it('is done once after a deadlock', async () => {
-    // Rows more make the other transaction the heavier one, so that the create is the victim.
+    // Rows more make the other transaction the heavier one, so that the create is the victim. They are behind the value that
+    // the create waits for: before it they would have to wait for the create.
     const id = await whileInsertWaits(async () => {
-      for (const slug of ['a', 'b', 'c', 'd', 'e']) {
+      for (const slug of ['v', 'w', 'x', 'y', 'z']) {
         await other.run(`INSERT INTO categories (name, slug, row_version) VALUES ('${slug}', '${slug}', 'ABCDEFGH')`)
       }
       const key = KEY.keyHash.toString('hex')
