@@ -21,7 +21,9 @@ export function writeBody(row: RowType, message: Message, names: BodyNames = {})
   const written = new Map(memberTexts(row, message, { at: '', malformed }))
   const keyOf = (path: string): string => row.members.find(({ field }) => field === path)?.key ?? path
   const chosen = only === undefined ? [...written.keys()] : only.map(keyOf)
-  const keys = new Set([...chosen, ...nulls.map(keyOf)])
+  const nullKeys = nulls.map(keyOf)
+  for (const key of nullKeys) written.delete(key)
+  const keys = new Set([...chosen, ...nullKeys])
   const kept = Array.from(keys, (key) => `${JSON.stringify(key)}:${written.get(key) ?? 'null'}`)
   return { text: `{${kept.join()}}`, malformed }
 }
@@ -45,7 +47,7 @@ function isPresent(value: unknown): boolean {
 interface BodyNames {
   /** Members of the body; every present field without it. */
   readonly only?: readonly string[] | undefined
-  /** Members that are null, and not left out. */
+  /** Members that are null, and not left out, whatever the message has for them. */
   readonly nulls?: readonly string[]
 }
 

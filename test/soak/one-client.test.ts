@@ -11,7 +11,7 @@ import { storeDatabase } from '../harness/store-database.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import type { ServiceProcess } from '../stack/service-process.js'
 import { SECONDS } from './lengths.js'
-import { peakMemory } from './memory-of.js'
+import { peakOwnMemory } from './memory-of.js'
 import type { OneClient } from './one-client-load.js'
 
 // In each run of the tests: test/data-service/rpc/fair-shares.test.ts, test/data-service/rpc/unread-answers.test.ts and
@@ -133,7 +133,7 @@ eachDatabase((kind) => {
         })
         const longest = await bystand(() => isOver)
         const statuses = await ended
-        const [first, second] = [peakMemory(stack.gateway.pid), peakMemory(stack.dataService.pid)]
+        const [first, second] = [peakOwnMemory(stack.gateway.pid), peakOwnMemory(stack.dataService.pid)]
         process.stdout.write(
           `      ${title}: ${JSON.stringify(statuses)}; peaks ${first} and ${second} MiB; ` +
             `others waited ${longest.read.toFixed(0)} ms, for a log-in ${longest.login.toFixed(0)} ms\n`

@@ -108,9 +108,9 @@ describe('the translation of typed calls', () => {
     })
   })
 
-  it('sends null for what a mask names', async () => {
+  it('sends null for what a mask names, also where there is a value', async () => {
     const { request } = await translated(made({ operations: [sort] }), 'SortAll', {
-      message: { body: { note: 'n' }, null_mask: { paths: ['size'] }, idempotency_key: 'k' },
+      message: { body: { note: 'n', size: 3 }, null_mask: { paths: ['size'] }, idempotency_key: 'k' },
       answer: {}
     })
     expect([String(request['body']), request['idempotencyKey']]).to.deep.equal(['{"note":"n","size":null}', 'k'])
