@@ -96,7 +96,10 @@ export class ProblemSender {
         // Probes ask again and again, and what the gateway waits for has a line of its own.
         this.#log.debug({ requestId, code: thrown.code }, 'not ready')
       } else if (thrown.code === 'internal' || thrown.code.startsWith('upstream.')) {
-        this.#log.warn({ requestId, code: thrown.code, err: thrown }, 'data service failure')
+        // Without a cause nothing is broken: the caller was only told to come back later, perhaps thousands of times.
+        const isRefusal = thrown.code === 'upstream.unavailable' && thrown.cause === undefined
+        const told = isRefusal ? { detail: thrown.message } : { err: thrown }
+        this.#log.warn({ requestId, code: thrown.code, ...told }, 'data service failure')
       }
       return thrown
     }

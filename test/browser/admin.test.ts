@@ -16,24 +16,36 @@ describe('the admin', function () {
   let shop: Shop
   let browser: Browser
   let visit: Visit
+  /** Of accounts that have signed in, by account and size: what the browser has compiled of the admin stays with its visit. */
+  const visits = new Map<string, Visit>()
 
   before(async () => {
     shop = await Shop.start({ env: { ADMIN_UI: 'true' } })
     browser = await sharedBrowser()
   })
   after(async () => {
+    for (const { context } of visits.values()) await context.close()
     await shop?.stop()
   })
   afterEach(async () => {
     // The first look for a session finds none, and a conflict is what a test is about.
     const expected = /status of (?:401|412)/
-    expect(visit.complaints.filter((one) => !expected.test(one))).to.deep.equal([])
-    await visit.context.close()
+    const complaints = visit.complaints.splice(0).filter((one) => !expected.test(one))
+    for (const page of visit.context.pages()) {
+      // Filters and sorts of lists.
+      await page.evaluate(() => localStorage.clear())
+      await page.close()
+    }
+    expect(complaints).to.deep.equal([])
   })
 
   /** Opens a page of the admin for an account that is signed in already. */
   const open = async (account: string, path: string, size: keyof typeof SIZES = 'desktop'): Promise<Page> => {
-    visit = await Visit.start(browser, { viewport: SIZES[size] })
+    const name = `${account}, ${size}`
+    const known = visits.get(name)
+    visit = known ?? (await Visit.start(browser, { viewport: SIZES[size] }))
+    visits.set(name, visit)
+    if (known !== undefined) return visit.open(`${shop.url()}/admin/#${path}`)
     const data = { email: `${account}@example.com`, password: 'demo-password' }
     const login = await visit.context.request.post(`${shop.url()}/auth/login`, { data })
     expect(login.status()).to.equal(200)
@@ -76,6 +88,7 @@ describe('the admin', function () {
 
   it('signs somebody in on its page, and then shows the page that was asked for', async () => {
     visit = await Visit.start(browser, { viewport: SIZES.desktop })
+    visits.set('signed in on the page', visit)
     const page = await visit.open(`${shop.url()}/admin/#/products`)
     await page.getByLabel('E-mail address').fill('admin@example.com')
     await page.getByLabel('Password').fill('demo-password')

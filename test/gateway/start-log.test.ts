@@ -27,17 +27,21 @@ describe('the log of the gateway', () => {
     const gateway = await startGateway()
     try {
       gateway.data.reachable = false
+      // The first time it only tells to come back later.
+      let cause: Error | undefined
       gateway.data.answerGet = () => {
-        throw new DomainError('upstream.unavailable', 'x')
+        throw new DomainError('upstream.unavailable', 'x', { cause })
       }
-      for (const path of ['/health', '/health/ready', '/products/1']) {
+      for (const path of ['/health', '/health/ready', '/products/1', '/products/1']) {
         expect((await gateway.app.inject(path)).statusCode, path).to.equal(503)
+        if (path === '/products/1') cause = new Error('y')
       }
       const told = gateway.lines.filter(({ code, msg }) => code === 'upstream.unavailable' && msg !== 'request')
-      expect(told.map(({ level, msg, err }) => [level, msg, err !== undefined])).to.deep.equal([
-        ['debug', 'not ready', false],
-        ['debug', 'not ready', false],
-        ['warn', 'data service failure', true]
+      expect(told.map(({ level, msg, detail, err }) => [level, msg, detail, err !== undefined])).to.deep.equal([
+        ['debug', 'not ready', undefined, false],
+        ['debug', 'not ready', undefined, false],
+        ['warn', 'data service failure', 'x', false],
+        ['warn', 'data service failure', undefined, true]
       ])
     } finally {
       await gateway.close()
