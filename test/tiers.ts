@@ -86,6 +86,8 @@ const LONGER_IN_SOAK = [
   'test/api/hidden-column.test.ts',
   'test/api/sessions/accounts.test.ts',
   'test/api/statement-texts.test.ts',
+  'test/browser/admin.test.ts',
+  'test/browser/docs-pages.test.ts',
   'test/examples/clinic/every-entity.test.ts',
   'test/examples/every-entity/adding-an-entity.test.ts',
   'test/examples/every-entity/deleted-rules.test.ts',
