@@ -46,7 +46,7 @@ describe('the documentation and the shop in a browser', function () {
     const asked: string[] = []
     visit.context.on('request', (request) => asked.push(request.url()))
     const page = await visit.context.newPage()
-    await page.route('**/openapi.json', keepFew)
+    await visit.context.route('**/openapi.json', keepFew)
     const [anonymous] = await Promise.all([
       page.waitForResponse('**/openapi.json'),
       page.goto(`${shop.url()}/docs/try`)
