@@ -27,7 +27,7 @@ export function describedPackage(
   return packageOf(describeCatalogue(makeCatalogue(entities), ownership, operations)('gateway'), typed)
 }
 
-/** The same, made of what a gateway is told. Typed messages do not hold the name of the owner parameter, which is a setting. */
+/** As `describedPackage`, from the description that a gateway gets. No typed message holds the name of the owner parameter. */
 export function packageOf({ resources = [], operations = [] }: DescribeResponse, typed: TypedServices): TypedPackage {
   return makeTypedPackage({ resources, operations }, typed)
 }

@@ -15,7 +15,7 @@ export interface ResetLimits {
 
 /** Begins a request a turn later: not if its reset came in the same bytes. */
 export function unlessReset(stream: ServerHttp2Stream, begin: () => void): void {
-  // When a session ends, each of its streams may emit an error. Before the request has begun, nobody else listens for it.
+  // The end of a session may be an error of its streams. Until the request has begun, nobody else listens to its stream.
   stream.on('error', () => undefined)
   const turn = setImmediate(() => {
     if (!stream.closed && !stream.destroyed) begin()

@@ -46,10 +46,11 @@ describe('the admin', function () {
     const known = visits.get(name)
     visit = known ?? (await Visit.start(browser, { viewport: SIZES[size] }))
     visits.set(name, visit)
-    if (known !== undefined) return visit.open(`${shop.url()}/admin/#${path}`)
-    const data = { email: `${account}@example.com`, password: 'demo-password' }
-    const login = await visit.context.request.post(`${shop.url()}/auth/login`, { data })
-    expect(login.status()).to.equal(200)
+    if (known === undefined) {
+      const data = { email: `${account}@example.com`, password: 'demo-password' }
+      const login = await visit.context.request.post(`${shop.url()}/auth/login`, { data })
+      expect(login.status()).to.equal(200)
+    }
     return visit.open(`${shop.url()}/admin/#${path}`)
   }
   const go = (page: Page, path: string) => page.goto(`${shop.url()}/admin/#${path}`)

@@ -16,7 +16,7 @@ export async function sharedBrowser(): Promise<Browser> {
   return shared
 }
 
-/** Debian's Chromium, without its sandbox where that cannot be: as root. It would draw by an emulated graphics card. */
+/** Debian's Chromium. As root it has no sandbox. Without `--disable-gpu` it draws with an emulated graphics card. */
 export function launchBrowser(): Promise<Browser> {
   const args = ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
   return chromium.launch({ executablePath: findChromium() ?? 'chromium', args })

@@ -28,6 +28,13 @@ export function grpcHead(path: string): Buffer {
   return Buffer.concat([Buffer.from([0x83, 0x86, 0x04]), ...named, Buffer.from([0x00]), text('te'), text('trailers')])
 }
 
+/** A message of a gRPC call, as it stands in DATA frames. */
+export function grpcMessage(message: Buffer): Buffer {
+  const prefix = Buffer.alloc(5)
+  prefix.writeUInt32BE(message.length, 1)
+  return Buffer.concat([prefix, message])
+}
+
 /** The payloads of the frames of a type among the bytes of a server. */
 export function framesOf(bytes: Buffer, type: number): Buffer[] {
   const found: Buffer[] = []

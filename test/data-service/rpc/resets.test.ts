@@ -5,7 +5,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
 import { loadProto } from '../../../shared/transport/wire.js'
-import { DATA, frame, grpcHead, HEADERS, PREFACE, RST_STREAM, SETTINGS } from '../../harness/http2-frames.js'
+import {
+  DATA,
+  frame,
+  grpcHead,
+  grpcMessage,
+  HEADERS,
+  PREFACE,
+  RST_STREAM,
+  SETTINGS
+} from '../../harness/http2-frames.js'
 import { answer, metadata, type RunningService, runService, soon } from './running-service.js'
 
 // What proto-loader made of the file that the types were generated from.
@@ -16,8 +25,7 @@ describe('calls that are reset', function () {
   this.timeout(120_000)
   const { path, requestSerialize } = rpcs.Lookup
   const head = grpcHead(path)
-  const message = requestSerialize({ resource: 'things' })
-  const body = Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message])
+  const body = grpcMessage(requestSerialize({ resource: 'things' }))
   const callOf = (id: number): Buffer => Buffer.concat([frame(HEADERS, 4, id, head), frame(DATA, 1, id, body)])
 
   /** Sends the bytes on a connection of its own, and answers it. */

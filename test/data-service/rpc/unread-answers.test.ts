@@ -13,6 +13,7 @@ import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
 import { loadProto } from '../../../shared/transport/wire.js'
 import { encodeRequest, type WireCall } from '../../harness/call-stream-messages.js'
+import { grpcMessage } from '../../harness/http2-frames.js'
 import { exampleEntities } from '../plan/example-entities.js'
 import { answer, metadata, type RunningService, runService, soon } from './running-service.js'
 
@@ -76,10 +77,7 @@ class UnreadClient {
       'grpc-timeout': '50S'
     })
     stream.on('error', () => undefined)
-    const message = rpcs.List.requestSerialize({ resource: 'things' })
-    const prefix = Buffer.alloc(5)
-    prefix.writeUInt32BE(message.length, 1)
-    stream.end(Buffer.concat([prefix, message]))
+    stream.end(grpcMessage(rpcs.List.requestSerialize({ resource: 'things' })))
     return stream
   }
 }
