@@ -176,13 +176,21 @@ export function parseDouble(text: string, storage: Field['storage'] = 'usual'): 
   if (written.length > MOST_DIGITS) return undefined
   const value = storage === 'float' ? Math.fround(Number(text)) : Number(text)
   if (!Number.isFinite(value)) return undefined
-  const [mantissa = '', power = '0'] = Math.abs(value)
-    .toExponential(digits.length - 1)
-    .split('e')
-  const isSame =
-    mantissa.replace('.', '') === digits && Number(power) === Number(exponent) + written.length - 1 - fraction.length
-  if (!isSame) return undefined
+  const power = Number(exponent) + written.length - 1 - fraction.length
+  const isRounded =
+    scientific(value, digits.length) === `${digits}e${power}` ||
+    // Half way between two numbers of so many digits JavaScript rounds up, shortest digits and C's printf to an even one.
+    scientific(value, MOST_DIGITS) === `${digits}5e${power}`
+  if (!isRounded) return undefined
   return storage === 'float' ? shortestFloat(value) : value
+}
+
+/** The value without its sign, in at most so many digits: 15e-1 for 1.5. */
+function scientific(value: number, digits: number): string {
+  const [mantissa = '', power = ''] = Math.abs(value)
+    .toExponential(digits - 1)
+    .split('e')
+  return `${withoutTrailingZeros(mantissa.replace('.', ''))}e${Number(power)}`
 }
 
 /** A loop, because the pattern `0+$` takes quadratic time for many zeros that another digit follows. */

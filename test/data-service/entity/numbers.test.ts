@@ -120,11 +120,25 @@ describe('doubles', () => {
       ['0.10000000000000001', 0.1],
       ['9007199254740992', 9_007_199_254_740_992],
       ['5e-324', 5e-324],
+      ['1005924519499337.2', 1_005_924_519_499_337.25],
+      ['1005924519499337.3', 1_005_924_519_499_337.25],
+      ['562949953421312.12', 562_949_953_421_312.125],
       ['-1.7976931348623157e308', -1.797_693_134_862_315_7e308]
     ]
     for (const [text, value] of taken) expect(parseDouble(text), text).to.equal(value)
     expect(Object.is(parseDouble('-0.0'), 0), 'a negative zero is 0').to.equal(true)
-    const rejected = ['9007199254740993', '4e-324', '1e400', '1e-400', '0.1000000000000000055', 'NaN', '.5', '1.', '']
+    const rejected = [
+      '9007199254740993',
+      '4e-324',
+      '1e400',
+      '1e-400',
+      '0.1000000000000000055',
+      '1005924519499337.21',
+      'NaN',
+      '.5',
+      '1.',
+      ''
+    ]
     for (const text of [...rejected, 'Infinity', '0x10', '1e', '--1', ' 1', '1'.repeat(400)]) {
       expect(parseDouble(text), text).to.equal(undefined)
     }
@@ -135,7 +149,8 @@ describe('doubles', () => {
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         expect(parseDouble(String(value))).to.equal(value + 0)
         expect(parseDouble(value.toExponential(16))).to.equal(value + 0)
-      })
+      }),
+      { numRuns: 10_000 }
     )
   })
 
