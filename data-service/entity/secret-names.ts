@@ -23,6 +23,7 @@ export function isSuspect({ table, column, type, beside }: NamedColumn): boolean
   if (isNumber) return NUMBERS.has(words.at(-1) ?? '') || isCode(words, table)
   return (
     OTHER_SCRIPTS.test(column.normalize('NFKC').toLowerCase()) ||
+    OF_PROTOCOLS.test(column) ||
     isPassword(words) ||
     isHash(words, table) ||
     isToken(words) ||
@@ -62,12 +63,14 @@ const OTHER_PASSWORDS =
 const MORE_PASSWORDS = /slaptazodi|katasandi|matkhau|connectionstring|connstring/
 /** The same word in names that have no letter from a to z. */
 const OTHER_SCRIPTS = /пароль|密码|密碼|パスワード|비밀번호/u
+/** SIP's digest of a password, SNMP's community, which is one. */
+const OF_PROTOCOLS = /^ha1b?$|snmp_?(?:r[ow]_?)?community|^r[ow]_?community$/i
 const PASSWORD_WORDS = setOf(
   'cvc cvv dsn geslo haslo heslo hmac mdp mfa mima mnemonic otp parol parola parool pass pepper pin pincode psk psw pswd pw ' +
     'pwd pwdhash salt senha sifre totp userpw xprv'
 )
-/** Words that are a password in a table of users, and a code or a speech elsewhere. */
-const PASSWORDS_OF_USERS = setOf('clave parole verifier')
+/** Words that are a password in a table of users, and a code, a speech or a checksum (`md5`) elsewhere. */
+const PASSWORDS_OF_USERS = setOf('clave md parole verifier')
 
 /** Words that end in `pass` and are something else. */
 const NO_PASS = /^(?:by|com|over|sur|tres|under)pass$/
