@@ -15,10 +15,10 @@ import type { AuthServiceHandlers } from '../../shared/gen/auth/v1/AuthService.j
 import type { ProtoGrpcType as AuthTypes } from '../../shared/gen/auth_service.js'
 import type { DescribeRequest__Output } from '../../shared/gen/entity/v1/DescribeRequest.js'
 import type { DescribeResponse } from '../../shared/gen/entity/v1/DescribeResponse.js'
-import type { EntityServiceHandlers } from '../../shared/gen/entity/v1/EntityService.js'
+import type { EntityServiceDefinition, EntityServiceHandlers } from '../../shared/gen/entity/v1/EntityService.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ProtoGrpcType as EntityTypes } from '../../shared/gen/entity_service.js'
-import { loadProto } from '../../shared/transport/wire.js'
+import { loadMessages, loadProto } from '../../shared/transport/wire.js'
 import { type AuthDeps, keys } from '../auth/authentication.js'
 import { CountedAttempts } from '../auth/counted-attempts.js'
 import { login } from '../auth/login.js'
@@ -34,7 +34,7 @@ import {
   type StreamClock,
   type UntypedHandlers
 } from './transport/call-stream.js'
-import { Untaken } from './transport/untaken.js'
+import { PeerBytes } from './transport/peer-bytes.js'
 import { countedExports, countedLogins, countedReplays } from '../observe/counted-handlers.js'
 import type { DescribeTo } from './describe/describe.js'
 import type { Operation } from '../entity/define-operation.js'
@@ -43,7 +43,15 @@ import { exportHandler } from './export.js'
 import { callOperation } from './call-operation.js'
 import { probeServer } from './transport/grpc-inner.js'
 import { Connections, MAX_STREAMS } from './transport/connections.js'
-import { isUnary, streamCall, type StreamTimes, unaryCall, withUndecodable } from './transport/grpc.js'
+import {
+  isUnary,
+  requestTypes,
+  streamCall,
+  type StreamTimes,
+  unaryCall,
+  withBytes,
+  withUndecodable
+} from './transport/grpc.js'
 import {
   intercept,
   type Intercepted,
@@ -93,12 +101,14 @@ interface DataService {
 }
 
 /** Well above the 1 MiB of a body, so that a body that is too large gets our error with its details and not the transport's. */
-const MAX_REQUEST_BYTES = 8 * 1024 * 1024
+const MAX_REQUEST_BYTES = 2 * 1024 * 1024
 
 /** Milliseconds that clients who watch the health get to send their calls elsewhere. Without watchers nothing waits. */
 const NOTICE = 500
 
-const { definition, types } = loadProto('entity/v1/entity_service.proto', 'auth/v1/auth_service.proto')
+const FILES = ['entity/v1/entity_service.proto', 'auth/v1/auth_service.proto'] as const
+const { definition, types } = loadProto(...FILES)
+const messages = loadMessages(...FILES)
 // What proto-loader made of the files that the types were generated from.
 const { entity, auth } = types as unknown as EntityTypes & AuthTypes
 
@@ -106,7 +116,7 @@ const { entity, auth } = types as unknown as EntityTypes & AuthTypes
 export function buildDataService(deps: DataServiceDeps): DataService {
   const { readDeps, writeDeps, authDeps, describeTo, operations = [], typedServices, interceptors } = deps
   const { reflection, credentials } = deps
-  const untaken = new Untaken()
+  const untaken = new PeerBytes()
   const server = new Server({
     'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
     // Pages and records are as large as their rows, which MAX_PAGE_SIZE and the entities bound.
@@ -122,8 +132,11 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     // 64 KiB by itself.
   })
   probeServer(server)
-  const entityService = withUndecodable(entity.v1.EntityService.service)
-  const authService = withUndecodable(auth.v1.AuthService.service)
+  const entityService = withUndecodable(
+    entity.v1.EntityService.service,
+    requestTypes(messages, 'entity.v1.EntityService')
+  )
+  const authService = withUndecodable(auth.v1.AuthService.service, requestTypes(messages, 'auth.v1.AuthService'))
   const { metrics, knowsGateways = false } = interceptors
   const reads = readHandlers(readDeps, metrics)
   const writes = writeHandlers({ readDeps, writeDeps, operations }, metrics)
@@ -132,11 +145,11 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     entityHandlers({ readDeps, describeTo, operations, writes, keyRequired, knowsGateways }, interceptors)
   )
   const ofAuth = untyped(authHandlers(authDeps, interceptors))
-  server.addService(entityService, {
+  server.addService(withBytes(entityService), {
     ...unaryCalls(ofEntities, entityService, untaken),
-    Export: exportCall({ readDeps, handler: reads.Export }, interceptors)
+    Export: exportCall({ readDeps, handler: reads.Export, codecs: entityService.Export }, interceptors)
   })
-  server.addService(authService, unaryCalls(ofAuth, authService, untaken))
+  server.addService(withBytes(authService), unaryCalls(ofAuth, authService, untaken))
   const generic = { ...reads, ...writes }
   const typed = typedServices === undefined ? [] : typedCalls(typedServices, generic, { interceptors, untaken })
   const unaryPaths = new Set(
@@ -155,10 +168,11 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     untaken,
     isGateway: interceptors.isGateway,
     breakOff: (call) => connections.breakOff(call),
+    arrived: (call) => connections.arrived(call),
     clock: deps.streamClock
   })
   server.addService({ Open: CALL_STREAM }, { Open: streams.open })
-  for (const { service, calls } of typed) server.addService(withUndecodable(service), calls)
+  for (const { service, calls } of typed) server.addService(service, calls)
   health.addTo(server)
   if (reflection) {
     const shown = typedServices === undefined ? {} : typedDefinition(typedServices)
@@ -224,12 +238,12 @@ function untyped(handlers: Readonly<Record<string, Intercepted<never, object>>>)
 function unaryCalls(
   handlers: UntypedHandlers,
   service: ServiceDefinition,
-  untaken: Untaken
+  untaken: PeerBytes
 ): UntypedServiceImplementation {
   return Object.fromEntries(
-    Object.entries(handlers).map(([rpc, handler]) => {
-      const serialize = (response: object): Buffer => service[rpc]?.responseSerialize(response) ?? Buffer.alloc(0)
-      return [rpc, unaryCall(handler, { serialize, untaken })]
+    Object.entries(handlers).flatMap(([name, handler]) => {
+      const codecs = service[name]
+      return codecs === undefined ? [] : [[name, unaryCall(handler, { codecs, untaken })]]
     })
   )
 }
@@ -334,9 +348,17 @@ function unaryReads(readDeps: ReadDeps, interceptors: Interceptors): UnaryReads 
 }
 
 function exportCall(
-  { readDeps, handler }: { readonly readDeps: ReadDeps; readonly handler: ReturnType<typeof exportHandler> },
+  {
+    readDeps,
+    handler,
+    codecs
+  }: {
+    readonly readDeps: ReadDeps
+    readonly handler: ReturnType<typeof exportHandler>
+    readonly codecs: EntityServiceDefinition['Export']
+  },
   interceptors: Interceptors
-): EntityServiceHandlers['Export'] {
+): UntypedServiceImplementation[string] {
   return streamCall(
     interceptStream(
       handler,
@@ -347,7 +369,7 @@ function exportCall(
       },
       interceptors
     ),
-    timesOf
+    { codecs, timesOf }
   )
 }
 

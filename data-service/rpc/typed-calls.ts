@@ -11,9 +11,10 @@ import { makeTypedPackage, type TypedPackage, type TypedServices } from '../type
 import { type Message, scalarText, UNKNOWN_FIELDS } from '../typed-services/values.js'
 import { IGNORED } from '../typed-services/typed-writes.js'
 import { describeCatalogue } from './describe/describe.js'
-import { streamCall, unaryCall } from './transport/grpc.js'
+import { requireFewFields } from './transport/field-count.js'
+import { streamCall, unaryCall, withBytes, withUndecodable } from './transport/grpc.js'
 import { intercept, type Interceptors, interceptStream, type Target } from './transport/interceptors.js'
-import type { Untaken } from './transport/untaken.js'
+import type { PeerBytes } from './transport/peer-bytes.js'
 
 // Typed services are the generic one in other messages: each call is translated within the interceptors and answered by the
 // same handler, so that who may, what is checked and what is rejected is decided in one place.
@@ -42,13 +43,16 @@ interface TypedCalls {
 export function typedCalls(
   typed: TypedPackage,
   generic: GenericHandlers,
-  how: { readonly interceptors: Interceptors; readonly untaken: Untaken }
+  how: { readonly interceptors: Interceptors; readonly untaken: PeerBytes }
 ): TypedCalls[] {
   let root: protobuf.Root | undefined
   const codecOf = ({ name }: MessageType, namesUnknown = false): Codec => {
     root ??= rootOf(typed)
     const type = root.lookupType(`${typed.name}.${name}`)
-    const decode = (bytes: Uint8Array): Message => type.toObject(type.decode(bytes), DECODED)
+    const decode = (bytes: Uint8Array): Message => {
+      requireFewFields(type, bytes)
+      return type.toObject(type.decode(bytes), DECODED)
+    }
     return {
       decode: namesUnknown
         ? (bytes) => {
@@ -61,17 +65,14 @@ export function typedCalls(
     }
   }
   return typed.services.map(({ name, rpcs }) => {
-    const methods = rpcs.map((rpc) => ({ rpc, method: methodOf(`/${name}/${rpc.name}`, rpc, codecOf) }))
-    return {
-      name,
-      service: Object.fromEntries(methods.map(({ rpc, method }) => [rpc.name, method])),
-      calls: Object.fromEntries(
-        methods.map(({ rpc, method }) => [
-          rpc.name,
-          callOf(rpc, generic, { ...how, serialize: (message) => method.responseSerialize(message) })
-        ])
-      )
-    }
+    const service = withUndecodable(
+      Object.fromEntries(rpcs.map((rpc) => [rpc.name, methodOf(`/${name}/${rpc.name}`, rpc, codecOf)]))
+    )
+    const calls = rpcs.flatMap((rpc) => {
+      const codecs = service[rpc.name]
+      return codecs === undefined ? [] : [[rpc.name, callOf(rpc, generic, { ...how, codecs })] as const]
+    })
+    return { name, service: withBytes(service), calls: Object.fromEntries(calls) }
   })
 }
 
@@ -154,12 +155,12 @@ function callOf(
   generic: GenericHandlers,
   {
     interceptors,
-    serialize,
+    codecs,
     untaken
   }: {
     readonly interceptors: Interceptors
-    readonly serialize: (message: Message) => Buffer
-    readonly untaken: Untaken
+    readonly codecs: MethodDefinition<Message, Message>
+    readonly untaken: PeerBytes
   }
 ): UntypedServiceImplementation[string] {
   const resource = (): string => rpc.resource
@@ -177,7 +178,7 @@ function callOf(
         { rpc: rpc.generic, resource, target },
         interceptors
       ),
-      { serialize, untaken }
+      { codecs, untaken }
     )
   }
   const { handle } = rpc
@@ -191,6 +192,6 @@ function callOf(
       { rpc: rpc.generic, resource, bounded: (request) => idleTime(request) !== undefined },
       interceptors
     ),
-    (request) => ({ idle: idleTime(request), reader: idleTime(request) })
+    { codecs, timesOf: (request) => ({ idle: idleTime(request), reader: idleTime(request) }) }
   )
 }

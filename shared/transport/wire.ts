@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type GrpcObject, loadPackageDefinition } from '@grpc/grpc-js'
 import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
+import protobuf from 'protobufjs'
 import { DomainError } from '../errors.js'
 
 /**
@@ -55,6 +57,13 @@ export function jsonArray(values: readonly Buffer[]): Buffer {
 
 /** The proto folder, two levels above the built module. */
 const PROTO_DIRECTORY = fileURLToPath(new URL('../../../proto', import.meta.url))
+
+/** The messages of proto files, with the fields of each by number. */
+export function loadMessages(...files: readonly string[]): protobuf.Root {
+  const root = new protobuf.Root()
+  root.resolvePath = (_from, file) => join(PROTO_DIRECTORY, file)
+  return root.loadSync([...files], { keepCase: true })
+}
 
 /** Loads `entity/v1/entity_service.proto` and the like, with the options that the generated types were made with. */
 export function loadProto(...files: string[]): { definition: PackageDefinition; types: GrpcObject } {

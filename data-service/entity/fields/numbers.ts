@@ -180,7 +180,7 @@ export function parseDouble(text: string, storage: Field['storage'] = 'usual'): 
   const isRounded =
     scientific(value, digits.length) === `${digits}e${power}` ||
     // Half way between two numbers of so many digits JavaScript rounds up, shortest digits and C's printf to an even one.
-    scientific(value, MOST_DIGITS) === `${digits}5e${power}`
+    (/[02468]$/.test(digits) && scientific(value, MOST_DIGITS) === `${digits}5e${power}`)
   if (!isRounded) return undefined
   return storage === 'float' ? shortestFloat(value) : value
 }

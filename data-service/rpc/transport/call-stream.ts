@@ -32,7 +32,7 @@ import {
   MAX_CALL_TIME,
   timeOut
 } from './interceptors.js'
-import { ALWAYS, MAX_OF_STREAM, peerOf, type Untaken, untakenAnswers } from './untaken.js'
+import { ALWAYS, MAX_OF_STREAM, peerOf, type PeerBytes, untakenAnswers } from './peer-bytes.js'
 
 // The data service's end of CallStreamService (proto/transport/v1/call_stream.proto).
 
@@ -79,10 +79,12 @@ const CLOCK: StreamClock = { now: () => performance.now(), lookEvery: LOOK_EVERY
 
 interface StreamDeps {
   readonly methods: ReadonlyMap<string, FramedMethod>
-  readonly untaken: Untaken
+  readonly untaken: PeerBytes
   readonly isGateway: IsGateway
   /** Ends the HTTP/2 stream of a call, whatever waits to be sent on it. */
   readonly breakOff: (call: ServerDuplexStream<Buffer, Buffer>) => void
+  /** Told of each message that is whole. */
+  readonly arrived: (call: ServerDuplexStream<Buffer, Buffer>) => void
   readonly clock?: StreamClock | undefined
 }
 
@@ -185,7 +187,10 @@ class ServedStream implements RequestFrames {
       onEnd()
       this.#stop()
     }
-    stream.on('data', (message: Buffer) => this.#read(message))
+    stream.on('data', (message: Buffer) => {
+      deps.arrived(stream)
+      this.#read(message)
+    })
     // The caller begins no further call.
     stream.on('end', () => this.drain())
     stream.on('error', () => undefined)
@@ -230,6 +235,9 @@ class ServedStream implements RequestFrames {
     const call = new ServedCall(frame, authorization, this.#connection)
     this.#calls.set(frame.id, call)
     this.#deadlines.add(call)
+    const bytes = frame.request.length
+    this.#countUntaken(bytes)
+    call.onTaken(() => this.#countUntaken(-bytes))
     this.#countRunning(1)
     method(call, frame.request).then(
       (answer) => this.#answer(call, answer),

@@ -1,4 +1,4 @@
-import { constants, type Http2Server, type ServerHttp2Stream } from 'node:http2'
+import { constants, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { Metadata, Server } from '@grpc/grpc-js'
@@ -6,6 +6,7 @@ import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
 import { boundResets, type ResetLimits, unlessReset } from '../../../shared/transport/http2-resets.js'
 import { http2ServersOf } from './grpc-inner.js'
 import { MAX_CALL_TIME } from './interceptors.js'
+import { hasTooMuchMetadata, UnfinishedRequests } from './unfinished-requests.js'
 
 /** Connections of one address. A gateway has one, and its watch of the health shares it. */
 const MAX_CONNECTIONS = 128
@@ -27,13 +28,14 @@ const STREAM_METADATA = 'x-transport-stream'
 
 /**
  * What grpc-js leaves open of a server's connections: how many an address may have, the header lines of a call, calls that are
- * reset at once, and an end of HTTP/2 streams whose peer takes nothing. A status waits behind what was sent before it.
+ * reset at once or not sent to the end, and an end of HTTP/2 streams whose peer takes nothing. A status waits behind what was sent before it.
  */
 export class Connections {
   readonly #isUnary: (path: string) => boolean
   readonly #byAddress = new Map<string, number>()
   /** HTTP/2 streams of streams of calls. */
   readonly #streams = new Map<string, ServerHttp2Stream>()
+  readonly #unfinished = new UnfinishedRequests()
   #lastStream = 0
 
   /** `isUnary`: whether the rpc of a path has one request and one answer. */
@@ -64,10 +66,13 @@ export class Connections {
     http2Server.on('stream', (...args: StreamArguments) => {
       const [stream, headers, , lines] = args
       unlessReset(stream, () => {
+        // It counts as one that has not begun.
+        if (hasTooMuchMetadata(headers)) return stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
         begun.add(stream)
         repeatAuthorization(headers, lines)
         this.#boundStream(stream, headers)
         for (const listener of listeners) listener.apply(http2Server, args)
+        this.#unfinished.bound(stream, headers)
         // Of a call without a message Node has emitted it before grpc-js listened.
         if (stream.readableEnded) stream.emit('end')
       })
@@ -75,9 +80,19 @@ export class Connections {
   }
 
   /** Ends the HTTP/2 stream of a stream of calls. What waits to be sent on it is dropped. */
-  breakOff({ metadata }: { readonly metadata: Metadata }): void {
+  breakOff(call: StreamOfCalls): void {
+    this.#streamOf(call)?.close(constants.NGHTTP2_CANCEL)
+  }
+
+  /** A message of a stream of calls is whole: what is held for it is counted by its calls. */
+  arrived(call: StreamOfCalls): void {
+    const stream = this.#streamOf(call)
+    if (stream !== undefined) this.#unfinished.arrived(stream)
+  }
+
+  #streamOf({ metadata }: StreamOfCalls): ServerHttp2Stream | undefined {
     const [number] = metadata.get(STREAM_METADATA)
-    this.#streams.get(String(number))?.close(constants.NGHTTP2_CANCEL)
+    return this.#streams.get(String(number))
   }
 
   #countConnection(socket: Socket): void {
@@ -95,7 +110,7 @@ export class Connections {
     if (count > MAX_CONNECTIONS) process.nextTick(() => socket.destroy())
   }
 
-  #boundStream(stream: ServerHttp2Stream, headers: Record<string, unknown>): void {
+  #boundStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const path = String(headers[':path'])
     if (path === CALL_STREAM.path) {
       const number = String(++this.#lastStream)
@@ -109,10 +124,14 @@ export class Connections {
   }
 }
 
+interface StreamOfCalls {
+  readonly metadata: Metadata
+}
+
 /** Of the event `stream`; the types of Node leave the lines out: names and values in turn. */
 type StreamArguments = [
   stream: ServerHttp2Stream,
-  headers: Record<string, unknown>,
+  headers: IncomingHttpHeaders,
   flags: number,
   lines: readonly string[]
 ]

@@ -8,11 +8,13 @@ import {
   type ServiceDefinition,
   type ServerWritableStream
 } from '@grpc/grpc-js'
+import type protobuf from 'protobufjs'
 import { TIMES_METADATA } from '../../../shared/transport/call-frames.js'
 import { DomainError } from '../../../shared/errors.js'
 import { toRpcStatus } from '../../../shared/transport/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
 import { Stopwatch } from '../../observe/call-scope.js'
+import { requireFewFields } from './field-count.js'
 import {
   callerGone,
   type Connection,
@@ -22,7 +24,7 @@ import {
   timeOut,
   UndecodableRequest
 } from './interceptors.js'
-import { peerOf, type Untaken, untakenAnswers } from './untaken.js'
+import { peerOf, type PeerBytes, untakenAnswers } from './peer-bytes.js'
 
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
 
@@ -94,24 +96,50 @@ function texts(metadata: Metadata, name: string): string[] {
   return metadata.get(name).map(String)
 }
 
+/** The messages of requests by the names of their rpcs. A service without them counts the fields of its requests itself. */
+type RequestTypes = Readonly<Record<string, protobuf.Type>>
+
+/** Those of a service: `entity.v1.EntityService`. */
+export function requestTypes(root: protobuf.Root, service: string): RequestTypes {
+  const rpcs = root.lookupService(service).methodsArray
+  return Object.fromEntries(
+    rpcs.map(({ name, parent, requestType }) => [name, (parent ?? root).lookupType(requestType)])
+  )
+}
+
 /**
  * The service with requests that cannot be decoded as UndecodableRequests, since grpc-js has INTERNAL without details for
  * them, and with answers that may be bytes already.
  */
-export function withUndecodable(service: ServiceDefinition): ServiceDefinition {
-  return Object.fromEntries(
-    Object.entries(service).map(([name, rpc]) => {
-      const requestDeserialize = (bytes: Buffer): unknown => {
-        try {
-          return rpc.requestDeserialize(bytes) as unknown
-        } catch (error) {
-          return new UndecodableRequest(error)
-        }
+export function withUndecodable<Service extends ServiceDefinition>(
+  service: Service,
+  types: RequestTypes = {}
+): Service {
+  const entries = Object.entries(service).map(([name, rpc]) => {
+    const type = types[name]
+    const requestDeserialize = (bytes: Buffer): unknown => {
+      try {
+        if (type !== undefined) requireFewFields(type, bytes)
+        return rpc.requestDeserialize(bytes) as unknown
+      } catch (error) {
+        return new UndecodableRequest(error)
       }
-      const responseSerialize = (message: unknown): Buffer =>
-        Buffer.isBuffer(message) ? message : rpc.responseSerialize(message)
-      return [name, { ...rpc, requestDeserialize, responseSerialize }]
-    })
+    }
+    const responseSerialize = (message: unknown): Buffer =>
+      Buffer.isBuffer(message) ? message : rpc.responseSerialize(message)
+    return [name, { ...rpc, requestDeserialize, responseSerialize }] as const
+  })
+  // The rpcs are those of the service.
+  return Object.fromEntries(entries) as unknown as Service
+}
+
+/**
+ * The same service for grpc-js, which hands over the bytes of requests: a handler decodes its own when it begins. What
+ * waits for the end of its call would take many times as much as a message.
+ */
+export function withBytes(service: ServiceDefinition): ServiceDefinition {
+  return Object.fromEntries(
+    Object.entries(service).map(([name, rpc]) => [name, { ...rpc, requestDeserialize: (bytes: Buffer) => bytes }])
   )
 }
 
@@ -120,17 +148,23 @@ export function isUnary({ requestStream, responseStream }: ServiceDefinition[str
   return !requestStream && !responseStream
 }
 
-/** Bytes that a unary call takes beside its answer: its objects and those of its HTTP/2 stream. */
+/** Bytes that a unary call takes beside its request and its answer: its objects and those of its HTTP/2 stream. */
 const CALL_OVERHEAD = 8 * 1024
 
+/** The codecs of an rpc, of a service that is one of `withUndecodable`. */
+interface Codecs<Request, Response> {
+  readonly requestDeserialize: (bytes: Buffer) => Request
+  readonly responseSerialize: (response: Response) => Buffer
+}
+
 /**
- * An intercepted handler as a unary grpc-js method of a service that is one of `withUndecodable`. The call is counted until
- * its answer has been taken.
+ * An intercepted handler as a unary grpc-js method of a service that is one of `withBytes`. The call is counted until its
+ * answer has been taken.
  */
 export function unaryCall<Request, Response>(
   handler: Intercepted<Request, Response>,
-  { serialize, untaken }: { readonly serialize: (response: Response) => Buffer; readonly untaken: Untaken }
-): handleUnaryCall<Request, Response | Buffer> {
+  { codecs, untaken }: { readonly codecs: Codecs<Request, Response>; readonly untaken: PeerBytes }
+): handleUnaryCall<Buffer, Response | Buffer> {
   return (call, callback) => {
     const latest = Date.now() + MAX_CALL_TIME
     const given = Number(call.getDeadline())
@@ -146,11 +180,11 @@ export function unaryCall<Request, Response>(
       end()
       return callback(statusOf(untakenAnswers(), incoming))
     }
-    let bytes = CALL_OVERHEAD
+    let bytes = CALL_OVERHEAD + call.request.length
     untaken.count(peer, bytes)
     incoming.onTaken(() => untaken.count(peer, -bytes))
-    handler(incoming, call.request)
-      .then(serialize)
+    handler(incoming, codecs.requestDeserialize(call.request))
+      .then((response) => codecs.responseSerialize(response))
       .then(
         (answer) => {
           end()
@@ -201,17 +235,20 @@ export interface StreamTimes {
 const NO_TIMES: StreamTimes = { idle: undefined, reader: undefined }
 
 /**
- * An intercepted streaming handler as a grpc-js method. The next message is asked for when the last but one has been
+ * An intercepted streaming handler as a grpc-js method of a service that is one of `withBytes`. The next message is asked for when the last but one has been
  * sent, so a slow reader slows down the reading from the database. Each message restarts both times. A call that asks for
  * its times is told those until its first message, in the initial metadata.
  */
 export function streamCall<Request, Response>(
   handler: Intercepted<Request, AsyncIterable<Response>>,
-  timesOf: (request: Request) => StreamTimes
-): handleServerStreamingCall<Request, Response> {
+  {
+    codecs,
+    timesOf
+  }: { readonly codecs: Codecs<Request, Response>; readonly timesOf: (request: Request) => StreamTimes }
+): handleServerStreamingCall<Buffer, Response> {
   return (call) => {
     const { incoming, abort, settled } = incomingCall(call)
-    const request: Request | UndecodableRequest = call.request
+    const request: Request | UndecodableRequest = codecs.requestDeserialize(call.request)
     const { idle, reader } = request instanceof UndecodableRequest ? NO_TIMES : timesOf(request)
     let timer: NodeJS.Timeout | undefined
     const giveUpAfter = (time: number | undefined): void => {
@@ -253,7 +290,7 @@ export function streamCall<Request, Response>(
 
 /** Resolves once the message has been sent, which waits for the peer to read (HTTP/2 flow control). */
 function send<Response>(
-  call: ServerWritableStream<unknown, Response>,
+  call: ServerWritableStream<Buffer, Response>,
   message: Response,
   signal: AbortSignal
 ): Promise<void> {

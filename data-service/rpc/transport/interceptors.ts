@@ -334,6 +334,7 @@ function requireDeadline({ deadline }: IncomingCall): void {
 }
 
 function undecodable({ cause }: UndecodableRequest): DomainError {
+  if (cause instanceof DomainError) return cause
   return new DomainError('request.malformed', 'The bytes of the request are not those of the message of its rpc.', {
     cause
   })

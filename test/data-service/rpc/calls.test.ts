@@ -10,7 +10,7 @@ import { exportHandler, exportSemaphore } from '../../../data-service/rpc/export
 import { CallStreams } from '../../../data-service/rpc/transport/call-stream.js'
 import { unaryCall } from '../../../data-service/rpc/transport/grpc.js'
 import type { IncomingCall } from '../../../data-service/rpc/transport/interceptors.js'
-import { Untaken } from '../../../data-service/rpc/transport/untaken.js'
+import { PeerBytes } from '../../../data-service/rpc/transport/peer-bytes.js'
 import { DomainError } from '../../../shared/errors.js'
 import { createLogger } from '../../../shared/logger.js'
 import type { ExportResponse__Output } from '../../../shared/gen/entity/v1/ExportResponse.js'
@@ -348,7 +348,7 @@ describe('a call with one answer has 60 seconds, whatever deadline its caller gi
   /** What of a call of grpc-js is used before it is answered. */
   const opened = (): EventEmitter =>
     Object.assign(new EventEmitter(), {
-      request: {},
+      request: Buffer.alloc(0),
       metadata: new Metadata(),
       getPeer: () => '127.0.0.1:50000',
       getDeadline: () => Date.now() + HOUR,
@@ -379,9 +379,10 @@ describe('a call with one answer has 60 seconds, whatever deadline its caller gi
 
   it('as a call of its own', async () => {
     const outcome = await givenUp((handler) => {
-      const unary = unaryCall(handler, { serialize: () => Buffer.alloc(0), untaken: new Untaken() })
+      const codecs = { requestDeserialize: (bytes: Buffer) => bytes, responseSerialize: () => Buffer.alloc(0) }
+      const unary = unaryCall(handler, { codecs, untaken: new PeerBytes() })
       // A call has many more members, which are not used here.
-      unary(opened() as unknown as ServerUnaryCall<unknown, unknown>, () => undefined)
+      unary(opened() as unknown as ServerUnaryCall<Buffer, Buffer>, () => undefined)
     })
     expectTime(outcome)
   })
@@ -390,9 +391,10 @@ describe('a call with one answer has 60 seconds, whatever deadline its caller gi
     const outcome = await givenUp((handler) => {
       const streams = new CallStreams({
         methods: new Map([['/a/Method', handler]]),
-        untaken: new Untaken(),
+        untaken: new PeerBytes(),
         isGateway: () => true,
-        breakOff: () => undefined
+        breakOff: () => undefined,
+        arrived: () => undefined
       })
       const stream = opened()
       // A call has many more members, which are not used here.

@@ -16,10 +16,10 @@ export const ALWAYS = 1024 * 1024
 const RETRY_AFTER = 1
 
 /**
- * What peers have not taken, in bytes: answers, failures, and what a unary call holds while it runs. No database is read
- * for a peer that does not take what it has asked for already.
+ * What is held for peers, in bytes: answers and failures that they have not taken, with the requests of calls that run, and
+ * requests that they have not sent to the end. No database is read for a peer that does not take what it has asked for already.
  */
-export class Untaken {
+export class PeerBytes {
   #all = 0
   readonly #byPeer = new Map<string, number>()
 

@@ -1,0 +1,171 @@
+import { EventEmitter } from 'node:events'
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream
+} from 'node:http2'
+import { connect as connectSocket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'chai'
+import { status } from '@grpc/grpc-js'
+import { UnfinishedRequests } from '../../../data-service/rpc/transport/unfinished-requests.js'
+import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
+import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
+import { loadProto } from '../../../shared/transport/wire.js'
+import { encodeRequest } from '../../harness/call-stream-messages.js'
+import { grpcMessage } from '../../harness/http2-frames.js'
+import { answer, metadata, type RunningService, runService, soon } from './running-service.js'
+
+// What proto-loader made of the file that the types were generated from.
+const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
+const { service: rpcs } = entity.v1.EntityService
+const MIB = 1024 * 1024
+const { NGHTTP2_ENHANCE_YOUR_CALM: CALM } = constants
+
+/** A connection of another address than that of the client of the tests. */
+function another({ port }: RunningService): ClientHttp2Session {
+  const socket = connectSocket({ host: '127.0.0.1', port, localAddress: '127.0.0.2' })
+  const session = connect(`http://127.0.0.1:${port}`, { createConnection: () => socket })
+  return session.on('error', () => undefined)
+}
+
+function begin(
+  session: ClientHttp2Session,
+  path: string,
+  more: Readonly<Record<string, string>> = {}
+): ClientHttp2Stream {
+  const headers = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' }
+  const stream = session.request({ ...headers, 'grpc-timeout': '50S', ...more }, { endStream: false })
+  return stream.on('error', () => undefined).resume()
+}
+
+const closed = (stream: ClientHttp2Stream): Promise<void> =>
+  stream.destroyed ? Promise.resolve() : new Promise((resolve) => stream.once('close', () => resolve()))
+
+/** Resolves when the peer has taken the chunk, or has closed the stream. */
+async function write(stream: ClientHttp2Stream, chunk: Buffer): Promise<void> {
+  const written = new Promise((resolve) => stream.write(chunk, resolve))
+  await Promise.race([written, closed(stream)])
+}
+
+/** The code with which a call was reset; undefined where it was answered. */
+async function resetOf(stream: ClientHttp2Stream): Promise<number | undefined> {
+  await closed(stream)
+  return stream.rstCode === constants.NGHTTP2_NO_ERROR ? undefined : stream.rstCode
+}
+
+/** How many such frames of one stream are taken until it is reset, and with which code. */
+function taken(frame: Buffer, headers: IncomingHttpHeaders = {}): { code: number | undefined; frames: number } {
+  let code: number | undefined
+  const close = (reset: number): void => void (code = reset)
+  const stream = Object.assign(new EventEmitter(), { session: { socket: { remoteAddress: '127.0.0.2' } }, close })
+  // A stream has many more members, which are not used here.
+  new UnfinishedRequests().bound(stream as unknown as ServerHttp2Stream, headers)
+  let frames = 0
+  for (; code === undefined && frames < MIB; frames++) stream.emit('data', frame)
+  return { code, frames }
+}
+
+const lookup = async ({ client }: RunningService): Promise<void> => {
+  await answer((done) => client.lookup({ resource: 'things' }, metadata(), soon(), done))
+}
+
+describe('requests that are not sent to their end', function () {
+  this.timeout(120_000)
+  const { path, requestSerialize } = rpcs.Lookup
+  const whole = grpcMessage(requestSerialize({ resource: 'things' }))
+  const large = grpcMessage(requestSerialize({ resource: 'things', search: 'x'.repeat(1.9 * MIB) }))
+
+  it('hold 32 MiB of an address at most, and nothing of others', async () => {
+    await using service = await runService()
+    const session = another(service)
+    const calls: ClientHttp2Stream[] = []
+    while (calls.every(({ closed }) => !closed)) {
+      const call = begin(session, path)
+      calls.push(call)
+      await write(call, large.subarray(0, -1))
+      expect(calls.length * 1.9).to.be.below(40)
+    }
+    expect(calls.length * 1.9).to.be.above(30)
+    expect(calls.map(({ rstCode }) => rstCode)).to.include(CALM)
+    await lookup(service)
+    session.destroy()
+    // What was held has been let go.
+    const again = another(service)
+    const call = begin(again, path)
+    await write(call, large)
+    call.end()
+    expect(await resetOf(call)).to.equal(undefined)
+    again.destroy()
+  })
+
+  it('hold what Node takes for each frame, however little is in it', () => {
+    const { code, frames } = taken(Buffer.of(0))
+    expect({ code, frames }).to.deep.equal({ code: CALM, frames: Math.floor((32 * MIB) / 257) + 1 })
+  })
+
+  it('hold what their compressed bytes may become', () => {
+    const { frames } = taken(Buffer.alloc(1000), { 'grpc-encoding': 'gzip' })
+    expect(frames).to.equal(Math.floor((32 * MIB) / (1032 * 1000 + 256)) + 1)
+  })
+
+  it('hold nothing of the messages of a stream that are whole', async () => {
+    await using service = await runService()
+    const session = another(service)
+    const stream = begin(session, CALL_STREAM.path)
+    const call = { method: '/of/nothing', timeoutMs: 1000, request: Buffer.alloc(MIB) }
+    stream.setMaxListeners(100)
+    for (let id = 1; id <= 50; id++) await write(stream, grpcMessage(encodeRequest({ call: { ...call, id } })))
+    expect(stream.closed).to.equal(false)
+    session.destroy()
+  })
+
+  it('are refused with more binary metadata than any needs', async () => {
+    await using service = await runService()
+    const session = another(service)
+    const few = begin(session, path, { 'x-few-bin': 'YQ,'.repeat(10) })
+    few.end(whole)
+    const many = begin(session, path, { 'x-many-bin': ','.repeat(100) })
+    many.end(whole)
+    expect([await resetOf(few), await resetOf(many)]).to.deep.equal([undefined, CALM])
+    session.destroy()
+  })
+})
+
+describe('requests of many fields', () => {
+  const page = (filters: number): Parameters<RunningService['client']['page']>[0] => ({
+    resource: 'things',
+    selection: { filters: Array.from({ length: filters }, () => ({})) }
+  })
+
+  it('are refused before they are decoded', async () => {
+    await using service = await runService()
+    const { client } = service
+    const failed = (filters: number): Promise<unknown> =>
+      answer((done) => client.page(page(filters), metadata(), soon(), done)).then(
+        () => undefined,
+        (error: unknown) => error
+      )
+    expect(await failed(12_000)).to.have.property('details', 'At most 50 filters are taken, not 12000.')
+    expect(await failed(13_000)).to.have.property('details', 'The request has more than 50000 fields.')
+  })
+
+  it('are decoded when their call begins, and not while it is not sent to its end', async () => {
+    await using service = await runService()
+    const session = another(service)
+    const call = begin(session, rpcs.Page.path)
+    // No message of the rpc.
+    await write(call, grpcMessage(Buffer.from([0x0a, 0x05])))
+    await delay(50)
+    expect(service.logs.filter(({ rpc }) => rpc === 'Page')).to.deep.equal([])
+    call.end()
+    await resetOf(call)
+    expect(service.logs.find(({ rpc, msg }) => rpc === 'Page' && msg === 'call')).to.include({
+      status: status[status.INVALID_ARGUMENT]
+    })
+    session.destroy()
+  })
+})
