@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type DomainError, rejectionAt } from '../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../shared/errors.js'
 import { isWithinBounds } from '../../shared/transport/json-bounds.js'
+import { checkBodyLength } from '../../shared/transport/wire.js'
 
 const JSON_TYPE = 'application/json'
 /** The format of patches (RFC 7396). It is JSON as well. */
@@ -59,10 +60,44 @@ function malformed(detail: string, cause?: unknown): DomainError {
   return rejectionAt('body.malformed', detail, { place: { in: 'pointer', name: '' }, cause })
 }
 
-/** Makes the routes of this scope receive a body of any type as a Buffer. */
+/** Bytes that Node takes for each piece of a body, however little it holds. */
+const PIECE_OVERHEAD = 256
+
+/** Makes the routes of this scope receive a body of any type as a Buffer. What has come of it counts for its client. */
 export function keepBodiesAsBuffers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addContentTypeParser('*', wholeBody)
+}
+
+/** Rejects with `body.too-large`, `request.malformed` for a body that breaks off, or `upstream.unavailable`. */
+function wholeBody({ unsent, headers }: FastifyRequest, payload: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    let length = 0
+    const stop = (error: unknown): void => {
+      pieces.length = 0
+      payload.off('data', take)
+      reject(error)
+    }
+    const take = (piece: Buffer): void => {
+      pieces.push(piece)
+      length += piece.length
+      try {
+        checkBodyLength(length)
+        unsent?.receive(length + pieces.length * PIECE_OVERHEAD)
+      } catch (error) {
+        stop(error)
+      }
+    }
+    payload.on('data', take)
+    payload.once('error', (cause) => stop(new DomainError('request.malformed', 'The body broke off.', { cause })))
+    payload.once('end', () => {
+      const announced = Number(headers['content-length'] ?? length)
+      if (announced === length) resolve(Buffer.concat(pieces, length))
+      else
+        stop(new DomainError('request.malformed', 'The body does not have the length that Content-Length announced.'))
+    })
+  })
 }
 
 /** The bytes of a body that keepBodiesAsBuffers has kept; empty if there was no body. */

@@ -3,7 +3,6 @@ import fp from 'fastify-plugin'
 import { DomainError, type ErrorCode, rejectionAt, type ViolationPlace } from '../../shared/errors.js'
 import { isKeysUnavailable } from '../../shared/key-cache.js'
 import type { Logger } from '../../shared/logger.js'
-import { BODY_TOO_LARGE } from '../../shared/transport/wire.js'
 import { toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { pathOf } from '../http/query-string.js'
@@ -33,11 +32,6 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: NO_JSON,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: NOT_JSON_TYPE,
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: NOT_JSON_TYPE,
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body.too-large', detail: BODY_TOO_LARGE },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-    code: 'request.malformed',
-    detail: 'The body does not have the length that Content-Length announced.'
-  },
   FST_ERR_BAD_URL: { code: 'request.malformed', detail: 'The path is not percent-encoded UTF-8.' },
   FST_ERR_MAX_PARAM_LENGTH: { code: 'uri.too-long', detail: 'The request target is longer than 64 KiB.' },
   FST_ERR_NOT_FOUND: { code: 'route.not-found', detail: 'There is nothing at this path; /docs shows what there is.' }
@@ -53,10 +47,6 @@ function domainErrorFromFastify(error: unknown): DomainError | undefined {
     return new DomainError(code, detail, { cause: error })
   }
   const status = 'statusCode' in error ? Number(error.statusCode) : 500
-  // Fastify gives the error of a body that breaks off the status 400.
-  if (error.code === 'ECONNRESET' && status === 400) {
-    return new DomainError('request.malformed', 'The body broke off.', { cause: error })
-  }
   return error.code.startsWith('FST_') && status >= 400 && status < 500
     ? new DomainError('request.malformed', 'The request could not be understood.', { cause: error })
     : undefined

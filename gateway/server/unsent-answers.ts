@@ -9,7 +9,7 @@ import { memoryLimit } from '../../shared/memory-guard.js'
 import { clientAddress } from '../http/client-address.js'
 import { type OnRefusal, Overload } from './admission.js'
 
-/** Bytes of answers that may wait for their clients when a further request starts. */
+/** Bytes of answers that may wait for their clients, and of bodies that have come of requests, when a further request starts. */
 export interface UnsentBounds {
   /** Of one connection of HTTP/2. One of HTTP/1.1 has one answer at a time. */
   readonly connection: number
@@ -41,6 +41,11 @@ const RETRY_AFTER = 1
 
 /** An answer that is being made or sent. */
 export interface UnsentAnswer {
+  /**
+   * What has come of the body of its request now, in bytes. Throws `upstream.unavailable` where its address or the process
+   * holds too much.
+   */
+  receive(bytes: number): void
   /** What is kept for its client now, in bytes. */
   hold(bytes: number): void
   /** Its client has it, or is gone. Calling it twice is harmless. */
@@ -98,6 +103,12 @@ export class UnsentAnswers {
     }
     become(UNDER_WAY)
     return {
+      receive: (bytes) => {
+        if (hasEnded) return
+        become(Math.max(UNDER_WAY, bytes))
+        const exceeded = this.#exceededBy(sender)
+        if (exceeded !== undefined) throw this.#refusal(exceeded, sender)
+      },
       hold: (bytes) => {
         if (!hasEnded) become(Math.max(UNDER_WAY, bytes))
       },
@@ -115,6 +126,11 @@ export class UnsentAnswers {
     return this.#held + UNDER_WAY > this.#bounds.process ? 'process' : undefined
   }
 
+  #exceededBy({ address }: Sender): UnsentBound | undefined {
+    if (this.heldFor(address) > this.#bounds.address) return 'address'
+    return this.#held > this.#bounds.process ? 'process' : undefined
+  }
+
   #add({ address, connection }: Sender, bytes: number): void {
     this.#held += bytes
     const ofAddress = this.heldFor(address) + bytes
@@ -129,16 +145,20 @@ export class UnsentAnswers {
     const now = this.#now()
     if (now - this.#logged >= LOG_INTERVAL) {
       const about = { bound, remoteAddress: address, unsentBytes: this.#held, refused: this.#refusedSince }
-      this.#log.warn(about, 'requests are refused: earlier answers are not read')
+      this.#log.warn(about, 'requests are refused: earlier answers are not read, or bodies are not sent to their end')
       this.#logged = now
       this.#refusedSince = 0
     }
     const whose = { connection: 'this connection', address: 'your address', process: 'all clients' }[bound]
-    return new DomainError('upstream.unavailable', `Too much of earlier answers to ${whose} has not been read.`, {
-      title: 'Earlier answers are not read',
-      retryAfter: RETRY_AFTER,
-      cause: new Overload(bound)
-    })
+    return new DomainError(
+      'upstream.unavailable',
+      `Too much of earlier answers to ${whose} has not been read, or of bodies has not been sent.`,
+      {
+        title: 'Earlier answers are not read',
+        retryAfter: RETRY_AFTER,
+        cause: new Overload(bound)
+      }
+    )
   }
 }
 

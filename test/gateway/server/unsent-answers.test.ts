@@ -68,6 +68,23 @@ describe('the count of unsent answers', () => {
     answers.begin(sender('a', connection))
   })
 
+  it('counts what has come of a body, and refuses the rest beyond the bound of an address or the process', () => {
+    const answers = make()
+    const received = (address: string, bytes: number): unknown => {
+      try {
+        answers.begin(sender(address, {})).receive(bytes)
+      } catch (error) {
+        return error
+      }
+      return undefined
+    }
+    expect(received('a', 5 * UNDER_WAY)).to.equal(undefined)
+    expect(answers.heldFor('a')).to.equal(5 * UNDER_WAY)
+    expect(received('a', 2 * UNDER_WAY)).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+    expect(received('b', 2 * UNDER_WAY)).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+    expect(answers.refused).to.deep.equal({ connection: 0, address: 1, process: 1 })
+  })
+
   it('says once a second that requests are refused, and how many', () => {
     const answers = make()
     answers.begin(sender('a')).hold(MIB)
@@ -87,6 +104,41 @@ describe('the count of unsent answers', () => {
   it('takes a quarter of the memory, 256 MiB at most', () => {
     expect(unsentBounds(256 * MIB)).to.deep.equal({ process: 64 * MIB, address: 16 * MIB, connection: 4 * MIB })
     expect(unsentBounds(64 * 1024 * MIB)).to.deep.equal({ process: 256 * MIB, address: 64 * MIB, connection: 16 * MIB })
+  })
+})
+
+describe('bodies that are not sent to their end', () => {
+  const LOGIN = JSON.stringify({ email: 'ada@example.com', password: 'x'.repeat(30_000) })
+  let gateway: GatewayFixture
+  let port: number
+  before(async () => {
+    const bounds = { connection: MIB, address: MIB, process: 2 * MIB }
+    gateway = await startGateway({ TRUSTED_PROXIES: '127.0.0.1' }, undefined, { load: { unsentBounds: bounds } })
+    port = Number(new URL(await listen(gateway)).port)
+  })
+  after(async () => {
+    gateway.app.server.closeAllConnections()
+    await gateway.close()
+  })
+
+  /** A login of this address whose body comes in pieces of so many bytes, and the status of its answer. */
+  async function login(address: string, bytes: number): Promise<string> {
+    const socket = connect({ host: '127.0.0.1', port }).on('error', () => {})
+    const head = `Host: x\r\nX-Forwarded-For: ${address}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`
+    socket.write(`POST /auth/login HTTP/1.1\r\n${head}\r\n\r\n`)
+    const pieces = LOGIN.match(new RegExp(`.{1,${bytes}}`, 'g')) ?? []
+    socket.write(`${pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join('')}0\r\n\r\n`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    return answer.toString('latin1').slice(9, 12)
+  }
+
+  it('count with what Node takes for each piece, and are refused beyond the bound of their address', async () => {
+    const asked = gateway.auth.calls.length
+    expect(await login('192.0.2.1', 1)).to.equal('503')
+    expect(gateway.auth.calls.length).to.equal(asked)
+    expect(await login('192.0.2.1', 16_000)).to.not.equal('503')
+    expect(gateway.auth.calls.length).to.equal(asked + 1)
   })
 })
 
