@@ -24,6 +24,7 @@ export function isSuspect({ table, column, type, beside }: NamedColumn): boolean
   return (
     OTHER_SCRIPTS.test(column.normalize('NFKC').toLowerCase()) ||
     OF_PROTOCOLS.test(column) ||
+    OF_HASHES.test(column) ||
     isPassword(words) ||
     isHash(words, table) ||
     isToken(words) ||
@@ -63,14 +64,16 @@ const OTHER_PASSWORDS =
 const MORE_PASSWORDS = /slaptazodi|katasandi|matkhau|connectionstring|connstring/
 /** The same word in names that have no letter from a to z. */
 const OTHER_SCRIPTS = /пароль|密码|密碼|パスワード|비밀번호/u
-/** SIP's digest of a password, SNMP's community, which is one. */
-const OF_PROTOCOLS = /^ha1b?$|snmp_?(?:r[ow]_?)?community|^r[ow]_?community$/i
+/** SIP's digest of a password, SNMP's community, which is one, LDAP's and others. */
+const OF_PROTOCOLS = /^ha1b?$|snmp_?(?:r[ow]_?)?community|^r[ow]_?community$|^bindpw$|^pgp_?private/i
+/** What is only said of a password. */
+const OF_HASHES = /^(?:argon2|bcrypt|lmhash|nthash|ntlm|passkey|pwhash|scrypt)$/i
 const PASSWORD_WORDS = setOf(
   'cvc cvv dsn geslo haslo heslo hmac mdp mfa mima mnemonic otp parol parola parool pass pepper pin pincode psk psw pswd pw ' +
     'pwd pwdhash salt senha sifre totp userpw xprv'
 )
-/** Words that are a password in a table of users, and a code, a speech or a checksum (`md5`) elsewhere. */
-const PASSWORDS_OF_USERS = setOf('clave md parole verifier')
+/** Words that are a password in a table of users, and a code, a speech or a checksum (`md5`, `sha256`) elsewhere. */
+const PASSWORDS_OF_USERS = setOf('clave md parole sha verifier')
 
 /** Words that end in `pass` and are something else. */
 const NO_PASS = /^(?:by|com|over|sur|tres|under)pass$/
@@ -121,8 +124,8 @@ function isToken(words: readonly string[]): boolean {
 const KEY_OF = setOf(
   'access account act activation admin aes api app application auth captcha cert client confirm confirmation consumer cron ' +
     'crypt crypto decryption deploy encryption hash hmac install integration license login master otp preshared priv private ' +
-    'recaptcha recovery remember reset rsa secure security server service session sess shared signature signing ssh ssl stripe ' +
-    'tls unlock user validation verification verify wallet webhook wifi'
+    'radius recaptcha recovery remember reset rsa secure security server service session sess shared signature signing ssh ssl stripe ' +
+    'tacac tls unlock user validation verification verify wallet webhook wifi'
 )
 const KEY_WORD =
   /^(?:access|act|api|auth|client|crypt|encryption|license|login|otp|private|secure|sess|session|shared|user)key$/

@@ -2,6 +2,7 @@ import { constants, type Http2Server, type IncomingHttpHeaders, type ServerHttp2
 import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { Metadata, Server } from '@grpc/grpc-js'
+import { BrokenSockets } from '../../../shared/transport/broken-sockets.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
 import { boundResets, type ResetLimits, unlessReset } from '../../../shared/transport/http2-resets.js'
 import { http2ServersOf } from './grpc-inner.js'
@@ -36,6 +37,7 @@ export class Connections {
   /** HTTP/2 streams of streams of calls. */
   readonly #streams = new Map<string, ServerHttp2Stream>()
   readonly #unfinished = new UnfinishedRequests()
+  readonly #broken = new BrokenSockets()
   #lastStream = 0
 
   /** `isUnary`: whether the rpc of a path has one request and one answer. */
@@ -59,7 +61,9 @@ export class Connections {
     http2Server.prependListener(isOverTls ? 'secureConnection' : 'connection', (socket: Socket) => (latest = socket))
     // Node makes it synchronously in a listener after this one, but not for a client that agrees on no HTTP/2.
     http2Server.on('session', (session) => {
-      if (latest !== undefined) boundResets(session, latest, limits)
+      if (latest === undefined) return
+      boundResets(session, latest, limits)
+      this.#broken.watch(session, latest)
     })
     const listeners = http2Server.listeners('stream')
     http2Server.removeAllListeners('stream')

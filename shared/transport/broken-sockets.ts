@@ -1,0 +1,41 @@
+import type { ServerHttp2Session } from 'node:http2'
+import type { Socket } from 'node:net'
+
+/** Milliseconds. */
+const LOOK_EVERY = 5000
+
+/**
+ * Ends sockets whose HTTP/2 session has ended without them. A reset of the connection in the bytes that end its TLS handshake is
+ * told to nobody by Node: the session ends when a ping has no answer, and waits for ever for its socket to end in order.
+ */
+export class BrokenSockets {
+  readonly #lookEvery: number
+  readonly #open = new Map<Socket, ServerHttp2Session>()
+  readonly #ending = new Set<Socket>()
+  #looking: NodeJS.Timeout | undefined
+
+  constructor(lookEvery = LOOK_EVERY) {
+    this.#lookEvery = lookEvery
+  }
+
+  watch(session: ServerHttp2Session, socket: Socket): void {
+    this.#open.set(socket, session)
+    this.#looking ??= setInterval(() => this.#look(), this.#lookEvery).unref()
+    socket.once('close', () => {
+      this.#open.delete(socket)
+      this.#ending.delete(socket)
+      if (this.#open.size > 0) return
+      clearInterval(this.#looking)
+      this.#looking = undefined
+    })
+  }
+
+  /** What is sent last has from one look to the next to be taken. */
+  #look(): void {
+    for (const [socket, session] of this.#open) {
+      if (!session.destroyed) continue
+      if (this.#ending.has(socket)) socket.destroy()
+      else this.#ending.add(socket)
+    }
+  }
+}
