@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from '../shared/logger.js'
+import { throttledAddress } from '../shared/ip-address.js'
 import type { MemorySource } from '../shared/memory-guard.js'
 import type { Tracing } from '../shared/observe/tracing.js'
 import type { TlsCertificates } from '../shared/tls.js'
@@ -15,7 +16,7 @@ import { entityMethods, entityReads, entityWrites } from './entity-routes/entity
 import { LargeWrites } from './entity-routes/large-writes.js'
 import { operationConstraint, operationRoutes } from './entity-routes/own-operations.js'
 import { setHeadersOfRefusal } from './entity-routes/requests.js'
-import { untrustedProxyWarning } from './http/client-address.js'
+import { clientAddress, untrustedProxyWarning } from './http/client-address.js'
 import { KeptTexts } from './http/kept-texts.js'
 import { PublicAddress } from './http/public-address.js'
 import { routedTarget } from './http/query-string.js'
@@ -31,12 +32,13 @@ import { rendererProxy } from './renderer/renderer-proxy.js'
 import { backPressure, type OnRefusal, rateLimit, startUp } from './server/admission.js'
 import { CONNECTION_TIMEOUTS, Connections, type ConnectionTimeouts } from './server/connections.js'
 import { crossOrigin } from './server/cross-origin.js'
+import { FairTurns } from './server/fair-turns.js'
 import { Http2Listener, httpsServerFactory } from './server/http2.js'
 import type { LoopDelay } from './server/loop-delay.js'
 import { MalformedHttp } from './server/malformed-http.js'
 import { addAllMethods, health } from './server/methods.js'
 import { problemPages } from './server/problem-pages.js'
-import { problemResponses, ProblemSender, unknownPaths } from './server/problem-responses.js'
+import { isRefusal, problemResponses, ProblemSender, unknownPaths } from './server/problem-responses.js'
 import {
   privateCookies,
   recordWhenClosed,
@@ -130,6 +132,13 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   await app.register(problemResponses, { problems })
   // Every request is one line of the log, and is counted.
   await app.register(requestLog, records)
+  // A client that goes on in spite of refusals leaves turns of the event loop to others.
+  const turns = new FairTurns()
+  app.addHook('onRequest', (request, _reply, done) => turns.enter(throttledAddress(clientAddress(request)), done))
+  app.addHook('onError', (request, _reply, ...[error, done]) => {
+    if (isRefusal(error)) turns.refused(throttledAddress(clientAddress(request)))
+    done()
+  })
   // Every response tells how long it took where a setting says so.
   if (config.serverTiming) await app.register(serverTiming)
   // The operator is warned of a proxy that is missing in TRUSTED_PROXIES.

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/fields/field.js'
 import { jsonBytes, type JsonWriter, valueEncoder, valueWriter } from '../entity/fields/json-text.js'
@@ -275,10 +276,33 @@ export function recordEncoder(
   }
 }
 
-/** The rows as one JSON array. */
-export function jsonOfRows(rows: readonly LoadedRow[], plan: RowsPlan): Buffer {
+/** Milliseconds after which the event loop has a turn while rows are written. */
+const WRITING = 10
+
+/** The rows as one JSON array. What others ask for comes between the rows of a large one. */
+export async function jsonOfRows(rows: readonly LoadedRow[], plan: RowsPlan): Promise<Buffer> {
   const serialize = rowSerializer(plan.projection, plan)
-  return jsonBytes((out) => writeArray(rows, serialize, out))
+  const parts: Buffer[] = []
+  let written = 0
+  const writePart = (out: JsonWriter): void => {
+    const until = performance.now() + WRITING
+    if (written === 0) out.text('[')
+    do {
+      const row = rows[written]
+      if (row === undefined) break
+      if (written > 0) out.text(',')
+      serialize(row, out)
+      written += 1
+    } while (performance.now() < until)
+    if (written === rows.length) out.text(']')
+  }
+  parts.push(jsonBytes(writePart))
+  while (written < rows.length) {
+    await turn()
+    parts.push(jsonBytes(writePart))
+  }
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
 }
 
 /** A string, a bracket or a comma of a JSON text, or what stands between them. */

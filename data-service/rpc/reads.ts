@@ -105,12 +105,12 @@ function jsonOf({ json = '' }: WireRecord): Buffer {
 }
 
 /** The rows as records, or as one array where the request asks for it. */
-function answered(
+async function answered(
   rows: readonly LoadedRow[],
   plan: ListPlan | PagePlan,
   { asArray }: { readonly asArray: boolean }
-): Pick<PageResponse, 'records' | 'json'> {
-  return asArray ? { json: jsonOfRows(rows, plan) } : { records: rows.map(recordEncoder(plan)) }
+): Promise<Pick<PageResponse, 'records' | 'json'>> {
+  return asArray ? { json: await jsonOfRows(rows, plan) } : { records: rows.map(recordEncoder(plan)) }
 }
 
 /** The collections that are cut in any of the rows, in order of their names. */
@@ -128,7 +128,7 @@ async function list(
   return await shares.admit(context, { ...plan, rows: plan.limit }, async () => {
     const { rows, truncated } = await store.list(plan, context.cancellation)
     return {
-      ...answered(rows, plan, request),
+      ...(await answered(rows, plan, request)),
       ...truncatedIn(rows),
       rowLimit: plan.limit,
       truncated,
@@ -148,7 +148,7 @@ async function page(
     const nextCursor = next && cursors.encode(next)
     const previousCursor = previous && cursors.encode(previous)
     return {
-      ...answered(rows, plan, request),
+      ...(await answered(rows, plan, request)),
       ...truncatedIn(rows),
       pageSize: paging.pageSize,
       currentPage: paging.pageNumber?.toString() ?? '',

@@ -63,9 +63,11 @@ async function callWithRetries<Request, Response>(
   for (let left = retries, reuse = false; ;) {
     const serving = unary.isGathered === true ? pool.servingGathered(failed) : pool.serving(failed)
     const replica = serving ?? (await pool.choose(signal, { failed, reuse }))
+    const encoded: EncodedCall = { path: unary.rpc.path, message, deadline, isRepeatable: left > 0 }
+    const refusal = retries > 0 ? replica.refusals.of(encoded, unary.call, Date.now()) : undefined
+    if (refusal !== undefined) throw refusal
     replica.startCall()
     try {
-      const encoded: EncodedCall = { path: unary.rpc.path, message, deadline, isRepeatable: left > 0 }
       const answer = decoded(unary.rpc, await callReplica(replica, encoded, unary.call))
       reportAccepted(unary.call)
       return answer
@@ -73,6 +75,9 @@ async function callWithRetries<Request, Response>(
       if (!(error instanceof AttemptFailure)) throw error
       if (isAfterIdentity(error.error)) reportAccepted(unary.call)
       const { maybeSent, ofTransport } = error
+      if (retries > 0 && maybeSent && !ofTransport) {
+        replica.refusals.keep(encoded, unary.call, { error: error.error, now: Date.now() })
+      }
       reuse = left > 0 && ofTransport
       const isOver = signal.aborted || Date.now() >= deadline || failed.has(replica) || (maybeSent && !reuse)
       if (isOver) throw error.error

@@ -20,6 +20,7 @@ import {
   TlsCertificates
 } from '../../shared/tls.js'
 import { CallStream, type StreamEnd } from './call-stream.js'
+import { KeptRefusals } from './kept-refusals.js'
 
 /** How the gateway verifies the data service and proves its own identity to it. */
 export interface DataCredentials {
@@ -67,6 +68,9 @@ function addSecret(secret: string): Interceptor {
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 const CHANNEL_OPTIONS = {
+  // With the 64 KiB of HTTP/2 a part of a large answer waits for this process once more before it is whole, and small
+  // answers wait behind it.
+  'grpc-node.flow_control_window': 256 * 1024,
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
   'grpc.initial_reconnect_backoff_ms': 100,
@@ -128,6 +132,7 @@ interface ReplicaOptions {
 export class Replica {
   readonly address: string
   readonly name: string
+  readonly refusals = new KeptRefusals()
   /** Sends the calls; see `startCall`. */
   readonly client: Client
   readonly #unaryOnly: boolean

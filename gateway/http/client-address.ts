@@ -19,6 +19,10 @@ export function forwardedAddress(entry: string | undefined): string | undefined 
   return isIP(address) === 0 ? undefined : address
 }
 
+/** Addresses of which it is known whether they are a proxy's, and characters of the longest. */
+const MAX_KNOWN = 1000
+const MAX_LENGTH = 64
+
 /**
  * The proxies whose `X-Forwarded-*` headers are believed. The peer of every request is compared with them, so they are
  * in Node's own BlockList: libraries take two times as long for IPv6 addresses and the IPv4-mapped ones of a listener on
@@ -26,6 +30,8 @@ export function forwardedAddress(entry: string | undefined): string | undefined 
  */
 export class TrustedProxies {
   readonly #addresses = new BlockList()
+  /** What was found of addresses. A BlockList makes an object of each address that it is asked for. */
+  readonly #known = new Map<string, boolean>()
 
   /** Comma-separated addresses and CIDR ranges. The Error's message completes the sentence "TRUSTED_PROXIES …". */
   static parse(text: string): TrustedProxies | Error {
@@ -41,6 +47,15 @@ export class TrustedProxies {
    */
   trusts(address: string | undefined): boolean {
     if (address === undefined) return false
+    const known = this.#known.get(address)
+    if (known !== undefined) return known
+    const isTrusted = this.#includes(address)
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
+    if (address.length <= MAX_LENGTH) this.#known.set(address, isTrusted)
+    return isTrusted
+  }
+
+  #includes(address: string): boolean {
     // The zone of a link-local address (RFC 4007) names an interface of this machine only.
     const [known = ''] = (forwardedAddress(address) ?? '').split('%', 1)
     const plain = known.replace(/^::ffff:(?=\d+\.)/i, '')

@@ -52,6 +52,16 @@ function domainErrorFromFastify(error: unknown): DomainError | undefined {
     : undefined
 }
 
+/** Whether nothing is broken, and a caller with too much under way was told to come back later. */
+export function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof DomainError &&
+    error.code === 'upstream.unavailable' &&
+    error.retryAfter !== undefined &&
+    error.cause === undefined
+  )
+}
+
 /** Sends any thrown value as a problem document. An unexpected one is logged in full and not shown to the client. */
 export class ProblemSender {
   readonly #address: PublicAddress
@@ -86,10 +96,11 @@ export class ProblemSender {
         // Probes ask again and again, and what the gateway waits for has a line of its own.
         this.#log.debug({ requestId, code: thrown.code }, 'not ready')
       } else if (thrown.code === 'internal' || thrown.code.startsWith('upstream.')) {
-        // Without a cause nothing is broken: the caller was only told to come back later, perhaps thousands of times.
-        const isRefusal = thrown.code === 'upstream.unavailable' && thrown.cause === undefined
-        const told = isRefusal ? { detail: thrown.message } : { err: thrown }
-        this.#log.warn({ requestId, code: thrown.code, ...told }, 'data service failure')
+        // Without a cause nothing is broken: the caller was only told to come back later, perhaps thousands of times a second.
+        // The data service has said so, and the line of the request has the code.
+        const about = { requestId, code: thrown.code }
+        if (isRefusal(thrown)) this.#log.debug({ ...about, detail: thrown.message }, 'data service failure')
+        else this.#log.warn({ ...about, err: thrown }, 'data service failure')
       }
       return thrown
     }

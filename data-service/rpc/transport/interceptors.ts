@@ -434,10 +434,16 @@ export function gatewayPeers(
 ): IsGateway {
   const expected = secret === undefined ? undefined : digest(secret)
   let warned = -Infinity
+  // The calls of a stream have the secrets that it was opened with.
+  const proven = new WeakSet<readonly string[]>()
   return (call) => {
+    if (proven.has(call.gatewaySecrets)) return true
     const [sent, ...others] = call.gatewaySecrets
     if (sent !== undefined && others.length === 0 && expected !== undefined) {
-      if (timingSafeEqual(digest(sent), expected)) return true
+      if (timingSafeEqual(digest(sent), expected)) {
+        proven.add(call.gatewaySecrets)
+        return true
+      }
       if (now() - warned >= WARN_EVERY) {
         warned = now()
         log.warn({ peer: call.peerAddress }, 'a caller sends another GATEWAY_SECRET than this process has')

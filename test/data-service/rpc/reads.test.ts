@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import { expect } from 'chai'
 import type { ListResponse__Output } from '../../../shared/gen/entity/v1/ListResponse.js'
 import type { GetResponse__Output } from '../../../shared/gen/entity/v1/GetResponse.js'
@@ -75,6 +76,24 @@ describe('reads over gRPC', () => {
     service.store.rows = []
     expect((await page({ asArray: true })).json.toString()).to.equal('[]')
     service.store.rows = [thing]
+  })
+
+  it('answers others between the rows of a large array', async () => {
+    service.store.rows = Array.from({ length: 500 }, () => thing)
+    // Each row takes so long.
+    let now = performance.now()
+    mock.method(performance, 'now', () => (now += 6))
+    const before = service.logs.length
+    const large = list({ asArray: true })
+    await answer((done: Answered<GetResponse__Output>) =>
+      service.client.get({ resource: 'things', id: '1' }, metadata(), soon(), done)
+    )
+    const rows = JSON.parse((await large).json.toString()) as unknown[]
+    mock.restoreAll()
+    service.store.rows = [thing]
+    expect(rows.length).to.equal(500)
+    const ended = service.logs.slice(before).filter(({ msg }) => msg === 'call')
+    expect(ended.map(({ rpc }) => rpc)).to.deep.equal(['Get', 'List'])
   })
 
   it('sends the raw row version exactly when the shaped row shows it', async () => {

@@ -99,6 +99,34 @@ describe('the data client', () => {
     expect(error).to.be.instanceOf(DomainError).and.include({ code: 'fields.invalid', message: 'No such field.' })
   })
 
+  it('answers a read that was refused for too much work the same for its caller, without the data service', async () => {
+    let asked = 0
+    onGet = (_got, answer) => {
+      asked += 1
+      answer(toRpcStatus(new DomainError('upstream.unavailable', 'Too many reads.', { retryAfter: 1 })))
+    }
+    onWrite = onGet
+    const refused = async (context: Partial<CallContext>, id: string): Promise<number> => {
+      const error: unknown = await client.get(call(context), { resource: 'x', id }).catch((caught: unknown) => caught)
+      expect(error).to.include({ code: 'upstream.unavailable', message: 'Too many reads.', retryAfter: 1 })
+      return asked
+    }
+    expect([
+      await refused({ authorization: 'Bearer a' }, '1'),
+      await refused({ authorization: 'Bearer a' }, '1')
+    ]).to.deep.equal([1, 1])
+    const others = [
+      await refused({ authorization: 'Bearer a' }, '2'),
+      await refused({ authorization: 'Bearer b' }, '1'),
+      await refused({ clientAddress: '192.0.2.1' }, '1'),
+      await refused({ clientAddress: '192.0.2.2' }, '1')
+    ]
+    expect(others).to.deep.equal([2, 3, 4, 5])
+    // A write may be let in at any time.
+    for (let sent = 0; sent < 2; sent++) await codeOf(client.delete(call(), { resource: 'x', id: '1' }))
+    expect(asked).to.equal(7)
+  })
+
   it('hands the parameters of a custom read on, and asks once more as for any read', async () => {
     const seen: unknown[] = []
     onRead = (got, answer) => {

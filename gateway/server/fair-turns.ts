@@ -1,0 +1,74 @@
+/** Requests of one address that begin in a turn of the event loop, once some were refused. Node accepts one connection in a turn. */
+const OF_ADDRESS = 2
+
+/** Milliseconds after a refusal in which the requests of its address take turns. Its client was told to wait for a second. */
+const AFTER_REFUSAL = 2000
+
+/** Addresses that take turns at a time. Beyond, the oldest is forgotten. */
+const MAX_ADDRESSES = 10_000
+
+/**
+ * Lets the requests of an address of which some are refused begin a few in each turn of the event loop, so that those of others,
+ * their connections, and what data services answer come between them. A client with hundreds of connections, which is answered
+ * at once and asks again, would else fill each turn with its own.
+ */
+export class FairTurns {
+  readonly #now: () => number
+  /** Until when the requests of an address take turns. */
+  readonly #refused = new Map<string, number>()
+  /** How many have begun in this turn. */
+  readonly #begun = new Map<string, number>()
+  /** Those that wait, in the order in which they came. Their connections bound them. */
+  readonly #waiting = new Map<string, (() => void)[]>()
+  #isScheduled = false
+
+  /** `now` is in milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
+
+  /** A request of this address is refused because its caller has too much under way. */
+  refused(address: string): void {
+    const [oldest] = this.#refused.keys()
+    this.#refused.delete(this.#refused.size >= MAX_ADDRESSES && oldest !== undefined ? oldest : address)
+    this.#refused.set(address, this.#now() + AFTER_REFUSAL)
+  }
+
+  /** Calls `begin` at once, or in a later turn. */
+  enter(address: string, begin: () => void): void {
+    const waiting = this.#waiting.get(address)
+    if (waiting !== undefined) return void waiting.push(begin)
+    if (!this.#takesTurns(address)) return begin()
+    this.#schedule()
+    const begun = this.#begun.get(address) ?? 0
+    if (begun >= OF_ADDRESS) return void this.#waiting.set(address, [begin])
+    this.#begun.set(address, begun + 1)
+    begin()
+  }
+
+  #takesTurns(address: string): boolean {
+    const until = this.#refused.get(address)
+    if (until === undefined) return false
+    if (this.#now() < until) return true
+    this.#refused.delete(address)
+    return false
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => this.#turn())
+  }
+
+  #turn(): void {
+    this.#isScheduled = false
+    this.#begun.clear()
+    if (this.#waiting.size > 0) this.#schedule()
+    for (const [address, waiting] of this.#waiting) {
+      const next = waiting.splice(0, OF_ADDRESS)
+      this.#begun.set(address, next.length)
+      if (waiting.length === 0) this.#waiting.delete(address)
+      for (const begin of next) begin()
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { expect } from 'chai'
+import type { CallContext } from '../../../gateway/data/call-stream.js'
+import { KeptRefusals } from '../../../gateway/data/kept-refusals.js'
+import { DomainError } from '../../../shared/errors.js'
+import { NEVER } from '../../../shared/transport/cancellation.js'
+
+describe('kept refusals', () => {
+  const call: CallContext = { authorization: 'Bearer a', requestId: 'r', traceparent: undefined, signal: NEVER }
+  const read = (text: string): { readonly path: string; readonly message: Buffer } => ({
+    path: '/a/Get',
+    message: Buffer.from(text)
+  })
+  const refusal = new DomainError('upstream.unavailable', 'Too many reads.', { retryAfter: 1 })
+
+  it('are given for a second', () => {
+    const refusals = new KeptRefusals()
+    refusals.keep(read('1'), call, { error: refusal, now: 5000 })
+    expect(refusals.of(read('1'), call, 5999)).to.equal(refusal)
+    expect(refusals.of(read('1'), call, 6000)).to.equal(undefined)
+    expect(refusals.of(read('1'), call, 5000)).to.equal(undefined)
+  })
+
+  it('are those of reads that may be sent again later, and of no other failure', () => {
+    const refusals = new KeptRefusals()
+    for (const error of [new DomainError('upstream.unavailable', 'Gone.'), new DomainError('quota-exceeded', 'No.')]) {
+      refusals.keep(read('1'), call, { error, now: 0 })
+    }
+    expect(refusals.of(read('1'), call, 0)).to.equal(undefined)
+  })
+
+  it('are a thousand of short reads at most: the oldest goes', () => {
+    const refusals = new KeptRefusals()
+    refusals.keep(read('x'.repeat(5000)), call, { error: refusal, now: 0 })
+    expect(refusals.of(read('x'.repeat(5000)), call, 0)).to.equal(undefined)
+    for (let id = 0; id <= 1000; id++) refusals.keep(read(String(id)), call, { error: refusal, now: 0 })
+    const kept = [0, 1, 1000].map((id) => refusals.of(read(String(id)), call, 0))
+    expect(kept).to.deep.equal([undefined, refusal, refusal])
+  })
+})
