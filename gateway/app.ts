@@ -38,7 +38,7 @@ import type { LoopDelay } from './server/loop-delay.js'
 import { MalformedHttp } from './server/malformed-http.js'
 import { addAllMethods, health } from './server/methods.js'
 import { problemPages } from './server/problem-pages.js'
-import { isRefusal, problemResponses, ProblemSender, unknownPaths } from './server/problem-responses.js'
+import { saysTooManyReads, problemResponses, ProblemSender, unknownPaths } from './server/problem-responses.js'
 import {
   privateCookies,
   recordWhenClosed,
@@ -136,7 +136,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   const turns = new FairTurns()
   app.addHook('onRequest', (request, _reply, done) => turns.enter(throttledAddress(clientAddress(request)), done))
   app.addHook('onError', (request, _reply, ...[error, done]) => {
-    if (isRefusal(error)) turns.refused(throttledAddress(clientAddress(request)))
+    if (saysTooManyReads(error)) turns.refused(throttledAddress(clientAddress(request)))
     done()
   })
   // Every response tells how long it took where a setting says so.

@@ -1,5 +1,6 @@
 import { FairSemaphore, type Entrant, type PlacesState, type Share } from '../../shared/fair-semaphore.js'
 import type { MemoryGuard } from '../../shared/memory-guard.js'
+import { TOO_MANY_READS } from '../../shared/transport/wire.js'
 import { anonymous, type CallContext, type Caller, countedAddress, shareKey } from '../entity/caller.js'
 import type { Condition } from '../plan/model/plans.js'
 
@@ -112,8 +113,13 @@ export class ReadShares {
 
   constructor(memory: MemoryGuard, { timeout = WAIT_TIMEOUT }: { readonly timeout?: number } = {}) {
     this.#memory = memory
-    const detail = 'Too many reads are under way. Try again.'
-    this.#semaphore = new FairSemaphore({ places: PLACES, waiting: WAITING, timeout, detail, retryAfter: RETRY_AFTER })
+    this.#semaphore = new FairSemaphore({
+      places: PLACES,
+      waiting: WAITING,
+      timeout,
+      detail: TOO_MANY_READS,
+      retryAfter: RETRY_AFTER
+    })
   }
 
   get places(): PlacesState {

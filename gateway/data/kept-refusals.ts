@@ -1,4 +1,5 @@
 import type { DomainError } from '../../shared/errors.js'
+import { TOO_MANY_READS } from '../../shared/transport/wire.js'
 import type { CallContext } from './call-stream.js'
 
 /** Milliseconds that a refusal is kept: whoever gets it is told to wait for a second. */
@@ -15,14 +16,14 @@ interface Read {
 }
 
 /**
- * What a data service has refused because it has too much to do, for a second: a caller that asks for the same again at once
- * gets the same answer, without the data service. A thousand refusals a second would leave it no time for the reads of others.
+ * What a data service has refused because its caller reads too much at a time, for a second: who asks for the same again at
+ * once gets the same answer, without the data service. A thousand refusals a second would leave it no time for the reads of others.
  */
 export class KeptRefusals {
   readonly #kept = new Map<string, { readonly error: DomainError; readonly until: number }>()
 
   keep(read: Read, call: CallContext, { error, now }: { readonly error: DomainError; readonly now: number }): void {
-    if (error.code !== 'upstream.unavailable' || error.retryAfter === undefined) return
+    if (error.message !== TOO_MANY_READS) return
     const key = keyOf(read, call)
     if (key.length > MAX_READ) return
     // The oldest is the first one.

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { DomainError, type ErrorCode, rejectionAt, type ViolationPlace } from '../../shared/errors.js'
 import { isKeysUnavailable } from '../../shared/key-cache.js'
 import type { Logger } from '../../shared/logger.js'
+import { TOO_MANY_READS } from '../../shared/transport/wire.js'
 import { toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { pathOf } from '../http/query-string.js'
@@ -52,14 +53,9 @@ function domainErrorFromFastify(error: unknown): DomainError | undefined {
     : undefined
 }
 
-/** Whether nothing is broken, and a caller with too much under way was told to come back later. */
-export function isRefusal(error: unknown): boolean {
-  return (
-    error instanceof DomainError &&
-    error.code === 'upstream.unavailable' &&
-    error.retryAfter !== undefined &&
-    error.cause === undefined
-  )
+/** Whether a caller who reads too much at a time was told to come back later. */
+export function saysTooManyReads(error: unknown): boolean {
+  return error instanceof DomainError && error.message === TOO_MANY_READS
 }
 
 /** Sends any thrown value as a problem document. An unexpected one is logged in full and not shown to the client. */
@@ -96,11 +92,12 @@ export class ProblemSender {
         // Probes ask again and again, and what the gateway waits for has a line of its own.
         this.#log.debug({ requestId, code: thrown.code }, 'not ready')
       } else if (thrown.code === 'internal' || thrown.code.startsWith('upstream.')) {
-        // Without a cause nothing is broken: the caller was only told to come back later, perhaps thousands of times a second.
-        // The data service has said so, and the line of the request has the code.
-        const about = { requestId, code: thrown.code }
-        if (isRefusal(thrown)) this.#log.debug({ ...about, detail: thrown.message }, 'data service failure')
-        else this.#log.warn({ ...about, err: thrown }, 'data service failure')
+        // Without a cause nothing is broken: the caller was only told to come back later.
+        const isRefusal = thrown.code === 'upstream.unavailable' && thrown.cause === undefined
+        const about = { requestId, code: thrown.code, ...(isRefusal ? { detail: thrown.message } : { err: thrown }) }
+        // Of these there may be a thousand in a second, and the line of each request has the code.
+        if (saysTooManyReads(thrown)) this.#log.debug(about, 'data service failure')
+        else this.#log.warn(about, 'data service failure')
       }
       return thrown
     }

@@ -1,13 +1,13 @@
 import { constants, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
-import type { Metadata, Server } from '@grpc/grpc-js'
+import { type Metadata, type Server, status } from '@grpc/grpc-js'
 import { BrokenSockets } from '../../../shared/transport/broken-sockets.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
 import { boundResets, type ResetLimits, unlessReset } from '../../../shared/transport/http2-resets.js'
 import { http2ServersOf } from './grpc-inner.js'
 import { MAX_CALL_TIME } from './interceptors.js'
-import { hasTooMuchMetadata, UnfinishedRequests } from './unfinished-requests.js'
+import { hasTooMuchMetadata, isCompressed, UnfinishedRequests } from './unfinished-requests.js'
 
 /** Connections of one address. A gateway has one, and its watch of the health shares it. */
 const MAX_CONNECTIONS = 128
@@ -73,6 +73,7 @@ export class Connections {
         // It counts as one that has not begun.
         if (hasTooMuchMetadata(headers)) return stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
         begun.add(stream)
+        if (isCompressed(headers)) return refuseCompressed(stream)
         repeatAuthorization(headers, lines)
         this.#boundStream(stream, headers)
         for (const listener of listeners) listener.apply(http2Server, args)
@@ -139,6 +140,19 @@ type StreamArguments = [
   flags: number,
   lines: readonly string[]
 ]
+
+/** As gRPC has it for a coding that a server does not take. */
+function refuseCompressed(stream: ServerHttp2Stream): void {
+  const trailers = {
+    ':status': 200,
+    'content-type': 'application/grpc',
+    'grpc-accept-encoding': 'identity',
+    'grpc-status': String(status.UNIMPLEMENTED),
+    'grpc-message': 'Requests are taken without compression.'
+  }
+  stream.respond(trailers, { endStream: true })
+  stream.close(constants.NGHTTP2_NO_ERROR)
+}
 
 /**
  * Shows every `authorization` of a call in its metadata. Node keeps the first of several in HTTP/2, so that a caller with

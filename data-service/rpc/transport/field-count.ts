@@ -7,6 +7,8 @@ const FIELDS_A_MESSAGE = 4
 
 /** Wire type of what has a length: texts, bytes, messages and packed numbers. */
 const LENGTH_DELIMITED = 2
+/** That of enums, which have no name in the tables of protobufjs. */
+const VARINT = 0
 
 /**
  * Throws `request.malformed` for a request with more fields than any needs, such as two thousand rows of twenty columns. A message of two bytes on
@@ -18,6 +20,13 @@ export function requireFewFields(type: protobuf.Type, bytes: Uint8Array): void {
   }
 }
 
+/** The wire type with which a field is written. */
+function wireTypeOf({ type, resolvedType, map }: protobuf.Field): number {
+  if (map || resolvedType instanceof protobuf.Type) return LENGTH_DELIMITED
+  const basic: Readonly<Record<string, number>> = protobuf.types.basic
+  return basic[type] ?? VARINT
+}
+
 /** How many fields are left after those up to `end`: a negative number where they are too many. */
 function fieldsLeft(
   type: protobuf.Type,
@@ -27,17 +36,23 @@ function fieldsLeft(
   let fields = left
   while (reader.pos < end && fields >= 0) {
     const tag = reader.uint32()
+    const wireType = tag & 7
     fields -= 1
-    if ((tag & 7) !== LENGTH_DELIMITED) {
-      reader.skipType(tag & 7)
-      continue
-    }
     const field = type.fieldsById[tag >>> 3]
     const inner = field?.resolve().resolvedType
+    const isPacked = wireType === LENGTH_DELIMITED && field?.repeated === true && wireTypeOf(field) !== LENGTH_DELIMITED
+    // protobufjs reads a known field as its type has it, whatever was sent: what stands in one would be counted as none.
+    if (field !== undefined && wireType !== wireTypeOf(field) && !isPacked) {
+      throw new RangeError(`The field ${field.name} has another wire type.`)
+    }
+    if (wireType !== LENGTH_DELIMITED) {
+      reader.skipType(wireType)
+      continue
+    }
     const next = reader.uint32() + reader.pos
     if (inner instanceof protobuf.Type) {
       fields = fieldsLeft(inner, reader, { end: Math.min(next, end), left: fields - FIELDS_A_MESSAGE + 1 })
-    } else if (field?.repeated === true && field.type in protobuf.types.packed) fields -= next - reader.pos
+    } else if (isPacked) fields -= next - reader.pos
     if (next > reader.len) throw new RangeError('A field is longer than its message.')
     reader.pos = next
   }

@@ -4,15 +4,12 @@ import { PeerBytes } from './peer-bytes.js'
 /** Bytes that grpc-js and Node take for each frame, however little it holds. */
 const FRAME_OVERHEAD = 256
 
-/** By so much DEFLATE makes bytes less at most (RFC 1951): grpc-js inflates a message before its call has ended. */
-const MAX_COMPRESSION = 1032
-
 /** Values of binary metadata of a call. */
 const MAX_BINARY_VALUES = 64
 
 /**
  * Bounds what has come of requests that are not whole. A peer holds the memory of what it sends until it sends the rest,
- * which nothing makes it do.
+ * which nothing makes it do. The header lines of a call are held until its HTTP/2 stream is closed.
  */
 export class UnfinishedRequests {
   readonly #bytes = new PeerBytes()
@@ -20,23 +17,30 @@ export class UnfinishedRequests {
   readonly #whole = new WeakMap<ServerHttp2Stream, () => void>()
 
   /** To be called when grpc-js listens to the stream, so that it still decides when the stream is read. */
-  bound(stream: ServerHttp2Stream, { 'grpc-encoding': encoding = 'identity' }: IncomingHttpHeaders = {}): void {
-    const ratio = encoding === 'identity' ? 1 : MAX_COMPRESSION
+  bound(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const peer = stream.session?.socket.remoteAddress ?? 'no address'
+    const head = sizeOf(headers)
     let held = 0
+    let isChecked = false
     const become = (bytes: number): void => {
       this.#bytes.count(peer, bytes - held)
       held = bytes
+      // The end of a request often comes in the same bytes as the rest of it.
+      if (isChecked || !this.#bytes.isFull(peer)) return
+      isChecked = true
+      setImmediate(() => {
+        isChecked = false
+        // gRPC has RESOURCE_EXHAUSTED for the caller.
+        if (held > head && this.#bytes.isFull(peer)) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      })
     }
-    const clear = (): void => become(0)
-    stream.on('data', (frame: Buffer) => {
-      become(held + frame.length * ratio + FRAME_OVERHEAD)
-      // gRPC has RESOURCE_EXHAUSTED for the caller.
-      if (this.#bytes.isFull(peer)) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
-    })
+    const clear = (): void => become(Math.min(held, head))
+    stream.on('data', (frame: Buffer) => become(Math.max(held, head) + frame.length + FRAME_OVERHEAD))
     stream.once('end', clear)
-    stream.once('close', clear)
+    stream.once('close', () => become(0))
     this.#whole.set(stream, clear)
+    become(head)
+    if (this.#bytes.isFull(peer)) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
   }
 
   /** A message of the stream is whole, and others may follow. */
@@ -45,8 +49,18 @@ export class UnfinishedRequests {
   }
 }
 
+/** Bytes of the header lines, which grpc-js keeps a copy of. */
+function sizeOf(headers: IncomingHttpHeaders): number {
+  return Object.entries(headers).reduce((sum, [name, value]) => sum + 2 * (name.length + String(value).length), 0)
+}
+
 /** Whether a call has more binary metadata than any needs: grpc-js makes a Buffer of each value. */
 export function hasTooMuchMetadata(headers: IncomingHttpHeaders): boolean {
   const binary = Object.entries(headers).flatMap(([name, value]) => (name.endsWith('-bin') ? String(value) : []))
   return binary.join().split(',', MAX_BINARY_VALUES + 1).length > MAX_BINARY_VALUES
+}
+
+/** Whether the messages of a call are compressed: each of a few bytes would be held as two MiB. */
+export function isCompressed({ 'grpc-encoding': encoding = 'identity' }: IncomingHttpHeaders): boolean {
+  return encoding !== 'identity'
 }

@@ -1,4 +1,4 @@
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -8,7 +8,7 @@ import {
   type ServerHttp2Stream
 } from 'node:http2'
 import { connect as connectSocket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { status } from '@grpc/grpc-js'
 import { UnfinishedRequests } from '../../../data-service/rpc/transport/unfinished-requests.js'
@@ -58,15 +58,23 @@ async function resetOf(stream: ClientHttp2Stream): Promise<number | undefined> {
 }
 
 /** How many such frames of one stream are taken until it is reset, and with which code. */
-function taken(frame: Buffer, headers: IncomingHttpHeaders = {}): { code: number | undefined; frames: number } {
+async function taken(
+  frame: Buffer,
+  headers: IncomingHttpHeaders = {}
+): Promise<{ code: number | undefined; frames: number }> {
   let code: number | undefined
   const close = (reset: number): void => void (code = reset)
   const stream = Object.assign(new EventEmitter(), { session: { socket: { remoteAddress: '127.0.0.2' } }, close })
   // A stream has many more members, which are not used here.
   new UnfinishedRequests().bound(stream as unknown as ServerHttp2Stream, headers)
-  let frames = 0
-  for (; code === undefined && frames < MIB; frames++) stream.emit('data', frame)
-  return { code, frames }
+  // The frames that come in a turn are judged after it: those of this one are all that are taken.
+  for (let frames = 1; frames < MIB; frames++) {
+    stream.emit('data', frame)
+    if (frames * (frame.length + 256) < 29 * MIB) continue
+    await turn()
+    if (code !== undefined) return { code, frames }
+  }
+  return { code, frames: MIB }
 }
 
 const lookup = async ({ client }: RunningService): Promise<void> => {
@@ -102,14 +110,24 @@ describe('requests that are not sent to their end', function () {
     again.destroy()
   })
 
-  it('hold what Node takes for each frame, however little is in it', () => {
-    const { code, frames } = taken(Buffer.of(0))
+  it('hold what Node takes for each frame, however little is in it', async () => {
+    const { code, frames } = await taken(Buffer.of(0))
     expect({ code, frames }).to.deep.equal({ code: CALM, frames: Math.floor((32 * MIB) / 257) + 1 })
   })
 
-  it('hold what their compressed bytes may become', () => {
-    const { frames } = taken(Buffer.alloc(1000), { 'grpc-encoding': 'gzip' })
-    expect(frames).to.equal(Math.floor((32 * MIB) / (1032 * 1000 + 256)) + 1)
+  it('hold their header lines too', async () => {
+    const { frames } = await taken(Buffer.alloc(1000), { 'x-long': 'x'.repeat(MIB) })
+    expect(frames).to.equal(Math.floor((30 * MIB - 12) / 1256) + 1)
+  })
+
+  it('are not taken compressed', async () => {
+    await using service = await runService()
+    const session = another(service)
+    const call = begin(session, path, { 'grpc-encoding': 'gzip' })
+    const [head] = (await once(call, 'response')) as [Readonly<Record<string, string>>]
+    expect(head).to.include({ 'grpc-status': String(status.UNIMPLEMENTED), 'grpc-accept-encoding': 'identity' })
+    expect(await resetOf(call)).to.equal(undefined)
+    session.destroy()
   })
 
   it('hold nothing of the messages of a stream that are whole', async () => {
@@ -151,6 +169,20 @@ describe('requests of many fields', () => {
       )
     expect(await failed(12_000)).to.have.property('details', 'At most 50 filters are taken, not 12000.')
     expect(await failed(13_000)).to.have.property('details', 'The request has more than 50000 fields.')
+  })
+
+  it('are counted whatever wire type they claim, and refused for another than theirs', async () => {
+    await using service = await runService()
+    const session = another(service)
+    // protobufjs would read as_array from the first byte and filters from the others.
+    const claimed = Buffer.concat([Buffer.from([0x5a, 0x04, 0x12, 0x02, 0x0a, 0x00])])
+    const call = begin(session, rpcs.Page.path)
+    call.end(grpcMessage(claimed))
+    await resetOf(call)
+    expect(service.logs.find(({ rpc, msg }) => rpc === 'Page' && msg === 'call')).to.include({
+      code: 'request.malformed'
+    })
+    session.destroy()
   })
 
   it('are decoded when their call begins, and not while it is not sent to its end', async () => {

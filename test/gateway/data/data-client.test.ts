@@ -15,7 +15,7 @@ import { ReplicaPool } from '../../../gateway/data/replica-pool.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
 import { toRpcStatus } from '../../../shared/transport/rpc-status.js'
-import { loadProto } from '../../../shared/transport/wire.js'
+import { loadProto, TOO_MANY_READS } from '../../../shared/transport/wire.js'
 
 type Unary = (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => void
 type Streaming = (call: ServerWritableStream<unknown, unknown>) => void
@@ -103,12 +103,12 @@ describe('the data client', () => {
     let asked = 0
     onGet = (_got, answer) => {
       asked += 1
-      answer(toRpcStatus(new DomainError('upstream.unavailable', 'Too many reads.', { retryAfter: 1 })))
+      answer(toRpcStatus(new DomainError('upstream.unavailable', TOO_MANY_READS, { retryAfter: 1 })))
     }
     onWrite = onGet
     const refused = async (context: Partial<CallContext>, id: string): Promise<number> => {
       const error: unknown = await client.get(call(context), { resource: 'x', id }).catch((caught: unknown) => caught)
-      expect(error).to.include({ code: 'upstream.unavailable', message: 'Too many reads.', retryAfter: 1 })
+      expect(error).to.include({ code: 'upstream.unavailable', message: TOO_MANY_READS, retryAfter: 1 })
       return asked
     }
     expect([

@@ -3,6 +3,7 @@ import type { CallContext } from '../../../gateway/data/call-stream.js'
 import { KeptRefusals } from '../../../gateway/data/kept-refusals.js'
 import { DomainError } from '../../../shared/errors.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
+import { TOO_MANY_READS } from '../../../shared/transport/wire.js'
 
 describe('kept refusals', () => {
   const call: CallContext = { authorization: 'Bearer a', requestId: 'r', traceparent: undefined, signal: NEVER }
@@ -10,7 +11,7 @@ describe('kept refusals', () => {
     path: '/a/Get',
     message: Buffer.from(text)
   })
-  const refusal = new DomainError('upstream.unavailable', 'Too many reads.', { retryAfter: 1 })
+  const refusal = new DomainError('upstream.unavailable', TOO_MANY_READS, { retryAfter: 1 })
 
   it('are given for a second', () => {
     const refusals = new KeptRefusals()
@@ -20,9 +21,10 @@ describe('kept refusals', () => {
     expect(refusals.of(read('1'), call, 5000)).to.equal(undefined)
   })
 
-  it('are those of reads that may be sent again later, and of no other failure', () => {
+  it('are those of callers who read too much, and of no other failure', () => {
     const refusals = new KeptRefusals()
-    for (const error of [new DomainError('upstream.unavailable', 'Gone.'), new DomainError('quota-exceeded', 'No.')]) {
+    const broken = new DomainError('upstream.unavailable', 'The database is away.', { retryAfter: 1 })
+    for (const error of [broken, new DomainError('quota-exceeded', 'No.')]) {
       refusals.keep(read('1'), call, { error, now: 0 })
     }
     expect(refusals.of(read('1'), call, 0)).to.equal(undefined)

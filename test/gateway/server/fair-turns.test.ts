@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { FairTurns } from '../../../gateway/server/fair-turns.js'
 import { DomainError } from '../../../shared/errors.js'
+import { TOO_MANY_READS } from '../../../shared/transport/wire.js'
 import { startGateway } from '../gateway-fixture.js'
 
 describe('requests of an address of which some are refused', () => {
@@ -38,7 +39,7 @@ describe('requests of an address of which some are refused', () => {
     let asked = 0
     gateway.data.answerGet = () => {
       asked += 1
-      throw new DomainError('upstream.unavailable', 'Too many reads.', { retryAfter: 1 })
+      throw new DomainError('upstream.unavailable', TOO_MANY_READS, { retryAfter: 1 })
     }
     const ask = async (): Promise<number> => (await gateway.app.inject('/products/1')).statusCode
     expect(await ask()).to.equal(503)
