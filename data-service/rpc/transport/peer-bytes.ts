@@ -3,14 +3,21 @@ import { DomainError } from '../../../shared/errors.js'
 /** Bytes of answers that one stream may have waiting. Beyond, it takes no further frames. */
 export const MAX_OF_STREAM = 16 * 1024 * 1024
 
-/** Bytes of all calls of a peer, which is an address or a gateway. */
-const MAX_OF_PEER = 32 * 1024 * 1024
-
-/** Bytes of all calls of the process. */
-const MAX_IN_ALL = 64 * 1024 * 1024
+const MIB = 1024 * 1024
 
 /** Bytes that a peer, and a stream, may have whatever others have. */
-export const ALWAYS = 1024 * 1024
+export const ALWAYS = MIB
+
+interface PeerBounds {
+  /** Bytes of all calls of a peer, which is an address or a gateway. */
+  readonly ofPeer: number
+  /** Bytes of all calls of the process. */
+  readonly inAll: number
+  /** Bytes that a peer may have whatever others have. */
+  readonly always: number
+}
+
+const BOUNDS: PeerBounds = { ofPeer: 32 * MIB, inAll: 64 * MIB, always: ALWAYS }
 
 /** Seconds after which a refused caller may try again. */
 const RETRY_AFTER = 1
@@ -20,8 +27,13 @@ const RETRY_AFTER = 1
  * requests that they have not sent to the end. No database is read for a peer that does not take what it has asked for already.
  */
 export class PeerBytes {
+  readonly #bounds: PeerBounds
   #all = 0
   readonly #byPeer = new Map<string, number>()
+
+  constructor(bounds: PeerBounds = BOUNDS) {
+    this.#bounds = bounds
+  }
 
   get bytes(): number {
     return this.#all
@@ -37,7 +49,8 @@ export class PeerBytes {
 
   isFull(peer: string): boolean {
     const ofPeer = this.#byPeer.get(peer) ?? 0
-    return ofPeer > MAX_OF_PEER || (this.#all > MAX_IN_ALL && ofPeer > ALWAYS)
+    const { ofPeer: most, inAll, always } = this.#bounds
+    return ofPeer > most || (this.#all > inAll && ofPeer > always)
   }
 }
 

@@ -1,5 +1,9 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { throttledAddress } from '../../../shared/ip-address.js'
+import { memoryLimit } from '../../../shared/memory-guard.js'
 import { PeerBytes } from './peer-bytes.js'
+
+const MIB = 1024 * 1024
 
 /** Bytes that grpc-js and Node take for each frame, however little it holds. */
 const FRAME_OVERHEAD = 256
@@ -12,13 +16,19 @@ const MAX_BINARY_VALUES = 64
  * which nothing makes it do. The header lines of a call are held until its HTTP/2 stream is closed.
  */
 export class UnfinishedRequests {
-  readonly #bytes = new PeerBytes()
+  readonly #bytes: PeerBytes
   /** Makes nothing of the bytes so far: they are of a message that is whole. */
   readonly #whole = new WeakMap<ServerHttp2Stream, () => void>()
 
+  constructor(memory = memoryLimit()) {
+    const inAll = Math.max(64 * MIB, Math.min(256 * MIB, Math.floor(memory / 4)))
+    // A request of the greatest size is always let in.
+    this.#bytes = new PeerBytes({ ofPeer: inAll / 2, inAll, always: 3 * MIB })
+  }
+
   /** To be called when grpc-js listens to the stream, so that it still decides when the stream is read. */
   bound(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    const peer = stream.session?.socket.remoteAddress ?? 'no address'
+    const peer = throttledAddress(stream.session?.socket.remoteAddress ?? '')
     const head = sizeOf(headers)
     let held = 0
     let isChecked = false

@@ -11,6 +11,7 @@ import { connect as connectSocket } from 'node:net'
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { status } from '@grpc/grpc-js'
+import { memoryLimit } from '../../../shared/memory-guard.js'
 import { UnfinishedRequests } from '../../../data-service/rpc/transport/unfinished-requests.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
@@ -66,7 +67,7 @@ async function taken(
   const close = (reset: number): void => void (code = reset)
   const stream = Object.assign(new EventEmitter(), { session: { socket: { remoteAddress: '127.0.0.2' } }, close })
   // A stream has many more members, which are not used here.
-  new UnfinishedRequests().bound(stream as unknown as ServerHttp2Stream, headers)
+  new UnfinishedRequests(256 * MIB).bound(stream as unknown as ServerHttp2Stream, headers)
   // The frames that come in a turn are judged after it: those of this one are all that are taken.
   for (let frames = 1; frames < MIB; frames++) {
     stream.emit('data', frame)
@@ -87,7 +88,8 @@ describe('requests that are not sent to their end', function () {
   const whole = grpcMessage(requestSerialize({ resource: 'things' }))
   const large = grpcMessage(requestSerialize({ resource: 'things', search: 'x'.repeat(1.9 * MIB) }))
 
-  it('hold 32 MiB of an address at most, and nothing of others', async () => {
+  it('hold an eighth of the memory for an address at most, 128 MiB, and nothing of others', async () => {
+    const bound = Math.max(64 * MIB, Math.min(256 * MIB, memoryLimit() / 4)) / 2
     await using service = await runService()
     const session = another(service)
     const calls: ClientHttp2Stream[] = []
@@ -95,9 +97,9 @@ describe('requests that are not sent to their end', function () {
       const call = begin(session, path)
       calls.push(call)
       await write(call, large.subarray(0, -1))
-      expect(calls.length * 1.9).to.be.below(40)
+      expect(calls.length * 1.9 * MIB).to.be.below(bound + 8 * MIB)
     }
-    expect(calls.length * 1.9).to.be.above(30)
+    expect(calls.length * 1.9 * MIB).to.be.above(bound - 8 * MIB)
     expect(calls.map(({ rstCode }) => rstCode)).to.include(CALM)
     await lookup(service)
     session.destroy()
