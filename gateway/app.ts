@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { saysTooManyReads } from '../shared/errors.js'
 import type { Logger } from '../shared/logger.js'
 import { throttledAddress } from '../shared/ip-address.js'
 import type { MemorySource } from '../shared/memory-guard.js'
@@ -38,7 +39,7 @@ import type { LoopDelay } from './server/loop-delay.js'
 import { MalformedHttp } from './server/malformed-http.js'
 import { addAllMethods, health } from './server/methods.js'
 import { problemPages } from './server/problem-pages.js'
-import { saysTooManyReads, problemResponses, ProblemSender, unknownPaths } from './server/problem-responses.js'
+import { problemResponses, ProblemSender, unknownPaths } from './server/problem-responses.js'
 import {
   privateCookies,
   recordWhenClosed,

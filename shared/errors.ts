@@ -30,6 +30,13 @@ export class DomainError extends Error {
   }
 }
 
+/** The detail of the `upstream.unavailable` for a caller who reads so much at a time that no more of it is let in. */
+export const TOO_MANY_READS = 'Too many reads are under way. Try again.'
+
+export function saysTooManyReads(error: unknown): boolean {
+  return error instanceof DomainError && error.message === TOO_MANY_READS
+}
+
 export interface DomainErrorOptions {
   readonly violations?: readonly Violation[]
   /** Seconds after which the same request may succeed. */

@@ -1,6 +1,6 @@
+import { TOO_MANY_READS } from '../../shared/errors.js'
 import { FairSemaphore, type Entrant, type PlacesState, type Share } from '../../shared/fair-semaphore.js'
 import type { MemoryGuard } from '../../shared/memory-guard.js'
-import { TOO_MANY_READS } from '../../shared/transport/wire.js'
 import { anonymous, type CallContext, type Caller, countedAddress, shareKey } from '../entity/caller.js'
 import type { Condition } from '../plan/model/plans.js'
 

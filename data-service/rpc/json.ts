@@ -296,11 +296,10 @@ export async function jsonOfRows(rows: readonly LoadedRow[], plan: RowsPlan): Pr
     } while (performance.now() < until)
     if (written === rows.length) out.text(']')
   }
-  parts.push(jsonBytes(writePart))
-  while (written < rows.length) {
-    await turn()
+  do {
+    if (parts.length > 0) await turn()
     parts.push(jsonBytes(writePart))
-  }
+  } while (written < rows.length)
   const [only] = parts
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
 }

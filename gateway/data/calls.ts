@@ -75,9 +75,7 @@ async function callWithRetries<Request, Response>(
       if (!(error instanceof AttemptFailure)) throw error
       if (isAfterIdentity(error.error)) reportAccepted(unary.call)
       const { maybeSent, ofTransport } = error
-      if (retries > 0 && maybeSent && !ofTransport) {
-        replica.refusals.keep(encoded, unary.call, { error: error.error, now: Date.now() })
-      }
+      if (retries > 0) replica.refusals.keep(encoded, unary.call, { error: error.error, now: Date.now() })
       reuse = left > 0 && ofTransport
       const isOver = signal.aborted || Date.now() >= deadline || failed.has(replica) || (maybeSent && !reuse)
       if (isOver) throw error.error

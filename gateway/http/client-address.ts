@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Logger } from '../../shared/logger.js'
@@ -31,7 +32,7 @@ const MAX_LENGTH = 64
 export class TrustedProxies {
   readonly #addresses = new BlockList()
   /** What was found of addresses. A BlockList makes an object of each address that it is asked for. */
-  readonly #known = new Map<string, boolean>()
+  readonly #known = new LRUCache<string, boolean>({ max: MAX_KNOWN })
 
   /** Comma-separated addresses and CIDR ranges. The Error's message completes the sentence "TRUSTED_PROXIES …". */
   static parse(text: string): TrustedProxies | Error {
@@ -50,7 +51,6 @@ export class TrustedProxies {
     const known = this.#known.get(address)
     if (known !== undefined) return known
     const isTrusted = this.#includes(address)
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
     if (address.length <= MAX_LENGTH) this.#known.set(address, isTrusted)
     return isTrusted
   }

@@ -1,10 +1,12 @@
+import { LRUCache } from 'lru-cache'
+
 /** Requests of one address that begin in a turn of the event loop, once some were refused. Node accepts one connection in a turn. */
 const OF_ADDRESS = 2
 
-/** Milliseconds after a refusal in which the requests of its address take turns. Its client was told to wait for a second. */
+/** Milliseconds after a refusal in which the requests of its address take turns: twice what its `Retry-After` says. */
 const AFTER_REFUSAL = 2000
 
-/** Addresses that take turns at a time. Beyond, the oldest is forgotten. */
+/** Addresses that take turns at a time. Beyond, the one that was seen least lately is forgotten. */
 const MAX_ADDRESSES = 10_000
 
 /**
@@ -15,7 +17,7 @@ const MAX_ADDRESSES = 10_000
 export class FairTurns {
   readonly #now: () => number
   /** Until when the requests of an address take turns. */
-  readonly #refused = new Map<string, number>()
+  readonly #refused = new LRUCache<string, number>({ max: MAX_ADDRESSES })
   /** How many have begun in this turn. */
   readonly #begun = new Map<string, number>()
   /** Those that wait, in the order in which they came. Their connections bound them. */
@@ -29,8 +31,6 @@ export class FairTurns {
 
   /** A request of this address is refused because its caller has too much under way. */
   refused(address: string): void {
-    const [oldest] = this.#refused.keys()
-    this.#refused.delete(this.#refused.size >= MAX_ADDRESSES && oldest !== undefined ? oldest : address)
     this.#refused.set(address, this.#now() + AFTER_REFUSAL)
   }
 
@@ -48,10 +48,7 @@ export class FairTurns {
 
   #takesTurns(address: string): boolean {
     const until = this.#refused.get(address)
-    if (until === undefined) return false
-    if (this.#now() < until) return true
-    this.#refused.delete(address)
-    return false
+    return until !== undefined && this.#now() < until
   }
 
   #schedule(): void {

@@ -1,9 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError, type ErrorCode, rejectionAt, type ViolationPlace } from '../../shared/errors.js'
+import { DomainError, type ErrorCode, rejectionAt, saysTooManyReads, type ViolationPlace } from '../../shared/errors.js'
 import { isKeysUnavailable } from '../../shared/key-cache.js'
 import type { Logger } from '../../shared/logger.js'
-import { TOO_MANY_READS } from '../../shared/transport/wire.js'
 import { toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { pathOf } from '../http/query-string.js'
@@ -51,11 +50,6 @@ function domainErrorFromFastify(error: unknown): DomainError | undefined {
   return error.code.startsWith('FST_') && status >= 400 && status < 500
     ? new DomainError('request.malformed', 'The request could not be understood.', { cause: error })
     : undefined
-}
-
-/** Whether a caller who reads too much at a time was told to come back later. */
-export function saysTooManyReads(error: unknown): boolean {
-  return error instanceof DomainError && error.message === TOO_MANY_READS
 }
 
 /** Sends any thrown value as a problem document. An unexpected one is logged in full and not shown to the client. */

@@ -5,8 +5,8 @@ import type { Socket } from 'node:net'
 const LOOK_EVERY = 5000
 
 /**
- * Ends sockets whose HTTP/2 session has ended without them. A reset of the connection in the bytes that end its TLS handshake is
- * told to nobody by Node: the session ends when a ping has no answer, and waits for ever for its socket to end in order.
+ * Ends sockets whose HTTP/2 session has ended and left them open. Where a connection is reset right at the end of its TLS
+ * handshake, Node reports the reset to nobody. The session ends when a ping gets no answer, but then its socket never closes.
  */
 export class BrokenSockets {
   readonly #lookEvery: number

@@ -15,7 +15,7 @@ export interface ResetLimits {
 
 /** Begins a request a turn later: not if its reset came in the same bytes. */
 export function unlessReset(stream: ServerHttp2Stream, begin: () => void): void {
-  // The end of a session may be an error of its streams. Until the request has begun, nobody else listens to its stream.
+  // When a session ends, its streams may emit an error. Until the request has begun, only this listens to its stream.
   stream.on('error', () => undefined)
   const turn = setImmediate(() => {
     if (!stream.closed && !stream.destroyed) begin()

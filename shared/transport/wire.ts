@@ -24,9 +24,6 @@ export function requestIdOf(sent: string | readonly string[] | undefined, newId:
 /** Bytes of a request body over either transport (contract.md section 2). */
 export const MAX_BODY_BYTES = 1024 * 1024
 
-/** The detail of the error for a caller who reads so much at a time that no more of it is let in. */
-export const TOO_MANY_READS = 'Too many reads are under way. Try again.'
-
 export const BODY_TOO_LARGE = 'The body is larger than 1 MiB.'
 
 /** Levels of arrays and objects in a body. */

@@ -553,7 +553,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'packages that are installed': 'InnerMembers untested whatIsUntested remedyFor requireInner installedVersion',
   'settings, keys and arguments of the operator':
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
-    'readArguments SettingsError SettingsReader redactUrl loadProto loadMessages BrokenSockets createLogger unredacted logGrpc isRouteId ' +
+    'readArguments SettingsError SettingsReader redactUrl loadProto loadMessages BrokenSockets saysTooManyReads createLogger unredacted logGrpc isRouteId ' +
     'ownerParameter TlsCertificates examineTlsFiles channelCredentials serverCredentials followFiles stateOf ' +
     'isSecureUrl warnOfClearText metadataUrl readOpenIdClient parseLogLevel readGrpcSecurity targetNameOf readAdminAddress readDataAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',

@@ -12,10 +12,10 @@ import { expect } from 'chai'
 import type { CallContext } from '../../../gateway/data/calls.js'
 import { type DataClient, grpcDataClient } from '../../../gateway/data/data-client.js'
 import { ReplicaPool } from '../../../gateway/data/replica-pool.js'
-import { DomainError } from '../../../shared/errors.js'
+import { DomainError, TOO_MANY_READS } from '../../../shared/errors.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
 import { toRpcStatus } from '../../../shared/transport/rpc-status.js'
-import { loadProto, TOO_MANY_READS } from '../../../shared/transport/wire.js'
+import { loadProto } from '../../../shared/transport/wire.js'
 
 type Unary = (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => void
 type Streaming = (call: ServerWritableStream<unknown, unknown>) => void

@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import type { CallContext } from '../../../gateway/data/call-stream.js'
 import { KeptRefusals } from '../../../gateway/data/kept-refusals.js'
-import { DomainError } from '../../../shared/errors.js'
+import { DomainError, TOO_MANY_READS } from '../../../shared/errors.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
-import { TOO_MANY_READS } from '../../../shared/transport/wire.js'
 
 describe('kept refusals', () => {
   const call: CallContext = { authorization: 'Bearer a', requestId: 'r', traceparent: undefined, signal: NEVER }

@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { FairTurns } from '../../../gateway/server/fair-turns.js'
-import { DomainError } from '../../../shared/errors.js'
-import { TOO_MANY_READS } from '../../../shared/transport/wire.js'
+import { DomainError, TOO_MANY_READS } from '../../../shared/errors.js'
 import { startGateway } from '../gateway-fixture.js'
 
 describe('requests of an address of which some are refused', () => {
