@@ -33,8 +33,11 @@ export class KeptRefusals {
   /** The refusal that this caller has got for the same read. */
   of(read: Read, call: CallContext, now: number): DomainError | undefined {
     if (this.#kept.size === 0) return undefined
-    const kept = this.#kept.get(keyOf(read, call))
-    return kept !== undefined && now < kept.until ? kept.error : undefined
+    const key = keyOf(read, call)
+    const kept = this.#kept.get(key)
+    if (kept !== undefined && now < kept.until) return kept.error
+    this.#kept.delete(key)
+    return undefined
   }
 }
 

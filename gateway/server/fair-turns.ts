@@ -48,7 +48,9 @@ export class FairTurns {
 
   #takesTurns(address: string): boolean {
     const until = this.#refused.get(address)
-    return until !== undefined && this.#now() < until
+    if (until !== undefined && this.#now() < until) return true
+    this.#refused.delete(address)
+    return false
   }
 
   #schedule(): void {
