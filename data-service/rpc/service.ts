@@ -45,7 +45,7 @@ import { probeServer } from './transport/grpc-inner.js'
 import { Connections, MAX_STREAMS } from './transport/connections.js'
 import {
   isUnary,
-  requestTypes,
+  boundedDecoders,
   streamCall,
   type StreamTimes,
   unaryCall,
@@ -134,9 +134,9 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   probeServer(server)
   const entityService = withUndecodable(
     entity.v1.EntityService.service,
-    requestTypes(messages, 'entity.v1.EntityService')
+    boundedDecoders(messages, 'entity.v1.EntityService')
   )
-  const authService = withUndecodable(auth.v1.AuthService.service, requestTypes(messages, 'auth.v1.AuthService'))
+  const authService = withUndecodable(auth.v1.AuthService.service, boundedDecoders(messages, 'auth.v1.AuthService'))
   const { metrics, knowsGateways = false } = interceptors
   const reads = readHandlers(readDeps, metrics)
   const writes = writeHandlers({ readDeps, writeDeps, operations }, metrics)

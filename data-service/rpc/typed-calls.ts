@@ -11,7 +11,7 @@ import { makeTypedPackage, type TypedPackage, type TypedServices } from '../type
 import { type Message, scalarText, UNKNOWN_FIELDS } from '../typed-services/values.js'
 import { IGNORED } from '../typed-services/typed-writes.js'
 import { describeCatalogue } from './describe/describe.js'
-import { requireFewFields } from './transport/field-count.js'
+import { BoundedReader } from './transport/bounded-reader.js'
 import { streamCall, unaryCall, withBytes, withUndecodable } from './transport/grpc.js'
 import { intercept, type Interceptors, interceptStream, type Target } from './transport/interceptors.js'
 import type { PeerBytes } from './transport/peer-bytes.js'
@@ -49,10 +49,7 @@ export function typedCalls(
   const codecOf = ({ name }: MessageType, namesUnknown = false): Codec => {
     root ??= rootOf(typed)
     const type = root.lookupType(`${typed.name}.${name}`)
-    const decode = (bytes: Uint8Array): Message => {
-      requireFewFields(type, bytes)
-      return type.toObject(type.decode(bytes), DECODED)
-    }
+    const decode = (bytes: Buffer): Message => type.toObject(type.decode(new BoundedReader(bytes, MAX_FIELDS)), DECODED)
     return {
       decode: namesUnknown
         ? (bytes) => {
@@ -77,9 +74,12 @@ export function typedCalls(
 }
 
 interface Codec {
-  readonly decode: (bytes: Uint8Array) => Message
+  readonly decode: (bytes: Buffer) => Message
   readonly encode: (message: Message) => Buffer
 }
+
+/** Fields of a request: two thousand rows of twenty columns, with room. */
+const MAX_FIELDS = 50_000
 
 /** Longs are texts, since a number does not hold them all; oneofs name the field that is set. */
 const DECODED = { longs: String, enums: String, arrays: true, oneofs: true }
@@ -93,10 +93,10 @@ const MAX_UNKNOWN = 50
  */
 function unknownFields(
   type: protobuf.Type,
-  bytes: Uint8Array,
+  bytes: Buffer,
   { at, found }: { readonly at: string; readonly found: string[] } = { at: '', found: [] }
 ): string[] {
-  const reader = protobuf.Reader.create(bytes)
+  const reader = new BoundedReader(bytes, MAX_FIELDS)
   const counts = new Map<number, number>()
   while (reader.pos < reader.len && found.length < MAX_UNKNOWN) {
     const tag = reader.uint32()

@@ -58,21 +58,21 @@ export function jsonArray(values: readonly Buffer[]): Buffer {
 /** The proto folder, two levels above the built module. */
 const PROTO_DIRECTORY = fileURLToPath(new URL('../../../proto', import.meta.url))
 
-/** The messages of proto files, with the fields of each by number. */
+/** How messages become objects of the generated types. */
+export const MESSAGE_OPTIONS = { longs: String, enums: String, defaults: true, oneofs: true } as const
+
+/** The messages of proto files. */
 export function loadMessages(...files: readonly string[]): protobuf.Root {
   const root = new protobuf.Root()
   root.resolvePath = (_from, file) => join(PROTO_DIRECTORY, file)
-  return root.loadSync([...files], { keepCase: true })
+  return root.loadSync([...files])
 }
 
 /** Loads `entity/v1/entity_service.proto` and the like, with the options that the generated types were made with. */
 export function loadProto(...files: string[]): { definition: PackageDefinition; types: GrpcObject } {
   const definition = loadSync(files, {
     includeDirs: [PROTO_DIRECTORY],
-    longs: String,
-    enums: String,
-    defaults: true,
-    oneofs: true
+    ...MESSAGE_OPTIONS
   })
   return { definition, types: loadPackageDefinition(definition) }
 }

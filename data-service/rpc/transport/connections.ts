@@ -73,6 +73,8 @@ export class Connections {
         // It counts as one that has not begun.
         if (hasTooMuchMetadata(headers)) return stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
         begun.add(stream)
+        // gRPC has RESOURCE_EXHAUSTED for the caller.
+        if (!this.#unfinished.admits(stream)) return stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
         if (isCompressed(headers)) return refuseCompressed(stream)
         repeatAuthorization(headers, lines)
         this.#boundStream(stream, headers)

@@ -12,9 +12,10 @@ import type protobuf from 'protobufjs'
 import { TIMES_METADATA } from '../../../shared/transport/call-frames.js'
 import { DomainError } from '../../../shared/errors.js'
 import { toRpcStatus } from '../../../shared/transport/rpc-status.js'
+import { MESSAGE_OPTIONS } from '../../../shared/transport/wire.js'
 import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
 import { Stopwatch } from '../../observe/call-scope.js'
-import { requireFewFields } from './field-count.js'
+import { BoundedReader } from './bounded-reader.js'
 import {
   callerGone,
   type Connection,
@@ -96,31 +97,35 @@ function texts(metadata: Metadata, name: string): string[] {
   return metadata.get(name).map(String)
 }
 
-/** The messages of requests by the names of their rpcs. A service without them counts the fields of its requests itself. */
-type RequestTypes = Readonly<Record<string, protobuf.Type>>
+/** Fields of a request of a generic service, which has up to 50 filters and writes rows as JSON. */
+const MAX_FIELDS = 5000
 
-/** Those of a service: `entity.v1.EntityService`. */
-export function requestTypes(root: protobuf.Root, service: string): RequestTypes {
-  const rpcs = root.lookupService(service).methodsArray
+/** Decodes the requests of a service by the names of their rpcs. */
+type RequestDecoders = Readonly<Record<string, (bytes: Buffer) => unknown>>
+
+/** Those of a service such as `entity.v1.EntityService`. They throw for a request with too many fields. */
+export function boundedDecoders(root: protobuf.Root, service: string): RequestDecoders {
   return Object.fromEntries(
-    rpcs.map(({ name, parent, requestType }) => [name, (parent ?? root).lookupType(requestType)])
+    root.lookupService(service).methodsArray.map(({ name, parent, requestType }) => {
+      const type = (parent ?? root).lookupType(requestType)
+      return [name, (bytes) => type.toObject(type.decode(new BoundedReader(bytes, MAX_FIELDS)), MESSAGE_OPTIONS)]
+    })
   )
 }
 
 /**
  * The service with requests that cannot be decoded as UndecodableRequests, since grpc-js has INTERNAL without details for
- * them, and with answers that may be bytes already.
+ * them, and with answers that may be bytes already. A service without decoders bounds the fields of its requests itself.
  */
 export function withUndecodable<Service extends ServiceDefinition>(
   service: Service,
-  types: RequestTypes = {}
+  decoders: RequestDecoders = {}
 ): Service {
   const entries = Object.entries(service).map(([name, rpc]) => {
-    const type = types[name]
+    const decode = decoders[name] ?? rpc.requestDeserialize
     const requestDeserialize = (bytes: Buffer): unknown => {
       try {
-        if (type !== undefined) requireFewFields(type, bytes)
-        return rpc.requestDeserialize(bytes) as unknown
+        return decode(bytes) as unknown
       } catch (error) {
         return new UndecodableRequest(error)
       }

@@ -5,6 +5,9 @@ import { PeerBytes } from './peer-bytes.js'
 
 const MIB = 1024 * 1024
 
+/** Bytes that grpc-js and Node take for a call that is open, whatever it sends. */
+const CALL_OVERHEAD = 16 * 1024
+
 /** Bytes that grpc-js and Node take for each frame, however little it holds. */
 const FRAME_OVERHEAD = 256
 
@@ -13,7 +16,8 @@ const MAX_BINARY_VALUES = 64
 
 /**
  * Bounds what has come of requests that are not whole. A peer holds the memory of what it sends until it sends the rest,
- * which nothing makes it do. The header lines of a call are held until its HTTP/2 stream is closed.
+ * which nothing makes it do. A call itself and its header lines are held until its HTTP/2 stream is closed: without this
+ * bound one address could open 12,800 calls before the first of them begins.
  */
 export class UnfinishedRequests {
   readonly #bytes: PeerBytes
@@ -26,10 +30,15 @@ export class UnfinishedRequests {
     this.#bytes = new PeerBytes({ ofPeer: inAll / 2, inAll, always: 3 * MIB })
   }
 
+  /** Whether another call of the peer may begin. If not, the peer is to try again later. */
+  admits(stream: ServerHttp2Stream): boolean {
+    return !this.#bytes.isFull(peerOfStream(stream))
+  }
+
   /** To be called when grpc-js listens to the stream, so that it still decides when the stream is read. */
   bound(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    const peer = throttledAddress(stream.session?.socket.remoteAddress ?? '')
-    const head = sizeOf(headers)
+    const peer = peerOfStream(stream)
+    const head = CALL_OVERHEAD + sizeOf(headers)
     let held = 0
     let isChecked = false
     const become = (bytes: number): void => {
@@ -50,13 +59,16 @@ export class UnfinishedRequests {
     stream.once('close', () => become(0))
     this.#whole.set(stream, clear)
     become(head)
-    if (this.#bytes.isFull(peer)) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
   }
 
   /** A message of the stream is whole, and others may follow. */
   arrived(stream: ServerHttp2Stream): void {
     this.#whole.get(stream)?.()
   }
+}
+
+function peerOfStream({ session }: ServerHttp2Stream): string {
+  return throttledAddress(session?.socket.remoteAddress ?? '')
 }
 
 /** Bytes of the header lines, which grpc-js keeps a copy of. */

@@ -11,6 +11,7 @@ import { connect as connectSocket } from 'node:net'
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { status } from '@grpc/grpc-js'
+import protobuf from 'protobufjs'
 import { memoryLimit } from '../../../shared/memory-guard.js'
 import { UnfinishedRequests } from '../../../data-service/rpc/transport/unfinished-requests.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
@@ -24,6 +25,8 @@ import { answer, metadata, type RunningService, runService, soon } from './runni
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
 const { service: rpcs } = entity.v1.EntityService
 const MIB = 1024 * 1024
+/** Bytes that a call counts as, whatever it holds. */
+const CALL = 16 * 1024
 const { NGHTTP2_ENHANCE_YOUR_CALM: CALM } = constants
 
 /** A connection of another address than that of the client of the tests. */
@@ -56,6 +59,13 @@ async function write(stream: ClientHttp2Stream, chunk: Buffer): Promise<void> {
 async function resetOf(stream: ClientHttp2Stream): Promise<number | undefined> {
   await closed(stream)
   return stream.rstCode === constants.NGHTTP2_NO_ERROR ? undefined : stream.rstCode
+}
+
+/** The length of the bytes with those that are before them, as protobuf writes it. */
+function lengthOf(bytes: Buffer, before = 0): Uint8Array {
+  return protobuf.Writer.create()
+    .uint32(bytes.length + before)
+    .finish()
 }
 
 /** How many such frames of one stream are taken until it is reset, and with which code. */
@@ -114,12 +124,34 @@ describe('requests that are not sent to their end', function () {
 
   it('hold what Node takes for each frame, however little is in it', async () => {
     const { code, frames } = await taken(Buffer.of(0))
-    expect({ code, frames }).to.deep.equal({ code: CALM, frames: Math.floor((32 * MIB) / 257) + 1 })
+    expect({ code, frames }).to.deep.equal({ code: CALM, frames: Math.floor((32 * MIB - CALL) / 257) + 1 })
   })
 
   it('hold their header lines too', async () => {
     const { frames } = await taken(Buffer.alloc(1000), { 'x-long': 'x'.repeat(MIB) })
-    expect(frames).to.equal(Math.floor((30 * MIB - 12) / 1256) + 1)
+    expect(frames).to.equal(Math.floor((30 * MIB - 12 - CALL) / 1256) + 1)
+  })
+
+  it('are as many as an eighth of the memory holds, each with 16 KiB and twice its header lines', async () => {
+    const bound = Math.max(64 * MIB, Math.min(256 * MIB, memoryLimit() / 4)) / 2
+    const lines = 48 * 1024
+    const most = Math.ceil(bound / (CALL + 2 * lines))
+    await using service = await runService()
+    const sessions: ClientHttp2Session[] = []
+    const calls: ClientHttp2Stream[] = []
+    while (calls.length < most + 3) {
+      const session = another(service)
+      sessions.push(session)
+      for (let ofSession = 0; ofSession < 90 && calls.length < most + 3; ofSession++) {
+        calls.push(begin(session, path, { 'x-long': 'x'.repeat(lines) }))
+      }
+    }
+    const refused = (): ClientHttp2Stream[] => calls.filter(({ closed }) => closed)
+    while (refused().length < 2) await delay(20)
+    expect(refused().map(({ rstCode }) => rstCode)).to.deep.equal(refused().map(() => CALM))
+    expect(refused().length).to.be.at.most(12)
+    await lookup(service)
+    for (const session of sessions) session.destroy()
   })
 
   it('are not taken compressed', async () => {
@@ -169,30 +201,48 @@ describe('requests of many fields', () => {
         () => undefined,
         (error: unknown) => error
       )
-    expect(await failed(12_000)).to.have.property('details', 'At most 50 filters are taken, not 12000.')
-    expect(await failed(13_000)).to.have.property('details', 'The request has more than 50000 fields.')
+    expect(await failed(4000)).to.have.property('details', 'At most 50 filters are taken, not 4000.')
+    expect(await failed(5000)).to.have.property('details', 'The request has more than 5000 fields.')
   })
 
-  it('are counted whatever wire type they claim, and refused for another than theirs', async () => {
-    await using service = await runService()
-    const session = another(service)
-    // protobufjs would read as_array from the first byte and filters from the others.
-    const claimed = Buffer.concat([Buffer.from([0x5a, 0x04, 0x12, 0x02, 0x0a, 0x00])])
-    const call = begin(session, rpcs.Page.path)
-    call.end(grpcMessage(claimed))
-    await resetOf(call)
-    expect(service.logs.find(({ rpc, msg }) => rpc === 'Page' && msg === 'call')).to.include({
-      code: 'request.malformed'
+  // Each is a request that a strict parser and protobufjs read differently.
+  const filters = Buffer.alloc(1_000_000, Buffer.of(0x0a, 0x00))
+  const versions = Buffer.alloc(1_000_000, Buffer.of(0x12, 0x00))
+  const odd: readonly (readonly [how: string, rpc: 'Page' | 'Update', request: Buffer])[] = [
+    // `as_array` is a bool; a strict parser skips what its length covers.
+    ['claim another wire type', 'Page', Buffer.concat([Buffer.of(0x5a), lengthOf(filters), filters])],
+    // protobufjs takes ten bytes for a number of 32 bits that is longer than five.
+    [
+      'have numbers of six bytes',
+      'Update',
+      Buffer.concat([
+        Buffer.of(0x30, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 0x0a),
+        lengthOf(versions, 4),
+        Buffer.of(0x22),
+        lengthOf(versions),
+        versions
+      ])
+    ]
+  ]
+  for (const [how, rpc, request] of odd) {
+    it(`are refused where they ${how}`, async () => {
+      await using service = await runService()
+      const session = another(service)
+      const call = begin(session, rpcs[rpc].path)
+      call.end(grpcMessage(request))
+      const [head] = (await once(call, 'response')) as [Readonly<Record<string, string>>]
+      const said = decodeURIComponent(head['grpc-message'] ?? '')
+      expect(said).to.equal('The request has more than 5000 fields.')
+      session.destroy()
     })
-    session.destroy()
-  })
+  }
 
   it('are decoded when their call begins, and not while it is not sent to its end', async () => {
     await using service = await runService()
     const session = another(service)
     const call = begin(session, rpcs.Page.path)
     // No message of the rpc.
-    await write(call, grpcMessage(Buffer.from([0x0a, 0x05])))
+    await write(call, grpcMessage(Buffer.of(0x0a, 0x05)))
     await delay(50)
     expect(service.logs.filter(({ rpc }) => rpc === 'Page')).to.deep.equal([])
     call.end()
