@@ -38,6 +38,7 @@ import { Http2Listener, httpsServerFactory } from './server/http2.js'
 import type { LoopDelay } from './server/loop-delay.js'
 import { MalformedHttp } from './server/malformed-http.js'
 import { addAllMethods, health } from './server/methods.js'
+import { OpenRequests } from './server/open-requests.js'
 import { problemPages } from './server/problem-pages.js'
 import { problemResponses, ProblemSender, unknownPaths } from './server/problem-responses.js'
 import {
@@ -247,7 +248,8 @@ function createServer(
 ): { readonly app: FastifyInstance; readonly connections: Connections } {
   const { config, log, certificates, newRequestId = randomUUID, timeouts = CONNECTION_TIMEOUTS } = deps
   const { strictTransport, trustedProxies, maxConnections } = config
-  const connections = new Connections({ timeouts, maxConnections, trustedProxies, log })
+  const openRequests = new OpenRequests(trustedProxies, deps.load?.unsentBounds)
+  const connections = new Connections({ timeouts, maxConnections, trustedProxies, openRequests, log })
   deps.metrics?.countConnections(() => connections.count)
   const malformed = new MalformedHttp({ address, log, newRequestId, strictTransport })
   // Below the level warn Fastify only repeats what main.ts logs at start.
@@ -280,7 +282,8 @@ function createServer(
   // Only the size of the head is limited, not the number of its lines.
   app.server.maxHeadersCount = 0
   if (certificates !== undefined) {
-    const http2 = new Http2Listener(app.server, { certificates, maxHeaderBytes: PARSER_HEAD_BYTES, timeouts })
+    const maxHeaderBytes = PARSER_HEAD_BYTES
+    const http2 = new Http2Listener(app.server, { certificates, maxHeaderBytes, timeouts, openRequests, connections })
     malformed.attachHttp2(http2.server)
     app.addHook('preClose', (done) => {
       http2.close(CLOSING_TIMEOUT)

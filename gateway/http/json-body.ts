@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { Http2ServerRequest } from 'node:http2'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
 import { isWithinBounds } from '../../shared/transport/json-bounds.js'
@@ -92,12 +93,21 @@ function wholeBody({ unsent, headers }: FastifyRequest, payload: IncomingMessage
     payload.on('data', take)
     payload.once('error', (cause) => stop(new DomainError('request.malformed', 'The body broke off.', { cause })))
     payload.once('end', () => {
+      if (isReset(payload)) return stop(new DomainError('request.malformed', 'The body broke off.'))
       const announced = Number(headers['content-length'] ?? length)
       if (announced === length) resolve(Buffer.concat(pieces, length))
       else
         stop(new DomainError('request.malformed', 'The body does not have the length that Content-Length announced.'))
     })
   })
+}
+
+/**
+ * Whether a body ended because its HTTP/2 stream was reset, when Node emits `end` too. A stream whose request has come to its
+ * end is closed after its answer only.
+ */
+export function isReset(request: unknown): boolean {
+  return request instanceof Http2ServerRequest && request.stream.closed
 }
 
 /** The bytes of a body that keepBodiesAsBuffers has kept; empty if there was no body. */

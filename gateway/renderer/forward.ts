@@ -5,6 +5,7 @@ import { DomainError } from '../../shared/errors.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { addVary, HOP_BY_HOP, listMembers } from '../http/header-fields.js'
 import { escapeHtml, HTML_HEADERS, htmlPage } from '../http/html-page.js'
+import { isReset } from '../http/json-body.js'
 import { refusesHtml } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { ignoreErrors } from '../server/connections.js'
@@ -149,9 +150,11 @@ export function sendFailurePage(reply: FastifyReply, failure: DomainError, reque
 export function upstreamBody(raw: Readable): PassThrough {
   // Nobody may be reading when the client disconnects: the request may be rejected, or may not have been forwarded yet.
   const body = ignoreErrors(new PassThrough())
-  raw.pipe(body)
+  const breakOff = (): void => void body.destroy(new DomainError('request.malformed', 'The body broke off.'))
+  raw.pipe(body, { end: false })
+  raw.once('end', () => (isReset(raw) ? breakOff() : body.end()))
   raw.once('close', () => {
-    if (!raw.readableEnded) body.destroy(new DomainError('request.malformed', 'The body broke off.'))
+    if (!raw.readableEnded) breakOff()
   })
   return body
 }

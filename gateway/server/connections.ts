@@ -1,9 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import { isLoopback, throttledAddress } from '../../shared/ip-address.js'
 import type { Logger } from '../../shared/logger.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { DownloadProgress, unacknowledgedBytes, type UnacknowledgedBytes, UploadProgress } from './client-progress.js'
+import type { OpenRequests } from './open-requests.js'
 
 /** How long a client may take, in milliseconds (contract.md section 2, Time). */
 export interface ConnectionTimeouts {
@@ -46,6 +48,12 @@ export function readTimeoutFactor(socket: Socket, queues: UnacknowledgedBytes | 
 /** Pipelined requests of one connection that may wait before no more bytes are read from it. */
 const MAX_QUEUED = 16
 
+/** Milliseconds in which an address that has had too many requests open gets no connection. */
+const CLOSED_TIME = 2000
+
+/** Addresses that get no connection at a time. Beyond, the one that was seen least lately is forgotten. */
+const MAX_CLOSED = 10_000
+
 /** The part of all connections that one address may hold. */
 const SHARE_OF_ADDRESS = 1 / 4
 
@@ -64,6 +72,8 @@ interface Connection {
   /** The response that is being sent. */
   current: ServerResponse | undefined
   readonly queue: QueuedRequest[]
+  /** What is to be called when a pipelined request has ended, by its response. */
+  readonly waiting: Map<ServerResponse, () => void>
   /** Checks since a head began to be late for a reason other than the client; undefined if there is none. */
   lateHeadChecks: number | undefined
   /** `bytesRead` of the socket when the connection was first seen idle after its last response. */
@@ -88,24 +98,31 @@ export class Connections {
   readonly #timeouts: ConnectionTimeouts
   readonly #maxConnections: number
   readonly #trustedProxies: Pick<TrustedProxies, 'trusts'>
+  readonly #openRequests: OpenRequests
   readonly #log: Logger
   readonly #open = new Map<Socket, Connection>()
   /** How many each address has open. */
   readonly #ofAddress = new Map<string, number>()
+  /** Addresses whose new connections are closed. */
+  readonly #closed = new LRUCache<string, true>({ max: MAX_CLOSED, ttl: CLOSED_TIME })
   readonly #warnOfShare: (about: object) => void
+  readonly #warnOfFlood: (about: object) => void
   #checking = false
 
   constructor(options: {
     timeouts: ConnectionTimeouts
     maxConnections: number
     trustedProxies: Pick<TrustedProxies, 'trusts'>
+    openRequests: OpenRequests
     log: Logger
   }) {
     this.#timeouts = options.timeouts
     this.#maxConnections = options.maxConnections
     this.#trustedProxies = options.trustedProxies
+    this.#openRequests = options.openRequests
     this.#log = options.log
     this.#warnOfShare = this.#warnOnce('connections of an address are refused: it has its share of MAX_CONNECTIONS')
+    this.#warnOfFlood = this.#warnOnce('connections of an address are closed: it has too many requests open')
   }
 
   /** Those that are open. */
@@ -126,18 +143,23 @@ export class Connections {
     server.maxConnections = this.#maxConnections
     server.prependListener('connection', (socket: Socket) => {
       this.#onOpen(socket)
-      this.#countOfAddress(socket)
+      if (!this.#isClosed(socket)) this.#countOfAddress(socket)
     })
     server.prependListener('secureConnection', (socket: Socket) => this.#onOpen(socket))
-    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const handlers = server.listeners('request')
+    server.removeAllListeners('request')
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       ignoreErrors(request)
       ignoreErrors(response)
       const connection = this.#open.get(request.socket)
-      if (connection === undefined) return
-      connection.latest = request
-      connection.lateHeadChecks = undefined
-      connection.bytesReadWhenIdle = undefined
-      connection.wasPaused = false
+      if (connection !== undefined) {
+        connection.latest = request
+        connection.lateHeadChecks = undefined
+        connection.bytesReadWhenIdle = undefined
+        connection.wasPaused = false
+        if (connection.current !== undefined && !this.#mayWait(connection, request, response)) return
+      }
+      for (const handler of handlers) handler.call(server, request, response)
     })
     const warnOfDropped = this.#warnOnce('connections are refused: MAX_CONNECTIONS is reached')
     server.on('drop', () => warnOfDropped({ maxConnections: this.#maxConnections }))
@@ -193,6 +215,39 @@ export class Connections {
     }
   }
 
+  /** Whether a pipelined request may wait for those before it. If not, the connections of its address are closed. */
+  #mayWait({ socket, waiting }: Connection, request: IncomingMessage, response: ServerResponse): boolean {
+    // Node emits all requests of what it has read of a connection, whatever becomes of it.
+    if (socket.destroyed) return false
+    const end = this.#openRequests.admit(socket.remoteAddress, request.rawHeaders)
+    if (end === undefined) {
+      this.closeAllOf(socket)
+      return false
+    }
+    waiting.set(response, end)
+    response.once('close', () => {
+      if (waiting.delete(response)) end()
+    })
+    return true
+  }
+
+  /**
+   * Closes the connections of an address that has more requests open than it may have, and for a while new ones: what has
+   * come on them would take tens of milliseconds each to be parsed. Of a trusted proxy only this connection is closed. RFC
+   * 9112 section 9.3.2 lets a server close a connection before it has answered.
+   */
+  closeAllOf(socket: Socket): void {
+    const { remoteAddress = '' } = socket
+    this.#warnOfFlood({ remoteAddress })
+    socket.destroy()
+    if (this.#trustedProxies.trusts(remoteAddress)) return
+    const address = throttledAddress(remoteAddress)
+    this.#closed.set(address, true)
+    for (const other of this.#open.keys()) {
+      if (throttledAddress(other.remoteAddress ?? '') === address) other.destroy()
+    }
+  }
+
   #start(connection: Connection, { response, start }: QueuedRequest): void {
     connection.current = response
     // A response emits it once. `once` would make a second function for each request.
@@ -214,6 +269,7 @@ export class Connections {
       latest: undefined,
       current: undefined,
       queue: [],
+      waiting: new Map(),
       lateHeadChecks: undefined,
       bytesReadWhenIdle: undefined,
       pauseAgain: undefined,
@@ -225,11 +281,21 @@ export class Connections {
     socket.once('close', () => {
       this.#open.delete(socket)
       connection.queue.length = 0
+      // Node does not close a response that was never sent.
+      for (const end of connection.waiting.values()) end()
+      connection.waiting.clear()
     })
   }
 
   get #interval(): number {
     return checkInterval(this.#timeouts)
+  }
+
+  /** Closes a connection of an address that gets none. */
+  #isClosed(socket: Socket): boolean {
+    if (this.#closed.size === 0 || !this.#closed.has(throttledAddress(socket.remoteAddress ?? ''))) return false
+    closeUnread(socket)
+    return true
   }
 
   /** Closes a connection beyond the share of its address. This machine and trusted proxies connect for many clients. */
@@ -241,8 +307,7 @@ export class Connections {
     const share = Math.max(1, Math.floor(this.#maxConnections * SHARE_OF_ADDRESS))
     if (count >= share) {
       this.#warnOfShare({ remoteAddress, share })
-      // Before anything is read from it, and after the listeners of Node have taken it.
-      process.nextTick(() => socket.destroy())
+      closeUnread(socket)
       return
     }
     this.#ofAddress.set(address, count + 1)
@@ -325,6 +390,11 @@ export function ignoreErrors<Stream extends NodeJS.EventEmitter>(stream: Stream)
 }
 
 function nothing(): void {}
+
+/** Closes a new connection before anything is read from it, and after the listeners of Node have taken it. */
+function closeUnread(socket: Socket): void {
+  process.nextTick(() => socket.destroy())
+}
 
 function pauseReading(connection: Connection): void {
   connection.pauseAgain = () => connection.socket.pause()

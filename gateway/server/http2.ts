@@ -5,12 +5,14 @@ import {
   type Http2Server,
   Http2ServerRequest,
   Http2ServerResponse,
+  type Http2Session,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream
 } from 'node:http2'
 import { createServer as createTlsServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
+import { throttledAddress } from '../../shared/ip-address.js'
 import type { TlsCertificates } from '../../shared/tls.js'
 import { boundResets, unlessReset } from '../../shared/transport/http2-resets.js'
 import {
@@ -22,10 +24,21 @@ import {
   type UnacknowledgedBytes,
   writeQueueSize
 } from './client-progress.js'
-import { checkInterval, CONNECTION_TIMEOUTS, type ConnectionTimeouts, readTimeoutFactor } from './connections.js'
+import {
+  checkInterval,
+  CONNECTION_TIMEOUTS,
+  type Connections,
+  type ConnectionTimeouts,
+  readTimeoutFactor
+} from './connections.js'
+import { FairTurns } from './fair-turns.js'
+import type { OpenRequests } from './open-requests.js'
 
 /** Concurrent requests of one connection. */
 const MAX_STREAMS = 32
+
+/** Requests of one address that begin in a turn of the event loop. Its connections may bring thousands in one. */
+const BEGUN_IN_A_TURN = 16
 
 /** How many more requests of one connection may end with a reset than with a whole answer. */
 const MAX_RESETS = 100
@@ -96,13 +109,19 @@ export class Http2Listener {
   /** Emits `connect` as Node does. */
   readonly server: Http2Server
   readonly #timeouts: ConnectionTimeouts
-  readonly #sessions = new Map<ServerHttp2Session, TLSSocket>()
+  readonly #sessions = new Map<Http2Session, TLSSocket>()
   readonly #watched = new Set<WatchedStream>()
   #checking = false
 
   constructor(
     server: Server,
-    options: { certificates: TlsCertificates; maxHeaderBytes: number; timeouts: ConnectionTimeouts }
+    options: {
+      certificates: TlsCertificates
+      maxHeaderBytes: number
+      timeouts: ConnectionTimeouts
+      openRequests: OpenRequests
+      connections: Pick<Connections, 'closeAllOf'>
+    }
   ) {
     this.#timeouts = options.timeouts
     this.server = createServer({
@@ -111,9 +130,15 @@ export class Http2Listener {
       maxHeaderListPairs: MAX_HEADER_LINES,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: options.maxHeaderBytes }
     })
+    this.#admitStreams(options)
+    const turns = new FairTurns({ ofAll: BEGUN_IN_A_TURN })
     for (const event of ['request', 'checkExpectation']) {
       this.server.on(event, (request: Http2Request, response: Http2Response) => {
-        unlessReset(request.stream, () => server.emit('request', request, response))
+        const { stream } = request
+        const begin = (): void => {
+          if (!stream.closed && !stream.destroyed) server.emit('request', request, response)
+        }
+        unlessReset(stream, () => turns.enter(addressOf(stream), begin))
       })
     }
     const http1Listeners = server.listeners('secureConnection')
@@ -144,6 +169,31 @@ export class Http2Listener {
       session.close()
       destroyAfter(timeout, socket)
     }
+  }
+
+  /** Closes the connections of an address with too many streams, before Node makes requests and responses of them. */
+  #admitStreams({
+    openRequests,
+    connections
+  }: {
+    readonly openRequests: OpenRequests
+    readonly connections: Pick<Connections, 'closeAllOf'>
+  }): void {
+    const listeners = this.server.listeners('stream')
+    this.server.removeAllListeners('stream')
+    this.server.on('stream', (...args: StreamArguments) => {
+      const [stream, , , rawHeaders] = args
+      const socket = stream.session === undefined ? undefined : this.#sessions.get(stream.session)
+      const end = socket?.destroyed === false ? openRequests.admit(socket.remoteAddress, rawHeaders) : undefined
+      if (end === undefined) {
+        // It ends with its connection.
+        stream.on('error', () => undefined)
+        if (socket?.destroyed === false) connections.closeAllOf(socket)
+        return
+      }
+      stream.once('close', end)
+      for (const listener of listeners) listener.apply(this.server, args)
+    })
   }
 
   #onSession(session: ServerHttp2Session, socket: TLSSocket): void {
@@ -234,6 +284,19 @@ export class Http2Listener {
     }
     this.#checking = false
   }
+}
+
+/** Of the event `stream`; the types of Node leave the lines out: names and values in turn. */
+type StreamArguments = [
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  flags: number,
+  rawHeaders: readonly string[]
+]
+
+/** Of the peer. The socket of a session that has ended has none. */
+function addressOf({ session }: ServerHttp2Stream): string {
+  return throttledAddress(session?.socket.remoteAddress ?? '')
 }
 
 /** An answer that ended before its request's body is reset too, by the server. */

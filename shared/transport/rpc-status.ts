@@ -220,7 +220,7 @@ export function fromStatusBytes(bytes: Buffer): DomainError | undefined {
 export function transportError(code: status, cause?: unknown): DomainError {
   return new DomainError(transportCode(code), transportDetail(code), {
     ...(cause === undefined ? {} : { cause }),
-    ...(code === status.UNAVAILABLE ? { retryAfter: 1 } : {})
+    ...(transportCode(code) === 'upstream.unavailable' ? { retryAfter: 1 } : {})
   })
 }
 
@@ -254,13 +254,15 @@ function splitOnce(field: string): [string, string] {
 }
 
 function transportCode(code: status): ErrorCode {
-  if (code === status.UNAVAILABLE) return 'upstream.unavailable'
+  // A data service resets calls beyond what it holds for an address, and for all.
+  if (code === status.UNAVAILABLE || code === status.RESOURCE_EXHAUSTED) return 'upstream.unavailable'
   if (code === status.DEADLINE_EXCEEDED) return 'upstream.timeout'
   return 'upstream.bad-gateway'
 }
 
 function transportDetail(code: status): string {
   if (code === status.UNAVAILABLE) return 'The data service cannot be reached at the moment.'
+  if (code === status.RESOURCE_EXHAUSTED) return 'The data service holds too many requests at the moment.'
   if (code === status.DEADLINE_EXCEEDED) return 'The data service did not answer in time.'
   return 'The data service gave an answer that could not be understood.'
 }

@@ -70,6 +70,8 @@ describe('a DomainError across gRPC', () => {
     const bare = (code: status): DomainError =>
       fromRpcStatus(Object.assign(new Error('x'), { code, details: '', metadata: new Metadata() }))
     expect(bare(status.UNAVAILABLE)).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+    // A data service resets calls beyond what it holds for an address.
+    expect(bare(status.RESOURCE_EXHAUSTED)).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
     expect(bare(status.DEADLINE_EXCEEDED).code).to.equal('upstream.timeout')
     expect(bare(status.UNIMPLEMENTED).code).to.equal('upstream.bad-gateway')
   })

@@ -23,9 +23,21 @@ describe('requests of an address of which some are refused', () => {
     expect(begun.slice(9)).to.deep.equal(['7'])
   })
 
+  it('take turns without a refusal where those of all addresses do', async () => {
+    const turns = new FairTurns({ ofAll: 3 })
+    let begun = 0
+    for (let sent = 0; sent < 7; sent++) turns.enter('a', () => (begun += 1))
+    const counts = [begun]
+    for (let at = 0; at < 2; at++) {
+      await turn()
+      counts.push(begun)
+    }
+    expect(counts).to.deep.equal([3, 6, 7])
+  })
+
   it('begin at once again two seconds later', () => {
     let now = 0
-    const turns = new FairTurns(() => now)
+    const turns = new FairTurns({ now: () => now })
     let begun = 0
     turns.refused('a')
     now = 2000

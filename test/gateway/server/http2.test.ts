@@ -8,7 +8,16 @@ import type { ExportPart } from '../../../gateway/data/data-client.js'
 import { GatewayMetrics } from '../../../gateway/observe/gateway-metrics.js'
 import { DomainError } from '../../../shared/errors.js'
 import { Authority } from '../../harness/certificates.js'
-import { frame, framesOf, goAwayCode, HEADERS, PREFACE, RST_STREAM, SETTINGS } from '../../harness/http2-frames.js'
+import {
+  DATA,
+  frame,
+  framesOf,
+  goAwayCode,
+  HEADERS,
+  PREFACE,
+  RST_STREAM,
+  SETTINGS
+} from '../../harness/http2-frames.js'
 import { openHttp2, openStream, overHttp1, overHttp2, type TlsAnswer, type TlsRequest } from '../../harness/https.js'
 import { exportHeader, exportRows, parts } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
@@ -33,11 +42,15 @@ const NO_WINDOW = Buffer.from([0, 4, 0, 0, 0, 0])
 /** Heads of requests (RFC 7541): GET, https and an authority of the static table, a path that is not kept; CONNECT. */
 const EXPECTATION = [0x00, 6, ...Buffer.from('expect'), 3, ...Buffer.from('tea')]
 const PRODUCT = [0x82, 0x87, 0x01, 1, 0x61, 0x04, 11, ...Buffer.from('/products/7')]
+const JSON_CONTENT = [0x0f, 0x10, 16, ...Buffer.from('application/json')]
+const CREATION = [0x83, 0x87, 0x01, 1, 0x61, 0x04, 9, ...Buffer.from('/products'), ...JSON_CONTENT]
 const RESET_REQUESTS = [
   ['', PRODUCT],
   [' of an unknown expectation', [...PRODUCT, ...EXPECTATION]],
   [' of CONNECT', [0x02, 7, ...Buffer.from('CONNECT'), 0x01, 1, 0x61]]
 ] as const
+
+const NONE = Buffer.alloc(0)
 
 /** The bytes of a client that sends a request so often, and resets each of them at once. */
 function resetRequests(head: Buffer, { count, code }: { count: number; code: number }): Buffer {
@@ -279,6 +292,26 @@ describe('HTTP/2', function () {
       gateway.lines.some(({ aborted, path }) => aborted === true && path === '/products/export')
     while (!isLogged()) await new Promise(setImmediate)
   })
+
+  for (const [name, code] of RESET_CODES) {
+    it(`nothing is written of a body whose stream is reset with ${name} before its end`, async () => {
+      const asked = gateway.data.calls.length
+      const logged = gateway.lines.length
+      const { hostname: host, port } = new URL(url)
+      const client = tls.connect({ host, port: Number(port), ca: authority.cert, ALPNProtocols: ['h2'] })
+      const begun = once(gateway.app.server, 'request')
+      client.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, NONE), frame(HEADERS, 4, 1, Buffer.from(CREATION))]))
+      client.write(frame(DATA, 0, 1, Buffer.from('{"name":"whole"}')))
+      await begun
+      client.write(frame(RST_STREAM, 0, 1, Buffer.from([0, 0, 0, code])))
+      const isLogged = (): boolean =>
+        gateway.lines.slice(logged).some(({ method, path }) => method === 'POST' && path === '/products')
+      while (!isLogged()) await new Promise(setImmediate)
+      expect((await overHttp2(session, { path: '/products/1' })).status).to.equal(200)
+      expect(gateway.data.calls.slice(asked).map(({ rpc }) => rpc)).to.deep.equal(['get'])
+      client.destroy()
+    })
+  }
 
   const RESETS = RESET_CODES.flatMap(([name, code]) =>
     RESET_REQUESTS.map(([what, head]) => ({ what, name, code, head: Buffer.from(head) }))

@@ -1,0 +1,131 @@
+import { once } from 'node:events'
+import type { ClientHttp2Session } from 'node:http2'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'chai'
+import { TrustedProxies } from '../../../gateway/http/client-address.js'
+import { OpenRequests } from '../../../gateway/server/open-requests.js'
+import { Authority } from '../../harness/certificates.js'
+import { openHttp2, overHttp2 } from '../../harness/https.js'
+import { record } from '../fake-data-client.js'
+import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
+
+const KIB = 1024
+/** Bytes that a request without a head counts as. */
+const REQUEST = 8 * KIB
+const MIB = KIB * KIB
+
+describe('the count of open requests', () => {
+  const proxies = TrustedProxies.parse('10.0.0.1')
+  if (proxies instanceof Error) throw proxies
+  const make = (address: number, inAll: number): OpenRequests =>
+    new OpenRequests(proxies, { address: address * REQUEST, process: inAll * REQUEST })
+  const admitted = (requests: OpenRequests, address: string, count: number): number =>
+    Array.from({ length: count }, () => requests.admit(address)).filter((end) => end !== undefined).length
+
+  it('refuses requests of an address beyond its bound, and lets others in', () => {
+    const requests = make(3, 1000)
+    expect(admitted(requests, '192.0.2.1', 5)).to.equal(3)
+    expect(admitted(requests, '::ffff:192.0.2.1', 1)).to.equal(0)
+    expect(admitted(requests, '192.0.2.2', 5)).to.equal(3)
+  })
+
+  it('lets each address have 64 small requests, whatever others hold', () => {
+    const requests = make(100, 100)
+    expect(admitted(requests, '192.0.2.1', 200)).to.equal(100)
+    expect(admitted(requests, '192.0.2.2', 200)).to.equal(64)
+  })
+
+  it('bounds a trusted proxy by the bound of the process alone', () => {
+    const requests = make(3, 70)
+    expect(admitted(requests, '10.0.0.1', 200)).to.equal(70)
+  })
+
+  it('counts heads twice, and forgets what has ended', () => {
+    const requests = make(3, 1000)
+    const end = requests.admit('192.0.2.1', ['x-long', 'x'.repeat(REQUEST)])
+    expect(admitted(requests, '192.0.2.1', 1)).to.equal(0)
+    end?.()
+    expect(admitted(requests, '192.0.2.1', 5)).to.equal(3)
+  })
+})
+
+describe('requests that are open', () => {
+  let authority: Authority
+  let gateway: GatewayFixture
+  let port: number
+  let url: string
+  let release: () => void
+  before(async () => (authority = await Authority.create()))
+  after(() => authority[Symbol.asyncDispose]())
+  afterEach(async () => {
+    release()
+    gateway.app.server.closeAllConnections()
+    await gateway.close()
+  })
+
+  async function start(address: number, settings: Readonly<Record<string, string>> = {}): Promise<void> {
+    const load = { unsentBounds: { connection: 64 * MIB, address, process: 64 * MIB } }
+    gateway = await startGateway(settings, undefined, { load })
+    const released = new Promise<void>((resolve) => (release = resolve))
+    gateway.data.answerGet = () => released.then(() => ({ record: record('{"id":1}') }))
+    url = await listen(gateway)
+    port = Number(new URL(url).port)
+  }
+
+  it('close the connections of HTTP/1.1 of an address that pipelines more than it may hold', async () => {
+    await start(100 * REQUEST)
+    const pipelined = (count: number): ReturnType<typeof connect> => {
+      const socket = connect({ host: '127.0.0.1', port }).on('error', () => {})
+      socket.write('GET /products/1 HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(count))
+      return socket.resume()
+    }
+    const few = pipelined(50)
+    const other = connect({ host: '127.0.0.1', port, localAddress: '127.0.0.2' }).on('error', () => {})
+    other.write('GET /products/1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    const ended = once(few, 'close')
+    const many = pipelined(1000)
+    await Promise.all([once(many, 'close'), ended])
+    expect(other.destroyed).to.equal(false)
+    // New ones are closed for two seconds. What the others held is let go: as many may wait once more.
+    await once(pipelined(1), 'close')
+    release()
+    const isServed = async (): Promise<boolean> => {
+      const socket = connect({ host: '127.0.0.1', port }).on('error', () => {})
+      socket.write('GET /products/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+      const answer = await text(socket).catch(() => '')
+      return answer.startsWith('HTTP/1.1 200')
+    }
+    while (!(await isServed())) await delay(50)
+    const again = pipelined(50)
+    expect(await isServed()).to.equal(true)
+    expect(again.destroyed).to.equal(false)
+    again.destroy()
+    other.destroy()
+  })
+
+  it('close the connections of HTTP/2 of an address that has more of them than it may have', async () => {
+    const { certFile, keyFile } = await authority.issueTo('http')
+    await start(512 * KIB, { HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile })
+    const session = await openHttp2(url, authority.cert)
+    const headers = { 'x-long': 'x'.repeat(60 * KIB) }
+    const ask = (): void => {
+      const stream = session.request({ ':path': '/products/1', ...headers })
+      stream.on('error', () => {})
+    }
+    for (let asked = 0; asked < 4; asked++) ask()
+    while (gateway.data.calls.length < 4) await delay(5)
+    expect(session.destroyed).to.equal(false)
+    ask()
+    await new Promise((resolve) => session.once('close', resolve))
+    // New ones are closed for two seconds, and what was held is let go.
+    const closed = await openHttp2(url, authority.cert).catch((error: unknown) => error)
+    expect(closed).to.be.instanceOf(Error)
+    release()
+    let again: ClientHttp2Session | undefined
+    while (again === undefined) again = await openHttp2(url, authority.cert).catch(() => delay(50, undefined))
+    expect((await overHttp2(again, { path: '/products/1' })).status).to.equal(200)
+    again.destroy()
+  })
+})
