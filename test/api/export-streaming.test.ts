@@ -10,12 +10,12 @@ import { openDescriptors } from '../soak/memory-of.js'
 import { describeApi } from './api-store.js'
 import { parseCsv, values } from '../stack/csv.js'
 
-/** 12 MB: many times what the sockets and the windows between database and client hold. */
-const ROWS = isSoak ? 5000 : 2000
+/** 18 MB: many times what the sockets and the windows between database and client hold. */
+const ROWS = isSoak ? 5000 : 3000
 /** Milliseconds between two rounds of writes, which take the processor from the export. */
 const WRITE_MS = isSoak ? 1 : 30
 /** Exports that are asked for at the same moment: far more than there are places. */
-const AT_ONCE = isSoak ? 60 : 12
+const AT_ONCE = isSoak ? 60 : 24
 const FIRST = 1_000_000
 /**
  * What a busy machine may take to stop a query, below the deadline of a call, which would stop it too. The soak judges

@@ -56,7 +56,8 @@ const readOf = (status: number): Exchange => ({
       'x-request-id': 'readers-0-7',
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-store',
-      'api-supported-versions': '1.0'
+      'api-supported-versions': '1.0',
+      'x-row-limit': '1000'
     },
     body: '[]'
   }

@@ -17,6 +17,8 @@ import type { Server } from '../stack/server-log.js'
 
 /** Clients that read, and as many that create orders. */
 const CLIENTS = isSoak ? 3 : 1
+/** Milliseconds from an answer to the next request: clients that wait for none take a processor while a service starts. */
+const PAUSE_MS = isSoak ? 0 : 10
 
 const STORE = join(outputRoot, 'examples/store')
 const here = inThisProcess(STORE)
@@ -130,7 +132,10 @@ async function underLoad<S extends Server>(
   let answers = 0
   let stopping = false
   const reading = async (): Promise<void> => {
-    for (; !stopping; answers++) judge(await replicas.send('clerk GET /products/1'), 'read')
+    for (; !stopping; answers++) {
+      judge(await replicas.send('clerk GET /products/1'), 'read')
+      await sleep(PAUSE_MS)
+    }
   }
   const creating = async (client: number): Promise<void> => {
     for (let n = 0; !stopping; n++) {
@@ -139,6 +144,7 @@ async function underLoad<S extends Server>(
       while (judge(await replicas.send('ada POST /orders', { body, key }), 'create') === 'again') await sleep(20)
       created.push(key)
       answers++
+      await sleep(PAUSE_MS)
     }
   }
   const more = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { AT_ONCE, FuzzedGateway } from './fuzzed-gateway.js'
 import { ODD_FRAMING, REQUESTS } from './requests.js'
 
 /** Random sequences, the same in each run. test/soak/fuzz-http.test.ts goes on with others for minutes. */
-const SEQUENCES = isSoak ? 120 : 16
+const SEQUENCES = isSoak ? 120 : 40
 /** Bytes between two cuts of a request, of the next request others. */
 const STEP = isSoak ? 1 : 11
 /** Resets of each kind, at once. */
