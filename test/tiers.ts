@@ -54,10 +54,19 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/shared/lifecycle.test.ts'
   ],
   soak: [
+    // A browser takes most of their time. test/browser/admin.test.ts saves a date with a time and asks for the rows of one
+    // owner, purchase.test.ts judges a page of the documentation and finds a product by its name, test/api/sign-in/ signs in
+    // at a provider without a browser, and test/clients/react-admin.test.ts has the requests of the admin.
+    'test/browser/admin-dates.test.ts',
+    'test/browser/admin-owners.test.ts',
+    'test/browser/docs-pages.test.ts',
+    'test/browser/outside-sign-in.test.ts',
+    'test/browser/product-search.test.ts',
     // It starts two targets in processes; the rest of test/bench/ holds each part of a measurement to what it must say.
     'test/bench/smoke.test.ts',
-    // test/campaign/campaign.test.ts has a run of two faults and a history with a wrong answer, local-databases.test.ts what
-    // needs no server, and planted-texts.test.ts holds that each planted fault finds its text.
+    // test/campaign/check.test.ts judges histories with and without a wrong answer, run.test.ts runs without faults,
+    // local-databases.test.ts has what needs no server, and planted-texts.test.ts holds that each planted fault finds its text.
+    'test/campaign/campaign.test.ts',
     'test/campaign/databases.test.ts',
     'test/campaign/every-fault.test.ts',
     'test/campaign/plants.test.ts',
@@ -84,23 +93,39 @@ const LONGER_IN_SOAK = [
   'test/api/cursors.test.ts',
   'test/api/export-streaming.test.ts',
   'test/api/hidden-column.test.ts',
+  'test/api/include-ceilings.test.ts',
+  'test/api/ownership/shopping-carts.test.ts',
   'test/api/sessions/accounts.test.ts',
   'test/api/statement-texts.test.ts',
   'test/browser/admin.test.ts',
-  'test/browser/docs-pages.test.ts',
+  'test/browser/purchase.test.ts',
+  'test/cli/rejected-statements.test.ts',
+  'test/data-service/rpc/csv.test.ts',
   'test/examples/clinic/every-entity.test.ts',
   'test/examples/every-entity/adding-an-entity.test.ts',
   'test/examples/every-entity/deleted-rules.test.ts',
   'test/examples/every-entity/mariadb.test.ts',
   'test/examples/one-entity/every-entity.test.ts',
   'test/examples/sakila/every-entity.test.ts',
+  'test/examples/sample/load-more.test.ts',
+  'test/examples/sample/load-sample.test.ts',
+  'test/faults/even-spread.test.ts',
+  'test/faults/grpc-fuzz.test.ts',
   'test/faults/http/http-fuzz.test.ts',
+  'test/faults/http2-fuzz.test.ts',
+  'test/faults/replicas.test.ts',
+  'test/faults/untested-packages.test.ts',
+  'test/faults/writes/killed-database.test.ts',
   'test/fitness/linear-readers.test.ts',
   'test/foreign-tables/foreign-tables.test.ts',
   'test/introspect/other-texts.test.ts',
   'test/keyed/every-entity.test.ts',
   'test/library/every-entity.test.ts',
-  'test/library/random-row-scopes.test.ts'
+  'test/library/every-type.test.ts',
+  'test/library/exact-scopes.test.ts',
+  'test/library/random-row-scopes.test.ts',
+  'test/library/write-scopes.test.ts',
+  'test/readme/start-settings.test.ts'
 ]
 
 /** What has to be installed for files whose path begins so, unless they are in `quick`. */

@@ -51,7 +51,8 @@ describeApi('cursors of GET /{resource}/paged', (store) => {
   const page = (query: string): Promise<Answer> => store.call(`/products/paged?fields=id&${query}`)
   afterEach(() => withTestDatabase(store.databaseUrl, (database) => database.run('DELETE FROM products WHERE id > 12')))
 
-  for (const order of ORDERS) {
+  // Each on one of the two databases in turn, and on both in the soak.
+  for (const order of ORDERS.filter((_, at) => isSoak || at % 2 === Number(store.kind === 'sqlite'))) {
     it(`walk forward and back through the rows that page numbers show, by ${order || 'the id'}`, async () => {
       const all = ids(await page(`${order}&pageSize=500`))
       expect(all).to.have.length(12)
@@ -150,7 +151,7 @@ describeApi('cursors of GET /{resource}/paged', (store) => {
     expect([next(gone), previous(gone)]).to.deep.equal([undefined, undefined])
   })
 
-  for (const direction of ['asc', 'desc']) {
+  for (const direction of isSoak ? ['asc', 'desc'] : [store.kind === 'sqlite' ? 'asc' : 'desc']) {
     it(`meet every other row once while rows are inserted, deleted and moved, ${direction}`, async () => {
       const all = Array.from({ length: 60 }, (_, n) => 30_000 + n * 10)
       const { rows, insert, remove, run } = await temporary(store, all)
@@ -222,8 +223,10 @@ describeApi('cursors of GET /{resource}/paged', (store) => {
       `${good},${good}`,
       'A'.repeat(2000)
     ]
-    for (const parameter of ['after', 'before']) {
-      for (const text of [...changed, ...others]) {
+    for (const [turn, parameter] of ['after', 'before'].entries()) {
+      // Each byte of one of the two, and of both in the soak.
+      const some = changed.filter((_, at) => isSoak || at % 2 === turn)
+      for (const text of [...some, ...others]) {
         const answer = await page(`${query}&${parameter}=${text}`)
         expect(answer.status, `${parameter}=${text} ${answer.text}`).to.equal(400)
         expect(answer.text).to.include('"code":"paging.cursor.invalid"').and.include(`"detail":"${parameter} takes`)

@@ -50,7 +50,9 @@ describeApi(
       )
     })
 
-    for (const sort of ['', '&sortColumn=price&sortDirection=desc']) {
+    const sorts = ['', '&sortColumn=price&sortDirection=desc']
+    // One on each database, and both on both in the soak.
+    for (const sort of sorts.filter((one) => isSoak || (one === '') === (store.kind === 'sqlite'))) {
       it(`has neither gap nor duplicate while rows come, go and move${sort}`, async function () {
         this.timeout(120_000)
         const writer = await openTestDatabase(store.databaseUrl)
@@ -239,7 +241,7 @@ describeApi(
         const opened = (): Promise<number> => openDescriptors(process.pid)
         await exported()
         const before = await opened()
-        for (let n = 0; n < 40; n++) await exported()
+        for (let n = 0; n < 20; n++) await exported()
         expect((await opened()) - before).to.be.lessThan(10)
       })
     }

@@ -143,7 +143,7 @@ describeApi(
       })
     })
   },
-  { also: ['unary', 'cuts'] }
+  { also: ['cuts'] }
 )
 
 describeApi(

@@ -119,6 +119,7 @@ describeApi(
     })
   },
   {
+    on: 'mysql',
     processes: true,
     env: () => ({ TRUSTED_PROXIES: '127.0.0.1', GATEWAY_SECRET: 'secret-of-the-gateway-in-this-test' })
   }

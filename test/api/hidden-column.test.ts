@@ -78,11 +78,13 @@ function seen({ status, text, headers }: Answer): object {
 describeApi(
   'a hidden column',
   (store) => {
-    for (const { hidden, unknown, resource, by, secret } of SUBJECTS) {
+    for (const [subject, { hidden, unknown, resource, by, secret }] of SUBJECTS.entries()) {
       const caller = by ?? 'nobody with a token'
       for (const [at, [what, query]] of PROBES.entries()) {
+        // In the soak each probe of each column.
+        if (!isSoak && (at + subject) % 2 !== 0) continue
         it(`is an unknown name to a ${what}: ${hidden} of ${resource} by ${caller}`, async () => {
-          for (const { spell, headers } of isSoak ? WAYS : WAYS.slice(at % 2, (at % 2) + 1)) {
+          for (const { spell, headers } of isSoak ? WAYS : WAYS.slice((at >> 1) % 2, ((at >> 1) % 2) + 1)) {
             for (const route of ['', '/paged', '/export', '/lookup', '/1'].map((one) => `/${resource}${one}`)) {
               const about = async (name: string): Promise<object> =>
                 seen(await ask(store, by, `${route}?${query(spell(name))}`, headers))

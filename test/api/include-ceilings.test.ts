@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { insertRows, TABLES, type NewRow } from '../harness/insert-rows.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { GrpcCaller, isFailure, type Method } from '../stack/grpc-caller.js'
+import { isSoak } from '../harness/in-soak.js'
 import { describeApi } from './api-store.js'
 import { type Answer, json } from './http-call.js'
 
@@ -147,11 +148,13 @@ describeApi(
       answers.slice(0, 4).forEach((answer) => expectChildren(json(answer) as Parent))
     })
 
-    it('products that are read by id at one moment are answered although together they have more than 20,000 rows', async () => {
-      const answers = await Promise.all(FULL.map((id) => store.call(`/products/${id}?includeChildren=true`)))
-      expect(answers.map(({ status: code }) => code)).to.deep.equal(FULL.map(() => 200))
-      answers.forEach((answer) => expectChildren(json(answer) as Parent))
-    })
+    // These two read some hundred thousand rows: each on one database, and on both in the soak.
+    if (isSoak || store.kind === 'sqlite')
+      it('products that are read by id at one moment are answered although together they have more than 20,000 rows', async () => {
+        const answers = await Promise.all(FULL.map((id) => store.call(`/products/${id}?includeChildren=true`)))
+        expect(answers.map(({ status: code }) => code)).to.deep.equal(FULL.map(() => 200))
+        answers.forEach((answer) => expectChildren(json(answer) as Parent))
+      })
 
     it('answers of gRPC name the collections in a field of their own, and reject as HTTP does', async () => {
       const shape = { includeChildren: 'true', fields: 'id,variants' }
@@ -173,27 +176,28 @@ describeApi(
       ])
     })
 
-    it('no statement reads more than 1,000 rows of each product, one row that tells of more, and 20,001 rows in all', async () => {
-      const readRows = async (work: () => Promise<Answer>, table: string): Promise<unknown[]> => {
-        const id = String((await work()).headers['x-request-id'])
-        // The lines of its statements come before that of the call.
-        await store.stack.dataService.logged(({ msg, requestId }) => msg === 'call' && requestId === id)
-        return store.stack.dataService
-          .logs()
-          .filter(({ msg, requestId, sql }) => msg === 'sql' && requestId === id && String(sql).includes(table))
-          .map(({ rows }) => rows)
-      }
-      const one = (): Promise<Answer> => store.call('/products/2001?includeChildren=true')
-      expect(await readRows(one, 'product_variants')).to.deep.equal([1001])
-      expect(await readRows(one, 'product_reviews')).to.deep.equal([1001])
-      // Only those with 1,000 rows may have more.
-      const three = (): Promise<Answer> => page(2021, FEW, 'fields=id,variants')
-      expect(await readRows(three, 'product_variants')).to.deep.equal([2003, 1])
-      const many = (): Promise<Answer> => page(2001, 2021, 'fields=id,variants')
-      expect(await readRows(many, 'product_variants')).to.deep.equal([20_001])
-      const full = (): Promise<Answer> => page(2001, 2020, 'fields=id,variants,reviews')
-      expect(await readRows(full, 'product_reviews')).to.deep.equal([1])
-    })
+    if (isSoak || store.kind === 'mysql')
+      it('no statement reads more than 1,000 rows of each product, one row that tells of more, and 20,001 rows in all', async () => {
+        const readRows = async (work: () => Promise<Answer>, table: string): Promise<unknown[]> => {
+          const id = String((await work()).headers['x-request-id'])
+          // The lines of its statements come before that of the call.
+          await store.stack.dataService.logged(({ msg, requestId }) => msg === 'call' && requestId === id)
+          return store.stack.dataService
+            .logs()
+            .filter(({ msg, requestId, sql }) => msg === 'sql' && requestId === id && String(sql).includes(table))
+            .map(({ rows }) => rows)
+        }
+        const one = (): Promise<Answer> => store.call('/products/2001?includeChildren=true')
+        expect(await readRows(one, 'product_variants')).to.deep.equal([1001])
+        expect(await readRows(one, 'product_reviews')).to.deep.equal([1001])
+        // Only those with 1,000 rows may have more.
+        const three = (): Promise<Answer> => page(2021, FEW, 'fields=id,variants')
+        expect(await readRows(three, 'product_variants')).to.deep.equal([2003, 1])
+        const many = (): Promise<Answer> => page(2001, 2021, 'fields=id,variants')
+        expect(await readRows(many, 'product_variants')).to.deep.equal([20_001])
+        const full = (): Promise<Answer> => page(2001, 2020, 'fields=id,variants,reviews')
+        expect(await readRows(full, 'product_reviews')).to.deep.equal([1])
+      })
   },
   { env: () => ({ LOG_SQL: 'true' }) }
 )

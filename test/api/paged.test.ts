@@ -207,7 +207,7 @@ describeApi(
       )
     }
   },
-  { also: ['unary', 'document'] }
+  { also: ['document'] }
 )
 
 describeApi(

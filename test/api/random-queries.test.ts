@@ -15,7 +15,7 @@ const seed = Number(process.env['TEST_SEED'] ?? Date.now()) % 2 ** 31
 const RUNS =
   process.env['TEST_VARIANTS'] === 'all'
     ? { products: 300, permissions: 200, orders: 300, hostile: 200 }
-    : { products: 60, permissions: 40, orders: 60, hostile: 40 }
+    : { products: 20, permissions: 14, orders: 20, hostile: 12 }
 
 describe(`random queries, seed ${seed}`, function () {
   this.timeout(180_000)

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
+import { isSoak } from '../harness/in-soak.js'
+import { accessibilityViolations } from './axe.js'
 import { expectKeptSecrets } from './secrecy.js'
 import { Shop } from './shop.js'
 import { sharedBrowser, Visit } from './visit.js'
@@ -172,13 +174,34 @@ describe('a purchase', function () {
     await other.context.close()
   })
 
-  for (const colorScheme of ['light', 'dark'] as const) {
+  // In the soak: every kind of page, on a desktop too (docs-pages.test.ts).
+  it('begins at pages in which axe finds no violation on a phone: a product, and a page of the documentation', async () => {
+    visit = await Visit.start(browser, { viewport: PHONE })
+    const page = await visit.open(shop.url())
+    for (const path of ['/products/517', '/docs/resources/orders']) {
+      await page.goto(shop.url() + path)
+      await page.locator('[aria-busy]').waitFor({ state: 'detached' })
+      expect(await accessibilityViolations(page), path).to.deep.equal([])
+    }
+  })
+
+  for (const [at, colorScheme] of (['light', 'dark'] as const).entries()) {
     it(`fits a phone, ${colorScheme}, without scrolling sideways`, async () => {
       visit = await Visit.start(browser, { viewport: PHONE, colorScheme, reducedMotion: 'reduce' })
       const page = await visit.signIn(shop.url(), 'ada', '/products/7')
       await add(page)
-      const paths = ['/', '/products?sort=name', '/products?search=a', '/products/1', '/products/4', '/cart', '/orders']
-      for (const path of [...paths, '/orders/1', '/account', '/stock', '/sign-in?next=/cart', '/no/such/page']) {
+      const shopping = [
+        '/',
+        '/products?sort=name',
+        '/products?search=a',
+        '/products/1',
+        '/products/4',
+        '/cart',
+        '/orders'
+      ]
+      const paths = [...shopping, '/orders/1', '/account', '/stock', '/sign-in?next=/cart', '/no/such/page']
+      // In the soak each page in both colours.
+      for (const path of paths.filter((_, number) => isSoak || number % 2 === at)) {
         await page.goto(shop.url() + path)
         await page.locator('[aria-busy]').waitFor({ state: 'detached' })
         const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { isSoak } from '../harness/in-soak.js'
 import { eachDatabase } from '../harness/database.js'
 import { ApplicationFolder, type Ran } from '../harness/command.js'
 import { withTestDatabase } from '../oracle/test-database.js'
@@ -225,9 +226,11 @@ eachDatabase((kind) => {
       return out
     }
 
-    for (const [what, steps, sqlite, mysql] of STEPS) {
+    for (const [at, [what, steps, sqlite, mysql]] of STEPS.entries()) {
       const reason = kind === 'sqlite' ? sqlite : mysql
       if (reason === undefined) continue
+      // What both databases reject on one of them in turn, and on both in the soak.
+      if (!isSoak && sqlite && mysql && at % 2 !== Number(kind === 'sqlite')) continue
       it(`of a migration: ${what}`, async () => {
         await use(steps)
         const out = expectWords(await command('migrate'), reason)
@@ -252,9 +255,10 @@ eachDatabase((kind) => {
       expectWords(await start({ MIGRATE_AT_START: 'true' }), /the migration 002-failing failed: .*nowhere/)
     })
 
-    for (const [what, row, sqlite, mysql] of ROWS) {
+    for (const [at, [what, row, sqlite, mysql]] of ROWS.entries()) {
       const reason = kind === 'sqlite' ? sqlite : mysql
       if (reason === undefined) continue
+      if (!isSoak && sqlite && mysql && at % 2 !== Number(kind === 'sqlite')) continue
       it(`of a sample: ${what}`, async () => {
         await use(undefined, [row])
         expect((await command('migrate')).code).to.equal(0)

@@ -8,7 +8,7 @@ import { adminOf, scrape } from '../harness/metrics.js'
 import { startProcesses } from '../harness/stack.js'
 
 /** Reads of one client, each with a few kilobytes: far more than HTTP/2 takes on for a reader that is away. */
-const READS = 300
+const READS = 100
 const QUERY = `search=${'x'.repeat(5000)}`
 
 describe('a data service that is frozen', function () {

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
+import { isSoak } from '../harness/in-soak.js'
 import { FLOODS, FuzzedGateway, numbers } from './http2-fuzz.js'
 
 /** Random sequences, the same in each run. test/soak/fuzz-http2.test.ts goes on with others for minutes. */
-const SEQUENCES = 40
+const SEQUENCES = isSoak ? 40 : 16
 const SEED = 1
 /** Of one connection before it is ended. */
 const MAX_RESETS = 200

@@ -7,6 +7,7 @@ import type { Answer } from '../api/http-call.js'
 import { sendTo, type Write } from '../api/writes/send.js'
 import { select } from '../api/writes/stored.js'
 import { type DatabaseKind, eachDatabase, type FreshDatabase } from '../harness/database.js'
+import { isSoak } from '../harness/in-soak.js'
 import { outputRoot } from '../harness/package-root.js'
 import { tokenMint } from '../harness/stack.js'
 import { storeDatabase } from '../harness/store-database.js'
@@ -15,7 +16,9 @@ import { inProcesses, inThisProcess, type Launcher } from '../stack/pair.js'
 import type { Server } from '../stack/server-log.js'
 
 /** Clients that read, and as many that create orders. */
-const CLIENTS = 3
+const CLIENTS = isSoak ? 3 : 1
+/** Milliseconds from an answer to the next request: clients that wait for none take a processor while a service starts. */
+const PAUSE_MS = isSoak ? 0 : 10
 
 const STORE = join(outputRoot, 'examples/store')
 const here = inThisProcess(STORE)
@@ -71,9 +74,9 @@ class Replicas<S extends Server> implements AsyncDisposable {
     return sendTo(this.#gateway?.address ?? '', { method, target, token }, write)
   }
 
-  /** Ends each in turn and starts it again at its address. `meanwhile` is called before, between, and after all of it. */
-  async inTurn(end: (service: S) => Promise<unknown>, meanwhile: () => Promise<void>): Promise<void> {
-    for (const [address, service] of this.#services) {
+  /** Ends as many in turn and starts each again at its address. `meanwhile` is called before, between, and after all of it. */
+  async inTurn(end: (service: S) => Promise<unknown>, meanwhile: () => Promise<void>, count = 2): Promise<void> {
+    for (const [address, service] of [...this.#services].slice(0, count)) {
       await meanwhile()
       const before = this.#servings(address)
       await end(service)
@@ -129,7 +132,10 @@ async function underLoad<S extends Server>(
   let answers = 0
   let stopping = false
   const reading = async (): Promise<void> => {
-    for (; !stopping; answers++) judge(await replicas.send('clerk GET /products/1'), 'read')
+    for (; !stopping; answers++) {
+      judge(await replicas.send('clerk GET /products/1'), 'read')
+      await sleep(PAUSE_MS)
+    }
   }
   const creating = async (client: number): Promise<void> => {
     for (let n = 0; !stopping; n++) {
@@ -138,6 +144,7 @@ async function underLoad<S extends Server>(
       while (judge(await replicas.send('ada POST /orders', { body, key }), 'create') === 'again') await sleep(20)
       created.push(key)
       answers++
+      await sleep(PAUSE_MS)
     }
   }
   const more = async (): Promise<void> => {
@@ -190,7 +197,8 @@ eachDatabase((kind) =>
             }
             return 'done'
           },
-          (more) => replicas.inTurn((service) => service.kill(), more)
+          // A process takes seconds to start again: the second one ends in the soak.
+          (more) => replicas.inTurn((service) => service.kill(), more, isSoak ? 2 : 1)
         )
         const stored = await replicas.orders()
         expect(keys.filter((key) => stored.get(key) !== 1)).to.deep.equal([])

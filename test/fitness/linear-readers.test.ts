@@ -110,10 +110,10 @@ const OF_EVERY_READER: readonly Kind[] = [
 ]
 
 /**
- * In `npm test` each reader gets every third text without a frame, and every piece that has frames in one or two of them.
+ * In `npm test` each reader gets every ninth text without a frame, and every 27th piece that has one.
  * The next reader gets others. In the soak each gets all.
  */
-const SHARES = isSoak ? { unframed: 1, framed: 1 } : { unframed: 3, framed: 9 }
+const SHARES = isSoak ? { unframed: 1, framed: 1 } : { unframed: 9, framed: 27 }
 
 function kindsOf(reader: number): Kind[] {
   const shared = (kinds: readonly Kind[], share: number): Kind[] => kinds.filter((_, at) => (at + reader) % share === 0)

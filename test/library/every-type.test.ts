@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { default as addFormats } from 'ajv-formats'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
+import { isSoak } from '../harness/in-soak.js'
 import { expectProblem } from '../api/expect-problem.js'
 import { type Answer, filter, ids, json } from '../api/http-call.js'
 import type { DatabaseKind } from '../stack/databases.js'
@@ -320,7 +321,9 @@ describeLibrary('every type of columns', (store, kind) => {
       expect(answer.status, answer.text).to.equal(201)
     }
     const names = 'readOn,startedAt,amount,share,kind,state,rank,pulses,serial,isSealed,flags,wideFlags,measuredAt'
-    for (const name of [...names.split(','), 'madeIn', 'notedAt', 'kind,share', 'state,serial', 'share,kind,rank']) {
+    const orders = [...names.split(','), 'madeIn', 'notedAt', 'kind,share', 'state,serial', 'share,kind,rank']
+    // Each on one of the two databases in turn, and on both in the soak.
+    for (const name of orders.filter((_, at) => isSoak || at % 2 === Number(kind === 'sqlite'))) {
       for (const direction of ['asc', 'desc']) {
         const query = `${filter('madeIn', 'gte', '2100')}&sortColumn=${name}&sortDirection=${direction}`
         const whole = ids(await page(`${query}&pageSize=500`))
@@ -344,49 +347,52 @@ describeLibrary('every type of columns', (store, kind) => {
     expect(kinds.map(({ kind: one }) => one)).to.deep.equal(inOrder)
   })
 
-  it('has schemas in the OpenAPI document that answers and bodies meet, and wrong bodies do not', async () => {
-    const ajv = new Ajv2020({ strict: false, allErrors: true })
-    addFormats.default(ajv)
-    ajv.addSchema(json(await store.as(LIBRARIAN, '/openapi.json')) as object, 'api')
-    const validate = (name: string, value: unknown): string[] => {
-      const isValid = ajv.compile({ $ref: `api#/components/schemas/${name}` })
-      isValid(value)
-      return (isValid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ''}`)
-    }
-    expect(
-      (await create({ notes: { a: 1 }, labels: ['new'], proof: 'AA==', remarks: null, state: null })).status
-    ).to.equal(201)
-    for (const row of json(await page('pageSize=500')) as object[]) expect(validate('readings', row)).to.deep.equal([])
-    const body = JSON.parse(reading()) as object
-    expect(validate('readings.create', body)).to.deep.equal([])
-    expect(validate('readings.create', { ...body, notes: [1], labels: ['new', 'Büro'], state: 'open' })).to.deep.equal(
-      []
-    )
-    const { kind: _set, ...update } = body as Record<string, unknown>
-    expect(validate('readings.update', update)).to.deep.equal([])
-    expect(validate('readings.patch', { details: { made: null } })).to.deep.equal([])
-    const wrong: Readonly<Record<string, unknown>> = {
-      readOn: 'today',
-      readAt: '24:00:00',
-      startedAt: '08:00:00.1234',
-      kind: 'GAS',
-      labels: ['new', 'new'],
-      details: {},
-      rank: 128,
-      floor: -1,
-      pulses: 4_294_967_296,
-      serial: '-1',
-      flags: 4096,
-      amount: '1.5',
-      isSealed: 1,
-      remarks: 'a',
-      madeIn: 1900,
-      state: 'shut'
-    }
-    for (const [name, value] of Object.entries(wrong)) {
-      expect(validate('readings.create', { ...body, [name]: value }).join(), name).to.include(`/${name}`)
-    }
-  })
+  // What the document says depends on no database: `npm run soak` asks on both.
+  if (isSoak || kind === 'mysql')
+    it('has schemas in the OpenAPI document that answers and bodies meet, and wrong bodies do not', async () => {
+      const ajv = new Ajv2020({ strict: false, allErrors: true })
+      addFormats.default(ajv)
+      ajv.addSchema(json(await store.as(LIBRARIAN, '/openapi.json')) as object, 'api')
+      const validate = (name: string, value: unknown): string[] => {
+        const isValid = ajv.compile({ $ref: `api#/components/schemas/${name}` })
+        isValid(value)
+        return (isValid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ''}`)
+      }
+      expect(
+        (await create({ notes: { a: 1 }, labels: ['new'], proof: 'AA==', remarks: null, state: null })).status
+      ).to.equal(201)
+      for (const row of json(await page('pageSize=500')) as object[])
+        expect(validate('readings', row)).to.deep.equal([])
+      const body = JSON.parse(reading()) as object
+      expect(validate('readings.create', body)).to.deep.equal([])
+      expect(
+        validate('readings.create', { ...body, notes: [1], labels: ['new', 'Büro'], state: 'open' })
+      ).to.deep.equal([])
+      const { kind: _set, ...update } = body as Record<string, unknown>
+      expect(validate('readings.update', update)).to.deep.equal([])
+      expect(validate('readings.patch', { details: { made: null } })).to.deep.equal([])
+      const wrong: Readonly<Record<string, unknown>> = {
+        readOn: 'today',
+        readAt: '24:00:00',
+        startedAt: '08:00:00.1234',
+        kind: 'GAS',
+        labels: ['new', 'new'],
+        details: {},
+        rank: 128,
+        floor: -1,
+        pulses: 4_294_967_296,
+        serial: '-1',
+        flags: 4096,
+        amount: '1.5',
+        isSealed: 1,
+        remarks: 'a',
+        madeIn: 1900,
+        state: 'shut'
+      }
+      for (const [name, value] of Object.entries(wrong)) {
+        expect(validate('readings.create', { ...body, [name]: value }).join(), name).to.include(`/${name}`)
+      }
+    })
 
   it('merges a patch into JSON (RFC 7396), and judges what comes of it', async () => {
     const details = '{"made":1,"size":1.10,"deep":{"a":[1],"b":2}}'

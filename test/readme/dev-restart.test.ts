@@ -35,7 +35,9 @@ describe('npm run dev', function () {
     // `cp` keeps times exactly, so that what is compiled counts as compiled from these sources.
     execFileSync('cp', ['-a', ...names.map((name) => join(packageRoot, name)), folder])
     symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'))
-    base = `http://127.0.0.1:${await freePort()}`
+    const port = await freePort()
+    // start-settings.test.ts leaves it to this test that an address of IPv6 is one, and that nothing needs the log.
+    base = `http://[::1]:${port}`
     const { PATH, HOME } = process.env
     running = spawn('npm', ['run', 'dev'], {
       cwd: folder,
@@ -43,7 +45,9 @@ describe('npm run dev', function () {
         PATH,
         HOME,
         DATA_DIR: join(folder, '.data'),
-        GATEWAY_PORT: new URL(base).port,
+        GATEWAY_HOST: '[::1]',
+        GATEWAY_PORT: String(port),
+        LOG_LEVEL: 'silent',
         DATA_SERVICE_ADDRESS: `127.0.0.1:${await freePort()}`,
         SAMPLE_DATA: 'false'
       },
@@ -60,6 +64,13 @@ describe('npm run dev', function () {
     })
   })
   after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+
+  it('says where it serves, and answers there', async () => {
+    expect(log).to.include(base)
+    expect((await request(`${base}/health`)).status).to.equal(200)
+    // Documents of all resources are for everybody who looks at the first start.
+    expect((await request(`${base}/docs/resources/suppliers`)).status).to.equal(200)
+  })
 
   const answer = async (path: string): Promise<string> => {
     const headers = { accept: path === '/' ? 'text/html' : '*/*' }

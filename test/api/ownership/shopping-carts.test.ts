@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describeApi } from '../api-store.js'
+import { isSoak } from '../../harness/in-soak.js'
 import { filter, ids, json, type Answer } from '../http-call.js'
 import { changesNothing } from '../writes/stored.js'
 import { etagOf, rowIn, send } from '../writes/send.js'
@@ -39,9 +40,10 @@ describeApi('ownership of shopping carts', (store) => {
     }
     for (const path of READS) await ask(`GET /shopping-carts${path.replace('ID', String(id))}`)
     await ask('POST /shopping-carts', { body: { currency: 'EUR' } })
-    for (const [name, body] of Object.entries(ACTIONS)) {
-      // Who may comes before the precondition.
-      for (const ifMatch of [etag, '*', 'x']) await ask(`PUT /shopping-carts/${id}/${name}`, { body, ifMatch })
+    for (const [at, [name, body]] of Object.entries(ACTIONS).entries()) {
+      // Who may comes before the precondition: in the soak each of these for each action.
+      const tags = [etag, '*', 'x'].filter((_, number) => isSoak || number === at % 3)
+      for (const ifMatch of tags) await ask(`PUT /shopping-carts/${id}/${name}`, { body, ifMatch })
     }
     await ask(`DELETE /shopping-carts/${id}`)
     return answers
@@ -50,7 +52,7 @@ describeApi('ownership of shopping carts', (store) => {
   for (const query of ['customerId=2', 'customerId=x', 'customerId=', 'customerId=%2B1', 'customerId=1&customerId=1']) {
     it(`?${query}, which is not the caller, is 403 on every route and writes nothing`, async () => {
       const answers = await changesNothing(store, () => everyRoute('ada', `?${query}`, adas()))
-      expect(answers).to.have.length(READS.length + 1 + 3 * Object.keys(ACTIONS).length + 1)
+      expect(answers).to.have.length(READS.length + 1 + (isSoak ? 3 : 1) * Object.keys(ACTIONS).length + 1)
       for (const [line, answer] of answers) {
         expect(answer.status, `${line} ${answer.text}`).to.equal(403)
         store.problem(answer, { status: 403, code: 'ownership.denied' })

@@ -268,7 +268,7 @@ describeApi(
       expectReplay(await changesNothing(store, () => send(store, 'ada POST /orders', write)), first)
     })
   },
-  { also: ['unary', 'cuts'], env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) }
+  { also: ['cuts'], env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) }
 )
 
 describeApi(

@@ -4,7 +4,7 @@ import type { Answer } from '../http-call.js'
 import { rowIn, tagOf } from './send.js'
 import { count, select } from './stored.js'
 
-const CALLERS = 20
+const CALLERS = 8
 const STARTS = '2037-05-01T10:00:00.000Z'
 const ENDS = '2037-05-01T12:00:00.000Z'
 

@@ -23,6 +23,7 @@ import {
   time
 } from '../../../data-service/entity/fields/words.js'
 import type { ExportResponse__Output } from '../../../shared/gen/entity/v1/ExportResponse.js'
+import { isSoak } from '../../harness/in-soak.js'
 import { type GatewayFixture, startGateway } from '../../gateway/gateway-fixture.js'
 import { parts } from '../../gateway/fake-data-client.js'
 import { metadata, type RunningService, runService } from './running-service.js'
@@ -144,7 +145,7 @@ describe('rows of an export as CSV', function () {
         expect(await fileOf(asCsv, escapeFormulas)).to.equal(await fileOf(asJson, escapeFormulas))
       }
     )
-    await fc.assert(property, { numRuns: 150 })
+    await fc.assert(property, { numRuns: isSoak ? 150 : 40 })
   })
 
   it('quote by the rules of csv-stringify alone, which are those of RFC 4180', async () => {
@@ -159,7 +160,7 @@ describe('rows of an export as CSV', function () {
           stringify(rows, { record_delimiter: '\r\n', quoted_match: /^$|[\r\n;\t]|^# export / })
         )
       }),
-      { numRuns: 100 }
+      { numRuns: isSoak ? 100 : 30 }
     )
   })
 

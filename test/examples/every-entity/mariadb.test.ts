@@ -1,5 +1,6 @@
 import { describeEveryEntity } from '../../every-entity/every-entity.js'
 import { transports } from '../../harness/in-soak.js'
+import { declarePart } from '../../harness/part-of-tests.js'
 import { everyEntityOfTheStore } from './store.js'
 
-describeEveryEntity({ ...everyEntityOfTheStore, databases: ['mysql'], transports })
+declarePart(2, () => describeEveryEntity({ ...everyEntityOfTheStore, databases: ['mysql'], transports }))

@@ -3,6 +3,7 @@ import { QueryTypes } from 'sequelize'
 import { bulkMakers, loadMore } from '../../../examples/store/sample/load-more.js'
 import { sampleDatabase } from '../../../data-service/sql/sample-rows.js'
 import { entities } from '../../harness/own-tables.js'
+import { isSoak } from '../../harness/in-soak.js'
 import { eachDatabase } from '../../harness/database.js'
 import { type FreshStores, freshStores } from '../../data-service/sql/schema/fresh-stores.js'
 
@@ -105,30 +106,33 @@ eachDatabase((kind) => {
       expect(amounts).to.equal(32)
     })
 
-    it('leave room to rows that are added meanwhile', async () => {
-      const added: Promise<unknown>[] = []
-      const insert =
-        "INSERT INTO customers (name, email, is_suspended, created_at, row_version) VALUES ('m', $email, 0, $at, $version)"
-      await loadMore(
-        sampleDatabase(stores.databases.primary, entities),
-        { resource: 'customers', count: 10_001 },
-        (loaded) => {
-          const bind = { email: `m${loaded}@example.com`, at: '2026-01-01 00:00:00.000', version: Buffer.alloc(8) }
-          added.push(stores.primary.query(insert, { bind, type: QueryTypes.INSERT }))
-        }
-      )
-      await Promise.all(added)
-      expect(await count('customers')).to.equal(30 + 10_001 + added.length)
-    })
+    // More rows than one statement takes: each of the two on one database, and on both in the soak.
+    if (isSoak || kind === 'mysql')
+      it('leave room to rows that are added meanwhile', async () => {
+        const added: Promise<unknown>[] = []
+        const insert =
+          "INSERT INTO customers (name, email, is_suspended, created_at, row_version) VALUES ('m', $email, 0, $at, $version)"
+        await loadMore(
+          sampleDatabase(stores.databases.primary, entities),
+          { resource: 'customers', count: 10_001 },
+          (loaded) => {
+            const bind = { email: `m${loaded}@example.com`, at: '2026-01-01 00:00:00.000', version: Buffer.alloc(8) }
+            added.push(stores.primary.query(insert, { bind, type: QueryTypes.INSERT }))
+          }
+        )
+        await Promise.all(added)
+        expect(await count('customers')).to.equal(30 + 10_001 + added.length)
+      })
 
-    it('tell how far they are', async () => {
-      const told: number[] = []
-      await loadMore(
-        sampleDatabase(stores.databases.primary, entities),
-        { resource: 'categories', count: 10_001 },
-        (loaded) => told.push(loaded)
-      )
-      expect(told).to.deep.equal([10_000, 10_001])
-    })
+    if (isSoak || kind === 'sqlite')
+      it('tell how far they are', async () => {
+        const told: number[] = []
+        await loadMore(
+          sampleDatabase(stores.databases.primary, entities),
+          { resource: 'categories', count: 10_001 },
+          (loaded) => told.push(loaded)
+        )
+        expect(told).to.deep.equal([10_000, 10_001])
+      })
   })
 })

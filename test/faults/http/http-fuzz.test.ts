@@ -7,9 +7,9 @@ import { ODD_FRAMING, REQUESTS } from './requests.js'
 /** Random sequences, the same in each run. test/soak/fuzz-http.test.ts goes on with others for minutes. */
 const SEQUENCES = isSoak ? 120 : 40
 /** Bytes between two cuts of a request, of the next request others. */
-const STEP = isSoak ? 1 : 5
+const STEP = isSoak ? 1 : 11
 /** Resets of each kind, at once. */
-const RESETS = isSoak ? 50 : 20
+const RESETS = isSoak ? 50 : 10
 const SEED = 1
 const SLOW = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'
 

@@ -6,14 +6,15 @@ import { insertFixture } from '../../api/fixture.js'
 import type { Answer } from '../../api/http-call.js'
 import { etagOf, rowIn, sendTo, type Write } from '../../api/writes/send.js'
 import { count, select } from '../../api/writes/stored.js'
+import { isSoak } from '../../harness/in-soak.js'
 import { type Stack, startStack } from '../../harness/stack.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
 import { startPrivateServer, type PrivateServer } from '../../runner/database-server.js'
 
 const CLIENTS = 6
 /** Acknowledged writes between two kills. */
-const WRITES = 40
-const KILLS = 2
+const WRITES = isSoak ? 40 : 20
+const KILLS = isSoak ? 2 : 1
 
 /** What a client may hear while its database is gone: come again, or that the first request may still run. */
 const PASSING = ['upstream.unavailable', 'upstream.timeout', 'idempotency.in-flight']
