@@ -5,7 +5,7 @@ import { isLoopback, throttledAddress } from '../../shared/ip-address.js'
 import type { Logger } from '../../shared/logger.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { DownloadProgress, unacknowledgedBytes, type UnacknowledgedBytes, UploadProgress } from './client-progress.js'
-import type { OpenRequests } from './open-requests.js'
+import { hasLargeHead, type OpenRequests } from './open-requests.js'
 
 /** How long a client may take, in milliseconds (contract.md section 2, Time). */
 export interface ConnectionTimeouts {
@@ -72,8 +72,8 @@ interface Connection {
   /** The response that is being sent. */
   current: ServerResponse | undefined
   readonly queue: QueuedRequest[]
-  /** What is to be called when a pipelined request has ended, by its response. */
-  readonly waiting: Map<ServerResponse, () => void>
+  /** What is to be called when a request that counts has ended, by its response. */
+  readonly counted: Map<ServerResponse, () => void>
   /** Checks since a head began to be late for a reason other than the client; undefined if there is none. */
   lateHeadChecks: number | undefined
   /** `bytesRead` of the socket when the connection was first seen idle after its last response. */
@@ -157,7 +157,8 @@ export class Connections {
         connection.lateHeadChecks = undefined
         connection.bytesReadWhenIdle = undefined
         connection.wasPaused = false
-        if (connection.current !== undefined && !this.#mayWait(connection, request, response)) return
+        const isCounted = connection.current !== undefined || hasLargeHead(request.rawHeaders)
+        if (isCounted && !this.#isAdmitted(connection, request, response)) return
       }
       for (const handler of handlers) handler.call(server, request, response)
     })
@@ -215,8 +216,8 @@ export class Connections {
     }
   }
 
-  /** Whether a pipelined request may wait for those before it. If not, the connections of its address are closed. */
-  #mayWait({ socket, waiting }: Connection, request: IncomingMessage, response: ServerResponse): boolean {
+  /** Whether a request that is pipelined, or has a large head, may go on. If not, the connections of its address are closed. */
+  #isAdmitted({ socket, counted }: Connection, request: IncomingMessage, response: ServerResponse): boolean {
     // Node emits all requests of what it has read of a connection, whatever becomes of it.
     if (socket.destroyed) return false
     const end = this.#openRequests.admit(socket.remoteAddress, request.rawHeaders)
@@ -224,9 +225,9 @@ export class Connections {
       this.closeAllOf(socket)
       return false
     }
-    waiting.set(response, end)
+    counted.set(response, end)
     response.once('close', () => {
-      if (waiting.delete(response)) end()
+      if (counted.delete(response)) end()
     })
     return true
   }
@@ -269,7 +270,7 @@ export class Connections {
       latest: undefined,
       current: undefined,
       queue: [],
-      waiting: new Map(),
+      counted: new Map(),
       lateHeadChecks: undefined,
       bytesReadWhenIdle: undefined,
       pauseAgain: undefined,
@@ -282,8 +283,8 @@ export class Connections {
       this.#open.delete(socket)
       connection.queue.length = 0
       // Node does not close a response that was never sent.
-      for (const end of connection.waiting.values()) end()
-      connection.waiting.clear()
+      for (const end of connection.counted.values()) end()
+      connection.counted.clear()
     })
   }
 

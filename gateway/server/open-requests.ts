@@ -5,8 +5,21 @@ import { type UnsentBounds, unsentBounds } from './unsent-answers.js'
 /** Bytes that a request takes before it begins, beside its head. */
 const REQUEST_OVERHEAD = 8 * 1024
 
+/** Bytes that Node takes for a name or a value of a head, however short it is. */
+const TEXT_OVERHEAD = 64
+
 /** Bytes that an address may hold, whatever others hold: 64 requests with small heads. */
 const ALWAYS = 64 * REQUEST_OVERHEAD
+
+/** Bytes that a head takes. Node keeps it twice: its lines, and the object of its fields. `rawHeaders`: names and values in turn. */
+function sizeOfHead(rawHeaders: readonly string[]): number {
+  return rawHeaders.reduce((sum, { length }) => sum + 2 * length + TEXT_OVERHEAD, 0)
+}
+
+/** Whether a request counts even if it is the only one of its connection, which the number of connections bounds otherwise. */
+export function hasLargeHead(rawHeaders: readonly string[]): boolean {
+  return sizeOfHead(rawHeaders) > REQUEST_OVERHEAD
+}
 
 /**
  * Bounds the requests that have come and are not answered, before anything is made of them. One connection brings 32 of them
@@ -33,8 +46,7 @@ export class OpenRequests {
     const held = this.#ofAddress.get(address) ?? 0
     const most = this.#trustedProxies.trusts(remoteAddress) ? this.#bounds.process : this.#bounds.address
     if (held >= most || (this.#all >= this.#bounds.process && held >= ALWAYS)) return undefined
-    // Node keeps a head twice: its lines, and the object of its fields.
-    const bytes = REQUEST_OVERHEAD + 2 * rawHeaders.reduce((sum, { length }) => sum + length, 0)
+    const bytes = REQUEST_OVERHEAD + sizeOfHead(rawHeaders)
     this.#add(address, bytes)
     return () => this.#add(address, -bytes)
   }

@@ -42,6 +42,13 @@ describe('the count of open requests', () => {
     expect(admitted(requests, '10.0.0.1', 200)).to.equal(70)
   })
 
+  it('counts 128 bytes for each line of a head, however short it is', () => {
+    const requests = make(100, 1000)
+    const lines = Array.from({ length: 6400 }, () => ['a', '']).flat()
+    expect(requests.admit('192.0.2.1', lines)).to.not.equal(undefined)
+    expect(requests.admit('192.0.2.1')).to.equal(undefined)
+  })
+
   it('counts heads twice, and forgets what has ended', () => {
     const requests = make(3, 1000)
     const end = requests.admit('192.0.2.1', ['x-long', 'x'.repeat(REQUEST)])
@@ -103,6 +110,21 @@ describe('requests that are open', () => {
     expect(again.destroyed).to.equal(false)
     again.destroy()
     other.destroy()
+  })
+
+  it('count with heads of many lines, each on a connection of its own', async () => {
+    await start(100 * REQUEST)
+    const head = `GET /products/1 HTTP/1.1\r\nHost: x\r\n${'abc:\r\n'.repeat(8000)}\r\n`
+    const ask = (): ReturnType<typeof connect> => {
+      const socket = connect({ host: '127.0.0.1', port }).on('error', () => {})
+      socket.write(head)
+      return socket.resume()
+    }
+    const first = ask()
+    const ended = once(first, 'close')
+    while (gateway.data.calls.length < 1) await delay(5)
+    ask()
+    await ended
   })
 
   it('close the connections of HTTP/2 of an address that has more of them than it may have', async () => {
