@@ -21,7 +21,7 @@ import { clientAddress, untrustedProxyWarning } from './http/client-address.js'
 import { KeptTexts } from './http/kept-texts.js'
 import { PublicAddress } from './http/public-address.js'
 import { routedTarget } from './http/query-string.js'
-import { MAX_HEAD_BYTES } from './http/request-head.js'
+import { MAX_HEAD_BYTES, MAX_HEADER_LINES } from './http/request-head.js'
 import { type KeyRing, processRing } from './key-ring/key-ring.js'
 import type { GatewayMetrics } from './observe/gateway-metrics.js'
 import { RequestLines } from './observe/request-lines.js'
@@ -102,7 +102,7 @@ export const CLOSING_TIMEOUT = 10_000
  * Node's parser has a higher limit than the contract, so that a head above the contract's limit still becomes a request
  * and gets a problem document like any other error (requestLimits).
  */
-const PARSER_HEAD_BYTES = 4 * MAX_HEAD_BYTES
+const PARSER_HEAD_BYTES = 1.5 * MAX_HEAD_BYTES
 
 /** The gateway, not yet listening. */
 export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> {
@@ -279,8 +279,8 @@ function createServer(
     ...(certificates === undefined ? {} : { serverFactory: httpsServerFactory(certificates, http) }),
     routerOptions: { maxParamLength: PARSER_HEAD_BYTES, querystringParser: () => ({}) }
   })
-  // Only the size of the head is limited, not the number of its lines.
-  app.server.maxHeadersCount = 0
+  // Node keeps no further lines of a head then. Those that it has kept are more than the contract allows: 431.
+  app.server.maxHeadersCount = MAX_HEADER_LINES
   if (certificates !== undefined) {
     const maxHeaderBytes = PARSER_HEAD_BYTES
     const http2 = new Http2Listener(app.server, { certificates, maxHeaderBytes, timeouts, openRequests, connections })

@@ -16,6 +16,9 @@ export interface RequestHead {
 /** Bytes of the request line and the headers together (contract.md section 2). */
 export const MAX_HEAD_BYTES = 64 * 1024
 
+/** Header lines. Each takes a hundred bytes and more, however short it is. */
+export const MAX_HEADER_LINES = 2000
+
 /** RFC 3986 section 3.2: a registered name or an IP literal, and a port. An empty value is a valid Host. */
 const HOST = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=%]*|\[[0-9A-Za-z:.%]+\])(?::\d{0,5})?$/
 
@@ -46,6 +49,9 @@ export function checkRequestHeadSize(head: RequestHead): void {
   }
   if (headBytes(head) > MAX_HEAD_BYTES) {
     throw new DomainError('headers.too-large', 'The request line and headers are longer than 64 KiB together.')
+  }
+  if (head.rawHeaders.length > 2 * MAX_HEADER_LINES) {
+    throw new DomainError('headers.too-large', `The request has more than ${MAX_HEADER_LINES} header lines.`)
   }
 }
 

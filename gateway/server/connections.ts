@@ -6,6 +6,7 @@ import type { Logger } from '../../shared/logger.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { DownloadProgress, unacknowledgedBytes, type UnacknowledgedBytes, UploadProgress } from './client-progress.js'
 import { hasLargeHead, type OpenRequests } from './open-requests.js'
+import { unsentBounds } from './unsent-answers.js'
 
 /** How long a client may take, in milliseconds (contract.md section 2, Time). */
 export interface ConnectionTimeouts {
@@ -57,6 +58,9 @@ const MAX_CLOSED = 10_000
 /** The part of all connections that one address may hold. */
 const SHARE_OF_ADDRESS = 1 / 4
 
+/** Bytes that Node may keep of a head that is not whole, with many lines or a long one. */
+const HALF_HEAD = 128 * 1024
+
 /** The code of Node's own error for a late head. */
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 
@@ -97,6 +101,8 @@ interface Connection {
 export class Connections {
   readonly #timeouts: ConnectionTimeouts
   readonly #maxConnections: number
+  /** Connections of one address. */
+  readonly #share: number
   readonly #trustedProxies: Pick<TrustedProxies, 'trusts'>
   readonly #openRequests: OpenRequests
   readonly #log: Logger
@@ -118,6 +124,8 @@ export class Connections {
   }) {
     this.#timeouts = options.timeouts
     this.#maxConnections = options.maxConnections
+    const most = Math.min(options.maxConnections * SHARE_OF_ADDRESS, unsentBounds().process / HALF_HEAD)
+    this.#share = Math.max(1, Math.floor(most))
     this.#trustedProxies = options.trustedProxies
     this.#openRequests = options.openRequests
     this.#log = options.log
@@ -305,9 +313,8 @@ export class Connections {
     if (remoteAddress === undefined || isLoopback(remoteAddress) || this.#trustedProxies.trusts(remoteAddress)) return
     const address = throttledAddress(remoteAddress)
     const count = this.#ofAddress.get(address) ?? 0
-    const share = Math.max(1, Math.floor(this.#maxConnections * SHARE_OF_ADDRESS))
-    if (count >= share) {
-      this.#warnOfShare({ remoteAddress, share })
+    if (count >= this.#share) {
+      this.#warnOfShare({ remoteAddress, share: this.#share })
       closeUnread(socket)
       return
     }

@@ -15,6 +15,7 @@ import type { TLSSocket } from 'node:tls'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { TlsCertificates } from '../../shared/tls.js'
 import { boundResets, unlessReset } from '../../shared/transport/http2-resets.js'
+import { MAX_HEADER_LINES } from '../http/request-head.js'
 import {
   acceptedBytes,
   connectionKey,
@@ -43,8 +44,8 @@ const BEGUN_IN_A_TURN = 16
 /** How many more requests of one connection may end with a reset than with a whole answer. */
 const MAX_RESETS = 100
 
-/** More lines than fit into 64 KiB: as in HTTP/1.1, only the size is limited (requests.ts). */
-const MAX_HEADER_LINES = 16_384
+/** More lines than the contract allows, so that those above it still become a request that is answered 431. */
+const MAX_PARSED_LINES = 2 * MAX_HEADER_LINES
 
 /** Milliseconds that a connection without a request stays open, as Fastify has them for plain HTTP. */
 const KEEP_ALIVE_TIMEOUT = 72_000
@@ -127,7 +128,7 @@ export class Http2Listener {
     this.server = createServer({
       Http2ServerRequest: Http2Request,
       Http2ServerResponse: Http2Response,
-      maxHeaderListPairs: MAX_HEADER_LINES,
+      maxHeaderListPairs: MAX_PARSED_LINES,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: options.maxHeaderBytes }
     })
     this.#admitStreams(options)
