@@ -1,3 +1,4 @@
+import { DomainError } from '../../shared/errors.js'
 import type { RowType } from './rows.js'
 import type { Message } from './values.js'
 
@@ -10,6 +11,20 @@ export interface WrittenBody {
   readonly malformed: readonly string[]
 }
 
+/** Rows of a request, children included: more than twice those that a batch may have. */
+const MAX_ROWS = 5000
+
+/** Counts the rows of a request, since each costs microseconds before anybody looks who its caller is. */
+export class RowCount {
+  #left = MAX_ROWS
+
+  /** Throws `request.malformed` where the request has more rows than any may have. */
+  add(rows: number): void {
+    this.#left -= rows
+    if (this.#left < 0) throw new DomainError('request.malformed', `The request has more than ${MAX_ROWS} rows.`)
+  }
+}
+
 /**
  * The body that a message stands for: a member for each field that is present. `names` are paths of a field mask, of which
  * each is a member, null where the field is absent. A path that the message does not have is a member too, since the
@@ -18,7 +33,8 @@ export interface WrittenBody {
 export function writeBody(row: RowType, message: Message, names: BodyNames = {}): WrittenBody {
   const malformed: string[] = []
   const { only, nulls = [] } = names
-  const written = new Map(memberTexts(row, message, { at: '', malformed }))
+  const { rows = new RowCount() } = names
+  const written = new Map(memberTexts(row, message, { at: '', malformed, rows }))
   const keyOf = (path: string): string => row.members.find(({ field }) => field === path)?.key ?? path
   const chosen = only === undefined ? [...written.keys()] : only.map(keyOf)
   const nullKeys = nulls.map(keyOf)
@@ -49,18 +65,21 @@ interface BodyNames {
   readonly only?: readonly string[] | undefined
   /** Members that are null, and not left out, whatever the message has for them. */
   readonly nulls?: readonly string[]
+  /** Of a request with several bodies. */
+  readonly rows?: RowCount
 }
 
 interface TextPlace {
   /** JSON pointer. */
   readonly at: string
   readonly malformed: string[]
+  readonly rows: RowCount
 }
 
 function memberTexts(
   { members, bare }: RowType,
   message: Message,
-  { at, malformed }: TextPlace
+  { at, malformed, rows }: TextPlace
 ): (readonly [key: string, text: string])[] {
   return members.flatMap((member): (readonly [string, string])[] => {
     const { key, field } = member
@@ -70,7 +89,7 @@ function memberTexts(
     }
     const pointer = bare ? at : `${at}/${key}`
     const textOf = (one: unknown, place: string): string => {
-      if ('of' in member) return rowText(member.of(), one as Message, { at: place, malformed }) // Of our own codec.
+      if ('of' in member) return rowText(member.of(), one as Message, { at: place, malformed, rows }) // Of our own codec.
       const text = member.type.toJson(one)
       if (text === undefined) malformed.push(place)
       return text ?? 'null'
@@ -79,6 +98,7 @@ function memberTexts(
     const items = value as readonly unknown[] // Of our own codec.
     // An absent list and an empty one are the same in a message.
     if (items.length === 0) return []
+    if ('of' in member) rows.add(items.length)
     return [[key, `[${items.map((one, index) => textOf(one, `${pointer}/${index}`)).join()}]`]]
   })
 }

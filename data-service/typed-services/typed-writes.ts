@@ -1,7 +1,7 @@
 import { DomainError } from '../../shared/errors.js'
 import type { Action } from '../../shared/gen/entity/v1/Action.js'
 import type { Precondition__Output } from '../../shared/gen/entity/v1/Precondition.js'
-import { fieldsBeside, unknownPaths, writeBody, type WrittenBody } from './bodies.js'
+import { fieldsBeside, RowCount, unknownPaths, writeBody, type WrittenBody } from './bodies.js'
 import type { TypedRpc } from './generic.js'
 import { idText, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes } from './rows.js'
 import { type FieldSpec, makeMessage, pascalCase, snakeCase } from './schema.js'
@@ -125,7 +125,9 @@ export function batchCreateRpc(types: ResourceTypes): TypedRpc {
     streams: false,
     async handle(generic, context, request) {
       const messages = (request[rows] ?? []) as readonly Message[] // Of our own codec.
-      const bodies = messages.map((one) => writeBody(row, one))
+      const count = new RowCount()
+      count.add(messages.length)
+      const bodies = messages.map((one) => writeBody(row, one, { rows: count }))
       const body = {
         text: `[${bodies.map(({ text }) => text).join()}]`,
         malformed: bodies.flatMap(({ malformed }, index) => malformed.map((pointer) => `/${index}${pointer}`))

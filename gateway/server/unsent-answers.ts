@@ -15,16 +15,22 @@ export interface UnsentBounds {
   readonly connection: number
   readonly address: number
   readonly process: number
+  /** Of an address, whatever others hold. */
+  readonly always: number
 }
 
-export type UnsentBound = keyof UnsentBounds
+export type UnsentBound = Exclude<keyof UnsentBounds, 'always'>
 
 const MIB = 1024 * 1024
 
-/** A quarter of the memory, 256 MiB at most; of that a quarter for an address, and a sixteenth for a connection. */
+/**
+ * A quarter of the memory, 256 MiB at most; of that a quarter for an address, and a sixteenth for a connection. A sixteenth
+ * of what an address may hold is left to each, so that a few addresses cannot keep all others out.
+ */
 export function unsentBounds(memory: number = memoryLimit()): UnsentBounds {
   const inAll = Math.min(256 * MIB, Math.floor(memory / 4))
-  return { process: inAll, address: Math.floor(inAll / 4), connection: Math.floor(inAll / 16) }
+  const address = Math.floor(inAll / 4)
+  return { process: inAll, address, connection: Math.floor(inAll / 16), always: Math.floor(address / 16) }
 }
 
 /** Bytes that a request counts for from its start, before its answer is known. */
@@ -122,12 +128,16 @@ export class UnsentAnswers {
   #reachedBy({ address, connection }: Sender): UnsentBound | undefined {
     const ofConnection = connection === undefined ? 0 : (this.#ofConnection.get(connection) ?? 0)
     if (ofConnection + UNDER_WAY > this.#bounds.connection) return 'connection'
-    if (this.heldFor(address) + UNDER_WAY > this.#bounds.address) return 'address'
+    const ofAddress = this.heldFor(address) + UNDER_WAY
+    if (ofAddress > this.#bounds.address) return 'address'
+    if (ofAddress <= this.#bounds.always) return undefined
     return this.#held + UNDER_WAY > this.#bounds.process ? 'process' : undefined
   }
 
   #exceededBy({ address }: Sender): UnsentBound | undefined {
-    if (this.heldFor(address) > this.#bounds.address) return 'address'
+    const ofAddress = this.heldFor(address)
+    if (ofAddress > this.#bounds.address) return 'address'
+    if (ofAddress <= this.#bounds.always) return undefined
     return this.#held > this.#bounds.process ? 'process' : undefined
   }
 

@@ -276,6 +276,15 @@ describeLibrary('typed services', (store) => {
     await unary('DeleteReading', { id })
   })
 
+  it('refuse more rows than any request may have before they say who may write', async () => {
+    const refusal = async (rows: number): Promise<unknown> =>
+      client
+        .send('BatchCreateReadings', client.encode('BatchCreateReadings', { readings: Array(rows).fill({}) }))
+        .catch(failureOf)
+    expect(await refusal(5001)).to.have.property('reason', 'request.malformed')
+    expect(await refusal(5000)).to.have.property('reason', 'auth.required')
+  })
+
   it('update the fields of a mask, every field by that of a star, and none by one that is unknown', async () => {
     const { reading } = (await unary(
       'CreateReading',

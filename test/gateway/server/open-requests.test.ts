@@ -73,7 +73,7 @@ describe('requests that are open', () => {
   })
 
   async function start(address: number, settings: Readonly<Record<string, string>> = {}): Promise<void> {
-    const load = { unsentBounds: { connection: 64 * MIB, address, process: 64 * MIB } }
+    const load = { unsentBounds: { connection: 64 * MIB, address, process: 64 * MIB, always: 0 } }
     gateway = await startGateway(settings, undefined, { load })
     const released = new Promise<void>((resolve) => (release = resolve))
     gateway.data.answerGet = () => released.then(() => ({ record: record('{"id":1}') }))

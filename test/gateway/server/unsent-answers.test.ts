@@ -13,7 +13,7 @@ import { exportHeader, exportRows, record } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
 
 const MIB = 1024 * 1024
-const BOUNDS = { connection: 4 * UNDER_WAY, address: 6 * UNDER_WAY, process: 8 * UNDER_WAY }
+const BOUNDS = { connection: 4 * UNDER_WAY, address: 6 * UNDER_WAY, process: 8 * UNDER_WAY, always: 0 }
 
 describe('the count of unsent answers', () => {
   const connection = {}
@@ -51,6 +51,16 @@ describe('the count of unsent answers', () => {
     expect(answers.held).to.equal(8 * UNDER_WAY)
     expect(refusalOf(answers, sender('d'))).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
     expect(answers.refused).to.deep.equal({ connection: 1, address: 1, process: 1 })
+  })
+
+  it('leaves each address a share, whatever others hold', () => {
+    const log = memoryLog()
+    const answers = new UnsentAnswers({ bounds: { ...BOUNDS, always: 2 * UNDER_WAY }, log: log.log })
+    answers.begin(sender('a')).hold(9 * UNDER_WAY)
+    answers.begin(sender('b'))
+    answers.begin(sender('b'))
+    expect(refusalOf(answers, sender('b'))).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+    expect(answers.refused).to.deep.equal({ connection: 0, address: 0, process: 1 })
   })
 
   it('counts an answer until its end, once, and forgets who has none', () => {
@@ -102,8 +112,18 @@ describe('the count of unsent answers', () => {
   })
 
   it('takes a quarter of the memory, 256 MiB at most', () => {
-    expect(unsentBounds(256 * MIB)).to.deep.equal({ process: 64 * MIB, address: 16 * MIB, connection: 4 * MIB })
-    expect(unsentBounds(64 * 1024 * MIB)).to.deep.equal({ process: 256 * MIB, address: 64 * MIB, connection: 16 * MIB })
+    expect(unsentBounds(256 * MIB)).to.deep.equal({
+      process: 64 * MIB,
+      address: 16 * MIB,
+      connection: 4 * MIB,
+      always: MIB
+    })
+    expect(unsentBounds(64 * 1024 * MIB)).to.deep.equal({
+      process: 256 * MIB,
+      address: 64 * MIB,
+      connection: 16 * MIB,
+      always: 4 * MIB
+    })
   })
 })
 
@@ -112,7 +132,7 @@ describe('bodies that are not sent to their end', () => {
   let gateway: GatewayFixture
   let port: number
   before(async () => {
-    const bounds = { connection: MIB, address: MIB, process: 2 * MIB }
+    const bounds = { connection: MIB, address: MIB, process: 2 * MIB, always: 0 }
     gateway = await startGateway({ TRUSTED_PROXIES: '127.0.0.1' }, undefined, { load: { unsentBounds: bounds } })
     port = Number(new URL(await listen(gateway)).port)
   })
@@ -163,7 +183,7 @@ describe('answers that their clients do not read', function () {
     metrics = new GatewayMetrics(() => [])
     const { certFile, keyFile } = await authority.issueTo('http')
     const files = tls ? { HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile } : {}
-    const load = { unsentBounds: { connection: ANSWER, address: 2 * ANSWER, process: 4 * ANSWER } }
+    const load = { unsentBounds: { connection: ANSWER, address: 2 * ANSWER, process: 4 * ANSWER, always: 0 } }
     gateway = await startGateway({ TRUSTED_PROXIES: '127.0.0.1', ...files }, undefined, { metrics, load })
     gateway.data.answerGet = () => ({ record: record(`"${'x'.repeat(ANSWER - 2)}"`) })
     url = await listen(gateway)
