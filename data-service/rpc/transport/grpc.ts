@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
@@ -156,6 +157,19 @@ export function isUnary({ requestStream, responseStream }: ServiceDefinition[str
 /** Bytes that a unary call takes beside its request and its answer: its objects and those of its HTTP/2 stream. */
 const CALL_OVERHEAD = 8 * 1024
 
+/** Bytes from which a request takes turns with other such requests, since decoding it may take tens of milliseconds. */
+const LARGE_REQUEST = 32 * 1024
+
+/** When the large requests that have come have begun. Their calls are counted, which bounds them. */
+let largeRequests: Promise<unknown> = Promise.resolve()
+
+/** Begins in a later turn of the event loop than other large requests, so that small calls come between them. */
+function inTurn<Response>(begin: () => Promise<Response>): Promise<Response> {
+  const turn = largeRequests.then(() => nextTurn())
+  largeRequests = turn
+  return turn.then(begin)
+}
+
 /** The codecs of an rpc, of a service that is one of `withUndecodable`. */
 interface Codecs<Request, Response> {
   readonly requestDeserialize: (bytes: Buffer) => Request
@@ -188,7 +202,9 @@ export function unaryCall<Request, Response>(
     let bytes = CALL_OVERHEAD + call.request.length
     untaken.count(peer, bytes)
     incoming.onTaken(() => untaken.count(peer, -bytes))
-    handler(incoming, codecs.requestDeserialize(call.request))
+    const begin = (): Promise<Response> => handler(incoming, codecs.requestDeserialize(call.request))
+    const running = call.request.length > LARGE_REQUEST ? inTurn(begin) : begin()
+    running
       .then((response) => codecs.responseSerialize(response))
       .then(
         (answer) => {

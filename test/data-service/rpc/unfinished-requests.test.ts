@@ -237,6 +237,27 @@ describe('requests of many fields', () => {
     })
   }
 
+  it('begin in turns, so that a small one after them is answered before the last of them', async () => {
+    await using service = await runService()
+    const session = another(service)
+    const order: string[] = []
+    // The last bytes of all come together, those of the small one behind the others.
+    const requests = await Promise.all(
+      Array.from({ length: 41 }, async (_, at) => {
+        const search = at === 40 ? '' : 'x'.repeat(40 * 1024)
+        const message = grpcMessage(rpcs.Lookup.requestSerialize({ resource: 'things', search }))
+        const call = begin(session, rpcs.Lookup.path)
+        call.once('response', () => order.push(at === 40 ? 'small' : 'large'))
+        await write(call, message.subarray(0, -1))
+        return { call, last: message.subarray(-1) }
+      })
+    )
+    for (const { call, last } of requests) call.end(last)
+    await Promise.all(requests.map(({ call }) => resetOf(call)))
+    expect(order.indexOf('small')).to.be.below(40)
+    session.destroy()
+  })
+
   it('are decoded when their call begins, and not while it is not sent to its end', async () => {
     await using service = await runService()
     const session = another(service)
