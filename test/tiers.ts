@@ -54,9 +54,9 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/shared/lifecycle.test.ts'
   ],
   soak: [
-    // A browser takes most of their time. test/browser/admin.test.ts saves a date with a time and asks for the rows of one
-    // owner, purchase.test.ts judges a page of the documentation and finds a product by its name, test/api/sign-in/ signs in
-    // at a provider without a browser, and test/clients/react-admin.test.ts has the requests of the admin.
+    // The browser takes most of their time. In their place, test/browser/admin.test.ts saves a date with a time and lists the
+    // rows of one owner. purchase.test.ts checks a page of the documentation and finds a product by its name.
+    // test/api/sign-in/ signs in at a provider without a browser. test/clients/react-admin.test.ts sends the admin's requests.
     'test/browser/admin-dates.test.ts',
     'test/browser/admin-owners.test.ts',
     'test/browser/docs-pages.test.ts',

@@ -30,6 +30,7 @@ import {
   CONNECTION_TIMEOUTS,
   type Connections,
   type ConnectionTimeouts,
+  ignoreErrors,
   readTimeoutFactor
 } from './connections.js'
 import { FairTurns } from './fair-turns.js'
@@ -185,12 +186,12 @@ export class Http2Listener {
     this.server.on('stream', (...args: StreamArguments) => {
       const [stream, , , rawHeaders] = args
       const socket = stream.session === undefined ? undefined : this.#sessions.get(stream.session)
-      const end = socket?.destroyed === false ? openRequests.admit(socket.remoteAddress, rawHeaders) : undefined
+      // A stream that is not served ends with its connection, and may emit an error then.
+      if (socket === undefined || socket.destroyed) return void ignoreErrors(stream)
+      const end = openRequests.admit(socket.remoteAddress, rawHeaders)
       if (end === undefined) {
-        // It ends with its connection.
-        stream.on('error', () => undefined)
-        if (socket?.destroyed === false) connections.closeAllOf(socket)
-        return
+        ignoreErrors(stream)
+        return connections.closeAllOf(socket)
       }
       stream.once('close', end)
       for (const listener of listeners) listener.apply(this.server, args)

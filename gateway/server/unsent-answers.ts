@@ -112,7 +112,7 @@ export class UnsentAnswers {
       receive: (bytes) => {
         if (hasEnded) return
         become(Math.max(UNDER_WAY, bytes))
-        const exceeded = this.#exceededBy(sender)
+        const exceeded = this.#exceededBy(sender.address)
         if (exceeded !== undefined) throw this.#refusal(exceeded, sender)
       },
       hold: (bytes) => {
@@ -128,17 +128,15 @@ export class UnsentAnswers {
   #reachedBy({ address, connection }: Sender): UnsentBound | undefined {
     const ofConnection = connection === undefined ? 0 : (this.#ofConnection.get(connection) ?? 0)
     if (ofConnection + UNDER_WAY > this.#bounds.connection) return 'connection'
-    const ofAddress = this.heldFor(address) + UNDER_WAY
-    if (ofAddress > this.#bounds.address) return 'address'
-    if (ofAddress <= this.#bounds.always) return undefined
-    return this.#held + UNDER_WAY > this.#bounds.process ? 'process' : undefined
+    return this.#exceededBy(address, UNDER_WAY)
   }
 
-  #exceededBy({ address }: Sender): UnsentBound | undefined {
-    const ofAddress = this.heldFor(address)
+  /** The bound that the address or the process would exceed with so many bytes more. */
+  #exceededBy(address: string, more = 0): UnsentBound | undefined {
+    const ofAddress = this.heldFor(address) + more
     if (ofAddress > this.#bounds.address) return 'address'
     if (ofAddress <= this.#bounds.always) return undefined
-    return this.#held > this.#bounds.process ? 'process' : undefined
+    return this.#held + more > this.#bounds.process ? 'process' : undefined
   }
 
   #add({ address, connection }: Sender, bytes: number): void {

@@ -5,8 +5,8 @@ import type { Socket } from 'node:net'
 const LOOK_EVERY = 5000
 
 /**
- * Ends sockets whose HTTP/2 session has ended and left them open. Where a connection is reset right at the end of its TLS
- * handshake, Node reports the reset to nobody. The session ends when a ping gets no answer, but then its socket never closes.
+ * Ends sockets whose HTTP/2 session has ended and left them open. If a connection is reset right at the end of its TLS
+ * handshake, Node does not report the reset. The session ends when a ping gets no answer, but then its socket never closes.
  */
 export class BrokenSockets {
   readonly #lookEvery: number

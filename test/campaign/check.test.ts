@@ -85,7 +85,7 @@ describe('a history of the campaign', function () {
     return judged
   }
 
-  it('is judged by every checker, and answers that the contract knows break no promise', async () => {
+  it('breaks no promise for any checker if the contract knows all its answers', async () => {
     const { exchanges, injuries, verdicts } = await runWith(readOf(200))
     expect([exchanges, injuries]).to.deep.equal([1, { 'SIGKILL of gateway-0': { times: 1, hits: 1 } }])
     expect(verdicts.map(({ promise }) => promise)).to.deep.equal(checkers().map(({ promise }) => promise))
@@ -93,7 +93,7 @@ describe('a history of the campaign', function () {
     expect(verdicts.find(({ title }) => title === 'Answers that are allowed')?.tried).to.equal(1)
   })
 
-  it('is judged again without a database, and says which answer the contract does not know', async () => {
+  it('is checked again without a database, and the report names an answer that the contract does not know', async () => {
     const before = await runWith(readOf(218))
     const { code, stdout } = await promisify(execFile)(process.execPath, [MAIN, '--check', folder]).then(
       (said) => ({ code: 0, ...said }),

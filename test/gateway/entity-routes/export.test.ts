@@ -180,7 +180,7 @@ describe('exports', () => {
       const response = await open(`${url}/products/export`)
       response.pause()
       response.on('error', () => undefined)
-      // The reading of the rows may end before the call is told so.
+      // The rows may end before the signal of the call is aborted.
       const { signal } = await left
       while (!signal.aborted) await new Promise(setImmediate)
       response.destroy()
