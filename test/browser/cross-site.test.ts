@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { expect } from 'chai'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Response } from 'playwright-core'
 import { expectKeptSecrets, headsOf } from './secrecy.js'
 import { Shop } from './shop.js'
 import { sharedBrowser, Visit } from './visit.js'
@@ -62,13 +62,24 @@ describe('a page of another site', function () {
     expect(await visit.cookies()).to.deep.equal(cookies)
   }
 
+  /**
+   * Does what leads the page to `url`, and waits until it is there: closing a page that is still on its way may never
+   * end.
+   */
+  async function arriveAt(url: string, act: () => Promise<unknown>): Promise<Response> {
+    const answered = page.waitForResponse(url)
+    const arrived = page.waitForURL(url)
+    const [answer] = await Promise.all([answered, arrived, act()])
+    return answer
+  }
+
   for (const { path, body } of ENDPOINTS) {
     for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain']) {
       it(`posts no form of ${type} to ${path}`, async () => {
         await expectRejected(async () => {
-          const rejected = page.waitForResponse(shop.url() + path)
-          await page.evaluate(postForm, { action: shop.url() + path, type, body })
-          const answer = await rejected
+          const answer = await arriveAt(shop.url() + path, () =>
+            page.evaluate(postForm, { action: shop.url() + path, type, body })
+          )
           expect(answer.status()).to.equal(403)
           expect(await answer.text()).to.contain('request.cross-site')
         })
@@ -109,9 +120,8 @@ describe('a page of another site', function () {
       await sent
     })
     await expectRejected(async () => {
-      const rejected = page.waitForResponse(url)
-      await page.evaluate((to) => location.assign(to), url)
-      expect((await rejected).status()).to.equal(403)
+      const answer = await arriveAt(url, () => page.evaluate((to) => location.assign(to), url))
+      expect(answer.status()).to.equal(403)
     })
   })
 
@@ -126,15 +136,16 @@ describe('a page of another site', function () {
 
   async function postToShop(): Promise<void> {
     const url = `${shop.url()}/sign-in`
-    const rejected = page.waitForResponse(url)
-    await page.evaluate(postForm, { action: url, type: 'application/x-www-form-urlencoded', body: 'x' })
-    expect(await (await rejected).text()).to.contain('request.cross-site')
+    const answer = await arriveAt(url, () =>
+      page.evaluate(postForm, { action: url, type: 'application/x-www-form-urlencoded', body: 'x' })
+    )
+    expect(await answer.text()).to.contain('request.cross-site')
   }
 
   it('leads to the shop by a link, where the visitor is greeted', async () => {
-    const arrived = page.waitForResponse(`${shop.url()}/products/12`)
-    await page.evaluate((to) => location.assign(to), `${shop.url()}/products/12`)
-    expect(await (await arrived).text()).to.contain('<b dir="auto">Ada</b>')
+    const url = `${shop.url()}/products/12`
+    const answer = await arriveAt(url, () => page.evaluate((to) => location.assign(to), url))
+    expect(await answer.text()).to.contain('<b dir="auto">Ada</b>')
   })
 })
 
