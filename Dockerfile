@@ -10,6 +10,7 @@ COPY proto proto
 COPY tools tools
 COPY shared shared
 COPY data-service data-service
+COPY schema schema
 COPY gateway gateway
 COPY cli cli
 COPY clients clients
@@ -40,7 +41,7 @@ COPY --from=build /app/node_modules/preact-render-to-string /shop/app/node_modul
 RUN mkdir -p /image/app/examples/store/storefront /image/app/dist /image/usr/local/bin /image/tmp /image/etc \
     /image/var/lib/uniform-rest /image/var/lib/key-ring \
   && cp -r package.json proto node_modules /image/app/ \
-  && cp -r dist/cli dist/data-service dist/gateway dist/shared dist/examples /image/app/dist/ \
+  && cp -r dist/cli dist/data-service dist/gateway dist/schema dist/shared dist/examples /image/app/dist/ \
   && cp -r examples/store/storefront/assets /image/app/examples/store/storefront/ \
   && find /image/app/dist -name '*.d.ts' -delete \
   && cp "$(command -v node)" /image/usr/local/bin/node \

@@ -8,14 +8,15 @@ import type { Application } from '../data-service/application.js'
 import { type ConfiguredDatabase, openExisting, opening } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { namesOfOwn, type OwnNames } from '../data-service/sql/engines/own-tables.js'
-import { type Finding, summarized } from '../data-service/sql/schema/check-columns.js'
-import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
-import { schemaReport, type SchemaReport, sortedByNeed } from '../data-service/sql/schema/check-schema.js'
-import type { Migration } from '../data-service/sql/schema/migration.js'
+import { type Finding, summarized } from '../schema/check/check-columns.js'
+import { findOwnTables, withOwnTables } from '../schema/migrations/find-own-tables.js'
+import { schemaReport, type SchemaReport, sortedByNeed } from '../schema/check/check-schema.js'
+import type { Migration } from '../schema/migrations/migration.js'
 import { readGatewayConfig } from '../gateway/config.js'
 import { SettingsError } from '../shared/settings.js'
 import { loadApplication, type LoadedApplication, withFiles } from './application/application.js'
 import { type CommandLine, Failure } from './application/command.js'
+import { schemaOf } from '../schema/kinds.js'
 
 /**
  * `uniform-rest check` says everything that is wrong with the entities and the settings, and then, of each database that is
@@ -116,9 +117,9 @@ export async function comparedTables(
   const names = store === 'primary' ? ownNames : { ...ownNames, schema: undefined }
   const own = await findOwnTables(database, names, migrations)
   // Tables that a migration is to change are compared when it has run. A baseline changes none that stands there.
-  const applied = await database.schema.appliedMigrations(own)
+  const applied = await schemaOf(database).appliedMigrations(own)
   const pending = migrations.filter(({ name }) => !applied.has(name))
-  const present = pending.length === 0 ? [] : [...(await database.schema.present()).keys()]
+  const present = pending.length === 0 ? [] : [...(await schemaOf(database).present()).keys()]
   if (!pending.every((one) => describesTables(one, present))) return { report: undefined, pending }
   const entities = withOwnTables(application, own)
   const ofEngine = namesOfOwn(own)

@@ -6,11 +6,11 @@ import { checkKeys } from '../data-service/auth/tokens/signing-keys.js'
 import type { DataServiceConfig } from '../data-service/config.js'
 import { type ConfiguredDatabase, openExisting, openFailure, sameDatabase } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
-import { summarized } from '../data-service/sql/schema/check-columns.js'
-import { sortedByNeed } from '../data-service/sql/schema/check-schema.js'
-import { engineMigrations } from '../data-service/sql/schema/engine-tables.js'
-import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
-import { neededRights } from '../data-service/sql/schema/needed-rights.js'
+import { summarized } from '../schema/check/check-columns.js'
+import { sortedByNeed } from '../schema/check/check-schema.js'
+import { engineMigrations } from '../schema/migrations/engine-tables.js'
+import { findOwnTables, withOwnTables } from '../schema/migrations/find-own-tables.js'
+import { neededRights } from '../schema/check/needed-rights.js'
 import { readGatewayConfig } from '../gateway/config.js'
 import { messageOf, StartError } from '../shared/start-error.js'
 import { examineTlsFiles, type TlsFiles } from '../shared/tls.js'
@@ -19,6 +19,7 @@ import { checkApplication, comparedTables, namesOf, ownedWithoutBypass } from '.
 import { type CommandLine, Failure, printable } from './application/command.js'
 import { readDotEnv } from './application/dot-env.js'
 import { unknownSettings } from './application/unknown-settings.js'
+import { schemaOf } from '../schema/kinds.js'
 
 /** `mistake`: the service does not start or is not safe as it is. `warning`: some requests or some moments suffer. */
 type Verdict = 'fine' | 'warning' | 'mistake'
@@ -217,7 +218,7 @@ async function* examineDatabase(
   const names = store === 'primary' ? ownNames : { ...ownNames, schema: undefined }
   const { migrations } = store === 'primary' ? application : (application.secondStore ?? { migrations: [] })
   const own = await findOwnTables(database, names, migrations)
-  const applied = await database.schema.appliedMigrations(own)
+  const applied = await schemaOf(database).appliedMigrations(own)
   const all = store === 'primary' ? [...engineMigrations(own), ...migrations] : migrations
   const missing = all.filter(({ name }) => !applied.has(name))
   if (missing.length > 0) {
@@ -230,7 +231,7 @@ async function* examineDatabase(
   }
   yield { verdict: 'fine', of, text: `all ${all.length} migrations have run` }
   try {
-    await database.schema.checkRights(neededRights(withOwnTables(application, own), store), own)
+    await schemaOf(database).checkRights(neededRights(withOwnTables(application, own), store), own)
     yield { verdict: 'fine', of, text: 'the account has the rights that serving takes' }
   } catch (error) {
     if (!(error instanceof StartError)) throw error

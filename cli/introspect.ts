@@ -5,22 +5,17 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Application, defineApplication } from '../data-service/application.js'
 import { withLiveDatabase } from '../data-service/commands.js'
-import { baselineFile } from '../data-service/sql/introspect/baseline.js'
-import {
-  changesSince,
-  type Introspected,
-  introspectedTable,
-  isUnchanged
-} from '../data-service/sql/introspect/changes.js'
-import type { EntityDraft } from '../data-service/sql/introspect/entity-draft.js'
-import { entityFile, listFile } from '../data-service/sql/introspect/entity-file.js'
-import { introspect as readDatabase, KeyMistake } from '../data-service/sql/introspect/introspect.js'
-import { changeLines, reportOf } from '../data-service/sql/introspect/report.js'
+import { baselineFile } from '../schema/introspect/baseline.js'
+import { changesSince, type Introspected, introspectedTable, isUnchanged } from '../schema/introspect/changes.js'
+import type { EntityDraft } from '../schema/introspect/entity-draft.js'
+import { entityFile, listFile } from '../schema/introspect/entity-file.js'
+import { introspect as readDatabase, KeyMistake } from '../schema/introspect/introspect.js'
+import { changeLines, reportOf } from '../schema/introspect/report.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
-import { quoted } from '../data-service/sql/engines/live-schema/column-types.js'
+import { quoted } from '../schema/live-schema/column-types.js'
 import { type OwnTables, RECORD } from '../data-service/sql/engines/own-tables.js'
-import { amongTablesOf } from '../data-service/sql/schema/look-first.js'
-import { numberOf } from '../data-service/sql/schema/migration-folder.js'
+import { amongTablesOf } from '../schema/migrations/look-first.js'
+import { numberOf } from '../schema/migrations/migration-folder.js'
 import {
   CONFIG_NAMES,
   environmentOf,
@@ -31,6 +26,7 @@ import {
 import { type CommandLine, Failure } from './application/command.js'
 import { bareConfig } from './init.js'
 import { nextNumber } from './migrate.js'
+import { schemaOf } from '../schema/kinds.js'
 
 const USAGE = `Usage: uniform-rest introspect               writes entity files for the tables of DATABASE_URL, which is only read
          --key <table>=<column>[,<column>]   names what tells the rows of a view or of a table without a key apart
@@ -387,7 +383,7 @@ Add this to ${config}:
 async function flagToMigrate(database: Database, own: OwnTables): Promise<string> {
   if (own.schema !== undefined) return ''
   // An account of few rights may not read a record that is not there.
-  const present = await database.schema.present()
+  const present = await schemaOf(database).present()
   return present.has(`${own.prefix}${RECORD}`) ? '' : ` ${amongTablesOf(database.name)}`
 }
 

@@ -7,25 +7,22 @@ import { readConfig } from '../data-service/config.js'
 import { type ConfiguredDatabase, openFailure, withDatabase } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { namesOfOwn, type OwnNames, type OwnTables, ownTables } from '../data-service/sql/engines/own-tables.js'
-import { type Difference, difference, type DifferenceOptions } from '../data-service/sql/schema/difference.js'
-import { neededRights, neededRightsToOwn } from '../data-service/sql/schema/needed-rights.js'
-import { engineMigrations } from '../data-service/sql/schema/engine-tables.js'
-import { entityTables } from '../data-service/sql/schema/entity-tables.js'
-import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
-import { type Allowed, readRecord } from '../data-service/sql/schema/look-first.js'
-import {
-  migrate as runMigrations,
-  type PendingStatements,
-  pendingStatements
-} from '../data-service/sql/schema/migrate.js'
-import { type Migration, plan, schemaAfter } from '../data-service/sql/schema/migration.js'
-import { migrationFile } from '../data-service/sql/schema/migration-file.js'
-import { type Migrations, numberOf } from '../data-service/sql/schema/migration-folder.js'
-import { rollingUpgrade } from '../data-service/sql/schema/rolling-upgrade.js'
+import { type Difference, difference, type DifferenceOptions } from '../schema/migrations/difference.js'
+import { neededRights, neededRightsToOwn } from '../schema/check/needed-rights.js'
+import { engineMigrations } from '../schema/migrations/engine-tables.js'
+import { entityTables } from '../schema/migrations/entity-tables.js'
+import { findOwnTables, withOwnTables } from '../schema/migrations/find-own-tables.js'
+import { type Allowed, readRecord } from '../schema/migrations/look-first.js'
+import { migrate as runMigrations, type PendingStatements, pendingStatements } from '../schema/migrations/migrate.js'
+import { type Migration, plan, schemaAfter } from '../schema/migrations/migration.js'
+import { migrationFile } from '../schema/migrations/migration-file.js'
+import { type Migrations, numberOf } from '../schema/migrations/migration-folder.js'
+import { rollingUpgrade } from '../schema/migrations/rolling-upgrade.js'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger } from '../shared/logger.js'
 import { loadApplication, type LoadedApplication } from './application/application.js'
 import { type CommandLine, Failure } from './application/command.js'
+import { schemaOf } from '../schema/kinds.js'
 
 const USAGE = `Usage: uniform-rest migrate                   runs what the databases have not had
          --among-tables-of <database>         makes tables in a database that holds tables of others
@@ -257,7 +254,7 @@ async function printGrants(
     ...neededRights(entities, which).filter(({ table }) => !own.has(table))
   ]
   const altersRows = ownMigrations.some(({ baseline = false }) => !baseline)
-  const grants = await database.schema.grants(account, { needed, own: tables, altersRows })
+  const grants = await schemaOf(database).grants(account, { needed, own: tables, altersRows })
   if (grants === undefined) {
     print(`-- ${setting} names a file, which has no accounts`)
     return 0

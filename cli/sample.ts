@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type CommandContext, withDatabases } from '../data-service/commands.js'
-import { loadSampleRows, sampleDatabase } from '../data-service/sql/sample-rows.js'
+import { loadSampleRows, sampleDatabase } from '../schema/sample-rows.js'
 import { loadApplication } from './application/application.js'
 import { type CommandLine, Failure } from './application/command.js'
 

@@ -3,8 +3,8 @@ import type { OwnerClaims, Roles } from './auth/tokens/claims.js'
 import type { Entity } from './entity/entity.js'
 import type { Operation } from './entity/define-operation.js'
 import type { EventHandler } from './entity/event.js'
-import type { SampleAggregate, SampleDatabase } from './sql/sample-rows.js'
-import type { Migrations } from './sql/schema/migration-folder.js'
+import type { SampleAggregate, SampleDatabase } from '../schema/sample-rows.js'
+import type { Migrations } from '../schema/migrations/migration-folder.js'
 import type { TypedServices } from './typed-services/typed-package.js'
 
 /** The business that the service serves. The engine itself contains none of its names. */

@@ -17,11 +17,12 @@ import type { Database } from './sql/engines/engine.js'
 import type { Transactions } from './sql/engines/sessions.js'
 import type { OwnTables } from './sql/engines/own-tables.js'
 import { createOutboxStore } from './sql/own-rows/outbox.js'
-import { engineMigrations } from './sql/schema/engine-tables.js'
-import { findOwnTables, withOwnTables } from './sql/schema/find-own-tables.js'
-import { migrateAtStart } from './sql/schema/migrate.js'
+import { engineMigrations } from '../schema/migrations/engine-tables.js'
+import { findOwnTables, withOwnTables } from '../schema/migrations/find-own-tables.js'
+import { migrateAtStart } from '../schema/migrations/migrate.js'
 import { createAuthStore } from './sql/own-rows/accounts.js'
 import { openDatabase, openExisting, opening } from './sql/connect.js'
+import { schemaOf } from '../schema/kinds.js'
 
 /** What a command of an application works with, whether the service runs or not. */
 export interface CommandContext {
@@ -172,7 +173,7 @@ async function withEngineTables<Result>(
     const tables = await opening(configured, async () => {
       const own = await findOwnTables(primary, config.ownNames, application.migrations)
       // Before the first start nothing can be lost. Among tables of others `migrate` looks first, and says how to go on.
-      const isNew = (await primary.schema.appliedMigrations(own)).size === 0
+      const isNew = (await schemaOf(primary).appliedMigrations(own)).size === 0
       await migrateAtStart(primary, engineMigrations(own), { own, log, mayMigrate: config.migrateAtStart || isNew })
       return own
     })

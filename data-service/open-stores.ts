@@ -25,19 +25,13 @@ import {
 } from './sql/connect.js'
 import type { Database } from './sql/engines/engine.js'
 import { toDomainError } from './sql/engines/sessions.js'
-import type { OwnTables } from './sql/engines/own-tables.js'
 import { createOutboxStore } from './sql/own-rows/outbox.js'
 import { SqlReadStore } from './sql/entity-rows/reads.js'
 import { RowModels } from './sql/entity-rows/statements/row-models.js'
-import { liveTexts } from './sql/entity-rows/statements/where-text.js'
 import { CacheUse } from './sql/entity-rows/statements/statements.js'
-import { loadSampleRows } from './sql/sample-rows.js'
-import { checkSchema, unreachableRows } from './sql/schema/check-schema.js'
-import { engineMigrations } from './sql/schema/engine-tables.js'
-import { findOwnTables, ownTableMistakes, withOwnTables } from './sql/schema/find-own-tables.js'
-import { awaitMigrated, migrateAtStart } from './sql/schema/migrate.js'
-import { neededRights } from './sql/schema/needed-rights.js'
-import { columnDefaults, createWriteStore } from './sql/entity-rows/writes.js'
+import { preparePrimary, type PreparedPrimary, prepareSecond } from '../schema/prepare-database.js'
+import { loadSampleRows } from '../schema/sample-rows.js'
+import { createWriteStore } from './sql/entity-rows/writes.js'
 
 /** Milliseconds between attempts to reach a second store that is down. */
 const RETRY_SECOND_STORE = 5000
@@ -81,8 +75,13 @@ export async function openStores(
 ): Promise<OpenStores> {
   const { opened, random } = how
   const first = config.databases.primary
-  const prepared = await preparePrimary(config, application, how)
-  const { primary, tables, entities, live } = prepared
+  const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
+  opened.add(primary, ({ sequelize }) => sequelize.close())
+  const { tables, entities, facts } = await preparePrimary(
+    primary,
+    { configured: first, application, ownNames: config.ownNames, mayMigrate: config.migrateAtStart, log: how.log },
+    how.awaitMigrations ? how.stopping : undefined
+  )
   const second = await openSample(config, application, { ...how, primary, entities })
   const health = opened.add(await watchDatabase(primary), (watch) => watch.close())
   // Nobody watches the health of the second store. A read of it takes the children of one page and never as long as this.
@@ -90,28 +89,14 @@ export async function openStores(
     primary: withoutHungReads(primary, () => !health.isServing),
     second: second && withoutHungReads(second, () => true)
   }
-  const sortOrders = await explaining(first, () => primary.schema.sortOrders())
-  const texts = liveTexts(primary.schema, live, entities)
   const statementUse = new CacheUse()
   const models = new RowModels(primary.sequelize, entities, 'primary')
   const close = (store: { close(): Promise<void> }): Promise<void> => store.close()
-  const read = opened.add(new SqlReadStore(readable, entities, { sortOrders, texts, statementUse, models }), close)
-  const defaults = await explaining(first, () => columnDefaults(primary, entities))
+  const read = opened.add(new SqlReadStore(readable, entities, { facts, statementUse, models }), close)
   const transactions = primary.openTransactions()
   const rowVersions = pooledBytes(randomBytes)
   const { onEmitted } = how
-  const writing = {
-    live,
-    tables,
-    transactions,
-    random,
-    randomBytes: rowVersions,
-    onEmitted,
-    defaults,
-    texts,
-    statementUse,
-    models
-  }
+  const writing = { facts, tables, transactions, random, randomBytes: rowVersions, onEmitted, statementUse, models }
   const write = opened.add(createWriteStore(primary, entities, writing), close)
   const outbox = opened.add(createOutboxStore(readable.primary, { tables, transactions, random }), close)
   const auth = opened.add(openAuthStore(primary, { tables, transactions, random }), close)
@@ -130,48 +115,11 @@ export async function openStores(
   }
 }
 
-interface PreparedPrimary {
-  readonly primary: Database
-  readonly tables: OwnTables
-  readonly entities: readonly Entity[]
-  readonly live: Awaited<ReturnType<typeof checkSchema>>
-}
-
-/** Opens the primary database, brings it up to date, and checks rights, tables and rows. */
-async function preparePrimary(
-  config: DataServiceConfig,
-  application: Application,
-  { log, opened, stopping, awaitMigrations }: HowToOpen
-): Promise<PreparedPrimary> {
-  const first = config.databases.primary
-  const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
-  opened.add(primary, ({ sequelize }) => sequelize.close())
-  const tables = await opening(first, () => findOwnTables(primary, config.ownNames, application.migrations))
-  const migrations = [...engineMigrations(tables), ...application.migrations]
-  const entities = withOwnTables(application, tables)
-  requireOtherTables(entities, tables)
-  const waiting = (names: string): void =>
-    log.warn({ migrations: names }, 'waiting for migrations: read them, and then run `npx uniform-rest migrate`')
-  await opening(first, async () => {
-    const mayMigrate = config.migrateAtStart
-    if (awaitMigrations) await awaitMigrated(primary, migrations, { own: tables, signal: stopping, waiting })
-    else await migrateAtStart(primary, migrations, { own: tables, log, mayMigrate })
-  })
-  await opening(first, () => primary.schema.checkRights(neededRights(entities, 'primary'), tables))
-  const live = await explaining(first, () =>
-    checkSchema(primary, { store: 'primary', setting: first.setting, log }, entities)
-  )
-  for (const { resource, ids } of await explaining(first, () => unreachableRows(primary, entities))) {
-    log.warn({ resource, ids }, 'rows have ids that no path can name: they are in lists alone')
-  }
-  return { primary, tables, entities, live }
-}
-
 /** Loads the sample rows if the settings ask for them, and opens the second store, which holds a part of them. */
 async function openSample(
   config: DataServiceConfig,
   application: Application,
-  how: HowToOpen & Pick<PreparedPrimary, 'primary' | 'entities'>
+  how: HowToOpen & Pick<PreparedPrimary, 'entities'> & { readonly primary: Database }
 ): Promise<Database | undefined> {
   const { log, opened, stopping, primary, entities } = how
   const loadSample = async (second: Database | undefined): Promise<void> => {
@@ -184,11 +132,6 @@ async function openSample(
     return undefined
   }
   return openSecondStore(other, primary, { config, application, log, opened, stopping, loadSample })
-}
-
-function requireOtherTables(entities: readonly Entity[], tables: OwnTables): void {
-  const mistakes = ownTableMistakes(entities, tables)
-  if (mistakes.length > 0) throw new StartError(`entities name tables of the engine.\n- ${mistakes.join('\n- ')}`)
 }
 
 /** Opens the second store. One that is down is brought up to date later, and the rest of the service does not wait for it. */
@@ -212,12 +155,8 @@ async function openSecondStore(
       const [name, taken] = [other.setting, config.databases.primary.setting]
       throw new StartError(`${name} leads to the database of ${taken} by another name. Name another.`)
     }
-    const migrations = application.secondStore?.migrations ?? []
-    // It holds no table of the engine but the record of its own migrations.
-    const own = await findOwnTables(second, { ...config.ownNames, schema: undefined }, migrations)
-    await migrateAtStart(second, migrations, { own, log, mayMigrate: config.migrateAtStart })
-    await second.schema.checkRights(neededRights(application.entities, 'second'), own)
-    await checkSchema(second, { store: 'second', setting: other.setting, log }, application.entities)
+    const { ownNames, migrateAtStart: mayMigrate } = config
+    await prepareSecond(second, { configured: other, application, ownNames, mayMigrate, log })
     await loadSample(second)
   }
   try {

@@ -7,7 +7,7 @@ import { projectRoot } from './project-root.mjs'
 import { runStore } from './run-store.mjs'
 
 /** What the processes are made of. The command itself, in cli/, stays as it was when it started. */
-const SOURCES = ['shared', 'gateway', 'data-service', 'examples']
+const SOURCES = ['shared', 'gateway', 'data-service', 'schema', 'examples']
 
 // `npm run dev`: `npm start`, and whenever a source has changed it alone is compiled and what uses it starts again. Types
 // are left to the editor and to the next build: the compiler takes seconds to look at all of them.

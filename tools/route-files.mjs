@@ -20,7 +20,7 @@ const MEASURED = 6
 const SETTLE_MS = 100
 
 /** Folders of the product; shared/gen is generated. */
-const PRODUCT = ['gateway', 'data-service', 'shared', 'examples']
+const PRODUCT = ['gateway', 'data-service', 'schema', 'shared', 'examples']
 const GENERATED = 'shared/gen/'
 
 /**

@@ -75,9 +75,9 @@ export type { Permission } from '../entity/fields/names.js'
 export { fitsDigits, lessPercent, sumOf, times } from '../entity/fields/numbers.js'
 export { defineOperation, type Operation } from '../entity/define-operation.js'
 export { list, object } from '../entity/fields/shape.js'
-export type { SampleAggregate, SampleDatabase, SampleRow } from '../sql/sample-rows.js'
-export type { Migration, MigrationDatabase } from '../sql/schema/migration.js'
-export { type Migrations, migrationsIn } from '../sql/schema/migration-folder.js'
+export type { SampleAggregate, SampleDatabase, SampleRow } from '../../schema/sample-rows.js'
+export type { Migration, MigrationDatabase } from '../../schema/migrations/migration.js'
+export { type Migrations, migrationsIn } from '../../schema/migrations/migration-folder.js'
 export {
   addColumns,
   addForeignKeys,
@@ -92,4 +92,4 @@ export {
   renameTable,
   run,
   sql
-} from '../sql/schema/builders.js'
+} from '../../schema/migrations/builders.js'

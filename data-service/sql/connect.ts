@@ -187,12 +187,12 @@ const LOOK_AGAIN_MS = 1000
  * database does not answer: new connections to such a database fail after that time too. Snapshots are not limited.
  */
 export function withoutHungReads(database: Database, isHung: () => boolean): Database {
-  const { name, sequelize, dialect, schema, bulk } = database
+  const { name, sequelize, kind, dialect, bulk } = database
   return {
     name,
     sequelize,
+    kind,
     dialect,
-    schema,
     bulk,
     openReader: (what) => readerUnlessHung(database.openReader(what), { what, isHung }),
     openTransactions: () => database.openTransactions(),

@@ -2,9 +2,6 @@ import type { DatabaseLocation, Engine } from './engines/engine.js'
 import { mysqlEngine } from './engines/mysql/mysql.js'
 import { sqliteEngine } from './engines/sqlite/sqlite.js'
 
-/** The kinds by which a migration gives statements of its own for each. MariaDB and Galera take those of `mysql`. */
-export type EngineName = 'sqlite' | 'mysql'
-
 /** Every kind of database that the service runs on. */
 const ENGINES: readonly Engine[] = [sqliteEngine, mysqlEngine]
 

@@ -1,7 +1,7 @@
 import type { Application } from '../../data-service/application.js'
 import type { Entity } from '../../data-service/entity/entity.js'
 import { DEFAULT_PREFIX, type OwnTables, ownTables, parseOwnNames } from '../../data-service/sql/engines/own-tables.js'
-import { withOwnTables } from '../../data-service/sql/schema/find-own-tables.js'
+import { withOwnTables } from '../../schema/migrations/find-own-tables.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { type DatabaseKind, type FreshDatabase, freshDatabase } from '../stack/databases.js'
 import { GrpcCaller } from '../stack/grpc-caller.js'

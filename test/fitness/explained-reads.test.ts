@@ -9,14 +9,15 @@ import { connect } from '../../data-service/sql/connect.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
 import type { Reader, ReaderSession } from '../../data-service/sql/engines/sessions.js'
 import type { BoundValues, Statement } from '../../data-service/sql/engines/statement.js'
-import { liveTexts } from '../../data-service/sql/entity-rows/statements/where-text.js'
+import { readTableFacts } from '../../schema/table-facts.js'
 import { SqlReadStore } from '../../data-service/sql/entity-rows/reads.js'
-import { migrate } from '../../data-service/sql/schema/migrate.js'
+import { migrate } from '../../schema/migrations/migrate.js'
 import { createLogger } from '../../shared/logger.js'
 import { freshDatabase, type FreshDatabase } from '../harness/database.js'
 import { entities, OWN } from '../harness/own-tables.js'
 import { primaryMigrations } from '../harness/primary-migrations.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
+import { schemaOf } from '../../schema/kinds.js'
 
 // The database's own EXPLAIN of the statements that requests become. A declared sort, and an equality, range or prefix
 // filter, has to be served by an index of the reference store: neither may read or sort the rows of a whole table.
@@ -216,10 +217,10 @@ describe('EXPLAIN of the reads of the reference store', function () {
       )
       await database.run(`ANALYZE TABLE \`${table}\``)
     }
-    const sortOrders = await primary.schema.sortOrders()
-    const texts = liveTexts(primary.schema, await primary.schema.describe(), entities)
+    const schema = schemaOf(primary)
+    const facts = await readTableFacts(schema, await schema.describe(), entities)
     const databases = { primary: explaining(primary, seen), second: undefined }
-    store = new SqlReadStore(databases, entities, { sortOrders, texts })
+    store = new SqlReadStore(databases, entities, { facts })
   })
   after(async () => {
     await store.close()

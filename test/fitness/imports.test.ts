@@ -48,6 +48,19 @@ describe('imports', () => {
     ).to.deep.equal([])
   })
 
+  it('of what runs for a request never reach the schema, which is made, read and checked before the first one', () => {
+    const atStart = [
+      'data-service/application.ts',
+      'data-service/commands.ts',
+      'data-service/open-stores.ts',
+      'data-service/public/uniform-rest.ts'
+    ]
+    const requests = product.filter(
+      ({ path }) => ['gateway', 'shared', 'data-service'].some((room) => under(room)(path)) && !atStart.includes(path)
+    )
+    expect(violations(requests, (i) => !under('schema')(i))).to.deep.equal([])
+  })
+
   it('of the engine never reach an application', () => {
     expect(violations(product, (i) => !under('examples')(i))).to.deep.equal([])
   })
@@ -126,7 +139,7 @@ describe('imports', () => {
   })
 
   const homes: readonly (readonly [packages: readonly string[], ...homes: readonly string[]])[] = [
-    [['sequelize', 'mysql2', '@photostructure/sqlite', 'umzug'], 'data-service/sql'],
+    [['sequelize', 'mysql2', '@photostructure/sqlite', 'umzug'], 'data-service/sql', 'schema'],
     [['fastify', 'fastify-plugin', 'csv-stringify'], 'gateway'],
     [['jsonwebtoken'], 'shared/access-token', 'data-service/auth'],
     [['prom-client', '@opentelemetry/resources', '@opentelemetry/sdk-trace-base'], 'shared/observe']
@@ -181,12 +194,12 @@ describe('imports', () => {
   })
 
   it('of a migration are the words of migrations alone, which know nothing of entity files', () => {
-    const builders = sourceFiles('data-service/sql/schema').filter(({ path }) => path.endsWith('/builders.ts'))
+    const builders = sourceFiles('schema/migrations').filter(({ path }) => path.endsWith('/builders.ts'))
     const words = builders.flatMap(({ text }) =>
       Array.from(text.matchAll(/^export function (\w+)/gm), ([, word = '']) => word)
     )
     expect(words).to.include('createTable')
-    const migrations = [...sourceFiles('examples/store/schema'), ...sourceFiles('data-service/sql/schema')].filter(
+    const migrations = [...sourceFiles('examples/store/schema'), ...sourceFiles('schema/migrations')].filter(
       ({ path, text }) => text.includes(' steps: [') && !path.endsWith('/migration-file.ts')
     )
     expect(migrations.length).to.be.greaterThan(4)
@@ -199,13 +212,8 @@ describe('imports', () => {
         .map((name) => `${path} → ${name}`)
     )
     expect(others).to.deep.equal([])
-    const writers = [
-      'sql/schema/builders',
-      'sql/engines/tables',
-      'sql/engines/mysql/mysql-ddl',
-      'sql/engines/sqlite/sqlite-ddl'
-    ]
-    const plain = product.filter(({ path }) => writers.some((writer) => path === `data-service/${writer}.ts`))
+    const writers = ['migrations/builders', 'migrations/tables', 'mysql/mysql-ddl', 'sqlite/sqlite-ddl']
+    const plain = product.filter(({ path }) => writers.some((writer) => path === `schema/${writer}.ts`))
     expect(plain).to.have.length(writers.length)
     expect(violations(plain, (imported) => !under('data-service/entity')(imported))).to.deep.equal([])
   })

@@ -61,7 +61,7 @@ function faultsOf({ source, flags }: RegExp): string[] {
  * for the header of a stranger (contract.md section 2, time).
  */
 describe('regular expressions', () => {
-  const files = ['gateway', 'data-service', 'shared', 'examples']
+  const files = ['gateway', 'data-service', 'schema', 'shared', 'examples']
     .flatMap((folder) => scripts(`dist/${folder}`))
     .concat(scripts('tools'))
 

@@ -19,7 +19,7 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   )
 }
 
-export const PRODUCT = ['gateway', 'data-service', 'shared', 'cli'] as const
+export const PRODUCT = ['gateway', 'data-service', 'schema', 'shared', 'cli'] as const
 /** The typed client, a package of its own. */
 export const CLIENT = 'clients/typescript/src'
 /** The providers of react-admin, another package. */

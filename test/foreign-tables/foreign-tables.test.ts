@@ -152,7 +152,7 @@ eachDatabase((kind) => {
     })
   })
 
-  // The other character sets are a part of `npm run soak`. test/introspect/other-texts.test.ts reads them in each run.
+  // The other character sets are a part of `npm run soak`. test/schema/introspect/other-texts.test.ts reads them in each run.
   const texts: Readonly<Record<string, string>> =
     kind === 'sqlite'
       ? { NOCASE: 'COLLATE NOCASE', RTRIM: 'COLLATE RTRIM' }

@@ -1,4 +1,4 @@
-import { withOwnTables } from '../../data-service/sql/schema/find-own-tables.js'
+import { withOwnTables } from '../../schema/migrations/find-own-tables.js'
 import { entities as declared } from '../../examples/store/entities/index.js'
 import { DEFAULT_PREFIX, ownTables } from '../../data-service/sql/engines/own-tables.js'
 

@@ -1,4 +1,4 @@
-import { engineMigrations } from '../../data-service/sql/schema/engine-tables.js'
+import { engineMigrations } from '../../schema/migrations/engine-tables.js'
 import { OWN } from './own-tables.js'
 import store from '../../examples/store/uniform-rest.config.js'
 

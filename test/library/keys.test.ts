@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { unreachableRows } from '../../data-service/sql/schema/check-schema.js'
+import { unreachableRows } from '../../schema/check/check-schema.js'
 import { openDatabase } from '../../data-service/sql/connect.js'
 import { type Answer, filter, ids, json } from '../api/http-call.js'
 import { describeLibrary } from './describe-library.js'

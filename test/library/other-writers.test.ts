@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
-import { schemaReport } from '../../data-service/sql/schema/check-schema.js'
+import { schemaReport } from '../../schema/check/check-schema.js'
 import { type Answer, json } from '../api/http-call.js'
 import { describeLibrary } from './describe-library.js'
 import { gauges } from './gauges.js'

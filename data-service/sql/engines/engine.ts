@@ -1,7 +1,6 @@
 import type { Options, Sequelize, Transaction } from 'sequelize'
 import type { PoolState } from '../../observe/data-service-metrics.js'
 import type { Untested } from '../../../shared/inner-members.js'
-import type { SchemaTools } from './schema-tools.js'
 import type { ErrorKind, Reader, Transactions } from './sessions.js'
 import type { SqlDialect } from './statement.js'
 
@@ -57,13 +56,16 @@ export interface DatabaseLocation {
   open(poolSize?: number): Database
 }
 
+/** The kinds by which a migration gives statements of its own for each. MariaDB and Galera take those of `mysql`. */
+export type EngineName = 'sqlite' | 'mysql'
+
 /** An opened database, with everything that depends on the kind of database. `sequelize.close()` closes it. */
 export interface Database {
   /** The name for people: that of the database on its server, or of the file. */
   readonly name: string
   readonly sequelize: Sequelize
+  readonly kind: EngineName
   readonly dialect: SqlDialect
-  readonly schema: SchemaTools
   readonly bulk: BulkLoading
   /** Reads outside of transactions. `what` names the database in errors, as `The database`. */
   openReader(what: string): Reader

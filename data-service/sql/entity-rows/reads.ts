@@ -32,7 +32,8 @@ import { ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { RowModels } from './statements/row-models.js'
 import { SharedReads } from './shared-reads.js'
 import { type CacheUse, Statements } from './statements/statements.js'
-import { type LiveTexts, withLiveTexts } from './statements/where-text.js'
+import { withLiveTexts } from './statements/where-text.js'
+import type { TableFacts } from './table-facts.js'
 
 interface Databases {
   readonly primary: Database
@@ -40,12 +41,9 @@ interface Databases {
   readonly second: Database | undefined
 }
 
-/** What the live schema of the primary database says of its tables. */
-interface LiveKnowledge {
-  /** `SchemaTools.sortOrders`. Without them orders of several columns take longer. */
-  readonly sortOrders?: ReadonlyMap<string, string>
-  /** Without them a comparison with a text column of a view, or of another character set, can fail. */
-  readonly texts?: LiveTexts
+/** What a read store uses besides the databases. */
+interface ReadStoreDeps {
+  readonly facts?: Partial<Pick<TableFacts, 'sortOrders' | 'texts'>>
   /** Counts the statements whose text is kept. */
   readonly statementUse?: CacheUse
   /** Those of the primary database, which a write store uses too. Made of the entities without them. */
@@ -74,7 +72,7 @@ export class SqlReadStore implements ReadStore {
   constructor(
     databases: Databases,
     entities: readonly Entity[],
-    { sortOrders, texts, statementUse: use, models }: LiveKnowledge = {}
+    { facts: { sortOrders, texts } = {}, statementUse: use, models }: ReadStoreDeps = {}
   ) {
     const storeOf = (name: StoreName, database: Database): Store => {
       const known = name === 'primary' ? models : undefined

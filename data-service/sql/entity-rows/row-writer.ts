@@ -252,7 +252,7 @@ export class ChangeTexts {
   readonly #compiled = new LRUCache<string, StatementText>({ max: MAX_TEXTS })
   readonly #returning = new LRUCache<string, ShownStatement>({ max: MAX_TEXTS })
 
-  /** `defaults`: the SQL of the defaults that an UPDATE sets, by `columnKey` (`SchemaTools.defaultText`). */
+  /** `defaults`: the SQL of the defaults that an UPDATE sets, by `columnKey`. */
   constructor(
     sequelize: Sequelize,
     dialect: SqlDialect,

@@ -1,7 +1,6 @@
 import type { ConflictReason } from '../../../shared/errors.js'
 import type { Column } from '../../entity/entity.js'
 import { KeyConflict } from '../../plan/model/key-conflict.js'
-import type { LiveSchema, LiveTable } from '../engines/live-schema/live-schema.js'
 import type { SqlDialect, ViolatedKey } from '../engines/statement.js'
 
 /** A statement that writes rows of a table. */
@@ -17,15 +16,31 @@ export interface RowChange {
   readonly written: readonly Column[]
 }
 
+/** The keys of a table. */
+export interface KeyedTable {
+  /** The columns of the primary key in order. Empty for a view and a table without one. */
+  readonly primaryKey: readonly string[]
+  /** All indexes but that of the primary key. `column` is undefined for an expression. */
+  readonly indexes: readonly {
+    readonly name: string
+    readonly keys: readonly { readonly column: string | undefined }[]
+  }[]
+  readonly foreignKeys: readonly {
+    readonly columns: readonly string[]
+    readonly table: string
+    readonly referencedColumns: readonly string[]
+  }[]
+}
+
 /** What keys the tables have, by which the error of a statement tells the property that is the reason. */
 export class ViolatedKeys {
   readonly #dialect: SqlDialect
-  readonly #live: LiveSchema | undefined
+  readonly #tables: ReadonlyMap<string, KeyedTable> | undefined
 
-  /** Without the live schema no index is known, and a property is named where the database names its column. */
-  constructor(dialect: SqlDialect, live: LiveSchema | undefined) {
+  /** Without the tables no index is known, and a property is named where the database names its column. */
+  constructor(dialect: SqlDialect, tables: ReadonlyMap<string, KeyedTable> | undefined) {
     this.#dialect = dialect
-    this.#live = live
+    this.#tables = tables
   }
 
   /** undefined for an error of which no key is the reason. */
@@ -51,10 +66,10 @@ export class ViolatedKeys {
     if (kind !== 'foreign') return kind
     if (verb === 'delete') return 'referenced'
     if (verb === 'insert') return 'reference'
-    const live = this.#live
+    const tables = this.#tables
     const isReferredTo = (name: string): boolean =>
-      live === undefined ||
-      [...live.tables.values()].some(({ foreignKeys }) =>
+      tables === undefined ||
+      [...tables.values()].some(({ foreignKeys }) =>
         foreignKeys.some((one) => isSame(one.table, into.table) && one.referencedColumns.some((of) => isSame(of, name)))
       )
     return written.some(({ field, column }) => field.unique && isReferredTo(column)) ? 'unspecified' : 'reference'
@@ -62,21 +77,21 @@ export class ViolatedKeys {
 
   #columnsOf(key: ViolatedKey, kind: ConflictReason['kind'], change: RowChange): readonly string[] {
     if (key.columns !== undefined) return key.columns
-    const table = this.#live?.tables.get(change.into.table)
+    const table = this.#tables?.get(change.into.table)
     if (table === undefined) return []
     if (kind === 'unique') return indexedColumns(table, key.index)
     return kind === 'reference' ? referringColumns(table, change) : []
   }
 }
 
-function indexedColumns({ primaryKey, indexes }: LiveTable, index = ''): readonly string[] {
+function indexedColumns({ primaryKey, indexes }: KeyedTable, index = ''): readonly string[] {
   if (index === 'PRIMARY') return primaryKey
   const found = indexes.find(({ name }) => name === index)
   return found?.keys.map(({ column = '' }) => column) ?? []
 }
 
 /** The columns of the one foreign key that the statement sets; none where it sets several, of which any may be the reason. */
-function referringColumns({ foreignKeys }: LiveTable, { into, written }: RowChange): readonly string[] {
+function referringColumns({ foreignKeys }: KeyedTable, { into, written }: RowChange): readonly string[] {
   const set = foreignKeys.filter(
     ({ columns }) =>
       columns.some((name) => written.some((one) => isNamed(one, name))) &&

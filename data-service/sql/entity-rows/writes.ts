@@ -37,7 +37,6 @@ import { DomainError } from '../../../shared/errors.js'
 import { AuditEntries } from '../own-rows/audit-entries.js'
 import { keyIs, refersTo, scopeConditions } from './statements/conditions.js'
 import type { Database } from '../engines/engine.js'
-import type { LiveSchema } from '../engines/live-schema/live-schema.js'
 import type { FoundRow, SqlDialect } from '../engines/statement.js'
 import type { Reader, Transactions } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
@@ -47,12 +46,13 @@ import { keyReader, mapKey, own, selectionOf } from './navigations.js'
 import { IdempotencyKeys, type KeyedRequest } from '../own-rows/idempotency-keys.js'
 import { EventRows } from '../own-rows/outbox.js'
 import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
-import { ChangeTexts, columnKey, RowWriter } from './row-writer.js'
+import { ChangeTexts, RowWriter } from './row-writer.js'
 import { RowModels } from './statements/row-models.js'
 import { type CacheUse, Statements } from './statements/statements.js'
-import { type LiveTexts, withLiveTexts } from './statements/where-text.js'
+import { withLiveTexts } from './statements/where-text.js'
 import { assertPrimary, storedKey, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from '../transactions.js'
+import type { TableFacts } from './table-facts.js'
 import { ViolatedKeys } from './violated-keys.js'
 
 export interface SqlWriteStore extends WriteStore {
@@ -70,30 +70,11 @@ interface WriteStoreDeps {
   readonly randomBytes: (size: number) => Buffer
   /** Called after the COMMIT of a transaction that has emitted events. */
   readonly onEmitted: () => void
-  /** The SQL of the defaults that an UPDATE may set (`columnDefaults`); none without it. */
-  readonly defaults?: ReadonlyMap<string, string>
-  readonly texts?: LiveTexts
-  /** The tables as they are, by whose keys a conflict names its property. */
-  readonly live?: LiveSchema
+  readonly facts?: Partial<Pick<TableFacts, 'defaults' | 'texts' | 'keys'>>
   /** Counts the statements whose text is kept. */
   readonly statementUse?: CacheUse
   /** Those of the database, which a read store uses too. Made of the entities without them. */
   readonly models?: RowModels
-}
-
-/** The SQL of the defaults that a PUT may set, for `WriteStoreDeps.defaults`. */
-export async function columnDefaults(
-  { schema }: Database,
-  entities: readonly Entity[]
-): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>()
-  for (const { table, columns } of entities) {
-    for (const { column, field } of columns.filter((one) => one.field.filledByDatabase)) {
-      const text = field.nullable ? undefined : await schema.defaultText(table, column)
-      if (text !== undefined) found.set(columnKey(table, column), text)
-    }
-  }
-  return found
 }
 
 /** Writes to the primary database. Sends nothing before the first write. */
@@ -142,8 +123,9 @@ function unitParts(
 ): UnitParts {
   const { sequelize } = database
   const { tables: ownTables } = deps
-  const dialect = withLiveTexts(database.dialect, deps.texts)
-  const { defaults, live, statementUse: use, models = new RowModels(sequelize, entities, 'primary') } = deps
+  const { facts: { defaults, texts, keys } = {}, statementUse: use } = deps
+  const { models = new RowModels(sequelize, entities, 'primary') } = deps
+  const dialect = withLiveTexts(database.dialect, texts)
   const statements = new Statements(models, dialect, { use })
   const owners = new Map(entities.flatMap((entity) => entity.children.map((one) => [one, entity])))
   const ownerOf = (children: Children): Entity => {
@@ -158,7 +140,7 @@ function unitParts(
     writer: new RowWriter(
       new ChangeTexts(sequelize, dialect, { defaults, use }),
       dialect,
-      new ViolatedKeys(dialect, live)
+      new ViolatedKeys(dialect, keys)
     ),
     keys: new IdempotencyKeys(ownTables, dialect, { reader: deps.reader, classifyError: database.classifyError }),
     audit: new AuditEntries(ownTables, dialect, deps.randomBytes),

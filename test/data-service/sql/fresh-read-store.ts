@@ -7,6 +7,7 @@ import type { DatabaseKind } from '../../harness/database.js'
 import { storeDatabase } from '../../harness/store-database.js'
 import type { Open } from './each-way.js'
 import { openTestDatabase, type TestDatabase } from '../../oracle/test-database.js'
+import { schemaOf } from '../../../schema/kinds.js'
 
 /** A read store over two migrated databases, and both by hand-written SQL. */
 export interface FreshReadStore {
@@ -22,8 +23,9 @@ export interface FreshReadStore {
 export async function freshReadStore(kind: DatabaseKind, open: Open = connect): Promise<FreshReadStore> {
   const { url, reviewsUrl, dispose } = await storeDatabase(kind, 'none')
   const databases = { primary: open(url), second: open(reviewsUrl) }
-  const sortOrders = await databases.primary.schema.sortOrders()
-  const store = new SqlReadStore(databases, entities, { sortOrders })
+  const schema = schemaOf(databases.primary)
+  const sortOrders = schema.sortOrders(await schema.describe())
+  const store = new SqlReadStore(databases, entities, { facts: { sortOrders } })
   const primary = await openTestDatabase(url)
   const second = await openTestDatabase(reviewsUrl)
   return {

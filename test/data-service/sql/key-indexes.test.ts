@@ -23,7 +23,7 @@ import {
   rangesBehind
 } from '../../../data-service/sql/entity-rows/statements/keyset.js'
 import { own } from '../../../data-service/sql/entity-rows/navigations.js'
-import { migrate } from '../../../data-service/sql/schema/migrate.js'
+import { migrate } from '../../../schema/migrations/migrate.js'
 import { RowModels } from '../../../data-service/sql/entity-rows/statements/row-models.js'
 import { Statements } from '../../../data-service/sql/entity-rows/statements/statements.js'
 import { createLogger } from '../../../shared/logger.js'

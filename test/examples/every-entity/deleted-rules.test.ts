@@ -112,7 +112,7 @@ describe('an entity file without', function () {
   let copy = ''
   before(async () => {
     copy = await mkdtemp(join(tmpdir(), 'deleted-'))
-    for (const part of ['cli', 'data-service', 'examples', 'gateway', 'shared', 'test']) {
+    for (const part of ['cli', 'data-service', 'examples', 'gateway', 'schema', 'shared', 'test']) {
       await cp(join(outputRoot, part), join(copy, 'dist', part), { recursive: true, filter: isRun })
     }
     for (const part of ['package.json', 'proto', 'tools']) {

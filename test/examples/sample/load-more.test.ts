@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
 import { bulkMakers, loadMore } from '../../../examples/store/sample/load-more.js'
-import { sampleDatabase } from '../../../data-service/sql/sample-rows.js'
+import { sampleDatabase } from '../../../schema/sample-rows.js'
 import { entities } from '../../harness/own-tables.js'
 import { isSoak } from '../../harness/in-soak.js'
 import { eachDatabase } from '../../harness/database.js'
-import { type FreshStores, freshStores } from '../../data-service/sql/schema/fresh-stores.js'
+import { type FreshStores, freshStores } from '../../schema/fresh-stores.js'
 
 const quiet = (): void => undefined
 

@@ -4,10 +4,10 @@ import { QueryTypes } from 'sequelize'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { entities } from '../../harness/own-tables.js'
 import { sampleStore } from '../../../examples/store/sample/sample-store.js'
-import { loadSampleRows } from '../../../data-service/sql/sample-rows.js'
+import { loadSampleRows } from '../../../schema/sample-rows.js'
 import { isSoak } from '../../harness/in-soak.js'
 import { eachDatabase } from '../../harness/database.js'
-import { type FreshStores, freshStores } from '../../data-service/sql/schema/fresh-stores.js'
+import { type FreshStores, freshStores } from '../../schema/fresh-stores.js'
 import { type ReadTable, type StoredRow, storedRows } from './stored-rows.js'
 
 /** Of all rows of a resource, row versions included: the same on every database, machine and version of Node. */

@@ -1,5 +1,4 @@
 import type { TextOperand } from '../statement.js'
-import type { LiveColumn, LiveTable } from '../live-schema/live-schema.js'
 import { errnoOf } from './driver/mysql-errors.js'
 
 /** The character set of bound values, which is that of the session (`SET NAMES`). */
@@ -15,7 +14,10 @@ const SESSION_CHARACTERS = 'utf8mb4'
  * - A column of another character set cannot be compared with a text that this character set does not have. NULL in place of
  *   such a text is equal to no value.
  */
-export function mysqlTextOperand({ kind }: LiveTable, { collation }: LiveColumn): TextOperand | undefined {
+export function mysqlTextOperand(
+  { kind }: { readonly kind: 'table' | 'view' },
+  { collation }: { readonly collation: string | undefined }
+): TextOperand | undefined {
   if (collation === undefined) return undefined
   const [characters = ''] = collation.split('_', 1)
   if (characters === SESSION_CHARACTERS) {

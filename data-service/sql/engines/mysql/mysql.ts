@@ -28,7 +28,6 @@ import { installedDriver } from './driver/mysql-ways.js'
 import { mysqlDialect } from './mysql-dialect.js'
 import { examineServer } from './mysql-server.js'
 import { MysqlPool } from './mysql-pool.js'
-import { MysqlSchema } from './mysql-schema.js'
 import { MysqlReader } from './mysql-sessions.js'
 import { classifyMysqlError } from './driver/mysql-errors.js'
 import { errnoOf } from './driver/mysql-errors.js'
@@ -252,7 +251,7 @@ class MysqlDatabase implements Database {
   readonly name: string
   readonly sequelize: Sequelize
   readonly dialect = mysqlDialect
-  readonly schema: MysqlSchema
+  readonly kind = 'mysql'
   readonly bulk: BulkLoading
   readonly classifyError = classifyMysqlError
   readonly #settings: MysqlSettings
@@ -265,7 +264,6 @@ class MysqlDatabase implements Database {
     this.name = settings.database
     this.sequelize = sequelizeOf(settings, poolSize)
     this.#pool = new MysqlPool(this.sequelize, poolSize)
-    this.schema = new MysqlSchema(this.sequelize)
     this.bulk = mysqlBulk(this.sequelize)
   }
 

@@ -14,7 +14,6 @@ import {
 } from '../engine.js'
 import { probeSequelize } from '../sequelize-inner.js'
 import { SqliteConnection } from './sqlite-connection.js'
-import { SqliteSchema } from './sqlite-schema.js'
 import { classifySqliteError, SqliteReader, SqliteTransactions } from './sqlite-sessions.js'
 import { sqliteDialect } from './sqlite-dialect.js'
 import { sqlite3Module } from './sqlite3-module.js'
@@ -109,7 +108,7 @@ class SqliteDatabase implements Database {
   readonly name: string
   readonly sequelize: Sequelize
   readonly dialect = sqliteDialect
-  readonly schema: SqliteSchema
+  readonly kind = 'sqlite'
   readonly bulk: BulkLoading
   readonly classifyError = classifySqliteError
   readonly #file: string
@@ -125,7 +124,6 @@ class SqliteDatabase implements Database {
       transactionType: Transaction.TYPES.IMMEDIATE
     })
     probeSequelize(this.sequelize, { hasPool: false })
-    this.schema = new SqliteSchema(this.sequelize)
     this.bulk = sqliteBulk(this.sequelize)
   }
 

@@ -94,7 +94,7 @@ export class Statements {
     sizeCalculation: ({ sql }, key) => key.length + sql.length
   })
 
-  /** `sortOrders`: those of `SchemaTools.sortOrders`. `use` counts. */
+  /** `sortOrders`: those of `TableFacts`. `use` counts. */
   constructor(
     models: RowModels,
     dialect: SqlDialect,
@@ -454,7 +454,7 @@ function inAnyOrder(columns: readonly string[]): string[][] {
   )
 }
 
-/** A column as the keys of `SchemaTools.sortOrders` have it. */
+/** A column as the keys of `TableFacts.sortOrders` have it. */
 function inDirection(column: string, descending: boolean): string {
   return `${column} ${descending ? 'DESC' : 'ASC'}`
 }

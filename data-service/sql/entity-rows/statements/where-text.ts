@@ -1,9 +1,7 @@
 import { fn, literal, Op, where, type WhereOptions } from 'sequelize'
-import type { Column, Entity } from '../../../entity/entity.js'
+import type { Column } from '../../../entity/entity.js'
 import { type Comparison, OPERATORS } from '../../../entity/fields/operators.js'
 import type { Path, SortKey } from '../../../plan/model/plans.js'
-import type { LiveSchema } from '../../engines/live-schema/live-schema.js'
-import type { SchemaTools } from '../../engines/schema-tools.js'
 import {
   anyOfTuples,
   type Expression,
@@ -338,28 +336,6 @@ export interface LiveTexts {
   readonly operands: ReadonlyMap<Column, TextOperand>
   /** Those that hold the words of an enum. */
   readonly words: ReadonlySet<Column>
-}
-
-/** Those of the entities' tables, and of their children's, as far as the live schema has them. */
-export function liveTexts(schema: SchemaTools, live: LiveSchema, entities: readonly Entity[]): LiveTexts {
-  const tables = entities.flatMap(({ table, key, columns, children }) => [
-    { table, columns: [...key, ...columns] },
-    ...children.map((one) => ({ table: one.table, columns: [...one.key, ...one.foreignKey, ...one.columns] }))
-  ])
-  const operands = new Map<Column, TextOperand>()
-  const words = new Set<Column>()
-  for (const { table, columns } of tables) {
-    const there = live.tables.get(table)
-    for (const column of columns) {
-      const { type } = column.field
-      const liveColumn = there?.columns.find(({ name }) => name.toLowerCase() === column.column.toLowerCase())
-      if (there === undefined || liveColumn === undefined || (type !== 'string' && type !== 'enum')) continue
-      const operand = schema.textOperand(there, liveColumn)
-      if (operand !== undefined) operands.set(column, operand)
-      if (type === 'enum' && liveColumn.type.base !== 'enum') words.add(column)
-    }
-  }
-  return { operands, words }
 }
 
 export function withLiveTexts(dialect: SqlDialect, texts: LiveTexts | undefined): SqlDialect {

@@ -1,0 +1,118 @@
+import { permission } from '../../data-service/entity/access.js'
+import { defineEntity } from '../../data-service/entity/define-entity.js'
+import type { Entity } from '../../data-service/entity/entity.js'
+import { column } from '../../data-service/entity/fields/words.js'
+import { type ColumnWord, fieldOf, isColumnWord } from '../live-schema/column-types.js'
+import type { ColumnType, TableStep } from '../migrations/tables.js'
+import { difference } from '../migrations/difference.js'
+import { entityTables } from '../migrations/entity-tables.js'
+import { migrationFile } from '../migrations/migration-file.js'
+import type { EntityDraft } from './entity-draft.js'
+
+/**
+ * The text of the migration that states the tables and views as the entity files see them. A database that has them records
+ * it and runs no statement; an empty one of any kind, such as that of a test, gets them by it, a table in place of each view.
+ */
+export function baselineFile(name: string, drafts: readonly EntityDraft[], isTyped: boolean): string {
+  const wanted = entityTables(drafts.map(entityOf), 'primary')
+  const { steps } = difference(new Map(), wanted, { engineTables: new Set() })
+  const filled = new Set(
+    drafts.flatMap(({ table, fields }) =>
+      fields.filter(({ word }) => isFilled(word)).map(({ column: filledColumn }) => `${table}.${filledColumn}`)
+    )
+  )
+  return migrationFile(
+    name,
+    steps.map((step) => withFilled(step, filled)),
+    { isTyped, isBaseline: true }
+  )
+}
+
+/** Words for columns that the database fills, by an expression that no builder of migrations can say. */
+function isFilled({ word }: ColumnWord): boolean {
+  return word === 'generated' || word === 'filledByDatabase'
+}
+
+/**
+ * A column that the database fills gets a default that is the same for all rows: the expression is in the database alone, and
+ * an empty one needs some value.
+ */
+function withFilled(step: TableStep, filled: ReadonlySet<string>): TableStep {
+  if (step.kind !== 'createTable') return step
+  const columns = step.definition.columns.map((one) => {
+    const value = filled.has(`${step.table}.${one.name}`) && !one.nullable ? anyValueOf(one.type) : undefined
+    return value === undefined ? one : { ...one, defaultTo: value }
+  })
+  return { ...step, definition: { ...step.definition, columns } }
+}
+
+function anyValueOf(type: ColumnType): string | number | boolean | undefined {
+  switch (type.kind) {
+    case 'varchar':
+    case 'text':
+    case 'set':
+    case 'varbinary':
+      return ''
+    case 'guid':
+      return '00000000-0000-0000-0000-000000000000'
+    case 'boolean':
+      return false
+    case 'tinyint':
+    case 'smallint':
+    case 'mediumint':
+    case 'int':
+    case 'double':
+    case 'float':
+    case 'bit':
+      return 0
+    case 'bigint':
+    case 'decimal':
+      return '0'
+    case 'year':
+      return 2000
+    case 'datetime':
+      return '1970-01-01T00:00:00.000Z'
+    case 'date':
+      return '1970-01-01'
+    case 'time':
+      return '00:00:00'
+    case 'enum':
+      return type.words[0]
+    case 'json':
+      return '{}'
+    case 'binary':
+      return Buffer.alloc(type.length).toString('base64')
+    case 'rowVersion':
+      return undefined
+  }
+}
+
+/** The entity that the file of a draft defines. Its words are called by name, which the compiler cannot follow. */
+function entityOf(draft: EntityDraft): Entity {
+  const { resource, table, key, label, filterable, sortable, references, versionColumn } = draft
+  const fields = Object.fromEntries(
+    draft.fields.map((field) => [field.property, column(field.column, fieldOf(plainWord(field.word)))])
+  )
+  const definition = {
+    name: resource,
+    table,
+    description: resource,
+    ...(versionColumn === undefined ? { rowVersion: 'none' } : { writes: ['create', 'update', 'delete'] }),
+    ...(key.length > 1 ? { key } : {}),
+    fields,
+    label,
+    filterable,
+    sortable,
+    references: Object.fromEntries(
+      references.map(({ name, to, via }) => [name, { to, via: via.length === 1 ? via[0] : via }])
+    ),
+    access: { read: permission('tables:read'), write: permission('tables:write') }
+  }
+  return defineEntity(definition as never)
+}
+
+/** The word without what says that the database fills the column, which migrations have no word for. */
+function plainWord(word: ColumnWord): ColumnWord {
+  const [inner] = word.args
+  return isFilled(word) && inner !== undefined && isColumnWord(inner) ? plainWord(inner) : word
+}

@@ -1,0 +1,119 @@
+import { type ColumnWord, isColumnWord, quoted, wordText } from '../live-schema/column-types.js'
+import { layout, type Part } from '../migrations/migration-file.js'
+import { type EntityDraft, type FieldDraft, isRenamed } from './entity-draft.js'
+
+/** The text of an entity file; without types for an application in JavaScript they are the same. */
+export function entityFile(draft: EntityDraft): string {
+  const definition: Part = ['{', membersOf(draft), '}', 'broken']
+  const start = `export const ${draft.constant} = defineEntity(`
+  return [
+    layout(['import {', importsOf(draft), "} from 'uniform-rest'"], 0, -1),
+    '',
+    ...remarksOf(draft),
+    `${start}${layout(definition, 0, start.length)})`,
+    ''
+  ].join('\n')
+}
+
+function membersOf(draft: EntityDraft): Part[] {
+  const { resource, table, key, fields, label, filterable, sortable, references, versionColumn } = draft
+  const members: Part[] = [`name: ${quoted(resource)}`]
+  if (table !== resource.replaceAll('-', '_')) members.push(`table: ${quoted(table)}`)
+  members.push(`description: ${quoted(descriptionOf(draft))}`)
+  if (versionColumn === undefined) members.push("rowVersion: 'none'")
+  if (key.length > 1) members.push(listOf('key', key))
+  members.push(['fields: {', fields.map(fieldText), '}', 'broken'])
+  members.push(`label: ${quoted(label)}`, listOf('filterable', filterable), listOf('sortable', sortable))
+  if (references.length > 0) {
+    const texts = references.map(({ name, to, via }) => {
+      const [first = '', second] = via
+      const columns = second === undefined ? quoted(first) : `[${via.map(quoted).join(', ')}]`
+      return `${name}: { to: ${quoted(to)}, via: ${columns} }`
+    })
+    members.push(['references: {', texts, '}', 'broken'])
+  }
+  if (versionColumn === undefined) return [...members, `access: { read: permission('${resource}:read') }`]
+  return [
+    ...members,
+    `access: { read: permission('${resource}:read'), write: permission('${resource}:write') }`,
+    "writes: ['create', 'update', 'delete']"
+  ]
+}
+
+function listOf(name: string, values: readonly string[]): Part {
+  return [`${name}: [`, values.map(quoted), ']']
+}
+
+/** One sentence for people: the comment of the table, or its name. */
+function descriptionOf({ table, kind, comment }: EntityDraft): string {
+  const text = comment.replaceAll(/\s+/g, ' ').trim()
+  return text === '' ? `Rows of the ${kind} ${table}.` : text
+}
+
+/** Permissions that the file names. */
+function permissionsOf({ resource, versionColumn }: EntityDraft): string[] {
+  return versionColumn === undefined ? [`${resource}:read`] : [`${resource}:read`, `${resource}:write`]
+}
+
+/** `title: text(255, 0)`, as a line of `fields`. */
+export function fieldText(field: FieldDraft): string {
+  return `${field.property}: ${fieldWordText(field)}`
+}
+
+function fieldWordText(field: FieldDraft): string {
+  const word = wordText(field.word)
+  return isRenamed(field) ? `column(${quoted(field.column)}, ${word})` : word
+}
+
+function importsOf(draft: EntityDraft): string[] {
+  const words = new Set(['defineEntity', 'permission'])
+  const collect = ({ word, args }: ColumnWord): void => {
+    words.add(word)
+    for (const argument of args) if (isColumnWord(argument)) collect(argument)
+  }
+  for (const field of draft.fields) {
+    collect(field.word)
+    if (isRenamed(field)) words.add('column')
+  }
+  return [...words].toSorted()
+}
+
+/** What a reader should know, as comments above the entity. */
+function remarksOf({ notes, cascades }: EntityDraft): string[] {
+  const cascading = cascades.map(
+    (one) =>
+      `Rows of ${one} are deleted with the row that they refer to: they could be \`children\` of this entity in place of a ` +
+      'resource of their own (docs/adding-an-entity.md).'
+  )
+  return [...notes, ...cascading].flatMap((text) => wrapped(text))
+}
+
+const WIDTH = 117
+
+function wrapped(text: string): string[] {
+  const lines: string[] = []
+  for (const word of text.replaceAll(/\s+/g, ' ').split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + word.length + 1 > WIDTH) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines.map((line) => `// ${line}`)
+}
+
+/** The file that lists all written entity files, with the permissions that they name. */
+export function listFile(drafts: readonly EntityDraft[], isTyped: boolean): string {
+  const constants: Part = ['[', drafts.map(({ constant }) => constant), ']']
+  const permissions: Part = ['[', drafts.flatMap(permissionsOf).map(quoted), ']']
+  const type = isTyped ? ': Permission[]' : ''
+  return [
+    '// Written by `uniform-rest introspect`, which writes it anew for as long as nobody changes it.',
+    ...(isTyped ? ["import type { Permission } from 'uniform-rest'"] : []),
+    ...drafts.map(({ constant, resource }) => `import { ${constant} } from './${resource}.js'`),
+    '',
+    `export const introspected = ${layout(constants, 0, 28)}`,
+    '',
+    '/** What the entity files ask of those who read and write: give each role its part of it. */',
+    `export const introspectedPermissions${type} = ${layout(permissions, 0, 54)}`,
+    ''
+  ].join('\n')
+}

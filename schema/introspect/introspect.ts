@@ -1,0 +1,109 @@
+import { messageOf } from '../../shared/start-error.js'
+import { ROW_VERSION_COLUMN } from '../../data-service/entity/fields/row-version.js'
+import type { Database } from '../../data-service/sql/engines/engine.js'
+import type { StoredValues } from '../live-schema/column-types.js'
+import type { LiveSchema } from '../live-schema/live-schema.js'
+import { ownTableNames, type OwnTables, RECORD } from '../../data-service/sql/engines/own-tables.js'
+import type { MendingStatements } from '../check/schema-checks.js'
+import { type DraftOptions, draftEntities, type Drafts } from './entity-draft.js'
+import { schemaOf } from '../kinds.js'
+
+interface IntrospectOptions extends Pick<DraftOptions, 'keys' | 'resources'> {
+  /** The names of the engine's own tables in this database. */
+  readonly own: OwnTables
+  /** Tables and views that are not wanted. */
+  readonly except: readonly string[]
+}
+
+/** Drafts with the statements by which tables whose rows have no version would get one, by table. */
+export interface Found extends Drafts {
+  readonly versions: ReadonlyMap<string, readonly string[]>
+  /** `SchemaTools.unseen` */
+  readonly unseen: readonly string[]
+}
+
+/** A key that was named for a table and does not tell its rows apart. */
+export class KeyMistake extends Error {
+  override readonly name = 'KeyMistake'
+}
+
+/**
+ * Drafts of entity files for the tables and views of a database. Reads its catalogue, up to a hundred thousand rows of the tables
+ * whose declared types leave open what they hold, and the named keys of all rows; writes nothing. Throws a KeyMistake.
+ */
+export async function introspect(database: Database, options: IntrospectOptions): Promise<Found> {
+  const schema = schemaOf(database)
+  const { dialect } = database
+  const described = await schema.describe()
+  const wanted = [...described.tables].filter(([name]) => !options.except.includes(name))
+  const others = [...described.others].filter(([name]) => !options.except.includes(name))
+  const live: LiveSchema = { ...described, tables: new Map(wanted), others: new Map(others) }
+  const { prefix, schema: ownSchema } = options.own
+  const own = new Set(ownSchema === undefined ? [...ownTableNames(), RECORD].map((name) => `${prefix}${name}`) : [])
+  const isEngineTable = (table: string): boolean => own.has(table)
+  for (const [table, columns] of options.keys) await checkKey(database, live, { table, columns })
+  const values = new Map<string, ReadonlyMap<string, StoredValues>>()
+  const readable = new Map(live.tables)
+  for (const table of live.tables.values()) {
+    const { name, columns, broken, kind } = table
+    const open = columns.filter(schema.columnTypes.dependsOnValues)
+    const isRead = open.length > 0 && broken === undefined && !isEngineTable(name)
+    try {
+      if (isRead) values.set(name, await schema.storedValues(name, open))
+    } catch (error) {
+      // A view that this account may read, but not the tables behind it, or whose expression fails for a row.
+      if (kind !== 'view' || database.classifyError(error) !== 'other') throw error
+      readable.set(name, { ...table, broken: messageOf(error) })
+    }
+  }
+  const drafts = draftEntities(
+    { ...live, tables: readable },
+    {
+      ...options,
+      isEngineTable,
+      types: schema.columnTypes,
+      values,
+      sortedBy: (type) => dialect.keyFunction(type, 'order')
+    }
+  )
+  const versions = versionStatements(drafts, live, schema.checksOf(live).mend)
+  return { ...drafts, versions, unseen: await schema.unseen() }
+}
+
+/** The statements that give the rows of a table a version, which are printed and never run. */
+function versionStatements(
+  { entities }: Drafts,
+  { tables }: LiveSchema,
+  { addVersion, versionTriggers }: MendingStatements
+): ReadonlyMap<string, readonly string[]> {
+  const unversioned = entities.filter(
+    ({ table, kind, versionColumn }) =>
+      kind === 'table' && versionColumn === undefined && tables.get(table)?.withoutTransactions === undefined
+  )
+  return new Map(
+    unversioned.map(({ table, key, fields }) => {
+      const columns = fields.filter(({ property }) => key.includes(property)).map(({ column }) => column)
+      const of = { table, column: ROW_VERSION_COLUMN, key: columns }
+      return [table, [addVersion(of), ...versionTriggers(of).map(({ statement }) => statement)]]
+    })
+  )
+}
+
+/** Nothing in a database says that a column of a view is unique, so every row is looked at. */
+async function checkKey(
+  database: Database,
+  { tables }: LiveSchema,
+  { table, columns }: { readonly table: string; readonly columns: readonly string[] }
+): Promise<void> {
+  const found = tables.get(table)
+  if (found === undefined) throw new KeyMistake(`--key ${table}: the database has no table or view ${table}.`)
+  const missing = columns.find((name) => !found.columns.some((one) => one.name === name))
+  if (missing !== undefined) throw new KeyMistake(`--key ${table}: it has no column ${missing}.`)
+  const { nulls, duplicates } = await schemaOf(database).countKey(table, columns)
+  if (nulls > 0) throw new KeyMistake(`--key ${table}: ${columns.join(', ')} is null in ${nulls} of its rows.`)
+  if (duplicates > 0) {
+    throw new KeyMistake(
+      `--key ${table}: ${duplicates} of its rows share their ${columns.join(', ')} with another row.`
+    )
+  }
+}

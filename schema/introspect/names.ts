@@ -1,0 +1,114 @@
+import { Utils } from 'sequelize'
+import * as words from '../../data-service/entity/fields/words.js'
+import { CAMEL_CASE, KEBAB_CASE, wordsOf } from '../../data-service/entity/fields/names.js'
+
+// Names for the API out of names in a database, which may be in any style and any script.
+
+/** Words that have no plural of their own, or are one. */
+const SAME: readonly string[] = [
+  'staff',
+  'info',
+  'information',
+  'data',
+  'media',
+  'inventory',
+  'history',
+  'stock',
+  'content'
+]
+
+function plural(word: string): string {
+  return SAME.includes(word) ? word : Utils.pluralize(word)
+}
+
+function singular(word: string): string {
+  return SAME.includes(word) ? word : Utils.singularize(word)
+}
+
+/** A name that no other one of the set has, by a number at its end if it must be. Adds it. */
+function claim(name: string, taken: Set<string>, joint: string): string {
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? name : `${name}${joint}${number}`
+    if (taken.has(candidate.toLowerCase())) continue
+    taken.add(candidate.toLowerCase())
+    return candidate
+  }
+}
+
+/** What stands before the names of tables and views in some schools, and says nothing. */
+const PREFIXES: readonly string[] = ['tbl', 'vw']
+
+/** `film-actors` for `film_actor`. `taken` are the names of other resources and of paths that are not free. */
+export function resourceName(table: string, taken: Set<string>): string {
+  const all = wordsOf(table)
+  const words = all.length > 1 && PREFIXES.includes(all[0] ?? '') ? all.slice(1) : all
+  const last = words.pop()
+  const joined = [...words, ...(last === undefined ? ['table'] : [plural(last)])].join('-')
+  const name = KEBAB_CASE.test(joined) ? joined : `table-${joined}`
+  return claim(name, taken, '-')
+}
+
+/** camelCase of words that may begin with a digit. */
+function camelCase(words: readonly string[], otherwise: string): string {
+  const [first = otherwise, ...others] = words
+  const name = first + others.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  return CAMEL_CASE.test(name) ? name : otherwise + name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** `categoryId` for `category_id`, `CategoryID` and `Category Id`. `taken` are the other properties, in lower case. */
+export function propertyName(column: string, taken: Set<string>): string {
+  const name = camelCase(wordsOf(column), 'column')
+  // Every object has these.
+  return claim(name in {} ? `${name}Value` : name, taken, '')
+}
+
+/** The constant that an entity file exports: `filmActors` for `film-actors`. */
+export function constantName(resource: string): string {
+  const name = camelCase(resource.split('-'), 'table')
+  const isTaken = name in words || name === 'defineEntity' || name === 'permission' || LANGUAGE.includes(name)
+  return isTaken ? `${name}Entity` : name
+}
+
+/** Words of the language that are no names, as far as a plural can be one. */
+const LANGUAGE: readonly string[] = [
+  'class',
+  'this',
+  'static',
+  'public',
+  'private',
+  'interface',
+  'new',
+  'delete',
+  'import',
+  'export',
+  'default'
+]
+
+/** Words that say how a column refers, and not to what. */
+const MARKS: readonly string[] = ['id', 'fk', 'key', 'ref', 'code', 'no', 'nr', 'number', 'uuid', 'guid']
+
+/**
+ * The name of a reference: that of its column without `_id`, so that several references to one table have different ones.
+ * Where that is a property already, as for a column `owner`, the table that it leads to comes after it.
+ */
+export function referenceName(columns: readonly string[], target: string, taken: Set<string>): string {
+  const [column = ''] = columns
+  const words = wordsOf(column)
+  const isMark = (word: string | undefined): boolean => word !== undefined && MARKS.includes(word)
+  const bare = isMark(words.at(-1)) ? words.slice(0, -1) : isMark(words[0]) ? words.slice(1) : words
+  const targetWords = wordsOf(target).map((word, at, all) => (at === all.length - 1 ? singular(word) : word))
+  if (columns.length > 1) {
+    // What all columns begin with says more than the table: `parent` of parent_operator and parent_stop_no.
+    const all = columns.map(wordsOf)
+    const begin = (one: readonly string[], at: number): string => one.slice(0, at + 1).join(' ')
+    const shared = words.filter((_, at) =>
+      all.every((one) => one.length > at + 1 && begin(one, at) === begin(words, at))
+    )
+    return claim(camelCase(shared.length > 0 ? shared : targetWords, 'row'), taken, '')
+  }
+  if (bare.length === 0) return claim(camelCase(targetWords, 'row'), taken, '')
+  const name = camelCase(bare, 'row')
+  if (!taken.has(name.toLowerCase())) return claim(name, taken, '')
+  const isSame = bare.at(-1) === targetWords.at(-1)
+  return claim(camelCase([...bare, ...(isSame ? ['row'] : targetWords)], 'row'), taken, '')
+}

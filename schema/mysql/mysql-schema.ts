@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
+import type { Ddl, Grants, GrantsOptions, PresentRelation, SchemaTools, TableRights } from '../schema-tools.js'
+import type { StoredValues } from '../live-schema/column-types.js'
+import { countKey, type KeyCounts, type LiveColumn, type LiveSchema } from '../live-schema/live-schema.js'
+import { mysqlTextOperand } from '../../data-service/sql/engines/mysql/mysql-collations.js'
+import { mysqlCatalogue } from './mysql-catalogue.js'
+import { mysqlStoredValues, mysqlTypes } from './mysql-types.js'
+import { mysqlChecks } from './mysql-checks.js'
+import { type MysqlServer, serverOf } from '../../data-service/sql/engines/mysql/driver/mysql-connection.js'
+import { mysqlDdl } from './mysql-own-tables.js'
+import { COMMAND_DENIED, MysqlRights, NO_SUCH_TABLE } from './mysql-rights.js'
+import type { OwnTables } from '../../data-service/sql/engines/own-tables.js'
+import { errnoOf } from '../../data-service/sql/engines/mysql/driver/mysql-errors.js'
+
+const LOCK_TIMEOUT_SECONDS = 600
+
+const PRESENT = `
+  SELECT t.TABLE_NAME AS name, t.TABLE_TYPE LIKE '%VIEW' AS isView, c.COLUMN_NAME AS \`column\`
+  FROM information_schema.TABLES t LEFT JOIN information_schema.COLUMNS c
+    ON c.TABLE_SCHEMA = t.TABLE_SCHEMA AND c.TABLE_NAME = t.TABLE_NAME
+  WHERE t.TABLE_SCHEMA = COALESCE($schema, DATABASE()) ORDER BY t.TABLE_NAME, c.ORDINAL_POSITION`
+
+export class MysqlSchema implements SchemaTools {
+  readonly checksOf = mysqlChecks
+  readonly #sequelize: Sequelize
+  readonly #rights: MysqlRights
+
+  constructor(sequelize: Sequelize) {
+    this.#sequelize = sequelize
+    this.#rights = new MysqlRights(sequelize)
+  }
+
+  async ddl(own: OwnTables): Promise<Ddl> {
+    return mysqlDdl(await this.#server(), own)
+  }
+
+  async present(schema?: string): Promise<ReadonlyMap<string, PresentRelation>> {
+    const rows = await this.#sequelize.query<{ name: string; isView: unknown; column: string | null }>(PRESENT, {
+      bind: { schema: schema ?? null },
+      type: QueryTypes.SELECT
+    })
+    const found = new Map<string, { readonly kind: 'table' | 'view'; readonly columns: Set<string> }>()
+    for (const { name, isView, column } of rows) {
+      const relation = found.get(name) ?? { kind: Number(isView) === 1 ? 'view' : 'table', columns: new Set() }
+      if (column !== null) relation.columns.add(column)
+      found.set(name, relation)
+    }
+    return found
+  }
+
+  readonly columnTypes = mysqlTypes
+
+  countKey(table: string, columns: readonly string[]): Promise<KeyCounts> {
+    return countKey((statement) => this.#select(statement), { table, columns, quote: '`' })
+  }
+
+  storedValues(table: string, columns: readonly LiveColumn[]): Promise<ReadonlyMap<string, StoredValues>> {
+    return mysqlStoredValues((statement) => this.#select(statement), table, columns)
+  }
+
+  async describe(): Promise<LiveSchema> {
+    return mysqlCatalogue((statement) => this.#select(statement), await this.#server())
+  }
+
+  async unseen(): Promise<readonly string[]> {
+    return this.#rights.unseen(await this.#server())
+  }
+
+  readonly textOperand = mysqlTextOperand
+
+  sortOrders(live: LiveSchema): ReadonlyMap<string, string> {
+    const served = new Map<string, string>()
+    for (const { name: table, indexes, primaryKey } of live.tables.values()) {
+      if (primaryKey.length > 0)
+        served.set(`${table}: ${primaryKey.map((column) => `${column} ASC`).join()}`, 'PRIMARY')
+      for (const { name, unique, sorted, keys } of indexes) {
+        const columns = keys.map(({ column, prefix }) => (prefix === undefined ? column : undefined))
+        // A unique index is not sorted by the primary key, which every other one ends in, declared or not.
+        if (unique || !sorted || columns.includes(undefined)) continue
+        const declared = keys.map(({ column = '', descending }) => `${column} ${descending ? 'DESC' : 'ASC'}`)
+        const rest = primaryKey.filter((column) => !columns.includes(column)).map((column) => `${column} ASC`)
+        served.set(`${table}: ${[...declared, ...rest].join()}`, name)
+      }
+    }
+    return served
+  }
+
+  /** Needs only the right to SELECT. */
+  async appliedMigrations(own: OwnTables): Promise<ReadonlySet<string>> {
+    const record = own.sql.schema_migrations
+    try {
+      const rows = await this.#select<{ name: string }>(`SELECT \`name\` FROM ${record}`)
+      return new Set(rows.map(({ name }) => name))
+    } catch (error) {
+      const errno = errnoOf(error)
+      if (errno === NO_SUCH_TABLE) return new Set()
+      // The server does not tell an account without any right whether the table exists.
+      throw errno === COMMAND_DENIED ? await this.#rights.errorOf(`SELECT on ${record}`, own) : error
+    }
+  }
+
+  defaultText(): Promise<string> {
+    return Promise.resolve('DEFAULT')
+  }
+
+  migrationRemedy(error: unknown, own: OwnTables): Promise<string | undefined> {
+    return this.#rights.migrationRemedy(error, own)
+  }
+
+  missingRights(statements: readonly string[], own: OwnTables): Promise<string | undefined> {
+    return this.#rights.missingRights(statements, own)
+  }
+
+  grants(account: string, options: GrantsOptions): Promise<Grants> {
+    return this.#rights.grants(account, options)
+  }
+
+  checkRights(needed: readonly TableRights[], own: OwnTables): Promise<void> {
+    return this.#rights.check(needed, own)
+  }
+
+  /**
+   * Takes two connections of the pool: the lock needs a connection of its own, since it must be held until the work is
+   * committed. The nodes of a Galera cluster do not share such locks.
+   */
+  withLock<Result>(name: string, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    return this.#sequelize.transaction(async (transaction) => {
+      // Lock names are global to the server and have at most 64 characters. Versions that run side by side have the same
+      // name, which is made here since MySQL has no MD5() from 9.6 on.
+      const [database] = await this.#sequelize.query<{ name: string }>('SELECT DATABASE() AS name', {
+        transaction,
+        type: QueryTypes.SELECT
+      })
+      const lock = `${createHash('md5')
+        .update(database?.name ?? '')
+        .digest('hex')}:${name}`
+      const options = { bind: { lock }, transaction, type: QueryTypes.SELECT } as const
+      const [row] = await this.#sequelize.query<{ got: unknown }>(
+        `SELECT GET_LOCK($lock, ${LOCK_TIMEOUT_SECONDS}) AS got`,
+        options
+      )
+      if (Number(row?.got) !== 1) {
+        throw new Error(`The database's ${name} lock was not free within ${LOCK_TIMEOUT_SECONDS} s`)
+      }
+      try {
+        return await this.#sequelize.transaction(work)
+      } finally {
+        await this.#sequelize.query('SELECT RELEASE_LOCK($lock)', options)
+      }
+    })
+  }
+
+  async #server(): Promise<MysqlServer> {
+    const [row] = await this.#select<{ version: string }>('SELECT VERSION() AS version')
+    return serverOf(row?.version ?? '')
+  }
+
+  #select<Row extends object>(statement: string): Promise<Row[]> {
+    return this.#sequelize.query<Row>(statement, { type: QueryTypes.SELECT })
+  }
+}

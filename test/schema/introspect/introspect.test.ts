@@ -1,0 +1,379 @@
+import { expect } from 'chai'
+import { format } from 'oxfmt'
+import type { Introspected } from '../../../schema/introspect/changes.js'
+import { eachDatabase, freshDatabase } from '../../harness/database.js'
+import { databaseKinds } from '../../stack/databases.js'
+import type { Ran } from '../../harness/command.js'
+import type { Stack } from '../../stack/stack.js'
+import { IntrospectedApp } from './introspected-app.js'
+
+const VERSION = { mysql: 'BINARY(8) NOT NULL', sqlite: 'BLOB NOT NULL' }
+const NUMBERED = { mysql: 'INT NOT NULL AUTO_INCREMENT PRIMARY KEY', sqlite: 'INTEGER NOT NULL PRIMARY KEY' }
+
+/** A schema that makes every decision of names, keys and references. */
+function statements(kind: 'mysql' | 'sqlite'): string[] {
+  const q = (name: string): string => (kind === 'mysql' ? `\`${name}\`` : `"${name}"`)
+  const state = kind === 'mysql' ? "ENUM('new', 'it''s done')" : "TEXT CHECK (state IN ('new', 'it''s done'))"
+  return [
+    `CREATE TABLE tblPerson (PersonID ${NUMBERED[kind]}, FullName VARCHAR(60) NOT NULL, ${q('Größe in cm')} INT, ` +
+      'manager_id INT REFERENCES tblPerson (PersonID), ' +
+      (kind === 'mysql' ? 'FOREIGN KEY (manager_id) REFERENCES tblPerson (PersonID), ' : '') +
+      `${q('2nd phone')} VARCHAR(20), constructor VARCHAR(10), CONSTRAINT one_name UNIQUE (FullName))`,
+    `CREATE TABLE film_category (film_category_id ${NUMBERED[kind]}, name VARCHAR(30) NOT NULL, state ${state} NOT NULL)`,
+    `CREATE TABLE ${q('Work Item')} (${q('Item No')} ${NUMBERED[kind]}, title VARCHAR(80) NOT NULL DEFAULT 'none', ` +
+      'owner INT NOT NULL, author_id INT NOT NULL, reviewer_id INT, category_id INT, done SMALLINT NOT NULL DEFAULT 0, ' +
+      `row_version ${VERSION[kind]}, FOREIGN KEY (owner) REFERENCES tblPerson (PersonID), ` +
+      'FOREIGN KEY (author_id) REFERENCES tblPerson (PersonID), FOREIGN KEY (reviewer_id) REFERENCES tblPerson (PersonID), ' +
+      'FOREIGN KEY (category_id) REFERENCES film_category (film_category_id))',
+    'CREATE TABLE item_person (item_no INT NOT NULL, person_id INT NOT NULL, role VARCHAR(10), ' +
+      'PRIMARY KEY (item_no, person_id), ' +
+      `FOREIGN KEY (item_no) REFERENCES ${q('Work Item')} (${q('Item No')}) ON DELETE CASCADE, ` +
+      'FOREIGN KEY (person_id) REFERENCES tblPerson (PersonID) ON DELETE CASCADE)',
+    'CREATE TABLE country (code CHAR(2) NOT NULL PRIMARY KEY, name VARCHAR(50) NOT NULL)',
+    'CREATE TABLE only_unique (serial_no VARCHAR(12) NOT NULL, note VARCHAR(20), CONSTRAINT one_serial UNIQUE (serial_no))',
+    'CREATE TABLE no_key (at VARCHAR(30), what VARCHAR(30))',
+    'CREATE TABLE knex_migrations (id INT PRIMARY KEY, name VARCHAR(255))',
+    `CREATE VIEW open_items AS SELECT ${q('Item No')} AS item_no, title FROM ${q('Work Item')}`,
+    `CREATE VIEW people_twice AS SELECT FullName FROM tblPerson UNION ALL SELECT FullName FROM tblPerson`,
+    "INSERT INTO tblPerson (FullName, manager_id) VALUES ('Ada', NULL), ('Bob', 1)",
+    "INSERT INTO film_category (name, state) VALUES ('Old', 'it''s done')",
+    `INSERT INTO ${q('Work Item')} (title, owner, author_id, category_id, row_version) VALUES ('First', 1, 2, 1, x'0000000000000001')`,
+    "INSERT INTO item_person (item_no, person_id, role) VALUES (1, 2, 'tester')",
+    "INSERT INTO country (code, name) VALUES ('de', 'Germany')",
+    "INSERT INTO only_unique (serial_no) VALUES ('A/1')"
+  ]
+}
+
+eachDatabase((kind) => {
+  describe(`uniform-rest introspect on ${kind}`, function () {
+    this.timeout(120_000)
+    let app: IntrospectedApp
+    before(async () => {
+      app = await IntrospectedApp.make(kind, statements(kind))
+    })
+    after(() => app.dispose())
+
+    const file = (name: string): Promise<string> => app.read(`entities/${name}`)
+
+    it('says what is wrong with a key that it is told of, and writes nothing', async () => {
+      const wrong: readonly (readonly [string, string])[] = [
+        ['people_twice=FullName', 'share their FullName with another row'],
+        ['people_twice=Name', 'it has no column Name'],
+        ['nowhere=id', 'no table or view nowhere'],
+        ['people_twice', 'is not written as it must be']
+      ]
+      for (const [key, words] of wrong) {
+        const ran = await app.run('introspect', '--key', key)
+        expect([ran.code, ran.stderr.includes(words)], `${key}: ${ran.stderr}`).to.deep.equal([1, true])
+      }
+      expect([...(await app.files()).keys()]).to.deep.equal([])
+    })
+
+    it('says what it would do, and does not', async () => {
+      const ran = await app.run('introspect', '--dry-run')
+      expect(ran.stdout)
+        .to.include('Would write entities/people.ts')
+        .and.include('Would write migrations/001-baseline.ts')
+      expect([...(await app.files()).keys()]).to.deep.equal([])
+    })
+
+    it('prints the lines for a config that a person has written', async () => {
+      const file = 'uniform-rest.config.ts'
+      const text =
+        "import { defineApplication } from 'uniform-rest'\nexport default defineApplication({ entities: [] })\n"
+      await app.write(file, text)
+      const ran = await app.run('introspect', '--dry-run')
+      expect(ran.stdout).to.include('A uniform-rest.config.ts for them').and.include('  entities: introspected,\n')
+      expect(ran.stdout).to.not.include('Would write uniform-rest.config.ts')
+      expect(await app.read(file)).to.equal(text)
+      await app.remove(file)
+    })
+
+    let first: Ran
+    let config: string
+    it('writes a file for each table that has a key', async () => {
+      const ran = await app.run('introspect', '--key', 'open_items=item_no')
+      expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
+      first = ran
+      config = await app.read('uniform-rest.config.ts')
+      expect([...(await app.files()).keys()]).to.deep.equal([
+        'entities/countries.ts',
+        'entities/film-categories.ts',
+        'entities/introspected.json',
+        'entities/introspected.md',
+        'entities/introspected.ts',
+        'entities/item-people.ts',
+        'entities/only-uniques.ts',
+        'entities/open-items.ts',
+        'entities/people.ts',
+        'entities/work-items.ts',
+        'migrations/001-baseline.ts'
+      ])
+    })
+
+    it('writes the config where there is none, and says what comes next', () => {
+      expect(first.stdout)
+        .to.include('Wrote uniform-rest.config.ts')
+        .and.include(`\n  npx uniform-rest migrate --among-tables-of ${app.name} `)
+      expect(config).to.include("import { introspected, introspectedPermissions } from './entities/introspected.js'")
+      expect(config).to.include('entities: introspected').and.include('roles: { Admin: introspectedPermissions }')
+    })
+
+    it('names properties, references and keys as people would', async () => {
+      const people = await file('people.ts')
+      expect(people).to.include("name: 'people'").and.include("table: 'tblPerson'")
+      expect(people).to.match(/id: column\('PersonID', readOnly\((?:int|long)\(\)\)\)/)
+      expect(people).to.include("fullName: column('FullName', unique(text(60, 0)))")
+      expect(people).to.match(/grosseInCm: column\('Größe in cm', optional\((?:int|long)\(\)\)\)/)
+      expect(people).to.include("column2ndPhone: column('2nd phone', optional(text(20, 0)))")
+      expect(people).to.include("constructorValue: column('constructor', optional(text(10, 0)))")
+      expect(people).to.include("manager: { to: 'people', via: 'managerId' }")
+      const items = await file('work-items.ts')
+      expect(items).to.include("author: { to: 'people', via: 'authorId' }")
+      expect(items).to.include("reviewer: { to: 'people', via: 'reviewerId' }")
+      expect(items).to.include("ownerPerson: { to: 'people', via: 'owner' }")
+      expect(items).to.include("category: { to: 'film-categories', via: 'categoryId' }")
+      expect(items).to.include("title: defaultTo(text(80, 0), 'none')")
+      const links = await file('item-people.ts')
+      expect(links)
+        .to.include("key: ['itemNo', 'personId']")
+        .and.match(/itemNo: onCreate\((?:int|long)\(\)\)/)
+      expect(await file('countries.ts')).to.include("id: column('code', onCreate(text(2, 0)))")
+      expect(await file('only-uniques.ts')).to.include("id: column('serial_no', onCreate(text(12, 0)))")
+      expect(await file('film-categories.ts')).to.include(`state: oneOf(['new', "it's done"])`)
+    })
+
+    it('lets nobody read without a permission, and rows without a version be read alone', async () => {
+      for (const [name, text] of await app.files()) {
+        if (!/entities\/(?!introspected).*\.ts$/.test(name)) continue
+        expect(text, name)
+          .to.match(/access: \{ read: permission\('[a-z-]+:read'\)/)
+          .and.not.include('everyone')
+        const isVersioned = name === 'entities/work-items.ts'
+        expect(text.includes("rowVersion: 'none'"), name).to.equal(!isVersioned)
+        expect(text.includes('writes:'), name).to.equal(isVersioned)
+      }
+    })
+
+    it('tells what it left out and why', async () => {
+      const report = await file('introspected.md')
+      expect(report).to.include('**no_key**: it has no primary key and no unique key that is never null')
+      expect(report).to.include('--key no_key=at')
+      expect(report).to.include('**people_twice**: a view has no key')
+      expect(report).to.include('**knex_migrations**: it is the record of migrations of another tool')
+      expect(report).to.not.include('open_items')
+    })
+
+    it('writes what compiles, is formatted, and has no mistakes', async () => {
+      expect(await app.compile()).to.equal('')
+      const style = {
+        printWidth: 120,
+        semi: false,
+        singleQuote: true,
+        trailingComma: 'none'
+      } as const
+      for (const [name, text] of await app.files()) {
+        if (name.endsWith('.ts')) expect((await format(name, text, style)).code, name).to.equal(text)
+      }
+      const ran = await app.run('check')
+      expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
+      expect(ran.stdout)
+        .to.include('DATABASE_URL: no mistakes in its tables')
+        .and.include('001-baseline has not run yet; `uniform-rest migrate` records that its tables are there.')
+    })
+
+    it('says what does not fit before the baseline is recorded', async () => {
+      await app.sql.query('ALTER TABLE country RENAME COLUMN name TO label')
+      const ran = await app.run('check')
+      expect([ran.code, ran.stdout.includes('countries: the table country has no column name')]).to.deep.equal([
+        1,
+        true
+      ])
+      await app.sql.query('ALTER TABLE country RENAME COLUMN label TO name')
+    })
+
+    it('writes what serves every table, on the database as it is', async () => {
+      const [, words = ''] = /npx uniform-rest (migrate.*?) {3}/.exec(first.stdout) ?? []
+      const migrated = await app.run(...words.split(' '))
+      expect(migrated.stderr).to.equal('')
+      const stack: Stack = await app.start()
+      try {
+        const token = stack.token({ sub: 'a', role: 'Admin' })
+        const rows = async (resource: string): Promise<unknown> => {
+          const answer = await stack.call(`/${resource}`, { token })
+          expect(answer.status, `${resource}: ${answer.text}`).to.equal(200)
+          return answer.body
+        }
+        expect((await stack.call('/people', { token: stack.token({ sub: 'b' }) })).status).to.equal(403)
+        expect(await rows('countries')).to.deep.equal([{ id: 'de', name: 'Germany' }])
+        const [link] = (await rows('item-people')) as Record<string, unknown>[]
+        expect(link).to.include({ id: '1,2', role: 'tester' })
+        expect((await stack.call('/item-people/1,2', { token })).status).to.equal(200)
+        expect(await rows('film-categories')).to.have.length(1)
+        expect(await rows('open-items')).to.have.length(1)
+        const [item] = (await stack.call('/work-items?includeFKs=true', { token })).body as Record<string, unknown>[]
+        expect(item?.['author']).to.include({ fullName: 'Bob' })
+        expect(item?.['category']).to.include({ name: 'Old', state: "it's done" })
+        const one = await stack.call('/only-uniques/A%2F1', { token })
+        expect([one.status, (one.body as { id?: string }).id]).to.deep.equal([200, 'A/1'])
+      } finally {
+        await stack.stop()
+      }
+    })
+
+    it('says that nothing has changed, and writes nothing then', async () => {
+      const before = await app.files()
+      const ran = await app.run('introspect')
+      expect([ran.code, ran.stdout]).to.deep.equal([0, 'Nothing has changed in the database since the last run.\n'])
+      expect([...(await app.files())]).to.deep.equal([...before])
+    })
+
+    it('shows what has changed, writes what is new, and leaves what people wrote byte for byte', async () => {
+      const edited = `${await file('work-items.ts')}\n// Ours now.\n`
+      await app.write('entities/work-items.ts', edited)
+      const q = (name: string): string => (kind === 'mysql' ? `\`${name}\`` : `"${name}"`)
+      await app.sql.query(`ALTER TABLE ${q('Work Item')} ADD COLUMN effort SMALLINT`)
+      await app.sql.query('CREATE TABLE shelf (id INT NOT NULL PRIMARY KEY, name VARCHAR(10) NOT NULL)')
+      await app.sql.query('DROP TABLE only_unique')
+      await app.sql.query('ALTER TABLE country RENAME COLUMN name TO title')
+      // The statements of the report give a table versions.
+      const [, block = ''] = (await file('introspected.md')).split('\ncountry:\n\n```sql\n')
+      const statements = (block.split('\n```')[0] ?? '').split(/;$/m).filter((one) => one.trim() !== '')
+      expect(statements).to.have.length(3)
+      for (const statement of statements) await app.sql.query(statement)
+      const before = await app.files()
+      const ran = await app.run('introspect')
+      expect(ran.stderr).to.equal('')
+      expect(ran.stdout).to.include('Wrote entities/shelves.ts')
+      expect(ran.stdout).to.match(
+        /work-items, of the table Work Item, has to be changed by hand:\n {2}\+ effort: optional\(/
+      )
+      expect(ran.stdout).to.include('  - name: text(50, 0)\n').and.include('  + title: text(50, 0)\n')
+      expect(ran.stdout)
+        .to.include("  - rowVersion: 'none' (its rows have a version now)\n")
+        .and.include("  ~ access: { read: permission('countries:read'), write: permission('countries:write') }, if ")
+        .and.include("  + writes: ['create', 'update', 'delete'], or those of them that requests may do\n")
+      expect(ran.stdout).to.include('only-uniques: its table only_unique cannot be served any more')
+      const after = await app.files()
+      for (const [name, text] of before) {
+        if (/entities\/(?!introspected).*\.ts$/.test(name)) expect(after.get(name), name).to.equal(text)
+      }
+      expect(after.get('entities/introspected.ts')).to.include('shelves').and.not.include('onlyUniques')
+      expect(after.get('migrations/001-baseline.ts')).to.include("createTable('shelf'").and.not.include('only_unique')
+      const again = await app.run('introspect')
+      expect(again.stdout).to.equal('Nothing has changed in the database since the last run.\n')
+      const state = JSON.parse(await file('introspected.json')) as Introspected
+      expect(state.keys).to.deep.equal({ open_items: ['item_no'] })
+    })
+
+    it('leaves its own list alone once somebody has changed it, and shows what it would be', async () => {
+      const list = `${await file('introspected.ts')}// Ours now.\n`
+      await app.write('entities/introspected.ts', list)
+      await app.sql.query('CREATE TABLE crate (id INT NOT NULL PRIMARY KEY)')
+      const ran = await app.run('introspect')
+      expect(ran.stdout).to.include('entities/introspected.ts was changed by hand and stays as it is. It would be:')
+      expect(ran.stdout).to.include("import { crates } from './crates.js'")
+      expect(await file('introspected.ts')).to.equal(list)
+    })
+  })
+})
+
+/** A table with a default in the database in a column of each type that has no literal default in an entity file. */
+const FILLED = {
+  mysql:
+    "CREATE TABLE filled (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, s SET('a','b') NOT NULL DEFAULT 'b', " +
+    `t TEXT NOT NULL DEFAULT ('x'), j JSON NOT NULL DEFAULT ('{"a":1}'), v VARBINARY(4) NOT NULL DEFAULT 0x00ff, ` +
+    'b BINARY(2) NOT NULL DEFAULT 0x0102, made_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, ' +
+    'row_version BINARY(8) NOT NULL)',
+  sqlite:
+    "CREATE TABLE filled (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, t TEXT NOT NULL DEFAULT (lower('X')), " +
+    "v BLOB NOT NULL DEFAULT x'00ff', made_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, row_version BLOB NOT NULL)"
+}
+
+eachDatabase((kind) => {
+  describe(`the baseline of a table with defaults of ${kind}`, function () {
+    this.timeout(120_000)
+
+    it('makes a table in which requests create rows, in an empty database of any kind', async () => {
+      const app = await IntrospectedApp.make(kind, [FILLED[kind]])
+      try {
+        await app.run('introspect')
+        for (const target of databaseKinds()) {
+          const empty = await freshDatabase(target)
+          const stack = await app.start(empty)
+          try {
+            const made = await stack.call('/filleds', { token: stack.token({ sub: 'a', role: 'Admin' }), body: {} })
+            expect(made.status, `${target}: ${made.text}`).to.equal(201)
+          } finally {
+            await stack.stop()
+            await empty.dispose()
+          }
+        }
+      } finally {
+        await app.dispose()
+      }
+    })
+  })
+})
+
+describe('uniform-rest introspect in an application without an example', function () {
+  this.timeout(60_000)
+
+  it('writes into the config that init made, once', async () => {
+    const app = await IntrospectedApp.make('sqlite', ['CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT)'])
+    try {
+      expect((await app.run('init', 'books.of-ada', '--no-example')).code).to.equal(0)
+      await app.write('uniform-rest.config.ts', await app.read('books.of-ada/uniform-rest.config.ts'))
+      const ran = await app.run('introspect')
+      expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
+      expect(ran.stdout).to.include('Wrote uniform-rest.config.ts')
+      expect(await app.read('uniform-rest.config.ts')).to.include("DATA_PROTECTION_APPLICATION_NAME: 'books.of-ada'")
+      const edited = `${await app.read('uniform-rest.config.ts')}// Ours now.\n`
+      await app.write('uniform-rest.config.ts', edited)
+      await app.sql.query('CREATE TABLE box (id INTEGER PRIMARY KEY)')
+      expect((await app.run('introspect')).stdout).to.include('Wrote entities/boxes.ts')
+      expect(await app.read('uniform-rest.config.ts')).to.equal(edited)
+      expect((await app.run('check')).stdout).to.include('2 entities, no mistakes.')
+    } finally {
+      await app.dispose()
+    }
+  })
+})
+
+describe('uniform-rest introspect with a config that imports what it has not written yet', function () {
+  this.timeout(60_000)
+
+  it('writes it, and leaves nothing behind where it cannot', async () => {
+    const app = await IntrospectedApp.make('sqlite', ['CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT)'])
+    try {
+      await app.writeConfig()
+      const dry = await app.run('introspect', '--dry-run')
+      expect([dry.code, dry.stderr]).to.deep.equal([0, ''])
+      const failed = await app.run('introspect', '--key', 'nothing=id')
+      expect(failed.stderr).to.include('the database has no table or view nothing')
+      expect((await app.files()).size).to.equal(0)
+      const ran = await app.run('introspect')
+      expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
+      expect(await app.read('entities/introspected.ts')).to.include("import { shelves } from './shelves.js'")
+      expect((await app.run('check')).stdout).to.include('1 entity, no mistakes.')
+    } finally {
+      await app.dispose()
+    }
+  })
+})
+
+describe('uniform-rest introspect without a database', function () {
+  this.timeout(60_000)
+
+  it('makes no file, and says what is missing', async () => {
+    const app = await IntrospectedApp.make('sqlite', [])
+    try {
+      const ran = await app.run('introspect')
+      expect(ran.code).to.equal(1)
+      expect(ran.stderr).to.match(/there is no such database|has no tables/)
+      expect([...(await app.files()).keys()]).to.deep.equal([])
+    } finally {
+      await app.dispose()
+    }
+  })
+})

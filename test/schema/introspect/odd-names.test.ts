@@ -1,0 +1,68 @@
+import { expect } from 'chai'
+import { eachDatabase } from '../../stack/databases.js'
+import { IntrospectedApp } from './introspected-app.js'
+
+/** Names that JavaScript, SQL or a reader could take for something else. */
+function statements(kind: 'mysql' | 'sqlite'): string[] {
+  const q = (name: string): string =>
+    kind === 'mysql' ? `\`${name.replaceAll('`', '``')}\`` : `"${name.replaceAll('"', '""')}"`
+  return [
+    `CREATE TABLE constructor (id INT NOT NULL PRIMARY KEY, ${q('toString')} INT, ${q('__proto__')} INT)`,
+    `CREATE TABLE ${q('toString')} (id INT NOT NULL PRIMARY KEY, constructor INT REFERENCES constructor (id))`,
+    `CREATE TABLE ${q('back`tick')} (id INT NOT NULL PRIMARY KEY, name VARCHAR(20))`,
+    `CREATE TABLE summed (id INT NOT NULL PRIMARY KEY, a INT NOT NULL, b INT NOT NULL, ${q('a`b')} INT,
+      twice INT AS (a * 2), total INT AS (a + b) STORED)`,
+    `CREATE TABLE logins (id INT NOT NULL PRIMARY KEY, email VARCHAR(80), token VARCHAR(80), api_token VARCHAR(80),
+      authToken VARCHAR(80), session_key VARCHAR(80), credentials VARCHAR(80), pwd VARCHAR(80), user_pwd VARCHAR(80),
+      salt VARCHAR(80), password_salt VARCHAR(80), pin VARCHAR(8), otp VARCHAR(8),
+      tokens INT, shipping VARCHAR(80), salted VARCHAR(80), opinion VARCHAR(80), key_name VARCHAR(80))`
+  ]
+}
+
+eachDatabase((kind) => {
+  describe(`uniform-rest introspect of odd names on ${kind}`, function () {
+    this.timeout(120_000)
+    let app: IntrospectedApp
+    before(async () => {
+      app = await IntrospectedApp.make(kind, statements(kind))
+    })
+    after(() => app.dispose())
+
+    it('writes files for tables named as members of every object, and leaves out a name that no statement can quote', async () => {
+      const ran = await app.run('introspect')
+      expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
+      expect(ran.stdout).to.include('back`tick is left out: its name cannot be quoted.')
+      const written = [...(await app.files()).keys()].filter((name) => /^entities\/[\w-]+\.ts$/.test(name))
+      expect(written).to.have.members(
+        ['constructors', 'to-strings', 'summeds', 'logins', 'introspected'].map((name) => `entities/${name}.ts`)
+      )
+    })
+
+    it('hides what is named as a secret, and nothing else', async () => {
+      const hidden = (await app.read('entities/logins.ts')).matchAll(/^ {4}(\w+):.*\bhidden\(/gm)
+      expect([...hidden].map(([, name]) => name)).to.deep.equal([
+        'token',
+        'apiToken',
+        'authToken',
+        'sessionKey',
+        'credentials',
+        'pwd',
+        'userPwd',
+        'salt',
+        'passwordSalt',
+        'pin',
+        'otp'
+      ])
+    })
+
+    it('records the baseline of tables with computed columns, and finds nothing to change', async () => {
+      const checked = await app.run('check')
+      expect([checked.code, checked.stderr], checked.stdout).to.deep.equal([0, ''])
+      const migrated = await app.run('migrate', '--among-tables-of', app.name)
+      expect([migrated.code, migrated.stderr]).to.deep.equal([0, ''])
+      expect(migrated.stdout).to.include('ran 001-baseline')
+      const again = await app.run('introspect')
+      expect([again.code, again.stdout.includes('Wrote')], again.stdout).to.deep.equal([0, false])
+    })
+  })
+})

@@ -1,0 +1,133 @@
+import { expect } from 'chai'
+import { type DatabaseKind, eachDatabase } from '../../harness/database.js'
+import type { Stack } from '../../stack/stack.js'
+import { IntrospectedApp } from './introspected-app.js'
+
+// Values that a column can hold and that are none of its field's type: they came after the introspection, or a person knew
+// better. Each is a 500 in the rows that have it, and no other value.
+
+interface OddColumn {
+  readonly type: string
+  /** The word of entity files. */
+  readonly word: string
+  /** A value of the type, and those that are none. */
+  readonly good: readonly [literal: string, wire: unknown]
+  readonly odd: readonly string[]
+}
+
+const COLUMNS: Record<DatabaseKind, Readonly<Record<string, OddColumn>>> = {
+  // Dates of zeros, times beyond a day and the like are values of their types there, and answered as they are stored.
+  mysql: {
+    flag: { type: 'TINYINT(1)', word: 'bool()', good: ['1', true], odd: ['7', '-1'] },
+    document: { type: 'LONGTEXT', word: 'json()', good: ['\'{"a":1}\'', { a: 1 }], odd: ["'{'", "''"] }
+  },
+  sqlite: {
+    flag: { type: 'BOOLEAN', word: 'bool()', good: ['1', true], odd: ['7', "'yes'"] },
+    count: {
+      type: 'INTEGER',
+      word: 'int()',
+      good: ['5', 5],
+      odd: ["'five'", '1.5', "x'00'", '9007199254740993']
+    },
+    big: {
+      type: 'INTEGER',
+      word: 'long()',
+      good: ['9007199254740993', '9007199254740993'],
+      odd: ["'five'", '1.5', '9e30']
+    },
+    amount: {
+      type: 'INTEGER',
+      word: 'decimal(4, 2)',
+      good: ['199', '1.99'],
+      odd: ['1.5', '10000', "'1.99'"]
+    },
+    title: { type: 'TEXT', word: 'text(20)', good: ["'a'", 'a'], odd: ["x'0001'"] },
+    ratio: { type: 'REAL', word: 'double()', good: ['0.5', 0.5], odd: ['9e999', '-9e999', "'half'"] },
+    bytes: { type: 'BLOB', word: 'binary(20)', good: ["x'00'", 'AA=='], odd: ["'text'", '5'] },
+    day: {
+      type: 'TEXT',
+      word: 'date()',
+      good: ["'2024-02-29'", '2024-02-29'],
+      odd: ["'yesterday'", "'2024-00-10'", "'2024-02-30'"]
+    },
+    moment: {
+      type: 'TEXT',
+      word: 'dateTime()',
+      good: ["'2024-02-29T00:00:00.000Z'", '2024-02-29T00:00:00.000Z'],
+      odd: ["'2024-02-29 00:00:00'", "'2024-02-30T00:00:00.000Z'", "'2024-13-01T00:00:00.000Z'"]
+    },
+    clock: {
+      type: 'TEXT',
+      word: 'time()',
+      good: ["'23:59:59'", '23:59:59'],
+      odd: ["'24:00:00'", "'9:00'"]
+    },
+    document: { type: 'TEXT', word: 'json()', good: ["'[1]'", [1]], odd: ["'{'", "x'00'"] }
+  }
+}
+
+function configOf(columns: Readonly<Record<string, OddColumn>>): string {
+  const entities = Object.entries(columns).map(
+    ([name, { word }]) =>
+      `defineEntity({ name: '${name.toLowerCase()}s', table: 'odd_${name}', description: '${name}.', rowVersion: 'none', ` +
+      `fields: { id: u.readOnly(u.int()), value: u.optional(u.${word}) }, label: 'id', filterable: ['id', 'value'], ` +
+      `sortable: ['id'], access: { read: u.everyone } })`
+  )
+  return `import * as u from 'uniform-rest'
+const { defineEntity } = u
+export default u.defineApplication({ entities: [${entities.join(', ')}], migrations: [] })
+`
+}
+
+eachDatabase((kind) => {
+  describe(`stored values that are none of their type on ${kind}`, function () {
+    this.timeout(60_000)
+    const columns = COLUMNS[kind]
+    let app: IntrospectedApp
+    let stack: Stack
+    let token = ''
+    before(async () => {
+      const id = kind === 'mysql' ? 'INT AUTO_INCREMENT PRIMARY KEY' : 'INTEGER PRIMARY KEY AUTOINCREMENT'
+      const tables = Object.entries(columns).flatMap(([name, { type, good, odd }]) => [
+        `CREATE TABLE odd_${name} (id ${id}, value ${type})`,
+        ...[good[0], ...odd, good[0]].map((literal) =>
+          kind === 'mysql'
+            ? `INSERT IGNORE INTO odd_${name} (value) VALUES (${literal})`
+            : `INSERT INTO odd_${name} (value) VALUES (${literal})`
+        )
+      ])
+      const loose = kind === 'mysql' ? ["SET SESSION sql_mode = ''"] : []
+      app = await IntrospectedApp.make(kind, [])
+      // One connection, since the mode is that of a session.
+      await app.sql.transaction(async (transaction) => {
+        for (const statement of [...loose, ...tables]) await app.sql.query(statement, { transaction })
+      })
+      await app.write('uniform-rest.config.mjs', configOf(columns))
+      const migrated = await app.run('migrate', '--among-tables-of', app.name)
+      expect(migrated.stderr).to.equal('')
+      stack = await app.start()
+      token = stack.token({ sub: 'a' })
+    })
+    after(async () => {
+      await stack?.stop()
+      await app?.dispose()
+    })
+
+    for (const [name, { good, odd }] of Object.entries(columns)) {
+      it(`${name}: a row with such a value is 500 with a line of the log, and the others are served`, async () => {
+        const resource = `/${name.toLowerCase()}s`
+        for (const id of [1, odd.length + 2]) {
+          expect((await stack.call(`${resource}/${id}`, { token })).body).to.deep.include({ id, value: good[1] })
+        }
+        for (const [at, literal] of odd.entries()) {
+          const answer = await stack.call(`${resource}/${at + 2}`, { token })
+          expect(answer.status, `${literal}: ${answer.text}`).to.equal(500)
+          // The line comes after the answer.
+          await stack.dataService.logged((entry) => JSON.stringify(entry).includes(`odd_${name}.value`))
+        }
+        const list = await stack.call(resource, { token })
+        expect(list.status, list.text).to.equal(500)
+      })
+    }
+  })
+})

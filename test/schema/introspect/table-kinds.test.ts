@@ -1,0 +1,126 @@
+import { expect } from 'chai'
+import { type DatabaseKind, eachDatabase } from '../../harness/database.js'
+import type { Stack } from '../../stack/stack.js'
+import { IntrospectedApp } from './introspected-app.js'
+
+// Tables of every kind that the databases have: storage engines, histories, partitions, tables without rowids, virtual ones.
+
+const VERSION = { mysql: 'row_version BINARY(8) NOT NULL', sqlite: 'row_version BLOB NOT NULL' }
+
+const STATEMENTS: Record<DatabaseKind, readonly string[]> = {
+  mysql: [
+    `CREATE TABLE plain_row (id INT PRIMARY KEY, note VARCHAR(20), ${VERSION.mysql})`,
+    `CREATE TABLE myisam_row (id INT PRIMARY KEY, note VARCHAR(20), ${VERSION.mysql}) ENGINE=MyISAM`,
+    `CREATE TABLE aria_row (id INT PRIMARY KEY, note VARCHAR(20), ${VERSION.mysql}) ENGINE=Aria`,
+    `CREATE TABLE memory_row (id INT PRIMARY KEY, note VARCHAR(20), ${VERSION.mysql}) ENGINE=MEMORY`,
+    `CREATE TABLE parted_row (id INT PRIMARY KEY, note VARCHAR(20), ${VERSION.mysql}) PARTITION BY HASH(id) PARTITIONS 2`,
+    `CREATE TABLE hidden_row (id INT PRIMARY KEY, note VARCHAR(20) INVISIBLE DEFAULT 'unseen', ${VERSION.mysql})`,
+    `CREATE TABLE history_row (id INT PRIMARY KEY, note VARCHAR(20), ${VERSION.mysql}) WITH SYSTEM VERSIONING`,
+    `CREATE TABLE period_row (id INT PRIMARY KEY, note VARCHAR(20), since TIMESTAMP(6) GENERATED ALWAYS AS ROW START,
+     until TIMESTAMP(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (since, until), ${VERSION.mysql})
+     WITH SYSTEM VERSIONING`,
+    'CREATE SEQUENCE numbers',
+    ...['myisam', 'aria', 'memory'].map((one) => `INSERT INTO ${one}_row VALUES (1, 'a', x'0000000000000001')`)
+  ],
+  sqlite: [
+    `CREATE TABLE plain_row (id INTEGER NOT NULL PRIMARY KEY, note TEXT, ${VERSION.sqlite})`,
+    `CREATE TABLE without_row (id INT NOT NULL PRIMARY KEY, note TEXT, ${VERSION.sqlite}) WITHOUT ROWID`,
+    `CREATE TABLE strict_row (id INTEGER NOT NULL PRIMARY KEY, note TEXT, ${VERSION.sqlite}) STRICT`,
+    'CREATE TABLE keyless_row (note TEXT)',
+    'CREATE VIRTUAL TABLE letters USING fts5(note)'
+  ]
+}
+
+const WRITTEN: Record<DatabaseKind, readonly string[]> = {
+  mysql: ['plain', 'parted', 'hidden', 'history', 'period'],
+  sqlite: ['plain', 'without', 'strict']
+}
+
+const LEFT_OUT: Record<DatabaseKind, readonly string[]> = {
+  mysql: ['- **numbers**: it is a sequence'],
+  sqlite: ['- **letters**: it is a virtual table', '- **keyless_row**: it has no primary key']
+}
+
+eachDatabase((kind) => {
+  describe(`every kind of a table on ${kind}`, function () {
+    this.timeout(60_000)
+    let app: IntrospectedApp
+    let stack: Stack
+    let token = ''
+    before(async () => {
+      app = await IntrospectedApp.make(kind, STATEMENTS[kind])
+      const ran = await app.run('introspect')
+      expect(ran.stderr).to.equal('')
+      await app.writeConfig()
+      const migrated = await app.run('migrate', '--among-tables-of', app.name)
+      expect(migrated.stderr).to.equal('')
+      stack = await app.start()
+      token = stack.token({ sub: 'a', role: 'Admin' })
+    })
+    after(async () => {
+      await stack?.stop()
+      await app?.dispose()
+    })
+
+    it('says of those that are left out what they are', async () => {
+      const report = await app.read('entities/introspected.md')
+      for (const line of LEFT_OUT[kind]) expect(report).to.include(line)
+      expect(report).to.not.include('letters_')
+    })
+
+    for (const name of WRITTEN[kind]) {
+      it(`${name}: a row is created, changed once for each version, and deleted`, async () => {
+        const resource = `/${name}-rows`
+        // A numbered key of SQLite is no member of the request.
+        const headers = { prefer: 'handling=lenient' }
+        const created = await stack.call(resource, { token, headers, body: { id: 5, note: 'first' } })
+        expect(created.status, created.text).to.equal(201)
+        const path = `${resource}/${String((created.body as { readonly id: unknown }).id)}`
+        const put = (ifMatch: string | undefined) =>
+          stack.call(path, { token, method: 'PUT', ifMatch, body: { note: 'second' } })
+        expect((await put(created.headers.etag)).status).to.equal(200)
+        expect((await put(created.headers.etag)).status).to.equal(412)
+        expect((await stack.call(path, { token })).body).to.deep.include({ note: 'second' })
+        expect((await stack.call(path, { token, method: 'DELETE' })).status).to.equal(204)
+        expect((await stack.call(path, { token })).status).to.equal(404)
+      })
+    }
+
+    if (kind === 'sqlite') return
+
+    for (const [name, engine] of [
+      ['myisam', 'MyISAM'],
+      ['aria', 'Aria'],
+      ['memory', 'MEMORY']
+    ] as const) {
+      it(`${name}: it is only read, since its storage engine has no transactions`, async () => {
+        expect((await stack.call(`/${name}-rows/1`, { token })).body).to.deep.equal({ id: 1, note: 'a' })
+        expect((await stack.call(`/${name}-rows`, { token, body: { id: 2, note: 'b' } })).status).to.equal(405)
+        const report = await app.read('entities/introspected.md')
+        expect(report).to.include(`It is only read: ${engine}, which keeps it, has no transactions`)
+      })
+    }
+
+    it('a table without transactions ends the start of an entity that writes it', async () => {
+      const file = 'entities/myisam-rows.ts'
+      const text = await app.read(file)
+      const writing = text
+        .replace("  rowVersion: 'none',\n", '')
+        .replace(
+          "access: { read: permission('myisam-rows:read') }",
+          "access: { read: permission('myisam-rows:read'), write: permission('myisam-rows:read') }, writes: ['update']"
+        )
+      expect(writing).to.include("writes: ['update']")
+      await app.write(file, writing)
+      try {
+        const checked = await app.run('check')
+        expect(checked.code).to.equal(1)
+        expect(`${checked.stdout}${checked.stderr}`)
+          .to.include('the table myisam_row is kept by MyISAM, which has no transactions')
+          .and.include('ALTER TABLE `myisam_row` ENGINE=InnoDB')
+      } finally {
+        await app.write(file, text)
+      }
+    })
+  })
+})
