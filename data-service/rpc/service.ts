@@ -147,7 +147,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   const ofAuth = untyped(authHandlers(authDeps, interceptors))
   server.addService(withBytes(entityService), {
     ...unaryCalls(ofEntities, entityService, untaken),
-    Export: exportCall({ readDeps, handler: reads.Export, codecs: entityService.Export }, interceptors)
+    Export: exportCall({ readDeps, handler: reads.Export, codecs: entityService.Export, untaken }, interceptors)
   })
   server.addService(withBytes(authService), unaryCalls(ofAuth, authService, untaken))
   const generic = { ...reads, ...writes }
@@ -351,11 +351,13 @@ function exportCall(
   {
     readDeps,
     handler,
-    codecs
+    codecs,
+    untaken
   }: {
     readonly readDeps: ReadDeps
     readonly handler: ReturnType<typeof exportHandler>
     readonly codecs: EntityServiceDefinition['Export']
+    readonly untaken: PeerBytes
   },
   interceptors: Interceptors
 ): UntypedServiceImplementation[string] {
@@ -369,7 +371,7 @@ function exportCall(
       },
       interceptors
     ),
-    { codecs, timesOf }
+    { codecs, untaken, timesOf }
   )
 }
 

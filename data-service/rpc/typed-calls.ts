@@ -192,6 +192,6 @@ function callOf(
       { rpc: rpc.generic, resource, bounded: (request) => idleTime(request) !== undefined },
       interceptors
     ),
-    { codecs, timesOf: (request) => ({ idle: idleTime(request), reader: idleTime(request) }) }
+    { codecs, untaken, timesOf: (request) => ({ idle: idleTime(request), reader: idleTime(request) }) }
   )
 }

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
@@ -27,6 +26,7 @@ import {
   UndecodableRequest
 } from './interceptors.js'
 import { peerOf, type PeerBytes, untakenAnswers } from './peer-bytes.js'
+import { RequestTurns } from './request-turns.js'
 
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
 
@@ -157,17 +157,27 @@ export function isUnary({ requestStream, responseStream }: ServiceDefinition[str
 /** Bytes that a unary call takes beside its request and its answer: its objects and those of its HTTP/2 stream. */
 const CALL_OVERHEAD = 8 * 1024
 
-/** Bytes from which a request takes turns with other such requests, since decoding it may take tens of milliseconds. */
-const LARGE_REQUEST = 32 * 1024
+/**
+ * Bytes from which a request takes turns with other such requests. Two bytes can be a row, which costs microseconds before
+ * anybody looks who its caller is: a request of a few kilobytes may take tens of milliseconds.
+ */
+const LARGE_REQUEST = 256
 
-/** When the large requests that have come have begun. Their calls are counted, which bounds them. */
-let largeRequests: Promise<unknown> = Promise.resolve()
+const largeRequests = new RequestTurns()
 
-/** Begins in a later turn of the event loop than other large requests, so that small calls come between them. */
-function inTurn<Response>(begin: () => Promise<Response>): Promise<Response> {
-  const turn = largeRequests.then(() => nextTurn())
-  largeRequests = turn
-  return turn.then(begin)
+/** Begins at once, or in its turn for a large request. Rejects if the caller goes before, and lets its request go. */
+function inTurn<Result>(
+  { request }: { readonly request: Buffer },
+  incoming: IncomingCall,
+  begin: () => Promise<Result>
+): Promise<Result> {
+  if (request.length <= LARGE_REQUEST) return begin()
+  return new Promise((resolve, reject) => {
+    const leave = largeRequests.enter(peerOf(incoming), () => void begin().then(resolve, reject))
+    incoming.onTaken(() => {
+      if (leave()) reject(callerGone())
+    })
+  })
 }
 
 /** The codecs of an rpc, of a service that is one of `withUndecodable`. */
@@ -203,8 +213,7 @@ export function unaryCall<Request, Response>(
     untaken.count(peer, bytes)
     incoming.onTaken(() => untaken.count(peer, -bytes))
     const begin = (): Promise<Response> => handler(incoming, codecs.requestDeserialize(call.request))
-    const running = call.request.length > LARGE_REQUEST ? inTurn(begin) : begin()
-    running
+    inTurn(call, incoming, begin)
       .then((response) => codecs.responseSerialize(response))
       .then(
         (answer) => {
@@ -256,27 +265,40 @@ export interface StreamTimes {
 const NO_TIMES: StreamTimes = { idle: undefined, reader: undefined }
 
 /**
- * An intercepted streaming handler as a grpc-js method of a service that is one of `withBytes`. The next message is asked for when the last but one has been
- * sent, so a slow reader slows down the reading from the database. Each message restarts both times. A call that asks for
+ * An intercepted streaming handler as a grpc-js method of a service that is one of `withBytes`. Its request is counted until
+ * the call has ended. The next message is asked for when the last but one has been sent, so a slow reader slows down the reading from the database. Each message restarts both times. A call that asks for
  * its times is told those until its first message, in the initial metadata.
  */
 export function streamCall<Request, Response>(
   handler: Intercepted<Request, AsyncIterable<Response>>,
   {
     codecs,
+    untaken,
     timesOf
-  }: { readonly codecs: Codecs<Request, Response>; readonly timesOf: (request: Request) => StreamTimes }
+  }: {
+    readonly codecs: Codecs<Request, Response>
+    readonly untaken: PeerBytes
+    readonly timesOf: (request: Request) => StreamTimes
+  }
 ): handleServerStreamingCall<Buffer, Response> {
   return (call) => {
     const { incoming, abort, settled } = incomingCall(call)
-    const request: Request | UndecodableRequest = codecs.requestDeserialize(call.request)
-    const { idle, reader } = request instanceof UndecodableRequest ? NO_TIMES : timesOf(request)
+    const peer = peerOf(incoming)
+    if (untaken.isFull(peer)) {
+      settled()
+      return void call.emit('error', statusOf(untakenAnswers(), incoming))
+    }
+    const bytes = CALL_OVERHEAD + call.request.length
+    untaken.count(peer, bytes)
+    incoming.onTaken(() => untaken.count(peer, -bytes))
     let timer: NodeJS.Timeout | undefined
     const giveUpAfter = (time: number | undefined): void => {
       clearTimeout(timer)
       if (time !== undefined) timer = setTimeout(() => abort(timeOut()), time)
     }
     const sending = async (): Promise<void> => {
+      const request: Request | UndecodableRequest = codecs.requestDeserialize(call.request)
+      const { idle, reader } = request instanceof UndecodableRequest ? NO_TIMES : timesOf(request)
       giveUpAfter(idle)
       // One message is being sent while the next one is made. More would only take up memory.
       let sent = Promise.resolve()
@@ -293,7 +315,7 @@ export function streamCall<Request, Response>(
       giveUpAfter(reader)
       await sent
     }
-    sending()
+    inTurn(call, incoming, sending)
       .then(
         () => call.end(),
         (error: unknown) => {

@@ -237,24 +237,51 @@ describe('requests of many fields', () => {
     })
   }
 
-  it('begin in turns, so that a small one after them is answered before the last of them', async () => {
+  // Two bytes may stand for a row.
+  for (const size of [300, 40 * 1024]) {
+    it(`begin in turns, so that a small one after them is answered before the last of them, each of ${size} bytes`, async () => {
+      await using service = await runService()
+      const session = another(service)
+      const order: string[] = []
+      // The last bytes of all come together, those of the small one behind the others.
+      const requests = await Promise.all(
+        Array.from({ length: 41 }, async (_, at) => {
+          const search = at === 40 ? '' : 'x'.repeat(size)
+          const message = grpcMessage(rpcs.Lookup.requestSerialize({ resource: 'things', search }))
+          const call = begin(session, rpcs.Lookup.path)
+          call.once('response', () => order.push(at === 40 ? 'small' : 'large'))
+          await write(call, message.subarray(0, -1))
+          return { call, last: message.subarray(-1) }
+        })
+      )
+      for (const { call, last } of requests) call.end(last)
+      await Promise.all(requests.map(({ call }) => resetOf(call)))
+      expect(order.indexOf('small')).to.be.below(40)
+      session.destroy()
+    })
+  }
+
+  it('do not begin if their callers go before their turn', async () => {
     await using service = await runService()
     const session = another(service)
-    const order: string[] = []
-    // The last bytes of all come together, those of the small one behind the others.
-    const requests = await Promise.all(
-      Array.from({ length: 41 }, async (_, at) => {
-        const search = at === 40 ? '' : 'x'.repeat(40 * 1024)
-        const message = grpcMessage(rpcs.Lookup.requestSerialize({ resource: 'things', search }))
+    const message = grpcMessage(rpcs.Lookup.requestSerialize({ resource: 'things', search: 'x'.repeat(1000) }))
+    const calls = await Promise.all(
+      Array.from({ length: 60 }, async () => {
         const call = begin(session, rpcs.Lookup.path)
-        call.once('response', () => order.push(at === 40 ? 'small' : 'large'))
         await write(call, message.subarray(0, -1))
-        return { call, last: message.subarray(-1) }
+        return call
       })
     )
-    for (const { call, last } of requests) call.end(last)
-    await Promise.all(requests.map(({ call }) => resetOf(call)))
-    expect(order.indexOf('small')).to.be.below(40)
+    const closed = calls.map((call) => resetOf(call))
+    const begun = (): number => service.logs.filter(({ rpc, msg }) => rpc === 'Lookup' && msg === 'call').length
+    for (const call of calls) call.end(message.subarray(-1))
+    while (begun() === 0) await turn()
+    for (const call of calls) call.close(constants.NGHTTP2_CANCEL)
+    await Promise.all(closed)
+    const last = begin(session, rpcs.Lookup.path)
+    last.end(message)
+    await resetOf(last)
+    expect(begun()).to.be.below(50)
     session.destroy()
   })
 
