@@ -321,6 +321,8 @@ export function navigationMistakes(entity: Entity, entities: readonly Entity[]):
       mistakes.push(`reference \`${name}\`: via names ${via.length} fields, and the key of \`${to}\` is ${wanted}.`)
     }
     for (const [at, { name: part, field }] of via.entries()) {
+      if (field.hidden)
+        mistakes.push(`reference \`${name}\`: \`${part}\` is in no answer, and the reference would tell it.`)
       const column = key?.[at]
       if (column === undefined || column.field.type === field.type) continue
       const target = key?.length === 1 ? `the id of \`${to}\`` : `\`${to}.${column.name}\``

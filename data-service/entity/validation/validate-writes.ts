@@ -190,6 +190,7 @@ function ownNameMistakes({ name }: Action): string[] {
 function stateMistakes({ required }: Pick<Action, 'required'>): string[] {
   return required.flatMap(({ column, anyOf }) => {
     const { name, field } = column
+    if (field.hidden) return [`\`${name}\` is in no answer, and a rejection would tell of it.`]
     if (field.readableBy !== undefined)
       return [`\`${name}\` takes a permission to read, and a rejection would tell of it.`]
     if (anyOf.length === 0) return [`\`${name}\` is required to be none of anything.`]

@@ -221,6 +221,17 @@ describe('checkCatalogue', () => {
     'a path of the gateway': [{ name: 'auth' }, /gateway keeps/],
     'the path of metrics': [{ name: 'metrics' }, /gateway keeps/],
     'the path of the administration': [{ name: 'admin' }, /gateway keeps/],
+    'a reference by a column that is in no answer': [
+      { fields: { id: int(), secretId: hidden(int()) }, references: { thing: { to: 'things', via: 'secretId' } } },
+      /reference `thing`: `secretId` is in no answer/
+    ],
+    'a required state that is in no answer': [
+      {
+        fields: { id: int(), secret: hidden(text(5)) },
+        actions: () => ({ close: { description: '', when: { secret: ['open'] }, change: () => ({}) } })
+      },
+      /action `close`: `secret` is in no answer/
+    ],
     'a table used twice': [{ table: 'things' }, /table `things` is that of others/],
     'key types that differ': [
       { references: { thing: { to: 'things', via: 'code' } } },
