@@ -3,7 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { saysTooManyReads } from '../shared/errors.js'
 import type { Logger } from '../shared/logger.js'
 import { throttledAddress } from '../shared/ip-address.js'
-import type { MemorySource } from '../shared/memory-guard.js'
+import { MemoryGuard, type MemorySource } from '../shared/memory-guard.js'
 import type { Tracing } from '../shared/observe/tracing.js'
 import type { TlsCertificates } from '../shared/tls.js'
 import { MAX_BODY_BYTES, requestIdOf } from '../shared/transport/wire.js'
@@ -110,7 +110,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   const address = deps.address ?? new PublicAddress(config)
   const problems = new ProblemSender(address, log)
   const records = { lines: RequestLines.of(log), metrics: deps.metrics }
-  const { app, connections } = createServer(deps, { address, problems, records })
+  const memory = new MemoryGuard(log, deps.load?.memory)
+  const { app, connections } = createServer(deps, { address, problems, records, memory })
   const antiforgery = new AntiforgeryTokens(deps.keyRing ?? processRing(now))
   const sessions = sessionTools(auth, config, now)
 
@@ -157,7 +158,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   // A client takes no more than its share, and the process takes no more than it can serve.
   const onRefusal: OnRefusal = (request, reply) => setHeadersOfRefusal(request, reply, { catalogue, address })
   if (limit !== undefined) await app.register(rateLimit, { limit, onRefusal })
-  const { load: { unsentBounds: bounds, memory, delay, clock } = {} } = deps
+  const { load: { unsentBounds: bounds, delay, clock } = {} } = deps
   await app.register(backPressure, { maxEventLoopDelay, log, onRefusal, memory, delay })
   const answers = new UnsentAnswers({ log, ...(bounds && { bounds }), ...(clock && { now: clock }) })
   deps.metrics?.countUnsent(answers)
@@ -243,13 +244,19 @@ function createServer(
   {
     address,
     problems,
-    records
-  }: { readonly address: PublicAddress; readonly problems: ProblemSender; readonly records: RequestRecords }
+    records,
+    memory
+  }: {
+    readonly address: PublicAddress
+    readonly problems: ProblemSender
+    readonly records: RequestRecords
+    readonly memory: MemoryGuard
+  }
 ): { readonly app: FastifyInstance; readonly connections: Connections } {
   const { config, log, certificates, newRequestId = randomUUID, timeouts = CONNECTION_TIMEOUTS } = deps
   const { strictTransport, trustedProxies, maxConnections } = config
   const openRequests = new OpenRequests(trustedProxies, deps.load?.unsentBounds)
-  const connections = new Connections({ timeouts, maxConnections, trustedProxies, openRequests, log })
+  const connections = new Connections({ timeouts, maxConnections, trustedProxies, openRequests, memory, log })
   deps.metrics?.countConnections(() => connections.count)
   const malformed = new MalformedHttp({ address, log, newRequestId, strictTransport })
   // Below the level warn Fastify only repeats what main.ts logs at start.
@@ -283,7 +290,9 @@ function createServer(
   app.server.maxHeadersCount = MAX_HEADER_LINES
   if (certificates !== undefined) {
     const maxHeaderBytes = PARSER_HEAD_BYTES
-    const http2 = new Http2Listener(app.server, { certificates, maxHeaderBytes, timeouts, openRequests, connections })
+    const { refuseStream } = malformed
+    const ofRequests = { openRequests, connections, trustedProxies, refuseStream }
+    const http2 = new Http2Listener(app.server, { certificates, maxHeaderBytes, timeouts, ...ofRequests })
     malformed.attachHttp2(http2.server)
     app.addHook('preClose', (done) => {
       http2.close(CLOSING_TIMEOUT)

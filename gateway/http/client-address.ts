@@ -55,6 +55,23 @@ export class TrustedProxies {
     return isTrusted
   }
 
+  /**
+   * The address of the client of a connection: of a trusted proxy's, the last address in `X-Forwarded-For` that is no trusted
+   * proxy's. It is the peer's where the header names none.
+   */
+  clientOf(remoteAddress: string, forwardedFor: string | undefined): string {
+    if (forwardedFor === undefined || !this.trusts(remoteAddress)) return remoteAddress
+    let client = remoteAddress
+    for (let end = forwardedFor.length; end >= 0 && this.trusts(client);) {
+      const comma = end === 0 ? -1 : forwardedFor.lastIndexOf(',', end - 1)
+      const named = forwardedAddress(forwardedFor.slice(comma + 1, end).trim())
+      if (named === undefined) break
+      client = named
+      end = comma
+    }
+    return client
+  }
+
   #includes(address: string): boolean {
     // The zone of a link-local address (RFC 4007) names an interface of this machine only.
     const [known = ''] = (forwardedAddress(address) ?? '').split('%', 1)

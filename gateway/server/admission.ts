@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { Logger } from '../../shared/logger.js'
-import { MemoryGuard, type MemorySource } from '../../shared/memory-guard.js'
+import type { MemoryGuard } from '../../shared/memory-guard.js'
 import { clientAddress } from '../http/client-address.js'
 import { isPreflight } from '../http/cross-site.js'
 import { LoopDelay } from './loop-delay.js'
@@ -105,7 +105,7 @@ interface BackPressure {
   readonly log: Logger
   readonly onRefusal: OnRefusal
   readonly delay?: LoopDelay | undefined
-  readonly memory?: MemorySource | undefined
+  readonly memory: MemoryGuard
 }
 
 /**
@@ -115,7 +115,6 @@ interface BackPressure {
  */
 export const backPressure = fp<BackPressure>(
   async (app, { maxEventLoopDelay, log, onRefusal, delay = new LoopDelay(), memory }) => {
-    const guard = new MemoryGuard(log, memory)
     if (maxEventLoopDelay > 0) {
       const stop = delay.watch()
       app.addHook('onClose', (_app, done) => {
@@ -126,7 +125,7 @@ export const backPressure = fp<BackPressure>(
     let warned = -Infinity
     app.addHook('onRequest', (request, reply, done) => {
       const isLate = maxEventLoopDelay > 0 && delay.mean > maxEventLoopDelay
-      if (request.routeOptions.config.whateverLoad === true || (!isLate && !guard.isFull())) return done()
+      if (request.routeOptions.config.whateverLoad === true || (!isLate && !memory.isFull())) return done()
       const now = performance.now()
       // The guard has lines of its own.
       if (isLate && now - warned > WARNING_INTERVAL) {

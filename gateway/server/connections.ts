@@ -1,11 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Server as TlsServer, type TLSSocket } from 'node:tls'
 import { LRUCache } from 'lru-cache'
 import { isLoopback, throttledAddress } from '../../shared/ip-address.js'
 import type { Logger } from '../../shared/logger.js'
+import type { MemoryGuard } from '../../shared/memory-guard.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { DownloadProgress, unacknowledgedBytes, type UnacknowledgedBytes, UploadProgress } from './client-progress.js'
-import { hasLargeHead, type OpenRequests } from './open-requests.js'
+import { announcesBody } from '../http/json-body.js'
+import { countPieces, forwardedFor, hasLargeHead, type OpenRequests } from './open-requests.js'
 import { unsentBounds } from './unsent-answers.js'
 
 /** How long a client may take, in milliseconds (contract.md section 2, Time). */
@@ -61,6 +64,12 @@ const SHARE_OF_ADDRESS = 1 / 4
 /** Bytes that Node may keep of a head that is not whole, with many lines or a long one. */
 const HALF_HEAD = 128 * 1024
 
+/** Bytes of a head that has begun, from which its connection is closed while the memory is full. */
+const HELD_BACK = 1024
+
+/** Milliseconds between two looks at the memory. */
+const MEMORY_INTERVAL = 100
+
 /** The code of Node's own error for a late head. */
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 
@@ -71,6 +80,8 @@ interface QueuedRequest {
 
 interface Connection {
   readonly socket: Socket
+  /** Not the one below TLS, and not one of HTTP/2. */
+  readonly isHttp1: boolean
   /** The request whose head came last. Only its body can be incomplete. */
   latest: IncomingMessage | undefined
   /** The response that is being sent. */
@@ -80,6 +91,8 @@ interface Connection {
   readonly counted: Map<ServerResponse, () => void>
   /** Checks since a head began to be late for a reason other than the client; undefined if there is none. */
   lateHeadChecks: number | undefined
+  /** `bytesRead` of the socket when the last head had come. */
+  bytesReadAtHead: number
   /** `bytesRead` of the socket when the connection was first seen idle after its last response. */
   bytesReadWhenIdle: number | undefined
   /** Set while nothing is read: the listener that pauses again, since Node resumes a socket when a body is read. */
@@ -105,6 +118,7 @@ export class Connections {
   readonly #share: number
   readonly #trustedProxies: Pick<TrustedProxies, 'trusts'>
   readonly #openRequests: OpenRequests
+  readonly #memory: MemoryGuard
   readonly #log: Logger
   readonly #open = new Map<Socket, Connection>()
   /** How many each address has open. */
@@ -120,6 +134,7 @@ export class Connections {
     maxConnections: number
     trustedProxies: Pick<TrustedProxies, 'trusts'>
     openRequests: OpenRequests
+    memory: MemoryGuard
     log: Logger
   }) {
     this.#timeouts = options.timeouts
@@ -128,6 +143,7 @@ export class Connections {
     this.#share = Math.max(1, Math.floor(most))
     this.#trustedProxies = options.trustedProxies
     this.#openRequests = options.openRequests
+    this.#memory = options.memory
     this.#log = options.log
     this.#warnOfShare = this.#warnOnce('connections of an address are refused: it has its share of MAX_CONNECTIONS')
     this.#warnOfFlood = this.#warnOnce('connections of an address are closed: it has too many requests open')
@@ -150,10 +166,12 @@ export class Connections {
   attach(server: Server): void {
     server.maxConnections = this.#maxConnections
     server.prependListener('connection', (socket: Socket) => {
-      this.#onOpen(socket)
+      this.#onOpen(socket, !(server instanceof TlsServer))
       if (!this.#isClosed(socket)) this.#countOfAddress(socket)
     })
-    server.prependListener('secureConnection', (socket: Socket) => this.#onOpen(socket))
+    server.prependListener('secureConnection', (socket: TLSSocket) => {
+      this.#onOpen(socket, socket.alpnProtocol !== 'h2')
+    })
     const handlers = server.listeners('request')
     server.removeAllListeners('request')
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -163,9 +181,11 @@ export class Connections {
       if (connection !== undefined) {
         connection.latest = request
         connection.lateHeadChecks = undefined
+        connection.bytesReadAtHead = request.socket.bytesRead
         connection.bytesReadWhenIdle = undefined
         connection.wasPaused = false
-        const isCounted = connection.current !== undefined || hasLargeHead(request.rawHeaders)
+        const isCounted =
+          connection.current !== undefined || hasLargeHead(request.rawHeaders) || announcesBody(request.headers)
         if (isCounted && !this.#isAdmitted(connection, request, response)) return
       }
       for (const handler of handlers) handler.call(server, request, response)
@@ -174,7 +194,13 @@ export class Connections {
     server.on('drop', () => warnOfDropped({ maxConnections: this.#maxConnections }))
     server.once('listening', () => {
       const timer = setInterval(() => void this.#check(server), this.#interval).unref()
-      server.once('close', () => clearInterval(timer))
+      const memoryTimer = setInterval(() => {
+        if (this.#memory.isFull()) this.#closeHalfHeads()
+      }, MEMORY_INTERVAL).unref()
+      server.once('close', () => {
+        clearInterval(timer)
+        clearInterval(memoryTimer)
+      })
     })
   }
 
@@ -224,19 +250,23 @@ export class Connections {
     }
   }
 
-  /** Whether a request that is pipelined, or has a large head, may go on. If not, the connections of its address are closed. */
+  /** Whether a request that is pipelined, or has a large head or a body, may go on. If not, `closeAllOf` is called. */
   #isAdmitted({ socket, counted }: Connection, request: IncomingMessage, response: ServerResponse): boolean {
     // Node emits all requests of what it has read of a connection, whatever becomes of it.
     if (socket.destroyed) return false
-    const end = this.#openRequests.admit(socket.remoteAddress, request.rawHeaders)
-    if (end === undefined) {
+    const { remoteAddress } = socket
+    const { headers, rawHeaders } = request
+    const open = this.#openRequests.admit({ remoteAddress, forwardedFor: forwardedFor(headers) }, rawHeaders)
+    if (open === undefined) {
       this.closeAllOf(socket)
       return false
     }
-    counted.set(response, end)
+    counted.set(response, open.end)
     response.once('close', () => {
-      if (counted.delete(response)) end()
+      open.end()
+      counted.delete(response)
     })
+    if (announcesBody(headers)) countPieces(request, open, () => this.closeAllOf(socket))
     return true
   }
 
@@ -257,6 +287,17 @@ export class Connections {
     }
   }
 
+  /**
+   * Closes the connections with half a head while the memory is full. Only the parser knows how much it keeps of them, and
+   * their share of an address does not bound what many addresses hold together.
+   */
+  #closeHalfHeads(): void {
+    for (const { socket, isHttp1, latest, current, bytesReadAtHead, bytesReadWhenIdle } of this.#open.values()) {
+      const isWithinHead = isHttp1 && current === undefined && latest?.complete !== false
+      if (isWithinHead && socket.bytesRead - (bytesReadWhenIdle ?? bytesReadAtHead) > HELD_BACK) socket.destroy()
+    }
+  }
+
   #start(connection: Connection, { response, start }: QueuedRequest): void {
     connection.current = response
     // A response emits it once. `once` would make a second function for each request.
@@ -271,15 +312,17 @@ export class Connections {
     start()
   }
 
-  #onOpen(socket: Socket): void {
+  #onOpen(socket: Socket, isHttp1: boolean): void {
     ignoreErrors(socket)
     const connection: Connection = {
       socket,
+      isHttp1,
       latest: undefined,
       current: undefined,
       queue: [],
       counted: new Map(),
       lateHeadChecks: undefined,
+      bytesReadAtHead: 0,
       bytesReadWhenIdle: undefined,
       pauseAgain: undefined,
       wasPaused: false,

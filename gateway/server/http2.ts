@@ -34,7 +34,9 @@ import {
   readTimeoutFactor
 } from './connections.js'
 import { FairTurns } from './fair-turns.js'
-import type { OpenRequests } from './open-requests.js'
+import type { TrustedProxies } from '../http/client-address.js'
+import type { MalformedHttp } from './malformed-http.js'
+import { countPieces, forwardedFor, type OpenRequests } from './open-requests.js'
 
 /** Concurrent requests of one connection. */
 const MAX_STREAMS = 32
@@ -123,6 +125,8 @@ export class Http2Listener {
       timeouts: ConnectionTimeouts
       openRequests: OpenRequests
       connections: Pick<Connections, 'closeAllOf'>
+      trustedProxies: Pick<TrustedProxies, 'trusts'>
+      refuseStream: MalformedHttp['refuseStream']
     }
   ) {
     this.#timeouts = options.timeouts
@@ -173,27 +177,43 @@ export class Http2Listener {
     }
   }
 
-  /** Closes the connections of an address with too many streams, before Node makes requests and responses of them. */
+  /**
+   * Closes the connections of an address with too many streams, before Node makes requests and responses of them. Of a
+   * trusted proxy only the stream is refused: its connection brings those of other clients too.
+   */
   #admitStreams({
     openRequests,
-    connections
+    connections,
+    trustedProxies,
+    refuseStream
   }: {
     readonly openRequests: OpenRequests
     readonly connections: Pick<Connections, 'closeAllOf'>
+    readonly trustedProxies: Pick<TrustedProxies, 'trusts'>
+    readonly refuseStream: MalformedHttp['refuseStream']
   }): void {
     const listeners = this.server.listeners('stream')
     this.server.removeAllListeners('stream')
     this.server.on('stream', (...args: StreamArguments) => {
-      const [stream, , , rawHeaders] = args
+      const [stream, headers, , rawHeaders] = args
       const socket = stream.session === undefined ? undefined : this.#sessions.get(stream.session)
       // A stream that is not served ends with its connection, and may emit an error then.
       if (socket === undefined || socket.destroyed) return void ignoreErrors(stream)
-      const end = openRequests.admit(socket.remoteAddress, rawHeaders)
-      if (end === undefined) {
+      const { remoteAddress } = socket
+      const isProxy = trustedProxies.trusts(remoteAddress)
+      const open = openRequests.admit({ remoteAddress, forwardedFor: forwardedFor(headers) }, rawHeaders)
+      if (open === undefined) {
         ignoreErrors(stream)
-        return connections.closeAllOf(socket)
+        return isProxy ? refuseStream(stream, headers[':path'] ?? '/') : connections.closeAllOf(socket)
       }
-      stream.once('close', end)
+      stream.once('close', open.end)
+      if (!stream.endAfterHeaders) {
+        countPieces(stream, open, () => {
+          if (isProxy) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+          else connections.closeAllOf(socket)
+        })
+        stream.on('trailers', forgetTrailers)
+      }
       for (const listener of listeners) listener.apply(this.server, args)
     })
   }
@@ -295,6 +315,12 @@ type StreamArguments = [
   flags: number,
   rawHeaders: readonly string[]
 ]
+
+/** Empties the trailers of a request, which nothing reads, before Node's request keeps them until its answer is taken. */
+function forgetTrailers(trailers: Record<string, unknown>, _flags: number, lines: unknown[]): void {
+  lines.length = 0
+  for (const name of Object.keys(trailers)) delete trailers[name]
+}
 
 /** Of the peer. The socket of a session that has ended has none. */
 function addressOf({ session }: ServerHttp2Stream): string {

@@ -1,5 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { Http2Server, Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
@@ -25,7 +25,7 @@ interface ParserError extends Error {
  */
 const LINGER_TIMEOUT = 10_000
 
-/** Answers what never becomes a Fastify request: bytes that are not HTTP, heads far above the limit, and CONNECT. */
+/** Answers what never becomes a Fastify request: bytes that are not HTTP, heads far above the limit, CONNECT, and refused streams. */
 export class MalformedHttp {
   readonly #address: PublicAddress
   readonly #log: Logger
@@ -65,6 +65,17 @@ export class MalformedHttp {
         response.writeHead(status, headers).end(body)
       })
     })
+  }
+
+  /** Answers a stream of a trusted proxy whose client has too many requests open. Streams of other clients go on. */
+  readonly refuseStream = (stream: ServerHttp2Stream, target: string): void => {
+    const error = new DomainError('upstream.unavailable', 'Too many requests of this client are open.', {
+      retryAfter: 1
+    })
+    const { status, headers, body } = this.#problem(error, pathOf(target), 'too many requests of a client are open')
+    stream.respond({ ':status': status, ...headers, 'content-length': body.length })
+    stream.end(body)
+    stream.resume()
   }
 
   /** Fastify's `clientErrorHandler`. */
@@ -113,10 +124,10 @@ export class MalformedHttp {
     endWithLinger(socket, Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]))
   }
 
-  #problem(error: DomainError, path: string): Problem {
+  #problem(error: DomainError, path: string, message = 'malformed HTTP'): Problem {
     const requestId = this.#newRequestId()
     const problem = toProblem(error, { base: this.#address.base, path, requestId })
-    this.#log.info({ requestId, status: problem.status, code: error.code }, 'malformed HTTP')
+    this.#log.info({ requestId, status: problem.status, code: error.code }, message)
     return { ...problem, headers: { ...problem.headers, 'x-request-id': requestId, ...this.#safetyHeaders } }
   }
 }

@@ -1,3 +1,5 @@
+import { IncomingMessage, type IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { type UnsentBounds, unsentBounds } from './unsent-answers.js'
@@ -7,6 +9,9 @@ const REQUEST_OVERHEAD = 8 * 1024
 
 /** Bytes that Node takes for a name or a value of a head, however short it is. */
 const TEXT_OVERHEAD = 64
+
+/** Bytes that Node takes for each piece of a body, however little it holds. */
+const PIECE_OVERHEAD = 256
 
 /** Bytes that an address may hold, whatever others hold: 64 requests with small heads. */
 const ALWAYS = 64 * REQUEST_OVERHEAD
@@ -21,34 +26,70 @@ export function hasLargeHead(rawHeaders: readonly string[]): boolean {
   return sizeOfHead(rawHeaders) > REQUEST_OVERHEAD
 }
 
+/** Where a request comes from. */
+interface Origin {
+  readonly remoteAddress: string | undefined
+  readonly forwardedFor: string | undefined
+}
+
+/** The value of `X-Forwarded-For`, of one or of several lines. */
+export function forwardedFor({ 'x-forwarded-for': value }: IncomingHttpHeaders): string | undefined {
+  return Array.isArray(value) ? value.join() : value
+}
+
+/** A request that counts for its client. */
+interface OpenRequest {
+  /** Counts a piece of its body. Returns whether its client may go on. */
+  receivePiece(): boolean
+  /** It has ended. Calling it twice is harmless. */
+  end(): void
+}
+
 /**
  * Bounds the requests that have come and are not answered, before anything is made of them. One connection brings 32 of them
- * over HTTP/2, and over HTTP/1.1 as many as Node has read of it at once. A trusted proxy holds those of many clients, so the
- * bound of the process is the only one for it.
+ * over HTTP/2, and over HTTP/1.1 as many as Node has read of it at once. Requests of a trusted proxy count for its clients.
+ * Those of which it names no client are bounded by the process alone.
  */
 export class OpenRequests {
   readonly #bounds: Pick<UnsentBounds, 'address' | 'process'>
-  readonly #trustedProxies: Pick<TrustedProxies, 'trusts'>
+  readonly #trustedProxies: Pick<TrustedProxies, 'trusts' | 'clientOf'>
   readonly #ofAddress = new Map<string, number>()
   #all = 0
 
   constructor(
-    trustedProxies: Pick<TrustedProxies, 'trusts'>,
+    trustedProxies: Pick<TrustedProxies, 'trusts' | 'clientOf'>,
     bounds: Pick<UnsentBounds, 'address' | 'process'> = unsentBounds()
   ) {
     this.#trustedProxies = trustedProxies
     this.#bounds = bounds
   }
 
-  /** Returns what is to be called once when the request has ended; undefined for a request that has to be refused. */
-  admit(remoteAddress = '', rawHeaders: readonly string[] = []): (() => void) | undefined {
-    const address = throttledAddress(remoteAddress)
-    const held = this.#ofAddress.get(address) ?? 0
-    const most = this.#trustedProxies.trusts(remoteAddress) ? this.#bounds.process : this.#bounds.address
-    if (held >= most || (this.#all >= this.#bounds.process && held >= ALWAYS)) return undefined
-    const bytes = REQUEST_OVERHEAD + sizeOfHead(rawHeaders)
+  /** Returns undefined for a request that has to be refused. */
+  admit({ remoteAddress = '', forwardedFor }: Origin, rawHeaders: readonly string[] = []): OpenRequest | undefined {
+    const client = this.#trustedProxies.clientOf(remoteAddress, forwardedFor)
+    const address = throttledAddress(client)
+    const most = this.#trustedProxies.trusts(client) ? this.#bounds.process : this.#bounds.address
+    if (!this.#hasRoom(address, most)) return undefined
+    let bytes = REQUEST_OVERHEAD + sizeOfHead(rawHeaders)
+    let isOpen = true
     this.#add(address, bytes)
-    return () => this.#add(address, -bytes)
+    return {
+      receivePiece: () => {
+        if (!isOpen) return true
+        bytes += PIECE_OVERHEAD
+        this.#add(address, PIECE_OVERHEAD)
+        return this.#hasRoom(address, most)
+      },
+      end: () => {
+        if (isOpen) this.#add(address, -bytes)
+        isOpen = false
+      }
+    }
+  }
+
+  #hasRoom(address: string, most: number): boolean {
+    const held = this.#ofAddress.get(address) ?? 0
+    return held < most && (this.#all < this.#bounds.process || held < ALWAYS)
   }
 
   #add(address: string, bytes: number): void {
@@ -56,5 +97,23 @@ export class OpenRequests {
     const ofAddress = (this.#ofAddress.get(address) ?? 0) + bytes
     if (ofAddress === 0) this.#ofAddress.delete(address)
     else this.#ofAddress.set(address, ofAddress)
+  }
+}
+
+/**
+ * Counts the pieces of a request's body as they come, whether anybody reads them or not: a body may come as a piece for each
+ * of its bytes. `refuse` is called with the first piece for which its client has no room, which is dropped as all later ones.
+ * Trailers, which nothing reads, are dropped too: Node would keep them until the answer is taken.
+ */
+export function countPieces(body: Readable, { receivePiece }: OpenRequest, refuse: () => void): void {
+  const push = body.push.bind(body)
+  let isRefused = false
+  body.push = (piece: unknown, encoding?: BufferEncoding): boolean => {
+    if (isRefused) return false
+    if (piece === null && body instanceof IncomingMessage) body.rawTrailers = []
+    if (piece === null || receivePiece()) return push(piece, encoding)
+    isRefused = true
+    refuse()
+    return false
   }
 }

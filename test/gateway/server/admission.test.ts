@@ -1,7 +1,9 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { readGatewayConfig } from '../../../gateway/config.js'
 import { LoopDelay } from '../../../gateway/server/loop-delay.js'
-import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
+import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
 
 describe('the limit of requests of an address', () => {
   let gateway: GatewayFixture
@@ -208,6 +210,31 @@ describe('a gateway that has too much to do', function () {
       expect([await ask('/products/1'), await ask('/health')]).to.deep.equal([503, 200])
       used = 79
       expect(await ask('/products/1')).to.equal(200)
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('closes the connections with half a head while its memory is nearly full, and no others', async () => {
+    let used = 50
+    let now = 0
+    const memory = { read: () => ({ used, limit: 100 }), collect: () => undefined, now: () => (now += 1000) }
+    const timeouts = { head: 300_000, body: 300_000, response: 300_000 }
+    const gateway = await startGateway({ MAX_EVENT_LOOP_DELAY: '0s' }, undefined, { load: { memory }, timeouts })
+    const port = Number(new URL(await listen(gateway)).port)
+    const open = (): Socket => connect({ host: '127.0.0.1', port }).on('error', () => {})
+    try {
+      const idle = open()
+      idle.write('GET /products/1 HTTP/1.1\r\nHost: x\r\n\r\n')
+      await once(idle, 'data')
+      idle.resume()
+      const half = open().resume()
+      const closed = once(half, 'close')
+      half.write(`GET /products/1 HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(4000)}`)
+      used = 81
+      await closed
+      expect(idle.destroyed).to.equal(false)
+      idle.destroy()
     } finally {
       await gateway.close()
     }

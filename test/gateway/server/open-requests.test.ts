@@ -1,13 +1,16 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { ClientHttp2Session } from 'node:http2'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { connect as tls, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { TrustedProxies } from '../../../gateway/http/client-address.js'
 import { OpenRequests } from '../../../gateway/server/open-requests.js'
 import { Authority } from '../../harness/certificates.js'
-import { openHttp2, overHttp2 } from '../../harness/https.js'
+import { DATA, frame, HEADERS, PREFACE, SETTINGS } from '../../harness/http2-frames.js'
+import { openHttp2, overHttp2, type TlsAnswer } from '../../harness/https.js'
 import { record } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
 
@@ -16,13 +19,27 @@ const KIB = 1024
 const REQUEST = 8 * KIB
 const MIB = KIB * KIB
 
+/** The header lines of `GET /products/1` by HTTPS (RFC 7541): the path and the authority are texts of their own. */
+const PRODUCT = Buffer.concat([
+  Buffer.from([0x82, 0x87, 0x04, '/products/1'.length]),
+  Buffer.from('/products/1'),
+  Buffer.from([0x41, 1]),
+  Buffer.from('x')
+])
+
+/** The origin of a request, with what a proxy says of its client. */
+const from = (remoteAddress: string, forwardedFor?: string): Parameters<OpenRequests['admit']>[0] => ({
+  remoteAddress,
+  forwardedFor
+})
+
 describe('the count of open requests', () => {
   const proxies = TrustedProxies.parse('10.0.0.1')
   if (proxies instanceof Error) throw proxies
   const make = (address: number, inAll: number): OpenRequests =>
     new OpenRequests(proxies, { address: address * REQUEST, process: inAll * REQUEST })
   const admitted = (requests: OpenRequests, address: string, count: number): number =>
-    Array.from({ length: count }, () => requests.admit(address)).filter((end) => end !== undefined).length
+    Array.from({ length: count }, () => requests.admit(from(address))).filter((one) => one !== undefined).length
 
   it('refuses requests of an address beyond its bound, and lets others in', () => {
     const requests = make(3, 1000)
@@ -37,23 +54,48 @@ describe('the count of open requests', () => {
     expect(admitted(requests, '192.0.2.2', 200)).to.equal(64)
   })
 
-  it('bounds a trusted proxy by the bound of the process alone', () => {
+  it('bounds a trusted proxy that names no client by the bound of the process alone', () => {
     const requests = make(3, 70)
     expect(admitted(requests, '10.0.0.1', 200)).to.equal(70)
+  })
+
+  it('counts the requests of a trusted proxy for the clients that it names', () => {
+    const requests = make(3, 1000)
+    const admit = (client: string): boolean => requests.admit(from('10.0.0.1', client)) !== undefined
+    // The client itself can name anybody before the address that the proxy saw.
+    const sent = ['192.0.2.1', '198.51.100.9, 192.0.2.1', '192.0.2.1:4711, 10.0.0.1', '192.0.2.1', '192.0.2.2']
+    expect(sent.map(admit)).to.deep.equal([true, true, true, false, true])
+    expect(admitted(requests, '192.0.2.1', 1)).to.equal(0)
+  })
+
+  it('believes nobody else who names a client', () => {
+    const requests = make(3, 1000)
+    const admit = (client: string): boolean => requests.admit(from('192.0.2.1', client)) !== undefined
+    expect(['192.0.2.7', '192.0.2.8', '192.0.2.9', '192.0.2.10'].map(admit)).to.deep.equal([true, true, true, false])
+  })
+
+  it('counts 256 bytes for each piece of a body, and none once the request has ended', () => {
+    const requests = make(3, 1000)
+    const open = requests.admit(from('192.0.2.1'))
+    const pieces = Array.from({ length: 64 }, () => open?.receivePiece())
+    expect(pieces.indexOf(false)).to.equal(63)
+    open?.end()
+    open?.receivePiece()
+    expect(admitted(requests, '192.0.2.1', 5)).to.equal(3)
   })
 
   it('counts 128 bytes for each line of a head, however short it is', () => {
     const requests = make(100, 1000)
     const lines = Array.from({ length: 6400 }, () => ['a', '']).flat()
-    expect(requests.admit('192.0.2.1', lines)).to.not.equal(undefined)
-    expect(requests.admit('192.0.2.1')).to.equal(undefined)
+    expect(requests.admit(from('192.0.2.1'), lines)).to.not.equal(undefined)
+    expect(requests.admit(from('192.0.2.1'))).to.equal(undefined)
   })
 
   it('counts heads twice, and forgets what has ended', () => {
     const requests = make(3, 1000)
-    const end = requests.admit('192.0.2.1', ['x-long', 'x'.repeat(REQUEST)])
+    const open = requests.admit(from('192.0.2.1'), ['x-long', 'x'.repeat(REQUEST)])
     expect(admitted(requests, '192.0.2.1', 1)).to.equal(0)
-    end?.()
+    open?.end()
     expect(admitted(requests, '192.0.2.1', 5)).to.equal(3)
   })
 })
@@ -150,5 +192,79 @@ describe('requests that are open', () => {
     while (again === undefined) again = await openHttp2(url, authority.cert).catch(() => delay(50, undefined))
     expect((await overHttp2(again, { path: '/products/1' })).status).to.equal(200)
     again.destroy()
+  })
+
+  it('close the connection of HTTP/1.1 that sends a body in more pieces than its address may hold', async () => {
+    await start(100 * REQUEST)
+    const socket = connect({ host: '127.0.0.1', port }).on('error', () => {})
+    const closed = once(socket.resume(), 'close')
+    socket.write('GET /products/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+    socket.write('1\r\nx\r\n'.repeat(4000))
+    await closed
+  })
+
+  /** A connection with TLS, on which the test writes bytes of its own. */
+  function openTls(protocol: string): TLSSocket {
+    const checkServerIdentity = (): undefined => undefined
+    const socket = tls({ host: '127.0.0.1', port, ca: authority.cert, ALPNProtocols: [protocol], checkServerIdentity })
+    return socket.on('error', () => {})
+  }
+
+  /** Starts a gateway of HTTPS whose clients may have 512 KiB open each. */
+  async function startTls(settings: Readonly<Record<string, string>> = {}): Promise<ClientHttp2Session> {
+    const { certFile, keyFile } = await authority.issueTo('http')
+    await start(512 * KIB, { HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile, ...settings })
+    return openHttp2(url, authority.cert)
+  }
+
+  it('close the connection of HTTP/2 that sends a body in more pieces than its address may hold, read or not', async () => {
+    const session = await startTls()
+    session.destroy()
+    const socket = openTls('h2')
+    const closed = once(socket.resume(), 'close')
+    const piece = frame(DATA, 0, 1, Buffer.from('x'))
+    socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)), frame(HEADERS, 4, 1, PRODUCT)]))
+    socket.write(Buffer.concat(Array.from({ length: 4000 }, () => piece)))
+    await closed
+  })
+
+  it('keep no trailers', async () => {
+    const session = await startTls()
+    const kept: IncomingMessage[] = []
+    gateway.app.server.prependListener('request', (request: IncomingMessage) => kept.push(request))
+    const stream = session.request({ ':method': 'POST', ':path': '/nowhere' }, { waitForTrailers: true })
+    stream.once('wantTrailers', () => stream.sendTrailers({ 'x-trailer': 'kept' }))
+    stream.end('{}')
+    await once(stream.resume(), 'close')
+    const socket = openTls('http/1.1')
+    socket.end(
+      'POST /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n' +
+        '2\r\n{}\r\n0\r\nX-Trailer: kept\r\n\r\n'
+    )
+    await text(socket)
+    expect(kept.map(({ httpVersion, complete, rawTrailers }) => [httpVersion, complete, rawTrailers])).to.deep.equal([
+      ['2.0', true, []],
+      ['1.1', true, []]
+    ])
+    session.destroy()
+  })
+
+  it('of one client behind a trusted proxy are refused, and those of others on the same connection are served', async () => {
+    const session = await startTls({ TRUSTED_PROXIES: '127.0.0.1' })
+    const held = { 'x-forwarded-for': '192.0.2.1', 'x-long': 'x'.repeat(60 * KIB) }
+    for (let asked = 0; asked < 4; asked++) {
+      session.request({ ':path': '/products/1', ...held }).on('error', () => {})
+    }
+    while (gateway.data.calls.length < 4) await delay(5)
+    const of = (client: string): Promise<TlsAnswer> =>
+      overHttp2(session, { path: '/products/1', headers: { 'x-forwarded-for': client } })
+    const refused = await of('192.0.2.1')
+    expect([refused.status, refused.headers['retry-after']]).to.deep.equal([503, '1'])
+    expect(JSON.parse(refused.body)).to.include({ status: 503, instance: '/products/1' })
+    const other = of('192.0.2.2')
+    release()
+    expect((await other).status).to.equal(200)
+    expect(session.destroyed).to.equal(false)
+    session.destroy()
   })
 })
