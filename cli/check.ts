@@ -16,7 +16,7 @@ import { readGatewayConfig } from '../gateway/config.js'
 import { SettingsError } from '../shared/settings.js'
 import { loadApplication, type LoadedApplication, withFiles } from './application/application.js'
 import { type CommandLine, Failure } from './application/command.js'
-import { schemaOf } from '../schema/kinds.js'
+import { schemaOf } from '../schema/kinds/kinds.js'
 
 /**
  * `uniform-rest check` says everything that is wrong with the entities and the settings, and then, of each database that is

@@ -19,7 +19,7 @@ import { checkApplication, comparedTables, namesOf, ownedWithoutBypass } from '.
 import { type CommandLine, Failure, printable } from './application/command.js'
 import { readDotEnv } from './application/dot-env.js'
 import { unknownSettings } from './application/unknown-settings.js'
-import { schemaOf } from '../schema/kinds.js'
+import { schemaOf } from '../schema/kinds/kinds.js'
 
 /** `mistake`: the service does not start or is not safe as it is. `warning`: some requests or some moments suffer. */
 type Verdict = 'fine' | 'warning' | 'mistake'

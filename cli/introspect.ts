@@ -12,7 +12,7 @@ import { entityFile, listFile } from '../schema/introspect/entity-file.js'
 import { introspect as readDatabase, KeyMistake } from '../schema/introspect/introspect.js'
 import { changeLines, reportOf } from '../schema/introspect/report.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
-import { quoted } from '../schema/live-schema/column-types.js'
+import { quoted } from '../schema/model/column-types.js'
 import { type OwnTables, RECORD } from '../data-service/sql/engines/own-tables.js'
 import { amongTablesOf } from '../schema/migrations/look-first.js'
 import { numberOf } from '../schema/migrations/migration-folder.js'
@@ -26,7 +26,7 @@ import {
 import { type CommandLine, Failure } from './application/command.js'
 import { bareConfig } from './init.js'
 import { nextNumber } from './migrate.js'
-import { schemaOf } from '../schema/kinds.js'
+import { schemaOf } from '../schema/kinds/kinds.js'
 
 const USAGE = `Usage: uniform-rest introspect               writes entity files for the tables of DATABASE_URL, which is only read
          --key <table>=<column>[,<column>]   names what tells the rows of a view or of a table without a key apart

@@ -22,7 +22,7 @@ import { keepDataPrivate } from '../shared/files.js'
 import { createLogger } from '../shared/logger.js'
 import { loadApplication, type LoadedApplication } from './application/application.js'
 import { type CommandLine, Failure } from './application/command.js'
-import { schemaOf } from '../schema/kinds.js'
+import { schemaOf } from '../schema/kinds/kinds.js'
 
 const USAGE = `Usage: uniform-rest migrate                   runs what the databases have not had
          --among-tables-of <database>         makes tables in a database that holds tables of others

@@ -22,7 +22,7 @@ import { findOwnTables, withOwnTables } from '../schema/migrations/find-own-tabl
 import { migrateAtStart } from '../schema/migrations/migrate.js'
 import { createAuthStore } from './sql/own-rows/accounts.js'
 import { openDatabase, openExisting, opening } from './sql/connect.js'
-import { schemaOf } from '../schema/kinds.js'
+import { schemaOf } from '../schema/kinds/kinds.js'
 
 /** What a command of an application works with, whether the service runs or not. */
 export interface CommandContext {

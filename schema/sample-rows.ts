@@ -7,7 +7,7 @@ import type { Value } from '../data-service/entity/fields/field.js'
 import { keyMaker } from '../data-service/entity/key.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { type BoundValue, quoted } from '../data-service/sql/engines/statement.js'
-import { schemaOf } from './kinds.js'
+import { schemaOf } from './kinds/kinds.js'
 
 /** Values by property, without row version and, for children, without the id of the root. */
 export type SampleRow = Readonly<Record<string, Value>>

@@ -4,8 +4,8 @@ import { columnKey } from '../data-service/sql/entity-rows/row-writer.js'
 import type { TableFacts } from '../data-service/sql/entity-rows/table-facts.js'
 import type { LiveTexts } from '../data-service/sql/entity-rows/statements/where-text.js'
 import type { TextOperand } from '../data-service/sql/engines/statement.js'
-import type { LiveSchema } from './live-schema/live-schema.js'
-import type { SchemaTools } from './schema-tools.js'
+import type { LiveSchema } from './model/live-schema.js'
+import type { SchemaTools } from './model/schema-tools.js'
 
 /** Collects what the statements of requests depend on. Sends one statement for each default that an UPDATE may set. */
 export async function readTableFacts(

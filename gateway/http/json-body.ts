@@ -61,9 +61,6 @@ function malformed(detail: string, cause?: unknown): DomainError {
   return rejectionAt('body.malformed', detail, { place: { in: 'pointer', name: '' }, cause })
 }
 
-/** Bytes that Node takes for each piece of a body, however little it holds. */
-const PIECE_OVERHEAD = 256
-
 /** Makes the routes of this scope receive a body of any type as a Buffer. What has come of it counts for its client. */
 export function keepBodiesAsBuffers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -85,7 +82,7 @@ function wholeBody({ unsent, headers }: FastifyRequest, payload: IncomingMessage
       length += piece.length
       try {
         checkBodyLength(length)
-        unsent?.receive(length + pieces.length * PIECE_OVERHEAD)
+        unsent?.receive(length)
       } catch (error) {
         stop(error)
       }

@@ -1,8 +1,8 @@
 import type { Column } from '../../data-service/entity/entity.js'
 import { suggestion } from '../../data-service/entity/fields/names.js'
 import { ROW_VERSION_COLUMN } from '../../data-service/entity/fields/row-version.js'
-import type { LiveColumn, LiveTable, LiveTrigger } from '../live-schema/live-schema.js'
-import type { Misfit, SchemaChecks, VersionedTable, VersionTrigger } from './schema-checks.js'
+import type { LiveColumn, LiveTable, LiveTrigger } from '../model/live-schema.js'
+import type { Misfit, SchemaChecks, VersionedTable, VersionTrigger } from '../model/schema-checks.js'
 
 /** A sentence that says what differs and what to do, and the statements that would mend it in the database. */
 export interface Finding {

@@ -6,8 +6,8 @@ import { type Keyed, keyMaker, unreachableIds } from '../../data-service/entity/
 import { suggestion } from '../../data-service/entity/fields/names.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
 import { quoted } from '../../data-service/sql/engines/statement.js'
-import type { LiveSchema, LiveTable } from '../live-schema/live-schema.js'
-import type { MissingIndex, SchemaChecks } from './schema-checks.js'
+import type { LiveSchema, LiveTable } from '../model/live-schema.js'
+import type { MissingIndex, SchemaChecks } from '../model/schema-checks.js'
 import {
   type CheckedTable,
   ColumnChecking,
@@ -21,7 +21,7 @@ import {
   type TriggerFinding
 } from './check-columns.js'
 import { sortedColumn } from '../migrations/entity-tables.js'
-import { schemaOf } from '../kinds.js'
+import { schemaOf } from '../kinds/kinds.js'
 
 // Entity files and the tables of a live database, whoever made these. What could answer a request wrongly, or not at all, is
 // a mistake and stops the start; what only takes longer, or compares texts in another way, is a warning.

@@ -1,5 +1,5 @@
 import type { Children, Entity, StoreName } from '../../data-service/entity/entity.js'
-import type { TableRight, TableRights } from '../schema-tools.js'
+import type { TableRight, TableRights } from '../model/schema-tools.js'
 import { OWN_TABLES, type OwnNames, ownTableNames, RECORD } from '../../data-service/sql/engines/own-tables.js'
 
 /**

@@ -10,8 +10,8 @@ import {
   isColumnWord,
   type StoredValues,
   treatmentOf
-} from '../live-schema/column-types.js'
-import type { LiveColumn, LiveForeignKey, LiveIndex, LiveSchema, LiveTable } from '../live-schema/live-schema.js'
+} from '../model/column-types.js'
+import type { LiveColumn, LiveForeignKey, LiveIndex, LiveSchema, LiveTable } from '../model/live-schema.js'
 import { constantName, propertyName, referenceName, resourceName } from './names.js'
 
 /** An entity file before it is written, as data: all names are chosen, and every word is known. */

@@ -1,4 +1,4 @@
-import { type ColumnWord, isColumnWord, quoted, wordText } from '../live-schema/column-types.js'
+import { type ColumnWord, isColumnWord, quoted, wordText } from '../model/column-types.js'
 import { layout, type Part } from '../migrations/migration-file.js'
 import { type EntityDraft, type FieldDraft, isRenamed } from './entity-draft.js'
 

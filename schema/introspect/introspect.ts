@@ -1,12 +1,12 @@
 import { messageOf } from '../../shared/start-error.js'
 import { ROW_VERSION_COLUMN } from '../../data-service/entity/fields/row-version.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
-import type { StoredValues } from '../live-schema/column-types.js'
-import type { LiveSchema } from '../live-schema/live-schema.js'
+import type { StoredValues } from '../model/column-types.js'
+import type { LiveSchema } from '../model/live-schema.js'
 import { ownTableNames, type OwnTables, RECORD } from '../../data-service/sql/engines/own-tables.js'
-import type { MendingStatements } from '../check/schema-checks.js'
+import type { MendingStatements } from '../model/schema-checks.js'
 import { type DraftOptions, draftEntities, type Drafts } from './entity-draft.js'
-import { schemaOf } from '../kinds.js'
+import { schemaOf } from '../kinds/kinds.js'
 
 interface IntrospectOptions extends Pick<DraftOptions, 'keys' | 'resources'> {
   /** The names of the engine's own tables in this database. */

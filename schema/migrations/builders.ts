@@ -1,5 +1,5 @@
-import type { EngineName } from '../../data-service/sql/engines/engine.js'
-import type { ForeignKey, Table, TableColumn, TableIndex } from './tables.js'
+import type { EngineName } from '../../data-service/sql/engines/engine-name.js'
+import type { ForeignKey, Table, TableColumn, TableIndex } from '../model/tables.js'
 import type { MigrationDatabase, Step } from './migration.js'
 import { type ColumnBuilder, identifier, type IndexBuilder, TABLE_WORDS, type TableWords } from './table-words.js'
 

@@ -9,7 +9,7 @@ import {
   type TableColumn,
   type TableIndex,
   type TableStep
-} from './tables.js'
+} from '../model/tables.js'
 import type { EntityTables } from './entity-tables.js'
 import { sameType, typeChange, typeText } from './type-change.js'
 

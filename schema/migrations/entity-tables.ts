@@ -10,7 +10,7 @@ import {
   type Table,
   type TableColumn,
   type TableIndex
-} from './tables.js'
+} from '../model/tables.js'
 import { sameType, typeText } from './type-change.js'
 
 /** The tables that the entities of one store need, as far as their files say. */

@@ -1,7 +1,7 @@
 import { StartError } from '../../shared/start-error.js'
 import type { Children, Entity } from '../../data-service/entity/entity.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
-import type { PresentRelation } from '../schema-tools.js'
+import type { PresentRelation } from '../model/schema-tools.js'
 import {
   namesOfOwn,
   OWN_TABLES,
@@ -13,7 +13,7 @@ import {
 } from '../../data-service/sql/engines/own-tables.js'
 import { engineMigrations } from './engine-tables.js'
 import type { Migration } from './migration.js'
-import { schemaOf } from '../kinds.js'
+import { schemaOf } from '../kinds/kinds.js'
 
 /** The names that the engine's tables had up to version 0.2. */
 const UNPREFIXED = ownTables({ schema: undefined, prefix: '' })

@@ -1,10 +1,10 @@
 import { StartError } from '../../shared/start-error.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
-import type { Ddl, PresentRelation } from '../schema-tools.js'
+import type { Ddl, PresentRelation } from '../model/schema-tools.js'
 import { OWN_TABLES, ownTableNames, type OwnTables, RECORD } from '../../data-service/sql/engines/own-tables.js'
-import type { ForeignKey } from './tables.js'
+import type { ForeignKey } from '../model/tables.js'
 import { type PlannedMigration, statementsOf } from './migration.js'
-import { schemaOf } from '../kinds.js'
+import { schemaOf } from '../kinds/kinds.js'
 
 /** What a person has named, so that migrations may do it in a database that holds tables of others. */
 export interface Allowed {

@@ -4,9 +4,9 @@ import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import type { UmzugStorage } from 'umzug'
 import { StartError } from '../../shared/start-error.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
-import type { Ddl } from '../schema-tools.js'
+import type { Ddl } from '../model/schema-tools.js'
 import type { OwnTables } from '../../data-service/sql/engines/own-tables.js'
-import type { PresentTable } from './tables.js'
+import type { PresentTable } from '../model/tables.js'
 import { type Allowed, begunMark, lookFirst, NOTHING_NAMED, readRecord, takenOverMark } from './look-first.js'
 import {
   type Migration,
@@ -16,7 +16,7 @@ import {
   type PlannedStep,
   statementsOf
 } from './migration.js'
-import { schemaOf } from '../kinds.js'
+import { schemaOf } from '../kinds/kinds.js'
 
 interface MigrateOptions {
   readonly own: OwnTables

@@ -1,5 +1,5 @@
-import { quoted } from '../live-schema/column-types.js'
-import type { ForeignKey, TableColumn, TableIndex, TableStep } from './tables.js'
+import { quoted } from '../model/column-types.js'
+import type { ForeignKey, TableColumn, TableIndex, TableStep } from '../model/tables.js'
 
 /**
  * The text of the file of a migration, in the builders of builders.ts; without types for an application in JavaScript. A

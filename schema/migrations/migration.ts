@@ -1,9 +1,9 @@
 import type { Transaction } from 'sequelize'
 import { messageOf, StartError } from '../../shared/start-error.js'
-import type { Ddl } from '../schema-tools.js'
+import type { Ddl } from '../model/schema-tools.js'
 import type { OwnTablesMigration } from '../../data-service/sql/engines/own-tables.js'
-import type { EngineName } from '../../data-service/sql/engines/engine.js'
-import { applyStep, type Schema, type TableChange, type TableStep } from './tables.js'
+import type { EngineName } from '../../data-service/sql/engines/engine-name.js'
+import { applyStep, type Schema, type TableChange, type TableStep } from '../model/tables.js'
 
 /**
  * A change of the schema, forward only. Its name is never changed or reused once it is released, and neither are its steps:

@@ -1,4 +1,4 @@
-import { columnOf, type Table, type TableChange, type TableColumn, type TableIndex } from './tables.js'
+import { columnOf, type Table, type TableChange, type TableColumn, type TableIndex } from '../model/tables.js'
 import type { PlannedMigration, PlannedStep } from './migration.js'
 import { becomesWords, typeChange, typeText } from './type-change.js'
 

@@ -1,4 +1,4 @@
-import { type ColumnType, type IndexKey, type IntegerKind, LONGEST_VARCHAR, type TableColumn } from './tables.js'
+import { type ColumnType, type IndexKey, type IntegerKind, LONGEST_VARCHAR, type TableColumn } from '../model/tables.js'
 
 /** The words for the parts of a table: each type of column, and indexes. */
 export interface TableWords {

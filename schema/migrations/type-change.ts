@@ -1,4 +1,4 @@
-import type { ColumnType, TableColumn } from './tables.js'
+import type { ColumnType, TableColumn } from '../model/tables.js'
 
 export function sameType(one: ColumnType, other: ColumnType): boolean {
   return JSON.stringify(numbersOf(one)) === JSON.stringify(numbersOf(other))

@@ -45,8 +45,9 @@ describe('code rules', () => {
     expect(expecting.filter((path) => !path.startsWith('test/types/'))).to.deep.equal([])
   })
 
-  it('kinds of database are named by their own files in sql/engines and by the list of engines alone', () => {
-    const ownFiles = /^data-service\/sql\/(?:engines\/(?:mysql|sqlite)\/[a-z0-9/-]+|engines)\.ts$/
+  it('kinds of database are named by their own files and by the lists of engines alone', () => {
+    const ownFiles =
+      /^(?:data-service\/sql\/(?:engines(?:\/engine-name|\/(?:mysql|sqlite)\/[a-z0-9/-]+)?)|schema\/kinds\/(?:kinds|(?:mysql|sqlite)\/[a-z0-9/-]+))\.ts$/
     const kinds = /mysql|mariadb|sqlite|galera|wsrep/i
     const naming = product.filter(({ text }) => kinds.test(text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/[^\n]*/g, '')))
     // Files of the data folder by their endings, for the gateway too, which knows no database.

@@ -17,7 +17,7 @@ import { freshDatabase, type FreshDatabase } from '../harness/database.js'
 import { entities, OWN } from '../harness/own-tables.js'
 import { primaryMigrations } from '../harness/primary-migrations.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
-import { schemaOf } from '../../schema/kinds.js'
+import { schemaOf } from '../../schema/kinds/kinds.js'
 
 // The database's own EXPLAIN of the statements that requests become. A declared sort, and an equality, range or prefix
 // filter, has to be served by an index of the reference store: neither may read or sort the rows of a whole table.

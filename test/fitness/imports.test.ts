@@ -212,7 +212,7 @@ describe('imports', () => {
         .map((name) => `${path} → ${name}`)
     )
     expect(others).to.deep.equal([])
-    const writers = ['migrations/builders', 'migrations/tables', 'mysql/mysql-ddl', 'sqlite/sqlite-ddl']
+    const writers = ['migrations/builders', 'model/tables', 'kinds/mysql/mysql-ddl', 'kinds/sqlite/sqlite-ddl']
     const plain = product.filter(({ path }) => writers.some((writer) => path === `schema/${writer}.ts`))
     expect(plain).to.have.length(writers.length)
     expect(violations(plain, (imported) => !under('data-service/entity')(imported))).to.deep.equal([])

@@ -87,6 +87,7 @@ export function describePackage({ how, ...installer }: Installer): void {
         'dist/cli',
         'dist/data-service',
         'dist/gateway',
+        'dist/schema',
         'dist/shared',
         'dist/test',
         'docs',

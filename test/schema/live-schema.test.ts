@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
-import type { LiveColumn, LiveTable } from '../../schema/live-schema/live-schema.js'
-import { mysqlCatalogue } from '../../schema/mysql/mysql-catalogue.js'
+import type { LiveColumn, LiveTable } from '../../schema/model/live-schema.js'
+import { mysqlCatalogue } from '../../schema/kinds/mysql/mysql-catalogue.js'
 import { eachDatabase, type FreshDatabase, freshDatabase } from '../harness/database.js'
-import { schemaOf } from '../../schema/kinds.js'
+import { schemaOf } from '../../schema/kinds/kinds.js'
 
 const STATEMENTS = {
   mysql: [

@@ -1,5 +1,5 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import { type ColumnType, primaryKeyOf, type Schema, type Table } from '../../schema/migrations/tables.js'
+import { type ColumnType, primaryKeyOf, type Schema, type Table } from '../../schema/model/tables.js'
 import type { DatabaseKind } from '../stack/databases.js'
 
 /** A table in texts, the same for what migrations say and for what the database says of itself. */

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
-import type { LiveTable } from '../../schema/live-schema/live-schema.js'
+import type { LiveTable } from '../../schema/model/live-schema.js'
 import { freshDatabase } from '../harness/database.js'
 import { loadRegionalBuses } from '../harness/regional-buses.js'
-import { schemaOf } from '../../schema/kinds.js'
+import { schemaOf } from '../../schema/kinds/kinds.js'
 
 describe('the live schema of thirty foreign tables', function () {
   this.timeout(30_000)

@@ -2,6 +2,7 @@ import type { Options, Sequelize, Transaction } from 'sequelize'
 import type { PoolState } from '../../observe/data-service-metrics.js'
 import type { Untested } from '../../../shared/inner-members.js'
 import type { ErrorKind, Reader, Transactions } from './sessions.js'
+import type { EngineName } from './engine-name.js'
 import type { SqlDialect } from './statement.js'
 
 /**
@@ -55,9 +56,6 @@ export interface DatabaseLocation {
    */
   open(poolSize?: number): Database
 }
-
-/** The kinds by which a migration gives statements of its own for each. MariaDB and Galera take those of `mysql`. */
-export type EngineName = 'sqlite' | 'mysql'
 
 /** An opened database, with everything that depends on the kind of database. `sequelize.close()` closes it. */
 export interface Database {

@@ -7,7 +7,7 @@ import type { DatabaseKind } from '../../harness/database.js'
 import { storeDatabase } from '../../harness/store-database.js'
 import type { Open } from './each-way.js'
 import { openTestDatabase, type TestDatabase } from '../../oracle/test-database.js'
-import { schemaOf } from '../../../schema/kinds.js'
+import { schemaOf } from '../../../schema/kinds/kinds.js'
 
 /** A read store over two migrated databases, and both by hand-written SQL. */
 export interface FreshReadStore {

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
 import { connect } from '../../../data-service/sql/connect.js'
-import type { ColumnTypes } from '../../../schema/live-schema/column-types.js'
+import type { ColumnTypes } from '../../../schema/model/column-types.js'
 import type { Introspected } from '../../../schema/introspect/changes.js'
 import { type DatabaseKind, eachDatabase } from '../../harness/database.js'
 import { packageRoot } from '../../harness/package-root.js'
 import type { Stack } from '../../stack/stack.js'
 import { COLUMN_VALUES, type ValuePair } from './column-values.js'
 import { IntrospectedApp } from './introspected-app.js'
-import { schemaOf } from '../../../schema/kinds.js'
+import { schemaOf } from '../../../schema/kinds/kinds.js'
 
 /** A table for each example of a column type, with rows that hand-written SQL put in. */
 interface TypedTable {

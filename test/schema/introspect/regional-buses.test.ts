@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { schemaOf } from '../../../schema/kinds.js'
+import { schemaOf } from '../../../schema/kinds/kinds.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import type { Introspected } from '../../../schema/introspect/changes.js'
 import { databaseKinds } from '../../stack/databases.js'

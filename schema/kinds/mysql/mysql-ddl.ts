@@ -7,7 +7,7 @@ import {
   type TableChange,
   type TableColumn,
   type TableIndex
-} from '../migrations/tables.js'
+} from '../../model/tables.js'
 
 export const TABLE_OPTIONS = 'ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4'
 

@@ -1,6 +1,7 @@
-import type { Database, EngineName } from '../data-service/sql/engines/engine.js'
+import type { EngineName } from '../../data-service/sql/engines/engine-name.js'
+import type { Database } from '../../data-service/sql/engines/engine.js'
 import { MysqlSchema } from './mysql/mysql-schema.js'
-import type { SchemaTools } from './schema-tools.js'
+import type { SchemaTools } from '../model/schema-tools.js'
 import { SqliteSchema } from './sqlite/sqlite-schema.js'
 
 /** The schema tools of each kind of database. */

@@ -1,6 +1,6 @@
 import type { Column } from '../../data-service/entity/fields/columns.js'
 import type { Field } from '../../data-service/entity/fields/field.js'
-import type { LiveColumn, LiveIndexKey, LiveSchema, LiveTable } from '../live-schema/live-schema.js'
+import type { LiveColumn, LiveIndexKey, LiveSchema, LiveTable } from './live-schema.js'
 
 /** What the check of tables that somebody else made needs of a kind of database: check-schema.ts puts it in words. */
 export interface SchemaChecks {

@@ -1,9 +1,9 @@
-import type { Field } from '../../data-service/entity/fields/field.js'
-import { type IntegerRange, rangeOf } from '../../data-service/entity/fields/numbers.js'
-import { treatmentOf, wordText } from '../live-schema/column-types.js'
-import type { LiveColumn, LiveSchema } from '../live-schema/live-schema.js'
+import type { Field } from '../../../data-service/entity/fields/field.js'
+import { type IntegerRange, rangeOf } from '../../../data-service/entity/fields/numbers.js'
+import { treatmentOf, wordText } from '../../model/column-types.js'
+import type { LiveColumn, LiveSchema } from '../../model/live-schema.js'
 import { mysqlTypes } from './mysql-types.js'
-import { collationOf, type MysqlServer } from '../../data-service/sql/engines/mysql/driver/mysql-connection.js'
+import { collationOf, type MysqlServer } from '../../../data-service/sql/engines/mysql/driver/mysql-connection.js'
 import { quotedText } from './mysql-ddl.js'
 import type {
   ColumnChange,
@@ -14,9 +14,9 @@ import type {
   SchemaChecks,
   VersionedTable,
   VersionTrigger
-} from '../check/schema-checks.js'
-import { quoted } from '../../data-service/sql/engines/statement.js'
-import { LONGEST_VARCHAR } from '../migrations/tables.js'
+} from '../../model/schema-checks.js'
+import { quoted } from '../../../data-service/sql/engines/statement.js'
+import { LONGEST_VARCHAR } from '../../model/tables.js'
 
 /** MySQL and MariaDB. */
 export function mysqlChecks(live: LiveSchema): SchemaChecks {

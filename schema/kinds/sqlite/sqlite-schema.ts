@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
-import { StartError } from '../../shared/start-error.js'
-import type { Ddl, PresentRelation, SchemaTools, TableRights } from '../schema-tools.js'
-import type { StoredValues } from '../live-schema/column-types.js'
-import { countKey, type KeyCounts, type LiveColumn, type LiveSchema } from '../live-schema/live-schema.js'
+import { StartError } from '../../../shared/start-error.js'
+import type { Ddl, PresentRelation, SchemaTools, TableRights } from '../../model/schema-tools.js'
+import type { StoredValues } from '../../model/column-types.js'
+import { countKey, type KeyCounts, type LiveColumn, type LiveSchema } from '../../model/live-schema.js'
 import { sqliteCatalogue } from './sqlite-catalogue.js'
 import { sqliteStoredValues, sqliteTypes } from './sqlite-types.js'
 import {
@@ -12,7 +12,7 @@ import {
   ownStatements,
   quotedTable,
   RECORD
-} from '../../data-service/sql/engines/own-tables.js'
+} from '../../../data-service/sql/engines/own-tables.js'
 import { sqliteChecks } from './sqlite-checks.js'
 import { isRebuilt, sqlitePresence, sqliteStatements } from './sqlite-ddl.js'
 

@@ -8,7 +8,7 @@ import {
   type TableChange,
   type TableColumn,
   type TableIndex
-} from '../migrations/tables.js'
+} from '../../model/tables.js'
 
 /**
  * The statements of a change. All of a migration share one transaction, so that one that was interrupted has done nothing.

@@ -10,8 +10,8 @@ import {
   type NativeType,
   parseNativeType,
   type ReferentialAction
-} from '../live-schema/live-schema.js'
-import { bracketed, isToken, listed, type SqlToken, sqlTokens, wordsOfCheck } from '../live-schema/sql-tokens.js'
+} from '../../model/live-schema.js'
+import { bracketed, isToken, listed, type SqlToken, sqlTokens, wordsOfCheck } from '../../model/sql-tokens.js'
 
 /** The rows of a SELECT. */
 type Select = <Row extends object>(statement: string) => Promise<Row[]>

@@ -3,11 +3,11 @@ import {
   type OwnTablesMigration,
   ownStatements,
   quotedTable
-} from '../../data-service/sql/engines/own-tables.js'
-import type { Ddl } from '../schema-tools.js'
-import { collationOf, type MysqlServer } from '../../data-service/sql/engines/mysql/driver/mysql-connection.js'
+} from '../../../data-service/sql/engines/own-tables.js'
+import type { Ddl } from '../../model/schema-tools.js'
+import { collationOf, type MysqlServer } from '../../../data-service/sql/engines/mysql/driver/mysql-connection.js'
 import { mysqlPresence, mysqlStatements, TABLE_OPTIONS } from './mysql-ddl.js'
-import { errnoOf } from '../../data-service/sql/engines/mysql/driver/mysql-errors.js'
+import { errnoOf } from '../../../data-service/sql/engines/mysql/driver/mysql-errors.js'
 
 /** ER_DUP_FIELDNAME */
 const DUPLICATE_COLUMN = 1060

@@ -1,10 +1,10 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
-import { StartError } from '../../shared/start-error.js'
-import { namesOfOwn, type OwnTables, RECORD } from '../../data-service/sql/engines/own-tables.js'
-import type { Grants, GrantsOptions, TableRight, TableRights } from '../schema-tools.js'
+import { StartError } from '../../../shared/start-error.js'
+import { namesOfOwn, type OwnTables, RECORD } from '../../../data-service/sql/engines/own-tables.js'
+import type { Grants, GrantsOptions, TableRight, TableRights } from '../../model/schema-tools.js'
 import { quotedText } from './mysql-ddl.js'
-import type { MysqlServer } from '../../data-service/sql/engines/mysql/driver/mysql-connection.js'
-import { errnoOf } from '../../data-service/sql/engines/mysql/driver/mysql-errors.js'
+import type { MysqlServer } from '../../../data-service/sql/engines/mysql/driver/mysql-connection.js'
+import { errnoOf } from '../../../data-service/sql/engines/mysql/driver/mysql-errors.js'
 
 /** ER_DBACCESS_DENIED_ERROR */
 const DATABASE_DENIED = 1044

@@ -6,8 +6,8 @@ import {
   columnWord,
   served,
   type StoredValues
-} from '../live-schema/column-types.js'
-import type { LiveColumn } from '../live-schema/live-schema.js'
+} from '../../model/column-types.js'
+import type { LiveColumn } from '../../model/live-schema.js'
 
 /** Digits that a decimal of an entity file has at most. */
 const MAX_DIGITS = 64

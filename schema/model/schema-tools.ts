@@ -1,10 +1,10 @@
 import type { Transaction } from 'sequelize'
-import type { ColumnTypes, StoredValues } from './live-schema/column-types.js'
-import type { LiveColumn, LiveSchema, LiveTable } from './live-schema/live-schema.js'
-import type { OwnTables, OwnTablesMigration } from '../data-service/sql/engines/own-tables.js'
-import type { ChecksOf } from './check/schema-checks.js'
-import type { TextOperand } from '../data-service/sql/engines/statement.js'
-import type { PresentTable, TableChange } from './migrations/tables.js'
+import type { ColumnTypes, StoredValues } from './column-types.js'
+import type { LiveColumn, LiveSchema, LiveTable } from './live-schema.js'
+import type { OwnTables, OwnTablesMigration } from '../../data-service/sql/engines/own-tables.js'
+import type { ChecksOf } from './schema-checks.js'
+import type { TextOperand } from '../../data-service/sql/engines/statement.js'
+import type { PresentTable, TableChange } from './tables.js'
 
 /** What migrations and the checks at start need. Queries go through Sequelize; errors are its own. */
 export interface SchemaTools {

@@ -8,9 +8,9 @@ import {
   type LiveTrigger,
   parseNativeType,
   type ReferentialAction
-} from '../live-schema/live-schema.js'
-import { isToken, sqlTokens, wordsOfCheck } from '../live-schema/sql-tokens.js'
-import { quoted } from '../../data-service/sql/engines/statement.js'
+} from '../../model/live-schema.js'
+import { isToken, sqlTokens, wordsOfCheck } from '../../model/sql-tokens.js'
+import { quoted } from '../../../data-service/sql/engines/statement.js'
 
 /** The rows of a SELECT. Column names are in upper case, as information_schema of both servers has them. */
 type Select = <Row extends object>(statement: string) => Promise<Row[]>

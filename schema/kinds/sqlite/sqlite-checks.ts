@@ -1,6 +1,6 @@
-import type { Column } from '../../data-service/entity/fields/columns.js'
-import type { Field } from '../../data-service/entity/fields/field.js'
-import type { LiveColumn, LiveIndexKey, NativeType } from '../live-schema/live-schema.js'
+import type { Column } from '../../../data-service/entity/fields/columns.js'
+import type { Field } from '../../../data-service/entity/fields/field.js'
+import type { LiveColumn, LiveIndexKey, NativeType } from '../../model/live-schema.js'
 import type {
   AddedIndex,
   MissingIndex,
@@ -8,9 +8,9 @@ import type {
   SchemaChecks,
   VersionedTable,
   VersionTrigger
-} from '../check/schema-checks.js'
-import { quoted } from '../../data-service/sql/engines/statement.js'
-import { LONGEST_VARCHAR } from '../migrations/tables.js'
+} from '../../model/schema-checks.js'
+import { quoted } from '../../../data-service/sql/engines/statement.js'
+import { LONGEST_VARCHAR } from '../../model/tables.js'
 
 /** SQLite, whose columns have an affinity, which decides what becomes of a value that is stored. */
 export function sqliteChecks(): SchemaChecks {

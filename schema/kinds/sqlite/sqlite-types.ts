@@ -5,8 +5,8 @@ import {
   columnWord,
   served,
   type StoredValues
-} from '../live-schema/column-types.js'
-import type { LiveColumn } from '../live-schema/live-schema.js'
+} from '../../model/column-types.js'
+import type { LiveColumn } from '../../model/live-schema.js'
 
 /** What a request can send: a body has at most 1 MiB. A file sets no bound of its own. */
 const LONGEST_VALUE = 1_048_576
