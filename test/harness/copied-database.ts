@@ -89,8 +89,22 @@ async function once(folder: string, work: () => Promise<string>): Promise<string
 
 /** Copies all tables with their rows, indexes and foreign keys into an empty database of the same server. */
 async function copyTables(from: string, to: string): Promise<void> {
-  const [source, target] = [nameIn(from), nameIn(to)]
-  const connection = await createConnection({ uri: from, multipleStatements: true })
+  const script = scripts.get(from) ?? scriptOf(from)
+  scripts.set(from, script)
+  const connection = await createConnection({ uri: to, multipleStatements: true })
+  try {
+    await connection.query(`SET foreign_key_checks = 0;\n${await script}`)
+  } finally {
+    await connection.end()
+  }
+}
+
+/** The statements that copy a template into the database of a connection, by the URL of the template. */
+const scripts = new Map<string, Promise<string>>()
+
+async function scriptOf(template: string): Promise<string> {
+  const source = nameIn(template)
+  const connection = await createConnection({ uri: template })
   const ask = async (sql: string, values: string[] = []): Promise<readonly RowDataPacket[]> =>
     (await connection.query<RowDataPacket[]>(sql, values))[0]
   try {
@@ -111,11 +125,13 @@ async function copyTables(from: string, to: string): Promise<void> {
       const [found] = await ask(`SHOW CREATE VIEW \`${v}\``)
       creates.push(String(found?.['Create View']).replaceAll(`\`${source}\`.`, ''))
     }
-    const inserts = columns.map(
-      ({ t, list }) => `INSERT INTO \`${target}\`.\`${t}\` (${list}) SELECT ${list} FROM \`${source}\`.\`${t}\``
+    const inserts = await Promise.all(
+      columns.map(async ({ t, list }) => {
+        const [row] = await ask(`SELECT 1 FROM \`${t}\` LIMIT 1`)
+        return row && `INSERT INTO \`${t}\` (${list}) SELECT ${list} FROM \`${source}\`.\`${t}\``
+      })
     )
-    await connection.query(`USE \`${target}\`; SET foreign_key_checks = 0`)
-    await connection.query([...creates, ...inserts].join(';\n'))
+    return [...creates, ...inserts.filter((one) => one !== undefined)].join(';\n')
   } finally {
     await connection.end()
   }
