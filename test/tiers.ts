@@ -100,7 +100,7 @@ const LONGER_IN_SOAK = [
   'test/browser/admin.test.ts',
   'test/browser/purchase.test.ts',
   'test/cli/rejected-statements.test.ts',
-  'test/data-service/rpc/csv.test.ts',
+  'test/data-service/operations/csv.test.ts',
   'test/examples/clinic/every-entity.test.ts',
   'test/examples/every-entity/adding-an-entity.test.ts',
   'test/examples/every-entity/deleted-rules.test.ts',

@@ -36,11 +36,11 @@ import {
 } from './transport/call-stream.js'
 import { PeerBytes } from './transport/peer-bytes.js'
 import { countedExports, countedLogins, countedReplays } from '../observe/counted-handlers.js'
-import type { DescribeTo } from './describe/describe.js'
+import type { DescribeTo } from '../operations/describe/describe.js'
 import type { Operation } from '../entity/define-operation.js'
 import type { TypedPackage } from '../typed-services/typed-package.js'
-import { exportHandler } from './export.js'
-import { callOperation } from './call-operation.js'
+import { exportHandler } from '../operations/export.js'
+import { callOperation } from '../operations/call-operation.js'
 import { probeServer } from './transport/grpc-inner.js'
 import { Connections, MAX_STREAMS } from './transport/connections.js'
 import {
@@ -59,10 +59,10 @@ import {
   interceptStream,
   type Target
 } from './transport/interceptors.js'
-import { withOverrides, type ReadDeps, UNARY_READS } from './reads.js'
+import { withOverrides, type ReadDeps, UNARY_READS } from '../operations/reads.js'
 import { typedCalls, typedDefinition } from './typed-calls.js'
-import type { WriteDeps } from './write-steps.js'
-import { act, create, createBatch, remove, update } from './writes.js'
+import type { WriteDeps } from '../operations/write-steps.js'
+import { act, create, createBatch, remove, update } from '../operations/writes.js'
 
 interface DataServiceDeps {
   readonly readDeps: ReadDeps
@@ -337,9 +337,18 @@ function readHandlers(deps: ReadDeps, metrics: Interceptors['metrics']) {
 type UnaryReads = Pick<UnaryHandlers<EntityServiceHandlers>, keyof typeof UNARY_READS>
 
 /** The reads that answer with one message, each entity's overrides in place of the standard handlers. */
+/** A handler has the messages of its rpc. The service's type has a member for any other name besides, which is left out. */
+type HandlersOfReads = {
+  readonly [R in keyof EntityServiceHandlers as string extends R ? never : R]?: (
+    deps: ReadDeps
+  ) => EntityServiceHandlers[R] extends handleUnaryCall<infer Request, infer Response>
+    ? UnaryHandler<Request, Response>
+    : never
+}
+
 function unaryReads(readDeps: ReadDeps, interceptors: Interceptors): UnaryReads {
   const resource = resourceIn(readDeps)
-  const handlers = Object.entries(UNARY_READS).map(([rpc, handlerOf]) => {
+  const handlers = Object.entries(UNARY_READS satisfies HandlersOfReads).map(([rpc, handlerOf]) => {
     // UNARY_READS holds each handler to the messages of its rpc; the entries of the table have lost that tie.
     const handler = handlerOf(readDeps) as UnaryHandler<{ readonly resource: string }, object>
     return [rpc, intercept(handler, { rpc, resource, exempt: false }, interceptors)]

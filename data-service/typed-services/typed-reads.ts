@@ -181,7 +181,7 @@ export function lookupRpc(types: ResourceTypes): TypedRpc {
         ...texts(request, { search: 'search' }),
         ...ownerOf(request)
       })
-      const { items } = parsed(json) as unknown as { readonly items: readonly { id: JsonMember; name: string }[] } // Of rpc/reads.ts.
+      const { items } = parsed(json) as unknown as { readonly items: readonly { id: JsonMember; name: string }[] } // Of operations/reads.ts.
       return { items: items.map(({ id, name: text }) => ({ [idField]: idType.fromJson(id), name: text })), truncated }
     }
   }
@@ -324,7 +324,7 @@ async function* exported(
     }
     if (batch) {
       // Values of json and double are texts in it, so that JSON.parse loses no digit.
-      const found = JSON.parse(Buffer.from(batch.json ?? '[]').toString()) as (JsonMember | null)[][] // Of rpc/export.ts.
+      const found = JSON.parse(Buffer.from(batch.json ?? '[]').toString()) as (JsonMember | null)[][] // Of operations/export.ts.
       const messagesOf = found.map((values) =>
         Object.fromEntries(
           values.flatMap((value, index) => (value === null ? [] : [cells[index]?.(value) ?? ['', value]]))

@@ -258,7 +258,7 @@ function nextTurn(): Promise<unknown> {
 
 /**
  * Writes the header row, the remarks and the rows of one export as CSV (RFC 4180) with CRLF (contract.md section 4). Rows
- * that the data service has sent as CSV are none of its business (data-service/rpc/csv.ts writes the same bytes).
+ * that the data service has sent as CSV are none of its business (data-service/operations/csv.ts writes the same bytes).
  */
 class CsvBatch {
   readonly #width: number

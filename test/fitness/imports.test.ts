@@ -156,11 +156,19 @@ describe('imports', () => {
     expect(product.filter(({ text }) => observing.test(text)).map(({ path }) => path)).to.deep.equal([])
   })
 
+  it('of the operations reach no transport', () => {
+    const operations = product.filter(({ path }) => under('data-service/operations')(path))
+    const transport = (i: string): boolean => under('data-service/rpc')(i) || i.startsWith('@grpc/')
+    expect(operations).to.not.be.empty
+    expect(violations(operations, (i) => !transport(i))).to.deep.equal([])
+  })
+
   it('of the plan are pure: neither SQL nor a transport', () => {
     const plan = product.filter((file) => under('data-service/plan')(file.path))
     const impure = (imported: string): boolean =>
-      ['data-service/sql', 'data-service/rpc', 'shared/gen'].some((folder) => under(folder)(imported)) ||
-      imported === '@grpc/grpc-js'
+      ['data-service/sql', 'data-service/rpc', 'data-service/operations', 'shared/gen'].some((folder) =>
+        under(folder)(imported)
+      ) || imported === '@grpc/grpc-js'
     expect(violations(plan, (imported) => !impure(imported))).to.deep.equal([])
   })
 

@@ -14,7 +14,7 @@ import { SECONDS } from './lengths.js'
 import { peakOwnMemory } from './memory-of.js'
 import type { OneClient } from './one-client-load.js'
 
-// In each run of the tests: test/data-service/rpc/fair-shares.test.ts, test/data-service/rpc/unread-answers.test.ts and
+// In each run of the tests: test/data-service/operations/fair-shares.test.ts, test/data-service/rpc/unread-answers.test.ts and
 // test/gateway/server/unsent-answers.test.ts. Only whole processes show memory and the time of others.
 
 /** What a container of 256 MiB leaves for values and Buffers: shared/memory-guard.ts. */

@@ -36,7 +36,7 @@ import {
 } from '../../../data-service/entity/fields/words.js'
 import { exampleMistakes } from '../../../data-service/entity/validation/validate-examples.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
-import { describeCatalogue } from '../../../data-service/rpc/describe/describe.js'
+import { describeCatalogue } from '../../../data-service/operations/describe/describe.js'
 
 const MADE: readonly (readonly [name: string, field: Field, example: unknown])[] = [
   ['displayName', text(200), 'Display name'],

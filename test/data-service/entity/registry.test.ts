@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
-import { describeCatalogue } from '../../../data-service/rpc/describe/describe.js'
+import { describeCatalogue } from '../../../data-service/operations/describe/describe.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import type { Resource } from '../../../shared/gen/entity/v1/Resource.js'
 

@@ -7,7 +7,7 @@ import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { planExport, planGet, planList, planPage } from '../../../data-service/plan/plan-reads.js'
 import { propertyName } from '../../../data-service/plan/model/projection.js'
 import { jsonBytes } from '../../../data-service/entity/fields/json-text.js'
-import { rowSerializer } from '../../../data-service/rpc/json.js'
+import { rowSerializer } from '../../../data-service/operations/json.js'
 import { errorOf } from './violations-of.js'
 
 const access = { read: everyone }

@@ -4,9 +4,9 @@ import { createLogger } from '../../../shared/logger.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
 import type { CallContext } from '../../../data-service/entity/caller.js'
 import type { Condition } from '../../../data-service/plan/model/plans.js'
-import { costOf, ReadShares } from '../../../data-service/rpc/fair-shares.js'
+import { costOf, ReadShares } from '../../../data-service/operations/fair-shares.js'
 import { type Memory, MemoryGuard, processMemory } from '../../../shared/memory-guard.js'
-import { account } from './account.js'
+import { account } from '../rpc/account.js'
 
 const log = createLogger({ name: 'test', level: 'silent' })
 const MIB = 1024 * 1024

@@ -5,7 +5,15 @@ import type { GetResponse__Output } from '../../../shared/gen/entity/v1/GetRespo
 import type { LookupResponse__Output } from '../../../shared/gen/entity/v1/LookupResponse.js'
 import type { PageResponse__Output } from '../../../shared/gen/entity/v1/PageResponse.js'
 import type { DescribeResponse__Output } from '../../../shared/gen/entity/v1/DescribeResponse.js'
-import { answer, type Answered, failure, metadata, type RunningService, runService, soon } from './running-service.js'
+import {
+  answer,
+  type Answered,
+  failure,
+  metadata,
+  type RunningService,
+  runService,
+  soon
+} from '../rpc/running-service.js'
 
 const thing = {
   id: 1,

@@ -2,7 +2,15 @@ import { expect } from 'chai'
 import type { DescribeResponse__Output } from '../../../shared/gen/entity/v1/DescribeResponse.js'
 import type { ReadResponse__Output } from '../../../shared/gen/entity/v1/ReadResponse.js'
 import { boards, bookmarks, carts, folders } from '../plan/owned-entities.js'
-import { answer, type Answered, failure, metadata, type RunningService, runService, soon } from './running-service.js'
+import {
+  answer,
+  type Answered,
+  failure,
+  metadata,
+  type RunningService,
+  runService,
+  soon
+} from '../rpc/running-service.js'
 
 const ROWS = [
   { id: 5, sessionId: 3, note: 'a "b"\u2028é' },

@@ -5,12 +5,12 @@ import type { Caller } from '../../../data-service/entity/caller.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { defaultTo, int, optional, readableBy, readOnly, text } from '../../../data-service/entity/fields/words.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
-import { describeCatalogue } from '../../../data-service/rpc/describe/describe.js'
-import { withoutMembers } from '../../../data-service/rpc/json.js'
+import { describeCatalogue } from '../../../data-service/operations/describe/describe.js'
+import { withoutMembers } from '../../../data-service/operations/json.js'
 import type { DescribeResponse__Output } from '../../../shared/gen/entity/v1/DescribeResponse.js'
 import { GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
-import { answer, failure, metadata, type RunningService, runService, soon } from './running-service.js'
-import { caller, violationsIn, WriteHarness } from './write-harness.js'
+import { answer, failure, metadata, type RunningService, runService, soon } from '../rpc/running-service.js'
+import { caller, violationsIn, WriteHarness } from '../rpc/write-harness.js'
 
 /** What the rules of the entity file saw as input, in order. */
 let inputs: unknown[] = []

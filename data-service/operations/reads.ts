@@ -1,7 +1,5 @@
-import type { handleUnaryCall } from '@grpc/grpc-js'
 import { DomainError } from '../../shared/errors.js'
 import type { FairSemaphore } from '../../shared/fair-semaphore.js'
-import type { EntityServiceHandlers } from '../../shared/gen/entity/v1/EntityService.js'
 import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
 import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
 import type { ListRequest__Output } from '../../shared/gen/entity/v1/ListRequest.js'
@@ -63,15 +61,6 @@ export const UNARY_READS = {
   Lookup: (deps: ReadDeps) => withOverrides(deps, lookup, (overrides) => overrides.lookup),
   Get: (deps: ReadDeps) => withOverrides(deps, get, (overrides) => overrides.get),
   Read: (deps: ReadDeps) => withOverrides(deps, read, (overrides) => overrides.read)
-} satisfies HandlersOfReads
-
-/** A handler has the messages of its rpc. The service's type has a member for any other name besides, which is left out. */
-type HandlersOfReads = {
-  readonly [R in keyof EntityServiceHandlers as string extends R ? never : R]?: (
-    deps: ReadDeps
-  ) => EntityServiceHandlers[R] extends handleUnaryCall<infer Request, infer Response>
-    ? UnaryHandler<Request, Response>
-    : never
 }
 
 /**

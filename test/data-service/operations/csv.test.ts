@@ -26,7 +26,7 @@ import type { ExportResponse__Output } from '../../../shared/gen/entity/v1/Expor
 import { isSoak } from '../../harness/in-soak.js'
 import { type GatewayFixture, startGateway } from '../../gateway/gateway-fixture.js'
 import { parts } from '../../gateway/fake-data-client.js'
-import { metadata, type RunningService, runService } from './running-service.js'
+import { metadata, type RunningService, runService } from '../rpc/running-service.js'
 
 const WORDS = ['=a', 'b"c', '# export word', 'd'] as const
 

@@ -4,7 +4,7 @@ import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, text } from '../../../data-service/entity/fields/words.js'
 import type { ListResponse__Output } from '../../../shared/gen/entity/v1/ListResponse.js'
 import type { LookupResponse__Output } from '../../../shared/gen/entity/v1/LookupResponse.js'
-import { answer, metadata, runService, soon } from './running-service.js'
+import { answer, metadata, runService, soon } from '../rpc/running-service.js'
 
 const notes = defineEntity({
   name: 'notes',

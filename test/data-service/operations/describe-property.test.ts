@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { decimal, freeText, int, long, money, optional, text } from '../../../data-service/entity/fields/words.js'
 import type { Field } from '../../../data-service/entity/fields/field.js'
-import { describeColumn } from '../../../data-service/rpc/describe/describe.js'
+import { describeColumn } from '../../../data-service/operations/describe/describe.js'
 
 function bounds(field: Field): unknown {
   const { minimum, maximum, minLength } = describeColumn({ name: 'one', column: 'one', field })
