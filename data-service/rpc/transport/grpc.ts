@@ -157,6 +157,13 @@ export function isUnary({ requestStream, responseStream }: ServiceDefinition[str
 /** Bytes that a unary call takes beside its request and its answer: its objects and those of its HTTP/2 stream. */
 const CALL_OVERHEAD = 8 * 1024
 
+/** Counts bytes of a call for its peer until the call has ended and its answer has been taken. */
+function countUntilTaken(bytes: number, incoming: IncomingCall, untaken: PeerBytes): void {
+  const peer = peerOf(incoming)
+  untaken.count(peer, bytes)
+  incoming.onTaken(() => untaken.count(peer, -bytes))
+}
+
 /**
  * Bytes from which a request takes turns with other such requests. Two bytes can be a row, which costs microseconds before
  * anybody looks who its caller is: a request of a few kilobytes may take tens of milliseconds.
@@ -204,24 +211,18 @@ export function unaryCall<Request, Response>(
       clearTimeout(timer)
       settled()
     }
-    const peer = peerOf(incoming)
-    if (untaken.isFull(peer)) {
+    if (untaken.isFull(peerOf(incoming))) {
       end()
       return callback(statusOf(untakenAnswers(), incoming))
     }
-    let bytes = CALL_OVERHEAD + call.request.length
-    untaken.count(peer, bytes)
-    incoming.onTaken(() => untaken.count(peer, -bytes))
+    countUntilTaken(CALL_OVERHEAD + call.request.length, incoming, untaken)
     const begin = (): Promise<Response> => handler(incoming, codecs.requestDeserialize(call.request))
     inTurn(call, incoming, begin)
       .then((response) => codecs.responseSerialize(response))
       .then(
         (answer) => {
           end()
-          if (!call.cancelled) {
-            untaken.count(peer, answer.length)
-            bytes += answer.length
-          }
+          if (!call.cancelled) countUntilTaken(answer.length, incoming, untaken)
           callback(null, answer, metadataOfTimes(incoming))
         },
         (error: unknown) => {
@@ -283,14 +284,11 @@ export function streamCall<Request, Response>(
 ): handleServerStreamingCall<Buffer, Response> {
   return (call) => {
     const { incoming, abort, settled } = incomingCall(call)
-    const peer = peerOf(incoming)
-    if (untaken.isFull(peer)) {
+    if (untaken.isFull(peerOf(incoming))) {
       settled()
       return void call.emit('error', statusOf(untakenAnswers(), incoming))
     }
-    const bytes = CALL_OVERHEAD + call.request.length
-    untaken.count(peer, bytes)
-    incoming.onTaken(() => untaken.count(peer, -bytes))
+    countUntilTaken(CALL_OVERHEAD + call.request.length, incoming, untaken)
     let timer: NodeJS.Timeout | undefined
     const giveUpAfter = (time: number | undefined): void => {
       clearTimeout(timer)

@@ -68,7 +68,7 @@ describe('the count of open requests', () => {
     expect(admitted(requests, '192.0.2.1', 1)).to.equal(0)
   })
 
-  it('believes nobody else who names a client', () => {
+  it('ignores the client that a peer names which is no trusted proxy', () => {
     const requests = make(3, 1000)
     const admit = (client: string): boolean => requests.admit(from('192.0.2.1', client)) !== undefined
     expect(['192.0.2.7', '192.0.2.8', '192.0.2.9', '192.0.2.10'].map(admit)).to.deep.equal([true, true, true, false])
