@@ -21,11 +21,13 @@ FROM build AS keys
 CMD ["node", "tools/compose/keys.mjs"]
 
 # Production dependencies without what only compilers, people or other platforms read. They are installed on their own:
-# to take all others away from those of the build costs more.
+# to take all others away from those of the build costs more. The optional packages (docs/decisions/073) are among them,
+# because nobody can install a package in the image. `npm install` takes the versions of the lock file.
 FROM node:${NODE_VERSION}-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force \
+COPY tools/compose/require-optional.mjs ./
+RUN node require-optional.mjs && npm install --omit=dev --ignore-scripts && npm cache clean --force \
   && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.md' \) -delete \
   && find node_modules -path '*/prebuilds/*' -name '*.node' ! -path "*/linux-$(node -p process.arch)/*.glibc.node" -delete \
   && find node_modules/@azure node_modules/@typespec -type d \( -name browser -o -name react-native \) -prune -exec rm -rf {} +
@@ -33,6 +35,7 @@ RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force \
 # /image is the root of the image `service`: Node with the libraries that it and the native modules load, the production
 # dependencies and the build. /shop has the packages of the shop, which are not among those of the service.
 FROM dependencies AS production
+COPY package.json ./
 COPY --from=build /app/proto proto
 COPY --from=build /app/dist dist
 COPY --from=build /app/examples/store/storefront/assets examples/store/storefront/assets

@@ -1,6 +1,6 @@
+import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { read as prompt } from 'read'
 import { type Account, MAX_NAME, type OutsideIdentity } from '../data-service/auth/accounts/accounts.js'
 import {
   type AccountAdministration,
@@ -313,10 +313,8 @@ async function readPassword({ input, questions }: AccountConsole): Promise<strin
   if (input.isTTY !== true) return firstLine(input)
   const ask = async (question: string): Promise<string> => {
     try {
-      // Without `terminal` a terminal would show what is typed wherever the questions go to a file.
-      return await prompt({ prompt: question, silent: true, terminal: true, input, output: questions })
-    } catch (error) {
-      throw new Failure('Cancelled: nothing was changed.', { cause: error })
+      questions.write(question)
+      return await readHidden(input)
     } finally {
       // The line break that was typed is not shown either.
       questions.write('\n')
@@ -325,6 +323,14 @@ async function readPassword({ input, questions }: AccountConsole): Promise<strin
   const password = await ask('Password: ')
   if ((await ask('Again: ')) !== password) throw new AccountMistake('The two differ: nothing was changed.')
   return password
+}
+
+/** A line from a terminal, which shows nothing of it: readline takes over the echo, and has nowhere to write it. */
+function readHidden(input: Readable): Promise<string> {
+  const lines = createInterface({ input, terminal: true })
+  return new Promise<string>((resolve, reject) => {
+    lines.once('line', resolve).once('close', () => reject(new Failure('Cancelled: nothing was changed.')))
+  }).finally(() => lines.close())
 }
 
 /** Without a byte order mark. Bytes that are no UTF-8 are rejected: all of them would become the same character. */

@@ -159,7 +159,17 @@ function installedFrom(modules: string, name: string): string | undefined {
   return path.startsWith('//') ? fileURLToPath(resolved) : resolve(modules, '..', decodeURI(path))
 }
 
-const DEV_DEPENDENCIES = ['@types/chai', '@types/mocha', '@types/node', 'chai', 'mocha', 'tsx', 'typescript']
+/** SQLite serves `npm start` and `npm test`; an installation for production without it has a database server. */
+const DEV_DEPENDENCIES = [
+  '@photostructure/sqlite',
+  '@types/chai',
+  '@types/mocha',
+  '@types/node',
+  'chai',
+  'mocha',
+  'tsx',
+  'typescript'
+]
 
 /**
  * Adds to the template's package.json what is known only here: the dependencies. Its `allowScripts` answer what npm 11 asks;

@@ -8,6 +8,7 @@ import { MemoryGuard } from '../shared/memory-guard.js'
 import { openAdmin } from '../shared/observe/admin-server.js'
 import { openTracing, type Tracing } from '../shared/observe/tracing.js'
 import { warnOfClearText } from '../shared/openid-settings.js'
+import { loadOptional } from '../shared/optional-package.js'
 import { orStartError } from '../shared/start-error.js'
 import { serverCredentials, TlsCertificates } from '../shared/tls.js'
 import { pooledBytes } from './entity/fields/row-version.js'
@@ -40,6 +41,13 @@ import { warnOfUntested } from './untested-packages.js'
 
 /** Milliseconds for running calls to finish when the service stops. */
 const DRAIN_TIMEOUT = 10_000
+
+/** gRPC reflection is off in most services, and its package is optional. */
+async function loadReflection() {
+  const of = { neededBy: 'GRPC_REFLECTION', packages: ['@grpc/reflection'] }
+  const { ReflectionService } = await loadOptional(of, () => import('@grpc/reflection'))
+  return ReflectionService
+}
 
 /** What a data service is given beside its application and its settings. */
 export interface DataServiceDeps {
@@ -148,7 +156,7 @@ async function serve(how: Starting): Promise<string> {
       metrics: observed.metrics,
       tracing: observed.tracing
     },
-    reflection: settings.reflection,
+    reflection: settings.reflection ? await loadReflection() : undefined,
     credentials
   })
   const rounds = { now, log, stopping, ...(deps.purgeEvery === undefined ? {} : { every: deps.purgeEvery }) }

@@ -56,7 +56,7 @@ import { boundUnsentAnswers, UnsentAnswers, type UnsentBounds } from './server/u
 import { AntiforgeryCheck, antiforgeryRoute, AntiforgeryTokens } from './session/antiforgery.js'
 import { authRoutes, keySetRoute } from './session/auth-routes.js'
 import { HtmlRefresh } from './session/html-refresh.js'
-import { OpenIdProvider } from './session/openid-provider.js'
+import { loadOpenIdClient, OpenIdProvider } from './session/openid-provider.js'
 import { callbackPageRoute, signInRoutes } from './session/outside-sign-in.js'
 import { ownSiteOnly, sessionTools } from './session/session-tools.js'
 
@@ -219,6 +219,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
         const { cookieSecure } = config
         await authScope.register(antiforgeryRoute, { tokens: antiforgery, tools: sessions, cookieSecure })
         if (config.openId !== undefined) {
+          await loadOpenIdClient()
           const provider = new OpenIdProvider(config.openId, { log, now })
           await authScope.register(signInRoutes, { provider, tools: sessions, address, cookieSecure })
         }

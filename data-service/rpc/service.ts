@@ -8,7 +8,7 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation
 } from '@grpc/grpc-js'
-import { ReflectionService } from '@grpc/reflection'
+import type { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation, service as healthService } from 'grpc-health-check'
 import { CALL_STREAM } from '../../shared/transport/call-stream.js'
 import type { AuthServiceHandlers } from '../../shared/gen/auth/v1/AuthService.js'
@@ -74,7 +74,8 @@ interface DataServiceDeps {
   /** Typed services of the entities, beside the generic one. */
   readonly typedServices?: TypedPackage | undefined
   readonly interceptors: Interceptors
-  readonly reflection: boolean
+  /** undefined: it is not served. */
+  readonly reflection: typeof ReflectionService | undefined
   /** As made by serverCredentials of shared/tls.ts. */
   readonly credentials: ServerCredentials
   /** By which a caller that takes nothing is noticed. Default: the clock of the process. */
@@ -174,9 +175,9 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   server.addService({ Open: CALL_STREAM }, { Open: streams.open })
   for (const { service, calls } of typed) server.addService(service, calls)
   health.addTo(server)
-  if (reflection) {
+  if (reflection !== undefined) {
     const shown = typedServices === undefined ? {} : typedDefinition(typedServices)
-    new ReflectionService({ ...definition, ...shown }).addToServer(server)
+    new reflection({ ...definition, ...shown }).addToServer(server)
   }
   let isDraining = false
 

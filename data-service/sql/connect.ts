@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as afterSockets, setTimeout as wait } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
-import type { MigrationError } from 'umzug'
 import { Deadlines, type Expiring } from '../../shared/transport/call-stream.js'
 import { type AbortListener, type Cancellation, CancellationSource } from '../../shared/transport/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
@@ -71,7 +70,7 @@ export function openFailure(error: unknown, configured: ConfiguredDatabase): unk
   }
   // What callers see of it names neither the database nor the reason.
   if (error instanceof DomainError && isOfDatabase(error.cause)) return openFailure(error.cause, configured)
-  if (isOfMigration(error)) return migrationFailure(error, configured) ?? error
+  if (error instanceof MigrationFailure) return migrationFailure(error, configured) ?? error
   const code = codeOf(error)
   const advice = code === undefined ? undefined : engineOf(url).openingAdvice[code]
   if (advice === undefined && !(error instanceof ConnectionError)) {
@@ -110,19 +109,24 @@ function shortened(sql: string): string {
   return sql.length > LONGEST_STATEMENT ? `${sql.slice(0, LONGEST_STATEMENT)}…` : sql
 }
 
-/** Told by its name: the class comes with all of umzug, which is loaded only where migrations run. */
-function isOfMigration(error: unknown): error is MigrationError {
-  return error instanceof Error && error.name === 'MigrationError' && 'migration' in error
+/** A step of a migration has failed. The cause is the error of the step. */
+export class MigrationFailure extends Error {
+  override readonly name = 'MigrationFailure'
+  readonly migration: string
+
+  constructor(migration: string, cause: unknown) {
+    super(`the migration ${migration} failed: ${messageOf(cause)}`, { cause })
+    this.migration = migration
+  }
 }
 
 /** undefined for the failure of a step's own code, whose stack shows where it is. */
-function migrationFailure(error: MigrationError, { setting, url }: ConfiguredDatabase): StartError | undefined {
-  const { cause } = error
+function migrationFailure(error: MigrationFailure, { setting, url }: ConfiguredDatabase): StartError | undefined {
+  const { cause, migration } = error
   if (!isOfDatabase(cause)) return undefined
-  const { name } = error.migration
   const { afterFailedMigration } = engineOf(url)
   return new StartError(
-    `${setting}, ${redactUrl(url)}: the migration ${name} failed: ${rejectionText(cause, url)}\n${afterFailedMigration}`,
+    `${setting}, ${redactUrl(url)}: the migration ${migration} failed: ${rejectionText(cause, url)}\n${afterFailedMigration}`,
     { cause: error }
   )
 }

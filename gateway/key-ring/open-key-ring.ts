@@ -1,4 +1,5 @@
 import type { Logger } from '../../shared/logger.js'
+import { loadOptional } from '../../shared/optional-package.js'
 import { KeyRing, processRing } from './key-ring.js'
 import type { KeyEncryption } from './ring-document.js'
 import type { KeyRingSettings, RingLocation, VaultKey } from './ring-settings.js'
@@ -31,14 +32,19 @@ export async function openKeyRing(
   return { ring: new KeyRing({ application, source: upkeep, now }), close: () => upkeep.close() }
 }
 
-/** The Azure clients are loaded only if a setting needs them. */
+/** The clients of Azure are loaded only if a setting needs them. */
+function loadAzure(setting: string) {
+  const packages = ['@azure/core-rest-pipeline', '@azure/identity', '@azure/keyvault-keys', '@azure/storage-blob']
+  return loadOptional({ neededBy: setting, packages }, () => import('./azure.js'))
+}
+
 async function storeAt(location: RingLocation): Promise<RingStore> {
   if ('file' in location) return new FileStore(location.file)
-  const { BlobStore } = await import('./azure.js')
+  const { BlobStore } = await loadAzure('DATA_PROTECTION_BLOB_STORAGE_URI')
   return BlobStore.at(location.blob)
 }
 
 async function encryptionBy(key: VaultKey): Promise<KeyEncryption> {
-  const { VaultEncryption } = await import('./azure.js')
+  const { VaultEncryption } = await loadAzure('DATA_PROTECTION_KEY_VAULT_KEY_URI')
   return VaultEncryption.by(key)
 }

@@ -2,6 +2,7 @@ import type * as openIdClient from 'openid-client'
 import { boundedText } from '../../shared/bounded-text.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
+import { loadOptional } from '../../shared/optional-package.js'
 import type { OpenIdClient } from '../../shared/openid-settings.js'
 import { SingleFlight } from '../../shared/single-flight.js'
 import { messageOf } from '../../shared/start-error.js'
@@ -51,8 +52,12 @@ interface Discovered {
   readonly freshUntil: number
 }
 
-/** openid-client is loaded with the first sign-in: most gateways need none of it, and it would delay every start. */
 type Client = typeof openIdClient
+
+/** Loads the client, which most gateways do not need. Throws a StartError with the command that installs it if it is missing. */
+export function loadOpenIdClient(): Promise<Client> {
+  return loadOptional({ neededBy: 'OIDC_ISSUER', packages: ['openid-client'] }, () => import('openid-client'))
+}
 
 /**
  * The OpenID provider, as a client of it. Its metadata is fetched with the first sign-in and not at start: a provider that
@@ -137,7 +142,7 @@ export class OpenIdProvider {
 
   async #discover(): Promise<Discovered> {
     const { issuer, clientId, clientSecret, clientAuthentication } = this.#settings
-    const client = await import('openid-client')
+    const client = await loadOpenIdClient()
     const { allowInsecureRequests, ClientSecretBasic, ClientSecretPost, customFetch, discovery, None } = client
     const authentications = { client_secret_basic: ClientSecretBasic, client_secret_post: ClientSecretPost }
     const authentication = clientSecret === undefined ? None() : authentications[clientAuthentication](clientSecret)

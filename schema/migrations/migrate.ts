@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
-import type { UmzugStorage } from 'umzug'
 import { StartError } from '../../shared/start-error.js'
+import { MigrationFailure } from '../../data-service/sql/connect.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
 import type { Ddl } from '../model/schema-tools.js'
 import type { OwnTables } from '../../data-service/sql/engines/own-tables.js'
@@ -67,27 +67,23 @@ export async function migrate(
       },
       select: (statement) => sequelize.query(statement, { transaction, type: QueryTypes.SELECT })
     }
-    const record = migrationRecord(sequelize, ddl)
-    // It brings a command line of its own, megabytes of code, which a start without pending migrations has no use for.
-    const { Umzug } = await import('umzug')
-    const umzug = new Umzug<MigrationDatabase>({
-      migrations: batch.map(({ name, steps }) => ({
-        name,
-        up: async () => {
-          if (toTakeOver.has(name)) return await record.add(takenOverMark(name), context)
-          await record.add(begunMark(name), context)
-          for (const step of steps) await runStep(step, ddl, context)
-        }
-      })),
-      context,
-      storage: record,
-      logger: undefined
-    })
-    umzug.on('migrated', ({ name }) => {
+    const run = async ({ name, steps }: PlannedMigration): Promise<void> => {
+      if (toTakeOver.has(name)) return await record.add(takenOverMark(name))
+      await record.add(begunMark(name))
+      for (const step of steps) await runStep(step, ddl, context)
+    }
+    const record = migrationRecord(sequelize, ddl, context)
+    // Another process may have run some of them before this one had the lock.
+    const executed = await record.executed()
+    for (const migration of batch.filter(({ name }) => !executed.has(name))) {
+      const { name } = migration
+      await run(migration).catch((error: unknown) => {
+        throw new MigrationFailure(name, error)
+      })
+      await record.complete(name)
       migrated.push(name)
       log.info({ migration: name }, toTakeOver.has(name) ? 'Recorded: its tables stand there already' : 'Migrated')
-    })
-    await umzug.up()
+    }
   }
 }
 
@@ -211,29 +207,24 @@ export async function pendingStatements(
   }
 }
 
-/**
- * The record of a database's migrations. umzug's own storage for Sequelize opens further connections, which would wait for
- * the lock that the migrations hold.
- */
-function migrationRecord(sequelize: Sequelize, ddl: Ddl) {
-  const add = async (name: string, { transaction }: MigrationDatabase): Promise<void> => {
-    await sequelize.query(ddl.recordMigration, { bind: { name }, transaction })
+/** The record of a database's migrations, in the transaction that holds the lock of the migrations. */
+function migrationRecord(sequelize: Sequelize, ddl: Ddl, { run, select, transaction }: MigrationDatabase) {
+  const bound = async (statement: string, name: string): Promise<void> => {
+    await sequelize.query(statement, { bind: { name }, transaction })
   }
-  const storage: UmzugStorage<MigrationDatabase> & { readonly add: typeof add } = {
+  const add = (name: string): Promise<void> => bound(ddl.recordMigration, name)
+  return {
     add,
-    async executed({ context }) {
-      await context.run(ddl.createMigrationRecord)
-      const rows = await context.select(ddl.recorded)
-      return rows.map((row) => String(row['name']))
+    /** The names of those that were run. */
+    async executed(): Promise<ReadonlySet<string>> {
+      await run(ddl.createMigrationRecord)
+      const rows = await select(ddl.recorded)
+      return new Set(rows.map((row) => String(row['name'])))
     },
-    async logMigration({ name, context }) {
-      await add(name, context)
+    async complete(name: string): Promise<void> {
+      await add(name)
       // Only now: one that is interrupted before is known by this mark.
-      await sequelize.query(ddl.forgetMigration, { bind: { name: begunMark(name) }, transaction: context.transaction })
-    },
-    unlogMigration({ name }) {
-      return Promise.reject(new Error(`Migrations go forward only: ${name} cannot be undone`))
+      await bound(ddl.forgetMigration, begunMark(name))
     }
   }
-  return storage
 }

@@ -1,5 +1,6 @@
 import type { Attributes, SpanContext } from '@opentelemetry/api'
 import type { Logger } from '../logger.js'
+import { loadOptional } from '../optional-package.js'
 import type { SettingsReader } from '../settings.js'
 import { messageOf } from '../start-error.js'
 
@@ -102,16 +103,26 @@ function remoteContext(traceparent: string): SpanContext | undefined {
   return traceId === '' ? undefined : { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
 }
 
+const OPEN_TELEMETRY = {
+  neededBy: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+  packages: ['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace-base']
+}
+
 /** Loads OpenTelemetry and makes spans from then on. What cannot be exported is lost, with a line in the log. */
 export async function openTracing(
   settings: TraceSettings,
   { service, log }: { readonly service: string; readonly log: Logger }
 ): Promise<Tracing> {
   const { diag, DiagLogLevel, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = await import('@opentelemetry/api')
-  const { resourceFromAttributes } = await import('@opentelemetry/resources')
+  const [{ resourceFromAttributes }, sdk, { OTLPTraceExporter }] = await loadOptional(OPEN_TELEMETRY, () =>
+    Promise.all([
+      import('@opentelemetry/resources'),
+      import('@opentelemetry/sdk-trace-base'),
+      import('@opentelemetry/exporter-trace-otlp-http')
+    ])
+  )
   const { BasicTracerProvider, BatchSpanProcessor, ParentBasedSampler, SamplingDecision, TraceIdRatioBasedSampler } =
-    await import('@opentelemetry/sdk-trace-base')
-  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
+    sdk
   const { url, headers, serviceName = service, ratio, exportInterval } = settings
   const failed = (message: string): void => log.warn({ reason: message.slice(0, 300) }, 'spans were not exported')
   const nothing = (): void => undefined

@@ -52,7 +52,10 @@ describe('code rules', () => {
     const naming = product.filter(({ text }) => kinds.test(text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/[^\n]*/g, '')))
     // Files of the data folder by their endings, for the gateway too, which knows no database.
     const endings = 'shared/files.ts'
-    expect(naming.map(({ path }) => path).filter((path) => !ownFiles.test(path) && path !== endings)).to.deep.equal([])
+    // The optional package with which a new application begins.
+    const beginning = 'cli/init.ts'
+    const others = naming.map(({ path }) => path).filter((path) => !ownFiles.test(path))
+    expect(others.toSorted()).to.deep.equal([beginning, endings])
     expect(naming.some(({ path }) => ownFiles.test(path))).to.equal(true)
   })
 })

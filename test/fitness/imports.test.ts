@@ -95,7 +95,7 @@ describe('imports', () => {
   it('of the main entry point reach neither a driver nor a transport nor the gateway', () => {
     const reached = reach('data-service/public/uniform-rest.ts', product)
     expect(reached).to.include('data-service/entity/define-entity.ts')
-    const heavy = ['sequelize', 'mysql2', 'umzug', 'fastify', '@grpc/grpc-js', 'jsonwebtoken', 'pino']
+    const heavy = ['sequelize', 'mysql2', 'fastify', '@grpc/grpc-js', 'jsonwebtoken', 'pino']
     expect(reached.filter((one) => heavy.includes(one) || under('gateway')(one))).to.deep.equal([])
   })
 
@@ -139,7 +139,7 @@ describe('imports', () => {
   })
 
   const homes: readonly (readonly [packages: readonly string[], ...homes: readonly string[]])[] = [
-    [['sequelize', 'mysql2', '@photostructure/sqlite', 'umzug'], 'data-service/sql', 'schema'],
+    [['sequelize', 'mysql2', '@photostructure/sqlite'], 'data-service/sql', 'schema'],
     [['fastify', 'fastify-plugin', 'csv-stringify'], 'gateway'],
     [['jsonwebtoken'], 'shared/access-token', 'data-service/auth'],
     [['prom-client', '@opentelemetry/resources', '@opentelemetry/sdk-trace-base'], 'shared/observe']

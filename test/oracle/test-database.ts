@@ -1,5 +1,5 @@
-import { DatabaseSync } from '@photostructure/sqlite'
 import { type Connection, createConnection } from 'mysql2/promise'
+import { loadSqlite } from '../../data-service/sql/engines/sqlite/sqlite-connection.js'
 import { matchKey, sortKey } from '../../data-service/sql/engines/sqlite/text-keys.js'
 import type { RawValue, SqlParameter } from './wire-value.js'
 
@@ -29,6 +29,7 @@ export async function withTestDatabase<T>(url: string, work: (database: TestData
 }
 
 function openSqlite(file: string): TestDatabase {
+  const { DatabaseSync } = loadSqlite()
   const database = new DatabaseSync(file, { timeout: 20_000 })
   // The indexes of text columns are built on these functions, so any writer has to have them.
   database.function('sort_key', { deterministic: true }, (text: unknown) =>

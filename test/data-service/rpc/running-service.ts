@@ -83,7 +83,7 @@ export async function runService(
       log,
       newRequestId: () => 'made-here'
     },
-    reflection: false,
+    reflection: undefined,
     credentials: serverCredentials(undefined, 'none'),
     streamClock
   })

@@ -1,11 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
+import type * as sqliteDriver from '@photostructure/sqlite'
 import { LRUCache } from 'lru-cache'
 import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
+import { requireOptional } from '../../../../shared/optional-package.js'
 import { nextRowVersion } from '../../../entity/fields/row-version.js'
 import { forNoCall, observedAtOnce } from '../../../observe/call-scope.js'
 import { bytes } from '../statement.js'
 import { matchKey, sortKey } from './text-keys.js'
+
+/**
+ * The driver, which an installation for MySQL or MariaDB does not need. Throws a StartError with the command that installs
+ * it if it is missing.
+ */
+export function loadSqlite(): typeof sqliteDriver {
+  return requireOptional(
+    { neededBy: 'An embedded SQLite database', packages: ['@photostructure/sqlite'] },
+    (require) => require('@photostructure/sqlite') as typeof sqliteDriver
+  )
+}
 
 /** Names of the primary result codes that are distinguished (https://sqlite.org/rescode.html). */
 const NAMES: ReadonlyMap<number, string> = new Map([
@@ -163,8 +175,8 @@ const MAX_PREPARED_TEXT = 1_000_000
  * that is SQLITE_BUSY at once: callers wait with `retryWhileBusy`.
  */
 export class SqliteConnection {
-  readonly #database: InstanceType<typeof DatabaseSync>
-  readonly #statements = new LRUCache<string, StatementSyncInstance>({
+  readonly #database: InstanceType<typeof sqliteDriver.DatabaseSync>
+  readonly #statements = new LRUCache<string, sqliteDriver.StatementSyncInstance>({
     maxSize: MAX_PREPARED_TEXT,
     sizeCalculation: (_statement, sql) => sql.length
   })
@@ -176,6 +188,7 @@ export class SqliteConnection {
 
   private constructor(file: string, readOnly: boolean) {
     const options = { readOnly, timeout: 0, enableForeignKeyConstraints: true }
+    const { DatabaseSync } = loadSqlite()
     this.#database = withSqliteErrors(() => new DatabaseSync(file, options))
     this.#define('sort_key', sortKey)
     this.#define('text_contains', (text, key) => Number(matchKey(text).includes(key)))
@@ -301,7 +314,7 @@ export class SqliteConnection {
     this.#database.function(name, { deterministic: true }, ofTexts)
   }
 
-  #prepared(sql: string, mode: Mode): StatementSyncInstance {
+  #prepared(sql: string, mode: Mode): sqliteDriver.StatementSyncInstance {
     const key = `${mode.exact ? 'e' : '-'}${mode.arrays ? 'a' : '-'}${sql}`
     const kept = this.#statements.get(key)
     if (kept !== undefined) return kept

@@ -13,7 +13,7 @@ import {
   SEQUELIZE_OPTIONS
 } from '../engine.js'
 import { probeSequelize } from '../sequelize-inner.js'
-import { SqliteConnection } from './sqlite-connection.js'
+import { loadSqlite, SqliteConnection } from './sqlite-connection.js'
 import { classifySqliteError, SqliteReader, SqliteTransactions } from './sqlite-sessions.js'
 import { sqliteDialect } from './sqlite-dialect.js'
 import { sqlite3Module } from './sqlite3-module.js'
@@ -96,6 +96,7 @@ class SqliteLocation implements DatabaseLocation {
   }
 
   open(): Database {
+    loadSqlite()
     return new SqliteDatabase(this.#file)
   }
 }

@@ -1,0 +1,70 @@
+import { expect } from 'chai'
+import { EmptyFolder, packInto } from './empty-folder.js'
+import { link, unpack } from './linked-package.js'
+
+const COMMAND = '../node_modules/.bin/uniform-rest'
+
+describe('optional packages (docs/decisions/073)', function () {
+  this.timeout(60_000)
+  let folder: EmptyFolder
+  const environment = {
+    DATA_SERVICE_ADDRESS: '127.0.0.1:1',
+    GATEWAY_PORT: '1',
+    GATEWAY_SECRET: '0123456789abcdef0123456789abcdef01234567'
+  }
+
+  before(async () => {
+    folder = await EmptyFolder.make()
+    await unpack(folder, (await packInto(folder)).file, '')
+    await folder.run('node_modules/.bin/uniform-rest', ['init', 'my-app'])
+  })
+  after(async () => folder[Symbol.asyncDispose]())
+
+  /** What a process writes that cannot start. */
+  async function failedStart(name: 'gateway' | 'data-service', settings: Readonly<Record<string, string>>) {
+    const env = { ...environment, ...settings }
+    const { code, stderr } = await folder.end(folder.start(COMMAND, ['start', name], { in: 'my-app', env }))
+    expect(code).to.equal(1)
+    return stderr
+  }
+
+  it('A start without the packages of traces names the setting and the command that installs them.', async () => {
+    const said = await failedStart('gateway', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })
+    expect(said).to.match(
+      /OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed\. Install with `npm install @opentelemetry\/exporter-trace-otlp-http@[\d.]+ @opentelemetry\/resources@[\d.]+ @opentelemetry\/sdk-trace-base@[\d.]+`\./
+    )
+  })
+
+  it('A start with a key ring in Azure names the packages of Azure.', async () => {
+    const ring = 'https://store.blob.core.windows.net/rings/ring.json?sig=c2lnbmVk'
+    const said = await failedStart('gateway', { DATA_PROTECTION_BLOB_STORAGE_URI: ring })
+    expect(said).to.match(
+      /DATA_PROTECTION_BLOB_STORAGE_URI needs packages .*Install with `npm install @azure\/core-rest-pipeline@[\d.]+ @azure\//
+    )
+    expect(said).to.not.include('c2lnbmVk')
+  })
+
+  it('A start with an OpenID provider names openid-client, and waits for no sign-in.', async () => {
+    const said = await failedStart('gateway', {
+      OIDC_ISSUER: 'https://login.example.com',
+      OIDC_CLIENT_ID: 'us',
+      PUBLIC_BASE_URL: 'https://shop.example.com'
+    })
+    expect(said).to.match(
+      /OIDC_ISSUER needs a package that is not installed\. Install with `npm install openid-client@\^[\d.]+`\./
+    )
+  })
+
+  it('A data service without SQLite says so where no database server is configured.', async () => {
+    const said = await failedStart('data-service', { MIGRATE_AT_START: 'true' })
+    expect(said).to.match(/DATABASE_URL, sqlite:.*npm install @photostructure\/sqlite@\^[\d.]+`\./)
+  })
+
+  it('A data service with GRPC_REFLECTION names @grpc/reflection.', async () => {
+    await link(folder.path, ['@photostructure/sqlite'])
+    const said = await failedStart('data-service', { MIGRATE_AT_START: 'true', GRPC_REFLECTION: 'true' })
+    expect(said).to.match(
+      /GRPC_REFLECTION needs a package that is not installed\. Install with `npm install @grpc\/reflection@/
+    )
+  })
+})
