@@ -159,14 +159,15 @@ function resourceChildren(
   { name, rootKey }: NamedChildren,
   mistakes: string[]
 ): Children {
-  const { columns, table, key, versionColumn } = entity
+  const { columns, table, key, versionColumn, hooks, overrides } = entity
   const known = columns.map((one) => one.name)
   for (const property of [foreignKey].flat()) {
     if (known.includes(property)) continue
     const near = suggestion(property, known)
     mistakes.push(`foreignKey names \`${property}\`, which is no field of \`${entity.name}\`.${near}`)
   }
-  const created = entity.hooks.all.length === 0 ? 'create' : 'none'
+  // A row that is brought along passes neither of them.
+  const created = hooks.all.length === 0 && overrides.create === undefined ? 'create' : 'none'
   return {
     name,
     table,

@@ -131,11 +131,22 @@ async function insertOther(
   const entity = steps.deps.planning.catalogue.entity(resource)
   const children = entity.children.flatMap((one) => {
     const rows = named[one.name]
+    requirePartOfRoot(entity, one, rows)
     return rows === undefined ? [] : [{ children: one, rows: rows.map((row) => assignments(row, one.columns)) }]
   })
   const scope = everyRowOfRules
   const key = await steps.insert(entity, { scope, values: assignments(values, entity.columns), children })
   return { entity, key, operation: 'create', via: 'rule' }
+}
+
+/** Throws TypeError for rows of a resource whose hooks, or own create, a rule of the root would pass by. */
+export function requirePartOfRoot(
+  { name: root }: Entity,
+  { name, resource, rootWrites }: Children,
+  rows: readonly unknown[] = []
+): void {
+  if (resource === undefined || rootWrites !== 'none' || rows.length === 0) return
+  throw new TypeError(`${name} of ${root} are written as ${resource}`)
 }
 
 /** Changes a root that getAggregate has put under lock. The statement compares the version that it was read with. */

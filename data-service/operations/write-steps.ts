@@ -142,12 +142,26 @@ export class WriteSteps {
 
   /** The same without the audit entry, which has to follow. */
   async insertRow(entity: Entity, row: NewRow): Promise<RowKey> {
-    if (hasUnreachableId(entity, row)) {
+    if (this.#hasUnreachableId(entity, row)) {
       throw rejectionError(reject.input(`/${entity.key[0].name}`, 'The row would get an id that no path could name.'))
     }
     const plan = planInsert(entity, row, this.deps)
     if (placeInScope(plan.scope.after, (column) => plan.values.get(column)) === 'outside') throw outsideScope()
     return await this.unit.insert(plan)
+  }
+
+  /** Whether no path could name the row, or a child that is a row of a resource. */
+  #hasUnreachableId(entity: Entity, { values, children }: NewRow): boolean {
+    const { catalogue } = this.deps.planning
+    const isIn = ({ key, customReads }: Entity, row: NewRow['values']): boolean =>
+      unreachableIds({ key, customReads }).some((one) => one === row.get(key[0]))
+    return (
+      isIn(entity, values) ||
+      children.some(
+        ({ children: { resource }, rows }) =>
+          resource !== undefined && rows.some((row) => isIn(catalogue.entity(resource), row))
+      )
+    )
   }
 
   /** Claims a key, inserts a row with its audit entry, and reads it, as `UnitOfWork.createAtOnce` says. */
@@ -156,7 +170,7 @@ export class WriteSteps {
     { claim, row, ignored }: { readonly claim: KeyClaim | undefined; readonly row: NewRow } & Pick<Written, 'ignored'>
   ): Promise<{ readonly key: RowKey; readonly answer: WriteResponse } | undefined> {
     const { entity, projections } = resource
-    if (hasUnreachableId(entity, row)) return undefined
+    if (this.#hasUnreachableId(entity, row)) return undefined
     const insert = planInsert(entity, row, this.deps)
     const { scope, values } = insert
     // Any other row has to be read within the scope, and a rejection comes after the claim of the key.
@@ -272,10 +286,6 @@ export function throwAt(index: number, error: unknown): never {
 function responseOf(plan: GetPlan, row: LoadedRow, ignored: readonly string[]): WriteResponse {
   const { json, rowVersion = Buffer.alloc(0) } = recordEncoder(plan)(row)
   return { json, rowVersion, id: idText(plan.key), ignored, location: '' }
-}
-
-function hasUnreachableId(entity: Entity, { values }: NewRow): boolean {
-  return unreachableIds(entity).some((one) => one === values.get(entity.key[0]))
 }
 
 /** Characters that fit into the column of the audit entry. */

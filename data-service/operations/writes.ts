@@ -19,10 +19,11 @@ import {
 } from '../entity/action.js'
 import type { CallContext } from '../entity/caller.js'
 import type { Preparation } from '../entity/creates-and-deletes.js'
-import type { Column, Entity } from '../entity/entity.js'
+import type { Children, Column, Entity } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
 import { idText, type RowKey } from '../entity/key.js'
-import { claimedOwner, writeScope } from '../plan/authorize.js'
+import { type BroughtAlong, broughtAlong, claimedOwner, outsideScope, writeScope } from '../plan/authorize.js'
+import { placeInScope } from '../plan/scope-of-values.js'
 import { assignments, namedValues } from '../plan/parsing/body.js'
 import { isChangeable, type Resource } from '../plan/model/catalogue.js'
 import { type NamedRow, presetValues } from '../plan/presets.js'
@@ -65,6 +66,7 @@ import {
   type GuardedChildRow,
   hasHooks,
   namedRow,
+  requirePartOfRoot,
   runHooks,
   wantsRowBefore,
   writeOthers
@@ -104,7 +106,10 @@ function guesserOf({ resource: { entity }, writer: { caller } }: Pick<ParsedCrea
   return { caller, resource: entity.name, route: 'create', bound: entity.creation.guesses }
 }
 
-/** The path of a row, with its id percent-encoded as `Location` needs it. A comma is no delimiter of a path segment. */
+/**
+ * The path of a row, with its id percent-encoded as `Location` and the keys of requests need it: the id `1/pay` is not the
+ * action `pay` of the row `1`. A comma is no delimiter of a path segment.
+ */
 function pathOf({ entity: { name } }: Resource, key: RowKey): string {
   return `/${name}/${encodeURIComponent(idText(key)).replaceAll('%2C', ',')}`
 }
@@ -210,13 +215,12 @@ async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> 
   const values = givenValues(parsed)
   const given = parsed.children.map(({ children: one, rows }) => ({
     children: one,
-    rows: rows.map(
-      (row, index) => new Map([...row, ...presetsOf(one.columns, { named: row, at: `/${one.name}/${index}` }, parsed)])
-    )
+    rows: rows.length === 0 ? [] : rowsBroughtAlong(one, rows, { ...parsed, steps })
   }))
   const prepared = await prepare({ ...parsed, children: given }, values, steps)
   const children = entity.children.flatMap((one) => {
     const presets = prepared.children?.[one.name] && presetsOf(one.columns, NOTHING_NAMED, parsed)
+    requirePartOfRoot(entity, one, prepared.children?.[one.name])
     const made = prepared.children?.[one.name]?.map(
       (row) => new Map([...assignments(row, one.columns), ...(presets ?? [])])
     )
@@ -227,6 +231,27 @@ async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> 
   const all = new Map([...values, ...assignments(prepared.values ?? {}, entity.columns), ...presets])
   return { row: { scope, values: all, children }, prepared }
 }
+
+/** The children of the body, with the presets and, for rows of a resource, the owner that the caller's token gives them. */
+function rowsBroughtAlong(
+  children: Children,
+  rows: readonly ReadonlyMap<Column, Value>[],
+  { writer, steps }: Pick<ParsedInsert, 'writer'> & { readonly steps: WriteSteps }
+): ReadonlyMap<Column, Value>[] {
+  const { resource, name } = children
+  const { catalogue } = steps.deps.planning
+  const { claimed, scope } = resource === undefined ? OF_ROOT : broughtAlong(catalogue.entity(resource), writer)
+  return rows.map((row, index) => {
+    const at = `/${name}/${index}`
+    const presets = presetsOf(children.columns, { named: row, at }, { writer })
+    const owner = claimed && claimedOwner(claimed, writer.caller, { named: row.get(claimed.column), at })
+    const whole = new Map([...row, ...(claimed ? [[claimed.column, owner ?? null] as const] : []), ...presets])
+    if (scope !== undefined && placeInScope(scope.after, (one) => whole.get(one)) === 'outside') throw outsideScope()
+    return whole
+  })
+}
+
+const OF_ROOT: BroughtAlong = { claimed: undefined, scope: undefined }
 
 const NOTHING_NAMED: NamedRow = { named: new Map(), at: '' }
 
@@ -239,8 +264,8 @@ function givenValues(
   if (claimed === undefined) return presets.size === 0 ? values : new Map([...values, ...presets])
   return new Map([
     ...values,
-    ...presets,
-    [claimed.column, claimedOwner(claimed, writer.caller, values.get(claimed.column))]
+    [claimed.column, claimedOwner(claimed, writer.caller, { named: values.get(claimed.column) })],
+    ...presets
   ])
 }
 
@@ -283,7 +308,7 @@ export async function update(
   const { resource, rowKey: key } = parsed
   const answer = await idempotentWrite({ deps, context }, parsed, {
     method: request.mergePatch ? 'PATCH' : 'PUT',
-    path: `/${resource.entity.name}/${idText(key)}`,
+    path: pathOf(resource, key),
     work: (steps) => updateRow(parsed, steps)
   })
   const { json, rowVersion, replayed } = answer
@@ -383,7 +408,7 @@ export async function act(deps: WriteDeps, context: CallContext, request: ActReq
   const answer = await deps.guesses.count(guesser, (guess) =>
     idempotentWrite({ deps, context }, parsed, {
       method: 'PUT',
-      path: `/${name}/${idText(key)}/${action.name}`,
+      path: `${pathOf(resource, key)}/${action.name}`,
       size: action.loads.length > 0 || action.guardedChild !== undefined ? 'reads-children' : 1,
       work: (steps) => runAction({ ...parsed, guess }, steps)
     })

@@ -115,7 +115,7 @@ export const everyRowOfRules: WriteScope = scopedTo({ before: allRows, after: al
  * The rows that a caller may write by a route: those of the write access that the caller could also read by id, before and
  * after the write. Or why there are none. No other function decides this.
  */
-function decideWrite({ entity }: Resource, route: string, of: OfCaller): WriteScope | DomainError {
+function decideWrite({ entity }: Pick<Resource, 'entity'>, route: string, of: OfCaller): WriteScope | DomainError {
   const written = decideRows(writeAccess(entity, route), { entity, ...of })
   const read = entity.writesUnseen ? allRows : readableBy('get', entity, of)
   const rejection = firstRejection([written, read])
@@ -206,7 +206,7 @@ export interface ClaimedColumn extends Pick<OwnRows, 'owner'> {
  * The owner column of a new row where the caller's owner claim fills it, so that the body may leave it out; undefined
  * where the body says whose row it is.
  */
-export function claimedColumn({ entity }: Resource, writer: OfCaller): ClaimedColumn | undefined {
+export function claimedColumn({ entity }: Pick<Resource, 'entity'>, writer: OfCaller): ClaimedColumn | undefined {
   const access = claimedRows(writeAccess(entity, 'create'), entity, writer)
   return access && { ...access, column: ownerColumn(entity, access) }
 }
@@ -231,15 +231,43 @@ function claimedRows(access: WriteAccess, entity: Entity, of: OfCaller): OwnRows
   }
 }
 
-/** The owner of a new row: the caller's claim, which a body may repeat but not contradict (`ownership.denied`). */
-export function claimedOwner(claimed: ClaimedColumn, caller: Authenticated, named: Value | undefined): Value {
+/** What a row of a resource is bound to that a create brings along as a child. */
+export interface BroughtAlong {
+  readonly claimed: ClaimedColumn | undefined
+  /** Where the row may be. undefined: the create of the root decides it. */
+  readonly scope: WriteScope | undefined
+}
+
+/**
+ * Who may create the root may bring rows of a resource along without its permission. Its owner column and its rows are kept:
+ * the caller makes no row that a create of that resource would refuse it for its owner. Throws `ownership.denied`.
+ */
+export function broughtAlong(entity: Entity, writer: Writer): BroughtAlong {
+  if (!entity.writeAccess.has('create')) return { claimed: undefined, scope: undefined }
+  const decided = decideWrite({ entity }, 'create', writer)
+  if (decided instanceof DomainError && decided.code === 'ownership.denied') throw decided
+  return {
+    claimed: claimedColumn({ entity }, writer),
+    scope: decided instanceof DomainError ? undefined : decided
+  }
+}
+
+/**
+ * The owner of a new row: the caller's claim, which a body may repeat but not contradict (`ownership.denied`). `at` is the
+ * JSON pointer of the row in the body.
+ */
+export function claimedOwner(
+  claimed: ClaimedColumn,
+  caller: Authenticated,
+  { named, at = '' }: { readonly named: Value | undefined; readonly at?: string }
+): Value {
   const { column } = claimed
   const claim = claimedBy(caller, claimed)
   if (claim === null) throw noOwnerClaim(caller, claimed)
   const fits = column.field.type !== 'int' || isWithin(claim, INT32)
   if (!fits) throw anotherOwner()
   const owner = ownerOperand(column, claim)
-  if (named !== undefined && named !== owner) throw anotherOwner({ in: 'pointer', name: `/${column.name}` })
+  if (named !== undefined && named !== owner) throw anotherOwner({ in: 'pointer', name: `${at}/${column.name}` })
   return owner
 }
 

@@ -15,8 +15,8 @@ import {
   requireOperation,
   type Writer
 } from './authorize.js'
-import { isMerged, parseMember, readChildren, readMembers, withheldValues } from './parsing/body.js'
-import type { Resource } from './model/catalogue.js'
+import { isMerged, NO_PATH, parseMember, readChildren, readMembers, withheldValues } from './parsing/body.js'
+import type { Catalogue, Resource } from './model/catalogue.js'
 import {
   canonicalJson,
   isArray,
@@ -66,10 +66,16 @@ interface CreateParams extends BodyParams {
   readonly linkBase: string
 }
 
+/** The rows of one collection that a create request brings along. */
+interface ParsedChildren {
+  readonly children: Children
+  readonly rows: readonly ReadonlyMap<Column, Value>[]
+}
+
 /** A row that a create request asks for. */
 export interface ParsedRow {
   readonly values: ReadonlyMap<Column, Value>
-  readonly children: readonly { readonly children: Children; readonly rows: readonly ReadonlyMap<Column, Value>[] }[]
+  readonly children: readonly ParsedChildren[]
   /** The column that the caller's owner claim fills. */
   readonly claimed: ClaimedColumn | undefined
 }
@@ -79,7 +85,7 @@ export type ParsedCreate = ParsedWrite & ParsedRow
 export function parseCreate(params: CreateParams, context: PlanningContext, keyRequired: boolean): ParsedCreate {
   const { resource, writer } = authorizeOperation('create', params, context)
   const body = parseJson(params.body)
-  const readRow = rowReader(resource, writer)
+  const readRow = rowReader(resource, writer, context.planning.catalogue)
   return parseBody(params, { resource, writer, body, keyRequired }, (findings) => {
     checkLinkBase(params.linkBase, findings.violations)
     return readRow(body, '', findings)
@@ -89,13 +95,22 @@ export function parseCreate(params: CreateParams, context: PlanningContext, keyR
 /** Reads the rows of create requests. `at` is the JSON pointer of the row in the body. */
 function rowReader(
   resource: Resource,
-  writer: Writer
+  writer: Writer,
+  catalogue: Catalogue
 ): (json: JsonValue, at: string, findings: BodyFindings) => ParsedRow {
   const claimed = claimedColumn(resource, writer)
   const { columns, creation } = resource.entity
   const settable = resource.settable.create
   const withheld = columns.filter((column) => !settable.includes(column))
   const others = creation.children.map(({ children }) => children.name)
+  const collections = creation.children.map((one) => {
+    const { children } = one
+    const entity = children.resource === undefined ? undefined : catalogue.entity(children.resource)
+    const unreachable = entity === undefined ? [] : unreachableIds(entity)
+    const claimed = (): Column | undefined =>
+      entity?.writeAccess.has('create') === true ? claimedColumn({ entity }, writer)?.column : undefined
+    return { ...one, shown: shownColumns(resource, children), maySet: resource.maySet, claimed, unreachable }
+  })
   const [id] = resource.entity.key
   const unreachable = new Set<Value | undefined>(unreachableIds(resource.entity))
   return (json, at, findings) => {
@@ -108,16 +123,13 @@ function rowReader(
     return {
       claimed,
       values: new Map([...withheldValues(withheld), ...members]),
-      children: creation.children.map((one) => {
-        const shown = shownColumns(resource, one.children)
-        const { maySet } = resource
-        return { children: one.children, rows: readChildren(json, { ...one, shown, maySet }, { root: at, findings }) }
-      })
+      children: collections.map((one) => ({
+        children: one.children,
+        rows: readChildren(json, one, { root: at, findings })
+      }))
     }
   }
 }
-
-const NO_PATH = 'id must be another text: no path could name the row.'
 
 /** The most rows of a batch create (contract.md section 5). */
 const MAX_BATCH = 500
@@ -139,7 +151,7 @@ export function parseBatch(
   const { resource, writer } = authorizeOperation('create', params, context)
   requireBatch(resource)
   const body = parseJson(params.body)
-  const readRow = rowReader(resource, writer)
+  const readRow = rowReader(resource, writer, context.planning.catalogue)
   return parseBody(params, { resource, writer, body, keyRequired }, (findings) => {
     if (!isArray(body) || body.length < 1 || body.length > MAX_BATCH) {
       findings.violations.addAt('', `The body must be a JSON array of 1 to ${MAX_BATCH} rows.`)

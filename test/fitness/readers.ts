@@ -491,7 +491,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     if (children === undefined) throw new TypeError('things have parts')
     readChildren(
       { parts: [jsonOf(text)] },
-      { children, min: 1, maySet: () => true, shown: children.columns },
+      { children, min: 1, maySet: () => true, shown: children.columns, claimed: () => undefined, unreachable: [] },
       { root: '', findings }
     )
     findings.violations.finish()

@@ -140,6 +140,7 @@ interface ResourceRows<F = Fields> extends TypedFields<F> {
   readonly versionColumn: string | undefined
   readonly children: readonly Children[]
   readonly hooks: { readonly all: readonly unknown[] }
+  readonly overrides: { readonly create?: unknown }
 }
 
 /** Children that no write of the root touches: those of the other store, and those that have no version to compare. */

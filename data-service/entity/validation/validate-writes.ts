@@ -120,7 +120,9 @@ function creationMistakes(entity: Entity): string[] {
     if (children.versionColumn === undefined) {
       mistakes.push(`\`${children.name}\` has no row version and is no part of a write.`)
     } else if (children.rootWrites === 'none' && children.resource !== undefined) {
-      mistakes.push(`\`${children.name}\` would be created without the hooks of \`${children.resource}\`.`)
+      mistakes.push(
+        `\`${children.name}\` would be created without the hooks or the own \`create\` of \`${children.resource}\`.`
+      )
     }
     if (!Number.isInteger(min) || min < 0 || min > MAX_CHILDREN) {
       mistakes.push(`\`${children.name}\` needs min from 0 to ${MAX_CHILDREN}, not ${min}.`)

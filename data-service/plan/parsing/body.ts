@@ -137,13 +137,29 @@ export function withheldValues(columns: readonly Column[]): Map<Column, Value> {
   )
 }
 
+export const NO_PATH = 'id must be another text: no path could name the row.'
+
 /**
  * The rows of one child collection in a create request. `shown` are the columns that the caller may name, `root` is the
  * JSON pointer of the new row in the body.
  */
 export function readChildren(
   body: JsonValue,
-  { children, min, shown, maySet }: CreatedChildren & Pick<Resource, 'maySet'> & { readonly shown: readonly Column[] },
+  {
+    children,
+    min,
+    shown,
+    maySet,
+    claimed,
+    unreachable
+  }: CreatedChildren &
+    Pick<Resource, 'maySet'> & {
+      readonly shown: readonly Column[]
+      /** The column that may be left out, since the caller's owner claim fills it. */
+      readonly claimed: () => Column | undefined
+      /** Ids that no path could name. */
+      readonly unreachable: readonly string[]
+    },
   { root, findings }: { readonly root: string; readonly findings: BodyFindings }
 ): ReadonlyMap<Column, Value>[] {
   const { name, columns } = children
@@ -164,14 +180,16 @@ export function readChildren(
   )
   const others = columns.filter((column) => !settable.includes(column))
   const withheld = withheldValues(others.filter((column) => isSettableOfChild(column, children)))
+  const optional = rows.length === 0 ? undefined : claimed()
   return rows.map((row, index) => {
     const place = `${at}/${index}`
     rejectNested(row, { children, at: place }, findings)
     const nested = children.children.map((one) => one.name)
-    return new Map([
-      ...withheld,
-      ...readMembers(row, { columns: settable, at: place, absent: 'default', others: nested }, findings)
-    ])
+    const read = { columns: settable, at: place, absent: 'default', others: nested, optional } as const
+    const members = readMembers(row, read, findings)
+    const [id] = children.key
+    if (unreachable.some((one) => one === members.get(id))) findings.violations.addAt(`${place}/${id.name}`, NO_PATH)
+    return new Map([...withheld, ...members])
   })
 }
 
