@@ -168,6 +168,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     ]),
     untaken,
     isGateway: interceptors.isGateway,
+    knowsGateways: interceptors.knowsGateways === true,
     breakOff: (call) => connections.breakOff(call),
     arrived: (call) => connections.arrived(call),
     clock: deps.streamClock

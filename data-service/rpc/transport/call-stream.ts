@@ -22,7 +22,7 @@ import { CallTable, Deadlines, type Expiring, FrameSender } from '../../../share
 import { type Cancellation, CancellationSource } from '../../../shared/transport/cancellation.js'
 import { toStatusBytes, transportStatusBytes } from '../../../shared/transport/rpc-status.js'
 import { Stopwatch } from '../../observe/call-scope.js'
-import { asDomainError, connectionOf } from './grpc.js'
+import { asDomainError, CALL_OVERHEAD, connectionOf } from './grpc.js'
 import {
   callerGone,
   type Connection,
@@ -81,6 +81,8 @@ interface StreamDeps {
   readonly methods: ReadonlyMap<string, FramedMethod>
   readonly untaken: PeerBytes
   readonly isGateway: IsGateway
+  /** Whether gateways prove that they are ones. Then nobody else opens a stream. */
+  readonly knowsGateways: boolean
   /** Ends the HTTP/2 stream of a call, whatever waits to be sent on it. */
   readonly breakOff: (call: ServerDuplexStream<Buffer, Buffer>) => void
   /** Told of each message that is whole. */
@@ -107,6 +109,11 @@ export class CallStreams {
 
   /** The rpc Open. */
   readonly open: handleBidiStreamingCall<Buffer, Buffer> = (call) => {
+    if (this.#deps.knowsGateways && !this.#deps.isGateway(connectionOf(call))) {
+      // As a data service answers that has no streams: a gateway that proves nothing calls the unary methods.
+      call.emit('error', { code: status.UNIMPLEMENTED, details: 'Streams of calls are for gateways.' })
+      return
+    }
     const peer = call.getPeer()
     const ofPeer = Array.from(this.#streams).filter((one) => one.peer === peer)
     if (this.#isDraining || ofPeer.length >= MAX_STREAMS) {
@@ -147,6 +154,9 @@ class ServedStream implements RequestFrames {
   readonly #countedAs: string
   readonly #sender: FrameSender
   readonly #credentials = new Map<CredentialSlot, readonly string[]>()
+  #credentialBytes = 0
+  /** Bytes that a call counts beside its request. The calls of a gateway are bounded by its own bounds of clients. */
+  readonly #overhead: number
   /** Calls that have no answer yet, or whose answer has not been sent. */
   readonly #calls = new CallTable<ServedCall>()
   readonly #deadlines = new Deadlines(
@@ -173,6 +183,7 @@ class ServedStream implements RequestFrames {
     this.#deps = deps
     this.#connection = connectionOf(stream)
     this.#countedAs = deps.isGateway(this.#connection) ? `gateway ${this.peer}` : peerOf(this.#connection)
+    this.#overhead = deps.isGateway(this.#connection) ? 0 : CALL_OVERHEAD
     const send = (message: Buffer, sent: () => void): void => {
       this.#sendingSince = deps.clock.now()
       stream.write(message, () => {
@@ -214,7 +225,18 @@ class ServedStream implements RequestFrames {
   }
 
   credential(slot: CredentialSlot, authorization: string): void {
+    this.#countCredential(authorization.length - (this.#credentials.get(slot)?.[0]?.length ?? 0))
     this.#credentials.set(slot, [authorization])
+    if (this.#overhead > 0 && this.#deps.untaken.isFull(this.#countedAs)) {
+      throw new MalformedFrames('More credentials were sent than the stream takes.')
+    }
+  }
+
+  /** A stream may keep a token of 8 KiB in each of its slots. */
+  #countCredential(bytes: number): void {
+    if (this.#overhead === 0) return
+    this.#credentialBytes += bytes
+    this.#deps.untaken.count(this.#countedAs, bytes)
   }
 
   call(frame: FramedCall): void {
@@ -235,7 +257,7 @@ class ServedStream implements RequestFrames {
     const call = new ServedCall(frame, authorization, this.#connection)
     this.#calls.set(frame.id, call)
     this.#deadlines.add(call)
-    const bytes = frame.request.length
+    const bytes = this.#overhead + frame.request.length
     this.#countUntaken(bytes)
     call.onTaken(() => this.#countUntaken(-bytes))
     this.#countRunning(1)
@@ -333,6 +355,7 @@ class ServedStream implements RequestFrames {
     this.#isStopped = true
     this.#sender.close()
     this.#deadlines.close()
+    this.#countCredential(-this.#credentialBytes)
     const calls = this.#calls.values()
     this.#calls.clear()
     for (const call of calls) {

@@ -155,7 +155,7 @@ export function isUnary({ requestStream, responseStream }: ServiceDefinition[str
 }
 
 /** Bytes that a unary call takes beside its request and its answer: its objects and those of its HTTP/2 stream. */
-const CALL_OVERHEAD = 8 * 1024
+export const CALL_OVERHEAD = 8 * 1024
 
 /** Counts bytes of a call for its peer until the call has ended and its answer has been taken. */
 function countUntilTaken(bytes: number, incoming: IncomingCall, untaken: PeerBytes): void {
@@ -165,22 +165,28 @@ function countUntilTaken(bytes: number, incoming: IncomingCall, untaken: PeerByt
 }
 
 /**
- * Bytes from which a request takes turns with other such requests. Two bytes can be a row, which costs microseconds before
+ * Bytes from which a request is the only one of its peer in a turn. Two bytes can be a row, which costs microseconds before
  * anybody looks who its caller is: a request of a few kilobytes may take tens of milliseconds.
  */
 const LARGE_REQUEST = 256
 
-const largeRequests = new RequestTurns()
+const largeRequests = new RequestTurns(1)
 
-/** Begins at once, or in its turn for a large request. Rejects if the caller goes before, and lets its request go. */
+/** A peer that opens a hundred calls on each of a hundred connections has thousands that come in one turn. */
+const smallRequests = new RequestTurns(4)
+
+/** Begins a request in its turn. Rejects if the caller goes before, and lets its request go. */
 function inTurn<Result>(
   { request }: { readonly request: Buffer },
   incoming: IncomingCall,
   begin: () => Promise<Result>
 ): Promise<Result> {
-  if (request.length <= LARGE_REQUEST) return begin()
+  const peer = peerOf(incoming)
+  const isLarge = request.length > LARGE_REQUEST
+  if (!isLarge && smallRequests.beginsNow(peer)) return begin()
+  const turns = isLarge ? largeRequests : smallRequests
   return new Promise((resolve, reject) => {
-    const leave = largeRequests.enter(peerOf(incoming), () => void begin().then(resolve, reject))
+    const leave = turns.enter(peer, () => void begin().then(resolve, reject))
     incoming.onTaken(() => {
       if (leave()) reject(callerGone())
     })

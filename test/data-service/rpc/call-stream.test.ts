@@ -167,6 +167,36 @@ describe('calls in frames', function () {
     expect(await propertiesFor({ [GATEWAY_SECRET_METADATA]: 'of a gateway' })).to.include('cost')
   })
 
+  it('Nobody but a gateway opens a stream where gateways prove that they are ones.', async () => {
+    await using guarded = await runService(exampleEntities, exportSemaphore(), unbounded, { knowsGateways: true })
+    const { code } = await new FrameClient(guarded).ended
+    expect(code, 'as of a data service without streams, after which a gateway calls the methods').to.equal(
+      status.UNIMPLEMENTED
+    )
+    const gateway = new FrameClient(guarded, { [GATEWAY_SECRET_METADATA]: 'of a gateway' })
+    await gateway.opened
+    gateway.stream.cancel()
+  })
+
+  it('Credentials of callers that are no gateways are counted, and end a stream that sends too many.', async () => {
+    const streams = [frames, ...[1, 2, 3].map(() => new FrameClient(service))]
+    await Promise.all(streams.map(({ opened }) => opened))
+    const authorization = 'x'.repeat(8192)
+    // Each of the four streams has 1024 slots, which hold 33.5 MB together: the bound of a peer is 32 MiB.
+    const ended = Promise.any(streams.map(async (one) => one.ended.then(({ code }) => expect(code).to.equal(3))))
+    for (let slot = 0; slot < 1024; slot += 32) {
+      const all = Array.from({ length: 32 }, (_, at) => ({ credential: { slot: slot + at, authorization } }))
+      for (const { stream } of streams) stream.write(encodeRequest(...all))
+    }
+    for (const { stream } of streams) stream.write(encodeRequest({ credential: { slot: 0, authorization: 'y' } }))
+    await ended
+    for (const { stream } of streams) stream.cancel()
+    const next = new FrameClient(service)
+    next.send(get(1))
+    expect(Buffer.isBuffer(await next.outcome(1)), 'the credentials of ended streams count no more').to.equal(true)
+    next.stream.cancel()
+  })
+
   it('need a deadline, and end at it', async () => {
     frames.send(get(1, undefined, { timeoutMs: 0 }))
     expect(await frames.outcome(1)).to.include({ code: 'request.malformed' })

@@ -393,6 +393,7 @@ describe('a call with one answer has 60 seconds, whatever deadline its caller gi
         methods: new Map([['/a/Method', handler]]),
         untaken: new PeerBytes(),
         isGateway: () => true,
+        knowsGateways: false,
         breakOff: () => undefined,
         arrived: () => undefined
       })

@@ -4,7 +4,7 @@ import { RequestTurns } from '../../../data-service/rpc/transport/request-turns.
 
 describe('large requests', () => {
   it('begin one of each peer in a turn of the event loop, in their order', async () => {
-    const turns = new RequestTurns()
+    const turns = new RequestTurns(1)
     const begun: string[] = []
     for (const name of ['a1', 'a2', 'a3', 'b1']) turns.enter(name[0] ?? '', () => begun.push(name))
     expect(begun).to.deep.equal([])
@@ -18,12 +18,33 @@ describe('large requests', () => {
   })
 
   it('are let go when they are taken back before their turn', async () => {
-    const turns = new RequestTurns()
+    const turns = new RequestTurns(1)
     const begun: string[] = []
     const [first, second] = ['1', '2'].map((name) => turns.enter('a', () => begun.push(name)))
     expect(first?.()).to.equal(true)
     await turn()
     expect(begun).to.deep.equal(['2'])
     expect(second?.()).to.equal(false)
+  })
+})
+
+describe('small requests', () => {
+  it('begin at once, four of each peer in a turn, and then four in each later turn', async () => {
+    const turns = new RequestTurns(4)
+    const begun: string[] = []
+    const send = (name: string): void => {
+      if (turns.beginsNow('a')) begun.push(name)
+      else turns.enter('a', () => begun.push(name))
+    }
+    for (let at = 1; at <= 10; at += 1) send(`a${at}`)
+    expect(begun).to.deep.equal(['a1', 'a2', 'a3', 'a4'])
+    expect(turns.beginsNow('b'), 'another peer').to.equal(true)
+    await turn()
+    expect(begun).to.have.lengthOf(8)
+    expect(turns.beginsNow('a'), 'before those that wait').to.equal(false)
+    await turn()
+    expect(begun).to.deep.equal(['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'a8', 'a9', 'a10'])
+    await turn()
+    expect(turns.beginsNow('a'), 'when all have begun').to.equal(true)
   })
 })

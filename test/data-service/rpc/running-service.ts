@@ -58,7 +58,7 @@ export async function runService(
   entities: readonly Entity[] = exampleEntities,
   exports: FairSemaphore = exportSemaphore(),
   ownShares?: ReadDeps['shares'],
-  streamClock?: StreamClock
+  { streamClock, knowsGateways = false }: { readonly streamClock?: StreamClock; readonly knowsGateways?: boolean } = {}
 ): Promise<RunningService> {
   const store = new MemoryStore()
   const logs: Log[] = []
@@ -80,6 +80,7 @@ export async function runService(
     interceptors: {
       identify,
       isGateway: ({ gatewaySecrets }) => gatewaySecrets[0] === 'of a gateway',
+      knowsGateways,
       log,
       newRequestId: () => 'made-here'
     },

@@ -99,7 +99,9 @@ describe('answers that a peer does not read', function () {
   let service: RunningService
   const shares = new ReadShares(new MemoryGuard(createLogger({ name: 'test', level: 'silent' })))
   const run = async (own: ReadDeps['shares']): Promise<void> => {
-    service = await runService(exampleEntities, exportSemaphore(), own, { now: () => time, lookEvery: 5 })
+    service = await runService(exampleEntities, exportSemaphore(), own, {
+      streamClock: { now: () => time, lookEvery: 5 }
+    })
     service.store.rows = large
   }
   afterEach(() => service.stop())
@@ -142,7 +144,8 @@ describe('answers that a peer does not read', function () {
     }
     while (service.untakenBytes < 16 * MIB) await delay(5)
     await listSmall(service, 20)
-    expect(most).to.be.below(20 * MIB)
+    // Of it each call that is not answered counts 8 KiB beside its request.
+    expect(most).to.be.below(24 * MIB)
     unread.stream.cancel()
     await untilTaken()
   })
