@@ -17,7 +17,7 @@ import { entityMethods, entityReads, entityWrites } from './entity-routes/entity
 import { LargeWrites } from './entity-routes/large-writes.js'
 import { operationConstraint, operationRoutes } from './entity-routes/own-operations.js'
 import { setHeadersOfRefusal } from './entity-routes/requests.js'
-import { clientAddress, untrustedProxyWarning } from './http/client-address.js'
+import { clientAddress, clientAddresses, untrustedProxyWarning } from './http/client-address.js'
 import { KeptTexts } from './http/kept-texts.js'
 import { PublicAddress } from './http/public-address.js'
 import { routedTarget } from './http/query-string.js'
@@ -38,7 +38,7 @@ import { Http2Listener, httpsServerFactory } from './server/http2.js'
 import type { LoopDelay } from './server/loop-delay.js'
 import { MalformedHttp } from './server/malformed-http.js'
 import { addAllMethods, health } from './server/methods.js'
-import { OpenRequests } from './server/open-requests.js'
+import { hasLargeHead, OpenRequests } from './server/open-requests.js'
 import { problemPages } from './server/problem-pages.js'
 import { problemResponses, ProblemSender, unknownPaths } from './server/problem-responses.js'
 import {
@@ -129,6 +129,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
     connections.endAfterAnswers(app.server)
     done()
   })
+  // Every request has the address of its client.
+  await app.register(clientAddresses, { trustedProxies: config.trustedProxies })
   // Every response has `X-Request-Id`, and `traceparent` if the request had one.
   await app.register(requestIdentity, { tracing: deps.tracing, trustedProxies: config.trustedProxies })
   // Every error becomes a problem document.
@@ -137,7 +139,12 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   await app.register(requestLog, records)
   // A client that goes on in spite of refusals leaves turns of the event loop to others.
   const turns = new FairTurns()
-  app.addHook('onRequest', (request, _reply, done) => turns.enter(throttledAddress(clientAddress(request)), done))
+  // A head of 64 KiB may take 8 ms to read.
+  const largeHeads = new FairTurns({ ofAll: 1 })
+  app.addHook('onRequest', (request, _reply, done) => {
+    const client = throttledAddress(clientAddress(request))
+    turns.enter(client, hasLargeHead(request.raw) ? () => largeHeads.enter(client, done) : done)
+  })
   app.addHook('onError', (request, _reply, ...[error, done]) => {
     if (saysTooManyReads(error)) turns.refused(throttledAddress(clientAddress(request)))
     done()
@@ -268,7 +275,6 @@ function createServer(
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: () => loggerInstance,
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id'], newRequestId),
-    trustProxy: (remote: string) => trustedProxies.trusts(remote),
     rewriteUrl: (raw) => routedTarget(raw.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
       // Fastify skips all hooks for these errors, the one of the request log included.

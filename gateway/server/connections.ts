@@ -5,10 +5,10 @@ import { LRUCache } from 'lru-cache'
 import { isLoopback, throttledAddress } from '../../shared/ip-address.js'
 import type { Logger } from '../../shared/logger.js'
 import type { MemoryGuard } from '../../shared/memory-guard.js'
-import type { TrustedProxies } from '../http/client-address.js'
+import { forwardedFor, type TrustedProxies } from '../http/client-address.js'
 import { DownloadProgress, unacknowledgedBytes, type UnacknowledgedBytes, UploadProgress } from './client-progress.js'
 import { announcesBody } from '../http/json-body.js'
-import { countPieces, forwardedFor, hasLargeHead, type OpenRequests } from './open-requests.js'
+import { countPieces, hasLargeHead, type OpenRequests } from './open-requests.js'
 import { unsentBounds } from './unsent-answers.js'
 
 /** How long a client may take, in milliseconds (contract.md section 2, Time). */
@@ -184,8 +184,7 @@ export class Connections {
         connection.bytesReadAtHead = request.socket.bytesRead
         connection.bytesReadWhenIdle = undefined
         connection.wasPaused = false
-        const isCounted =
-          connection.current !== undefined || hasLargeHead(request.rawHeaders) || announcesBody(request.headers)
+        const isCounted = connection.current !== undefined || hasLargeHead(request) || announcesBody(request.headers)
         if (isCounted && !this.#isAdmitted(connection, request, response)) return
       }
       for (const handler of handlers) handler.call(server, request, response)

@@ -34,9 +34,10 @@ import {
   readTimeoutFactor
 } from './connections.js'
 import { FairTurns } from './fair-turns.js'
-import type { TrustedProxies } from '../http/client-address.js'
+import { forwardedFor, type TrustedProxies } from '../http/client-address.js'
 import type { MalformedHttp } from './malformed-http.js'
-import { countPieces, forwardedFor, type OpenRequests } from './open-requests.js'
+import { countPieces, type OpenRequests } from './open-requests.js'
+import { ConnectionBytes, UnexplainedBytes } from './unexplained-bytes.js'
 
 /** Concurrent requests of one connection. */
 const MAX_STREAMS = 32
@@ -114,6 +115,8 @@ export class Http2Listener {
   readonly server: Http2Server
   readonly #timeouts: ConnectionTimeouts
   readonly #sessions = new Map<Http2Session, TLSSocket>()
+  readonly #bytes = new WeakMap<TLSSocket, ConnectionBytes>()
+  readonly #unexplained: UnexplainedBytes
   readonly #watched = new Set<WatchedStream>()
   #checking = false
 
@@ -136,7 +139,6 @@ export class Http2Listener {
       maxHeaderListPairs: MAX_PARSED_LINES,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: options.maxHeaderBytes }
     })
-    this.#admitStreams(options)
     const turns = new FairTurns({ ofAll: BEGUN_IN_A_TURN })
     for (const event of ['request', 'checkExpectation']) {
       this.server.on(event, (request: Http2Request, response: Http2Response) => {
@@ -147,6 +149,9 @@ export class Http2Listener {
         unlessReset(stream, () => turns.enter(addressOf(stream), begin))
       })
     }
+    this.#unexplained = new UnexplainedBytes((socket) => options.connections.closeAllOf(socket))
+    // Node makes requests of streams in a listener that it adds with the first one of `request`.
+    this.#admitStreams(options)
     const http1Listeners = server.listeners('secureConnection')
     server.removeAllListeners('secureConnection')
     server.on('secureConnection', (socket: TLSSocket) => {
@@ -166,6 +171,7 @@ export class Http2Listener {
     server.once('close', () => {
       stopFollowing()
       clearInterval(timer)
+      this.#unexplained.stop()
     })
   }
 
@@ -185,12 +191,14 @@ export class Http2Listener {
     openRequests,
     connections,
     trustedProxies,
-    refuseStream
+    refuseStream,
+    maxHeaderBytes
   }: {
     readonly openRequests: OpenRequests
     readonly connections: Pick<Connections, 'closeAllOf'>
     readonly trustedProxies: Pick<TrustedProxies, 'trusts'>
     readonly refuseStream: MalformedHttp['refuseStream']
+    readonly maxHeaderBytes: number
   }): void {
     const listeners = this.server.listeners('stream')
     this.server.removeAllListeners('stream')
@@ -201,6 +209,14 @@ export class Http2Listener {
       if (socket === undefined || socket.destroyed) return void ignoreErrors(stream)
       const { remoteAddress } = socket
       const isProxy = trustedProxies.trusts(remoteAddress)
+      const bytes = this.#bytes.get(socket)
+      bytes?.explainStream(bytesOf(rawHeaders))
+      // Node applies the SETTINGS only once the client has acknowledged them. A byte of such a head may stand for kilobytes
+      // of it (RFC 7541 section 2.3).
+      if (bytesOf(rawHeaders) > maxHeaderBytes) {
+        ignoreErrors(stream)
+        return isProxy ? stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM) : void socket.destroy()
+      }
       const open = openRequests.admit({ remoteAddress, forwardedFor: forwardedFor(headers) }, rawHeaders)
       if (open === undefined) {
         ignoreErrors(stream)
@@ -208,7 +224,14 @@ export class Http2Listener {
       }
       stream.once('close', open.end)
       if (!stream.endAfterHeaders) {
-        countPieces(stream, open, () => {
+        const counted = {
+          ...open,
+          receivePiece: (piece: unknown) => {
+            bytes?.explainPiece(piece)
+            return open.receivePiece()
+          }
+        }
+        countPieces(stream, counted, () => {
           if (isProxy) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
           else connections.closeAllOf(socket)
         })
@@ -230,6 +253,9 @@ export class Http2Listener {
     // After the end of a session Node waits until the client closes the connection. Only destroying it is certain.
     let timer = setTimeout(() => socket.destroy(), head).unref()
     this.#sessions.set(session, socket)
+    const bytes = new ConnectionBytes(socket)
+    this.#bytes.set(socket, bytes)
+    this.#unexplained.add(bytes)
     socket.once('close', () => {
       clearTimeout(timer)
       this.#sessions.delete(session)
@@ -315,6 +341,11 @@ type StreamArguments = [
   flags: number,
   rawHeaders: readonly string[]
 ]
+
+/** Bytes of names and values. */
+function bytesOf(rawHeaders: readonly string[]): number {
+  return rawHeaders.reduce((sum, { length }) => sum + length, 0)
+}
 
 /** Empties the trailers of a request, which nothing reads, before Node's request keeps them until its answer is taken. */
 function forgetTrailers(trailers: Record<string, unknown>, _flags: number, lines: unknown[]): void {

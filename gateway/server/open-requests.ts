@@ -1,4 +1,4 @@
-import { IncomingMessage, type IncomingHttpHeaders } from 'node:http'
+import { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { TrustedProxies } from '../http/client-address.js'
@@ -21,20 +21,18 @@ function sizeOfHead(rawHeaders: readonly string[]): number {
   return rawHeaders.reduce((sum, { length }) => sum + 2 * length + TEXT_OVERHEAD, 0)
 }
 
-/** Whether a request counts even if it is the only one of its connection, which the number of connections bounds otherwise. */
-export function hasLargeHead(rawHeaders: readonly string[]): boolean {
-  return sizeOfHead(rawHeaders) > REQUEST_OVERHEAD
+/**
+ * Whether a request counts even if it is the only one of its connection, which the number of connections bounds otherwise.
+ * Such requests of a client begin one after the other, too.
+ */
+export function hasLargeHead({ rawHeaders, url = '' }: Pick<IncomingMessage, 'rawHeaders' | 'url'>): boolean {
+  return sizeOfHead(rawHeaders) + url.length > REQUEST_OVERHEAD
 }
 
 /** Where a request comes from. */
 interface Origin {
   readonly remoteAddress: string | undefined
   readonly forwardedFor: string | undefined
-}
-
-/** The value of `X-Forwarded-For`, of one or of several lines. */
-export function forwardedFor({ 'x-forwarded-for': value }: IncomingHttpHeaders): string | undefined {
-  return Array.isArray(value) ? value.join() : value
 }
 
 /** A request that counts for its client. */
@@ -105,13 +103,17 @@ export class OpenRequests {
  * of its bytes. `refuse` is called with the first piece for which its client has no room, which is dropped as all later ones.
  * Trailers, which nothing reads, are dropped too: Node would keep them until the answer is taken.
  */
-export function countPieces(body: Readable, { receivePiece }: OpenRequest, refuse: () => void): void {
+export function countPieces(
+  body: Readable,
+  { receivePiece }: { receivePiece(piece: unknown): boolean },
+  refuse: () => void
+): void {
   const push = body.push.bind(body)
   let isRefused = false
   body.push = (piece: unknown, encoding?: BufferEncoding): boolean => {
     if (isRefused) return false
     if (piece === null && body instanceof IncomingMessage) body.rawTrailers = []
-    if (piece === null || receivePiece()) return push(piece, encoding)
+    if (piece === null || receivePiece(piece)) return push(piece, encoding)
     isRefused = true
     refuse()
     return false

@@ -88,7 +88,7 @@ import {
 } from '../../data-service/plan/write-requests.js'
 import { exportOptions } from '../../gateway/entity-routes/exports.js'
 import { READS } from '../../gateway/entity-routes/paths.js'
-import { forwardedAddress, TrustedProxies } from '../../gateway/http/client-address.js'
+import { forwardedAddress, forwardedFor, TrustedProxies } from '../../gateway/http/client-address.js'
 import { cookieViolation } from '../../gateway/http/cookies.js'
 import { isCrossSite, isFromAnotherOrigin } from '../../gateway/http/cross-site.js'
 import {
@@ -282,6 +282,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   },
   forwardedOrigin: (text) => forwardedOrigin({ proto: text, host: text }, listener),
   forwardedAddress,
+  forwardedFor: (text) => forwardedFor({ 'x-forwarded-for': text }),
   TrustedProxies: (text) => new TrustedProxies().trusts(text),
   headerLines: (text) => headerLines(text.split(' '), 'prefer'),
   idempotencyKey: (text) => idempotencyKey([text]),
@@ -534,8 +535,8 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute ownSiteOnly exportRoute ' +
     'rejectCrossSite sendAccessToken sendNoSession authCall ' +
     'sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession untrustedProxyWarning ' +
-    'signInRoutes callbackPageRoute OpenIdProvider sendFailurePage nothingHere varyByAccept rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
-    'bodyOf isReset requireJsonBody requireJsonBodyIfAny requireJsonMediaType requireMergePatchType PublicAddress clientAddress announcesBody',
+    'signInRoutes callbackPageRoute OpenIdProvider loadOpenIdClient sendFailurePage nothingHere varyByAccept rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
+    'bodyOf isReset requireJsonBody requireJsonBodyIfAny requireJsonMediaType requireMergePatchType PublicAddress clientAddress clientAddresses announcesBody',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
     'PublishedKeys timeClaim isGenuine endReplaced logReplaced accountHash accountOfVerified',
@@ -558,10 +559,10 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'isSecureUrl warnOfClearText metadataUrl readOpenIdClient parseLogLevel readGrpcSecurity targetNameOf readAdminAddress readDataAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
   'requests and bytes that are counted and handed on':
-    'boundResets unlessReset boundedText checkBodyLength isPreflight FairSemaphore openAdmin openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily FrameSender CallTable Deadlines CancellationSource countFor shareKeyOf shareKeysOf throwIfAborted',
+    'boundResets unlessReset loadOptional requireOptional boundedText checkBodyLength isPreflight FairSemaphore openAdmin openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily FrameSender CallTable Deadlines CancellationSource countFor shareKeyOf shareKeysOf throwIfAborted',
   'numbers and values that are parsed already':
     'parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
-    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writeScope outsideScope claimedColumn ' +
+    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writeScope outsideScope claimedColumn broughtAlong ' +
     'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues storedJson claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }

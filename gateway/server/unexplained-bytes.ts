@@ -1,0 +1,82 @@
+import type { Socket } from 'node:net'
+import { throttledAddress } from '../../shared/ip-address.js'
+
+/** Milliseconds between two looks. */
+const LOOK_EVERY = 500
+
+/** Bytes that all connections of an address may bring in this time beside their requests. */
+const MOST = 512 * 1024
+
+/**
+ * Bytes of a stream beside its head and its body: frames, PRIORITY, WINDOW_UPDATE for its answer, and a reset. A window of a
+ * body that nobody reads any more is among them.
+ */
+const OF_STREAM = 64 * 1024
+
+/** Bytes of the frame of a piece of a body, beside what it holds and its padding. */
+const OF_PIECE = 9 + 256
+
+/** Bytes that a connection of HTTP/2 has brought, and those of them that belong to requests. */
+export class ConnectionBytes {
+  readonly socket: Socket
+  #read: number
+  #explained = 0
+
+  constructor(socket: Socket) {
+    this.socket = socket
+    this.#read = socket.bytesRead
+  }
+
+  explainPiece(piece: unknown): void {
+    this.#explained += OF_PIECE + (Buffer.isBuffer(piece) ? piece.length : 0)
+  }
+
+  explainStream(bytesOfHead: number): void {
+    this.#explained += OF_STREAM + bytesOfHead
+  }
+
+  /** The bytes since the last look that belong to no request. */
+  takeUnexplained(): number {
+    const fresh = this.socket.bytesRead - this.#read
+    this.#read += fresh
+    const unexplained = Math.max(0, fresh - this.#explained)
+    this.#explained = Math.max(0, this.#explained - fresh)
+    return unexplained
+  }
+}
+
+/**
+ * Looks for addresses whose connections bring bytes that become no request: heads that Node refuses before anybody hears of
+ * them, and frames of no stream. They cost the process as much as requests do, and no other bound counts them.
+ */
+export class UnexplainedBytes {
+  readonly #connections = new Set<ConnectionBytes>()
+  readonly #timer: NodeJS.Timeout
+  readonly #close: (socket: Socket) => void
+
+  /** `close` is called with a connection of such an address. */
+  constructor(close: (socket: Socket) => void) {
+    this.#close = close
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY).unref()
+  }
+
+  add(connection: ConnectionBytes): void {
+    this.#connections.add(connection)
+    connection.socket.once('close', () => this.#connections.delete(connection))
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  #look(): void {
+    const ofAddress = new Map<string, number>()
+    for (const connection of this.#connections) {
+      const { socket } = connection
+      const address = throttledAddress(socket.remoteAddress ?? '')
+      const all = (ofAddress.get(address) ?? 0) + connection.takeUnexplained()
+      ofAddress.set(address, all)
+      if (all > MOST && !socket.destroyed) this.#close(socket)
+    }
+  }
+}
