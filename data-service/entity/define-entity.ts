@@ -15,6 +15,7 @@ import type {
   LabelName,
   NameOfType,
   OpenNameOfType,
+  ToldForeignKeys,
   TypeOf,
   VisibleName
 } from './fields/rows.js'
@@ -96,7 +97,7 @@ interface DefinitionOfAll<
   readonly references?: R
   /** Rows of other resources by rows of link entities, which `includeChildren` shows. */
   readonly manyToMany?: Readonly<Record<string, ManyToManyDefinition>>
-  readonly children?: C
+  readonly children?: C & ToldForeignKeys<NoInfer<C>>
   /** A function, `({ rows }) => ({ read: rows(…) })`, for row scopes by a predicate. */
   readonly access: AccessDefinition<F> | ((words: RowsWords<NoInfer<F>>) => AccessDefinition<NoInfer<F>>)
   readonly creates?: CreationDefinition<NoInfer<F>, NoInfer<C>>

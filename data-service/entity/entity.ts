@@ -19,6 +19,7 @@ export type {
   Reference,
   StoreName
 } from './fields/columns.js'
+export { tellingColumns } from './fields/columns.js'
 
 /** What `defineEntity` makes of an entity file: its names are resolved to what they stand for. */
 export interface Entity {

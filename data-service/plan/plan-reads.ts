@@ -238,7 +238,7 @@ function navigationsOf(projection: Projection): Navigations {
   const found: Navigations = {
     references: shown.flatMap((property) => (property.kind === 'reference' ? [property.reference] : [])),
     manyToMany: shown.flatMap((property) => (property.kind === 'manyToMany' ? [property.navigation] : [])),
-    children: shown.flatMap((property) => (property.kind === 'children' ? [{ children: property.children }] : []))
+    children: shown.flatMap((property) => (property.kind === 'children' ? [property] : []))
   }
   navigations.set(projection, found)
   return found

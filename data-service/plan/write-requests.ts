@@ -16,7 +16,7 @@ import {
   type Writer
 } from './authorize.js'
 import { isMerged, NO_PATH, parseMember, readChildren, readMembers, withheldValues } from './parsing/body.js'
-import type { Catalogue, Resource } from './model/catalogue.js'
+import { type Catalogue, creatableChildren, type Resource } from './model/catalogue.js'
 import {
   canonicalJson,
   isArray,
@@ -99,11 +99,10 @@ function rowReader(
   catalogue: Catalogue
 ): (json: JsonValue, at: string, findings: BodyFindings) => ParsedRow {
   const claimed = claimedColumn(resource, writer)
-  const { columns, creation } = resource.entity
+  const { columns } = resource.entity
   const settable = resource.settable.create
   const withheld = columns.filter((column) => !settable.includes(column))
-  const others = creation.children.map(({ children }) => children.name)
-  const collections = creation.children.map((one) => {
+  const collections = creatableChildren(resource).map((one) => {
     const { children } = one
     const entity = children.resource === undefined ? undefined : catalogue.entity(children.resource)
     const unreachable = entity === undefined ? [] : unreachableIds(entity)
@@ -111,6 +110,7 @@ function rowReader(
       entity?.writeAccess.has('create') === true ? claimedColumn({ entity }, writer)?.column : undefined
     return { ...one, shown: shownColumns(resource, children), maySet: resource.maySet, claimed, unreachable }
   })
+  const others = collections.map(({ children }) => children.name)
   const [id] = resource.entity.key
   const unreachable = new Set<Value | undefined>(unreachableIds(resource.entity))
   return (json, at, findings) => {
@@ -171,8 +171,8 @@ export function parseBatch(
 }
 
 /** Counted before a row is read, so that a refusal costs little. */
-function rowsWithChildren(rows: readonly JsonValue[], { entity }: Resource): number {
-  const names = entity.creation.children.map(({ children }) => children.name)
+function rowsWithChildren(rows: readonly JsonValue[], resource: Resource): number {
+  const names = creatableChildren(resource).map(({ children }) => children.name)
   const childrenOf = (row: JsonValue, name: string): number => {
     const children = isObject(row) && Object.hasOwn(row, name) ? row[name] : undefined
     return children !== undefined && isArray(children) ? children.length : 0

@@ -321,6 +321,8 @@ function membersNamed(name: string, row: Row): boolean[] {
   const [first = '', ...others] = name.split('.')
   if (others.length === 0) return [Object.hasOwn(row, first)]
   const children = row[first]
+  // Whose foreign key the caller may not read.
+  if (children === undefined) return [false]
   if (!Array.isArray(children)) throw new TypeError(`no ${first}`)
   return (children as Row[]).flatMap((one) => membersNamed(others.join('.'), one))
 }

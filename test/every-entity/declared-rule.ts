@@ -1,6 +1,6 @@
 import type { ReadAccess, WriteAccess } from '../../data-service/entity/access.js'
 import type { CustomRead } from '../../data-service/entity/custom-read.js'
-import type { Children, Column, Entity } from '../../data-service/entity/entity.js'
+import { type Children, type Column, type Entity, tellingColumns } from '../../data-service/entity/entity.js'
 import { presetFor } from '../../data-service/entity/preset.js'
 import {
   ROWS_WORDS,
@@ -83,10 +83,14 @@ function permissionsIn(
   entities: readonly Entity[]
 ): Rule['byPermission'] {
   const taken = (...sources: readonly Column[]): string[] => sources.flatMap(({ field }) => field.readableBy ?? [])
-  const ofChildren = (child: Children, path: string): (readonly [string, readonly string[]])[] => [
-    ...child.columns.map((column) => [`${path}${child.name}.${column.name}`, taken(column)] as const),
-    ...child.children.flatMap((one) => ofChildren(one, `${path}${child.name}.`))
-  ]
+  const ofChildren = (child: Children, path: string, root: readonly Column[] = []): (readonly [string, string[]])[] => {
+    // Without the foreign key of a resource there are no children at all, and none of theirs.
+    const telling = [...root, ...tellingColumns(child)]
+    return [
+      ...child.columns.map((column) => [`${path}${child.name}.${column.name}`, taken(column, ...telling)] as const),
+      ...child.children.flatMap((one) => ofChildren(one, `${path}${child.name}.`, telling))
+    ]
+  }
   const named: readonly (readonly [string, readonly string[]])[] = [
     ...columns.map((column) => [column.name, taken(column)] as const),
     ...computed.map(({ name, from }) => [name, taken(...from)] as const),

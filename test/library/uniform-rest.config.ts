@@ -1,4 +1,5 @@
 import { defineApplication } from 'uniform-rest'
+import { contests, createContests, juries, verdicts } from './contests.js'
 import { createDiaries, diaries } from './diaries.js'
 import { createDoors, doors } from './doors.js'
 import { createDocuments, documents, loans, notices } from './documents.js'
@@ -54,7 +55,10 @@ export default defineApplication({
     complaints,
     tickets,
     petitions,
-    diaries
+    diaries,
+    contests,
+    juries,
+    verdicts
   ],
   // Without a lock, as before the first `uniform-rest proto`.
   typedServices: { package: 'library.v1' },
@@ -78,6 +82,7 @@ export default defineApplication({
     createErrands,
     createTickets,
     createPetitions,
-    createDiaries
+    createDiaries,
+    createContests
   ]
 })

@@ -11,7 +11,8 @@ import {
   onCreate,
   optional,
   readOnly,
-  text
+  text,
+  writeOnly
 } from '../../data-service/entity/fields/words.js'
 
 // Mistakes in the writes of an entity file that do not compile, each beside what does.
@@ -75,7 +76,31 @@ const owned = {
   children: { lines: { entity: lines, foreignKey: 'thingId', writtenBy: 'root' } }
 } as const
 
+const veiled = defineEntity({
+  name: 'veiled',
+  description: 'Rows that keep to themselves whose they are.',
+  fields: { id: readOnly(int()), thingId: hidden(int()), otherId: onCreate(writeOnly(int())) },
+  label: 'id',
+  filterable: [],
+  sortable: [],
+  access: { read: everyone }
+})
+const table = { table: 'inner', foreignKey: 'thingId', fields: { id: readOnly(int()) } } as const
+
 export const rowsOfAResource = [
+  // @ts-expect-error the children would tell what the hidden foreign key does not
+  defineEntity({ ...things, children: { veiled: { entity: veiled, foreignKey: 'thingId' } } }),
+  // @ts-expect-error nor what requests alone have
+  defineEntity({ ...things, children: { veiled: { entity: veiled, foreignKey: 'otherId' } } }),
+  defineEntity({
+    ...things,
+    // @ts-expect-error nor do children of children
+    children: { inner: { ...table, children: { veiled: { entity: veiled, foreignKey: 'thingId' } } } }
+  }),
+  defineEntity({
+    ...things,
+    children: { inner: { ...table, children: { lines: { entity: lines, foreignKey: ['thingId'] } } } }
+  }),
   defineEntity({ ...shared, creates: { children: { lines: { min: 1 } } } }),
   defineEntity({
     ...owned,

@@ -86,4 +86,13 @@ export interface Children {
   readonly children: readonly Children[]
 }
 
+/**
+ * The properties that tell whose the rows are, of children that are the rows of a resource: those of its foreign key. Of
+ * other children the navigation alone tells it.
+ */
+export function tellingColumns({ resource, columns, foreignKey }: Children): readonly Column[] {
+  if (resource === undefined) return []
+  return columns.filter(({ column }) => foreignKey.some((one) => one.column === column))
+}
+
 export type StoreName = 'primary' | 'second'

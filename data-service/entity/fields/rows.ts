@@ -124,6 +124,18 @@ export interface ResourceChildren {
   readonly writtenBy?: 'root'
 }
 
+/** What `foreignKey` of children that are rows of a resource can be: no field that is in no answer. */
+export type ToldForeignKeys<C> = {
+  readonly [K in keyof C]: C[K] extends { readonly entity: ResourceRows<infer F> }
+    ? { readonly foreignKey: ToldName<F> | readonly [ToldName<F>, ...ToldName<F>[]] }
+    : C[K] extends { readonly children: infer Nested }
+      ? { readonly children: ToldForeignKeys<Nested> }
+      : unknown
+}
+
+/** An entity without the types of its fields has any names. */
+type ToldName<F> = unknown extends F ? string : VisibleName<F>
+
 declare const fields: unique symbol
 
 /** The types of the fields of an entity, which are there for the compiler alone. */

@@ -1,7 +1,7 @@
 import { type Guard, type OwnerFilter, ownersIn, type ReadAccess, type WriteAccess } from '../access.js'
 import type { CustomRead } from '../custom-read.js'
 import { routeNames } from '../resolve-routes.js'
-import type { Children, Column, Entity } from '../entity.js'
+import { type Children, type Column, type Entity, tellingColumns } from '../entity.js'
 import type { FieldType } from '../fields/field.js'
 import { CAMEL_CASE, GUID, KEBAB_CASE, type Permission, suggestion } from '../fields/names.js'
 import {
@@ -301,20 +301,33 @@ function uncreatable({ columns, writes, writeAccess, creation }: Entity): string
   if (!writes.has('create')) return []
   const named = [
     ...columns.map((column) => ({ path: column.name, column })),
-    ...creation.children.flatMap(({ children }) =>
-      children.columns.map((column) => ({ path: `${children.name}.${column.name}`, column }))
+    ...creation.children.flatMap(({ children: { name, columns: ofChild, foreignKey } }) =>
+      ofChild
+        .filter(({ column }) => foreignKey.every((one) => one.column !== column))
+        .map((column) => ({ path: `${name}.${column.name}`, column }))
     )
   ]
-  return named
+  const access = writeAccess.get('create')
+  const isOpen = (permission: Permission): boolean => access === undefined || !isFor(access, permission)
+  const unseen = creation.children
+    .filter(({ children, min }) => {
+      const needed = tellingColumns(children).flatMap(({ field }) => field.readableBy ?? [])
+      return min > 0 && needed.some(isOpen)
+    })
+    .map(({ children: { name } }) => {
+      const remedy = 'callers without the permission of its foreign key create rows too.'
+      return `\`${name}\` needs min 0: ${remedy}`
+    })
+  const unset = named
     .filter(({ column: { field } }) => {
       const { readableBy, writableBy, writability, nullable, defaultTo, filledByDatabase, preset } = field
       const needed = [readableBy, writableBy].filter((one) => one !== undefined)
       if (needed.length === 0 || writability === 'never' || writability === 'generated') return false
       if (nullable || defaultTo !== undefined || filledByDatabase || preset !== undefined) return false
-      const access = writeAccess.get('create')
-      return access === undefined || needed.some((one) => !isFor(access, one))
+      return needed.some(isOpen)
     })
     .map(({ path }) => `\`${path}\` needs a default or optional(…): callers without its permission create rows too.`)
+  return [...unset, ...unseen]
 }
 
 /** Whether exactly the holders of the permission have the access. */

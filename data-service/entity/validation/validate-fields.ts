@@ -1,4 +1,4 @@
-import type { Children, Column, Entity, Joined, ManyToMany } from '../entity.js'
+import { type Children, type Column, type Entity, type Joined, type ManyToMany, tellingColumns } from '../entity.js'
 import type { Field, FieldType, Operand } from '../fields/field.js'
 import type { KeyType } from '../fields/rows.js'
 import { compositeId, isComposite, type Keyed } from '../key.js'
@@ -91,6 +91,9 @@ function childrenMistakes(child: Children): string[] {
     ...nameMistakes([...columns, ...children].map((one) => one.name)),
     ...foreignKey.flatMap(({ column }) => databaseNameMistakes('foreign key', column)),
     ...foreignKey.flatMap((column) => foreignKeyMistakes(column, columns)),
+    ...tellingColumns(child)
+      .filter(({ field }) => field.hidden)
+      .map((one) => `\`${one.name}\` of \`${resource}\` is in no answer, and the children would tell it.`),
     ...own
   ].map((mistake) => `children \`${name}\`: ${mistake}`)
 }

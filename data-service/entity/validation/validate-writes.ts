@@ -2,7 +2,7 @@ import { KEBAB_CASE, LONGEST_NAME, type Permission, suggestion } from '../fields
 import { ownersIn, type ReadAccess } from '../access.js'
 import type { Action, GuardedChild, GuessBound } from '../action.js'
 import { MAX_CHILDREN } from '../creates-and-deletes.js'
-import type { Children, Column, Entity, KeyColumns } from '../entity.js'
+import { type Children, type Column, type Entity, type KeyColumns, tellingColumns } from '../entity.js'
 import type { Operand } from '../fields/field.js'
 import { isComposite, type Keyed, keyMaker } from '../key.js'
 import { READ_SEGMENTS, WRITE_OPERATIONS, type WriteOperation } from '../operations.js'
@@ -244,7 +244,15 @@ function storeMistakes({ name, store, resource, rootWrites }: Children): string[
 }
 
 function childMistakes({ input }: Action, { children, idMember, versionMember }: GuardedChild): string[] {
-  const mistakes = storeMistakes(children)
+  const mistakes = [
+    ...storeMistakes(children),
+    ...tellingColumns(children)
+      .filter(({ field }) => field.readableBy !== undefined)
+      .map(
+        ({ name }) =>
+          `child: \`${name}\` of \`${children.name}\` takes a permission to read, and an answer would tell of it.`
+      )
+  ]
   const id = input.find(({ name }) => name === idMember)
   const [key] = children.columns
   const names = input.map(({ name }) => name)

@@ -25,6 +25,7 @@ import { neededState } from '../../plan/plan-writes.js'
 import { allowedCalls, hasBatch, isRouteId, ownerParameter, ownsEverything } from '../../plan/authorize.js'
 import {
   type Catalogue,
+  creatableChildren,
   isChangeable,
   isSettable,
   isSettableOfChild,
@@ -213,7 +214,7 @@ function describeResource(
     })),
     actions: Array.from(entity.actions.values(), (action) => describeAction(action, { resource, examples })),
     deleteCondition: deleteCondition(entity),
-    createdChildren: entity.creation.children.map(({ children }) => children.name),
+    createdChildren: creatableChildren(resource).map(({ children }) => children.name),
     reads: Array.from(entity.customReads.values(), (read) => describeRead(read, { resource, examples })),
     ...describeRules(resource),
     ...describeFilter(entity, ownership)

@@ -1,6 +1,13 @@
 import { DomainError } from '../../../shared/errors.js'
 import type { Caller } from '../../entity/caller.js'
-import type { Children, Column, Entity, Joined, ManyToMany } from '../../entity/entity.js'
+import {
+  type Children,
+  type Column,
+  type Entity,
+  type Joined,
+  type ManyToMany,
+  tellingColumns
+} from '../../entity/entity.js'
 import { isComposite } from '../../entity/key.js'
 import type { Field, FieldType } from '../../entity/fields/field.js'
 import type { Permission } from '../../entity/fields/names.js'
@@ -119,7 +126,9 @@ function shownChildren(children: Children, isShown: (column: Column) => boolean)
   return {
     children,
     shown: children.columns.filter(isShown),
-    nested: children.children.map((one) => shownChildren(one, isShown))
+    nested: children.children
+      .filter((one) => tellingColumns(one).every(isShown))
+      .map((one) => shownChildren(one, isShown))
   }
 }
 
@@ -150,8 +159,9 @@ export function permissionsOf(property: ShapedProperty): readonly Permission[] {
         return property.reference.via.map(({ field }) => field)
       case 'manyToMany':
         return [...property.navigation.from.via, ...property.navigation.to.via].map(({ field }) => field)
-      // The collection itself takes none; its columns are left out one by one.
+      // Its other columns are left out one by one.
       case 'children':
+        return tellingColumns(property.children).map(({ field }) => field)
       case 'rowVersion':
       // No column of a key takes one.
       case 'id':
@@ -226,6 +236,11 @@ export function isSettable({ name, field }: Column): boolean {
 /** Whether bodies of requests have the column, and nothing else. */
 export function isWriteOnly(column: Column): boolean {
   return column.field.hidden && isSettable(column)
+}
+
+/** The children that a new row may bring along, without those whose foreign key the caller may not see. */
+export function creatableChildren({ entity, properties }: Resource): Entity['creation']['children'] {
+  return entity.creation.children.filter(({ children }) => properties.has(children.name.toLowerCase()))
 }
 
 /** `isSettable` of a child, whose root sets the columns that hold its key. */

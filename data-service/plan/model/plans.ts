@@ -187,8 +187,10 @@ export interface PlannedManyToMany {
   readonly scope: RowScope | null
 }
 
+/** Children to load, with those of their own children that are shown. */
 export interface PlannedChildren {
   readonly children: Children
+  readonly nested: readonly PlannedChildren[]
 }
 
 interface ReadShape {

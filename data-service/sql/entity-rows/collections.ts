@@ -4,7 +4,7 @@ import type { JsonWriter } from '../../entity/fields/json-text.js'
 import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
 import { binary } from '../../entity/fields/words.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
-import { type Path, pathBehind, type PlannedManyToMany } from '../../plan/model/plans.js'
+import { type Path, pathBehind, type PlannedChildren, type PlannedManyToMany } from '../../plan/model/plans.js'
 import type { LoadedChild } from '../../plan/model/stores.js'
 import { boundValues, keyIn, scopeConditions } from './statements/conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
@@ -154,13 +154,15 @@ export async function loadChildren(
   source: Source,
   of: {
     readonly owner: ChildrenOwner
-    readonly children: Children
+    readonly planned: PlannedChildren
     readonly keys: readonly (RowKey | undefined)[]
     readonly included: IncludedRows
   }
 ): Promise<ReadonlyMap<string, Collection<LoadedChild>>> {
-  const { name, columns, key, children: nested } = of.children
-  const found = await readCollection(childReader(session, source, of), of.keys, of.included)
+  const { children: owned, nested } = of.planned
+  const { name, columns, key } = owned
+  const reader = childReader(session, source, { owner: of.owner, children: owned })
+  const found = await readCollection(reader, of.keys, of.included)
   const behind = of.owner.key.length
   const owners = mapValues(found, ({ rows, hasMore }) => ({
     rows: rows.map((row) => new RowBehind(row, behind)),
@@ -170,9 +172,10 @@ export async function loadChildren(
   const keyOf = (row: FoundRow): RowKey | undefined => keyOfValues(positions.map((at) => row.value(at)))
   const keys = nested.length === 0 ? [] : [...owners.values()].flatMap(({ rows }) => rows.map(keyOf))
   const within: (readonly [string, ReadonlyMap<string, Collection<LoadedChild>>])[] = []
-  for (const children of nested) {
+  for (const planned of nested) {
     const { included } = of
-    within.push([children.name, await loadChildren(session, source, { owner: of.children, children, keys, included })])
+    const loaded = await loadChildren(session, source, { owner: owned, planned, keys, included })
+    within.push([planned.children.name, loaded])
   }
   return mapValues(owners, ({ rows, hasMore }) => {
     const truncated = new Set(hasMore ? [name] : [])
@@ -230,7 +233,7 @@ class RowBehind implements FoundRow {
 function childReader(
   session: ReadSession,
   { statements, dialect }: Source,
-  { owner, children }: Pick<Parameters<typeof loadChildren>[2], 'owner' | 'children'>
+  { owner, children }: { readonly owner: ChildrenOwner; readonly children: Children }
 ): CollectionReader {
   const ownerKey = owner.key.map((_, at) => at)
   const read = (owners: readonly RowKey[], cut: 'limit' | 'limit of each', part: Partial<Part>) => {

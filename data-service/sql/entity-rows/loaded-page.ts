@@ -166,9 +166,9 @@ export class LoadedPage {
     const { entity } = this.#plan
     const keyOf = keyReader(this.#selection, mapKey(entity.key, own))
     const keys = this.#rows.map(keyOf)
-    for (const { children } of which) {
-      const found = await loadChildren(session, source, { owner: entity, children, keys, included: this.#included })
-      this.#children.set(children.name, (row) => foundBy(found, keyOf(row)) ?? NO_ROWS)
+    for (const planned of which) {
+      const found = await loadChildren(session, source, { owner: entity, planned, keys, included: this.#included })
+      this.#children.set(planned.children.name, (row) => foundBy(found, keyOf(row)) ?? NO_ROWS)
     }
   }
 

@@ -26,7 +26,8 @@ import {
   setOf,
   text,
   time,
-  unique
+  unique,
+  writeOnly
 } from '../../../data-service/entity/fields/words.js'
 import type { Field } from '../../../data-service/entity/fields/field.js'
 import type { RowsWords } from '../../../data-service/entity/row-predicate.js'
@@ -79,6 +80,12 @@ const [written, hooked] = ['written', 'hooked'].map((name) =>
     ...(name === 'hooked' ? { hooks: () => [{ on: 'any', run: () => undefined }] } : {})
   })
 ) as [Entity, Entity]
+
+/** Rows whose foreign keys are in no answer, or take a permission to read. */
+const [sealed, posted, guarded] = [hidden(int()), writeOnly(int()), readableBy('products:manage', int())].map(
+  (otherId, at) =>
+    careless({ name: ['sealed', 'posted', 'guarded'][at], fields: { id: int(), name: text(5), otherId } })
+) as [Entity, Entity, Entity]
 
 /** Rows that refer to others and to things. */
 const links = careless({
@@ -501,6 +508,51 @@ describe('checkCatalogue', () => {
       { children: { c: { entity: sound, foreignKey: 'name' } } },
       /children `c`: `name` is string, but the key that it refers to is int/
     ],
+    'children by a foreign key that is in no answer': [
+      { children: { c: { entity: sealed, foreignKey: 'otherId' } } },
+      /children `c`: `otherId` of `sealed` is in no answer, and the children would tell it/
+    ],
+    'children by a foreign key that requests alone have': [
+      { children: { c: { entity: posted, foreignKey: 'otherId' } } },
+      /children `c`: `otherId` of `posted` is in no answer, and the children would tell it/
+    ],
+    'children of children by a foreign key that is in no answer': [
+      {
+        children: {
+          c: {
+            table: 'c',
+            foreignKey: 'otherId',
+            fields: { id: int() },
+            children: { d: { entity: sealed, foreignKey: 'otherId' } }
+          }
+        }
+      },
+      /children `c`: children `d`: `otherId` of `sealed` is in no answer, and the children would tell it/
+    ],
+    'children that each create brings along and that some who create do not see': [
+      {
+        children: { c: { entity: guarded, foreignKey: 'otherId' } },
+        access: { read: everyone, write: permission('coupons:manage') },
+        writes: ['create'],
+        creates: { children: { c: { min: 1 } } }
+      },
+      /others: `c` needs min 0: callers without the permission of its foreign key create rows too/
+    ],
+    'a child precondition of children whose foreign key takes a permission': [
+      {
+        children: { c: { entity: guarded, foreignKey: 'otherId', writtenBy: 'root' } },
+        access: { read: everyone, write: permission('coupons:manage') },
+        actions: () => ({
+          close: {
+            description: '',
+            input: { cId: int() },
+            child: { children: 'c', id: 'cId', version: 'cRowVersion' },
+            change: () => ({})
+          }
+        })
+      },
+      /action `close`: child: `otherId` of `c` takes a permission to read, and an answer would tell of it/
+    ],
     'children that two roots write': [
       {
         children: { c: { entity: written, foreignKey: 'otherId', writtenBy: 'root' } }
@@ -531,7 +583,9 @@ describe('checkCatalogue', () => {
   }
   for (const [what, [definition, mistake]] of Object.entries(cases)) {
     it(`reports ${what}`, () => {
-      expect(mistakes(careless(definition), sound, written, hooked, links).join('\n')).to.match(mistake)
+      expect(
+        mistakes(careless(definition), sound, written, hooked, sealed, posted, guarded, links).join('\n')
+      ).to.match(mistake)
     })
   }
 })

@@ -295,7 +295,7 @@ eachDatabase((kind) => {
             scope: allRows
           }
         ],
-        children: [{ children: variants }]
+        children: [{ children: variants, nested: [] }]
       }
       const plans = Array.from({ length: 50 }, (_, at) => [
         getPlan(products, at, { projection: everything(products), ...navigations }),

@@ -182,7 +182,7 @@ eachWay(({ kind, name, open }) => {
 
     it('loads references within their scope, and children in order of id from both stores', async () => {
       const inScope = condition(path(categories, 'id'), 'equals', 2)
-      const children = products.children.map((one) => ({ children: one }))
+      const children = products.children.map((one) => ({ children: one, nested: [] }))
       const planned = {
         reference: reference(products, 'category'),
         target: categories,

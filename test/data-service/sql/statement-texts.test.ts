@@ -131,7 +131,7 @@ describe('statements, as the server logs them', function () {
   })
 
   it('are as many for one parent as for thirty', async () => {
-    const children = products.children.map((one) => ({ children: one }))
+    const children = products.children.map((one) => ({ children: one, nested: [] }))
     const references = [
       {
         reference: reference(products, 'category'),

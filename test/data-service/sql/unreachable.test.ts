@@ -14,7 +14,7 @@ import { entity, type FreshReadStore, freshReadStore, never } from './fresh-read
 import { exportPlan, listPlan } from './plan-by-hand.js'
 
 const products = entity('products')
-const children = products.children.map((one) => ({ children: one }))
+const children = products.children.map((one) => ({ children: one, nested: [] }))
 
 eachDatabase((kind) => {
   describe(`a database that cannot be reached, ${kind}`, () => {
