@@ -16,7 +16,7 @@ import {
   type SortKey,
   type StatementPlan
 } from './model/plans.js'
-import { selectedName } from './model/projection.js'
+import { columnsProjection, selectedName } from './model/projection.js'
 import { PREDICATE_WORDS, rowsAskedFor } from './row-scopes.js'
 import type { LoadedRow } from './model/stores.js'
 
@@ -73,7 +73,7 @@ export function planFound(
     operation: 'paged',
     entity,
     scope: intersectScopes(scope, wanted),
-    projection: resource.projections.of(columns.map((column) => ({ kind: 'column', column }))),
+    projection: columnsProjection(columns),
     references: [],
     manyToMany: [],
     children: [],
@@ -93,7 +93,7 @@ export function planFoundRow({ resource, scope, columns }: FindableRows, id: Ope
     entity,
     scope,
     key: keyOfId(id, entity),
-    projection: resource.projections.of(columns.map((column) => ({ kind: 'column', column }))),
+    projection: columnsProjection(columns),
     references: [],
     manyToMany: [],
     children: []
@@ -105,10 +105,11 @@ export function foundRow(
   { projection }: Pick<PagePlan, 'projection'>,
   { columns }: FindableRows
 ): (row: LoadedRow) => NamedValues {
-  const places = columns.map(({ name }): [string, number] => [
-    name,
-    projection.selected.findIndex((one) => selectedName(one) === name)
-  ])
+  const places = columns.map(({ name }): [string, number] => {
+    const at = projection.selected.findIndex((one) => selectedName(one) === name)
+    if (at < 0) throw new TypeError(`${name} was not selected`)
+    return [name, at]
+  })
   return ({ values }) => Object.fromEntries(places.map(([name, at]): [string, Value] => [name, values[at] ?? null]))
 }
 

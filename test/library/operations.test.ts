@@ -182,6 +182,13 @@ describeLibrary('an operation of the application', (store) => {
       )
     })
 
+    it('gets hidden columns of all rows, and none of those that it reads as its caller', async () => {
+      await store.sql.run("UPDATE swatches SET recipe = 'shake' WHERE id = 2")
+      const answer = json(await as(READER, '/reports/recipes/2')) as Readonly<Record<string, unknown>>
+      expect(answer).to.deep.include({ one: 'shake', found: ['shake'], has: true })
+      expect(answer['seen']).to.include('mixedAt').and.not.include('recipe').and.not.include('cost')
+    })
+
     it('can change nothing', async () => {
       const answer = await as(NOBODY, '/reports/cheat')
       problem(answer, 500, 'internal')
@@ -453,6 +460,7 @@ describeLibrary('an operation of the application', (store) => {
         ['cheat', 'GET', '/reports/cheat', 'everyone', '', 200],
         ['clear-out', 'DELETE', '/reports/branches/{branchId}', 'permission', 'library:manage', 204],
         ['colour-use', 'GET', '/reports/colours', 'everyone', '', 200],
+        ['recipes', 'GET', '/reports/recipes/{id}', 'everyone', '', 200],
         ['repaint', 'POST', '/reports/repaints', 'permission', 'library:manage', 201],
         ['slow', 'GET', '/reports/slow', 'everyone', '', 200]
       ])

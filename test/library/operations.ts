@@ -1,5 +1,6 @@
 import {
   authenticated,
+  bool,
   dateTime,
   decimal,
   defaultTo,
@@ -183,19 +184,36 @@ const slow = defineOperation({
   handle: () => new Promise<never>(() => undefined)
 })
 
+const recipes = defineOperation({
+  name: 'recipes',
+  route: 'GET /reports/recipes/{id}',
+  description: 'What the hidden column of a paint holds.',
+  access: everyone,
+  path: { id: int() },
+  answer: { one: optional(text(40)), found: list(text(40)), seen: list(text(40)), has: bool() },
+  async handle({ path: { id }, unscopedRows, rows }) {
+    const all = unscopedRows(swatches)
+    const found = await all.list({ where: ({ where }) => where('id', 'equals', id) })
+    const [seen] = await rows(swatches).list()
+    return {
+      one: (await all.get(id))?.recipe ?? null,
+      found: found.flatMap(({ recipe }) => recipe ?? []),
+      seen: Object.keys(seen ?? {}),
+      has: found.every((row) => 'recipe' in row && 'cost' in row)
+    }
+  }
+})
+
 const cheat = defineOperation({
   name: 'cheat',
   route: 'GET /reports/cheat',
   description: 'Tries to change something in a read.',
   access: everyone,
   answer: { rows: int() },
-  async handle({ select, unscopedRows }) {
-    const [swatch] = await unscopedRows(swatches).list({ limit: 1 })
-    // A hidden column is there, and is no member of the answer.
-    if (swatch?.recipe !== 'stir') throw new Error('There is no recipe')
+  async handle({ select }) {
     await select("UPDATE swatches SET name = 'x'", {}, { rows: int() })
     return { rows: 0 }
   }
 })
 
-export const operations = [branchSummary, colourUse, repaint, answerBadly, clearOut, slow, cheat]
+export const operations = [branchSummary, colourUse, repaint, answerBadly, clearOut, slow, cheat, recipes]

@@ -1,4 +1,4 @@
-import type { KeyColumns, Reference } from '../../entity/entity.js'
+import type { Column, KeyColumns, Reference } from '../../entity/entity.js'
 import type { Projection, Selected, ShapedProperty } from './plans.js'
 
 /** The DTO name of a property. */
@@ -97,6 +97,12 @@ export function makeProjections(of: {
       return latest
     }
   }
+}
+
+/** These columns, hidden ones too, for the code of an application. */
+export function columnsProjection(columns: readonly Column[]): Projection {
+  const selected = columns.map((column) => ({ kind: 'column', column }) as const)
+  return { key: selected.map(selectedName).join(), selected, shown: selected }
 }
 
 /** Whether the values of a property are bytes, which an export leaves out. */
