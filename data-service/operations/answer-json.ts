@@ -49,5 +49,11 @@ function fieldEncoder(column: Column): AnswerEncoder {
 function valueOf(value: unknown, { type }: Field): Value {
   if (value === undefined || value === null) return null
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  if (Buffer.isBuffer(value) || isTexts(value)) return value
   throw new TypeError(`a ${type} is no ${typeof value}`)
+}
+
+/** The words of a set. */
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }

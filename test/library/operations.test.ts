@@ -286,6 +286,17 @@ describeLibrary('an operation of the application', (store) => {
       problem(await as(LIBRARIAN, '/reports/repaints', large), 413, 'body.too-large')
     })
 
+    it('takes and answers sets, bytes and JSON in their forms on the wire', async () => {
+      const body = { words: ['matt', 'gloss'], bytes: 'AQI=', none: null, value: { a: [1.5] }, all: ['AQ==', ''] }
+      const answer = await send(READER, 'POST /reports/echoes', body)
+      expect([answer.status, json(answer)]).to.deep.equal([200, { ...body, no: null }])
+      // More bytes than the answer declares.
+      problem(await send(READER, 'POST /reports/echoes', { ...body, bytes: 'AQID' }), 500, 'internal')
+      problem(await send(READER, 'POST /reports/echoes', { ...body, words: ['dull'] }), 400, 'body.invalid', [
+        { code: 'body.invalid', pointer: '/words' }
+      ])
+    })
+
     it('replays its answer to a retry with the same key, and stores none of a rejection', async () => {
       const key = { 'idempotency-key': 'paint' }
       problem(await repaint({ ...REPAINT, ids: [99] }, key), 400, 'body.invalid', [
@@ -460,6 +471,7 @@ describeLibrary('an operation of the application', (store) => {
         ['cheat', 'GET', '/reports/cheat', 'everyone', '', 200],
         ['clear-out', 'DELETE', '/reports/branches/{branchId}', 'permission', 'library:manage', 204],
         ['colour-use', 'GET', '/reports/colours', 'everyone', '', 200],
+        ['echo', 'POST', '/reports/echoes', 'authenticated', '', 200],
         ['recipes', 'GET', '/reports/recipes/{id}', 'everyone', '', 200],
         ['repaint', 'POST', '/reports/repaints', 'permission', 'library:manage', 201],
         ['slow', 'GET', '/reports/slow', 'everyone', '', 200]

@@ -1,5 +1,6 @@
 import {
   authenticated,
+  binary,
   bool,
   dateTime,
   decimal,
@@ -8,6 +9,7 @@ import {
   described,
   everyone,
   int,
+  json,
   list,
   long,
   object,
@@ -15,6 +17,7 @@ import {
   permission,
   reject,
   requiredNullable,
+  setOf,
   text
 } from 'uniform-rest'
 import { colour, swatches } from './swatches.js'
@@ -216,4 +219,27 @@ const cheat = defineOperation({
   }
 })
 
-export const operations = [branchSummary, colourUse, repaint, answerBadly, clearOut, slow, cheat, recipes]
+const echo = defineOperation({
+  name: 'echo',
+  route: 'POST /reports/echoes',
+  description: 'Answers values that are neither text nor numbers.',
+  access: authenticated,
+  body: {
+    words: setOf(['matt', 'gloss']),
+    bytes: binary(4),
+    none: optional(binary(4)),
+    value: json(),
+    all: list(binary(4))
+  },
+  answer: {
+    words: setOf(['matt', 'gloss']),
+    bytes: binary(2),
+    none: optional(binary(4)),
+    value: json(),
+    all: list(binary(4)),
+    no: optional(setOf(['matt']))
+  },
+  handle: ({ body }) => ({ ...body, no: null })
+})
+
+export const operations = [branchSummary, colourUse, repaint, answerBadly, clearOut, slow, cheat, recipes, echo]

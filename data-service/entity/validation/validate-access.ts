@@ -12,7 +12,7 @@ import {
   READS,
   WITHOUT_ID
 } from '../operations.js'
-import { parameterMistakes as valueMistakes } from './validate-fields.js'
+import { textParameterMistakes } from './validate-fields.js'
 
 /** Owner claims are 64-bit integers (contract.md section 6). */
 const OWNER_TYPES: readonly FieldType[] = ['int', 'long']
@@ -203,7 +203,7 @@ function nameMistakes({ name }: CustomRead): string[] {
 const MAX_ITEMS = 1000
 
 function paramMistakes({ name, params, limit }: CustomRead, { ownerFilter }: Entity): string[] {
-  const mistakes = valueMistakes(params)
+  const mistakes = textParameterMistakes(params)
   for (const param of params.filter(({ field }) => field.requiredNullable))
     mistakes.push(`\`${param.name}\` is a text in a query, which is never null: say optional(…) or nothing.`)
   // Without a name of its own the owner filter has that of the setting OWNER_PARAMETER_NAME, `id` by default.

@@ -191,6 +191,16 @@ export function parameterMistakes(parameters: readonly Column[]): string[] {
   return mistakes
 }
 
+/** The same of those that come as a text, in a path or a query. */
+export function textParameterMistakes(parameters: readonly Column[]): string[] {
+  const mistakes = parameterMistakes(parameters)
+  for (const { name, field } of parameters) {
+    if (!isComparable(field.type))
+      mistakes.push(`\`${name}\` is ${field.type}, which no parameter of a path or a query can be.`)
+  }
+  return mistakes
+}
+
 /** Two statements of what a column holds that no request sets. */
 function defaultMistakes(name: string, { writability, defaultTo, filledByDatabase, preset }: Field): string[] {
   const isGenerated = writability === 'generated'

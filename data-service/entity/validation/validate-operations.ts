@@ -5,7 +5,7 @@ import { CAMEL_CASE, KEBAB_CASE } from '../fields/names.js'
 import { type Operation, parameterIn } from '../define-operation.js'
 import { type ResolvedShape, valueColumn } from '../fields/shape.js'
 import { permissionMistakes } from './validate-access.js'
-import { parameterMistakes, RESERVED } from './validate-fields.js'
+import { parameterMistakes, RESERVED, textParameterMistakes } from './validate-fields.js'
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'DELETE']
 const STATUSES: readonly number[] = [200, 201, 202, 204]
@@ -83,11 +83,11 @@ function accessMistakes({ access, method }: Operation, permissions: readonly str
 
 function requestMistakes({ path, query, body, method }: Operation): string[] {
   const mistakes = [
-    ...parameterMistakes(path).map((mistake) => `path: ${mistake}`),
+    ...textParameterMistakes(path).map((mistake) => `path: ${mistake}`),
     ...path
       .filter(({ field }) => field.nullable || field.defaultTo !== undefined)
       .map(({ name }) => `path: \`${name}\` is always there: it is neither optional nor has a default.`),
-    ...parameterMistakes(query).map((mistake) => `query: ${mistake}`),
+    ...textParameterMistakes(query).map((mistake) => `query: ${mistake}`),
     ...query
       .filter(({ field }) => field.requiredNullable)
       .map(({ name }) => `query: \`${name}\` is a text, which is never null: say optional(…) or nothing.`)

@@ -186,6 +186,10 @@ describe('checkCatalogue', () => {
       { ...params({ params: { ID: int() } }), access: { read: everyone, ownerFilter: { property: 'id' } } },
       /`id` is the parameter of the owner filter/
     ],
+    'a parameter that is JSON': [
+      params({ params: { a: json() } }),
+      /custom read `x`: `a` is json, which no parameter of a path or a query can be/
+    ],
     'a limit that is no parameter': [
       params({ params: { a: int() }, limit: 'b' }),
       /limit `b` must be a parameter of int/

@@ -1,7 +1,15 @@
 import { expect } from 'chai'
 import { everyone, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { int, optional, readOnly, requiredNullable, text } from '../../../data-service/entity/fields/words.js'
+import {
+  binary,
+  int,
+  optional,
+  setOf,
+  readOnly,
+  requiredNullable,
+  text
+} from '../../../data-service/entity/fields/words.js'
 import { defineOperation, type Operation } from '../../../data-service/entity/define-operation.js'
 import { list, object } from '../../../data-service/entity/fields/shape.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
@@ -93,6 +101,14 @@ describe('checkCatalogue, of operations', () => {
     'a GET with a body': [{ name: 'z', route: 'GET /z', body: { a: int() } }, /a GET has no body/],
     'a text of no length': [{ name: 'z', route: 'GET /z', query: { a: text(0) } }, /query: `a` needs a maximum length/],
     'a query that is null': [{ name: 'z', route: 'GET /z', query: { a: requiredNullable(int()) } }, /never null/],
+    'a set in a query': [
+      { name: 'z', route: 'GET /z', query: { a: setOf(['x']) } },
+      /query: `a` is set, which no parameter of a path or a query can be/
+    ],
+    'bytes in a path': [
+      { name: 'z', route: 'GET /z/{id}', path: { id: binary(4) } },
+      /path: `id` is binary, which no parameter of a path or a query can be/
+    ],
     'a member called as one of every object': [
       { name: 'z', route: 'GET /z', answer: { toString: int() } },
       /answer: `toString` is a name that every object has/
