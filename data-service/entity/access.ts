@@ -1,5 +1,5 @@
 import type { Column } from './fields/columns.js'
-import type { Permission } from './fields/names.js'
+import { checkPermission, type Permission } from './fields/names.js'
 import type { ReadOperation, WriteOperation } from './operations.js'
 import type { Rows, TokenRows } from './row-predicate.js'
 
@@ -62,7 +62,10 @@ export type OperationAccess = Everyone | TokenAccess
 
 export const everyone: Everyone = { kind: 'everyone' }
 export const authenticated: WithToken = { kind: 'authenticated' }
-export const permission = (name: Permission): Permitted => ({ kind: 'permission', permission: name })
+export const permission = (name: Permission): Permitted => {
+  checkPermission('permission', name)
+  return { kind: 'permission', permission: name }
+}
 export const ownRows = <Name extends string>(property: Name, of: Pick<OwnRows, 'owner'> = {}): OwnRows<Name> => ({
   kind: 'ownRows',
   property,

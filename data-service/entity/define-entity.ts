@@ -20,6 +20,7 @@ import type {
   VisibleName
 } from './fields/rows.js'
 import { compileHooks, type HookWords, resolveHooks, type UntypedHook } from './hooks.js'
+import { overrideMistakes } from './known-words.js'
 import type { Overrides, WriteOperation } from './operations.js'
 import {
   childrenOf,
@@ -171,9 +172,11 @@ export function defineEntity<
   const reads = resolved as unknown as UntypedReads
   const writing = resolveWrites(resolved as unknown as UntypedWrites, {
     columnIn,
+    mistakes,
     children: findOrReport(children, { what: 'a child collection', standIn: standInChildren, mistakes })
   })
-  const reading = resolveReads(reads, { columnIn })
+  const reading = resolveReads(reads, { columnIn, mistakes })
+  mistakes.push(...overrideMistakes(definition.overrides ?? {}))
   const hooks = resolveHooks((definition as unknown as UntypedHooks).hooks)
   return {
     name: definition.name,
@@ -192,7 +195,7 @@ export function defineEntity<
           definition.operators ?? {}
         const all = operatorsOf(type).map(({ word }) => word)
         const ofType = custom?.operators === undefined ? all : all.filter((word) => custom.operators?.includes(word))
-        return [name, narrowed[name] ?? ofType]
+        return [name, (Object.hasOwn(narrowed, name) ? narrowed[name] : undefined) ?? ofType]
       })
     ),
     sortable: new Set(definition.sortable),

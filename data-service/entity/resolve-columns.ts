@@ -46,7 +46,8 @@ export interface JoinedDefinition<R> {
   /** A reference, or a path: a reference, then references of the resources that it leads to. */
   readonly through: (keyof R & string) | readonly [keyof R & string, ...string[]]
   readonly property: string
-  readonly field: Field
+  /** The type of that property, which is only shown here. */
+  readonly field: Field<FieldType, false, boolean, 'always' | 'never'>
   /**
    * Callers who set the reference may so read the value of rows that they cannot read by id, or a rule keeps such rows
    * out. Without it the service does not start where some of them may not read each row.

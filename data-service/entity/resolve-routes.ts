@@ -12,6 +12,7 @@ import {
 import type { Creation, Deletion } from './creates-and-deletes.js'
 import { type DefineRead, defineRead, resolveCustomRead, type UntypedCustomRead } from './custom-read.js'
 import type { Column, Entity } from './entity.js'
+import { accessWordMistakes, actionWordMistakes, customReadWordMistakes } from './known-words.js'
 import { READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
 import type { Operand, Value } from './fields/field.js'
 import { columnOf, findOrReport, type NameResolver } from './resolve-columns.js'
@@ -32,7 +33,7 @@ export interface UntypedReads {
 
 export function resolveReads(
   { access, customReads = {} }: UntypedReads,
-  { columnIn }: Pick<NameResolver, 'columnIn'>
+  { columnIn, mistakes }: Pick<NameResolver, 'columnIn'> & { readonly mistakes: string[] }
 ): Pick<Entity, 'access' | 'customReads'> {
   const { reads = {} } = access
   const read = access.read ?? reads.export
@@ -41,6 +42,13 @@ export function resolveReads(
     READ_OPERATIONS.map((operation) => [operation, reads[operation] ?? read])
   ) as Entity['access']
   const definitions = Object.entries(typeof customReads === 'function' ? customReads(defineRead) : customReads)
+  mistakes.push(
+    ...accessWordMistakes(
+      access,
+      definitions.map(([name]) => name)
+    ),
+    ...definitions.flatMap(([name, definition]) => customReadWordMistakes(name, definition))
+  )
   return {
     access: every,
     customReads: new Map(
@@ -106,9 +114,10 @@ export interface UntypedWrites {
 
 export function resolveWrites(
   { access, writes = [], creates = {}, deletes = {}, updates, actions }: UntypedWrites,
-  names: NameResolver
+  names: NameResolver & { readonly mistakes: string[] }
 ): Pick<Entity, 'writes' | 'writeAccess' | 'writesUnseen' | 'creation' | 'deletion' | 'updateRule' | 'actions'> {
   const definitions = Object.entries(actions?.(defineAction()) ?? {})
+  names.mistakes.push(...definitions.flatMap(([name, definition]) => actionWordMistakes(name, definition)))
   return {
     writes: new Set(writes),
     ...writeAccessOf(access, [...writes, ...definitions.map(([name]) => name)]),

@@ -4,6 +4,7 @@ import {
   everyone,
   int,
   type Migration,
+  optional,
   permission,
   readableBy,
   readOnly,
@@ -16,7 +17,14 @@ export const createContests: Migration = {
   name: '150-contests',
   steps: [
     createTable('contests', (t) => ({
-      columns: [t.int('id').autoIncrement(), t.varchar('name', 60), t.rowVersion()]
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('name', 60),
+        t.varchar('constructor', 60).nullable(),
+        t.int('to_string').nullable(),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('constructor'), t.sorted('to_string')]
     })),
     createTable('juries', (t) => ({
       columns: [t.int('id').autoIncrement(), t.int('contest_id'), t.varchar('name', 60), t.rowVersion()],
@@ -59,11 +67,11 @@ export const juries = defineEntity({
 
 export const contests = defineEntity({
   name: 'contests',
-  description: 'Contests with several juries.',
-  fields: { id: readOnly(int()), name: text(60) },
+  description: 'Contests with several juries. Two of its properties are called as members of every object.',
+  fields: { id: readOnly(int()), name: text(60), constructor: optional(text(60)), toString: optional(int()) },
   label: 'name',
-  filterable: ['id', 'name'],
-  sortable: ['id'],
+  filterable: ['id', 'name', 'constructor', 'toString'],
+  sortable: ['id', 'constructor', 'toString'],
   children: { juries: { entity: juries, foreignKey: 'contestId' } },
   access,
   writes: ['create', 'update', 'delete']

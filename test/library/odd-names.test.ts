@@ -69,6 +69,29 @@ describeLibrary('tables and columns of any name', (store) => {
     })
   }
 
+  it('may be those of the members that every object has', async () => {
+    for (const body of [
+      { name: 'A', constructor: 'Ann', toString: 5 },
+      { name: 'B', constructor: 'Bo' }
+    ]) {
+      const made = await send('POST', '/contests', body)
+      expect(made.status, made.text).to.equal(201)
+      expect(json(made)).to.include({ toString: null, ...body })
+    }
+    const names = async (query: string): Promise<unknown[]> => {
+      const answer = await store.as(undefined, `/contests/paged?${query}`)
+      expect(answer.status, answer.text).to.equal(200)
+      return (json(answer) as { name: string }[]).map(({ name }) => name)
+    }
+    expect(await names(filter('constructor', 'equals', 'Ann'))).to.deep.equal(['A'])
+    expect(await names(filter('toString', 'greater than', '4'))).to.deep.equal(['A'])
+    expect(await names('sortColumn=constructor&sortDirection=desc')).to.deep.equal(['B', 'A'])
+    expect(await names('sortColumn=toString&sortDirection=desc&fields=name,toString')).to.deep.equal(['A', 'B'])
+    expect(json(await store.as(undefined, '/contests/paged?fields=constructor&pageSize=1'))).to.deep.equal([
+      { constructor: 'Ann' }
+    ])
+  })
+
   it('are sorted by, searched and exported', async () => {
     const orders = { number: [1, 2, 3], owner: [2, 1, 3], credit: [2, 1, 3], centre: [3, 2, 1] }
     for (const [column, expected] of Object.entries(orders)) {

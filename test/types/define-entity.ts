@@ -137,6 +137,10 @@ export const referencesThatLeadNowhere = [
   defineEntity({ ...things, references: { owner: { to: 'customers', via: 'ownerId' } } }),
   // @ts-expect-error there is no reference to go through
   defineEntity({ ...things, joined: { x: { through: 'owner', property: 'name', field: text(9) } } }),
+  // @ts-expect-error a joined property is shown
+  defineEntity({ ...things, references, joined: { x: { ...joined.ownerName, field: hidden(text(200)) } } }),
+  // @ts-expect-error and set in its own resource alone
+  defineEntity({ ...things, references, joined: { x: { ...joined.ownerName, field: onCreate(text(200)) } } }),
   // @ts-expect-error a joined property goes through a reference
   defineEntity({ ...things, references, joined: { x: { through: 'nobody', property: 'name', field: text(9) } } })
 ]

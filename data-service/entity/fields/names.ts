@@ -1,6 +1,13 @@
 /** A resource and a verb, `customers:manage`. */
 export type Permission = `${string}:${string}`
 
+/** Throws TypeError for a word of an entity file that no compiler has checked and whose permission is no text. */
+export function checkPermission(word: string, given: unknown): void {
+  if (typeof given === 'string') return
+  const what = given === undefined ? 'undefined' : `a value of type ${typeof given}`
+  throw new TypeError(`${word}(…) takes a permission such as 'books:manage' first, and got ${what}.`)
+}
+
 /** Resources, actions and custom reads: segments of paths. */
 export const KEBAB_CASE = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 /** Characters of the name of a resource or an action: the trail and the outbox have columns for so many. */

@@ -9,7 +9,7 @@ import type {
   Writability
 } from './field.js'
 import type { JsonSchema } from './json-schema.js'
-import type { Permission } from './names.js'
+import { checkPermission, type Permission } from './names.js'
 
 // The words with which an entity file declares its fields: `unique(text(64))`, `readOnly(optional(dateTime()))`.
 
@@ -180,7 +180,14 @@ export const onCreate = <
   V extends string
 >(
   of: Field<T, H, N, 'always' | 'onCreate', R, V>
-): Field<T, H, N, 'onCreate', R, V> => ({ ...of, writability: 'onCreate' })
+): Field<T, H, N, 'onCreate', R, V> => {
+  const { writability }: Field = of
+  if (writability !== 'always' && writability !== 'onCreate')
+    throw new TypeError(
+      'onCreate(…) takes a field that requests set: not one of readOnly(…), hidden(…) or generated(…).'
+    )
+  return { ...of, writability: 'onCreate' }
+}
 export const readOnly = <
   T extends FieldType,
   H extends boolean,
@@ -258,7 +265,10 @@ export const defaultTo: WithValue = (of, value) => ({ ...of, defaultTo: value })
 export const readableBy = <T extends FieldType, N extends boolean, W extends Writability, V extends string>(
   permission: Permission,
   of: Field<T, false, N, W, Permission | undefined, V>
-): Field<T, false, N, W, Permission, V> => ({ ...of, readableBy: permission })
+): Field<T, false, N, W, Permission, V> => {
+  checkPermission('readableBy', permission)
+  return { ...of, readableBy: permission }
+}
 
 /**
  * A column that takes a permission to write, `writableBy('prices:manage', optional(money(10, 2)))`. Other callers read it as
@@ -275,7 +285,10 @@ export const writableBy = <
 >(
   permission: Permission,
   of: Field<T, H, N, W, R, V>
-): Field<T, H, N, W, R, V> => ({ ...of, writableBy: permission })
+): Field<T, H, N, W, R, V> => {
+  checkPermission('writableBy', permission)
+  return { ...of, writableBy: permission }
+}
 
 /** What a value means, for the OpenAPI document: `described('The day of the first delivery, UTC.', dateTime())`. */
 export const described = <F extends Field>(description: string, of: F): F => ({ ...of, description })

@@ -123,8 +123,11 @@ export function ownerMistakes({ columns }: Entity, property: string): string[] {
     )
     return [`owner \`${property}\` is not a field.${near}`]
   }
-  if (OWNER_TYPES.includes(owner.field.type)) return []
-  return [`owner \`${property}\` must be int or long, not ${owner.field.type}.`]
+  const { hidden, type } = owner.field
+  return [
+    ...(hidden ? [`owner \`${property}\` is in no answer, and filters by the owner would tell it.`] : []),
+    ...(OWNER_TYPES.includes(type) ? [] : [`owner \`${property}\` must be int or long, not ${type}.`])
+  ]
 }
 
 /** Mistakes in an owner filter: its parameter, its owner, and routes that nothing guards without the parameter. */

@@ -415,7 +415,7 @@ function joinedMistakes({ name, property, field }: Joined, target: Entity, isNul
     )
     return [`joined \`${name}\`: \`${property}\` is not a field of \`${target.name}\`.${near}`]
   }
-  const mistakes: string[] = []
+  const mistakes = lostWords(field).map((word) => `joined \`${name}\` is only shown: its field cannot say ${word}(…).`)
   if (shape(field) !== shape(column.field)) {
     mistakes.push(
       `joined \`${name}\` is ${shape(field)}, but \`${target.name}.${property}\` is ${shape(column.field)}.`
@@ -425,6 +425,24 @@ function joinedMistakes({ name, property, field }: Joined, target: Entity, isNul
     mistakes.push(`joined \`${name}\` must be optional: what it comes from may be null.`)
   }
   return mistakes
+}
+
+/** Words of a field that mean nothing for a value that is only shown, and not hidden. */
+function lostWords(field: Field): string[] {
+  const { hidden, writability, preset, writableBy, unique, defaultTo, filledByDatabase } = field
+  const isSet = writability === 'always' || writability === 'onCreate'
+  const said: Readonly<Record<string, boolean>> = {
+    hidden: hidden && !isSet,
+    writeOnly: hidden && isSet,
+    onCreate: writability === 'onCreate' && preset === undefined,
+    generated: writability === 'generated',
+    preset: preset !== undefined,
+    writableBy: writableBy !== undefined,
+    unique,
+    defaultTo: defaultTo !== undefined,
+    filledByDatabase
+  }
+  return Object.keys(said).filter((word) => said[word])
 }
 
 function shape(field: Field): string {

@@ -12,6 +12,7 @@ import {
   decimal,
   defaultTo,
   example,
+  filledByDatabase,
   guid,
   hidden,
   int,
@@ -27,8 +28,10 @@ import {
   text,
   time,
   unique,
+  writableBy,
   writeOnly
 } from '../../../data-service/entity/fields/words.js'
+import { preset } from '../../../data-service/entity/preset.js'
 import type { Field } from '../../../data-service/entity/fields/field.js'
 import type { RowsWords } from '../../../data-service/entity/row-predicate.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
@@ -100,6 +103,16 @@ describe('checkCatalogue', () => {
     expect(() => checkCatalogue(entities, { permissions, hasSecondStore: true, handlers: outbox })).not.to.throw()
     expect(mistakes(...exampleEntities)).to.deep.equal([])
     expect(mistakes(sound)).to.deep.equal([])
+  })
+
+  it('passes properties that are called as members of every object', () => {
+    const fields = { id: int(), name: text(5), constructor: text(5), toString: int(), valueOf: int() }
+    const names = ['constructor', 'toString', 'valueOf']
+    const operators = { toString: ['equals'] }
+    const found = careless({ fields, filterable: names, sortable: names, operators })
+    expect(mistakes(found)).to.deep.equal([])
+    expect(found.filterable.get('toString')).to.deep.equal(['equals'])
+    expect(found.filterable.get('valueOf')).to.include('between')
   })
 
   it('finds what search cannot look into, or not for every reader', () => {
@@ -321,6 +334,75 @@ describe('checkCatalogue', () => {
         references: { thing: { to: 'things', via: 'id' } }
       },
       /`secret` is not a field of `things`/
+    ],
+    ...lostWordsOfJoined(),
+    'a read in access that there is not': [
+      { access: { read: everyone, reads: { lookUp: permission('products:manage') } } },
+      /others: access.reads: there is no `lookUp`. Did you mean "lookup"/
+    ],
+    'a custom read in access.reads': [
+      {
+        access: { read: everyone, reads: { names: permission('products:manage') } },
+        customReads: { names: { description: '', item: 'name' } }
+      },
+      /access.reads names the custom read `names`, which says `access` itself/
+    ],
+    'a read in access that says nothing': [
+      { access: { read: everyone, reads: { get: null } } },
+      /access.reads: `get` says nothing: everyone, permission/
+    ],
+    'a word of access that there is not': [
+      { access: { read: everyone, ownerFilters: { property: 'id' } } },
+      /access: there is no `ownerFilters`. Did you mean "ownerFilter"/
+    ],
+    'a word of an owner filter that there is not': [
+      { access: { read: everyone, ownerFilter: { property: 'id', allowMissing: 'rowScope' } } },
+      /ownerFilter: there is no `allowMissing`/
+    ],
+    'a word of an action that there is not': [
+      {
+        access: { read: everyone, write: permission('products:manage') },
+        actions: () => ({ close: { description: '', permision: 'products:manage', change: () => ({}) } })
+      },
+      /action `close`: there is no `permision`. Did you mean "permission"/
+    ],
+    'an action whose permission is no text': [
+      {
+        access: { read: everyone, write: permission('products:manage') },
+        actions: () => ({ close: { description: '', permission: undefined, change: () => ({}) } })
+      },
+      /action `close`: its permission is no text/
+    ],
+    'a word of a custom read that there is not': [
+      { customReads: { names: { description: '', item: 'name', acces: permission('products:manage') } } },
+      /custom read `names`: there is no `acces`. Did you mean "access"/
+    ],
+    'a word of a custom read with parameters that there is not': [
+      params({ params: { a: int() }, were: () => 'none' }),
+      /custom read `x`: there is no `were`. Did you mean "where"/
+    ],
+    'an override of what there is not': [
+      { overrides: { page: () => undefined } },
+      /overrides: there is no `page`. Did you mean "paged"/
+    ],
+    'an owner that is in no answer': [
+      { fields: { id: int(), name: text(5), o: hidden(int()) }, access: { read: { kind: 'ownRows', property: 'o' } } },
+      /owner `o` is in no answer, and filters by the owner would tell it/
+    ],
+    'an owner of writes that requests alone have': [
+      {
+        fields: { id: int(), name: text(5), o: onCreate(writeOnly(int())) },
+        access: { read: everyone, write: { kind: 'ownRows', property: 'o' } },
+        writes: ['create']
+      },
+      /owner `o` is in no answer/
+    ],
+    'an owner filter over a column that is in no answer': [
+      {
+        fields: { id: int(), name: text(5), o: hidden(int()) },
+        access: { read: everyone, ownerFilter: { property: 'o', parameter: 'owner' } }
+      },
+      /ownerFilter: owner `o` is in no answer/
     ],
     'a path with an unknown step': [
       {
@@ -593,6 +675,33 @@ describe('checkCatalogue', () => {
     })
   }
 })
+
+/** Words of the field of a joined property that would be lost: its value is shown, and written in its own resource. */
+function lostWordsOfJoined(): Record<string, [definition: object, mistake: RegExp]> {
+  const named = text(10)
+  const fields: Record<string, Field> = {
+    hidden: hidden(named),
+    writeOnly: writeOnly(named),
+    onCreate: onCreate(named),
+    preset: preset(named, () => 'x'),
+    unique: unique(named),
+    defaultTo: defaultTo(named, 'x'),
+    filledByDatabase: filledByDatabase(named),
+    writableBy: writableBy('products:manage', named)
+  }
+  return Object.fromEntries(
+    Object.entries(fields).map(([word, field]): [string, [object, RegExp]] => [
+      `a joined property whose field says ${word}`,
+      [
+        {
+          joined: { x: { through: 'thing', property: 'name', field } },
+          references: { thing: { to: 'things', via: 'id' } }
+        },
+        new RegExp(`others: joined \`x\` is only shown: its field cannot say ${word}\\(…\\)\\.`)
+      ]
+    ])
+  )
+}
 
 /** Columns by permission that would tell of themselves, and permissions that no role has. */
 function columnPermissionMistakes(): Record<string, [definition: object, mistake: RegExp]> {
