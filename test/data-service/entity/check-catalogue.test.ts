@@ -660,7 +660,7 @@ describe('checkCatalogue', () => {
         writes: ['create'],
         creates: { children: { c: { min: 0 } } }
       },
-      /`c` would be created without the hooks of `hooked`/
+      /`c` would be created without the hooks or the own `create` of `hooked`/
     ],
     'a child without an id': [
       { children: { c: { table: 'c', foreignKey: 'otherId', fields: { name: text(1) } } } },
