@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { CallContext } from '../../gateway/data/calls.js'
 import { grpcDataClient } from '../../gateway/data/data-client.js'
-import { ReplicaPool } from '../../gateway/data/replica-pool.js'
 import { NEVER } from '../../shared/transport/cancellation.js'
+import { gatewayPool } from '../harness/gateway-pool.js'
 import type { LogEntry } from '../stack/server-log.js'
 import { describeApi } from './api-store.js'
 import { type Answer, filter, ids } from './http-call.js'
@@ -147,7 +147,7 @@ describeApi(
 
     it('A statement that reads rows for several calls is logged once, with the ids of all their requests.', async () => {
       // Past the gateway: what is asked for in one tick goes in one message, and is one statement.
-      const pool = new ReplicaPool({ addresses: [store.stack.dataAddress] })
+      const pool = await gatewayPool(store.stack.dataAddress)
       const data = grpcDataClient(pool)
       const get = (requestId: string, id: number): Promise<unknown> => {
         const context: CallContext = { authorization: undefined, requestId, traceparent: undefined, signal: NEVER }

@@ -5,6 +5,7 @@ import { grpcDataClient } from '../../gateway/data/data-client.js'
 import { ReplicaPool } from '../../gateway/data/replica-pool.js'
 import { NEVER } from '../../shared/transport/cancellation.js'
 import { Collector, type ExportedSpan } from '../harness/collector.js'
+import { gatewayPool } from '../harness/gateway-pool.js'
 import { eachDatabase } from '../harness/database.js'
 import { ApiStore, describeApi } from './api-store.js'
 import { filter } from './http-call.js'
@@ -13,6 +14,7 @@ import { send } from './writes/send.js'
 const [SERVER, CLIENT] = [2, 3]
 const VALUE = 'valueofafilter'
 const HEADER = 'valueofaheader'
+const SECRET = 'secret-of-the-gateway-in-this-test'
 
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex')
 
@@ -31,7 +33,7 @@ eachDatabase((kind) => {
           OTEL_BSP_SCHEDULE_DELAY: '20',
           // Whose decision to keep a trace holds.
           TRUSTED_PROXIES: '127.0.0.1',
-          GATEWAY_SECRET: 'secret-of-the-gateway-in-this-test'
+          GATEWAY_SECRET: SECRET
         })
       })
     })
@@ -146,7 +148,7 @@ eachDatabase((kind) => {
 
     it('of reads that became one statement are a span of the first one, with a link to each other', async () => {
       // Past the gateway: what is asked for in one tick goes in one message, and is one statement.
-      const pool = new ReplicaPool({ addresses: [store.stack.dataAddress] })
+      const pool = await gatewayPool(store.stack.dataAddress, SECRET)
       const data = grpcDataClient(pool)
       const contextIn = (trace: string): CallContext => ({
         authorization: undefined,

@@ -1,0 +1,13 @@
+import { openDataCredentials } from '../../gateway/data/replica.js'
+import { ReplicaPool } from '../../gateway/data/replica-pool.js'
+import { createLogger } from '../../shared/logger.js'
+import { GATEWAY_SECRET } from '../stack/service-process.js'
+
+/** The connections of a gateway to a data service, which proves to be one: nobody else gets a stream of calls. */
+export async function gatewayPool(address: string, gatewaySecret = GATEWAY_SECRET): Promise<ReplicaPool> {
+  const credentials = await openDataCredentials(
+    { tls: undefined, gatewaySecret },
+    { log: createLogger({ name: 'test', level: 'silent' }), stopping: new AbortController().signal }
+  )
+  return new ReplicaPool({ addresses: [address], credentials })
+}
