@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
+import { packagesInstalledFor } from '../harness/installed-packages.js'
 import { packageRoot } from '../harness/package-root.js'
 import { importsOf, sourceFiles } from './source-files.js'
 
@@ -28,48 +29,6 @@ const OF_TESTS = ['chai', 'mocha']
 /** Packages that are loaded where a setting needs them, and that an application installs by itself then (docs/decisions/073). */
 const OF_SETTINGS = Object.keys(peerDependencies).filter((one) => !OF_TESTS.includes(one))
 
-interface LockedPackage {
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly optionalDependencies?: Readonly<Record<string, string>>
-  readonly peerDependencies?: Readonly<Record<string, string>>
-  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
-  readonly os?: readonly string[]
-  readonly cpu?: readonly string[]
-  readonly libc?: readonly string[]
-}
-
-/** The places of the packages that npm installs on Linux for these and all that they depend on, by the lock file. */
-function installedFor(names: readonly string[]): ReadonlySet<string> {
-  const { packages } = JSON.parse(readFileSync(join(packageRoot, 'package-lock.json'), 'utf8')) as {
-    readonly packages: Readonly<Record<string, LockedPackage>>
-  } // npm's
-  const found = new Set<string>()
-  const find = (within: string, one: string): void => {
-    for (let place = within; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/')))) {
-      const path = `${place === '' ? '' : `${place}/`}node_modules/${one}`
-      const entry = packages[path]
-      if (entry !== undefined) return add(path, entry)
-      if (place === '') return
-    }
-  }
-  const add = (path: string, entry: LockedPackage): void => {
-    const { os = ['linux'], cpu = ['x64'], libc = ['glibc'] } = entry
-    const isForLinux = os.includes('linux') && cpu.includes('x64') && libc.includes('glibc')
-    if (!isForLinux || found.has(path)) return
-    found.add(path)
-    const {
-      dependencies: needed,
-      optionalDependencies,
-      peerDependencies: peers = {},
-      peerDependenciesMeta: meta
-    } = entry
-    for (const one of Object.keys({ ...needed, ...optionalDependencies })) find(path, one)
-    for (const one of Object.keys(peers)) if (meta?.[one]?.optional !== true) find(path, one)
-  }
-  for (const one of names) find('', one)
-  return found
-}
-
 describe('dependencies', () => {
   it('are what the packed files import, and nothing else', () => {
     const folders = files.flatMap((one) => /^dist\/(.+)\/$/.exec(one)?.[1] ?? [])
@@ -82,7 +41,7 @@ describe('dependencies', () => {
   })
 
   it('are fewer than 150 packages on one platform, with those that they depend on', () => {
-    const installed = installedFor(Object.keys(dependencies))
+    const installed = packagesInstalledFor(Object.keys(dependencies))
     expect(installed.size).to.be.within(100, 149)
     for (const one of OF_SETTINGS) expect(installed.has(`node_modules/${one}`), one).to.equal(false)
   })
