@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { Turns } from '../../shared/turns.js'
 
 /** Requests of one address that begin in a turn of the event loop, once some were refused. Node accepts one connection in a turn. */
 const OF_REFUSED = 2
@@ -16,20 +17,16 @@ const MAX_ADDRESSES = 10_000
  */
 export class FairTurns {
   readonly #now: () => number
-  readonly #ofAddress: number
+  /** Their connections bound those that wait. */
+  readonly #turns: Turns
   readonly #isForAll: boolean
   /** Until when the requests of an address take turns. */
   readonly #refused = new LRUCache<string, number>({ max: MAX_ADDRESSES })
-  /** How many have begun in this turn. */
-  readonly #begun = new Map<string, number>()
-  /** Those that wait, in the order in which they came. Their connections bound them. */
-  readonly #waiting = new Map<string, (() => void)[]>()
-  #isScheduled = false
 
   /** `ofAll`: how many requests of any address begin in a turn. Without it only those of refused addresses take turns. `now` is in milliseconds. */
   constructor({ ofAll, now = () => performance.now() }: { readonly ofAll?: number; readonly now?: () => number } = {}) {
     this.#now = now
-    this.#ofAddress = ofAll ?? OF_REFUSED
+    this.#turns = new Turns(ofAll ?? OF_REFUSED)
     this.#isForAll = ofAll !== undefined
   }
 
@@ -40,14 +37,10 @@ export class FairTurns {
 
   /** Calls `begin` at once, or in a later turn. */
   enter(address: string, begin: () => void): void {
-    const waiting = this.#waiting.get(address)
-    if (waiting !== undefined) return void waiting.push(begin)
-    if (!this.#takesTurns(address)) return begin()
-    this.#schedule()
-    const begun = this.#begun.get(address) ?? 0
-    if (begun >= this.#ofAddress) return void this.#waiting.set(address, [begin])
-    this.#begun.set(address, begun + 1)
-    begin()
+    const turns = this.#turns
+    const isFree = !turns.isWaiting(address) && !this.#takesTurns(address)
+    if (isFree || turns.beginsNow(address)) return begin()
+    turns.enter(address, begin)
   }
 
   #takesTurns(address: string): boolean {
@@ -56,23 +49,5 @@ export class FairTurns {
     if (until !== undefined && this.#now() < until) return true
     this.#refused.delete(address)
     return false
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    setImmediate(() => this.#turn())
-  }
-
-  #turn(): void {
-    this.#isScheduled = false
-    this.#begun.clear()
-    if (this.#waiting.size > 0) this.#schedule()
-    for (const [address, waiting] of this.#waiting) {
-      const next = waiting.splice(0, this.#ofAddress)
-      this.#begun.set(address, next.length)
-      if (waiting.length === 0) this.#waiting.delete(address)
-      for (const begin of next) begin()
-    }
   }
 }

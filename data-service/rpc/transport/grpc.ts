@@ -14,6 +14,7 @@ import { DomainError } from '../../../shared/errors.js'
 import { toRpcStatus } from '../../../shared/transport/rpc-status.js'
 import { MESSAGE_OPTIONS } from '../../../shared/transport/wire.js'
 import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
+import { Turns } from '../../../shared/turns.js'
 import { Stopwatch } from '../../observe/call-scope.js'
 import { BoundedReader } from './bounded-reader.js'
 import {
@@ -26,7 +27,6 @@ import {
   UndecodableRequest
 } from './interceptors.js'
 import { peerOf, type PeerBytes, untakenAnswers } from './peer-bytes.js'
-import { RequestTurns } from './request-turns.js'
 
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
 
@@ -170,12 +170,12 @@ function countUntilTaken(bytes: number, incoming: IncomingCall, untaken: PeerByt
  */
 const LARGE_REQUEST = 256
 
-const largeRequests = new RequestTurns(1)
+const largeRequests = new Turns(1)
 
 /** A peer that opens a hundred calls on each of a hundred connections has thousands that come in one turn. */
-const smallRequests = new RequestTurns(4)
+const smallRequests = new Turns(4)
 
-/** Begins a request in its turn. Rejects if the caller goes before, and lets its request go. */
+/** Begins a request in its turn. The calls that wait are counted by their bytes, which bounds them. Rejects if the caller goes before, and lets its request go. */
 function inTurn<Result>(
   { request }: { readonly request: Buffer },
   incoming: IncomingCall,

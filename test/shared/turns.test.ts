@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { RequestTurns } from '../../../data-service/rpc/transport/request-turns.js'
+import { Turns } from '../../shared/turns.js'
 
 describe('large requests', () => {
   it('begin one of each peer in a turn of the event loop, in their order', async () => {
-    const turns = new RequestTurns(1)
+    const turns = new Turns(1)
     const begun: string[] = []
     for (const name of ['a1', 'a2', 'a3', 'b1']) turns.enter(name[0] ?? '', () => begun.push(name))
     expect(begun).to.deep.equal([])
@@ -18,7 +18,7 @@ describe('large requests', () => {
   })
 
   it('are let go when they are taken back before their turn', async () => {
-    const turns = new RequestTurns(1)
+    const turns = new Turns(1)
     const begun: string[] = []
     const [first, second] = ['1', '2'].map((name) => turns.enter('a', () => begun.push(name)))
     expect(first?.()).to.equal(true)
@@ -30,7 +30,7 @@ describe('large requests', () => {
 
 describe('small requests', () => {
   it('begin at once, four of each peer in a turn, and then four in each later turn', async () => {
-    const turns = new RequestTurns(4)
+    const turns = new Turns(4)
     const begun: string[] = []
     const send = (name: string): void => {
       if (turns.beginsNow('a')) begun.push(name)
