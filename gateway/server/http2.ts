@@ -114,8 +114,7 @@ export class Http2Listener {
   /** Emits `connect` as Node does. */
   readonly server: Http2Server
   readonly #timeouts: ConnectionTimeouts
-  readonly #sessions = new Map<Http2Session, TLSSocket>()
-  readonly #bytes = new WeakMap<TLSSocket, ConnectionBytes>()
+  readonly #sessions = new Map<Http2Session, ConnectionBytes>()
   readonly #unexplained: UnexplainedBytes
   readonly #watched = new Set<WatchedStream>()
   #checking = false
@@ -149,7 +148,10 @@ export class Http2Listener {
         unlessReset(stream, () => turns.enter(addressOf(stream), begin))
       })
     }
-    this.#unexplained = new UnexplainedBytes((socket) => options.connections.closeAllOf(socket))
+    this.#unexplained = new UnexplainedBytes(
+      () => this.#sessions.values(),
+      (socket) => options.connections.closeAllOf(socket)
+    )
     // Node makes requests of streams in a listener that it adds with the first one of `request`.
     this.#admitStreams(options)
     const http1Listeners = server.listeners('secureConnection')
@@ -177,7 +179,7 @@ export class Http2Listener {
 
   /** Accepts no further request (GOAWAY, RFC 9113 section 6.8). Running ones get `timeout` milliseconds to end. */
   close(timeout: number): void {
-    for (const [session, socket] of this.#sessions) {
+    for (const [session, { socket }] of this.#sessions) {
       session.close()
       destroyAfter(timeout, socket)
     }
@@ -204,16 +206,17 @@ export class Http2Listener {
     this.server.removeAllListeners('stream')
     this.server.on('stream', (...args: StreamArguments) => {
       const [stream, headers, , rawHeaders] = args
-      const socket = stream.session === undefined ? undefined : this.#sessions.get(stream.session)
+      const bytes = stream.session === undefined ? undefined : this.#sessions.get(stream.session)
       // A stream that is not served ends with its connection, and may emit an error then.
-      if (socket === undefined || socket.destroyed) return void ignoreErrors(stream)
+      if (bytes === undefined || bytes.socket.destroyed) return void ignoreErrors(stream)
+      const { socket } = bytes
       const { remoteAddress } = socket
       const isProxy = trustedProxies.trusts(remoteAddress)
-      const bytes = this.#bytes.get(socket)
-      bytes?.explainStream(bytesOf(rawHeaders))
+      const bytesOfHead = bytesOf(rawHeaders)
+      bytes.explainStream(bytesOfHead)
       // Node applies the SETTINGS only once the client has acknowledged them. A byte of such a head may stand for kilobytes
       // of it (RFC 7541 section 2.3).
-      if (bytesOf(rawHeaders) > maxHeaderBytes) {
+      if (bytesOfHead > maxHeaderBytes) {
         ignoreErrors(stream)
         return isProxy ? stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM) : void socket.destroy()
       }
@@ -224,14 +227,11 @@ export class Http2Listener {
       }
       stream.once('close', open.end)
       if (!stream.endAfterHeaders) {
-        const counted = {
-          ...open,
-          receivePiece: (piece: unknown) => {
-            bytes?.explainPiece(piece)
-            return open.receivePiece()
-          }
+        const receivePiece = (piece: unknown): boolean => {
+          bytes.explainPiece(piece)
+          return open.receivePiece()
         }
-        countPieces(stream, counted, () => {
+        countPieces(stream, { receivePiece }, () => {
           if (isProxy) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
           else connections.closeAllOf(socket)
         })
@@ -252,10 +252,7 @@ export class Http2Listener {
     let running = 0
     // After the end of a session Node waits until the client closes the connection. Only destroying it is certain.
     let timer = setTimeout(() => socket.destroy(), head).unref()
-    this.#sessions.set(session, socket)
-    const bytes = new ConnectionBytes(socket)
-    this.#bytes.set(socket, bytes)
-    this.#unexplained.add(bytes)
+    this.#sessions.set(session, new ConnectionBytes(socket))
     socket.once('close', () => {
       clearTimeout(timer)
       this.#sessions.delete(session)

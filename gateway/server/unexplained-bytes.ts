@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { throttledAddress } from '../../shared/ip-address.js'
 
 /** Milliseconds between two looks. */
@@ -8,8 +8,8 @@ const LOOK_EVERY = 500
 const MOST = 512 * 1024
 
 /**
- * Bytes of a stream beside its head and its body: frames, PRIORITY, WINDOW_UPDATE for its answer, and a reset. A window of a
- * body that nobody reads any more is among them.
+ * Bytes of a stream beside its head and its body: frames, PRIORITY, WINDOW_UPDATE for its answer, and a reset. They include
+ * one flow-control window, because a client may still send the body of a request that was answered early.
  */
 const OF_STREAM = 64 * 1024
 
@@ -18,11 +18,11 @@ const OF_PIECE = 9 + 256
 
 /** Bytes that a connection of HTTP/2 has brought, and those of them that belong to requests. */
 export class ConnectionBytes {
-  readonly socket: Socket
+  readonly socket: TLSSocket
   #read: number
   #explained = 0
 
-  constructor(socket: Socket) {
+  constructor(socket: TLSSocket) {
     this.socket = socket
     this.#read = socket.bytesRead
   }
@@ -50,19 +50,15 @@ export class ConnectionBytes {
  * them, and frames of no stream. They cost the process as much as requests do, and no other bound counts them.
  */
 export class UnexplainedBytes {
-  readonly #connections = new Set<ConnectionBytes>()
+  readonly #connections: () => Iterable<ConnectionBytes>
   readonly #timer: NodeJS.Timeout
-  readonly #close: (socket: Socket) => void
+  readonly #close: (socket: TLSSocket) => void
 
   /** `close` is called with a connection of such an address. */
-  constructor(close: (socket: Socket) => void) {
+  constructor(connections: () => Iterable<ConnectionBytes>, close: (socket: TLSSocket) => void) {
+    this.#connections = connections
     this.#close = close
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY).unref()
-  }
-
-  add(connection: ConnectionBytes): void {
-    this.#connections.add(connection)
-    connection.socket.once('close', () => this.#connections.delete(connection))
   }
 
   stop(): void {
@@ -71,7 +67,7 @@ export class UnexplainedBytes {
 
   #look(): void {
     const ofAddress = new Map<string, number>()
-    for (const connection of this.#connections) {
+    for (const connection of this.#connections()) {
       const { socket } = connection
       const address = throttledAddress(socket.remoteAddress ?? '')
       const all = (ofAddress.get(address) ?? 0) + connection.takeUnexplained()

@@ -81,7 +81,7 @@ interface StreamDeps {
   readonly methods: ReadonlyMap<string, FramedMethod>
   readonly untaken: PeerBytes
   readonly isGateway: IsGateway
-  /** Whether gateways prove that they are ones. Then nobody else opens a stream. */
+  /** Whether gateways authenticate themselves, by a secret or a certificate. If so, only gateways may open streams. */
   readonly knowsGateways: boolean
   /** Ends the HTTP/2 stream of a call, whatever waits to be sent on it. */
   readonly breakOff: (call: ServerDuplexStream<Buffer, Buffer>) => void
@@ -110,7 +110,7 @@ export class CallStreams {
   /** The rpc Open. */
   readonly open: handleBidiStreamingCall<Buffer, Buffer> = (call) => {
     if (this.#deps.knowsGateways && !this.#deps.isGateway(connectionOf(call))) {
-      // As a data service answers that has no streams: a gateway that proves nothing calls the unary methods.
+      // The same answer as from a data service without streams: a gateway without a secret then calls the unary methods.
       call.emit('error', { code: status.UNIMPLEMENTED, details: 'Streams of calls are for gateways.' })
       return
     }
@@ -155,7 +155,7 @@ class ServedStream implements RequestFrames {
   readonly #sender: FrameSender
   readonly #credentials = new Map<CredentialSlot, readonly string[]>()
   #credentialBytes = 0
-  /** Bytes that a call counts beside its request. The calls of a gateway are bounded by its own bounds of clients. */
+  /** Bytes that a call counts beside its request. 0 for a gateway, which bounds the calls of its clients itself. */
   readonly #overhead: number
   /** Calls that have no answer yet, or whose answer has not been sent. */
   readonly #calls = new CallTable<ServedCall>()
@@ -182,8 +182,9 @@ class ServedStream implements RequestFrames {
     this.#stream = stream
     this.#deps = deps
     this.#connection = connectionOf(stream)
-    this.#countedAs = deps.isGateway(this.#connection) ? `gateway ${this.peer}` : peerOf(this.#connection)
-    this.#overhead = deps.isGateway(this.#connection) ? 0 : CALL_OVERHEAD
+    const isGateway = deps.isGateway(this.#connection)
+    this.#countedAs = isGateway ? `gateway ${this.peer}` : peerOf(this.#connection)
+    this.#overhead = isGateway ? 0 : CALL_OVERHEAD
     const send = (message: Buffer, sent: () => void): void => {
       this.#sendingSince = deps.clock.now()
       stream.write(message, () => {
