@@ -153,13 +153,14 @@ export class WriteSteps {
   /** Whether no path could name the row, or a child that is a row of a resource. */
   #hasUnreachableId(entity: Entity, { values, children }: NewRow): boolean {
     const { catalogue } = this.deps.planning
-    const isIn = ({ key, customReads }: Entity, row: NewRow['values']): boolean =>
-      unreachableIds({ key, customReads }).some((one) => one === row.get(key[0]))
+    const isAmong = (of: Entity, rows: readonly NewRow['values'][]): boolean => {
+      const ids = unreachableIds(of)
+      return ids.length > 0 && rows.some((row) => ids.some((one) => one === row.get(of.key[0])))
+    }
     return (
-      isIn(entity, values) ||
+      isAmong(entity, [values]) ||
       children.some(
-        ({ children: { resource }, rows }) =>
-          resource !== undefined && rows.some((row) => isIn(catalogue.entity(resource), row))
+        ({ children: { resource }, rows }) => resource !== undefined && isAmong(catalogue.entity(resource), rows)
       )
     )
   }

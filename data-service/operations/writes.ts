@@ -215,7 +215,7 @@ async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> 
   const values = givenValues(parsed)
   const given = parsed.children.map(({ children: one, rows }) => ({
     children: one,
-    rows: rows.length === 0 ? [] : rowsBroughtAlong(one, rows, { ...parsed, steps })
+    rows: rows.length === 0 ? [] : rowsBroughtAlong(one, rows, { writer: parsed.writer, steps })
   }))
   const prepared = await prepare({ ...parsed, children: given }, values, steps)
   const children = entity.children.flatMap((one) => {
@@ -242,10 +242,7 @@ function rowsBroughtAlong(
   const { catalogue } = steps.deps.planning
   const { claimed, scope } = resource === undefined ? OF_ROOT : broughtAlong(catalogue.entity(resource), writer)
   return rows.map((row, index) => {
-    const at = `/${name}/${index}`
-    const presets = presetsOf(children.columns, { named: row, at }, { writer })
-    const owner = claimed && claimedOwner(claimed, writer.caller, { named: row.get(claimed.column), at })
-    const whole = new Map([...row, ...(claimed ? [[claimed.column, owner ?? null] as const] : []), ...presets])
+    const whole = withTokenValues(row, { columns: children.columns, claimed, at: `/${name}/${index}` }, writer)
     if (scope !== undefined && placeInScope(scope.after, (one) => whole.get(one)) === 'outside') throw outsideScope()
     return whole
   })
@@ -255,18 +252,30 @@ const OF_ROOT: BroughtAlong = { claimed: undefined, scope: undefined }
 
 const NOTHING_NAMED: NamedRow = { named: new Map(), at: '' }
 
-/** The values together with the owner and the presets that the caller's token gives the row. */
-function givenValues(
-  parsed: Pick<ParsedCreate, 'resource' | 'values' | 'claimed' | 'writer'>
+/** The values of the root together with the owner and the presets that the caller's token gives it. */
+function givenValues({
+  resource: { entity },
+  values,
+  claimed,
+  writer
+}: Pick<ParsedCreate, 'resource' | 'values' | 'claimed' | 'writer'>): ReadonlyMap<Column, Value> {
+  return withTokenValues(values, { columns: entity.columns, claimed, at: '' }, writer)
+}
+
+/** The same of any new row. A preset counts more than a claim. `at` is the JSON pointer of the row in the body. */
+function withTokenValues(
+  values: ReadonlyMap<Column, Value>,
+  {
+    columns,
+    claimed,
+    at
+  }: Pick<ParsedCreate, 'claimed'> & { readonly columns: readonly Column[]; readonly at: string },
+  writer: ParsedCreate['writer']
 ): ReadonlyMap<Column, Value> {
-  const { resource, values, claimed, writer } = parsed
-  const presets = presetsOf(resource.entity.columns, { named: values, at: '' }, parsed)
+  const presets = presetsOf(columns, { named: values, at }, { writer })
   if (claimed === undefined) return presets.size === 0 ? values : new Map([...values, ...presets])
-  return new Map([
-    ...values,
-    [claimed.column, claimedOwner(claimed, writer.caller, { named: values.get(claimed.column) })],
-    ...presets
-  ])
+  const owner = claimedOwner(claimed, writer.caller, { named: values.get(claimed.column), at })
+  return new Map([...values, [claimed.column, owner], ...presets])
 }
 
 function presetsOf(

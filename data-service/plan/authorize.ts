@@ -204,10 +204,11 @@ export interface ClaimedColumn extends Pick<OwnRows, 'owner'> {
 
 /**
  * The owner column of a new row where the caller's owner claim fills it, so that the body may leave it out; undefined
- * where the body says whose row it is.
+ * where the body says whose row it is, and for a resource without a create of its own.
  */
 export function claimedColumn({ entity }: Pick<Resource, 'entity'>, writer: OfCaller): ClaimedColumn | undefined {
-  const access = claimedRows(writeAccess(entity, 'create'), entity, writer)
+  const creating = entity.writeAccess.get('create')
+  const access = creating && claimedRows(creating, entity, writer)
   return access && { ...access, column: ownerColumn(entity, access) }
 }
 
@@ -239,8 +240,8 @@ export interface BroughtAlong {
 }
 
 /**
- * Who may create the root may bring rows of a resource along without its permission. Its owner column and its rows are kept:
- * the caller makes no row that a create of that resource would refuse it for its owner. Throws `ownership.denied`.
+ * A caller who may create the root needs no permission of the resource whose rows it brings along. The owner and the write
+ * scope of that resource hold all the same. Throws `ownership.denied`.
  */
 export function broughtAlong(entity: Entity, writer: Writer): BroughtAlong {
   if (!entity.writeAccess.has('create')) return { claimed: undefined, scope: undefined }
@@ -259,7 +260,7 @@ export function broughtAlong(entity: Entity, writer: Writer): BroughtAlong {
 export function claimedOwner(
   claimed: ClaimedColumn,
   caller: Authenticated,
-  { named, at = '' }: { readonly named: Value | undefined; readonly at?: string }
+  { named, at }: { readonly named: Value | undefined; readonly at: string }
 ): Value {
   const { column } = claimed
   const claim = claimedBy(caller, claimed)

@@ -106,8 +106,7 @@ function rowReader(
     const { children } = one
     const entity = children.resource === undefined ? undefined : catalogue.entity(children.resource)
     const unreachable = entity === undefined ? [] : unreachableIds(entity)
-    const claimed = (): Column | undefined =>
-      entity?.writeAccess.has('create') === true ? claimedColumn({ entity }, writer)?.column : undefined
+    const claimed = (): Column | undefined => entity && claimedColumn({ entity }, writer)?.column
     return { ...one, shown: shownColumns(resource, children), maySet: resource.maySet, claimed, unreachable }
   })
   const others = collections.map(({ children }) => children.name)

@@ -96,6 +96,7 @@ class SqliteLocation implements DatabaseLocation {
   }
 
   open(): Database {
+    // A missing driver is told here, with the setting, and not by the first statement.
     loadSqlite()
     return new SqliteDatabase(this.#file)
   }
