@@ -3,7 +3,7 @@ import { ReplicaPool } from '../../gateway/data/replica-pool.js'
 import { createLogger } from '../../shared/logger.js'
 import { GATEWAY_SECRET } from '../stack/service-process.js'
 
-/** The connections of a gateway to a data service, which proves to be one: nobody else gets a stream of calls. */
+/** The connections of a gateway to a data service. They send the gateway's secret, because only gateways may open streams. */
 export async function gatewayPool(address: string, gatewaySecret = GATEWAY_SECRET): Promise<ReplicaPool> {
   const credentials = await openDataCredentials(
     { tls: undefined, gatewaySecret },

@@ -167,7 +167,7 @@ describe('calls in frames', function () {
     expect(await propertiesFor({ [GATEWAY_SECRET_METADATA]: 'of a gateway' })).to.include('cost')
   })
 
-  it('Nobody but a gateway opens a stream where gateways prove that they are ones.', async () => {
+  it('Only a gateway may open a stream if gateways authenticate themselves.', async () => {
     await using guarded = await runService(exampleEntities, exportSemaphore(), unbounded, { knowsGateways: true })
     const { code } = await new FrameClient(guarded).ended
     expect(code, 'as of a data service without streams, after which a gateway calls the methods').to.equal(

@@ -65,7 +65,7 @@ export const stops = defineEntity({
   writes: ['create', 'update', 'delete']
 })
 
-/** A hook judges each new row, whoever makes it. */
+/** Its hook checks each new row, whether a request, a batch or a rule creates it. */
 export const checks = defineEntity({
   name: 'checks',
   description: 'Checks before a trip.',
