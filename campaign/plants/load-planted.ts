@@ -2,7 +2,7 @@ import type { LoadHook } from 'node:module'
 
 /** A module and the text that it has in place of its own. */
 interface Planted {
-  /** `file:///…/dist/data-service/operations/writes.js`. */
+  /** `file:///…/dist/data-service/operations/writes/create.js`. */
   readonly url: string
   readonly source: string
 }

@@ -13,7 +13,7 @@ export interface Plant {
   readonly database?: 'mariadb'
   /** What has to break besides, by texts as `--fault` takes them: the fault does harm only then. Default: nothing. */
   readonly faults?: readonly string[]
-  /** The compiled module that is changed: `data-service/operations/writes.js`. */
+  /** The compiled module that is changed: `data-service/operations/writes/create.js`. */
   readonly module: string
   /** Text that the module has exactly once. */
   readonly find: string

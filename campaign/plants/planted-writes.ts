@@ -8,7 +8,7 @@ export const PLANTED_WRITES: readonly Plant[] = [
     checker: 'CreatedOnce',
     workloads: ['creates'],
     process: 'data-service',
-    module: 'data-service/operations/idempotent-write.js',
+    module: 'data-service/operations/writes/stored-answers.js',
     find: '[caller.issuer, caller.subject, at.method, at.path, key]',
     replace: '[at.method, at.path, key]'
   },
@@ -18,7 +18,7 @@ export const PLANTED_WRITES: readonly Plant[] = [
     checker: 'CreatedOnce',
     workloads: ['creates'],
     process: 'data-service',
-    module: 'data-service/operations/idempotent-write.js',
+    module: 'data-service/operations/writes/stored-answers.js',
     find: 'keyHash: sha256(JSON.stringify([caller.issuer, caller.subject, at.method, at.path, key])),',
     replace:
       'keyHash: Buffer.alloc(32, sha256(JSON.stringify([caller.issuer, caller.subject, at.method, at.path, key])).subarray(0, 1)),'
@@ -49,9 +49,9 @@ export const PLANTED_WRITES: readonly Plant[] = [
     checker: 'CreatedOnce',
     workloads: ['creates'],
     process: 'data-service',
-    module: 'data-service/operations/idempotent-write.js',
-    find: '{ ...withoutWithheld(answer, parsed), replayed:',
-    replace: '{ ...withoutWithheld(answer, parsed), rowVersion: Buffer.alloc(0), replayed:'
+    module: 'data-service/operations/writes/write.js',
+    find: '{ ...answer, replayed: ownResponse',
+    replace: '{ ...answer, rowVersion: Buffer.alloc(0), replayed: ownResponse'
   },
   {
     name: 'entry-of-the-same-moment-left-out',
@@ -71,7 +71,7 @@ export const PLANTED_WRITES: readonly Plant[] = [
     checker: 'OneChain',
     workloads: ['counters'],
     process: 'data-service',
-    module: 'data-service/operations/writes.js',
+    module: 'data-service/operations/writes/delete.js',
     find: "await steps.audit(resource.entity, key, 'delete');",
     replace: ''
   },
@@ -119,7 +119,7 @@ export const PLANTED_WRITES: readonly Plant[] = [
     checker: 'CreatedOnce',
     workloads: ['owners'],
     process: 'data-service',
-    module: 'data-service/operations/write-steps.js',
+    module: 'data-service/operations/writes/write-steps.js',
     find: "await this.audit(entity, key, 'create');",
     replace: ''
   },
@@ -160,7 +160,7 @@ export const PLANTED_WRITES: readonly Plant[] = [
     checker: 'StockAddsUp',
     workloads: ['stock'],
     process: 'data-service',
-    module: 'data-service/operations/write-effects.js',
+    module: 'data-service/operations/writes/effects.js',
     find: 'for (const one of update)\n',
     replace: 'for (const one of update.slice(0, 1))\n'
   },

@@ -438,6 +438,6 @@ export interface UntypedAction {
 
 /** The function that `actions` of an entity file is called with. */
 export function defineAction<F, C>(): DefineAction<F, C> {
-  // The types of the definition hold: operations/writes.ts calls `change` with the rows that the names stand for.
+  // The types of the definition hold: operations/writes/act.ts calls `change` with the rows that the names stand for.
   return (definition) => definition as unknown as UntypedAction
 }

@@ -210,7 +210,7 @@ export function defineOperation<
     body: shape === undefined ? undefined : resolveShape(shape),
     answer: answer === undefined ? undefined : resolveShape(answer),
     status: answer === undefined ? 204 : status,
-    // The types of the definition hold: operations/call-operation.ts calls it with the values that the names stand for.
+    // The types of the definition hold: operations/calls/call-operation.ts calls it with the values that the names stand for.
     handle: handle as (call: object) => unknown
   }
 }

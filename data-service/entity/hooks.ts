@@ -163,7 +163,7 @@ export interface UntypedHook {
 
 /** The hooks of an entity file, in its order. */
 export function resolveHooks(definitions: ((words: HookWords<object>) => readonly UntypedHook[]) | undefined): Hook[] {
-  // The types of the definitions hold: operations/write-effects.ts calls them with the rows that the names stand for.
+  // The types of the definitions hold: operations/writes/effects.ts calls them with the rows that the names stand for.
   const typed = (hook: object): UntypedHook => hook as UntypedHook
   const words: HookWords<object> = {
     beforeCommit: (definition) => typed({ readBefore: false, ...definition, kind: 'beforeCommit' }),

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { EventHandler } from '../entity/event.js'
 import type { ClaimedEvent, DueEvent, OutboxStore } from '../plan/model/stores.js'
-import { writeOthers } from '../operations/write-effects.js'
-import { type WriteDeps, WriteSteps } from '../operations/write-steps.js'
+import { writeOthers } from '../operations/writes/effects.js'
+import { type WriteDeps, WriteSteps } from '../operations/writes/write-steps.js'
 
 /** Durations in milliseconds. */
 export interface OutboxSettings {

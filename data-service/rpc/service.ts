@@ -40,7 +40,7 @@ import type { DescribeTo } from '../operations/describe/describe.js'
 import type { Operation } from '../entity/define-operation.js'
 import type { TypedPackage } from '../typed-services/typed-package.js'
 import { exportHandler } from '../operations/export.js'
-import { callOperation } from '../operations/call-operation.js'
+import { callOperation } from '../operations/calls/call-operation.js'
 import { probeServer } from './transport/grpc-inner.js'
 import { Connections, MAX_STREAMS } from './transport/connections.js'
 import {
@@ -61,8 +61,11 @@ import {
 } from './transport/interceptors.js'
 import { withOverrides, type ReadDeps, UNARY_READS } from '../operations/reads.js'
 import { typedCalls, typedDefinition } from './typed-calls.js'
-import type { WriteDeps } from '../operations/write-steps.js'
-import { act, create, createBatch, remove, update } from '../operations/writes.js'
+import type { WriteDeps } from '../operations/writes/write-steps.js'
+import { act } from '../operations/writes/act.js'
+import { create, createBatch } from '../operations/writes/create.js'
+import { remove } from '../operations/writes/delete.js'
+import { update } from '../operations/writes/update.js'
 
 interface DataServiceDeps {
   readonly readDeps: ReadDeps

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Cancellation, throwIfAborted } from '../../shared/transport/cancellation.js'
+import { type Cancellation, throwIfAborted, raceAbort } from '../../shared/transport/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Value } from '../entity/fields/field.js'
 import { CONFLICT_DETAIL } from '../plan/model/key-conflict.js'
@@ -10,7 +10,6 @@ import {
   type ErrorKind,
   type LastChange,
   type OpenTransaction,
-  raceAbort,
   toDomainError,
   type Transactions,
   upstreamUnavailable,

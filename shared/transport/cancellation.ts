@@ -17,6 +17,25 @@ export function throwIfAborted(cancellation: Cancellation): void {
   if (cancellation.aborted) throw cancellation.reason
 }
 
+/** The outcome of the work, or a rejection with the signal's reason as soon as it is aborted. The work itself goes on. */
+export function raceAbort<Result>(work: Promise<Result>, signal: Cancellation): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const listener = { handleEvent: () => reject(signal.reason) }
+    signal.addEventListener('abort', listener)
+    work.then(
+      (result) => {
+        signal.removeEventListener('abort', listener)
+        resolve(result)
+      },
+      (error: unknown) => {
+        signal.removeEventListener('abort', listener)
+        reject(error)
+      }
+    )
+  })
+}
+
 /** Of calls that nothing cancels. It keeps no listeners, of which one for many calls would otherwise have as many. */
 export const NEVER: Cancellation = {
   aborted: false,

@@ -160,25 +160,6 @@ function runOne(one: BatchStatement, session: BatchSession): Promise<BatchOutcom
   }
 }
 
-/** The outcome of the work, or a rejection with the signal's reason as soon as it is aborted. The work itself goes on. */
-export function raceAbort<Result>(work: Promise<Result>, signal: Cancellation): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
-    const listener = { handleEvent: () => reject(signal.reason) }
-    signal.addEventListener('abort', listener)
-    work.then(
-      (result) => {
-        signal.removeEventListener('abort', listener)
-        resolve(result)
-      },
-      (error: unknown) => {
-        signal.removeEventListener('abort', listener)
-        reject(error)
-      }
-    )
-  })
-}
-
 /**
  * The kind of an error:
  * - `deadlock`: the database chose this transaction as the victim; on a Galera cluster also a failed certification

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Guess, GuessCounts } from '../../../data-service/operations/guess-counts.js'
+import { type Guess, GuessCounts } from '../../../data-service/operations/writes/guess-counts.js'
 import { DomainError } from '../../../shared/errors.js'
 
 const BOUND = { of: 'code', most: 3, minutes: 2 }

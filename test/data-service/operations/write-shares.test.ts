@@ -1,6 +1,11 @@
 import { expect } from 'chai'
 import type { UnitOfWork } from '../../../data-service/plan/model/stores.js'
-import { rowsOf, type Writing, type WriteSize, WriteShares } from '../../../data-service/operations/write-shares.js'
+import {
+  rowsOf,
+  type Writing,
+  type WriteSize,
+  WriteShares
+} from '../../../data-service/operations/writes/write-shares.js'
 import { DomainError } from '../../../shared/errors.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
 import { account } from '../rpc/account.js'

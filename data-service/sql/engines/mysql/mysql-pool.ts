@@ -1,7 +1,6 @@
 import type { Connection } from 'mysql2'
 import type { Sequelize } from 'sequelize'
-import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
-import { raceAbort } from '../sessions.js'
+import { type Cancellation, throwIfAborted, raceAbort } from '../../../../shared/transport/cancellation.js'
 import { PoolTurns, type Turn } from './pool-turns.js'
 
 /** A connection that is taken. */

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Connection } from 'mysql2'
 import { classifyMysqlError } from './driver/mysql-errors.js'
-import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
+import { type Cancellation, throwIfAborted, raceAbort } from '../../../../shared/transport/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
-import { raceAbort, type Reader, type ReaderSession, type Snapshot, toDomainError } from '../sessions.js'
+import { type Reader, type ReaderSession, type Snapshot, toDomainError } from '../sessions.js'
 import {
   answeredInTime,
   command,

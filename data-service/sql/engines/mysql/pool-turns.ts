@@ -49,7 +49,7 @@ export class PoolTurns {
   constructor(connections: number, { timeout = WAIT_TIMEOUT }: { readonly timeout?: number } = {}) {
     this.#limits = {
       all: { key: ALL, limit: connections, waiting: WAITING },
-      // No less than writes of a caller may have (operations/write-shares.ts).
+      // No less than writes of a caller may have (operations/writes/write-shares.ts).
       ofCaller: Math.ceil(connections / 2),
       long: Math.max(1, Math.floor(connections / 2)),
       longOfCaller: Math.max(1, Math.floor(connections / 4))

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
-import { type Cancellation, shareKeyOf, throwIfAborted } from '../../../../shared/transport/cancellation.js'
+import { type Cancellation, shareKeyOf, throwIfAborted, raceAbort } from '../../../../shared/transport/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
 import {
   assertOneRow,
@@ -13,7 +13,6 @@ import {
   type LastChange,
   oneByOne,
   type OpenTransaction,
-  raceAbort,
   type Reader,
   type ReaderSession,
   type Snapshot,

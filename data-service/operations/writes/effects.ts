@@ -1,14 +1,12 @@
-import { DomainError } from '../../shared/errors.js'
-import type { Change, ChildChanges, NamedValues, NewRoot, RootUpdate } from '../entity/action.js'
-import type { Children, Column, Entity } from '../entity/entity.js'
-import type { Operand } from '../entity/fields/field.js'
-import type { RowVersion } from '../entity/fields/row-version.js'
-import { idOf, type Keyed, keyOfValues, type RowKey } from '../entity/key.js'
-import type { HookCall } from '../entity/hooks.js'
-import { everyRowOfRules } from '../plan/authorize.js'
-import { assignments } from '../plan/parsing/body.js'
-import { CONFLICT_DETAIL } from '../plan/model/key-conflict.js'
-import { allRows, type ChildPlan } from '../plan/model/plans.js'
+import type { Change, ChildChanges, NamedValues, NewRoot, RootUpdate } from '../../entity/action.js'
+import type { Children, Column, Entity } from '../../entity/entity.js'
+import type { Operand } from '../../entity/fields/field.js'
+import type { RowVersion } from '../../entity/fields/row-version.js'
+import { idOf, type Keyed, keyOfValues, type RowKey } from '../../entity/key.js'
+import type { HookCall } from '../../entity/hooks.js'
+import { everyRowOfRules } from '../../plan/authorize.js'
+import { assignments } from '../../plan/parsing/body.js'
+import { allRows, type ChildPlan } from '../../plan/model/plans.js'
 import {
   planChildDelete,
   planChildInsert,
@@ -16,10 +14,12 @@ import {
   planLook,
   planUpdate,
   type RandomSource
-} from '../plan/plan-writes.js'
-import type { LockedRow, StoredRow } from '../plan/model/stores.js'
-import { keyOfId } from '../plan/parsing/keys.js'
-import { rejectionError, type WriteSteps } from './write-steps.js'
+} from '../../plan/plan-writes.js'
+import type { LockedRow, StoredRow } from '../../plan/model/stores.js'
+import { keyOfId } from '../../plan/parsing/keys.js'
+import { stale } from './conflicts.js'
+import { rejectionError } from './rejections.js'
+import type { WriteSteps } from './write-steps.js'
 
 // What a write does besides the statement of its own row: its children, the rows of other roots that its rules create and
 // change, and the hooks of every row that is written, whichever rule wrote it.
@@ -99,9 +99,7 @@ export async function writeChildren(
   for (const [name, changes] of of.changes) {
     const children = entity.children.find((one) => one.name === name)
     if (children === undefined) throw new TypeError(`${entity.name} has no ${name}`)
-    if (children.resource !== undefined && children.rootWrites !== 'all') {
-      throw new TypeError(`${name} of ${entity.name} are written as ${children.resource}`)
-    }
+    requirePartOfRoot(entity, children, 'all')
     for (const plan of childPlans({ ...of, children, changes, loaded: of.loaded.get(name) ?? [] }, steps.deps)) {
       if (!(await steps.unit.writeChild(plan))) throw stale(`stale: a write of ${name} matched no row`)
     }
@@ -131,7 +129,7 @@ async function insertOther(
   const entity = steps.deps.planning.catalogue.entity(resource)
   const children = entity.children.flatMap((one) => {
     const rows = named[one.name]
-    requirePartOfRoot(entity, one, rows)
+    if (rows !== undefined && rows.length > 0) requirePartOfRoot(entity, one, 'create')
     return rows === undefined ? [] : [{ children: one, rows: rows.map((row) => assignments(row, one.columns)) }]
   })
   const scope = everyRowOfRules
@@ -139,13 +137,13 @@ async function insertOther(
   return { entity, key, operation: 'create', via: 'rule' }
 }
 
-/** Throws TypeError for rows of a resource whose hooks, or own create, a rule of the root would pass by. */
+/** Throws TypeError for a resource whose rows are written by themselves, past whose hooks or own create a root would go. */
 export function requirePartOfRoot(
   { name: root }: Entity,
   { name, resource, rootWrites }: Children,
-  rows: readonly unknown[] = []
+  write: 'create' | 'all'
 ): void {
-  if (resource === undefined || rootWrites !== 'none' || rows.length === 0) return
+  if (resource === undefined || rootWrites === 'all' || rootWrites === write) return
   throw new TypeError(`${name} of ${root} are written as ${resource}`)
 }
 
@@ -217,11 +215,6 @@ export function namedRow({ values }: StoredRow): NamedValues {
   return Object.fromEntries(values)
 }
 
-/** For a guarded write whose row was changed by another write before. The cause is for the log. */
-export function stale(cause: string): DomainError {
-  return new DomainError('conflict', CONFLICT_DETAIL, {
-    guarded: true,
-    conflict: { kind: 'stale' },
-    cause: new Error(cause)
-  })
+export function namedChildren({ children }: LockedRow): Readonly<Record<string, readonly NamedValues[]>> {
+  return Object.fromEntries(Array.from(children, ([name, rows]) => [name, rows.map(namedRow)]))
 }

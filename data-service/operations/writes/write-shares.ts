@@ -1,7 +1,7 @@
-import { FairSemaphore, type Entrant, type PlacesState } from '../../shared/fair-semaphore.js'
-import { type CallContext, countedAddress } from '../entity/caller.js'
-import type { UnitOfWork, WriteStore } from '../plan/model/stores.js'
-import { sharesOf } from './fair-shares.js'
+import { FairSemaphore, type Entrant, type PlacesState } from '../../../shared/fair-semaphore.js'
+import { type CallContext, countedAddress } from '../../entity/caller.js'
+import type { UnitOfWork, WriteStore } from '../../plan/model/stores.js'
+import { sharesOf } from '../fair-shares.js'
 
 // A transaction keeps a connection of the pool that reads use too, and an embedded database has one writer. So there is one
 // door: the handlers have no store of writes but this one, and it opens no transaction without a turn. A write that has its

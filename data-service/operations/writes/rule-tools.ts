@@ -1,4 +1,4 @@
-import { DomainError } from '../../shared/errors.js'
+import { DomainError } from '../../../shared/errors.js'
 import type {
   CountReferencing,
   FindByIds,
@@ -7,21 +7,72 @@ import type {
   GetAggregate,
   NamedValues,
   Aggregate
-} from '../entity/action.js'
-import type { Children, Entity } from '../entity/entity.js'
-import type { Operand } from '../entity/fields/field.js'
-import type { Reference } from '../entity/fields/columns.js'
-import type { RowKey } from '../entity/key.js'
-import type { Catalogue } from '../plan/model/catalogue.js'
-import { keyOfId } from '../plan/parsing/keys.js'
-import { allRows } from '../plan/model/plans.js'
-import type { LockedRow, StoredRow, UnitOfWork } from '../plan/model/stores.js'
-import { planCountReferencing, planFind, planFindReferencing, planFindByUnique, planLock } from '../plan/plan-writes.js'
+} from '../../entity/action.js'
+import type { Authenticated } from '../../entity/caller.js'
+import type { Children, Entity } from '../../entity/entity.js'
+import type { Operand } from '../../entity/fields/field.js'
+import type { Reference } from '../../entity/fields/columns.js'
+import type { RowKey } from '../../entity/key.js'
+import type { TokenCaller } from '../../entity/row-predicate.js'
+import type { Catalogue } from '../../plan/model/catalogue.js'
+import { keyOfId } from '../../plan/parsing/keys.js'
+import { allRows } from '../../plan/model/plans.js'
+import type { LockedRow, StoredRow, UnitOfWork } from '../../plan/model/stores.js'
+import type { Planning } from '../../plan/planning.js'
+import {
+  planCountReferencing,
+  planFind,
+  planFindReferencing,
+  planFindByUnique,
+  planLock,
+  type RandomSource
+} from '../../plan/plan-writes.js'
+import { tokenCaller } from '../../plan/row-scopes.js'
 
 const MAX_IDS = 1000
 
+/** The functions and values that the rules of entity files get besides the rows. */
+export interface RuleTools {
+  readonly caller: TokenCaller
+  readonly findByIds: FindByIds
+  readonly findByUnique: FindByUnique
+  readonly getAggregate: GetAggregate
+  readonly findReferencing: FindReferencing
+  readonly countReferencing: CountReferencing
+  /** `2026-01-31T08:00:00.000Z`. */
+  readonly now: string
+  readonly newCode: () => string
+}
+
+/** The tools of one transaction. */
+export function ruleTools({
+  unit,
+  caller,
+  lockedRoots,
+  now,
+  deps: { planning, randomBytes }
+}: {
+  readonly unit: UnitOfWork
+  readonly caller: Authenticated
+  readonly lockedRoots: LockedRoots
+  readonly now: string
+  readonly deps: Pick<RandomSource, 'randomBytes'> & { readonly planning: Planning }
+}): RuleTools {
+  const { catalogue, ownership } = planning
+  return {
+    caller: tokenCaller(caller, ownership),
+    findByIds: findByIdsIn(unit, catalogue),
+    findByUnique: findByUniqueIn(unit, catalogue),
+    getAggregate: getAggregateIn(unit, catalogue, lockedRoots),
+    findReferencing: findReferencingIn(unit, catalogue),
+    countReferencing: countReferencingIn(unit, catalogue),
+    now,
+    newCode: () => newCode(randomBytes)
+  }
+}
+
 /** Finds rows by their ids, for an action, within its transaction. */
-export function findByIdsIn(unit: UnitOfWork, catalogue: Catalogue): FindByIds {
+function findByIdsIn(unit: UnitOfWork, catalogue: Catalogue): FindByIds {
   return async (rows, ids) => {
     const { entity, children } = parseTarget(rows, catalogue)
     const distinct = [...new Set(ids)]
@@ -66,7 +117,7 @@ function keyOf(resource: string, id: Operand): string {
 }
 
 /** Finds a root with its children for an action. It finds rows of every owner: the action has to check access. */
-export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue, roots: LockedRoots): GetAggregate {
+function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue, roots: LockedRoots): GetAggregate {
   return async (resource, id) => {
     const entity = catalogue.entity(resource)
     const key = keyOfId(id, entity)
@@ -97,8 +148,8 @@ export function countReferencingIn(unit: UnitOfWork, catalogue: Catalogue): Coun
 }
 
 /**
- * Locks the row that rows of a resource refer to by a property, or by a reference of several columns. Writers of the foreign key wait for this lock; what was
- * committed before it is seen by the statements that follow.
+ * Locks the row that rows of a resource refer to by a property, or by a reference of several columns. Writers of the
+ * foreign key wait for this lock; what was committed before it is seen by the statements that follow.
  */
 async function lockReferred(
   of: { readonly resource: string; readonly property: string; readonly id: Operand },
@@ -118,7 +169,7 @@ async function lockReferred(
 }
 
 /** Finds a row by one of its unique columns. */
-export function findByUniqueIn(unit: UnitOfWork, catalogue: Catalogue): FindByUnique {
+function findByUniqueIn(unit: UnitOfWork, catalogue: Catalogue): FindByUnique {
   return async (resource, property, value) => {
     const entity = catalogue.entity(resource)
     const column = entity.columns.find(({ name }) => name === property)
@@ -156,4 +207,13 @@ function aggregateOf(row: LockedRow): Aggregate {
 
 function namedValues({ values }: StoredRow): NamedValues {
   return Object.fromEntries(values)
+}
+
+/** Letters and digits that are not easily confused (Crockford's base32). */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const LENGTH = 12
+
+/** 60 random bits as text that people can read out. */
+function newCode(randomBytes: (size: number) => Buffer): string {
+  return Array.from(randomBytes(LENGTH), (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('')
 }

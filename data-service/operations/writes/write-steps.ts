@@ -1,31 +1,20 @@
 import { createHash } from 'node:crypto'
-import { DomainError } from '../../shared/errors.js'
-import { MAX_MEMBERS_BYTES } from '../../shared/transport/rpc-status.js'
-import { reject, type Rejection } from '../entity/action.js'
-import type { Authenticated } from '../entity/caller.js'
-import type { Entity } from '../entity/entity.js'
-import type { JsonObject } from '../entity/event.js'
-import type { TokenCaller } from '../entity/row-predicate.js'
-import { idText, keyOfValues, type RowKey, unreachableIds } from '../entity/key.js'
-import type { Resource } from '../plan/model/catalogue.js'
-import type { Planning } from '../plan/planning.js'
-import type { GetPlan, UpdatePlan, WriteScope } from '../plan/model/plans.js'
-import type { AuditEntry, KeyClaim, LoadedRow, UnitOfWork } from '../plan/model/stores.js'
-import { outsideScope } from '../plan/authorize.js'
-import { type RandomSource, planInsert, planUnseen, planWritten } from '../plan/plan-writes.js'
-import { tokenCaller } from '../plan/row-scopes.js'
-import { placeInScope } from '../plan/scope-of-values.js'
-import {
-  countReferencingIn,
-  findReferencingIn,
-  findByUniqueIn,
-  findByIdsIn,
-  getAggregateIn,
-  LockedRoots
-} from './row-finders.js'
+import { reject } from '../../entity/action.js'
+import type { Authenticated } from '../../entity/caller.js'
+import type { Entity } from '../../entity/entity.js'
+import type { JsonObject } from '../../entity/event.js'
+import { idText, keyOfValues, type RowKey, unreachableIds } from '../../entity/key.js'
+import type { Resource } from '../../plan/model/catalogue.js'
+import type { Planning } from '../../plan/planning.js'
+import type { GetPlan, UpdatePlan, WriteScope } from '../../plan/model/plans.js'
+import type { AuditEntry, KeyClaim, LoadedRow, UnitOfWork } from '../../plan/model/stores.js'
+import { outsideScope } from '../../plan/authorize.js'
+import { type RandomSource, planInsert, planUnseen, planWritten } from '../../plan/plan-writes.js'
+import { placeInScope } from '../../plan/scope-of-values.js'
 import type { GuessCounts } from './guess-counts.js'
-import { recordEncoder } from './json.js'
-import { notFound } from './reads.js'
+import { recordEncoder } from '../json.js'
+import { rejectionError, throwAt } from './rejections.js'
+import { LockedRoots, type RuleTools, ruleTools } from './rule-tools.js'
 import type { WriteShares } from './write-shares.js'
 
 /** What the write handlers need. Clock and randomness are passed in, so that tests can decide them. */
@@ -90,28 +79,8 @@ export class WriteSteps {
     this.requestId = by.requestId
   }
 
-  /** The functions and values that the rules of entity files get besides the rows. */
-  get tools(): {
-    readonly caller: TokenCaller
-    readonly findByIds: ReturnType<typeof findByIdsIn>
-    readonly findByUnique: ReturnType<typeof findByUniqueIn>
-    readonly getAggregate: ReturnType<typeof getAggregateIn>
-    readonly findReferencing: ReturnType<typeof findReferencingIn>
-    readonly countReferencing: ReturnType<typeof countReferencingIn>
-    readonly now: string
-    readonly newCode: () => string
-  } {
-    const { planning, randomBytes } = this.deps
-    return {
-      caller: tokenCaller(this.caller, planning.ownership),
-      findByIds: findByIdsIn(this.unit, planning.catalogue),
-      findByUnique: findByUniqueIn(this.unit, planning.catalogue),
-      getAggregate: getAggregateIn(this.unit, planning.catalogue, this.lockedRoots),
-      findReferencing: findReferencingIn(this.unit, planning.catalogue),
-      countReferencing: countReferencingIn(this.unit, planning.catalogue),
-      now: this.now,
-      newCode: () => newCode(randomBytes)
-    }
+  get tools(): RuleTools {
+    return ruleTools(this)
   }
 
   async audit(entity: Entity, key: RowKey, action: string): Promise<void> {
@@ -274,16 +243,6 @@ export class WriteSteps {
   }
 }
 
-/** Throws the error of one row of a batch, with the row's place in the body. */
-export function throwAt(index: number, error: unknown): never {
-  if (!(error instanceof DomainError) || error.code === 'conflict') throw error
-  const { code, message, cause, violations } = error
-  const moved = violations.map((one) =>
-    one.place.in === 'pointer' ? { ...one, place: { in: 'pointer', name: `/${index}${one.place.name}` } as const } : one
-  )
-  throw new DomainError(code, `Row ${index}, counted from 0: ${message}`, { violations: moved, cause })
-}
-
 function responseOf(plan: GetPlan, row: LoadedRow, ignored: readonly string[]): WriteResponse {
   const { json, rowVersion = Buffer.alloc(0) } = recordEncoder(plan)(row)
   return { json, rowVersion, id: idText(plan.key), ignored, location: '' }
@@ -305,36 +264,4 @@ function auditedId(key: RowKey): string {
   if (characters.length <= LONGEST_ROW_ID) return id
   const hash = createHash('sha256').update(id).digest('base64url')
   return `${characters.slice(0, LONGEST_ROW_ID - hash.length - 1).join('')}~${hash}`
-}
-
-/** Letters and digits that are not easily confused (Crockford's base32). */
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-const LENGTH = 12
-
-/** 60 random bits as text that people can read out. */
-function newCode(randomBytes: (size: number) => Buffer): string {
-  return Array.from(randomBytes(LENGTH), (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('')
-}
-
-/** The error for a rejection by a rule of the entity. */
-export function rejectionError(rejection: Rejection): DomainError {
-  switch (rejection.rejection) {
-    case 'forbidden':
-      return new DomainError('ownership.denied', rejection.detail)
-    case 'notFound':
-      return notFound()
-    case 'state':
-      return new DomainError('state.invalid', rejection.detail)
-    case 'input': {
-      const { detail, pointer } = rejection
-      return new DomainError('body.invalid', detail, {
-        violations: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: pointer } }]
-      })
-    }
-    case 'conflict':
-      if (Buffer.byteLength(JSON.stringify(rejection.members)) > MAX_MEMBERS_BYTES) {
-        throw new TypeError(`the members of a conflict have more than ${MAX_MEMBERS_BYTES} bytes`)
-      }
-      return new DomainError('conflict', rejection.detail, { title: rejection.title, members: rejection.members })
-  }
 }

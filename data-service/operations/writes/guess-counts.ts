@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { DomainError } from '../../shared/errors.js'
-import type { GuessBound, NamedValues } from '../entity/action.js'
-import type { Authenticated } from '../entity/caller.js'
+import { DomainError } from '../../../shared/errors.js'
+import type { GuessBound, NamedValues } from '../../entity/action.js'
+import type { Authenticated } from '../../entity/caller.js'
 
 /** Callers that are counted at a time, for each route by itself. Beyond, the one that guessed least lately is forgotten. */
 const COUNTED = 10_000

@@ -1,15 +1,14 @@
-import { type ConflictReason, DomainError } from '../../shared/errors.js'
-import { type Change, type NamedValues, reject, type Rejection } from '../entity/action.js'
-import type { Children, Column } from '../entity/entity.js'
-import type { Value } from '../entity/fields/field.js'
-import { idOf, idText, type RowKey } from '../entity/key.js'
-import { outsideScope, writeScope } from '../plan/authorize.js'
-import { assignments } from '../plan/parsing/body.js'
-import type { Resource } from '../plan/model/catalogue.js'
-import { KeyConflict } from '../plan/model/key-conflict.js'
-import type { DeletePlan, ExpectedVersions, WriteScope } from '../plan/model/plans.js'
-import type { LockedRow, StoredRow } from '../plan/model/stores.js'
-import type { ParsedUpdate } from '../plan/write-requests.js'
+import type { DomainError } from '../../../shared/errors.js'
+import { type Change, type NamedValues, reject, type Rejection } from '../../entity/action.js'
+import type { Children, Column } from '../../entity/entity.js'
+import type { Value } from '../../entity/fields/field.js'
+import { idOf, idText, type RowKey } from '../../entity/key.js'
+import { outsideScope, writeScope } from '../../plan/authorize.js'
+import { assignments } from '../../plan/parsing/body.js'
+import type { Resource } from '../../plan/model/catalogue.js'
+import type { DeletePlan, ExpectedVersions, WriteScope } from '../../plan/model/plans.js'
+import type { LockedRow, StoredRow } from '../../plan/model/stores.js'
+import type { ParsedUpdate } from '../../plan/write-requests.js'
 import {
   planChildUpdate,
   planDelete,
@@ -19,9 +18,10 @@ import {
   requiredConditions,
   type RequiredState,
   wrongState
-} from '../plan/plan-writes.js'
-import { placeInScope } from '../plan/scope-of-values.js'
-import { notFound } from './reads.js'
+} from '../../plan/plan-writes.js'
+import { placeInScope } from '../../plan/scope-of-values.js'
+import { notFound } from '../reads.js'
+import { stale } from './conflicts.js'
 import {
   changesOthers,
   type GuardedChildRow,
@@ -30,11 +30,11 @@ import {
   namedRow,
   runHooks,
   settable,
-  stale,
   writeChildren,
   writeOthers
-} from './write-effects.js'
-import { rejectionError, type WriteResponse, type WriteSteps } from './write-steps.js'
+} from './effects.js'
+import { rejectionError } from './rejections.js'
+import type { WriteResponse, WriteSteps } from './write-steps.js'
 
 // A guarded write is decided by its UPDATE or DELETE: the caller's rows, the versions that the caller sent and the
 // required state are its match condition (source.md, guarded writes, rule 4). Only after it has matched no row is the row
@@ -299,52 +299,4 @@ function withChild(changes: NamedChanges, { children: { name }, key }: GuardedCh
     ...changes.filter(([one]) => one !== name),
     [name, { ...others, remove, update: [...update, { id, set: {} }] }]
   ]
-}
-
-/** A write as its conflicts are reported. */
-interface ReportedWrite {
-  /** Every conflict of a guarded write becomes the guarded kind, whatever its cause. */
-  readonly guarded: boolean
-  /** As the caller sees it. undefined for an operation of the application, which has none. */
-  readonly resource: Pick<Resource, 'entity' | 'properties'> | undefined
-}
-
-/** Runs a write, and reports its conflicts. */
-export async function guardConflicts<Result>(
-  { guarded, resource }: ReportedWrite,
-  work: Promise<Result>
-): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof DomainError) || error.code !== 'conflict') throw error
-    const { message, title, members, cause, reason } = error
-    const conflict = error instanceof KeyConflict ? keyReason(error, resource) : error.conflict
-    throw new DomainError('conflict', message, {
-      guarded,
-      members,
-      cause,
-      reason,
-      ...(conflict === undefined ? {} : { conflict }),
-      ...(title === undefined ? {} : { title })
-    })
-  }
-}
-
-/** The property is named if the caller may read it as one of the resource or of its children. */
-function keyReason({ kind, at }: KeyConflict, resource: ReportedWrite['resource']): ConflictReason {
-  if (at === undefined || resource === undefined) return { kind }
-  const { table, column } = at
-  const { entity, properties } = resource
-  const shown = [...properties.values()]
-  const isShown =
-    table === entity.table
-      ? shown.some((one) => one.kind === 'column' && one.column.name === column.name)
-      : shown.some(
-          (one) =>
-            one.kind === 'children' &&
-            one.children.table === table &&
-            one.shown.some(({ name }) => name === column.name)
-        )
-  return isShown ? { kind, property: column.name } : { kind }
 }

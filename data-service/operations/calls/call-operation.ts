@@ -1,12 +1,12 @@
-import { DomainError } from '../../shared/errors.js'
-import type { CallRequest__Output } from '../../shared/gen/entity/v1/CallRequest.js'
-import type { CallResponse } from '../../shared/gen/entity/v1/CallResponse.js'
-import type { NamedValues, OperationRejection } from '../entity/action.js'
-import type { CallContext, UnaryHandler } from '../entity/caller.js'
-import type { Entity } from '../entity/entity.js'
-import type { Field, Operand, Value } from '../entity/fields/field.js'
-import type { Operation, SqlValues } from '../entity/define-operation.js'
-import { callerWithToken, parseCall } from '../plan/call-requests.js'
+import { DomainError } from '../../../shared/errors.js'
+import type { CallRequest__Output } from '../../../shared/gen/entity/v1/CallRequest.js'
+import type { CallResponse } from '../../../shared/gen/entity/v1/CallResponse.js'
+import type { NamedValues, OperationRejection } from '../../entity/action.js'
+import type { CallContext, UnaryHandler } from '../../entity/caller.js'
+import type { Entity } from '../../entity/entity.js'
+import type { Field, Operand, Value } from '../../entity/fields/field.js'
+import type { Operation, SqlValues } from '../../entity/define-operation.js'
+import { callerWithToken, parseCall } from '../../plan/call-requests.js'
 import {
   everyRow,
   type FindableRows,
@@ -16,17 +16,18 @@ import {
   planStatement,
   rowsOfCaller,
   type UntypedRowQuery
-} from '../plan/plan-operations.js'
-import type { GetPlan, PagePlan, StatementPlan } from '../plan/model/plans.js'
-import { callerInRules } from '../plan/row-scopes.js'
-import type { LoadedRow, PageResult } from '../plan/model/stores.js'
-import { raceAbort } from '../sql/engines/sessions.js'
+} from '../../plan/plan-operations.js'
+import type { GetPlan, PagePlan, StatementPlan } from '../../plan/model/plans.js'
+import { callerInRules } from '../../plan/row-scopes.js'
+import type { LoadedRow, PageResult } from '../../plan/model/stores.js'
+import { raceAbort } from '../../../shared/transport/cancellation.js'
 import { type AnswerEncoder, answerEncoder } from './answer-json.js'
-import { UNKNOWN_SIZE } from './fair-shares.js'
-import { writeOthers } from './write-effects.js'
-import { idempotentWrite } from './idempotent-write.js'
-import type { ReadDeps } from './reads.js'
-import { rejectionError, type WriteDeps, type WriteSteps } from './write-steps.js'
+import { UNKNOWN_SIZE } from '../fair-shares.js'
+import { writeOthers } from '../writes/effects.js'
+import { idempotentWrite } from '../writes/write.js'
+import type { ReadDeps } from '../reads.js'
+import { rejectionError } from '../writes/rejections.js'
+import type { WriteDeps, WriteSteps } from '../writes/write-steps.js'
 
 interface OperationDeps {
   readonly readDeps: ReadDeps

@@ -1,21 +1,16 @@
 import { createHash } from 'node:crypto'
-import { DomainError, rejectionAt } from '../../shared/errors.js'
-import { unreservedClaims } from '../auth/tokens/claims.js'
-import type { Authenticated, CallContext } from '../entity/caller.js'
-import type { KeyClaim, UnitOfWork } from '../plan/model/stores.js'
-import { canonicalJson, storedJson } from '../plan/parsing/json-values.js'
-import { scopeText } from '../plan/row-scopes.js'
-import type { ParsedWrite } from '../plan/write-requests.js'
-import { guardConflicts } from './guarded-writes.js'
-import { withoutMembers } from './json.js'
-import type { WriteSize } from './write-shares.js'
-import { type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js'
-
-/** Of the request that has the idempotency key. */
-type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+import { DomainError, rejectionAt } from '../../../shared/errors.js'
+import { unreservedClaims } from '../../auth/tokens/claims.js'
+import type { Authenticated } from '../../entity/caller.js'
+import type { KeyClaim, StoredResponse } from '../../plan/model/stores.js'
+import { canonicalJson, storedJson } from '../../plan/parsing/json-values.js'
+import { scopeText } from '../../plan/row-scopes.js'
+import type { ParsedWrite } from '../../plan/write-requests.js'
+import { withoutMembers } from '../json.js'
+import type { WriteDeps, WriteResponse } from './write-steps.js'
 
 /** What of a parsed request the key and its stored response need. */
-type KeyedWrite = Pick<ParsedWrite, 'key' | 'canonicalBody' | 'ignored'> & (KeyedRows | KeyedCall)
+export type KeyedWrite = Pick<ParsedWrite, 'key' | 'canonicalBody' | 'ignored'> & (KeyedRows | KeyedCall)
 
 interface KeyedRows {
   readonly writer: Pick<ParsedWrite['writer'], 'caller' | 'decided'>
@@ -28,58 +23,31 @@ interface KeyedCall {
   readonly resource: undefined
 }
 
-interface IdempotentResponse extends WriteResponse {
-  readonly replayed: boolean
+/** The claim on the key of a write: caller, method, concrete path and key. undefined for a write without a key. */
+export function keyClaim(
+  { writer: { caller }, key, canonicalBody }: Pick<KeyedWrite, 'writer' | 'key' | 'canonicalBody'>,
+  at: { readonly method: string; readonly path: string },
+  { now, idempotency }: WriteDeps
+): KeyClaim | undefined {
+  if (key === undefined) return undefined
+  const time = now()
+  return {
+    keyHash: sha256(JSON.stringify([caller.issuer, caller.subject, at.method, at.path, key])),
+    fingerprint: sha256(canonicalBody),
+    now: time,
+    expiresAt: time + idempotency.retention
+  }
 }
 
-/**
- * One write in one transaction: its key, its rows, its audit entries and the response stored under the key commit together
- * or not at all. The work may run several times, each time from the start.
- */
-export async function idempotentWrite(
-  { deps, context }: { readonly deps: WriteDeps; readonly context: CallContext },
-  parsed: KeyedWrite,
-  write: {
-    readonly method: WriteMethod
-    readonly path: string
-    /** Whether the request has a precondition, which all conflicts are told by. Writes of rows have one but by POST. */
-    readonly guarded?: boolean
-    /** Default: 1. */
-    readonly size?: WriteSize
-    readonly work: (steps: WriteSteps) => Promise<WriteResponse>
-    /**
-     * The claim of the key and the work in one round trip. undefined if the key is not new, or if the work has more steps:
-     * then nothing was done.
-     */
-    readonly atOnce?: (steps: WriteSteps, claim: KeyClaim | undefined) => Promise<WriteResponse | undefined>
-  }
-): Promise<IdempotentResponse> {
-  const claim = keyClaim(parsed, write, deps)
-  // What this request was to store when its last transaction ended, perhaps with an answer that was lost.
-  let ownResponse: Buffer | undefined
-  const inTransaction = async (unit: UnitOfWork): Promise<IdempotentResponse> => {
-    const store = (answer: WriteResponse): IdempotentResponse => {
-      if (claim !== undefined) unit.storeResponse(claim, (ownResponse = encodeResponse(answer, parsed)))
-      return { ...answer, replayed: false }
-    }
-    const { caller } = parsed.writer
-    const steps = new WriteSteps(unit, deps, { caller, requestId: context.requestId })
-    const atOnce = await write.atOnce?.(steps, claim)
-    if (atOnce !== undefined) return store(atOnce)
-    const stored = claim && (await unit.claimKey(claim))
-    if (claim !== undefined && stored !== undefined) {
-      const { answer, isFor, isWithinRightsOf, isWithinViewOf } = decodeResponse(stored.answer)
-      if (!isFor(caller)) throw storedForAnotherOwner()
-      if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
-      if (!isWithinRightsOf(caller)) throw storedForMoreRights()
-      if (!isWithinViewOf(parsed)) throw parsed.resource === undefined ? storedForMoreRights() : storedForOtherRows()
-      return { ...withoutWithheld(answer, parsed), replayed: ownResponse?.equals(stored.answer) !== true }
-    }
-    return store(await write.work(steps))
-  }
-  const { guarded = write.method !== 'POST', size = 1 } = write
-  const { resource } = parsed
-  return guardConflicts({ guarded, resource }, deps.shares.transaction(context, size, inTransaction))
+/** The answer under a key that was used before. Throws where it is not for this caller now, or is of another request. */
+export function storedAnswer(stored: StoredResponse, claim: KeyClaim, parsed: KeyedWrite): WriteResponse {
+  const { caller } = parsed.writer
+  const { answer, isFor, isWithinRightsOf, isWithinViewOf } = decodeAnswer(stored.answer)
+  if (!isFor(caller)) throw storedForAnotherOwner()
+  if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
+  if (!isWithinRightsOf(caller)) throw storedForMoreRights()
+  if (!isWithinViewOf(parsed)) throw parsed.resource === undefined ? storedForMoreRights() : storedForOtherRows()
+  return withoutWithheld(answer, parsed)
 }
 
 /**
@@ -123,28 +91,12 @@ function keyReused(): DomainError {
   return rejectionAt('idempotency.key.reused', detail, { place })
 }
 
-/** The claim on the key of a write: caller, method, concrete path and key. undefined for a write without a key. */
-function keyClaim(
-  { writer: { caller }, key, canonicalBody }: Pick<KeyedWrite, 'writer' | 'key' | 'canonicalBody'>,
-  at: { readonly method: WriteMethod; readonly path: string },
-  { now, idempotency }: WriteDeps
-): KeyClaim | undefined {
-  if (key === undefined) return undefined
-  const time = now()
-  return {
-    keyHash: sha256(JSON.stringify([caller.issuer, caller.subject, at.method, at.path, key])),
-    fingerprint: sha256(canonicalBody),
-    now: time,
-    expiresAt: time + idempotency.retention
-  }
-}
-
 /**
  * A response as it is stored under its key, with the owner claims of the caller, with what the caller could see, and with
  * the caller's rights where nothing else tells what of it may be shown later: for operations of the application. Decoding
  * gives back the same bytes.
  */
-function encodeResponse(response: WriteResponse, parsed: KeyedWrite): Buffer {
+export function encodeAnswer(response: WriteResponse, parsed: KeyedWrite): Buffer {
   const {
     writer: { caller },
     resource
@@ -160,7 +112,7 @@ function encodeResponse(response: WriteResponse, parsed: KeyedWrite): Buffer {
 type Owners = Pick<Authenticated, 'owner' | 'owners'>
 type Rights = Pick<Authenticated, 'roles' | 'permissions'>
 
-interface DecodedResponse {
+interface DecodedAnswer {
   readonly answer: WriteResponse
   /** Whether a caller with these owner claims may get the response: they must be those of the first caller. */
   isFor(caller: Owners): boolean
@@ -170,8 +122,8 @@ interface DecodedResponse {
   isWithinViewOf(parsed: KeyedWrite): boolean
 }
 
-function decodeResponse(stored: Buffer): DecodedResponse {
-  // Only encodeResponse writes these. Earlier versions stored no owner claims, or one of them, no rights and no view; what
+function decodeAnswer(stored: Buffer): DecodedAnswer {
+  // Only encodeAnswer writes these. Earlier versions stored no owner claims, or one of them, no rights and no view; what
   // is not there counts as that of every caller.
   type Parts = [string, string, string, string[], string, (string | null)?, string?, string[]?, string?]
   const [json, rowVersion, id, ignored, location, first, others, rights = [], view] = JSON.parse(

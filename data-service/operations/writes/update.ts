@@ -1,0 +1,69 @@
+import type { UpdateRequest__Output } from '../../../shared/gen/entity/v1/UpdateRequest.js'
+import type { UpdateResponse } from '../../../shared/gen/entity/v1/UpdateResponse.js'
+import type { Change, NamedValues, Rejection } from '../../entity/action.js'
+import type { CallContext } from '../../entity/caller.js'
+import { isChangeable } from '../../plan/model/catalogue.js'
+import type { LockedRow } from '../../plan/model/stores.js'
+import { namedValues } from '../../plan/parsing/body.js'
+import { mergedValues, type ParsedUpdate, parseUpdate } from '../../plan/write-requests.js'
+import { namedRow, wantsRowBefore } from './effects.js'
+import { changeRoot, judgeRoot, lockRoot, requireExpected, writtenRoot } from './guarded-root.js'
+import { idempotentWrite, pathOf } from './write.js'
+import type { WriteDeps, WriteResponse, WriteSteps } from './write-steps.js'
+
+export async function update(
+  deps: WriteDeps,
+  context: CallContext,
+  request: UpdateRequest__Output
+): Promise<UpdateResponse> {
+  const parsed = parseUpdate(request, { planning: deps.planning, caller: context.caller })
+  const { resource, rowKey: key } = parsed
+  const answer = await idempotentWrite({ deps, context }, parsed, {
+    method: request.mergePatch ? 'PATCH' : 'PUT',
+    path: pathOf(resource, key),
+    work: (steps) => updateRow(parsed, steps)
+  })
+  const { json, rowVersion, replayed } = answer
+  return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
+}
+
+/** Only a rule or a hook of the entity, or a patch of JSON, needs the row before it is written. */
+async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<WriteResponse> {
+  const { resource, defaulted, merged, ignored } = parsed
+  const root = { ...writtenRoot(parsed, { name: 'update', required: [] }, parsed.values), defaulted }
+  const { updateRule } = resource.entity
+  const valuesOver = (row: LockedRow): ParsedUpdate['values'] =>
+    merged.size === 0 ? parsed.values : new Map([...parsed.values, ...mergedValues(merged, namedRow(row))])
+  if (updateRule === undefined) {
+    const isRead = wantsRowBefore(resource.entity, 'update') || merged.size > 0
+    const locked = isRead ? await lockRoot(root, [], steps) : undefined
+    const values = locked === undefined ? parsed.values : valuesOver(locked)
+    const write = { operation: 'update', before: locked && namedRow(locked), ignored } as const
+    return await changeRoot(root, { values, change: {}, write }, steps)
+  }
+  const check = async (row: LockedRow): Promise<void> => {
+    await requireExpected(root, row, steps)
+    valuesOver(row)
+  }
+  const rule = async (row: LockedRow): Promise<Change | Rejection> =>
+    updateRule({
+      ...steps.tools,
+      root: namedRow(row),
+      children: {},
+      child: undefined,
+      input: updatedMembers(parsed, row)
+    })
+  const { locked, outcome } = await judgeRoot(root, { children: [], check, rule }, steps)
+  const write = { operation: 'update', before: namedRow(locked), ignored } as const
+  return await changeRoot(root, { values: valuesOver(locked), change: outcome, write }, steps)
+}
+
+/**
+ * The members that updates set, as the row will have them. Those that a PATCH leaves out, and those that the caller may not
+ * read, keep their stored values; those that take the default of the database have none yet.
+ */
+function updatedMembers({ resource, values, defaulted }: ParsedUpdate, locked: LockedRow): NamedValues {
+  const columns = resource.entity.columns.filter((column) => isChangeable(column) && !defaulted.includes(column))
+  const stored = Object.fromEntries(columns.map(({ name }) => [name, locked.values.get(name) ?? null]))
+  return { ...stored, ...namedValues(values) }
+}

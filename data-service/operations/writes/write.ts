@@ -1,0 +1,72 @@
+import type { CallContext } from '../../entity/caller.js'
+import { idText, type RowKey } from '../../entity/key.js'
+import type { Resource } from '../../plan/model/catalogue.js'
+import type { KeyClaim, UnitOfWork } from '../../plan/model/stores.js'
+import { guardConflicts } from './conflicts.js'
+import { encodeAnswer, keyClaim, type KeyedWrite, storedAnswer } from './stored-answers.js'
+import type { WriteSize } from './write-shares.js'
+import { type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js'
+
+// The way of each write, whatever it writes: its request is parsed and its caller judged (plan/write-requests.ts), and in one
+// transaction the key is claimed, a row loaded where a rule looks at it, changed, audited and answered.
+
+/** Of the request that has the idempotency key. */
+type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+interface IdempotentResponse extends WriteResponse {
+  readonly replayed: boolean
+}
+
+/**
+ * One write in one transaction: its key, its rows, its audit entries and the response stored under the key commit together
+ * or not at all. The work may run several times, each time from the start.
+ */
+export async function idempotentWrite(
+  { deps, context }: { readonly deps: WriteDeps; readonly context: CallContext },
+  parsed: KeyedWrite,
+  write: {
+    readonly method: WriteMethod
+    readonly path: string
+    /** Whether the request has a precondition, which all conflicts are told by. Writes of rows have one but by POST. */
+    readonly guarded?: boolean
+    /** Default: 1. */
+    readonly size?: WriteSize
+    readonly work: (steps: WriteSteps) => Promise<WriteResponse>
+    /**
+     * The claim of the key and the work in one round trip. undefined if the key is not new, or if the work has more steps:
+     * then nothing was done.
+     */
+    readonly atOnce?: (steps: WriteSteps, claim: KeyClaim | undefined) => Promise<WriteResponse | undefined>
+  }
+): Promise<IdempotentResponse> {
+  const claim = keyClaim(parsed, write, deps)
+  // What this request was to store when its last transaction ended, perhaps with an answer that was lost.
+  let ownResponse: Buffer | undefined
+  const inTransaction = async (unit: UnitOfWork): Promise<IdempotentResponse> => {
+    const store = (answer: WriteResponse): IdempotentResponse => {
+      if (claim !== undefined) unit.storeResponse(claim, (ownResponse = encodeAnswer(answer, parsed)))
+      return { ...answer, replayed: false }
+    }
+    const { caller } = parsed.writer
+    const steps = new WriteSteps(unit, deps, { caller, requestId: context.requestId })
+    const atOnce = await write.atOnce?.(steps, claim)
+    if (atOnce !== undefined) return store(atOnce)
+    const stored = claim && (await unit.claimKey(claim))
+    if (claim !== undefined && stored !== undefined) {
+      const answer = storedAnswer(stored, claim, parsed)
+      return { ...answer, replayed: ownResponse?.equals(stored.answer) !== true }
+    }
+    return store(await write.work(steps))
+  }
+  const { guarded = write.method !== 'POST', size = 1 } = write
+  const { resource } = parsed
+  return guardConflicts({ guarded, resource }, deps.shares.transaction(context, size, inTransaction))
+}
+
+/**
+ * The path of a row, with its id percent-encoded as `Location` and the keys of requests need it: the id `1/pay` is not the
+ * action `pay` of the row `1`. A comma is no delimiter of a path segment.
+ */
+export function pathOf({ entity: { name } }: Resource, key: RowKey): string {
+  return `/${name}/${encodeURIComponent(idText(key)).replaceAll('%2C', ',')}`
+}
