@@ -3,9 +3,11 @@ import { link, manifestOf, unpack } from './linked-package.js'
 import { describePackage } from './new-application.js'
 
 // Without npm and the registry: the package is unpacked, and what it and the application declare is linked from this
-// checkout. What is not declared is not found. pack-and-install.test.ts does the same with npm.
+// checkout. What is not declared is not found. pack-and-install.test.ts does the same with npm, and runs
+// the tests of the application.
 describePackage({
   how: 'unpacked in',
+  runsItsTests: false,
   package: (folder, file) => unpack(folder, file, ''),
   application: async (folder, file) => {
     const into = join(folder.path, 'my-app')

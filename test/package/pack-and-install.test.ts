@@ -8,6 +8,7 @@ const QUIET = ['--no-audit', '--no-fund']
 // With npm, from the registry. linked.test.ts does the same without either.
 describePackage({
   how: 'installed by npm in',
+  runsItsTests: true,
   package: async (folder, file) => {
     await folder.run('npm', ['init', '--yes'])
     const { stderr } = await folder.run('npm', ['install', file, ...QUIET])

@@ -9,6 +9,16 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 /** For a worker to end when it is asked to, and for the kernel to end what its tests left. */
 const STOP_MS = 5_000
 const SHOWN_LINES = 40
+/**
+ * A worker runs much code a few times. To collect its short-lived objects less often, and to compile to the fastest code only
+ * what is hot for long, spares a fifth of its processor time. What tests start in processes of their own has no such flags.
+ */
+const WORKER_FLAGS = [
+  '--enable-source-maps',
+  '--min-semi-space-size=64',
+  '--max-semi-space-size=64',
+  '--interrupt-budget=400000'
+]
 
 /**
  * Runs test files (`test/api/paged.test.ts`), as many at a time as there are `jobs`. Each job has a process, which runs one
@@ -46,7 +56,7 @@ class Worker {
   // else they fail because of it. And what they leave is ended with the group.
   readonly #child: ChildProcess = fork(fileURLToPath(new URL('worker.js', import.meta.url)), {
     detached: true,
-    execArgv: ['--enable-source-maps'],
+    execArgv: WORKER_FLAGS,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc']
   })
   readonly #exited = once(this.#child, 'exit')
