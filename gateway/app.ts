@@ -139,11 +139,12 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   await app.register(requestLog, records)
   // A client that goes on in spite of refusals leaves turns of the event loop to others.
   const turns = new FairTurns()
-  // A head of 64 KiB may take 8 ms to read.
-  const largeHeads = new FairTurns({ ofAll: 1 })
+  // A head of 64 KiB may take 8 ms to read, and bodies take their time too.
+  const largeRequests = new FairTurns({ ofAll: 1 })
+  app.decorate('largeRequests', largeRequests)
   app.addHook('onRequest', (request, _reply, done) => {
     const client = throttledAddress(clientAddress(request))
-    turns.enter(client, hasLargeHead(request.raw) ? () => largeHeads.enter(client, done) : done)
+    turns.enter(client, hasLargeHead(request.raw) ? () => largeRequests.enter(client, done) : done)
   })
   app.addHook('onError', (request, _reply, ...[error, done]) => {
     if (saysTooManyReads(error)) turns.refused(throttledAddress(clientAddress(request)))

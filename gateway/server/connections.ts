@@ -261,11 +261,23 @@ export class Connections {
       return false
     }
     counted.set(response, open.end)
-    response.once('close', () => {
+    const end = (): void => {
       open.end()
       counted.delete(response)
+    }
+    const isWhole = (): boolean => request.complete || !announcesBody(headers)
+    // The rest of a body may come after its answer.
+    response.once('close', () => {
+      if (isWhole()) end()
     })
-    if (announcesBody(headers)) countPieces(request, open, () => this.closeAllOf(socket))
+    if (isWhole()) return true
+    countPieces(request, {
+      receivePiece: open.receivePiece,
+      refuse: () => this.closeAllOf(socket),
+      complete: () => {
+        if (response.closed) end()
+      }
+    })
     return true
   }
 

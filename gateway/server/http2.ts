@@ -213,7 +213,7 @@ export class Http2Listener {
       const { remoteAddress } = socket
       const isProxy = trustedProxies.trusts(remoteAddress)
       const bytesOfHead = bytesOf(rawHeaders)
-      bytes.explainStream(bytesOfHead)
+      bytes.explainStream(bytesOfHead, stream.endAfterHeaders)
       // Node applies the SETTINGS only once the client has acknowledged them. A byte of such a head may stand for kilobytes
       // of it (RFC 7541 section 2.3).
       if (bytesOfHead > maxHeaderBytes) {
@@ -231,10 +231,11 @@ export class Http2Listener {
           bytes.explainPiece(piece)
           return open.receivePiece()
         }
-        countPieces(stream, { receivePiece }, () => {
+        const refuse = (): void => {
           if (isProxy) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
           else connections.closeAllOf(socket)
-        })
+        }
+        countPieces(stream, { receivePiece, refuse })
         stream.on('trailers', forgetTrailers)
       }
       for (const listener of listeners) listener.apply(this.server, args)

@@ -10,6 +10,9 @@ const REQUEST_OVERHEAD = 8 * 1024
 /** Bytes that Node takes for a name or a value of a head, however short it is. */
 const TEXT_OVERHEAD = 64
 
+/** How much longer than a line of the head a query of the same length is looked at. */
+const URL_FACTOR = 4
+
 /** Bytes that Node takes for each piece of a body, however little it holds. */
 const PIECE_OVERHEAD = 256
 
@@ -26,7 +29,7 @@ function sizeOfHead(rawHeaders: readonly string[]): number {
  * Such requests of a client begin one after the other, too.
  */
 export function hasLargeHead({ rawHeaders, url = '' }: Pick<IncomingMessage, 'rawHeaders' | 'url'>): boolean {
-  return sizeOfHead(rawHeaders) + url.length > REQUEST_OVERHEAD
+  return sizeOfHead(rawHeaders) + URL_FACTOR * url.length > REQUEST_OVERHEAD
 }
 
 /** Where a request comes from. */
@@ -98,24 +101,42 @@ export class OpenRequests {
   }
 }
 
+/** What the pieces of a body are counted for. */
+interface PieceCounter {
+  /** Returns whether the client may go on. */
+  receivePiece(piece: unknown): boolean
+  /** Called with the first piece for which the client has no room. It is dropped, as all later ones. */
+  refuse(): void
+  /** Called when the body is whole. */
+  complete?(): void
+}
+
 /**
  * Counts the pieces of a request's body as they come, whether anybody reads them or not: a body may come as a piece for each
- * of its bytes. `refuse` is called with the first piece for which its client has no room, which is dropped as all later ones.
- * Trailers, which nothing reads, are dropped too: Node would keep them until the answer is taken.
+ * of its bytes. Trailers, which nothing reads, are dropped: Node would keep them until the answer is taken.
  */
-export function countPieces(
-  body: Readable,
-  { receivePiece }: { receivePiece(piece: unknown): boolean },
-  refuse: () => void
-): void {
+export function countPieces(body: Readable, { receivePiece, refuse, complete }: PieceCounter): void {
   const push = body.push.bind(body)
   let isRefused = false
+  if (body instanceof IncomingMessage) keepPushing(body)
   body.push = (piece: unknown, encoding?: BufferEncoding): boolean => {
     if (isRefused) return false
-    if (piece === null && body instanceof IncomingMessage) body.rawTrailers = []
-    if (piece === null || receivePiece(piece)) return push(piece, encoding)
+    if (piece === null) {
+      if (body instanceof IncomingMessage) body.rawTrailers = []
+      complete?.()
+      return push(piece, encoding)
+    }
+    if (receivePiece(piece)) return push(piece, encoding)
     isRefused = true
     refuse()
     return false
   }
+}
+
+/**
+ * Node parses what comes of a body after its answer, and would push no piece of it once it has set this: pieces that nobody
+ * counts keep the process as long as others do.
+ */
+function keepPushing(request: IncomingMessage): void {
+  Object.defineProperty(request, '_dumped', { get: () => false, set() {} })
 }

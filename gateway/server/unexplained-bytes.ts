@@ -7,11 +7,11 @@ const LOOK_EVERY = 500
 /** Bytes that all connections of an address may bring in this time beside their requests. */
 const MOST = 512 * 1024
 
-/**
- * Bytes of a stream beside its head and its body: frames, PRIORITY, WINDOW_UPDATE for its answer, and a reset. They include
- * one flow-control window, because a client may still send the body of a request that was answered early.
- */
-const OF_STREAM = 64 * 1024
+/** Bytes of a stream beside its head and its body: PRIORITY, WINDOW_UPDATE for its answer, and a reset. */
+const OF_STREAM = 512
+
+/** Bytes of a flow-control window: a client may still send so much of the body of a request that was answered early. */
+const OF_WINDOW = 64 * 1024
 
 /** Bytes of the frame of a piece of a body, beside what it holds and its padding. */
 const OF_PIECE = 9 + 256
@@ -21,6 +21,7 @@ export class ConnectionBytes {
   readonly socket: TLSSocket
   #read: number
   #explained = 0
+  #windows = 0
 
   constructor(socket: TLSSocket) {
     this.socket = socket
@@ -31,17 +32,20 @@ export class ConnectionBytes {
     this.#explained += OF_PIECE + (Buffer.isBuffer(piece) ? piece.length : 0)
   }
 
-  explainStream(bytesOfHead: number): void {
+  explainStream(bytesOfHead: number, isWhole: boolean): void {
     this.#explained += OF_STREAM + bytesOfHead
+    if (!isWhole) this.#windows += OF_WINDOW
   }
 
-  /** The bytes since the last look that belong to no request. */
-  takeUnexplained(): number {
+  /** The bytes since the last look that belong to no request, and those of them that may belong to bodies. */
+  takeUnexplained(): { readonly bytes: number; readonly ofBodies: number } {
     const fresh = this.socket.bytesRead - this.#read
     this.#read += fresh
-    const unexplained = Math.max(0, fresh - this.#explained)
+    const bytes = Math.max(0, fresh - this.#explained)
     this.#explained = Math.max(0, this.#explained - fresh)
-    return unexplained
+    const ofBodies = Math.min(bytes, this.#windows)
+    this.#windows -= ofBodies
+    return { bytes, ofBodies }
   }
 }
 
@@ -66,13 +70,17 @@ export class UnexplainedBytes {
   }
 
   #look(): void {
-    const ofAddress = new Map<string, number>()
+    const ofAddress = new Map<string, { bytes: number; ofBodies: number }>()
     for (const connection of this.#connections()) {
       const { socket } = connection
       const address = throttledAddress(socket.remoteAddress ?? '')
-      const all = (ofAddress.get(address) ?? 0) + connection.takeUnexplained()
+      const { bytes, ofBodies } = connection.takeUnexplained()
+      const all = ofAddress.get(address) ?? { bytes: 0, ofBodies: 0 }
+      all.bytes += bytes
+      all.ofBodies += ofBodies
       ofAddress.set(address, all)
-      if (all > MOST && !socket.destroyed) this.#close(socket)
+      // That requests were answered early does not make any number of bytes theirs.
+      if (all.bytes - Math.min(all.ofBodies, MOST) > MOST && !socket.destroyed) this.#close(socket)
     }
   }
 }

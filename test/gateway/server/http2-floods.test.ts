@@ -71,7 +71,23 @@ describe('HTTP/2 that becomes no request', function () {
       'Heads that Node refuses by itself',
       (at) => frame(HEADERS, 5, 2 * at + 1, Buffer.concat([REQUEST, Buffer.alloc(14 * KIB, 0x90)]))
     ],
-    ['Frames of no stream', () => frame(0xfa, 0, 0, Buffer.alloc(16 * KIB))]
+    ['Frames of no stream', () => frame(0xfa, 0, 0, Buffer.alloc(16 * KIB))],
+    [
+      'Frames of no stream beside requests',
+      (at) =>
+        Buffer.concat([
+          frame(HEADERS, 5, 2 * at + 1, REQUEST),
+          ...Array.from({ length: 3 }, () => frame(0xfa, 0, 0, Buffer.alloc(16 * KIB)))
+        ])
+    ],
+    [
+      'Frames of no stream beside requests whose bodies do not come',
+      (at) =>
+        Buffer.concat([
+          frame(HEADERS, 4, 2 * at + 1, REQUEST),
+          ...Array.from({ length: 3 }, () => frame(0xfa, 0, 0, Buffer.alloc(16 * KIB)))
+        ])
+    ]
   ]
   for (const [what, frames] of UNEXPLAINED) {
     it(`${what} end all connections of their address.`, async () => {

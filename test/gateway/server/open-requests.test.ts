@@ -203,6 +203,32 @@ describe('requests that are open', () => {
     await closed
   })
 
+  it('close the connection of HTTP/1.1 that sends so many pieces after the answer', async () => {
+    await start(100 * REQUEST)
+    const socket = connect({ host: '127.0.0.1', port }).on('error', () => {})
+    const closed = once(socket, 'close')
+    release()
+    socket.write('GET /products/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+    await once(socket, 'data')
+    socket.resume().write('1\r\nx\r\n'.repeat(4000))
+    await closed
+  })
+
+  it('leave a connection open on which the rest of a body comes after the answer', async () => {
+    await start(100 * REQUEST)
+    release()
+    const socket = connect({ host: '127.0.0.1', port }).on('error', () => {})
+    const head = 'GET /products/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+    // Together they hold more than the address may, if one that has ended were not let go.
+    for (let asked = 0; asked < 5; asked++) {
+      socket.write(head)
+      await once(socket, 'data')
+      socket.write(`${'1\r\nx\r\n'.repeat(1000)}0\r\n\r\n`)
+    }
+    expect(socket.destroyed).to.equal(false)
+    socket.destroy()
+  })
+
   /** A connection with TLS, on which the test writes bytes of its own. */
   function openTls(protocol: string): TLSSocket {
     const checkServerIdentity = (): undefined => undefined
