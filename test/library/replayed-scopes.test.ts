@@ -8,6 +8,8 @@ type Claims = Readonly<Record<string, unknown>>
 const LIBRARIAN: Claims = { sub: 'l', role: 'Librarian', branches: [2, 3] }
 const MOVED: Claims = { ...LIBRARIAN, branches: [3] }
 const WITHOUT: Claims = { sub: 'l', role: 'Librarian' }
+const WIDER: Claims = { ...LIBRARIAN, branches: [5, 2] }
+const REPEATED: Claims = { ...LIBRARIAN, branches: [3, 2, 3] }
 const PROMOTED: Claims = { ...LIBRARIAN, role: ['Librarian', 'Admin'] }
 
 /** contract.md section 6: an answer never shows a row that its caller's reads would not. The entity file is errands.ts. */
@@ -28,7 +30,7 @@ describeLibrary('a stored answer', (store) => {
   /** Calls again as the others, which must write nothing. */
   const replays = async (first: Answer, again: (claims: Claims) => Promise<Answer>): Promise<void> => {
     const before = await stored()
-    for (const claims of [LIBRARIAN, { ...LIBRARIAN, branches: [3, 2], exp: exp() }, PROMOTED]) {
+    for (const claims of [LIBRARIAN, { ...LIBRARIAN, branches: [3, 2], exp: exp() }, WIDER, REPEATED, PROMOTED]) {
       const answer = await again(claims)
       expect([answer.status, answer.text, answer.headers['idempotent-replayed']], JSON.stringify(claims)).to.deep.equal(
         [first.status, first.text, 'true']
@@ -43,7 +45,7 @@ describeLibrary('a stored answer', (store) => {
   }
   const exp = (): number => Math.floor(Date.now() / 1000) + 1000
 
-  it('of a create and of an action is for those who read the same rows, or more', async () => {
+  it('of a create and of an action is for those who read its rows', async () => {
     const key = { 'idempotency-key': 'create' }
     const create = (claims: Claims): Promise<Answer> => send(claims, ['POST', '/errands'], errand('One'), key)
     const made = await create(LIBRARIAN)

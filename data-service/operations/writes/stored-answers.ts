@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto'
 import { DomainError, rejectionAt } from '../../../shared/errors.js'
 import { unreservedClaims } from '../../auth/tokens/claims.js'
 import type { Authenticated } from '../../entity/caller.js'
-import type { KeyClaim, StoredResponse } from '../../plan/model/stores.js'
+import type { KeyClaim, StoredResponse, UnitOfWork } from '../../plan/model/stores.js'
 import { canonicalJson, storedJson } from '../../plan/parsing/json-values.js'
+import { parseId } from '../../plan/parsing/keys.js'
+import { Violations } from '../../plan/parsing/violations.js'
+import { planLook } from '../../plan/plan-writes.js'
 import { scopeText } from '../../plan/row-scopes.js'
 import type { ParsedWrite } from '../../plan/write-requests.js'
 import { withoutMembers } from '../json.js'
@@ -39,14 +42,21 @@ export function keyClaim(
   }
 }
 
-/** The answer under a key that was used before. Throws where it is not for this caller now, or is of another request. */
-export function storedAnswer(stored: StoredResponse, claim: KeyClaim, parsed: KeyedWrite): WriteResponse {
+/** The answer under a key that was used before. Rejects where it is not for this caller now, or is of another request. */
+export async function storedAnswer(
+  stored: StoredResponse,
+  { claim, unit }: { readonly claim: KeyClaim; readonly unit: Pick<UnitOfWork, 'look'> },
+  parsed: KeyedWrite
+): Promise<WriteResponse> {
   const { caller } = parsed.writer
   const { answer, isFor, isWithinRightsOf, isWithinViewOf } = decodeAnswer(stored.answer)
   if (!isFor(caller)) throw storedForAnotherOwner()
   if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
   if (!isWithinRightsOf(caller)) throw storedForMoreRights()
-  if (!isWithinViewOf(parsed)) throw parsed.resource === undefined ? storedForMoreRights() : storedForOtherRows()
+  if (!isWithinViewOf(parsed)) {
+    if (parsed.resource === undefined) throw storedForMoreRights()
+    if (!(await showsRows(answer, parsed, unit))) throw storedForOtherRows()
+  }
   return withoutWithheld(answer, parsed)
 }
 
@@ -60,6 +70,27 @@ function withoutWithheld(response: WriteResponse, { resource, ignored }: KeyedWr
   if (withheld === undefined || withheld.size === 0) return response
   return { ...response, json: withoutMembers(response.json, withheld), ignored }
 }
+
+/**
+ * Whether the caller sees the rows of an answer now. The scope of a caller whose rights are the same differs too where it
+ * looks at the clock.
+ */
+async function showsRows(
+  { json, id }: WriteResponse,
+  { writer: { decided }, resource: { entity } }: KeyedRows,
+  unit: Pick<UnitOfWork, 'look'>
+): Promise<boolean> {
+  if (decided instanceof DomainError) return false
+  // The id of a batch is a JSON array, as its body is.
+  const ids = json[0] === ARRAY ? (JSON.parse(id) as readonly string[]) : [id]
+  for (const one of ids) {
+    const key = parseId(one, entity, new Violations())
+    if ((await unit.look(planLook({ entity, key, scope: decided.shown }))) === undefined) return false
+  }
+  return true
+}
+
+const ARRAY = '['.charCodeAt(0)
 
 /** A caller whose owner claim has changed since must not see the rows of the earlier owner (contract.md section 5). */
 function storedForAnotherOwner(): DomainError {

@@ -53,7 +53,7 @@ export async function idempotentWrite(
     if (atOnce !== undefined) return store(atOnce)
     const stored = claim && (await unit.claimKey(claim))
     if (claim !== undefined && stored !== undefined) {
-      const answer = storedAnswer(stored, claim, parsed)
+      const answer = await storedAnswer(stored, { claim, unit }, parsed)
       return { ...answer, replayed: ownResponse?.equals(stored.answer) !== true }
     }
     return store(await write.work(steps))

@@ -24,6 +24,9 @@ const MAX_RESETS = 100
 /** Milliseconds after which a call with one answer is broken off, although its answer has not been taken. */
 const MAX_STREAM_TIME = MAX_CALL_TIME + 5000
 
+/** Bytes of the header lines of a call: those of an access token of the greatest size, and as many again three times. */
+const MAX_HEAD = 32 * 1024
+
 /** Names the HTTP/2 stream of a stream of calls. What a peer sends under this name is replaced. */
 const STREAM_METADATA = 'x-transport-stream'
 
@@ -69,6 +72,7 @@ export class Connections {
     http2Server.removeAllListeners('stream')
     http2Server.on('stream', (...args: StreamArguments) => {
       const [stream, headers, , lines] = args
+      if (lines.reduce((sum, { length }) => sum + length, 0) > MAX_HEAD) return endOf(stream)
       unlessReset(stream, () => {
         // It counts as one that has not begun.
         if (hasTooMuchMetadata(headers)) return stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
@@ -129,6 +133,15 @@ export class Connections {
       stream.once('close', () => clearTimeout(timer))
     }
   }
+}
+
+/**
+ * Ends the connection of a call with such a head. A byte of it may stand for kilobytes (RFC 7541 section 2.3), so the next
+ * one would come soon.
+ */
+function endOf(stream: ServerHttp2Stream): void {
+  stream.on('error', () => undefined)
+  stream.session?.destroy()
 }
 
 interface StreamOfCalls {

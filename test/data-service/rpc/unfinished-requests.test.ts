@@ -134,7 +134,7 @@ describe('requests that are not sent to their end', function () {
 
   it('are as many as an eighth of the memory holds, each with 16 KiB and twice its header lines', async () => {
     const bound = Math.max(64 * MIB, Math.min(256 * MIB, memoryLimit() / 4)) / 2
-    const lines = 48 * 1024
+    const lines = 24 * 1024
     const most = Math.ceil(bound / (CALL + 2 * lines))
     await using service = await runService()
     const sessions: ClientHttp2Session[] = []
@@ -191,6 +191,16 @@ describe('requests of many fields', () => {
   const page = (filters: number): Parameters<RunningService['client']['page']>[0] => ({
     resource: 'things',
     selection: { filters: Array.from({ length: filters }, () => ({})) }
+  })
+
+  it('end their connection with a head that is larger than any needs', async () => {
+    await using service = await runService()
+    const session = another(service)
+    const ended = new Promise((resolve) => session.once('close', resolve))
+    await lookup(service)
+    begin(session, rpcs.Lookup.path, { 'x-a': 'x'.repeat(32 * 1024) })
+    await ended
+    await lookup(service)
   })
 
   it('are refused before they are decoded', async () => {

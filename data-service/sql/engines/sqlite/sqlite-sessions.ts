@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
 import { type Cancellation, shareKeyOf, throwIfAborted, raceAbort } from '../../../../shared/transport/cancellation.js'
+import { Turns } from '../../../../shared/turns.js'
 import type { Value } from '../../../entity/fields/field.js'
 import {
   assertOneRow,
@@ -43,6 +44,9 @@ import {
   valuesOf
 } from '../statement.js'
 
+/** Reads of a caller that begin in a turn of the event loop. Each may take some milliseconds of it. */
+const OF_TURN = 4
+
 /**
  * Reads from the embedded database, on separate connections so that they do not see open transactions. The driver is
  * synchronous, so a statement runs on the main thread for as long as it is short: an aborted signal takes effect between
@@ -52,6 +56,8 @@ export class SqliteReader implements Reader {
   readonly #file: string
   readonly #what: string
   readonly #turns: LongTurns
+  /** Reads that are not long, of which a caller may have hundreds under way, would hold the process together. */
+  readonly #begun = new Turns(OF_TURN)
   readonly #threads: ReadThreads
   /** These run in a thread. */
   readonly #long = new LongTexts(TURN_MS)
@@ -108,8 +114,13 @@ export class SqliteReader implements Reader {
     const { signal } = bound
     const select = selectOf(bound)
     if (!this.#long.has(select.sql)) {
+      const shareKey = shareKeyOf(signal)
+      if (shareKey !== '' && !this.#begun.beginsNow(shareKey)) {
+        await new Promise<void>((resolve) => this.#begun.enter(shareKey, resolve))
+        throwIfAborted(signal)
+      }
       try {
-        return await retryWhileBusy(() => this.#rowsInTurn(select, shareKeyOf(signal)), signal)
+        return await retryWhileBusy(() => this.#rowsInTurn(select, shareKey), signal)
       } catch (error) {
         if (!(error instanceof StatementStopped)) throw error
       }

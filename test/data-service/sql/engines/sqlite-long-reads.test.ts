@@ -5,6 +5,7 @@ import { SqliteConnection } from '../../../../data-service/sql/engines/sqlite/sq
 import { SqliteReader } from '../../../../data-service/sql/engines/sqlite/sqlite-sessions.js'
 import type { Snapshot } from '../../../../data-service/sql/engines/sessions.js'
 import { selectStatement, type ShownStatement } from '../../../../data-service/sql/engines/statement.js'
+import { CancellationSource, countFor } from '../../../../shared/transport/cancellation.js'
 import { type FreshDatabase, freshDatabase } from '../../../harness/database.js'
 
 const read = (sql: string): ShownStatement =>
@@ -164,5 +165,21 @@ describe('reads of SQLite that take long', () => {
     const failed = await countOf(snapshot).catch((error: unknown) => error)
     expect(failed).to.include({ code: 'upstream.unavailable' })
     await other.close()
+  })
+
+  it('Reads that are short begin four in a turn of the event loop for each caller, and those of the service at once.', async () => {
+    const ended: string[] = []
+    setImmediate(() => ended.push('turn'))
+    const readAs = (shareKey: string, times: number): Promise<unknown>[] =>
+      Array.from({ length: times }, async () => {
+        const call = new CancellationSource()
+        if (shareKey !== '') countFor(call, { shareKey })
+        await reader.read(call, ({ run }) => run(COUNT, {}))
+        ended.push(shareKey)
+      })
+    await Promise.all([...readAs('many', 10), ...readAs('few', 1), ...readAs('', 6)])
+    const first = ended.slice(0, ended.indexOf('turn'))
+    expect(first.toSorted()).to.deep.equal([...Array<string>(6).fill(''), 'few', ...Array<string>(4).fill('many')])
+    expect(ended).to.have.lengthOf(18)
   })
 })
