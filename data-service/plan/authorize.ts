@@ -14,6 +14,7 @@ import {
   anotherOwner,
   bypassesOwnership,
   claimedBy,
+  decideRowPart,
   decideRows,
   firstRejection,
   lacks,
@@ -82,11 +83,15 @@ export function readableByReference(
 }
 
 /** The rows that a caller could read by a read, with the owner parameter of that caller where it needs one. */
-function readableBy(read: ReadOperation, entity: Entity, { caller, ownership }: OfCaller): RowScope | DomainError {
+function readableBy(
+  read: ReadOperation,
+  entity: Entity,
+  { caller, ownership, decide = decideRows }: OfCaller & { readonly decide?: typeof decideRows }
+): RowScope | DomainError {
   const { access, ownerFilter } = entity
   const filtered = ownerFilter?.routes.has(read) === true && ownerFilter.routes.get(read) === undefined
   if (access[read].kind === 'everyone' && !filtered) return allRows
-  const scope = decideRows(access[read], { entity, caller, ownership })
+  const scope = decide(access[read], { entity, caller, ownership })
   if (scope instanceof DomainError || !filtered) return scope
   if (caller.kind === 'anonymous') return tokenRequired()
   if (bypassesOwnership(caller, ownership)) return scope
@@ -204,17 +209,19 @@ export interface ClaimedColumn extends Pick<OwnRows, 'owner'> {
 
 /**
  * The owner column of a new row where the caller's owner claim fills it, so that the body may leave it out; undefined
- * where the body says whose row it is, and for a resource without a create of its own.
+ * where the body says whose row it is. Of a resource without a create of its own the read by id tells the owner.
  */
 export function claimedColumn({ entity }: Pick<Resource, 'entity'>, writer: OfCaller): ClaimedColumn | undefined {
-  const creating = entity.writeAccess.get('create')
+  const { access: reads, writeAccess: writes, writesUnseen } = entity
+  const creating = writes.get('create') ?? (writesUnseen ? undefined : reads.get)
   const access = creating && claimedRows(creating, entity, writer)
   return access && { ...access, column: ownerColumn(entity, access) }
 }
 
 /** Of several ways to create a row the claim fills the column that all of those which are open to the caller agree on. */
-function claimedRows(access: WriteAccess, entity: Entity, of: OfCaller): OwnRows | undefined {
+function claimedRows(access: ReadAccess, entity: Entity, of: OfCaller): OwnRows | undefined {
   switch (access.kind) {
+    case 'everyone':
     case 'permission':
     case 'rows':
       return undefined
@@ -223,8 +230,7 @@ function claimedRows(access: WriteAccess, entity: Entity, of: OfCaller): OwnRows
     case 'allOf':
       return access.parts.map((part) => claimedRows(part, entity, of)).find((one) => one !== undefined)
     case 'anyOf': {
-      const open = access.parts.filter((part) => !(decideRows(part, { entity, ...of }) instanceof DomainError))
-      const [first, ...others] = open.map((part) => claimedRows(part, entity, of))
+      const [first, ...others] = openParts(access.parts, entity, of).map((part) => claimedRows(part, entity, of))
       const isSame = (one: OwnRows | undefined): boolean =>
         one?.property === first?.property && one?.owner === first?.owner
       return others.every(isSame) ? first : undefined
@@ -232,25 +238,37 @@ function claimedRows(access: WriteAccess, entity: Entity, of: OfCaller): OwnRows
   }
 }
 
+/** Where the caller lacks a permission for every part, they are those that name rows besides it. */
+function openParts(parts: readonly ReadAccess[], entity: Entity, of: OfCaller): readonly ReadAccess[] {
+  const isOpen = (decided: RowScope | DomainError | undefined): boolean =>
+    decided !== undefined && !(decided instanceof DomainError)
+  const open = parts.filter((part) => isOpen(decideRows(part, { entity, ...of })))
+  return open.length > 0 ? open : parts.filter((part) => isOpen(decideRowPart(part, { entity, ...of })))
+}
+
 /** What a row of a resource is bound to that a create brings along as a child. */
 export interface BroughtAlong {
   readonly claimed: ClaimedColumn | undefined
-  /** Where the row may be. undefined: the create of the root decides it. */
-  readonly scope: WriteScope | undefined
+  /** Where the row may be. */
+  readonly scope: WriteScope
 }
 
 /**
- * A caller who may create the root needs no permission of the resource whose rows it brings along. The owner and the write
- * scope of that resource hold all the same. Throws `ownership.denied`.
+ * A caller who may create the root needs no permission of the resource whose rows it brings along. The owner and the rows
+ * that the create and the read by id of that resource name hold all the same: without them a create of the root would put
+ * rows before callers whom they do not belong to. A resource without a create of its own has that read alone. Throws
+ * `ownership.denied`.
  */
 export function broughtAlong(entity: Entity, writer: Writer): BroughtAlong {
-  if (!entity.writeAccess.has('create')) return { claimed: undefined, scope: undefined }
-  const decided = decideWrite({ entity }, 'create', writer)
-  if (decided instanceof DomainError && decided.code === 'ownership.denied') throw decided
-  return {
-    claimed: claimedColumn({ entity }, writer),
-    scope: decided instanceof DomainError ? undefined : decided
-  }
+  const { caller, ownership } = writer
+  const decide: typeof decideRows = (access, of) => decideRowPart(access, of) ?? allRows
+  const creating = entity.writeAccess.get('create')
+  const written = creating === undefined ? allRows : decide(creating, { entity, caller, ownership })
+  const read = entity.writesUnseen ? allRows : readableBy('get', entity, { caller, ownership, decide })
+  if (written instanceof DomainError) throw written
+  if (read instanceof DomainError) throw read
+  const rows = withoutRepeats(intersectScopes(written, read))
+  return { claimed: claimedColumn({ entity }, writer), scope: scopedTo({ before: rows, after: rows, shown: rows }) }
 }
 
 /**

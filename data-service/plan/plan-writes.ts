@@ -10,6 +10,7 @@ import {
   type ChildPlan,
   type ColumnCondition,
   type Condition,
+  type CountOutsidePlan,
   type CountReferencingPlan,
   type DeletePlan,
   type ExpectedVersions,
@@ -21,6 +22,7 @@ import {
   type LockPlan,
   type LookPlan,
   type NewChild,
+  type NewChildren,
   type RowScope,
   type UpdatePlan,
   type WriteScope
@@ -50,7 +52,7 @@ export function planInsert(
   row: {
     readonly scope: WriteScope
     readonly values: Values
-    readonly children: readonly { readonly children: Children; readonly rows: readonly Values[] }[]
+    readonly children: readonly (Pick<NewChildren, 'children' | 'scope'> & { readonly rows: readonly Values[] })[]
   },
   random: RandomSource
 ): InsertPlan {
@@ -59,8 +61,9 @@ export function planInsert(
     scope: row.scope,
     values: completeRow(entity, row.values, random.newGuid),
     version: entity.versionColumn === undefined ? null : firstRowVersion(random.randomBytes),
-    children: row.children.map(({ children, rows }) => ({
+    children: row.children.map(({ children, scope, rows }) => ({
       children,
+      scope,
       rows: rows.map((values) => newChild(children, values, random))
     }))
   })
@@ -132,6 +135,13 @@ export function planCountReferencing(of: {
   })
   return planned({ ...of, where: conditions })
 }
+
+/** Counts the rows of a new root that are outside of the scope of their collection. */
+export const planCountOutside = (
+  entity: Entity,
+  { children: { foreignKey }, scope }: Pick<NewChildren, 'children' | 'scope'>,
+  key: RowKey
+): CountOutsidePlan => planned({ entity, foreignKey, key, scope })
 
 /** The full DTO of a row that was just written, where the write may leave it so and its caller sees it. */
 export function planWritten(resource: Resource, key: RowKey, { shown }: WriteScope): GetPlan {

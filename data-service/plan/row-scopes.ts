@@ -53,6 +53,19 @@ export function decideRows(access: ReadAccess, of: Deciding): RowScope | DomainE
   }
 }
 
+/**
+ * The same without the permissions of the access: a caller who lacks one is bound to the rows that the access names besides.
+ * undefined where it names no rows.
+ */
+export function decideRowPart(access: ReadAccess, of: Deciding): RowScope | DomainError | undefined {
+  const decided = decideRows(access, of)
+  if (!(decided instanceof DomainError) || decided.code !== 'capability.denied') return decided
+  if (access.kind !== 'allOf' && access.kind !== 'anyOf') return undefined
+  const parts = access.parts.map((part) => decideRowPart(part, of)).filter((one) => one !== undefined)
+  if (parts.length === 0) return undefined
+  return access.kind === 'allOf' ? intersect(parts) : (uniteScopes(parts) ?? firstRejection(parts))
+}
+
 function ownRowsOf(caller: Authenticated, access: OwnRows, entity: Entity): RowScope | DomainError {
   const owner = claimedBy(caller, access)
   return owner === null ? noOwnerClaim(caller, access) : ownedRows(ownerColumn(entity, access), owner)

@@ -2,11 +2,12 @@ import type { Column } from '../entity/entity.js'
 import type { Field, Operand, Value } from '../entity/fields/field.js'
 import type { ColumnCondition, Condition, RowScope } from './model/plans.js'
 
-// Whether a row that is not written yet would be in a scope. The database decides that of the row that was written; this
-// only lets a 403 come before the conflicts that the write would end with (contract.md section 2).
+// Whether a row that is not written yet would be in a scope. It lets a 403 come before the conflicts that the write would end
+// with (contract.md section 2), and spares the statement by which the database decides it of the row that was written. What
+// is `unknown` here, that statement has to decide.
 
 /** `unknown`: the row is not known well enough, or the database may store the value in another form. */
-type Place = 'inside' | 'outside' | 'unknown'
+export type Place = 'inside' | 'outside' | 'unknown'
 
 /** The value that the row will have in a column; undefined where that is not known. */
 type ValueOf = (column: Column) => Value | undefined
@@ -16,7 +17,11 @@ export function placeInScope(scope: RowScope, valueOf: ValueOf): Place {
 }
 
 function placeInAll(conditions: readonly Condition[], valueOf: ValueOf): Place {
-  const places = conditions.map((one) => placeIn(one, valueOf))
+  return placeOfAll(conditions.map((one) => placeIn(one, valueOf)))
+}
+
+/** Inside where all of them are. */
+export function placeOfAll(places: readonly Place[]): Place {
   if (places.includes('outside')) return 'outside'
   return places.includes('unknown') ? 'unknown' : 'inside'
 }

@@ -98,6 +98,89 @@ eachDatabase((kind) => {
       expect(await count('checks')).to.equal(0)
     })
 
+    // The entity files of crates and their parts are in aggregates/crates.ts.
+    const parts = (claims: Readonly<Record<string, unknown>>) => {
+      const create = (body: object, target = '/crates'): Promise<Answer> => send(['POST', target], body, {}, claims)
+      return {
+        create,
+        refused: async (table: string, children: Readonly<Record<string, readonly object[]>>): Promise<void> => {
+          const before = [await count('crates'), await count(table)]
+          const one = await create({ name: 'x', ...children })
+          const batch = await create([{ name: 'x' }, { name: 'x', ...children }], '/crates/batch')
+          for (const answer of [one, batch]) {
+            expect(violations(answer).slice(0, 2), answer.text).to.deep.equal([403, 'ownership.denied'])
+          }
+          expect([await count('crates'), await count(table)]).to.deep.equal(before)
+        },
+        taken: async (table: string, children: Readonly<Record<string, readonly object[]>>): Promise<void> => {
+          const before = await count(table)
+          const answer = await create({ name: 'x', ...children })
+          expect(answer.status, answer.text).to.equal(201)
+          expect(await count(table)).to.equal(before + Object.values(children).flat().length)
+        }
+      }
+    }
+    const guide = parts({ ...GUIDE, branch: 'berlin', area: 1 })
+    const keeper = parts({ ...GUIDE, role: 'Keeper', branch: 'berlin', area: 1 })
+
+    it('A row is not brought along where the database finds it outside of the scope.', async () => {
+      await guide.refused('loose_parts', { looseParts: [{ price: '9.00' }, { price: '900.00' }] })
+      await guide.taken('loose_parts', { looseParts: [{ price: '9.00' }, { price: '99.99' }] })
+      for (const branch of ['berlin ', 'paris ', 'paris', 'Berlin']) {
+        await guide.refused('branch_parts', { branchParts: [{ branch: 'berlin' }, { branch }] })
+      }
+      await guide.taken('branch_parts', { branchParts: [{ branch: 'berlin' }] })
+    })
+
+    it('A row is not brought along where the scope is about the key of its root.', () =>
+      guide.refused('late_parts', { lateParts: [{ note: 'x' }] }))
+
+    it('Rows that named the root before it was there do not stand for those that are brought along.', async () => {
+      const [row] = await sql.run('SELECT MAX(id) AS n FROM crates')
+      for (let id = Number(row?.['n']) + 1; id < Number(row?.['n']) + 30; id += 1) {
+        await sql.run(`INSERT INTO loose_parts (crate_id, price, row_version) VALUES (${id}, 9, X'3132333435363738')`)
+      }
+      await guide.refused('loose_parts', { looseParts: [{ price: '900.00' }] })
+      await guide.taken('loose_parts', { looseParts: [{ price: '9.00' }] })
+    })
+
+    it('The rows that `prepare` makes of those of the body are checked as they will be.', async () => {
+      const before = [await count('crates'), await count('loose_parts')]
+      const answer = await guide.create({ name: 'dearer', looseParts: [{ price: '9.00' }] })
+      expect(violations(answer)).to.deep.equal([403, 'ownership.denied'])
+      expect([await count('crates'), await count('loose_parts')]).to.deep.equal(before)
+      expect((await guide.create({ name: 'made' })).status, 'without rows of the body').to.equal(201)
+    })
+
+    it('The rows of an access bind those who lack its permission too.', async () => {
+      for (const caller of [guide, keeper]) {
+        await caller.refused('area_parts', { areaParts: [{ areaId: 7 }] })
+        await caller.taken('area_parts', { areaParts: [{ areaId: 1 }] })
+        await caller.refused('kept_parts', { keptParts: [{ ownerId: 2 }] })
+        await caller.taken('kept_parts', { keptParts: [{ ownerId: 1 }] })
+      }
+    })
+
+    it('Whoever creates the root needs no permission of the resource whose rows it brings along.', () =>
+      guide.taken('free_parts', { freeParts: [{ note: 'x' }] }))
+
+    it('The reads of a resource that no request creates bind its rows.', async () => {
+      for (const [table, name] of [
+        ['fixed_parts', 'fixedParts'],
+        ['sealed_parts', 'sealedParts']
+      ] as const) {
+        await guide.refused(table, { [name]: [{ ownerId: 1 }, { ownerId: 2 }] })
+        await parts({ sub: 'gus', role: 'Guide' }).refused(table, { [name]: [{ ownerId: 1 }] })
+        await guide.taken(table, { [name]: [{}, { ownerId: 1 }] })
+        const owners = await sql.run(`SELECT DISTINCT owner_id FROM ${table}`)
+        expect(owners.map((row) => Number(row['owner_id']))).to.deep.equal([1])
+        await parts({ sub: 'ada', role: ['Guide', 'Admin'] }).taken(table, { [name]: [{ ownerId: 2 }] })
+      }
+    })
+
+    it('A resource whose callers write unseen rows takes rows of other owners.', () =>
+      guide.taken('unseen_parts', { unseenParts: [{ ownerId: 2 }] }))
+
     it('A key of the row `1/pay` is not one of the action `pay` of the row `1`.', async () => {
       for (const id of ['1', '1/pay']) {
         expect((await send(['POST', '/words'], { id, name: 'x' })).status).to.equal(201)

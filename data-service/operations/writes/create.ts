@@ -8,7 +8,15 @@ import type { Preparation } from '../../entity/creates-and-deletes.js'
 import type { Children, Column, Entity } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import type { RowKey } from '../../entity/key.js'
-import { type BroughtAlong, broughtAlong, claimedOwner, outsideScope, writeScope } from '../../plan/authorize.js'
+import {
+  type BroughtAlong,
+  broughtAlong,
+  claimedOwner,
+  everyRowOfRules,
+  outsideScope,
+  writeScope
+} from '../../plan/authorize.js'
+import type { WriteScope } from '../../plan/model/plans.js'
 import type { KeyClaim } from '../../plan/model/stores.js'
 import { assignments, namedValues } from '../../plan/parsing/body.js'
 import { type NamedRow, presetValues } from '../../plan/presets.js'
@@ -155,7 +163,7 @@ async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> 
   const values = givenValues(parsed)
   const given = parsed.children.map(({ children: one, rows }) => ({
     children: one,
-    rows: rows.length === 0 ? [] : rowsBroughtAlong(one, rows, { writer: parsed.writer, steps })
+    ...(rows.length === 0 ? NO_ROWS : rowsBroughtAlong(one, rows, { writer: parsed.writer, steps }))
   }))
   const prepared = await prepare({ ...parsed, children: given }, values, steps)
   const children = entity.children.flatMap((one) => {
@@ -164,31 +172,42 @@ async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> 
       (row) => new Map([...assignments(row, one.columns), ...(presets ?? [])])
     )
     if (made !== undefined && made.length > 0) requirePartOfRoot(entity, one, 'create')
-    const rows = made ?? given.find(({ children }) => children === one)?.rows ?? []
-    return rows.length === 0 ? [] : [{ children: one, rows }]
+    // Rows that `prepare` makes of those of the body are bound as these are.
+    const { rows, scope } = given.find(({ children }) => children === one) ?? NO_ROWS
+    return (made ?? rows).length === 0 ? [] : [{ children: one, rows: made ?? rows, scope }]
   })
   const presets = presetsOf(entity.columns, NOTHING_NAMED, parsed)
   const all = new Map([...values, ...assignments(prepared.values ?? {}, entity.columns), ...presets])
   return { row: { scope, values: all, children }, prepared }
 }
 
+/** The rows of one collection, and where they may be. */
+interface GivenRows {
+  readonly rows: readonly ReadonlyMap<Column, Value>[]
+  readonly scope: WriteScope
+}
+
+const NO_ROWS: GivenRows = { rows: [], scope: everyRowOfRules }
+
 /** The children of the body, with the presets and, for rows of a resource, the owner that the caller's token gives them. */
 function rowsBroughtAlong(
   children: Children,
   rows: readonly ReadonlyMap<Column, Value>[],
   { writer, steps }: Pick<ParsedInsert, 'writer'> & { readonly steps: WriteSteps }
-): ReadonlyMap<Column, Value>[] {
+): GivenRows {
   const { resource, name } = children
   const { catalogue } = steps.deps.planning
   const { claimed, scope } = resource === undefined ? OF_ROOT : broughtAlong(catalogue.entity(resource), writer)
-  return rows.map((row, index) => {
-    const whole = withTokenValues(row, { columns: children.columns, claimed, at: `/${name}/${index}` }, writer)
-    if (scope !== undefined && placeInScope(scope.after, (one) => whole.get(one)) === 'outside') throw outsideScope()
-    return whole
+  const whole = rows.map((row, index) => {
+    const values = withTokenValues(row, { columns: children.columns, claimed, at: `/${name}/${index}` }, writer)
+    if (placeInScope(scope.after, (one) => values.get(one)) === 'outside') throw outsideScope()
+    return values
   })
+  return { rows: whole, scope }
 }
 
-const OF_ROOT: BroughtAlong = { claimed: undefined, scope: undefined }
+/** The create of the root decides it. */
+const OF_ROOT: BroughtAlong = { claimed: undefined, scope: everyRowOfRules }
 
 const NOTHING_NAMED: NamedRow = { named: new Map(), at: '' }
 

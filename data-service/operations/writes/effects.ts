@@ -127,12 +127,12 @@ async function insertOther(
   steps: WriteSteps
 ): Promise<WrittenRow> {
   const entity = steps.deps.planning.catalogue.entity(resource)
+  const scope = everyRowOfRules
   const children = entity.children.flatMap((one) => {
     const rows = named[one.name]
     if (rows !== undefined && rows.length > 0) requirePartOfRoot(entity, one, 'create')
-    return rows === undefined ? [] : [{ children: one, rows: rows.map((row) => assignments(row, one.columns)) }]
+    return rows === undefined ? [] : [{ children: one, scope, rows: rows.map((row) => assignments(row, one.columns)) }]
   })
-  const scope = everyRowOfRules
   const key = await steps.insert(entity, { scope, values: assignments(values, entity.columns), children })
   return { entity, key, operation: 'create', via: 'rule' }
 }

@@ -6,11 +6,11 @@ import type { JsonObject } from '../../entity/event.js'
 import { idText, keyOfValues, type RowKey, unreachableIds } from '../../entity/key.js'
 import type { Resource } from '../../plan/model/catalogue.js'
 import type { Planning } from '../../plan/planning.js'
-import type { GetPlan, UpdatePlan, WriteScope } from '../../plan/model/plans.js'
+import type { GetPlan, InsertPlan, NewChildren, UpdatePlan, WriteScope } from '../../plan/model/plans.js'
 import type { AuditEntry, KeyClaim, LoadedRow, UnitOfWork } from '../../plan/model/stores.js'
 import { outsideScope } from '../../plan/authorize.js'
-import { type RandomSource, planInsert, planUnseen, planWritten } from '../../plan/plan-writes.js'
-import { placeInScope } from '../../plan/scope-of-values.js'
+import { type RandomSource, planCountOutside, planInsert, planUnseen, planWritten } from '../../plan/plan-writes.js'
+import { type Place, placeInScope, placeOfAll } from '../../plan/scope-of-values.js'
 import type { GuessCounts } from './guess-counts.js'
 import { recordEncoder } from '../json.js'
 import { rejectionError, throwAt } from './rejections.js'
@@ -116,7 +116,21 @@ export class WriteSteps {
     }
     const plan = planInsert(entity, row, this.deps)
     if (placeInScope(plan.scope.after, (column) => plan.values.get(column)) === 'outside') throw outsideScope()
-    return await this.unit.insert(plan)
+    const places = plan.children.map((one) => placeOfChildren(plan, one))
+    if (places.includes('outside')) throw outsideScope()
+    const key = await this.unit.insert(plan)
+    for (const [index, one] of plan.children.entries()) {
+      if (places[index] === 'unknown') await this.#checkChildren(one, key)
+    }
+    return key
+  }
+
+  /** Throws `ownership.denied` where a row of the new root is outside of the scope. */
+  async #checkChildren(of: NewChildren, key: RowKey): Promise<void> {
+    const { name, resource } = of.children
+    if (resource === undefined) throw new TypeError(`${name} are no rows of a resource and have no scope`)
+    const entity = this.deps.planning.catalogue.entity(resource)
+    if ((await this.unit.countOutside(planCountOutside(entity, of, key))) > 0) throw outsideScope()
   }
 
   /** Whether no path could name the row, or a child that is a row of a resource. */
@@ -241,6 +255,21 @@ export class WriteSteps {
     const json = Buffer.from(`[${records.map((one) => one.toString('utf8')).join()}]`)
     return { json, rowVersion: Buffer.alloc(0), id: JSON.stringify(keys.map(idText)), ignored, location: '' }
   }
+}
+
+/** Where the rows of a collection will be, all of them together, as far as their values tell it. */
+function placeOfChildren({ entity, values }: InsertPlan, { children, rows, scope }: NewChildren): Place {
+  const { after } = scope
+  if (after.kind === 'all-rows') return 'inside'
+  const key = keyOfValues(entity.key.map((column) => values.get(column)))
+  return placeOfAll(
+    rows.map((row) =>
+      placeInScope(after, (column) => {
+        const at = children.foreignKey.findIndex((one) => one.column === column.column)
+        return at === -1 ? row.values.get(column) : key?.[at]
+      })
+    )
+  )
 }
 
 function responseOf(plan: GetPlan, row: LoadedRow, ignored: readonly string[]): WriteResponse {

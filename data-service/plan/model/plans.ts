@@ -266,8 +266,16 @@ export type InsertPlan = Planned<{
   readonly scope: WriteScope
   readonly values: Assignments
   readonly version: RowVersion | null
-  readonly children: readonly { readonly children: Children; readonly rows: readonly NewChild[] }[]
+  readonly children: readonly NewChildren[]
 }>
+
+/** The new rows of one collection. */
+export interface NewChildren {
+  readonly children: Children
+  readonly rows: readonly NewChild[]
+  /** As that of the root: whoever inserts checks the rows before the COMMIT. A scope of all rows where only the root decides. */
+  readonly scope: WriteScope
+}
 
 export interface NewChild {
   readonly values: Assignments
@@ -361,6 +369,15 @@ export type CountReferencingPlan = Planned<{
   readonly reference: Reference
   readonly key: RowKey
   readonly where: readonly ColumnCondition[]
+}>
+
+/** A count of the rows that refer to a new root by a foreign key and are outside of the scope after the write. */
+export type CountOutsidePlan = Planned<{
+  readonly entity: Entity
+  readonly foreignKey: KeyColumns
+  /** The key of the root. */
+  readonly key: RowKey
+  readonly scope: WriteScope
 }>
 
 /** A statement of an application's own operation, which reaches every row. */

@@ -6,6 +6,7 @@ import type { JsonWriter } from '../../entity/fields/json-text.js'
 import type { RowKey } from '../../entity/key.js'
 import type {
   ChildPlan,
+  CountOutsidePlan,
   CountReferencingPlan,
   DeletePlan,
   ExportPlan,
@@ -227,6 +228,8 @@ export interface UnitOfWork {
   /** In order of id; undefined where more rows than the plan allows refer to the row. */
   findReferencing(plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined>
   countReferencing(plan: CountReferencingPlan): Promise<number>
+  /** Counts without locks: the rows are those that this transaction has inserted. */
+  countOutside(plan: CountOutsidePlan): Promise<number>
   get(plan: GetPlan): Promise<LoadedRow | undefined>
   /** As the read of that plan, in this transaction. */
   page(plan: PagePlan): Promise<PageResult>

@@ -3,6 +3,7 @@ import { asRowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
 import type {
+  CountOutsidePlan,
   CountReferencingPlan,
   FindPlan,
   FindReferencingPlan,
@@ -19,6 +20,7 @@ import {
   inScope,
   keyIn,
   keyIs,
+  outsideOf,
   refersTo,
   type RowCondition,
   scopeConditions
@@ -112,6 +114,13 @@ export class StoredRows {
   ): Promise<number> {
     const { statements, dialect } = this.#source
     const conditions: RowCondition[] = [...refersTo(reference.via, key), ...where]
+    const [row] = await session.run(statements.count(entity, conditions), boundValues(conditions, dialect))
+    return Number(row?.[0])
+  }
+
+  async countOutside(session: ReadSession, { entity, foreignKey, key, scope }: CountOutsidePlan): Promise<number> {
+    const { statements, dialect } = this.#source
+    const conditions: RowCondition[] = [...refersTo(foreignKey, key), outsideOf(scope.after)]
     const [row] = await session.run(statements.count(entity, conditions), boundValues(conditions, dialect))
     return Number(row?.[0])
   }

@@ -4,6 +4,7 @@ import type { Value } from '../../entity/fields/field.js'
 import { isComposite, idText, type Keyed, keyMaker, keyOfValues, type RowKey } from '../../entity/key.js'
 import type {
   ChildPlan,
+  CountOutsidePlan,
   CountReferencingPlan,
   DeletePlan,
   FindPlan,
@@ -366,6 +367,10 @@ class SqlUnitOfWork implements UnitOfWork {
   async countReferencing(plan: CountReferencingPlan): Promise<number> {
     await this.#excludeReferring(plan)
     return await this.#parts.rows.countReferencing(this.#transaction, plan)
+  }
+
+  countOutside(plan: CountOutsidePlan): Promise<number> {
+    return this.#parts.rows.countOutside(this.#transaction, plan)
   }
 
   get(plan: GetPlan): Promise<LoadedRow | undefined> {

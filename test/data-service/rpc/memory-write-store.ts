@@ -101,6 +101,7 @@ export class MemoryWriteStore implements WriteStore {
       findByUnique: unused,
       findReferencing: unused,
       countReferencing: unused,
+      countOutside: unused,
       page: unused,
       select: unused,
       run: unused,

@@ -14,13 +14,14 @@ import {
 
 /**
  * A condition of a statement: a comparison, or several conditions joined by OR or by AND. `isFilter`: no index is chosen
- * for it.
+ * for it. `notAllOf` is true for rows that do not meet every one of them, those without a value to compare included.
  */
 export type RowCondition =
   | ColumnComparison
   | KeyListComparison
   | { readonly anyOf: readonly RowCondition[]; readonly isFilter?: true }
   | { readonly allOf: readonly RowCondition[] }
+  | { readonly notAllOf: readonly RowCondition[] }
 
 /**
  * A comparison: that of a plan, or one of this folder. Unlike `isEmpty`, `isNull` and `isNotNull` treat an empty string as
@@ -83,6 +84,13 @@ export type ScopedConditions = readonly RowCondition[] & { readonly [scoped]: tr
 
 export function scopeConditions(scope: RowScope): readonly RowCondition[] {
   return scope.kind === 'all-rows' ? [] : scope.conditions
+}
+
+/** The rows that are not in the scope. */
+export function outsideOf(scope: RowScope): RowCondition {
+  // No row is outside of all rows, and an empty list of conditions has no text.
+  if (scope.kind === 'all-rows') throw new TypeError('No row is outside of a scope of all rows')
+  return { notAllOf: scope.conditions }
 }
 
 export function inScope(conditions: readonly RowCondition[], scope: RowScope): ScopedConditions {
@@ -168,7 +176,8 @@ export function isComparison(condition: RowCondition): condition is AnyCompariso
 }
 
 export function partsOf(combined: Exclude<RowCondition, AnyComparison>): readonly RowCondition[] {
-  return 'anyOf' in combined ? combined.anyOf : combined.allOf
+  if ('anyOf' in combined) return combined.anyOf
+  return 'allOf' in combined ? combined.allOf : combined.notAllOf
 }
 
 const operandName = bindNamesOfTwo('f')
@@ -217,7 +226,8 @@ function shapeOfOne(condition: RowCondition): string {
 }
 
 function joinedAs(combined: Exclude<RowCondition, AnyComparison>): string {
-  if (!('anyOf' in combined)) return 'all'
+  if ('allOf' in combined) return 'all'
+  if ('notAllOf' in combined) return 'notAll'
   return combined.isFilter === true ? 'filter' : 'any'
 }
 

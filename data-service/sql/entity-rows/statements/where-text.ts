@@ -45,7 +45,11 @@ export function whereAll(conditions: readonly RowCondition[], context: TextConte
     const parts = partsOf(condition)
     // Sequelize leaves an empty list out, and then every row would match.
     if (parts.length === 0) throw new TypeError('A combined condition has no parts')
-    if (!('anyOf' in condition)) return { [Op.and]: parts.map(whereOf) }
+    if ('allOf' in condition) return { [Op.and]: parts.map(whereOf) }
+    if ('notAllOf' in condition) {
+      // NOT would leave out the rows whose comparison has no answer.
+      return where(fn('IFNULL', { [Op.and]: parts.map(whereOf) }, literal('0')), Op.eq, literal('0'))
+    }
     const either = { [Op.or]: parts.map(whereOf) }
     return condition.isFilter === true ? where(fn('IFNULL', either, literal('0')), Op.eq, literal('1')) : either
   }

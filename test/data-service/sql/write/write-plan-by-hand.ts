@@ -15,6 +15,7 @@ import {
   type LockPlan,
   type LookPlan,
   type NewChild,
+  type NewChildren,
   type Planned,
   type StatementPlan,
   type RowScope,
@@ -75,10 +76,14 @@ export function writeScope(rows: RowScope): WriteScope {
 export function insertPlan(
   entity: Entity,
   values: Readonly<Record<string, Value>>,
-  more: Partial<Shape<InsertPlan>> = {}
+  {
+    children: collections = [],
+    ...more
+  }: Partial<Omit<Shape<InsertPlan>, 'children'>> & { readonly children?: readonly Omit<NewChildren, 'scope'>[] } = {}
 ): InsertPlan {
   const [scope, written] = [writeScope(allRows), assign(entity, values)]
-  return planned<InsertPlan>({ entity, scope, values: written, version: version(1), children: [], ...more })
+  const all = collections.map((one) => ({ ...one, scope }))
+  return planned<InsertPlan>({ entity, scope, values: written, version: version(1), children: all, ...more })
 }
 
 export function lockPlan(entity: Entity, id: Operand | RowKey, more: Partial<Shape<LockPlan>> = {}): LockPlan {
