@@ -1,3 +1,4 @@
+import { StartError } from '../../shared/start-error.js'
 import type { Column } from './fields/columns.js'
 import { checkPermission, type Permission } from './fields/names.js'
 import type { ReadOperation, WriteOperation } from './operations.js'
@@ -66,11 +67,21 @@ export const permission = (name: Permission): Permitted => {
   checkPermission('permission', name)
   return { kind: 'permission', permission: name }
 }
-export const ownRows = <Name extends string>(property: Name, of: Pick<OwnRows, 'owner'> = {}): OwnRows<Name> => ({
-  kind: 'ownRows',
-  property,
-  ...of
-})
+export const ownRows = <Name extends string>(
+  property: Name,
+  ...given: readonly [of?: Pick<OwnRows, 'owner'>]
+): OwnRows<Name> => {
+  // A kind that is lost would give the rows to the owners of another kind whose claim has the same number.
+  if (given.length > 0 && !isKindOfOwner(given[0])) {
+    throw new StartError(`ownRows('${property}', …) takes the kind of owner as { owner: 'patient' }.`)
+  }
+  return { kind: 'ownRows', property, ...given[0] }
+}
+
+function isKindOfOwner(of: unknown): boolean {
+  if (typeof of !== 'object' || of === null || Array.isArray(of)) return false
+  return Object.entries(of).every(([word, kind]) => word === 'owner' && typeof kind === 'string')
+}
 
 /** Of parts that a write takes it is an access of writes too. What a part may be is checked where the access is used. */
 export const anyOf = <const Parts extends readonly AccessWord[]>(...parts: Parts): AnyOf<Parts[number]> => ({

@@ -9,7 +9,7 @@ interface ReadOf<F> {
   /** One sentence for people. */
   readonly description: string
   /** Default: the access of `list`. */
-  readonly access?: ReadAccess<OpenNameOfType<F, 'int' | 'long'>, F> | undefined
+  readonly access?: ReadAccess<OpenNameOfType<F, 'int' | 'long'>, F>
   /** The id is the last sort key unless it is named here. */
   readonly sort?: readonly VisibleName<F>[]
 }

@@ -20,7 +20,7 @@ import type {
   VisibleName
 } from './fields/rows.js'
 import { compileHooks, type HookWords, resolveHooks, type UntypedHook } from './hooks.js'
-import { overrideMistakes } from './known-words.js'
+import { entityWordMistakes, overrideMistakes, unknownWords, wordsOf } from './known-words.js'
 import type { Overrides, WriteOperation } from './operations.js'
 import {
   childrenOf,
@@ -144,6 +144,44 @@ interface DefinitionWithoutVersion {
   readonly actions?: never
 }
 
+type AnyDefinition = DefinitionOfAll<Fields, References<Fields>, Readonly<Record<never, never>>, ChildCollections>
+
+const ENTITY = wordsOf<
+  Record<keyof AnyDefinition | keyof KeyDefinition<Fields> | keyof DefinitionWithVersion<Fields, object>, unknown>
+>({
+  name: true,
+  table: true,
+  description: true,
+  fields: true,
+  key: true,
+  rowVersion: true,
+  rowVersionColumn: true,
+  computed: true,
+  joined: true,
+  filterable: true,
+  operators: true,
+  sortable: true,
+  indexes: true,
+  searchable: true,
+  label: true,
+  references: true,
+  manyToMany: true,
+  children: true,
+  access: true,
+  writes: true,
+  creates: true,
+  updates: true,
+  deletes: true,
+  actions: true,
+  customReads: true,
+  hooks: true,
+  overrides: true
+})
+
+const REFERENCE = wordsOf<ReferenceDefinition<object>>({ to: true, via: true })
+
+const MANY_TO_MANY = wordsOf<ManyToManyDefinition>({ through: true, from: true, to: true, sort: true })
+
 /**
  * Makes an entity of its definition. checkCatalogue reports the mistakes of all entities at once; a definition that lacks a
  * word which every entity has is a StartError here.
@@ -155,12 +193,14 @@ export function defineEntity<
   const C extends ChildCollections = Record<never, never>
 >(definition: EntityDefinition<F, R, J, C>): EntityOf<F> {
   checkComplete(definition)
-  const mistakes: string[] = []
+  const mistakes = entityWordMistakes(definition, ENTITY)
   const { key, columns } = keyedColumns(definition, mistakes)
   const children = childrenOf(definition.children ?? {}, key, mistakes)
   const columnIn = (place: string): ((name: string) => Column) =>
     findOrReport(columns, { what: 'a field', place, standIn: standInColumn, mistakes })
-  const references = Object.entries(definition.references ?? {}).map(([name, { to, via }]): Reference => {
+  const references = Object.entries(definition.references ?? {}).map(([name, given]): Reference => {
+    const { to, via } = given
+    mistakes.push(...unknownWords(`reference \`${name}\``, given, REFERENCE))
     const [first, ...others] = typeof via === 'string' ? [via] : via
     const column = columnIn(`reference \`${name}\``)
     return { name, to, via: [column(first), ...others.map(column)] }
@@ -185,7 +225,7 @@ export function defineEntity<
     versionColumn: versionColumnOf(definition),
     key,
     columns,
-    computed: computedOf(definition.computed ?? {}, columnIn),
+    computed: computedOf(definition.computed ?? {}, { columnIn, mistakes }),
     joined,
     filterable: new Map(
       definition.filterable.map((name) => {
@@ -203,13 +243,11 @@ export function defineEntity<
     searchable: definition.searchable ?? [],
     label: columnIn('`label`')(definition.label),
     references,
-    manyToMany: Object.entries(definition.manyToMany ?? {}).map(([name, { through, from, to, sort = [] }]) => ({
-      name,
-      through,
-      from,
-      to,
-      sort
-    })),
+    manyToMany: Object.entries(definition.manyToMany ?? {}).map(([name, given]) => {
+      const { through, from, to, sort = [] } = given
+      mistakes.push(...unknownWords(`manyToMany \`${name}\``, given, MANY_TO_MANY))
+      return { name, through, from, to, sort }
+    }),
     children,
     ...reading,
     ...writing,

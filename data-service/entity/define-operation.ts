@@ -15,6 +15,7 @@ import type { EntityOf } from './entity.js'
 import type { Column } from './fields/columns.js'
 import type { Field, Operand } from './fields/field.js'
 import type { RowOf, ValueOf, VisibleName } from './fields/rows.js'
+import { unknownWords, wordsOf } from './known-words.js'
 import type { AnonymousCaller, RowsCall, RowsWanted, TokenCaller } from './row-predicate.js'
 import {
   type AnswerShape,
@@ -184,7 +185,24 @@ export interface Operation {
   /** Of the answer: 204 without one. */
   readonly status: number
   readonly handle: (call: object) => unknown
+  /** Mistakes of the definition that its types could not show; checkCatalogue reports them. */
+  readonly mistakes: readonly string[]
 }
+
+const OPERATION = wordsOf<
+  OperationDefinition<'POST /', TokenAccess, ParamFields, ParamFields, Shape, AnswerShape | undefined>
+>({
+  name: true,
+  route: true,
+  description: true,
+  access: true,
+  path: true,
+  query: true,
+  body: true,
+  answer: true,
+  status: true,
+  handle: true
+})
 
 /** Makes an operation. It never throws: the check at start reports the mistakes of all operations and entities at once. */
 export function defineOperation<
@@ -211,7 +229,8 @@ export function defineOperation<
     answer: answer === undefined ? undefined : resolveShape(answer),
     status: answer === undefined ? 204 : status,
     // The types of the definition hold: operations/calls/call-operation.ts calls it with the values that the names stand for.
-    handle: handle as (call: object) => unknown
+    handle: handle as (call: object) => unknown,
+    mistakes: unknownWords('', definition, OPERATION)
   }
 }
 

@@ -4,6 +4,7 @@ import { snakeCase, suggestion } from './fields/names.js'
 import { ROW_VERSION_COLUMN } from './fields/row-version.js'
 import type { ChildrenDefinition, ResourceChildren, TableChildren, VisibleName } from './fields/rows.js'
 import { text } from './fields/words.js'
+import { childrenWordMistakes, unknownWords, wordsOf } from './known-words.js'
 
 // Makes the columns, joined and computed properties and children of an Entity out of the words of an entity file.
 
@@ -55,12 +56,16 @@ export interface JoinedDefinition<R> {
   readonly showsUnseen?: true
 }
 
+const JOINED = wordsOf<JoinedDefinition<object>>({ through: true, property: true, field: true, showsUnseen: true })
+
 export function joinedOf<R>(
   definitions: Readonly<Record<string, JoinedDefinition<R>>>,
   references: readonly Reference[],
   mistakes: string[]
 ): Joined[] {
-  return Object.entries(definitions).map(([name, { through: path, property, field, showsUnseen = false }]) => {
+  return Object.entries(definitions).map(([name, definition]) => {
+    const { through: path, property, field, showsUnseen = false } = definition
+    mistakes.push(...unknownWords(`joined \`${name}\``, definition, JOINED))
     // An entity file that no compiler has checked may lack them.
     if (property === undefined || field === undefined) {
       mistakes.push(`joined \`${name}\` takes \`through\`, a \`property\` of that resource, and its \`field\`.`)
@@ -98,17 +103,18 @@ export interface ComputedDefinition<F> {
   readonly value: (...values: Value[]) => Value
 }
 
+const COMPUTED = wordsOf<ComputedDefinition<object>>({ type: true, nullable: true, from: true, value: true })
+
 export function computedOf<F>(
   definitions: Readonly<Record<string, ComputedDefinition<F>>>,
-  columnIn: NameResolver['columnIn']
+  { columnIn, mistakes }: Pick<NameResolver, 'columnIn'> & { readonly mistakes: string[] }
 ): Computed[] {
-  return Object.entries(definitions).map(([name, { type, nullable = false, from, value }]) => ({
-    name,
-    type,
-    nullable,
-    from: from.map(columnIn(`computed \`${name}\``)),
-    value: (values) => value(...values)
-  }))
+  return Object.entries(definitions).map(([name, definition]) => {
+    const { type, nullable = false, from, value } = definition
+    const place = `computed \`${name}\``
+    mistakes.push(...unknownWords(place, definition, COMPUTED))
+    return { name, type, nullable, from: from.map(columnIn(place)), value: (values) => value(...values) }
+  })
 }
 
 export function childrenOf(
@@ -117,7 +123,7 @@ export function childrenOf(
   mistakes: string[]
 ): Children[] {
   return Object.entries(definitions).map(([name, definition]) => {
-    const own: string[] = []
+    const own = childrenWordMistakes(definition)
     const children =
       definition.entity === undefined
         ? tableChildren(definition, { name, rootKey }, own)

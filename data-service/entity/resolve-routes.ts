@@ -12,7 +12,7 @@ import {
 import type { Creation, Deletion } from './creates-and-deletes.js'
 import { type DefineRead, defineRead, resolveCustomRead, type UntypedCustomRead } from './custom-read.js'
 import type { Column, Entity } from './entity.js'
-import { accessWordMistakes, actionWordMistakes, customReadWordMistakes } from './known-words.js'
+import { accessWordMistakes, actionWordMistakes, customReadWordMistakes, writeWordMistakes } from './known-words.js'
 import { READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
 import type { Operand, Value } from './fields/field.js'
 import { columnOf, findOrReport, type NameResolver } from './resolve-columns.js'
@@ -24,6 +24,7 @@ export interface UntypedReads {
   readonly access: {
     readonly read?: ReadAccess
     readonly reads?: Readonly<Partial<Record<ReadOperation, ReadAccess>>>
+    readonly writes?: Readonly<Record<string, unknown>>
     readonly ownerFilter?: OwnerFilterDefinition
   }
   readonly customReads?:
@@ -117,7 +118,10 @@ export function resolveWrites(
   names: NameResolver & { readonly mistakes: string[] }
 ): Pick<Entity, 'writes' | 'writeAccess' | 'writesUnseen' | 'creation' | 'deletion' | 'updateRule' | 'actions'> {
   const definitions = Object.entries(actions?.(defineAction()) ?? {})
-  names.mistakes.push(...definitions.flatMap(([name, definition]) => actionWordMistakes(name, definition)))
+  names.mistakes.push(
+    ...writeWordMistakes({ creates, deletes, updates }),
+    ...definitions.flatMap(([name, definition]) => actionWordMistakes(name, definition))
+  )
   return {
     writes: new Set(writes),
     ...writeAccessOf(access, [...writes, ...definitions.map(([name]) => name)]),

@@ -20,6 +20,7 @@ export function operationMistakes(
   return operations.flatMap((operation, index) => {
     const before = operations.slice(0, index)
     const own = [
+      ...operation.mistakes,
       ...nameMistakes(operation, before),
       ...pathMistakes(operation, { resources, before }),
       ...accessMistakes(operation, permissions),

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { permissionsIn } from '../../../data-service/auth/tokens/claims.js'
 import { roles } from '../../../examples/store/roles.js'
-import { allOf, anyOf, everyone, permission } from '../../../data-service/entity/access.js'
+import { allOf, anyOf, everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineFieldType } from '../../../data-service/entity/fields/custom-type.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
@@ -35,6 +35,7 @@ import { preset } from '../../../data-service/entity/preset.js'
 import type { Field } from '../../../data-service/entity/fields/field.js'
 import type { RowsWords } from '../../../data-service/entity/row-predicate.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
+import { StartError } from '../../../shared/start-error.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { outbox } from '../../../examples/store/outbox.js'
 import { exampleEntities } from '../plan/example-entities.js'
@@ -103,6 +104,23 @@ describe('checkCatalogue', () => {
     expect(() => checkCatalogue(entities, { permissions, hasSecondStore: true, handlers: outbox })).not.to.throw()
     expect(mistakes(...exampleEntities)).to.deep.equal([])
     expect(mistakes(sound)).to.deep.equal([])
+  })
+
+  it('ownRows takes nothing but the kind of the owner.', () => {
+    const careless = ownRows as (...given: readonly unknown[]) => unknown
+    const others = ['patient', undefined, null, 7, ['patient'], { ownr: 'patient' }, { owner: undefined }]
+    for (const given of [...others, { owner: 'patient', kind: 'x' }]) {
+      expect(() => careless('patientId', given), JSON.stringify(given)).to.throw(
+        StartError,
+        "ownRows('patientId', …) takes the kind of owner as { owner: 'patient' }"
+      )
+    }
+    expect(ownRows('patientId', { owner: 'patient' })).to.deep.equal({
+      kind: 'ownRows',
+      property: 'patientId',
+      owner: 'patient'
+    })
+    expect(ownRows('patientId')).to.deep.equal({ kind: 'ownRows', property: 'patientId' })
   })
 
   it('passes properties that are called as members of every object', () => {
@@ -381,6 +399,7 @@ describe('checkCatalogue', () => {
       params({ params: { a: int() }, were: () => 'none' }),
       /custom read `x`: there is no `were`. Did you mean "where"/
     ],
+    ...lostWords(),
     'an override of what there is not': [
       { overrides: { page: () => undefined } },
       /overrides: there is no `page`. Did you mean "paged"/
@@ -701,6 +720,131 @@ function lostWordsOfJoined(): Record<string, [definition: object, mistake: RegEx
       ]
     ])
   )
+}
+
+/** Words that would be lost, and with them what they protect. */
+function lostWords(): Record<string, [definition: object, mistake: RegExp]> {
+  const write = { kind: 'permission', permission: 'products:manage' }
+  const creates = (words: object): object => ({ access: { read: everyone, write }, writes: ['create'], creates: words })
+  const parts = { table: 'x', foreignKey: 'otherId', fields: { id: int(), code: text(5) } }
+  const thing = { to: 'things', via: 'id' }
+  const manyToMany = { through: 'links', from: 'other', to: 'thing' }
+  return {
+    'a word of an entity that there is not': [{ searchables: ['name'] }, /others: there is no `searchables`. Did you/],
+    'a word of access beside it': [
+      { writesUnseen: true },
+      /others: there is no `writesUnseen`. It is a word of `access`\./
+    ],
+    'an owner filter beside access': [
+      { ownerFilter: { property: 'id' } },
+      /others: there is no `ownerFilter`. It is a word of `access`\./
+    ],
+    'a permission of an entity': [{ permission: 'products:manage' }, /others: there is no `permission`\.$/],
+    'a word of creates that there is not': [
+      creates({ prepar: () => ({ values: {} }) }),
+      /others: creates: there is no `prepar`. Did you mean "prepare"/
+    ],
+    'a word of guesses that there is not': [
+      creates({ prepare: () => ({ values: {} }), guesses: { of: 'name', most: 3, minutes: 1, minute: 2 } }),
+      /others: creates: guesses: there is no `minute`. Did you mean "minutes"/
+    ],
+    'a word of children in creates that there is not': [
+      { ...creates({ children: { parts: { min: 0, mn: 1 } } }), children: { parts } },
+      /others: creates: children `parts`: there is no `mn`. Did you mean "min"/
+    ],
+    'a word of deletes that there is not': [
+      { access: { read: everyone, write }, writes: ['delete'], deletes: { wen: { name: ['x'] } } },
+      /others: deletes: there is no `wen`. Did you mean "when"/
+    ],
+    'updates that are no function': [
+      { access: { read: everyone, write }, writes: ['update'], updates: { rule: () => ({}) } },
+      /others: updates is no function/
+    ],
+    'a word of children that there is not': [
+      { children: { parts: { ...parts, readableBy: 'products:manage' } } },
+      /others: children `parts`: there is no `readableBy`/
+    ],
+    'a word of children of a table that only rows of a resource have': [
+      { children: { parts: { ...parts, writtenBy: 'root' } } },
+      /others: children `parts`: there is no `writtenBy`/
+    ],
+    'a word of children that are rows of a resource': [
+      { children: { parts: { entity: links, foreignKey: 'otherId', writenBy: 'root' } } },
+      /others: children `parts`: there is no `writenBy`. Did you mean "writtenBy"/
+    ],
+    'a word of children of children': [
+      {
+        children: {
+          parts: {
+            ...parts,
+            children: { bits: { table: 'y', foreignKey: 'partId', fields: { id: int() }, readableBy: 'x:y' } }
+          }
+        }
+      },
+      /others: children `parts`: children `bits`: there is no `readableBy`/
+    ],
+    'a word of a reference that there is not': [
+      { references: { thing: { ...thing, readableBy: 'products:manage' } } },
+      /others: reference `thing`: there is no `readableBy`/
+    ],
+    'a word of a joined property that there is not': [
+      {
+        references: { thing },
+        joined: { x: { through: 'thing', property: 'name', field: text(10), showUnseen: true } }
+      },
+      /others: joined `x`: there is no `showUnseen`. Did you mean "showsUnseen"/
+    ],
+    'a word of a computed property that there is not': [
+      { computed: { x: { type: 'string', from: ['name'], value: (name: unknown) => name, nulable: true } } },
+      /others: computed `x`: there is no `nulable`. Did you mean "nullable"/
+    ],
+    'a word of a many-to-many navigation that there is not': [
+      { manyToMany: { things: { ...manyToMany, sorts: ['name'] } } },
+      /others: manyToMany `things`: there is no `sorts`. Did you mean "sort"/
+    ],
+    'a word of a guarded child that there is not': [
+      {
+        access: { read: everyone, write },
+        children: { parts },
+        actions: () => ({
+          close: {
+            description: '',
+            input: { partId: int() },
+            child: { children: 'parts', id: 'partId', version: 'partRowVersion', verson: 'x' },
+            change: () => ({})
+          }
+        })
+      },
+      /others: action `close`: child: there is no `verson`. Did you mean "version"/
+    ],
+    'a word of guesses of an action that there is not': [
+      {
+        access: { read: everyone, write },
+        actions: () => ({
+          close: {
+            description: '',
+            input: { code: text(5) },
+            guesses: { of: 'code', most: 3, minutes: 1, mst: 2 },
+            change: () => ({})
+          }
+        })
+      },
+      /others: action `close`: guesses: there is no `mst`. Did you mean "most"/
+    ],
+    ...Object.fromEntries(
+      [undefined, null].map((nothing): [string, [object, RegExp]] => [
+        `a write in access that says ${String(nothing)}`,
+        [
+          { access: { read: everyone, write, writes: { delete: nothing } }, writes: ['delete'] },
+          /others: access.writes: `delete` says nothing: permission\(…\), ownRows\(…\) or rows\(…\)/
+        ]
+      ])
+    ),
+    'a custom read whose access says nothing': [
+      { customReads: { names: { description: '', item: 'name', access: undefined } } },
+      /others: custom read `names`: its access says nothing: everyone, permission/
+    ]
+  }
 }
 
 /** Columns by permission that would tell of themselves, and permissions that no role has. */

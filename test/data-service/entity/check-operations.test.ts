@@ -75,6 +75,14 @@ describe('checkCatalogue, of operations', () => {
   }
 
   const CASES: Record<string, [definition: object, mistake: RegExp]> = {
+    'a word that there is not': [
+      { name: 'z', route: 'GET /z', acces: permission('things:manage') },
+      /operation `z`: there is no `acces`. Did you mean "access"/
+    ],
+    'the permission of an action': [
+      { name: 'z', route: 'GET /z', permission: 'things:manage' },
+      /operation `z`: there is no `permission`\.$/
+    ],
     'a name that is taken': [{ route: 'GET /reports/z' }, /there are two operations of this name/],
     'a path that is taken': [{ name: 'z' }, /`GET \/reports\/a` is that of `a` already/],
     'a method that nobody has': [{ name: 'z', route: 'FETCH /reports/z' }, /`FETCH` is none of GET, POST, PUT, DELETE/],
