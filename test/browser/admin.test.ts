@@ -248,20 +248,27 @@ describe('the admin', function () {
     const history = page.getByRole('region', { name: 'History' })
     const entries = async (): Promise<string[]> =>
       (await history.getByRole('listitem').allInnerTexts()).map((text) => text.replace(/, .*\n+/, ' by '))
+    // A change of the row has its history read again, which is empty meanwhile.
+    const shows = async (...expected: readonly string[]): Promise<void> => {
+      let found = await entries()
+      for (let frames = 0; frames < 600 && found.join() !== expected.join(); frames++) {
+        await page.evaluate('new Promise(requestAnimationFrame)')
+        found = await entries()
+      }
+      expect(found).to.deep.equal(expected)
+    }
     await history.getByText('clerk@example.com').waitFor()
     const [clerk = ''] = (await entries()).map((text) => text.replace(/^Create by /, ''))
     expect(clerk).to.match(/\bclerk@example\.com$/)
-    expect(await entries()).to.deep.equal([`Create by ${clerk}`])
+    await shows(`Create by ${clerk}`)
     await page.getByRole('button', { name: 'Deactivate', exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click()
-    await history.getByText('Deactivate').waitFor()
     const admin = clerk.replace('clerk@', 'admin@')
-    expect(await entries()).to.deep.equal([`Deactivate by ${admin}`, `Create by ${clerk}`])
+    await shows(`Deactivate by ${admin}`, `Create by ${clerk}`)
     const { row: deactivated } = await api('clerk', 'GET', `/suppliers/${row.id}`)
     await api('clerk', 'PATCH', `/suppliers/${row.id}`, { name: 'Renamed' }, deactivated)
     await page.reload()
-    await history.getByText('Update').waitFor()
-    expect(await entries()).to.deep.equal([`Update by ${clerk}`, `Deactivate by ${admin}`, `Create by ${clerk}`])
+    await shows(`Update by ${clerk}`, `Deactivate by ${admin}`, `Create by ${clerk}`)
   })
 
   it('acts on a child by its version, and shows what somebody else has changed of it', async () => {

@@ -1,4 +1,4 @@
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { Children, Entity } from '../../data-service/entity/entity.js'
 import type { RowVersion } from '../../data-service/entity/fields/row-version.js'
 import {
   allRows,
@@ -21,6 +21,7 @@ declare const update: UpdatePlan
 declare const scope: WriteScope
 declare const resource: Resource
 declare const random: RandomSource
+declare const children: Children
 const values = new Map()
 const shape = { entity, key: [1], scope, required: [], values }
 
@@ -47,6 +48,8 @@ export const silent = planDelete({ entity, key: [1], scope, required: [] })
 export const unscoped = planDelete({ entity, key: [1], expected: 'unconditional', required: [] })
 // @ts-expect-error nor of a new row
 export const unscopedRow = planInsert(entity, { values, children: [] }, random)
+// @ts-expect-error nor of new rows that come with it
+export const unscopedRows = planInsert(entity, { scope, values, children: [{ children, rows: [] }] }, random)
 // @ts-expect-error nor of the answer
 export const unscopedAnswer = planWritten(resource, [1])
 // @ts-expect-error a scope of reads says nothing of the row as it will be
