@@ -141,10 +141,10 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   const turns = new FairTurns()
   // A head of 64 KiB may take 8 ms to read, and bodies take their time too.
   const largeRequests = new FairTurns({ ofAll: 1 })
-  app.decorate('largeRequests', largeRequests)
+  app.decorate('beginLarge', (request, begin) => largeRequests.enter(throttledAddress(clientAddress(request)), begin))
   app.addHook('onRequest', (request, _reply, done) => {
-    const client = throttledAddress(clientAddress(request))
-    turns.enter(client, hasLargeHead(request.raw) ? () => largeRequests.enter(client, done) : done)
+    const begin = hasLargeHead(request.raw) ? () => app.beginLarge(request, done) : done
+    turns.enter(throttledAddress(clientAddress(request)), begin)
   })
   app.addHook('onError', (request, _reply, ...[error, done]) => {
     if (saysTooManyReads(error)) turns.refused(throttledAddress(clientAddress(request)))

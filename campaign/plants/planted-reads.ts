@@ -121,7 +121,7 @@ export const PLANTED_READS: readonly Plant[] = [
     checker: 'AllowedAnswers',
     workloads: ['counters'],
     process: 'data-service',
-    module: 'data-service/operations/writes/conflicts.js',
+    module: 'data-service/operations/writes/rejections.js',
     find: "return new DomainError('conflict', CONFLICT_DETAIL, {",
     replace: "return new DomainError('conflict', `UPDATE rows SET row_version matched none: ${cause}`, {"
   },

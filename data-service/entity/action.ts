@@ -155,15 +155,8 @@ export interface GuardedChild {
 /** A row by property name. */
 export type NamedValues = Readonly<Record<string, Value>>
 
-/** What `change` of an action and `updates` get. */
-export interface ActionCall {
-  /** The row under lock, hidden columns included. */
-  readonly root: NamedValues
-  /** The children of `loads`, by navigation name, in order of id. */
-  readonly children: Readonly<Record<string, readonly NamedValues[]>>
-  /** The child whose version the body carried. */
-  readonly child: NamedValues | undefined
-  readonly input: NamedValues
+/** The functions and values that every rule of a write gets besides the rows. */
+export interface RuleTools {
   readonly caller: TokenCaller
   readonly findByIds: FindByIds
   readonly findByUnique: FindByUnique
@@ -176,11 +169,23 @@ export interface ActionCall {
   readonly newCode: () => string
 }
 
+/** What `change` of an action and `updates` get. */
+export interface ActionCall extends RuleTools {
+  /** The row under lock, hidden columns included. */
+  readonly root: NamedValues
+  /** The children of `loads`, by navigation name, in order of id. */
+  readonly children: Readonly<Record<string, readonly NamedValues[]>>
+  /** The child whose version the body carried. */
+  readonly child: NamedValues | undefined
+  readonly input: NamedValues
+}
+
 /** What `effect` of an action gets: nothing of the row. */
 type EffectCall = Pick<ActionCall, 'input' | 'caller' | 'now' | 'newCode'>
 
 /** What `prepare` of a creation gets: the validated values and children of the body. */
-export interface CreationCall extends Omit<ActionCall, 'root' | 'children' | 'child'> {
+export interface CreationCall extends RuleTools {
+  readonly input: NamedValues
   readonly children: Readonly<Record<string, readonly NamedValues[]>>
 }
 

@@ -1,4 +1,4 @@
-import type { ActionCall, Change, NamedValues, Rejection } from './action.js'
+import type { RuleTools, Change, NamedValues, Rejection } from './action.js'
 import type { EventType, JsonObject } from './event.js'
 import type { Operand } from './fields/field.js'
 import type { RowOf, ValueOf } from './fields/rows.js'
@@ -31,7 +31,7 @@ interface EmitHook extends HookParts {
 type HookOutcome = Pick<Change, 'create' | 'update'> | Rejection
 
 /** What happened to a row. */
-export interface HookCall extends Omit<ActionCall, 'root' | 'children' | 'child' | 'input'> {
+export interface HookCall extends RuleTools {
   readonly operation: 'create' | 'update' | 'delete' | 'action'
   /** The name of the action; undefined for every other operation. */
   readonly action: string | undefined

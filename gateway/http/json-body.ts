@@ -5,8 +5,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
 import { isWithinBounds } from '../../shared/transport/json-bounds.js'
 import { checkBodyLength } from '../../shared/transport/wire.js'
-import { throttledAddress } from '../../shared/ip-address.js'
-import { clientAddress } from './client-address.js'
 
 const JSON_TYPE = 'application/json'
 /** The format of patches (RFC 7396). It is JSON as well. */
@@ -66,8 +64,8 @@ function malformed(detail: string, cause?: unknown): DomainError {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Lets the large requests of a client begin one after the other, in turns of the event loop. */
-    largeRequests: { enter(address: string, begin: () => void): void }
+    /** Calls `begin` when a large request has its turn: those of a client begin one in a turn of the event loop. */
+    beginLarge(request: FastifyRequest, begin: () => void): void
   }
 }
 
@@ -112,7 +110,7 @@ function wholeBody(request: FastifyRequest, payload: IncomingMessage): Promise<B
       }
       const begin = (): void => resolve(Buffer.concat(pieces, length))
       if (length < LARGE) begin()
-      else server.largeRequests.enter(throttledAddress(clientAddress(request)), begin)
+      else server.beginLarge(request, begin)
     })
   })
 }

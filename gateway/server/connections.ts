@@ -265,12 +265,14 @@ export class Connections {
       open.end()
       counted.delete(response)
     }
-    const isWhole = (): boolean => request.complete || !announcesBody(headers)
+    if (!announcesBody(headers)) {
+      response.once('close', end)
+      return true
+    }
     // The rest of a body may come after its answer.
     response.once('close', () => {
-      if (isWhole()) end()
+      if (request.complete) end()
     })
-    if (isWhole()) return true
     countPieces(request, {
       receivePiece: open.receivePiece,
       refuse: () => this.closeAllOf(socket),

@@ -14,7 +14,7 @@ import { createServer as createTlsServer, type Server, type ServerOptions } from
 import type { TLSSocket } from 'node:tls'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { TlsCertificates } from '../../shared/tls.js'
-import { boundResets, unlessReset } from '../../shared/transport/http2-resets.js'
+import { boundResets, unlessReset, bytesOfHead, type StreamArguments } from '../../shared/transport/http2-streams.js'
 import { MAX_HEADER_LINES } from '../http/request-head.js'
 import {
   acceptedBytes,
@@ -212,11 +212,11 @@ export class Http2Listener {
       const { socket } = bytes
       const { remoteAddress } = socket
       const isProxy = trustedProxies.trusts(remoteAddress)
-      const bytesOfHead = bytesOf(rawHeaders)
-      bytes.explainStream(bytesOfHead, stream.endAfterHeaders)
+      const headBytes = bytesOfHead(rawHeaders)
+      bytes.explainStream(headBytes, stream.endAfterHeaders)
       // Node applies the SETTINGS only once the client has acknowledged them. A byte of such a head may stand for kilobytes
       // of it (RFC 7541 section 2.3).
-      if (bytesOfHead > maxHeaderBytes) {
+      if (headBytes > maxHeaderBytes) {
         ignoreErrors(stream)
         return isProxy ? stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM) : void socket.destroy()
       }
@@ -330,19 +330,6 @@ export class Http2Listener {
     }
     this.#checking = false
   }
-}
-
-/** Of the event `stream`; the types of Node leave the lines out: names and values in turn. */
-type StreamArguments = [
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
-  flags: number,
-  rawHeaders: readonly string[]
-]
-
-/** Bytes of names and values. */
-function bytesOf(rawHeaders: readonly string[]): number {
-  return rawHeaders.reduce((sum, { length }) => sum + length, 0)
 }
 
 /** Empties the trailers of a request, which nothing reads, before Node's request keeps them until its answer is taken. */

@@ -3,7 +3,7 @@ import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2S
 import type { Socket } from 'node:net'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
-import { unlessReset } from '../../shared/transport/http2-resets.js'
+import { unlessReset } from '../../shared/transport/http2-streams.js'
 import { type Problem, toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { pathOf } from '../http/query-string.js'

@@ -134,8 +134,8 @@ export function countPieces(body: Readable, { receivePiece, refuse, complete }: 
 }
 
 /**
- * Node parses what comes of a body after its answer, and would push no piece of it once it has set this: pieces that nobody
- * counts keep the process as long as others do.
+ * After the answer Node sets `_dumped`. It still parses the rest of the body then, but pushes no piece of it, so nobody would
+ * count them. Here `_dumped` stays false.
  */
 function keepPushing(request: IncomingMessage): void {
   Object.defineProperty(request, '_dumped', { get: () => false, set() {} })

@@ -8,7 +8,7 @@ import { namedValues } from '../../plan/parsing/body.js'
 import { keyOfId } from '../../plan/parsing/keys.js'
 import { wrongState } from '../../plan/plan-writes.js'
 import { parseAct, type ParsedAct } from '../../plan/write-requests.js'
-import { childId, type GuardedChildRow, namedChildren, namedRow, wantsRowBefore } from './effects.js'
+import { childId, type GuardedChildRow, wantsRowBefore } from './effects.js'
 import {
   changeRoot,
   judgeRoot,
@@ -20,6 +20,7 @@ import {
 } from './guarded-root.js'
 import type { Guess } from './guess-counts.js'
 import { rejectionError } from './rejections.js'
+import { namedChildren, namedRow } from './rule-tools.js'
 import { idempotentWrite, pathOf } from './write.js'
 import type { WriteDeps, WriteResponse, WriteSteps } from './write-steps.js'
 

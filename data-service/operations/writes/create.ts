@@ -116,7 +116,7 @@ async function createAtOnce(
     const row = { scope: writeScope(parsed.writer), values: givenValues(parsed), children: [] }
     return await steps.createAtOnce(resource, { claim, row, ignored })
   } catch (error) {
-    // That the row is of another owner, or names what a preset gives otherwise, is told after the claim of the key.
+    // These rejections come after the claim of the key: the row has another owner, or it names a value that a preset gives.
     if (error instanceof DomainError && error.code === 'ownership.denied') return undefined
     throw error
   }

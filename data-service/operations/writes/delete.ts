@@ -3,10 +3,10 @@ import type { DeleteResponse } from '../../../shared/gen/entity/v1/DeleteRespons
 import type { NamedValues } from '../../entity/action.js'
 import type { CallContext } from '../../entity/caller.js'
 import { type ParsedDelete, parseDelete } from '../../plan/write-requests.js'
-import { guardConflicts } from './conflicts.js'
-import { namedChildren, namedRow, runHooks, wantsRowBefore, writeOthers } from './effects.js'
+import { runHooks, wantsRowBefore, writeOthers } from './effects.js'
 import { deleteRoot, judgeRoot, lockToDelete, requireDeletable, writtenRoot } from './guarded-root.js'
-import { lockedChildren } from './rule-tools.js'
+import { guardConflicts } from './rejections.js'
+import { lockedChildren, namedChildren, namedRow } from './rule-tools.js'
 import { type WriteDeps, WriteSteps } from './write-steps.js'
 
 export async function remove(

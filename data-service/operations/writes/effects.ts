@@ -17,8 +17,8 @@ import {
 } from '../../plan/plan-writes.js'
 import type { LockedRow, StoredRow } from '../../plan/model/stores.js'
 import { keyOfId } from '../../plan/parsing/keys.js'
-import { stale } from './conflicts.js'
-import { rejectionError } from './rejections.js'
+import { rejectionError, stale } from './rejections.js'
+import { namedRow } from './rule-tools.js'
 import type { WriteSteps } from './write-steps.js'
 
 // What a write does besides the statement of its own row: its children, the rows of other roots that its rules create and
@@ -209,12 +209,4 @@ export function childId({ name, key }: Children, { values }: StoredRow): Operand
 /** The columns that a change may set: no write changes the key of a row. */
 export function settable({ key, columns }: Keyed & { readonly columns: readonly Column[] }): Column[] {
   return columns.filter((column) => !key.includes(column))
-}
-
-export function namedRow({ values }: StoredRow): NamedValues {
-  return Object.fromEntries(values)
-}
-
-export function namedChildren({ children }: LockedRow): Readonly<Record<string, readonly NamedValues[]>> {
-  return Object.fromEntries(Array.from(children, ([name, rows]) => [name, rows.map(namedRow)]))
 }

@@ -21,19 +21,18 @@ import {
 } from '../../plan/plan-writes.js'
 import { placeInScope } from '../../plan/scope-of-values.js'
 import { notFound } from '../reads.js'
-import { stale } from './conflicts.js'
 import {
   changesOthers,
   type GuardedChildRow,
   hasHooks,
   type NamedChanges,
-  namedRow,
   runHooks,
   settable,
   writeChildren,
   writeOthers
 } from './effects.js'
-import { rejectionError } from './rejections.js'
+import { rejectionError, stale } from './rejections.js'
+import { namedRow } from './rule-tools.js'
 import type { WriteResponse, WriteSteps } from './write-steps.js'
 
 // A guarded write is decided by its UPDATE or DELETE: the caller's rows, the versions that the caller sent and the

@@ -6,14 +6,14 @@ import type {
   FindByUnique,
   GetAggregate,
   NamedValues,
-  Aggregate
+  Aggregate,
+  RuleTools
 } from '../../entity/action.js'
 import type { Authenticated } from '../../entity/caller.js'
 import type { Children, Entity } from '../../entity/entity.js'
 import type { Operand } from '../../entity/fields/field.js'
 import type { Reference } from '../../entity/fields/columns.js'
 import type { RowKey } from '../../entity/key.js'
-import type { TokenCaller } from '../../entity/row-predicate.js'
 import type { Catalogue } from '../../plan/model/catalogue.js'
 import { keyOfId } from '../../plan/parsing/keys.js'
 import { allRows } from '../../plan/model/plans.js'
@@ -30,19 +30,6 @@ import {
 import { tokenCaller } from '../../plan/row-scopes.js'
 
 const MAX_IDS = 1000
-
-/** The functions and values that the rules of entity files get besides the rows. */
-export interface RuleTools {
-  readonly caller: TokenCaller
-  readonly findByIds: FindByIds
-  readonly findByUnique: FindByUnique
-  readonly getAggregate: GetAggregate
-  readonly findReferencing: FindReferencing
-  readonly countReferencing: CountReferencing
-  /** `2026-01-31T08:00:00.000Z`. */
-  readonly now: string
-  readonly newCode: () => string
-}
 
 /** The tools of one transaction. */
 export function ruleTools({
@@ -88,7 +75,7 @@ function findByIdsIn(unit: UnitOfWork, catalogue: Catalogue): FindByIds {
       )
       for (const id of part) {
         const row = stored.get(String(id))
-        if (row !== undefined) found.set(id, namedValues(row))
+        if (row !== undefined) found.set(id, namedRow(row))
       }
     }
     return found
@@ -175,7 +162,7 @@ function findByUniqueIn(unit: UnitOfWork, catalogue: Catalogue): FindByUnique {
     const column = entity.columns.find(({ name }) => name === property)
     if (column === undefined) throw new TypeError(`${resource} has no ${property}`)
     const row = await unit.findByUnique(planFindByUnique(entity, column, value))
-    return row && namedValues(row)
+    return row && namedRow(row)
   }
 }
 
@@ -199,14 +186,16 @@ export function lockedChildren({ children }: Entity): Children[] {
 }
 
 function aggregateOf(row: LockedRow): Aggregate {
-  return {
-    root: namedValues(row),
-    children: Object.fromEntries(Array.from(row.children, ([name, rows]) => [name, rows.map(namedValues)]))
-  }
+  return { root: namedRow(row), children: namedChildren(row) }
 }
 
-function namedValues({ values }: StoredRow): NamedValues {
+/** A row as rules see it. */
+export function namedRow({ values }: StoredRow): NamedValues {
   return Object.fromEntries(values)
+}
+
+export function namedChildren({ children }: LockedRow): Readonly<Record<string, readonly NamedValues[]>> {
+  return Object.fromEntries(Array.from(children, ([name, rows]) => [name, rows.map(namedRow)]))
 }
 
 /** Letters and digits that are not easily confused (Crockford's base32). */

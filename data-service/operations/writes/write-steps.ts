@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { reject } from '../../entity/action.js'
+import { reject, type RuleTools } from '../../entity/action.js'
 import type { Authenticated } from '../../entity/caller.js'
 import type { Entity } from '../../entity/entity.js'
 import type { JsonObject } from '../../entity/event.js'
@@ -14,7 +14,7 @@ import { type Place, placeInScope, placeOfAll } from '../../plan/scope-of-values
 import type { GuessCounts } from './guess-counts.js'
 import { recordEncoder } from '../json.js'
 import { rejectionError, throwAt } from './rejections.js'
-import { LockedRoots, type RuleTools, ruleTools } from './rule-tools.js'
+import { LockedRoots, ruleTools } from './rule-tools.js'
 import type { WriteShares } from './write-shares.js'
 
 /** What the write handlers need. Clock and randomness are passed in, so that tests can decide them. */

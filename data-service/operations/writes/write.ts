@@ -2,13 +2,13 @@ import type { CallContext } from '../../entity/caller.js'
 import { idText, type RowKey } from '../../entity/key.js'
 import type { Resource } from '../../plan/model/catalogue.js'
 import type { KeyClaim, UnitOfWork } from '../../plan/model/stores.js'
-import { guardConflicts } from './conflicts.js'
+import { guardConflicts } from './rejections.js'
 import { encodeAnswer, keyClaim, type KeyedWrite, storedAnswer } from './stored-answers.js'
 import type { WriteSize } from './write-shares.js'
 import { type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js'
 
-// The way of each write, whatever it writes: its request is parsed and its caller judged (plan/write-requests.ts), and in one
-// transaction the key is claimed, a row loaded where a rule looks at it, changed, audited and answered.
+// Every write goes this way. Its request is parsed, and its caller authorized (plan/write-requests.ts). Then one transaction
+// claims the key, loads the row if a rule looks at it, changes it, audits the change, and reads the answer.
 
 /** Of the request that has the idempotency key. */
 type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -27,7 +27,7 @@ export async function idempotentWrite(
   write: {
     readonly method: WriteMethod
     readonly path: string
-    /** Whether the request has a precondition, which all conflicts are told by. Writes of rows have one but by POST. */
+    /** Whether the request has a precondition. All of its conflicts are 412 then. Default: true, but false for POST. */
     readonly guarded?: boolean
     /** Default: 1. */
     readonly size?: WriteSize

@@ -4,7 +4,13 @@ import { Server as TlsServer } from 'node:tls'
 import { type Metadata, type Server, status } from '@grpc/grpc-js'
 import { BrokenSockets } from '../../../shared/transport/broken-sockets.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
-import { boundResets, type ResetLimits, unlessReset } from '../../../shared/transport/http2-resets.js'
+import {
+  boundResets,
+  type ResetLimits,
+  unlessReset,
+  bytesOfHead,
+  type StreamArguments
+} from '../../../shared/transport/http2-streams.js'
 import { http2ServersOf } from './grpc-inner.js'
 import { MAX_CALL_TIME } from './interceptors.js'
 import { hasTooMuchMetadata, isCompressed, UnfinishedRequests } from './unfinished-requests.js'
@@ -24,7 +30,7 @@ const MAX_RESETS = 100
 /** Milliseconds after which a call with one answer is broken off, although its answer has not been taken. */
 const MAX_STREAM_TIME = MAX_CALL_TIME + 5000
 
-/** Bytes of the header lines of a call: those of an access token of the greatest size, and as many again three times. */
+/** Bytes of the header lines of a call: four times those of the largest access token. */
 const MAX_HEAD = 32 * 1024
 
 /** Names the HTTP/2 stream of a stream of calls. What a peer sends under this name is replaced. */
@@ -72,7 +78,7 @@ export class Connections {
     http2Server.removeAllListeners('stream')
     http2Server.on('stream', (...args: StreamArguments) => {
       const [stream, headers, , lines] = args
-      if (lines.reduce((sum, { length }) => sum + length, 0) > MAX_HEAD) return endOf(stream)
+      if (bytesOfHead(lines) > MAX_HEAD) return endOf(stream)
       unlessReset(stream, () => {
         // It counts as one that has not begun.
         if (hasTooMuchMetadata(headers)) return stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
@@ -136,8 +142,8 @@ export class Connections {
 }
 
 /**
- * Ends the connection of a call with such a head. A byte of it may stand for kilobytes (RFC 7541 section 2.3), so the next
- * one would come soon.
+ * Ends the connection of a call whose head is too large. A byte of it may stand for kilobytes (RFC 7541 section 2.3), so such
+ * calls cost their sender nothing, and more would follow.
  */
 function endOf(stream: ServerHttp2Stream): void {
   stream.on('error', () => undefined)
@@ -147,14 +153,6 @@ function endOf(stream: ServerHttp2Stream): void {
 interface StreamOfCalls {
   readonly metadata: Metadata
 }
-
-/** Of the event `stream`; the types of Node leave the lines out: names and values in turn. */
-type StreamArguments = [
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
-  flags: number,
-  lines: readonly string[]
-]
 
 /** As gRPC has it for a coding that a server does not take. */
 function refuseCompressed(stream: ServerHttp2Stream): void {

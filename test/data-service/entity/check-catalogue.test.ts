@@ -106,7 +106,7 @@ describe('checkCatalogue', () => {
     expect(mistakes(sound)).to.deep.equal([])
   })
 
-  it('ownRows takes nothing but the kind of the owner.', () => {
+  it('The second argument of ownRows names the kind of owner, and nothing else.', () => {
     const careless = ownRows as (...given: readonly unknown[]) => unknown
     const others = ['patient', undefined, null, 7, ['patient'], { ownr: 'patient' }, { owner: undefined }]
     for (const given of [...others, { owner: 'patient', kind: 'x' }]) {

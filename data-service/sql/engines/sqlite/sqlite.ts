@@ -96,7 +96,7 @@ class SqliteLocation implements DatabaseLocation {
   }
 
   open(): Database {
-    // A missing driver is told here, with the setting, and not by the first statement.
+    // A start without the driver fails here and names the setting. Otherwise the first statement would fail.
     loadSqlite()
     return new SqliteDatabase(this.#file)
   }

@@ -1,4 +1,4 @@
-import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { constants, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 
 /** By so many a second fewer resets count: a page that cancels what it no longer needs may do so all day. */
@@ -53,4 +53,17 @@ export function boundResets(session: ServerHttp2Session, socket: Socket, limits:
       check()
     })
   })
+}
+
+/** Of the event `stream`; the types of Node leave the lines out: names and values in turn. */
+export type StreamArguments = [
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  flags: number,
+  rawHeaders: readonly string[]
+]
+
+/** Bytes of the names and values of a head. */
+export function bytesOfHead(rawHeaders: readonly string[]): number {
+  return rawHeaders.reduce((sum, { length }) => sum + length, 0)
 }
