@@ -6,7 +6,13 @@ import { parseArgs } from 'node:util'
 import { type Application, defineApplication } from '../data-service/application.js'
 import { withLiveDatabase } from '../data-service/commands.js'
 import { baselineFile } from '../schema/introspect/baseline.js'
-import { changesSince, type Introspected, introspectedTable, isUnchanged } from '../schema/introspect/changes.js'
+import {
+  changesSince,
+  hiddenColumns,
+  type Introspected,
+  introspectedTable,
+  isUnchanged
+} from '../schema/introspect/changes.js'
 import type { EntityDraft } from '../schema/introspect/entity-draft.js'
 import { entityFile, listFile } from '../schema/introspect/entity-file.js'
 import { introspect as readDatabase, KeyMistake } from '../schema/introspect/introspect.js'
@@ -82,11 +88,12 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   const before = await readState(join(folder, STATE))
   const keys = new Map([...Object.entries(before?.keys ?? {}), ...order.keys])
   const except = [...new Set([...(before?.except ?? []), ...order.except])]
+  const hidden = before === undefined ? new Map<string, never>() : hiddenColumns(before)
   const served = servedTables(loaded.application)
   const known = Object.entries(before?.tables ?? {}).map(([table, { resource }]): [string, string] => [table, resource])
   const { drafts, migrateFlag } = await explained(() =>
     withLiveDatabase(loaded.application, loaded.environment, async ({ database, own }) => ({
-      drafts: await readDatabase(database, { keys, except, resources: new Map([...known, ...served]), own }),
+      drafts: await readDatabase(database, { keys, except, hidden, resources: new Map([...known, ...served]), own }),
       migrateFlag: await flagToMigrate(database, own)
     }))
   )

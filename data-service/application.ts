@@ -1,8 +1,10 @@
+import { StartError } from '../shared/start-error.js'
 import type { SampleAccounts } from './auth/accounts/accounts.js'
 import type { OwnerClaims, Roles } from './auth/tokens/claims.js'
 import type { Entity } from './entity/entity.js'
 import type { Operation } from './entity/define-operation.js'
 import type { EventHandler } from './entity/event.js'
+import { wordMistakes, wordsOf } from './entity/fields/definition-words.js'
 import type { SampleAggregate, SampleDatabase } from '../schema/sample-rows.js'
 import type { Migrations } from '../schema/migrations/migration-folder.js'
 import type { TypedServices } from './typed-services/typed-package.js'
@@ -90,12 +92,31 @@ type ApplicationDefinition = Pick<Application, 'entities'> &
     readonly settings?: Readonly<Record<string, string | number | boolean>>
   }
 
+const APPLICATION = wordsOf<ApplicationDefinition>({
+  entities: 'list',
+  operations: 'list',
+  roles: 'object',
+  ownerClaimType: 'text',
+  owners: 'object',
+  migrations: 'list',
+  secondStore: 'object',
+  typedServices: 'object',
+  outbox: 'list',
+  sample: 'object',
+  renderer: 'object',
+  settings: 'object'
+})
+
 /**
  * The application of a `uniform-rest.config.ts`, which exports it as its default. Without `migrations` no table but the
  * engine's own is made; without `roles` nobody has a permission; without `ownerClaimType` owners are named by the claim
  * `customer_id`.
  */
 export function defineApplication(definition: ApplicationDefinition): Application {
+  const mistakes = wordMistakes('', definition, APPLICATION)
+  if (mistakes.length > 0) {
+    throw new StartError(`the application has mistakes.${mistakes.map((one) => `\n- ${one}`).join('')}`)
+  }
   const { migrations = [], roles = {}, ownerClaimType = 'customer_id', settings = {} } = definition
   const texts = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]))
   return { ...definition, migrations, roles, ownerClaimType, settings: texts }

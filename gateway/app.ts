@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { saysTooManyReads } from '../shared/errors.js'
 import type { Logger } from '../shared/logger.js'
 import { throttledAddress } from '../shared/ip-address.js'
 import { MemoryGuard, type MemorySource } from '../shared/memory-guard.js'
 import type { Tracing } from '../shared/observe/tracing.js'
 import type { TlsCertificates } from '../shared/tls.js'
+import { Turns } from '../shared/turns.js'
 import { MAX_BODY_BYTES, requestIdOf } from '../shared/transport/wire.js'
 import { adminUi } from './admin/admin-ui.js'
 import type { GatewayConfig } from './config.js'
@@ -33,7 +33,6 @@ import { rendererProxy } from './renderer/renderer-proxy.js'
 import { backPressure, type OnRefusal, rateLimit, startUp } from './server/admission.js'
 import { CONNECTION_TIMEOUTS, Connections, type ConnectionTimeouts } from './server/connections.js'
 import { crossOrigin } from './server/cross-origin.js'
-import { FairTurns } from './server/fair-turns.js'
 import { Http2Listener, httpsServerFactory } from './server/http2.js'
 import type { LoopDelay } from './server/loop-delay.js'
 import { MalformedHttp } from './server/malformed-http.js'
@@ -104,6 +103,13 @@ export const CLOSING_TIMEOUT = 10_000
  */
 const PARSER_HEAD_BYTES = 1.5 * MAX_HEAD_BYTES
 
+/**
+ * Requests of one address that begin in a turn of the event loop, and those that do while clients connect: Node accepts one
+ * connection in a turn, and a client with hundreds of connections would else keep those of others waiting.
+ */
+const BEGUN_IN_A_TURN = 8
+const BEGUN_BESIDE_CONNECTIONS = 2
+
 /** The gateway, not yet listening. */
 export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> {
   const { config, data, auth, catalogue, log, now = () => new Date() } = deps
@@ -137,18 +143,14 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   await app.register(problemResponses, { problems })
   // Every request is one line of the log, and is counted.
   await app.register(requestLog, records)
-  // A client that goes on in spite of refusals leaves turns of the event loop to others.
-  const turns = new FairTurns()
+  // A client with hundreds of connections leaves turns of the event loop to others.
+  const turns = new Turns(() => (connections.opensSome ? BEGUN_BESIDE_CONNECTIONS : BEGUN_IN_A_TURN))
   // A head of 64 KiB may take 8 ms to read, and bodies take their time too.
-  const largeRequests = new FairTurns({ ofAll: 1 })
-  app.decorate('beginLarge', (request, begin) => largeRequests.enter(throttledAddress(clientAddress(request)), begin))
+  const largeRequests = new Turns(1)
+  app.decorate('beginLarge', (request, begin) => largeRequests.begin(throttledAddress(clientAddress(request)), begin))
   app.addHook('onRequest', (request, _reply, done) => {
     const begin = hasLargeHead(request.raw) ? () => app.beginLarge(request, done) : done
-    turns.enter(throttledAddress(clientAddress(request)), begin)
-  })
-  app.addHook('onError', (request, _reply, ...[error, done]) => {
-    if (saysTooManyReads(error)) turns.refused(throttledAddress(clientAddress(request)))
-    done()
+    turns.begin(throttledAddress(clientAddress(request)), begin)
   })
   // Every response tells how long it took where a setting says so.
   if (config.serverTiming) await app.register(serverTiming)

@@ -3,15 +3,15 @@
  * other keys comes between them. What waits is bounded by the caller.
  */
 export class Turns {
-  readonly #ofTurn: number
+  readonly #ofTurn: () => number
   readonly #waiting = new Map<string, Set<() => void>>()
   /** How many of a key have begun in this turn. */
   readonly #begun = new Map<string, number>()
   #isScheduled = false
 
-  /** `ofTurn`: how many of a key begin in a turn. */
-  constructor(ofTurn: number) {
-    this.#ofTurn = ofTurn
+  /** `ofTurn`: how many of a key begin in a turn, at least one. */
+  constructor(ofTurn: number | (() => number)) {
+    this.#ofTurn = typeof ofTurn === 'number' ? () => ofTurn : ofTurn
   }
 
   isWaiting(key: string): boolean {
@@ -21,10 +21,16 @@ export class Turns {
   /** Whether work of the key may begin in this turn, without waiting. Counts it. */
   beginsNow(key: string): boolean {
     const begun = this.#begun.get(key) ?? 0
-    if (this.isWaiting(key) || begun >= this.#ofTurn) return false
+    if (this.isWaiting(key) || begun >= this.#ofTurn()) return false
     this.#begun.set(key, begun + 1)
     this.#schedule()
     return true
+  }
+
+  /** Calls `begin`, which throws nothing, at once or in a later turn. */
+  begin(key: string, begin: () => void): void {
+    if (this.beginsNow(key)) begin()
+    else this.enter(key, begin)
   }
 
   /** Calls `begin`, which throws nothing, in a later turn. Returns what takes it back, and whether it still waited. */
@@ -45,10 +51,11 @@ export class Turns {
   #turn(): void {
     this.#isScheduled = false
     this.#begun.clear()
+    const ofTurn = this.#ofTurn()
     for (const [key, waiting] of this.#waiting) {
       const next: (() => void)[] = []
       for (const begin of waiting) {
-        if (next.length === this.#ofTurn) break
+        if (next.length === ofTurn) break
         next.push(begin)
         waiting.delete(begin)
       }

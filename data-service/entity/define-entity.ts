@@ -20,7 +20,8 @@ import type {
   VisibleName
 } from './fields/rows.js'
 import { compileHooks, type HookWords, resolveHooks, type UntypedHook } from './hooks.js'
-import { entityWordMistakes, overrideMistakes, unknownWords, wordsOf } from './known-words.js'
+import { wordMistakes, wordsOf, wrongKinds } from './fields/definition-words.js'
+import { entityWordMistakes, hookWordMistakes, overrideMistakes } from './known-words.js'
 import type { Overrides, WriteOperation } from './operations.js'
 import {
   childrenOf,
@@ -149,38 +150,38 @@ type AnyDefinition = DefinitionOfAll<Fields, References<Fields>, Readonly<Record
 const ENTITY = wordsOf<
   Record<keyof AnyDefinition | keyof KeyDefinition<Fields> | keyof DefinitionWithVersion<Fields, object>, unknown>
 >({
-  name: true,
-  table: true,
-  description: true,
-  fields: true,
-  key: true,
-  rowVersion: true,
-  rowVersionColumn: true,
-  computed: true,
-  joined: true,
-  filterable: true,
-  operators: true,
-  sortable: true,
-  indexes: true,
-  searchable: true,
-  label: true,
-  references: true,
-  manyToMany: true,
-  children: true,
-  access: true,
-  writes: true,
-  creates: true,
-  updates: true,
-  deletes: true,
-  actions: true,
-  customReads: true,
-  hooks: true,
-  overrides: true
+  name: 'text',
+  table: 'text',
+  description: 'text',
+  fields: 'object',
+  key: 'list',
+  rowVersion: 'text',
+  rowVersionColumn: 'text',
+  computed: 'object',
+  joined: 'object',
+  filterable: 'list',
+  operators: 'object',
+  sortable: 'list',
+  indexes: 'text',
+  searchable: 'list',
+  label: 'text',
+  references: 'object',
+  manyToMany: 'object',
+  children: 'object',
+  access: 'object or function',
+  writes: 'list',
+  creates: 'object',
+  updates: 'function',
+  deletes: 'object',
+  actions: 'function',
+  customReads: 'object or function',
+  hooks: 'function',
+  overrides: 'object'
 })
 
-const REFERENCE = wordsOf<ReferenceDefinition<object>>({ to: true, via: true })
+const REFERENCE = wordsOf<ReferenceDefinition<object>>({ to: 'text', via: 'text or list' })
 
-const MANY_TO_MANY = wordsOf<ManyToManyDefinition>({ through: true, from: true, to: true, sort: true })
+const MANY_TO_MANY = wordsOf<ManyToManyDefinition>({ through: 'text', from: 'text', to: 'text', sort: 'list' })
 
 /**
  * Makes an entity of its definition. checkCatalogue reports the mistakes of all entities at once; a definition that lacks a
@@ -193,14 +194,14 @@ export function defineEntity<
   const C extends ChildCollections = Record<never, never>
 >(definition: EntityDefinition<F, R, J, C>): EntityOf<F> {
   checkComplete(definition)
-  const mistakes = entityWordMistakes(definition, ENTITY)
+  const mistakes = entityWordMistakes(definition, Object.keys(ENTITY))
   const { key, columns } = keyedColumns(definition, mistakes)
   const children = childrenOf(definition.children ?? {}, key, mistakes)
   const columnIn = (place: string): ((name: string) => Column) =>
     findOrReport(columns, { what: 'a field', place, standIn: standInColumn, mistakes })
   const references = Object.entries(definition.references ?? {}).map(([name, given]): Reference => {
     const { to, via } = given
-    mistakes.push(...unknownWords(`reference \`${name}\``, given, REFERENCE))
+    mistakes.push(...wordMistakes(`reference \`${name}\``, given, REFERENCE))
     const [first, ...others] = typeof via === 'string' ? [via] : via
     const column = columnIn(`reference \`${name}\``)
     return { name, to, via: [column(first), ...others.map(column)] }
@@ -218,6 +219,7 @@ export function defineEntity<
   const reading = resolveReads(reads, { columnIn, mistakes })
   mistakes.push(...overrideMistakes(definition.overrides ?? {}))
   const hooks = resolveHooks((definition as unknown as UntypedHooks).hooks)
+  mistakes.push(...hooks.flatMap(hookWordMistakes))
   return {
     name: definition.name,
     table: definition.table ?? snakeCase(definition.name),
@@ -245,7 +247,7 @@ export function defineEntity<
     references,
     manyToMany: Object.entries(definition.manyToMany ?? {}).map(([name, given]) => {
       const { through, from, to, sort = [] } = given
-      mistakes.push(...unknownWords(`manyToMany \`${name}\``, given, MANY_TO_MANY))
+      mistakes.push(...wordMistakes(`manyToMany \`${name}\``, given, MANY_TO_MANY))
       return { name, through, from, to, sort }
     }),
     children,
@@ -263,10 +265,14 @@ const NEEDED = ['name', 'description', 'fields', 'label', 'filterable', 'sortabl
 
 /** An application runs without a compiler having seen its files, so words may be missing that the types ask for. */
 function checkComplete(definition: { readonly [Word in (typeof NEEDED)[number]]?: unknown }): void {
-  const missing = NEEDED.filter((word) => definition[word] === undefined).map((word) => `\`${word}\``)
-  if (missing.length === 0) return
   const name = typeof definition.name === 'string' ? definition.name : 'an entity without a name'
-  throw new StartError(`an entity is not complete.\n- ${name}: defineEntity takes ${missing.join(', ')} too.`)
+  const missing = NEEDED.filter((word) => definition[word] === undefined).map((word) => `\`${word}\``)
+  const mistakes = [
+    ...(missing.length === 0 ? [] : [`${name}: defineEntity takes ${missing.join(', ')} too.`]),
+    ...wrongKinds(name, definition, ENTITY)
+  ]
+  if (mistakes.length === 0) return
+  throw new StartError(`an entity is not complete.${mistakes.map((mistake) => `\n- ${mistake}`).join('')}`)
 }
 
 /** The hooks of an entity file without the types of its names. */

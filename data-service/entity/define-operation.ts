@@ -15,7 +15,7 @@ import type { EntityOf } from './entity.js'
 import type { Column } from './fields/columns.js'
 import type { Field, Operand } from './fields/field.js'
 import type { RowOf, ValueOf, VisibleName } from './fields/rows.js'
-import { unknownWords, wordsOf } from './known-words.js'
+import { wordMistakes, wordsOf } from './fields/definition-words.js'
 import type { AnonymousCaller, RowsCall, RowsWanted, TokenCaller } from './row-predicate.js'
 import {
   type AnswerShape,
@@ -192,16 +192,16 @@ export interface Operation {
 const OPERATION = wordsOf<
   OperationDefinition<'POST /', TokenAccess, ParamFields, ParamFields, Shape, AnswerShape | undefined>
 >({
-  name: true,
-  route: true,
-  description: true,
-  access: true,
-  path: true,
-  query: true,
-  body: true,
-  answer: true,
-  status: true,
-  handle: true
+  name: 'text',
+  route: 'text',
+  description: 'text',
+  access: 'object',
+  path: 'object',
+  query: 'object',
+  body: 'object',
+  answer: 'object',
+  status: 'number',
+  handle: 'function'
 })
 
 /** Makes an operation. It never throws: the check at start reports the mistakes of all operations and entities at once. */
@@ -230,7 +230,7 @@ export function defineOperation<
     status: answer === undefined ? 204 : status,
     // The types of the definition hold: operations/calls/call-operation.ts calls it with the values that the names stand for.
     handle: handle as (call: object) => unknown,
-    mistakes: unknownWords('', definition, OPERATION)
+    mistakes: wordMistakes('', definition, OPERATION)
   }
 }
 

@@ -16,12 +16,12 @@ interface HookParts {
   readonly readBefore: boolean
 }
 
-interface BeforeCommitHook extends HookParts {
+export interface BeforeCommitHook extends HookParts {
   readonly kind: 'beforeCommit'
   readonly run: (call: HookCall) => HookOutcome | undefined | Promise<HookOutcome | undefined>
 }
 
-interface EmitHook extends HookParts {
+export interface EmitHook extends HookParts {
   readonly kind: 'emit'
   readonly event: EventType
   readonly payload: (call: HookCall) => JsonObject | undefined | Promise<JsonObject | undefined>

@@ -1,114 +1,121 @@
 import type { OwnerFilterDefinition, ReadsDefinition, WritesDefinition } from './access.js'
-import type { GuessBound, UntypedAction } from './action.js'
+import type { Change, GuessBound, UntypedAction } from './action.js'
 import type { CreationDefinition, DeletionDefinition } from './creates-and-deletes.js'
 import type { UntypedCustomRead } from './custom-read.js'
-import { suggestion } from './fields/names.js'
+import { unknownWords, wordMistakes, wordsOf } from './fields/definition-words.js'
+import type { EmitHook, BeforeCommitHook } from './hooks.js'
 import type { ChildrenDefinition, ResourceChildren, TableChildren } from './fields/rows.js'
 import { type Overrides, READ_OPERATIONS } from './operations.js'
-
-// Words that a part of an entity file has. A compiler refuses others, and an application may run without one: a misspelt
-// word would then be lost, and with it what it protects.
-
-/** It does not compile without each word of the definition. */
-export const wordsOf = <Definition>(words: Readonly<Record<keyof Definition & string, true>>): readonly string[] =>
-  Object.keys(words)
 
 const ACCESS = wordsOf<
   ReadsDefinition<string, never> & WritesDefinition<string, never> & { readonly ownerFilter: unknown }
 >({
-  read: true,
-  reads: true,
-  write: true,
-  writes: true,
-  writesUnseen: true,
-  ownerFilter: true
+  read: 'object',
+  reads: 'object',
+  write: 'object',
+  writes: 'object',
+  writesUnseen: 'flag',
+  ownerFilter: 'object'
 })
 
 const OWNER_FILTER = wordsOf<OwnerFilterDefinition>({
-  property: true,
-  parameter: true,
-  on: true,
-  allowMissingOwner: true
+  property: 'text',
+  parameter: 'text',
+  on: 'list',
+  allowMissingOwner: 'text or object'
 })
 
 const ACTION = wordsOf<UntypedAction>({
-  description: true,
-  permission: true,
-  handsOver: true,
-  when: true,
-  becomes: true,
-  input: true,
-  child: true,
-  loads: true,
-  guesses: true,
-  change: true,
-  effect: true
+  description: 'text',
+  permission: 'text',
+  handsOver: 'flag',
+  when: 'object',
+  becomes: 'object',
+  input: 'object',
+  child: 'object',
+  loads: 'list',
+  guesses: 'object',
+  change: 'function',
+  effect: 'object or function'
 })
 
-const GUARDED_CHILD = wordsOf<NonNullable<UntypedAction['child']>>({ children: true, id: true, version: true })
+const CHANGE = wordsOf<Change>({ set: 'object', children: 'object', create: 'list', update: 'list' })
 
-const GUESSES = wordsOf<GuessBound>({ of: true, most: true, minutes: true })
+const GUARDED_CHILD = wordsOf<NonNullable<UntypedAction['child']>>({ children: 'text', id: 'text', version: 'text' })
 
-const CREATION = wordsOf<CreationDefinition<object, object>>({ children: true, prepare: true, guesses: true })
+const GUESSES = wordsOf<GuessBound>({ of: 'text', most: 'number', minutes: 'number' })
 
-const CREATED_CHILDREN = wordsOf<{ readonly min: number }>({ min: true })
+const CREATION = wordsOf<CreationDefinition<object, object>>({
+  children: 'object',
+  prepare: 'function',
+  guesses: 'object'
+})
 
-const DELETION = wordsOf<DeletionDefinition<object, object>>({ when: true, rule: true })
+const CREATED_CHILDREN = wordsOf<{ readonly min: number }>({ min: 'number' })
+
+const DELETION = wordsOf<DeletionDefinition<object, object>>({ when: 'object', rule: 'function' })
 
 const TABLE_CHILDREN = wordsOf<Omit<TableChildren, 'entity'>>({
-  table: true,
-  foreignKey: true,
-  foreignKeyColumn: true,
-  fields: true,
-  key: true,
-  rowVersion: true,
-  rowVersionColumn: true,
-  store: true,
-  children: true
+  table: 'text',
+  foreignKey: 'text or list',
+  foreignKeyColumn: 'text or list',
+  fields: 'object',
+  key: 'list',
+  rowVersion: 'text',
+  rowVersionColumn: 'text',
+  store: 'text',
+  children: 'object'
 })
 
 const RESOURCE_CHILDREN = wordsOf<Omit<ResourceChildren, 'table' | 'fields'>>({
-  entity: true,
-  foreignKey: true,
-  writtenBy: true
+  entity: 'object',
+  foreignKey: 'text or list',
+  writtenBy: 'text'
 })
 
 const CUSTOM_READ = wordsOf<UntypedCustomRead>({
-  description: true,
-  access: true,
-  sort: true,
-  where: true,
-  item: true,
-  items: true,
-  params: true,
-  limit: true
+  description: 'text',
+  access: 'object',
+  sort: 'list',
+  where: 'object or function',
+  item: 'text',
+  items: 'list',
+  params: 'object',
+  limit: 'text'
+})
+
+const BEFORE_COMMIT = wordsOf<BeforeCommitHook>({
+  kind: 'text',
+  on: 'text or list',
+  readBefore: 'flag',
+  run: 'function'
+})
+
+const EMIT = wordsOf<EmitHook>({
+  kind: 'text',
+  on: 'text or list',
+  readBefore: 'flag',
+  event: 'object',
+  payload: 'function'
 })
 
 const OVERRIDES = wordsOf<Overrides>({
-  list: true,
-  paged: true,
-  lookup: true,
-  get: true,
-  export: true,
-  read: true,
-  create: true,
-  batch: true,
-  update: true,
-  delete: true,
-  act: true
+  list: 'function',
+  paged: 'function',
+  lookup: 'function',
+  get: 'function',
+  export: 'function',
+  read: 'function',
+  create: 'function',
+  batch: 'function',
+  update: 'function',
+  delete: 'function',
+  act: 'function'
 })
 
-/** Words that a part of a file has and that nothing would read. `place` names the part; it is empty for the whole. */
-export function unknownWords(place: string, given: object, known: readonly string[]): string[] {
-  const before = place === '' ? '' : `${place}: `
-  return Object.keys(given)
-    .filter((name) => !known.includes(name))
-    .map((name) => `${before}there is no \`${name}\`.${suggestion(name, known)}`)
-}
-
-/** The same of the words of an entity file, of which some are words of its `access`. */
+/** The words of an entity file that nothing reads, of which some are words of its `access`. */
 export function entityWordMistakes(definition: object, known: readonly string[]): string[] {
-  const isOfAccess = (name: string): boolean => ACCESS.includes(name) && !known.includes(name)
+  const isOfAccess = (name: string): boolean => Object.hasOwn(ACCESS, name) && !known.includes(name)
   const others = Object.fromEntries(Object.entries(definition).filter(([name]) => !isOfAccess(name)))
   return [
     ...Object.keys(definition)
@@ -139,8 +146,8 @@ export function accessWordMistakes(
   const isCustom = (name: string): boolean => customReads.includes(name)
   const others = Object.fromEntries(Object.entries(reads).filter(([name]) => !isCustom(name)))
   return [
-    ...unknownWords('access', access, ACCESS),
-    ...unknownWords('ownerFilter', ownerFilter, OWNER_FILTER),
+    ...wordMistakes('access', access, ACCESS),
+    ...wordMistakes('ownerFilter', ownerFilter, OWNER_FILTER),
     ...unknownWords('access.reads', others, READ_OPERATIONS),
     ...withoutWord(others).map((name) => `access.reads: \`${name}\` says nothing: ${READ_WORDS}.`),
     ...withoutWord(writes).map((name) => `access.writes: \`${name}\` says nothing: ${WRITE_WORDS}.`),
@@ -150,54 +157,73 @@ export function accessWordMistakes(
   ]
 }
 
+/** A condition or a state whose values are missing: a misspelt constant is one, and every row would meet it. */
+function valueMistakes(place: string, values: object = {}): string[] {
+  return Object.entries(values)
+    .filter(([, value]) => value === undefined || (Array.isArray(value) && value.includes(undefined)))
+    .map(([name]) => `${place}: the value of \`${name}\` is undefined.`)
+}
+
 export function customReadWordMistakes(name: string, definition: UntypedCustomRead): string[] {
   const place = `custom read \`${name}\``
-  const saysNothing = 'access' in definition && (definition.access === undefined || definition.access === null)
+  const { where } = definition
   return [
-    ...unknownWords(place, definition, CUSTOM_READ),
-    ...(saysNothing ? [`${place}: its access says nothing: ${READ_WORDS}.`] : [])
+    ...wordMistakes(place, definition, CUSTOM_READ),
+    ...valueMistakes(`${place}: where`, typeof where === 'object' ? where : {})
   ]
 }
 
 export function actionWordMistakes(name: string, definition: UntypedAction): string[] {
   const place = `action \`${name}\``
-  const isLost = 'permission' in definition && typeof definition.permission !== 'string'
-  const { child = {}, guesses = {} } = definition
+  const { child = {}, guesses = {}, when, becomes, change, effect } = definition
   return [
-    ...unknownWords(place, definition, ACTION),
-    ...unknownWords(`${place}: child`, child, GUARDED_CHILD),
-    ...unknownWords(`${place}: guesses`, guesses, GUESSES),
-    ...(isLost ? [`${place}: its permission is no text.`] : [])
+    ...wordMistakes(place, definition, ACTION),
+    ...wordMistakes(`${place}: child`, child, GUARDED_CHILD),
+    ...wordMistakes(`${place}: guesses`, guesses, GUESSES),
+    ...valueMistakes(`${place}: when`, when),
+    ...valueMistakes(`${place}: becomes`, becomes),
+    ...(typeof effect === 'object' ? wordMistakes(`${place}: effect`, effect, CHANGE) : []),
+    ...(change !== undefined && effect !== undefined ? [`${place} says both \`change\` and \`effect\`.`] : [])
   ]
 }
 
 /** The words of the writes of an entity file that are no actions. */
 export function writeWordMistakes({
   creates = {},
-  deletes = {},
-  updates
+  deletes = {}
 }: {
   readonly creates?: { readonly children?: Readonly<Record<string, object | undefined>>; readonly guesses?: object }
-  readonly deletes?: object
-  readonly updates?: unknown
+  readonly deletes?: { readonly when?: object | undefined }
 }): string[] {
   const { children = {}, guesses = {} } = creates
   return [
-    ...unknownWords('creates', creates, CREATION),
-    ...unknownWords('creates: guesses', guesses, GUESSES),
-    ...Object.entries(children).flatMap(([name, limits = {}]) =>
-      unknownWords(`creates: children \`${name}\``, limits, CREATED_CHILDREN)
-    ),
-    ...unknownWords('deletes', deletes, DELETION),
-    ...(updates === undefined || typeof updates === 'function' ? [] : ['updates is no function.'])
+    ...wordMistakes('creates', creates, CREATION),
+    ...wordMistakes('creates: guesses', guesses, GUESSES),
+    ...Object.entries(children).flatMap(([name, limits]) => [
+      ...(limits === undefined ? [`creates: children \`${name}\` is undefined.`] : []),
+      ...wordMistakes(`creates: children \`${name}\``, limits ?? {}, CREATED_CHILDREN)
+    ]),
+    ...wordMistakes('deletes', deletes, DELETION),
+    ...valueMistakes('deletes: when', deletes.when)
   ]
 }
 
 /** The words of children; those of children of children are checked with these. */
 export function childrenWordMistakes(definition: ChildrenDefinition): string[] {
-  return unknownWords('', definition, definition.entity === undefined ? TABLE_CHILDREN : RESOURCE_CHILDREN)
+  const { store } = definition as { readonly store?: string }
+  return [
+    ...wordMistakes('', definition, definition.entity === undefined ? TABLE_CHILDREN : RESOURCE_CHILDREN),
+    ...(store === undefined || store === 'primary' || store === 'second'
+      ? []
+      : [`there is no store \`${store}\`: second, or no word.`])
+  ]
+}
+
+/** The words of a hook, in the order of the entity file. `at` counts from 0. */
+export function hookWordMistakes(hook: object, at: number): string[] {
+  return wordMistakes(`hook ${String(at + 1)}`, hook, 'event' in hook ? EMIT : BEFORE_COMMIT)
 }
 
 export function overrideMistakes(overrides: Overrides): string[] {
-  return unknownWords('overrides', overrides, OVERRIDES)
+  return wordMistakes('overrides', overrides, OVERRIDES)
 }

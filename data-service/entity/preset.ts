@@ -41,7 +41,12 @@ export const preset = <
 >(
   of: Field<T, H, N, W, P, V>,
   value: (call: PresetCall) => R & Fitting<R, T, NoInfer<V>>
-): Field<T, H, N, SetOnce<W>, P, V> => ({ ...of, preset: value, writability: setOnce(of.writability) })
+): Field<T, H, N, SetOnce<W>, P, V> => {
+  // Without its function the column would be one that every request sets.
+  if (typeof value !== 'function')
+    throw new TypeError('preset(…) takes a function of the caller as its second argument.')
+  return { ...of, preset: value, writability: setOnce(of.writability) }
+}
 
 function setOnce<W extends Writability>(writability: W): SetOnce<W> {
   // The compiler does not follow the condition of the type.

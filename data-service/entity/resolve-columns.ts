@@ -4,7 +4,8 @@ import { snakeCase, suggestion } from './fields/names.js'
 import { ROW_VERSION_COLUMN } from './fields/row-version.js'
 import type { ChildrenDefinition, ResourceChildren, TableChildren, VisibleName } from './fields/rows.js'
 import { text } from './fields/words.js'
-import { childrenWordMistakes, unknownWords, wordsOf } from './known-words.js'
+import { wordMistakes, wordsOf } from './fields/definition-words.js'
+import { childrenWordMistakes } from './known-words.js'
 
 // Makes the columns, joined and computed properties and children of an Entity out of the words of an entity file.
 
@@ -56,7 +57,12 @@ export interface JoinedDefinition<R> {
   readonly showsUnseen?: true
 }
 
-const JOINED = wordsOf<JoinedDefinition<object>>({ through: true, property: true, field: true, showsUnseen: true })
+const JOINED = wordsOf<JoinedDefinition<object>>({
+  through: 'text or list',
+  property: 'text',
+  field: 'object',
+  showsUnseen: 'flag'
+})
 
 export function joinedOf<R>(
   definitions: Readonly<Record<string, JoinedDefinition<R>>>,
@@ -65,7 +71,7 @@ export function joinedOf<R>(
 ): Joined[] {
   return Object.entries(definitions).map(([name, definition]) => {
     const { through: path, property, field, showsUnseen = false } = definition
-    mistakes.push(...unknownWords(`joined \`${name}\``, definition, JOINED))
+    mistakes.push(...wordMistakes(`joined \`${name}\``, definition, JOINED))
     // An entity file that no compiler has checked may lack them.
     if (property === undefined || field === undefined) {
       mistakes.push(`joined \`${name}\` takes \`through\`, a \`property\` of that resource, and its \`field\`.`)
@@ -103,7 +109,12 @@ export interface ComputedDefinition<F> {
   readonly value: (...values: Value[]) => Value
 }
 
-const COMPUTED = wordsOf<ComputedDefinition<object>>({ type: true, nullable: true, from: true, value: true })
+const COMPUTED = wordsOf<ComputedDefinition<object>>({
+  type: 'text',
+  nullable: 'flag',
+  from: 'list',
+  value: 'function'
+})
 
 export function computedOf<F>(
   definitions: Readonly<Record<string, ComputedDefinition<F>>>,
@@ -112,7 +123,7 @@ export function computedOf<F>(
   return Object.entries(definitions).map(([name, definition]) => {
     const { type, nullable = false, from, value } = definition
     const place = `computed \`${name}\``
-    mistakes.push(...unknownWords(place, definition, COMPUTED))
+    mistakes.push(...wordMistakes(place, definition, COMPUTED))
     return { name, type, nullable, from: from.map(columnIn(place)), value: (values) => value(...values) }
   })
 }

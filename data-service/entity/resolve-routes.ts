@@ -119,7 +119,7 @@ export function resolveWrites(
 ): Pick<Entity, 'writes' | 'writeAccess' | 'writesUnseen' | 'creation' | 'deletion' | 'updateRule' | 'actions'> {
   const definitions = Object.entries(actions?.(defineAction()) ?? {})
   names.mistakes.push(
-    ...writeWordMistakes({ creates, deletes, updates }),
+    ...writeWordMistakes({ creates, deletes }),
     ...definitions.flatMap(([name, definition]) => actionWordMistakes(name, definition))
   )
   return {

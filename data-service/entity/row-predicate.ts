@@ -31,9 +31,15 @@ export interface RowsWords<F> {
 
 export function rowsWords<F>(): RowsWords<F> {
   return {
-    rows: (predicate) => ({ kind: 'rows', anonymous: false, predicate }),
-    publicRows: (predicate) => ({ kind: 'rows', anonymous: true, predicate })
+    rows: (predicate) => ({ kind: 'rows', anonymous: false, predicate: checked('rows', predicate) }),
+    publicRows: (predicate) => ({ kind: 'rows', anonymous: true, predicate: checked('publicRows', predicate) })
   }
+}
+
+/** An application may run without a compiler having seen its files. */
+function checked<Predicate>(word: string, predicate: Predicate): Predicate {
+  if (typeof predicate === 'function') return predicate
+  throw new TypeError(`${word}(…) takes a function that answers rows, and got ${typeof predicate}.`)
 }
 
 /** Rows of a resource: all of them, none, or those that meet a test. */

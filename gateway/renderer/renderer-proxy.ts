@@ -11,6 +11,7 @@ import { listMembers } from '../http/header-fields.js'
 import { acceptsHtml } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { type RequestHead, destinationOf, type OwnPaths, type PageSession, rendererPath } from './destination.js'
+import { PAGES, PageShares } from './page-shares.js'
 import { drainBody, forward, nothingHere, sendFailurePage, upstreamBody, varyByAccept } from './forward.js'
 
 interface RendererOptions {
@@ -87,11 +88,13 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     base: base.origin,
     disableRequestLogging: true,
     undici: {
+      connections: PAGES,
       connect: { timeout: timeouts.connect, rejectUnauthorized: true },
       headersTimeout: timeouts.headers,
       bodyTimeout: timeouts.body
     }
   })
+  const shares = new PageShares(timeouts.headers)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, upstreamBody(payload)))
   app.setErrorHandler((error, request, reply) => {
@@ -119,7 +122,10 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
       if (isOfProgram(request)) throw nothingHere()
       await session.checkAntiforgery(request)
     },
-    handler: (request, reply) => forward(request, reply, { ...options, base }),
+    handler: async (request, reply) => {
+      await shares.enter(reply)
+      return forward(request, reply, { ...options, base })
+    },
     // The client may still be sending a body that nobody reads. The connection serves no other request before its end.
     onResponse: (request, _reply, done) => {
       drainBody(request)

@@ -67,6 +67,9 @@ const HALF_HEAD = 128 * 1024
 /** Bytes of a head that has begun, from which its connection is closed while the memory is full. */
 const HELD_BACK = 1024
 
+/** Milliseconds after a new connection in which others may wait for theirs: some turns of the event loop. */
+const OPENING = 20
+
 /** Milliseconds between two looks at the memory. */
 const MEMORY_INTERVAL = 100
 
@@ -128,6 +131,7 @@ export class Connections {
   readonly #warnOfShare: (about: object) => void
   readonly #warnOfFlood: (about: object) => void
   #checking = false
+  #lastOpened = -Infinity
 
   constructor(options: {
     timeouts: ConnectionTimeouts
@@ -149,6 +153,11 @@ export class Connections {
     this.#warnOfFlood = this.#warnOnce('connections of an address are closed: it has too many requests open')
   }
 
+  /** Whether one was opened within the last turns of the event loop, so that others may wait to be. */
+  get opensSome(): boolean {
+    return performance.now() - this.#lastOpened < OPENING
+  }
+
   /** Those that are open. */
   get count(): number {
     return this.#open.size
@@ -166,6 +175,7 @@ export class Connections {
   attach(server: Server): void {
     server.maxConnections = this.#maxConnections
     server.prependListener('connection', (socket: Socket) => {
+      this.#lastOpened = performance.now()
       this.#onOpen(socket, !(server instanceof TlsServer))
       if (!this.#isClosed(socket)) this.#countOfAddress(socket)
     })

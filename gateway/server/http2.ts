@@ -13,6 +13,7 @@ import {
 import { createServer as createTlsServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { throttledAddress } from '../../shared/ip-address.js'
+import { Turns } from '../../shared/turns.js'
 import type { TlsCertificates } from '../../shared/tls.js'
 import { boundResets, unlessReset, bytesOfHead, type StreamArguments } from '../../shared/transport/http2-streams.js'
 import { MAX_HEADER_LINES } from '../http/request-head.js'
@@ -33,7 +34,6 @@ import {
   ignoreErrors,
   readTimeoutFactor
 } from './connections.js'
-import { FairTurns } from './fair-turns.js'
 import { forwardedFor, type TrustedProxies } from '../http/client-address.js'
 import type { MalformedHttp } from './malformed-http.js'
 import { countPieces, type OpenRequests } from './open-requests.js'
@@ -138,14 +138,14 @@ export class Http2Listener {
       maxHeaderListPairs: MAX_PARSED_LINES,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: options.maxHeaderBytes }
     })
-    const turns = new FairTurns({ ofAll: BEGUN_IN_A_TURN })
+    const turns = new Turns(BEGUN_IN_A_TURN)
     for (const event of ['request', 'checkExpectation']) {
       this.server.on(event, (request: Http2Request, response: Http2Response) => {
         const { stream } = request
         const begin = (): void => {
           if (!stream.closed && !stream.destroyed) server.emit('request', request, response)
         }
-        unlessReset(stream, () => turns.enter(addressOf(stream), begin))
+        unlessReset(stream, () => turns.begin(addressOf(stream), begin))
       })
     }
     this.#unexplained = new UnexplainedBytes(

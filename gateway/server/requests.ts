@@ -264,10 +264,24 @@ export function abortOnDisconnect({ raw, request }: FastifyReply): CancellationS
 /** The same for one request alone: it is not aborted any more once the response has been sent. */
 export function abortOnClose(raw: ServerResponse): CancellationSource {
   const disconnected = new CancellationSource()
+  if (isOver(raw)) disconnected.abort(clientGone())
   raw.once('close', () => {
     if (!raw.writableFinished) disconnected.abort(clientGone())
   })
   return disconnected
+}
+
+/** Aborted once nothing more of the response is sent, whether the client has received it or not. */
+export function abortOnEnd(raw: ServerResponse): CancellationSource {
+  const ended = new CancellationSource()
+  if (isOver(raw)) ended.abort(clientGone())
+  raw.once('close', () => ended.abort(clientGone()))
+  return ended
+}
+
+/** Whether the event `close` of the response may have been. */
+function isOver({ socket }: ServerResponse): boolean {
+  return socket?.destroyed !== false
 }
 
 function clientGone(): DomainError {

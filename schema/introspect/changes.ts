@@ -41,6 +41,17 @@ export function introspectedTable(draft: EntityDraft): IntrospectedTable {
   }
 }
 
+/** By table, the columns that an introspection hid. */
+export function hiddenColumns({ tables }: Pick<Introspected, 'tables'>): Map<string, ReadonlySet<string>> {
+  const isHidden = (words: string): boolean => /\b(?:hidden|writeOnly)\(/.test(words)
+  return new Map(
+    Object.entries(tables).map(([table, { columns }]) => [
+      table,
+      new Set(Object.keys(columns).filter((column) => isHidden(columns[column] ?? '')))
+    ])
+  )
+}
+
 /** What differs between two introspections. */
 export interface Changes {
   /** Tables of which no entity was known. */

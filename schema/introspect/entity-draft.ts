@@ -68,6 +68,8 @@ export interface DraftOptions {
   readonly values: ReadonlyMap<string, ReadonlyMap<string, StoredValues>>
   /** Keys that were named for tables and views without one. */
   readonly keys: ReadonlyMap<string, readonly string[]>
+  /** By table, the columns that the last run hid. They stay hidden whatever the names around them say by now. */
+  readonly hidden: ReadonlyMap<string, ReadonlySet<string>>
   /** Names of resources that tables have already. */
   readonly resources: ReadonlyMap<string, string>
   /** Tables that the service makes and fills itself, of which nothing is said. */
@@ -89,7 +91,10 @@ export function draftEntities(schema: LiveSchema, options: DraftOptions): Drafts
     const why = RECORDS.test(table.name) ? 'it is the record of migrations of another tool' : undefined
     const found = why ?? beginDraft(table, options)
     if (typeof found === 'string') leftOut.push({ table: table.name, why: found })
-    else begun.push({ ...found, resource: options.resources.get(table.name) ?? resourceName(table.name, taken) })
+    else {
+      const resource = options.resources.get(table.name) ?? resourceName(table.name, taken)
+      begun.push({ ...found, resource, hidden: options.hidden.get(table.name) ?? new Set() })
+    }
   }
   const entities = begun.map((one) => finishDraft(one, begun, options))
   return { entities: entities.map((one) => ({ ...one, cascades: cascadesTo(one, begun, entities) })), leftOut }
@@ -103,6 +108,8 @@ interface BegunDraft {
   readonly columns: readonly BegunColumn[]
   readonly versionColumn: string | undefined
   readonly notes: readonly string[]
+  /** Columns that the last run hid. */
+  readonly hidden: ReadonlySet<string>
 }
 
 interface BegunColumn {
@@ -113,7 +120,7 @@ interface BegunColumn {
 }
 
 /** The reason why no entity file can be written, or what is known of it. */
-function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, 'resource'> | string {
+function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, 'resource' | 'hidden'> | string {
   if (!isQuotable(table.name)) return 'its name cannot be quoted'
   if (table.broken !== undefined) return `the database cannot read it (${table.broken})`
   const values = options.values.get(table.name)
@@ -295,10 +302,13 @@ function finishDraft(
   })
   const shown = columns.filter((column) => !isSecret(column, draft))
   for (const column of columns.filter((one) => isSecret(one, draft))) {
+    const why = isSuspectColumn(column.live, column.type, table)
+      ? 'since its name says that it is a secret'
+      : 'as the last run had it, though its name no longer says that it is a secret'
     notes.push(
       isNeeded(column, draft)
-        ? `\`${column.property}\` is only written and never read, since its name says that it is a secret and a create needs it.`
-        : `\`${column.property}\` is hidden, since its name says that it is a secret.`
+        ? `\`${column.property}\` is only written and never read, ${why} and a create needs it.`
+        : `\`${column.property}\` is hidden, ${why}.`
     )
   }
   const filterable = shown.filter(({ type }) => !['json', 'binary'].includes(type.word))
@@ -338,8 +348,8 @@ function servesOrder({ sorted, partial, keys: [first] }: LiveIndex, live: LiveCo
 }
 
 /** Columns that are hidden until a person says otherwise. */
-function isSecret({ live, type }: BegunColumn, { table, key }: BegunDraft): boolean {
-  return !key.includes(live) && isSuspectColumn(live, type, table)
+function isSecret({ live, type }: BegunColumn, { table, key, hidden }: BegunDraft): boolean {
+  return !key.includes(live) && (hidden.has(live.name) || isSuspectColumn(live, type, table))
 }
 
 /** Whether a request that creates a row has to name the column. */

@@ -8,7 +8,7 @@ import type { MendingStatements } from '../model/schema-checks.js'
 import { type DraftOptions, draftEntities, type Drafts } from './entity-draft.js'
 import { schemaOf } from '../kinds/kinds.js'
 
-interface IntrospectOptions extends Pick<DraftOptions, 'keys' | 'resources'> {
+interface IntrospectOptions extends Pick<DraftOptions, 'keys' | 'hidden' | 'resources'> {
   /** The names of the engine's own tables in this database. */
   readonly own: OwnTables
   /** Tables and views that are not wanted. */

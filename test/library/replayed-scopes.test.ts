@@ -59,6 +59,44 @@ describeLibrary('a stored answer', (store) => {
     await replays(closed, close)
   })
 
+  it('is for those whose scope shows what it told, also when the row is gone or another has its key', async () => {
+    const key = { 'idempotency-key': 'gone' }
+    const create = (claims: Claims): Promise<Answer> => send(claims, ['POST', '/errands'], errand('Gone'), key)
+    const made = await create(LIBRARIAN)
+    expect(made.status, made.text).to.equal(201)
+    const { id } = json(made) as { readonly id: number }
+    await store.sql.run(`DELETE FROM errands WHERE id = ${id}`)
+    await replays(made, create)
+    await store.sql.run(
+      `INSERT INTO errands (id, title, member_id, branch_id, is_open, row_version)
+       VALUES (${id}, 'Another', 8, 3, 1, x'0102030400000000')`
+    )
+    await replays(made, create)
+  })
+
+  it('that told no more than an id is for every caller with the same rights', async () => {
+    const [branch, key] = [9, { 'idempotency-key': 'unseen' }]
+    const swatch = {
+      name: 'Unseen',
+      colour: '#00ff00',
+      price: '1.00',
+      mixedAt: '2026-01-31T08:00:00Z',
+      branchId: branch
+    }
+    const create = (claims: Claims): Promise<Answer> => send(claims, ['POST', '/swatches'], swatch, key)
+    const made = await create(LIBRARIAN)
+    expect(made.status, made.text).to.equal(201)
+    expect(Object.keys(json(made) as object)).to.deep.equal(['id'])
+    for (const claims of [LIBRARIAN, MOVED, WIDER]) {
+      const answer = await create(claims)
+      expect([answer.status, answer.text, answer.headers['idempotent-replayed']]).to.deep.equal([
+        201,
+        made.text,
+        'true'
+      ])
+    }
+  })
+
   it('of a batch is so too, and over gRPC', async () => {
     const key = { 'idempotency-key': 'batch' }
     const batch = (claims: Claims): Promise<Answer> =>

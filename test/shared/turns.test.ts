@@ -29,6 +29,20 @@ describe('large requests', () => {
 })
 
 describe('small requests', () => {
+  it('begin as many in a turn as is said at the time', async () => {
+    let most = 3
+    const turns = new Turns(() => most)
+    let begun = 0
+    for (let sent = 0; sent < 7; sent++) turns.begin('a', () => (begun += 1))
+    const counts = [begun]
+    most = 1
+    for (let at = 0; at < 4; at++) {
+      await turn()
+      counts.push(begun)
+    }
+    expect(counts).to.deep.equal([3, 4, 5, 6, 7])
+  })
+
   it('begin at once, four of each peer in a turn, and then four in each later turn', async () => {
     const turns = new Turns(4)
     const begun: string[] = []

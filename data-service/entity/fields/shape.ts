@@ -1,3 +1,4 @@
+import { checkOptions, wordsOf } from './definition-words.js'
 import type { Column } from './columns.js'
 import type { Field, FieldType } from './field.js'
 import type { ValueOf } from './rows.js'
@@ -28,11 +29,19 @@ interface ObjectOf<Members extends Shape = Shape> {
 /** What the list of an answer or a body holds at most where nothing else is said. */
 const DEFAULT_MAX = 1000
 
+interface ListOptions {
+  readonly min?: number
+  readonly max?: number
+}
+
+const LIST_OPTIONS = wordsOf<ListOptions>({ min: 'number', max: 'number' })
+
 /** An array of values, `list(int())`, or of objects, `list({ productId: int() })`, of 0 to 1000 unless it says otherwise. */
-export const list = <const Item extends ShapeField | Shape>(
-  item: Item,
-  { min = 0, max = DEFAULT_MAX }: { readonly min?: number; readonly max?: number } = {}
-): ListOf<Item> => ({ kind: 'list', item, min, max })
+export const list = <const Item extends ShapeField | Shape>(item: Item, options: ListOptions = {}): ListOf<Item> => {
+  checkOptions('list', options, LIST_OPTIONS)
+  const { min = 0, max = DEFAULT_MAX } = options
+  return { kind: 'list', item, min, max }
+}
 
 /** An object as a member of another: `object({ city: text(100) })`. */
 export const object = <const Members extends Shape>(members: Members): ObjectOf<Members> => ({

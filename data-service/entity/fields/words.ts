@@ -8,6 +8,7 @@ import type {
   ValueOfType,
   Writability
 } from './field.js'
+import { checkOptions, wordsOf } from './definition-words.js'
 import type { JsonSchema } from './json-schema.js'
 import { checkPermission, type Permission } from './names.js'
 
@@ -64,7 +65,11 @@ interface NumberRange {
   readonly max?: number
 }
 
-function integer(storage: Storage, { min, max }: NumberRange): PlainField<'int'> {
+const NUMBER_RANGE = wordsOf<NumberRange>({ min: 'number', max: 'number' })
+
+function integer(storage: Storage, range: NumberRange): PlainField<'int'> {
+  checkOptions('int', range, NUMBER_RANGE)
+  const { min, max } = range
   return field('int', { storage, minimum: min?.toString(), maximum: max?.toString() })
 }
 
@@ -104,8 +109,10 @@ export const decimal = (precision: number, scale: number): PlainField<'decimal'>
 export const money = (precision: number, scale: number): PlainField<'decimal'> =>
   field('decimal', { precision, scale, minimum: '0' })
 /** A number of 64 bits as IEEE 754 has it; on the wire the shortest one that reads back the same. */
-export const double = (range: NumberRange = {}): PlainField<'double'> =>
-  field('double', { minimum: range.min?.toString(), maximum: range.max?.toString() })
+export const double = (range: NumberRange = {}): PlainField<'double'> => {
+  checkOptions('double', range, NUMBER_RANGE)
+  return field('double', { minimum: range.min?.toString(), maximum: range.max?.toString() })
+}
 /** The same of 32 bits, a FLOAT column. */
 export const float = (range: NumberRange = {}): PlainField<'double'> => ({ ...double(range), storage: 'float' })
 
@@ -114,9 +121,16 @@ interface SecondsPrecision {
   readonly precision?: 0 | 1 | 2 | 3 | 4 | 5 | 6
 }
 
+const SECONDS_PRECISION = wordsOf<SecondsPrecision>({ precision: 'number' })
+
+function secondsPrecision(word: string, given: SecondsPrecision): number | undefined {
+  checkOptions(word, given, SECONDS_PRECISION)
+  return given.precision
+}
+
 /** UTC. Values have milliseconds, or as many digits as a column of a higher precision. */
-export const dateTime = ({ precision = 3 }: SecondsPrecision = {}): PlainField<'dateTime'> =>
-  field('dateTime', { precision })
+export const dateTime = (precision: SecondsPrecision = {}): PlainField<'dateTime'> =>
+  field('dateTime', { precision: secondsPrecision('dateTime', precision) ?? 3 })
 /** A moment that a TIMESTAMP column of MySQL can hold: from 1970 to January 2038. */
 export const timestamp = (precision: SecondsPrecision = {}): PlainField<'dateTime'> => ({
   ...dateTime(precision),
@@ -126,7 +140,8 @@ export const timestamp = (precision: SecondsPrecision = {}): PlainField<'dateTim
 /** A day of the calendar, `2026-01-31`, from the year 0001 to 9999. */
 export const date = (): PlainField<'date'> => field('date')
 /** A time of the day, `08:00:00`, with a fraction of as many digits as the column has. */
-export const time = ({ precision = 0 }: SecondsPrecision = {}): PlainField<'time'> => field('time', { precision })
+export const time = (precision: SecondsPrecision = {}): PlainField<'time'> =>
+  field('time', { precision: secondsPrecision('time', precision) ?? 0 })
 export const guid = (): PlainField<'guid'> => field('guid')
 /** One of these words, letter by letter: `oneOf(['draft', 'sent'])`. The column is an ENUM, or text with a CHECK. */
 export const oneOf = <const Words extends string>(words: readonly Words[]): PlainField<'enum', Words> =>
@@ -256,7 +271,12 @@ type WithValue = <
   value: ValueOfType<T, NoInfer<V>>
 ) => Field<T, H, N, W, R, V>
 
-export const defaultTo: WithValue = (of, value) => ({ ...of, defaultTo: value })
+export const defaultTo: WithValue = (of, value) => {
+  // A column without its default would take null, or be a member that each create needs.
+  if (value === undefined)
+    throw new TypeError('defaultTo(…) takes the value as its second argument, and got undefined.')
+  return { ...of, defaultTo: value }
+}
 /**
  * A column that takes a permission to read, `readableBy('products:manage', optional(int()))`. For any other caller it is
  * an unknown name in every read and body, a PUT keeps its value, and a create gives it its default or null. Rules of the

@@ -2,10 +2,16 @@ import { createHash } from 'node:crypto'
 import { DomainError, rejectionAt } from '../../../shared/errors.js'
 import { unreservedClaims } from '../../auth/tokens/claims.js'
 import type { Authenticated } from '../../entity/caller.js'
+import { ROW_VERSION_BYTES, type RowVersion } from '../../entity/fields/row-version.js'
+import type { Entity } from '../../entity/entity.js'
+import type { Field, Value } from '../../entity/fields/field.js'
+import type { RowScope } from '../../plan/model/plans.js'
 import type { KeyClaim, StoredResponse, UnitOfWork } from '../../plan/model/stores.js'
 import { canonicalJson, storedJson } from '../../plan/parsing/json-values.js'
 import { parseId } from '../../plan/parsing/keys.js'
 import { Violations } from '../../plan/parsing/violations.js'
+import { isWritten } from '../../plan/parsing/values.js'
+import { placeInScope } from '../../plan/scope-of-values.js'
 import { planLook } from '../../plan/plan-writes.js'
 import { scopeText } from '../../plan/row-scopes.js'
 import type { ParsedWrite } from '../../plan/write-requests.js'
@@ -72,8 +78,8 @@ function withoutWithheld(response: WriteResponse, { resource, ignored }: KeyedWr
 }
 
 /**
- * Whether the caller sees the rows of an answer now. The scope of a caller whose rights are the same differs too where it
- * looks at the clock.
+ * Whether the caller's scope of now shows the rows of an answer. The scope of a caller whose rights are the same differs too
+ * where it looks at the clock.
  */
 async function showsRows(
   { json, id }: WriteResponse,
@@ -82,12 +88,47 @@ async function showsRows(
 ): Promise<boolean> {
   if (decided instanceof DomainError) return false
   // The id of a batch is a JSON array, as its body is.
-  const ids = json[0] === ARRAY ? (JSON.parse(id) as readonly string[]) : [id]
-  for (const one of ids) {
-    const key = parseId(one, entity, new Violations())
-    if ((await unit.look(planLook({ entity, key, scope: decided.shown }))) === undefined) return false
+  const isBatch = json[0] === ARRAY
+  const ids = isBatch ? (JSON.parse(id) as readonly string[]) : [id]
+  // Only records of the entity are stored under its keys.
+  const records = [JSON.parse(json.toString('utf8'))].flat() as readonly Told[]
+  for (const [index, one] of ids.entries()) {
+    if (!(await showsRow({ told: records[index] ?? {}, id: one }, { entity, scope: decided.shown }, unit))) return false
   }
   return true
+}
+
+type Told = Readonly<Record<string, unknown>>
+
+/**
+ * What the answer told of a row decides, also once the row is gone. What that cannot tell is asked of the row itself, which
+ * must be the same one: another may have its key by now.
+ */
+async function showsRow(
+  { told, id }: { readonly told: Told; readonly id: string },
+  { entity, scope }: { readonly entity: Entity; readonly scope: RowScope },
+  unit: Pick<UnitOfWork, 'look'>
+): Promise<boolean> {
+  const keys = new Set(['id', ...entity.key.map(({ name }) => name)])
+  if (Object.keys(told).every((name) => keys.has(name))) return true
+  const place = placeInScope(scope, ({ name, field }) => toldValue(told[name], field))
+  if (place !== 'unknown') return place === 'inside'
+  const row = await unit.look(planLook({ entity, key: parseId(id, entity, new Violations()), scope }))
+  return row !== undefined && isOfOneRow(row.version, told['rowVersion'])
+}
+
+/** undefined where the answer did not tell the value, or not in the form in which conditions compare it. */
+function toldValue(value: unknown, field: Field): Value | undefined {
+  if (value === null) return null
+  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  return isPlain && isWritten(value, field) ? value : undefined
+}
+
+/** Whether both versions are of one row: the first half is drawn once for each row, and the second counts. */
+function isOfOneRow(version: RowVersion | undefined, told: unknown): boolean {
+  if (version === undefined || typeof told !== 'string') return true
+  const half = ROW_VERSION_BYTES / 2
+  return version.subarray(0, half).equals(Buffer.from(told, 'base64').subarray(0, half))
 }
 
 const ARRAY = '['.charCodeAt(0)

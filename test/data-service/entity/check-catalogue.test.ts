@@ -31,6 +31,7 @@ import {
   writableBy,
   writeOnly
 } from '../../../data-service/entity/fields/words.js'
+import type { HookWords } from '../../../data-service/entity/hooks.js'
 import { preset } from '../../../data-service/entity/preset.js'
 import type { Field } from '../../../data-service/entity/fields/field.js'
 import type { RowsWords } from '../../../data-service/entity/row-predicate.js'
@@ -389,7 +390,7 @@ describe('checkCatalogue', () => {
         access: { read: everyone, write: permission('products:manage') },
         actions: () => ({ close: { description: '', permission: undefined, change: () => ({}) } })
       },
-      /action `close`: its permission is no text/
+      /action `close`: `permission` is undefined; it has to be a text/
     ],
     'a word of a custom read that there is not': [
       { customReads: { names: { description: '', item: 'name', acces: permission('products:manage') } } },
@@ -756,9 +757,69 @@ function lostWords(): Record<string, [definition: object, mistake: RegExp]> {
       { access: { read: everyone, write }, writes: ['delete'], deletes: { wen: { name: ['x'] } } },
       /others: deletes: there is no `wen`. Did you mean "when"/
     ],
-    'updates that are no function': [
-      { access: { read: everyone, write }, writes: ['update'], updates: { rule: () => ({}) } },
-      /others: updates is no function/
+    'a state of an action that is undefined': [
+      {
+        access: { read: everyone, write },
+        actions: () => ({ close: { description: '', when: undefined, change: () => ({}) } })
+      },
+      /others: action `close`: `when` is undefined; it has to be an object/
+    ],
+    'a state whose word is undefined': [
+      {
+        access: { read: everyone, write },
+        actions: () => ({ close: { description: '', when: { name: [undefined] }, change: () => ({}) } })
+      },
+      /others: action `close`: when: the value of `name` is undefined/
+    ],
+    'a state of deletes that is undefined': [
+      { access: { read: everyone, write }, writes: ['delete'], deletes: { when: undefined } },
+      /others: deletes: `when` is undefined; it has to be an object/
+    ],
+    'a rule of deletes that is no function': [
+      { access: { read: everyone, write }, writes: ['delete'], deletes: { rule: {} } },
+      /others: deletes: `rule` is an object; it has to be a function/
+    ],
+    'a condition of a custom read that is undefined': [
+      { customReads: { names: { description: '', item: 'name', where: undefined } } },
+      /others: custom read `names`: `where` is undefined; it has to be an object or a function/
+    ],
+    'a condition of a custom read whose value is undefined': [
+      { customReads: { names: { description: '', item: 'name', where: { name: undefined } } } },
+      /others: custom read `names`: where: the value of `name` is undefined/
+    ],
+    'an owner filter that is undefined': [
+      { access: { read: everyone, ownerFilter: undefined } },
+      /others: access: `ownerFilter` is undefined/
+    ],
+    'odd values of words that say yes': [
+      { access: { read: everyone, write, writesUnseen: 'no' }, writes: ['create'] },
+      /others: access: `writesUnseen` is a text; it has to be true or false/
+    ],
+    'an effect with a word that there is not': [
+      {
+        access: { read: everyone, write },
+        actions: () => ({ close: { description: '', effect: { sett: { name: 'x' } } } })
+      },
+      /others: action `close`: effect: there is no `sett`. Did you mean "set"/
+    ],
+    'an effect beside a change': [
+      {
+        access: { read: everyone, write },
+        actions: () => ({ close: { description: '', effect: {}, change: () => ({}) } })
+      },
+      /others: action `close` says both `change` and `effect`/
+    ],
+    'a word of a hook that there is not': [
+      {
+        hooks: ({ beforeCommit }: HookWords<object>) => [
+          beforeCommit({ on: ['delete'], readbefore: true, run: () => undefined } as Parameters<typeof beforeCommit>[0])
+        ]
+      },
+      /others: hook 1: there is no `readbefore`. Did you mean "readBefore"/
+    ],
+    'a store of children that there is not': [
+      { children: { parts: { ...parts, store: 'Second' } } },
+      /others: children `parts`: there is no store `Second`/
     ],
     'a word of children that there is not': [
       { children: { parts: { ...parts, readableBy: 'products:manage' } } },
@@ -842,7 +903,7 @@ function lostWords(): Record<string, [definition: object, mistake: RegExp]> {
     ),
     'a custom read whose access says nothing': [
       { customReads: { names: { description: '', item: 'name', access: undefined } } },
-      /others: custom read `names`: its access says nothing: everyone, permission/
+      /others: custom read `names`: `access` is undefined; it has to be an object/
     ]
   }
 }

@@ -60,7 +60,7 @@ describe('checkCatalogue of writes', () => {
     expect(mistakes(acting('resize', { ...partId, child: part, when: { status: ['a'] }, loads: ['parts'] }))).to.equal(
       ''
     )
-    expect(mistakes({ writes: undefined, access: { read: everyone } })).to.equal('')
+    expect(mistakes({ writes: [], access: { read: everyone } })).to.equal('')
   })
 
   const cases: Record<string, [definition: object, mistake: RegExp]> = {

@@ -1,15 +1,27 @@
 import { expect } from 'chai'
+import { defineApplication } from '../../../data-service/application.js'
 import { permission } from '../../../data-service/entity/access.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { list } from '../../../data-service/entity/fields/shape.js'
 import {
+  dateTime,
+  defaultTo,
+  float,
   generated,
   hidden,
+  int,
   onCreate,
   readableBy,
   readOnly,
+  smallInt,
   text,
+  time,
   writableBy,
   writeOnly
 } from '../../../data-service/entity/fields/words.js'
+import { preset } from '../../../data-service/entity/preset.js'
+import { rowsWords } from '../../../data-service/entity/row-predicate.js'
+import { StartError } from '../../../shared/start-error.js'
 
 /** Words as plain JavaScript gets them, which no compiler has checked. */
 type Untyped = (...parts: readonly unknown[]) => unknown
@@ -31,6 +43,52 @@ describe('a word of an entity file that no compiler has checked', () => {
     expect(() => untyped(permission)(undefined)).to.throw(
       TypeError,
       "permission(…) takes a permission such as 'books:manage' first, and got undefined"
+    )
+  })
+
+  it('says that preset needs a function, without which each request would set the column', () => {
+    for (const given of [[], [undefined], ['acme']]) {
+      expect(() => untyped(preset)(text(5), ...given)).to.throw(TypeError, 'preset(…) takes a function of the caller')
+    }
+  })
+
+  it('says that rows and publicRows need a predicate', () => {
+    const { rows, publicRows } = rowsWords<object>()
+    for (const word of [rows, publicRows]) {
+      expect(() => untyped(word)('all')).to.throw(TypeError, 'takes a function that answers rows')
+    }
+  })
+
+  it('says that defaultTo needs the value', () => {
+    expect(() => untyped(defaultTo)(text(5))).to.throw(TypeError, 'defaultTo(…) takes the value as its second argument')
+  })
+
+  it('names options that there are not, and values of another kind', () => {
+    const cases: Record<string, readonly [() => unknown, string]> = {
+      int: [() => untyped(int)({ mni: 1 }), 'int(…): there is no `mni`.'],
+      bounds: [() => untyped(smallInt)({ max: '5' }), 'int(…): `max` is a text; it has to be a number.'],
+      double: [() => untyped(float)({ maxx: 1 }), 'double(…): there is no `maxx`.'],
+      dateTime: [() => untyped(dateTime)({ precison: 6 }), 'dateTime(…): there is no `precison`.'],
+      time: [
+        () => untyped(time)({ precision: undefined }),
+        'time(…): `precision` is undefined; it has to be a number.'
+      ],
+      list: [() => untyped(list)(int(), { maxx: 3 }), 'list(…): there is no `maxx`.']
+    }
+    for (const [word, [call, message]] of Object.entries(cases)) expect(call, word).to.throw(TypeError, message)
+  })
+
+  it('names words of an application that there are not', () => {
+    expect(() => untyped(defineApplication)({ entities: [], owner: { patient: 'p' }, roles: undefined })).to.throw(
+      StartError,
+      'the application has mistakes.\n- there is no `owner`. Did you mean "owners"?\n- `roles` is undefined; it has to be an object.'
+    )
+  })
+
+  it('names words of an entity of another kind before it reads them', () => {
+    expect(() => untyped(defineEntity)({ name: 'things', filterable: 'name', updates: {} })).to.throw(
+      StartError,
+      '- things: `filterable` is a text; it has to be a list.\n- things: `updates` is an object; it has to be a function.'
     )
   })
 

@@ -1,5 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { open, request } from '../../harness/http.js'
 import { noSession, startProxying, type ProxyingGateway } from './proxying-gateway.js'
@@ -31,6 +32,25 @@ describe('the renderer behind the gateway', () => {
       expect([page.text, page.header('vary')], path).to.deep.equal(['<p>page</p>', 'Accept'])
       expect([api.text, api.header('vary')], path).to.deep.equal(['gateway', 'Accept'])
     }
+  })
+
+  it('makes 64 pages of one address at a time, and the next when one has ended or its client is gone', async () => {
+    const waiting: (() => void)[] = []
+    renderer.answer = (_request, response) => void waiting.push(() => response.end('<p>late</p>'))
+    const sockets = Array.from({ length: 70 }, () => connect(Number(new URL(gateway.url).port), '127.0.0.1'))
+    for (const socket of sockets) socket.write('GET /late HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n')
+    const begun = async (count: number): Promise<void> => {
+      while (renderer.seen.length < count) await turn()
+    }
+    await begun(64)
+    // The requests that wait have come too: a connection answers nothing else before them.
+    for (let turns = 0; turns < 100; turns++) await turn()
+    expect(renderer.seen).to.have.length(64)
+    waiting[0]?.()
+    await begun(65)
+    sockets.forEach((socket) => socket.destroy())
+    renderer.answer = (_request, response) => void response.setHeader('content-type', 'text/html').end('<p>page</p>')
+    expect((await request(`${gateway.url}/after`, { headers: HTML })).text).to.equal('<p>page</p>')
   })
 
   it('gets method, path, query and body as they came', async () => {

@@ -71,6 +71,18 @@ eachDatabase((kind) => {
       expect(report).to.not.include('`lastPasswdGen` is hidden')
     })
 
+    it('stay hidden when a column beside them, which told of them, has another name', async () => {
+      await app.sql.query('ALTER TABLE radcheck RENAME COLUMN attribute TO att')
+      const renamed = await app.run('introspect')
+      expect(renamed.stdout)
+        .to.match(/^ {2}\+ att: /m)
+        .and.to.not.match(/[~+-] value: /)
+      const report = await app.read('entities/introspected.md')
+      expect(report).to.include('`value` is hidden, as the last run had it')
+      await app.sql.query('ALTER TABLE radcheck RENAME COLUMN att TO attribute')
+      expect((await app.run('introspect')).stdout).to.not.match(/[~+-] value: /)
+    })
+
     it('stay hidden when their rows get a version, in the next run and in a first one', async () => {
       for (const table of ['employee', 'radcheck', 'oc_api']) {
         const zero = kind === 'mysql' ? '' : " DEFAULT x'0000000000000001'"

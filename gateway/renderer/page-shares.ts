@@ -1,0 +1,48 @@
+import type { FastifyReply } from 'fastify'
+import { FairSemaphore } from '../../shared/fair-semaphore.js'
+import { throttledAddress } from '../../shared/ip-address.js'
+import { clientAddress } from '../http/client-address.js'
+import { Overload } from '../server/admission.js'
+import { abortOnEnd } from '../server/requests.js'
+
+/** Connections to the renderer, each of which makes one page at a time. */
+export const PAGES = 128
+
+/** Pages of one address at a time. It takes the last half of all only as far as others have as many left. */
+const OF_ADDRESS = 64
+
+/** Pages that may wait, in all. Of an address it is four times its share. */
+const WAITING = 1024
+
+/** Seconds. */
+const RETRY_AFTER = 1
+
+/** Lets clients share the connections to the renderer: one whose pages take long leaves some to others. */
+export class PageShares {
+  readonly #places: FairSemaphore
+
+  /** `timeout`: milliseconds that a page waits for its turn. */
+  constructor(timeout: number) {
+    this.#places = new FairSemaphore({
+      places: PAGES,
+      waiting: WAITING,
+      timeout,
+      detail: 'Too many pages are under way. Try again.',
+      retryAfter: RETRY_AFTER,
+      // A flood is no fault of the service, and does not fill the log.
+      cause: new Overload('pages')
+    })
+  }
+
+  /** Resolves when the page may begin; its place is free again once the answer has ended. Rejects with `upstream.unavailable`. */
+  async enter(reply: FastifyReply): Promise<void> {
+    const { raw, request } = reply
+    const { signal } = abortOnEnd(raw)
+    const all = { key: 'all', limit: PAGES }
+    const within = [{ share: all, last: PAGES / 2, atLeast: 2 }]
+    const own = { key: `address ${throttledAddress(clientAddress(request))}`, limit: OF_ADDRESS, within }
+    const leave = await this.#places.enter({ shares: [all, own], signal })
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', { handleEvent: leave })
+  }
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect } from 'chai'
+import { DomainError } from '../../../shared/errors.js'
+import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
+
+describe('requests of one address', () => {
+  let gateway: GatewayFixture
+  let begun = 0
+  beforeEach(async () => {
+    gateway = await startGateway()
+    gateway.data.answerGet = () => {
+      begun += 1
+      throw new DomainError('not-found', 'No such row.')
+    }
+  })
+  afterEach(() => gateway.close())
+
+  /** The most of forty requests that begin in a turn. */
+  const mostInATurn = async (): Promise<number> => {
+    begun = 0
+    let most = 0
+    const asked = Array.from({ length: 40 }, () => gateway.app.inject('/products/1'))
+    while (begun < 40) {
+      const before = begun
+      await turn()
+      most = Math.max(most, begun - before)
+    }
+    await Promise.all(asked)
+    return most
+  }
+
+  it('begin eight in a turn of the event loop', async () => {
+    expect(await mostInATurn()).to.equal(8)
+  })
+
+  it('begin two in a turn while connections come in', async () => {
+    const { app } = gateway
+    const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+    // A machine that stands still for the while after a connection shows nothing, and the next one may.
+    for (let most = 0; most !== 2;) {
+      const opened = once(app.server, 'connection')
+      const socket = connect(Number(port), '127.0.0.1')
+      await opened
+      most = await mostInATurn()
+      socket.destroy()
+    }
+  })
+})
