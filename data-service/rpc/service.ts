@@ -60,6 +60,7 @@ import {
   type Target
 } from './transport/interceptors.js'
 import { withOverrides, type ReadDeps, UNARY_READS } from '../operations/reads.js'
+import { boundedReflection } from './transport/reflection.js'
 import { typedCalls, typedDefinition } from './typed-calls.js'
 import type { WriteDeps } from '../operations/writes/write-steps.js'
 import { act } from '../operations/writes/act.js'
@@ -181,7 +182,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   health.addTo(server)
   if (reflection !== undefined) {
     const shown = typedServices === undefined ? {} : typedDefinition(typedServices)
-    new reflection({ ...definition, ...shown }).addToServer(server)
+    new reflection({ ...definition, ...shown }).addToServer(boundedReflection(server))
   }
   let isDraining = false
 

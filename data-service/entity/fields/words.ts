@@ -228,7 +228,15 @@ export const hidden = <T extends FieldType, N extends boolean, W extends Writabi
  */
 export const writeOnly = <T extends FieldType, N extends boolean, W extends 'always' | 'onCreate', V extends string>(
   of: Field<T, false, N, W, undefined, V>
-): Field<T, true, N, W, undefined, V> => ({ ...of, hidden: true })
+): Field<T, true, N, W, undefined, V> => {
+  checkReadableByAll('writeOnly', of)
+  return { ...of, hidden: true }
+}
+
+/** Throws a TypeError where the word would drop a permission: callers without it could set the column. */
+function checkReadableByAll(word: string, { readableBy: permission }: Field): void {
+  if (permission !== undefined) throw new TypeError(`${word}(…) takes no field that says readableBy(…) already.`)
+}
 
 function setByNoRequest<W extends Writability>(writability: W): SetByNoRequest<W> {
   // The compiler does not follow the condition of the type.
@@ -284,9 +292,10 @@ export const defaultTo: WithValue = (of, value) => {
  */
 export const readableBy = <T extends FieldType, N extends boolean, W extends Writability, V extends string>(
   permission: Permission,
-  of: Field<T, false, N, W, Permission | undefined, V>
+  of: Field<T, false, N, W, undefined, V>
 ): Field<T, false, N, W, Permission, V> => {
   checkPermission('readableBy', permission)
+  checkReadableByAll('readableBy', of)
   return { ...of, readableBy: permission }
 }
 

@@ -28,6 +28,12 @@ const READING_CHILDREN = 2
 /** Other writes that wait, for each that may run at the same time. */
 const WAITING_PER_PLACE = 50
 
+/**
+ * The most milliseconds that a caller's next large write begins after its last one, if others write: as long as that one
+ * took, whose rows they may have waited for.
+ */
+const MAX_PAUSE = 2000
+
 /** Milliseconds that a write waits for its turn. */
 const WAIT_TIMEOUT = 5_000
 
@@ -48,14 +54,26 @@ export class WriteShares {
   readonly #store: Pick<WriteStore, 'transaction'>
   readonly #semaphore: FairSemaphore
   readonly #bodies: FairSemaphore
+  readonly #after: (milliseconds: number, call: () => void) => void
+  /** Large writes, one of a caller. */
+  readonly #large: FairSemaphore
   /** Transactions at a time: of a caller, and those of large writes of all callers. */
   readonly #limits: { readonly ofCaller: number; readonly large: number }
 
-  /** `connections`: those of the pool, some of which are left for reads. */
+  /** `connections`: those of the pool, some of which are left for reads. `after` calls back so many milliseconds later. */
   constructor(
     store: Pick<WriteStore, 'transaction'>,
-    { connections, timeout = WAIT_TIMEOUT }: { readonly connections: number; readonly timeout?: number }
+    {
+      connections,
+      timeout = WAIT_TIMEOUT,
+      after = (milliseconds, call) => void setTimeout(call, milliseconds).unref()
+    }: {
+      readonly connections: number
+      readonly timeout?: number
+      readonly after?: (milliseconds: number, call: () => void) => void
+    }
   ) {
+    this.#after = after
     const places = Math.max(1, Math.floor((connections * 3) / 4))
     this.#store = store
     this.#limits = { ofCaller: Math.ceil((places * 2) / 3), large: Math.ceil(places / 4) }
@@ -63,6 +81,7 @@ export class WriteShares {
     const waiting = 4 * WAITING_PER_PLACE * places
     this.#semaphore = new FairSemaphore({ places, waiting, timeout, detail, retryAfter: RETRY_AFTER })
     this.#bodies = new FairSemaphore({ ...LARGE_BODIES, timeout, detail, retryAfter: RETRY_AFTER })
+    this.#large = new FairSemaphore({ places: Infinity, waiting, timeout, detail, retryAfter: RETRY_AFTER })
   }
 
   get places(): PlacesState {
@@ -91,35 +110,56 @@ export class WriteShares {
     size: WriteSize,
     work: (unit: UnitOfWork) => Promise<Result>
   ): Promise<Result> {
-    const leave = await this.#semaphore.enter(this.#entrant(writing, size))
+    const { all, large, own } = this.#entrants(writing, size)
+    const leaveLarge = large && (await this.#large.enter(large))
+    let pause = 0
     try {
-      return await this.#store.transaction(writing.cancellation, work)
+      const leave = await this.#semaphore.enter(all)
+      const begun = performance.now()
+      try {
+        return await this.#store.transaction(writing.cancellation, work)
+      } finally {
+        leave()
+        // What others write may have waited for its rows.
+        if (this.#semaphore.places.taken > this.#semaphore.heldBy(own)) pause = performance.now() - begun
+      }
     } finally {
-      leave()
+      if (leaveLarge !== undefined && pause > 0) this.#after(Math.min(pause, MAX_PAUSE), leaveLarge)
+      else leaveLarge?.()
     }
   }
 
   /** Throws `upstream.unavailable` where a write would get no turn now, so that its body need not be read. */
   check(writing: Writing, size: WriteSize): void {
-    this.#semaphore.check(this.#entrant(writing, size))
+    const { all, large } = this.#entrants(writing, size)
+    if (large !== undefined) this.#large.check(large)
+    this.#semaphore.check(all)
   }
 
-  #entrant(writing: Writing, size: WriteSize): Entrant {
-    return { shares: this.#sharesOf(writing, size), signal: writing.cancellation }
+  /** `own`: the key of the caller's share. */
+  #entrants(
+    writing: Writing,
+    size: WriteSize
+  ): { readonly all: Entrant; readonly large: Entrant | undefined; readonly own: string } {
+    const signal = writing.cancellation
+    const { shares, own } = this.#sharesOf(writing, size)
+    const isLarge = typeof size === 'number' && size >= LARGE
+    const large = { key: `large ${own}`, limit: 1, waiting: LARGE_WAITING }
+    return { all: { shares, signal }, large: isLarge ? { shares: [large], signal } : undefined, own }
   }
 
-  #sharesOf(writing: Writing, size: WriteSize): Entrant['shares'] {
+  #sharesOf(writing: Writing, size: WriteSize): { readonly shares: Entrant['shares']; readonly own: string } {
     const { ofCaller, large } = this.#limits
     const limits = { ofCaller, ofAnonymous: ofCaller, waiting: WAITING_PER_PLACE * ofCaller }
     const [first, ...others] = sharesOf(writing.caller, countedAddress(writing), limits)
-    const own = others.at(-1) ?? first
+    const own = (others.at(-1) ?? first).key
     if (size === 'reads-children') {
       const waiting = WAITING_PER_PLACE * READING_CHILDREN
-      return [{ key: `children ${own.key}`, limit: READING_CHILDREN, waiting }, first, ...others]
+      return { shares: [{ key: `children ${own}`, limit: READING_CHILDREN, waiting }, first, ...others], own }
     }
-    if (size < LARGE) return [first, ...others]
+    if (size < LARGE) return { shares: [first, ...others], own }
     const ofLarge = { key: 'large', limit: large, waiting: LARGE_WAITING * WAITING_PER_PLACE }
-    return [ofLarge, { key: `large ${own.key}`, limit: 1, waiting: LARGE_WAITING }, first, ...others]
+    return { shares: [ofLarge, first, ...others], own }
   }
 }
 

@@ -89,7 +89,7 @@ function incomingCall(
 }
 
 /** Of `127.0.0.1:1234` or `[::1]:1234`. */
-function addressOf(peer: string): string | undefined {
+export function addressOf(peer: string): string | undefined {
   const host = peer.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
   return isIP(host) === 0 ? undefined : host
 }

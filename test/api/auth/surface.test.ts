@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { Client, credentials } from '@grpc/grpc-js'
+import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js'
 import { loadSync, type MethodDefinition, type ServiceDefinition } from '@grpc/proto-loader'
 import { expect } from 'chai'
 import { protoPath } from 'grpc-health-check'
@@ -44,13 +44,62 @@ describe('AuthService beside EntityService', () => {
     }
   })
 
-  it('is told by reflection', async () => {
+  const reflect = () => {
     const { path, requestSerialize, responseDeserialize } = methodOf(
       REFLECTION,
       'grpc.reflection.v1.ServerReflection',
       'ServerReflectionInfo'
     )
-    const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize)
+    return client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize)
+  }
+
+  const codeOf = (call: ReturnType<typeof reflect>): Promise<number | undefined> =>
+    new Promise((resolve) => call.once('error', ({ code }: ServiceError) => resolve(code)))
+
+  it('gives a peer eight streams of reflection at a time, which answer in order and a thousand requests each', async () => {
+    const open = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const call = reflect()
+        call.write({ listServices: '' })
+        await once(call, 'data')
+        return call
+      })
+    )
+    const refused = reflect()
+    refused.write({ listServices: '' })
+    expect(await codeOf(refused)).to.equal(status.RESOURCE_EXHAUSTED)
+    const [first, ...others] = open
+    if (first === undefined) throw new Error('no stream is open')
+    const names: unknown[] = []
+    first.on('data', ({ originalRequest }: { readonly originalRequest?: { readonly fileByFilename?: string } }) => {
+      names.push(originalRequest?.fileByFilename)
+    })
+    const asked = Array.from({ length: 999 }, (_one, at) => `none-${at}.proto`)
+    for (const fileByFilename of asked) first.write({ fileByFilename })
+    while (names.length < asked.length) await once(first, 'data')
+    expect(names).to.deep.equal(asked)
+    first.write({ listServices: '' })
+    expect(await codeOf(first)).to.equal(status.RESOURCE_EXHAUSTED)
+    for (const call of others) {
+      call.end()
+      call.resume()
+      await once(call, 'end')
+    }
+    // Their places are free once the service has seen the end.
+    for (let answered = false; !answered;) {
+      const call = reflect()
+      call.write({ listServices: '' })
+      answered = await once(call, 'data').then(
+        () => true,
+        () => false
+      )
+      call.on('error', () => undefined)
+      call.cancel()
+    }
+  })
+
+  it('is told by reflection', async () => {
+    const call = reflect()
     call.write({ listServices: '' })
     const messages: readonly unknown[] = await once(call, 'data')
     call.end()

@@ -59,6 +59,15 @@ describe('a word of an entity file that no compiler has checked', () => {
     }
   })
 
+  it('says that no word may drop the permission of readableBy', () => {
+    const of = readableBy('books:manage', text(5))
+    expect(() => untyped(writeOnly)(of)).to.throw(TypeError, 'writeOnly(…) takes no field that says readableBy(…)')
+    expect(() => untyped(readableBy)('a:b', of)).to.throw(
+      TypeError,
+      'readableBy(…) takes no field that says readableBy(…)'
+    )
+  })
+
   it('says that defaultTo needs the value', () => {
     expect(() => untyped(defaultTo)(text(5))).to.throw(TypeError, 'defaultTo(…) takes the value as its second argument')
   })

@@ -24,13 +24,25 @@ const BATCH = 500
 class TestWrites {
   readonly shares: WriteShares
   readonly #running: (() => void)[] = []
+  /** Pauses that the test ends. */
+  readonly pauses: (() => void)[] = []
 
   constructor(connections: number) {
     const transaction = async <Result>(_signal: unknown, work: (unit: UnitOfWork) => Promise<Result>) => {
       await new Promise<void>((resolve) => this.#running.push(resolve))
       return work({} as UnitOfWork)
     }
-    this.shares = new WriteShares({ transaction }, { connections, timeout: 60_000 })
+    this.shares = new WriteShares(
+      { transaction },
+      {
+        connections,
+        timeout: 60_000,
+        after: (milliseconds, call) => {
+          expect(milliseconds).to.be.within(0, 2000)
+          this.pauses.push(call)
+        }
+      }
+    )
   }
 
   get running(): number {
@@ -99,8 +111,32 @@ describe('the shares of writes', () => {
     for (let left = 0; left < 16; left++) {
       writes.end()
       await settled()
+      for (const end of writes.pauses.splice(0)) end()
+      await settled()
     }
     expect(states([...batches, ...small])).to.deep.equal({ ended: 6, rejected: 25 })
+  })
+
+  it('let the next batch of a caller begin after a pause where others write, whose rows it may have locked', async () => {
+    const writes = new TestWrites(10)
+    const batches = writes.begin(by('ada'), BATCH, 3)
+    await settled()
+    writes.end()
+    await settled()
+    expect([states(batches), writes.pauses.length], 'alone').to.deep.equal([{ ended: 1, open: 2 }, 0])
+    expect(writes.running).to.equal(1)
+    writes.begin(by('ben'), 1)
+    await settled()
+    writes.end()
+    await settled()
+    expect([states(batches), writes.pauses.length], 'beside ben').to.deep.equal([{ ended: 2, open: 1 }, 1])
+    expect(writes.running, 'ben alone').to.equal(1)
+    writes.begin(by('ada'), 1)
+    await settled()
+    expect(writes.running, 'a small one of the same caller').to.equal(2)
+    writes.pauses[0]?.()
+    await settled()
+    expect(writes.running).to.equal(3)
   })
 
   it('let two batches run in all, and small writes of others beside them', async () => {
