@@ -82,7 +82,12 @@ function notFound(detail?: string): RowNotFound | NotFoundRejection {
 
 export const reject = {
   state: (detail: string): StateRejection => ({ rejection: 'state', detail }),
-  input: (pointer: string, detail: string): InputRejection => ({ rejection: 'input', pointer, detail }),
+  /** `pointer`: a JSON pointer into the body (RFC 6901), `/name`; the slash of a member's name may be missing. */
+  input: (pointer: string, detail: string): InputRejection => ({
+    rejection: 'input',
+    pointer: pointer === '' || pointer.startsWith('/') ? pointer : `/${pointer}`,
+    detail
+  }),
   conflict: (
     title: string,
     detail: string,

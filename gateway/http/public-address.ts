@@ -82,7 +82,9 @@ export function forwardedOrigin(
   const proto = lastMember(headers.proto)?.toLowerCase()
   const host = lastMember(headers.host)
   const scheme = proto === 'http' || proto === 'https' ? `${proto}:` : own.protocol
-  return `${scheme}//${host !== undefined && HOST.test(host) ? host.toLowerCase() : own.host}`
+  const origin = `${scheme}//${host !== undefined && HOST.test(host) ? host.toLowerCase() : own.host}`
+  // A name such as `xn--a` and a port above 65535 have the form, and no URL holds them.
+  return URL.canParse(origin) ? origin : `${scheme}//${own.host}`
 }
 
 /** The trusted proxy itself wrote the last member; a client may have sent the ones before it. */

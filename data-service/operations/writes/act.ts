@@ -48,6 +48,7 @@ async function runAction(parsed: ParsedAct & { readonly guess: Guess }, steps: W
   const locked = wantsRowBefore(resource.entity, action.name) ? await lockRoot(root, [], steps) : undefined
   const { caller, now, newCode } = steps.tools
   const change = action.effect({ input: namedValues(values), caller, now, newCode })
+  if (change instanceof Promise) throw new TypeError(`The effect of ${action.name} is async, and answers no change.`)
   const write = { operation: 'action', action: action.name, before: locked && namedRow(locked), ignored } as const
   return await changeRoot(root, { values: new Map(), change, write }, steps)
 }

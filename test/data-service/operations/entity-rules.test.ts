@@ -53,6 +53,11 @@ const categories = defineEntity({
     input.name === 'rejected' ? reject.state(`${root.name} stays what it is.`) : { set: { slug: `from ${root.name}` } },
   actions: (action) => ({
     'set-too-long': action({ description: 'Sets what it cannot.', change: () => ({ set: { slug: 'x'.repeat(65) } }) }),
+    // A compiler refuses it, and an application may run without one.
+    'set-later': action({
+      description: 'Sets too late.',
+      effect: (async () => ({ set: { slug: 'late' } })) as unknown as () => object
+    }),
     'create-too-long': action({
       description: 'Creates what it cannot.',
       change: () => ({
@@ -190,6 +195,18 @@ eachDatabase((kind) => {
       await fresh.byHand.run('DELETE FROM categories')
       expect(await create(deps, other, keyed)).to.include({ replayed: false })
       expect(await stored()).to.have.length(1)
+    })
+
+    it('change nothing where an effect is async, which nobody waits for', async () => {
+      const row = await made('A')
+      const error = await failure(act(deps, context, { ...row, ...request({}), action: 'set-later' }))
+      expect(error).to.be.instanceOf(TypeError).with.property('message').that.includes('effect of set-later is async')
+      expect(await stored()).to.deep.equal([{ name: 'A', parent_id: null, slug: 'made of A' }])
+    })
+
+    it('name a member of the body by a JSON pointer, also where its slash is missing', () => {
+      const pointers = ['/name', 'name', '', '/lines/0'].map((pointer) => reject.input(pointer, 'No.').pointer)
+      expect(pointers).to.deep.equal(['/name', '/name', '', '/lines/0'])
     })
 
     for (const action of ['set-too-long', 'create-too-long']) {

@@ -166,4 +166,9 @@ describe('X-Forwarded-*', () => {
     expect(origin('https', 'a"><b')).to.equal('https://127.0.0.1:3000')
     expect(origin('https', 'a'.repeat(254))).to.equal('https://127.0.0.1:3000')
   })
+  it('is ignored where it holds a host that no URL can have', () => {
+    for (const host of ['xn--a', '999.999.999.999', 'shop.example:99999', '[::1::2]']) {
+      expect(origin('https', host), host).to.equal('https://127.0.0.1:3000')
+    }
+  })
 })
