@@ -4,7 +4,7 @@ import type { OwnerClaims, Roles } from './auth/tokens/claims.js'
 import type { Entity } from './entity/entity.js'
 import type { Operation } from './entity/define-operation.js'
 import type { EventHandler } from './entity/event.js'
-import { wordMistakes, wordsOf } from './entity/fields/definition-words.js'
+import { wordMistakes, definitionWords } from './entity/fields/definition-words.js'
 import type { SampleAggregate, SampleDatabase } from '../schema/sample-rows.js'
 import type { Migrations } from '../schema/migrations/migration-folder.js'
 import type { TypedServices } from './typed-services/typed-package.js'
@@ -92,7 +92,7 @@ type ApplicationDefinition = Pick<Application, 'entities'> &
     readonly settings?: Readonly<Record<string, string | number | boolean>>
   }
 
-const APPLICATION = wordsOf<ApplicationDefinition>({
+const APPLICATION = definitionWords<ApplicationDefinition>({
   entities: 'list',
   operations: 'list',
   roles: 'object',

@@ -20,7 +20,7 @@ import type {
   VisibleName
 } from './fields/rows.js'
 import { compileHooks, type HookWords, resolveHooks, type UntypedHook } from './hooks.js'
-import { wordMistakes, wordsOf, wrongKinds } from './fields/definition-words.js'
+import { wordMistakes, definitionWords, wrongKinds } from './fields/definition-words.js'
 import { entityWordMistakes, hookWordMistakes, overrideMistakes } from './known-words.js'
 import type { Overrides, WriteOperation } from './operations.js'
 import {
@@ -147,7 +147,7 @@ interface DefinitionWithoutVersion {
 
 type AnyDefinition = DefinitionOfAll<Fields, References<Fields>, Readonly<Record<never, never>>, ChildCollections>
 
-const ENTITY = wordsOf<
+const ENTITY = definitionWords<
   Record<keyof AnyDefinition | keyof KeyDefinition<Fields> | keyof DefinitionWithVersion<Fields, object>, unknown>
 >({
   name: 'text',
@@ -179,9 +179,9 @@ const ENTITY = wordsOf<
   overrides: 'object'
 })
 
-const REFERENCE = wordsOf<ReferenceDefinition<object>>({ to: 'text', via: 'text or list' })
+const REFERENCE = definitionWords<ReferenceDefinition<object>>({ to: 'text', via: 'text or list' })
 
-const MANY_TO_MANY = wordsOf<ManyToManyDefinition>({ through: 'text', from: 'text', to: 'text', sort: 'list' })
+const MANY_TO_MANY = definitionWords<ManyToManyDefinition>({ through: 'text', from: 'text', to: 'text', sort: 'list' })
 
 /**
  * Makes an entity of its definition. checkCatalogue reports the mistakes of all entities at once; a definition that lacks a

@@ -15,7 +15,7 @@ import type { EntityOf } from './entity.js'
 import type { Column } from './fields/columns.js'
 import type { Field, Operand } from './fields/field.js'
 import type { RowOf, ValueOf, VisibleName } from './fields/rows.js'
-import { wordMistakes, wordsOf } from './fields/definition-words.js'
+import { wordMistakes, definitionWords } from './fields/definition-words.js'
 import type { AnonymousCaller, RowsCall, RowsWanted, TokenCaller } from './row-predicate.js'
 import {
   type AnswerShape,
@@ -189,7 +189,7 @@ export interface Operation {
   readonly mistakes: readonly string[]
 }
 
-const OPERATION = wordsOf<
+const OPERATION = definitionWords<
   OperationDefinition<'POST /', TokenAccess, ParamFields, ParamFields, Shape, AnswerShape | undefined>
 >({
   name: 'text',

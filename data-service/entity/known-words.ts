@@ -2,12 +2,12 @@ import type { OwnerFilterDefinition, ReadsDefinition, WritesDefinition } from '.
 import type { Change, GuessBound, UntypedAction } from './action.js'
 import type { CreationDefinition, DeletionDefinition } from './creates-and-deletes.js'
 import type { UntypedCustomRead } from './custom-read.js'
-import { unknownWords, wordMistakes, wordsOf } from './fields/definition-words.js'
+import { unknownWords, wordMistakes, definitionWords } from './fields/definition-words.js'
 import type { EmitHook, BeforeCommitHook } from './hooks.js'
 import type { ChildrenDefinition, ResourceChildren, TableChildren } from './fields/rows.js'
 import { type Overrides, READ_OPERATIONS } from './operations.js'
 
-const ACCESS = wordsOf<
+const ACCESS = definitionWords<
   ReadsDefinition<string, never> & WritesDefinition<string, never> & { readonly ownerFilter: unknown }
 >({
   read: 'object',
@@ -18,14 +18,14 @@ const ACCESS = wordsOf<
   ownerFilter: 'object'
 })
 
-const OWNER_FILTER = wordsOf<OwnerFilterDefinition>({
+const OWNER_FILTER = definitionWords<OwnerFilterDefinition>({
   property: 'text',
   parameter: 'text',
   on: 'list',
   allowMissingOwner: 'text or object'
 })
 
-const ACTION = wordsOf<UntypedAction>({
+const ACTION = definitionWords<UntypedAction>({
   description: 'text',
   permission: 'text',
   handsOver: 'flag',
@@ -39,23 +39,27 @@ const ACTION = wordsOf<UntypedAction>({
   effect: 'object or function'
 })
 
-const CHANGE = wordsOf<Change>({ set: 'object', children: 'object', create: 'list', update: 'list' })
+const CHANGE = definitionWords<Change>({ set: 'object', children: 'object', create: 'list', update: 'list' })
 
-const GUARDED_CHILD = wordsOf<NonNullable<UntypedAction['child']>>({ children: 'text', id: 'text', version: 'text' })
+const GUARDED_CHILD = definitionWords<NonNullable<UntypedAction['child']>>({
+  children: 'text',
+  id: 'text',
+  version: 'text'
+})
 
-const GUESSES = wordsOf<GuessBound>({ of: 'text', most: 'number', minutes: 'number' })
+const GUESSES = definitionWords<GuessBound>({ of: 'text', most: 'number', minutes: 'number' })
 
-const CREATION = wordsOf<CreationDefinition<object, object>>({
+const CREATION = definitionWords<CreationDefinition<object, object>>({
   children: 'object',
   prepare: 'function',
   guesses: 'object'
 })
 
-const CREATED_CHILDREN = wordsOf<{ readonly min: number }>({ min: 'number' })
+const CREATED_CHILDREN = definitionWords<{ readonly min: number }>({ min: 'number' })
 
-const DELETION = wordsOf<DeletionDefinition<object, object>>({ when: 'object', rule: 'function' })
+const DELETION = definitionWords<DeletionDefinition<object, object>>({ when: 'object', rule: 'function' })
 
-const TABLE_CHILDREN = wordsOf<Omit<TableChildren, 'entity'>>({
+const TABLE_CHILDREN = definitionWords<Omit<TableChildren, 'entity'>>({
   table: 'text',
   foreignKey: 'text or list',
   foreignKeyColumn: 'text or list',
@@ -67,13 +71,13 @@ const TABLE_CHILDREN = wordsOf<Omit<TableChildren, 'entity'>>({
   children: 'object'
 })
 
-const RESOURCE_CHILDREN = wordsOf<Omit<ResourceChildren, 'table' | 'fields'>>({
+const RESOURCE_CHILDREN = definitionWords<Omit<ResourceChildren, 'table' | 'fields'>>({
   entity: 'object',
   foreignKey: 'text or list',
   writtenBy: 'text'
 })
 
-const CUSTOM_READ = wordsOf<UntypedCustomRead>({
+const CUSTOM_READ = definitionWords<UntypedCustomRead>({
   description: 'text',
   access: 'object',
   sort: 'list',
@@ -84,14 +88,14 @@ const CUSTOM_READ = wordsOf<UntypedCustomRead>({
   limit: 'text'
 })
 
-const BEFORE_COMMIT = wordsOf<BeforeCommitHook>({
+const BEFORE_COMMIT = definitionWords<BeforeCommitHook>({
   kind: 'text',
   on: 'text or list',
   readBefore: 'flag',
   run: 'function'
 })
 
-const EMIT = wordsOf<EmitHook>({
+const EMIT = definitionWords<EmitHook>({
   kind: 'text',
   on: 'text or list',
   readBefore: 'flag',
@@ -99,7 +103,7 @@ const EMIT = wordsOf<EmitHook>({
   payload: 'function'
 })
 
-const OVERRIDES = wordsOf<Overrides>({
+const OVERRIDES = definitionWords<Overrides>({
   list: 'function',
   paged: 'function',
   lookup: 'function',

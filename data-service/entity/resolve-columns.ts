@@ -4,7 +4,7 @@ import { snakeCase, suggestion } from './fields/names.js'
 import { ROW_VERSION_COLUMN } from './fields/row-version.js'
 import type { ChildrenDefinition, ResourceChildren, TableChildren, VisibleName } from './fields/rows.js'
 import { text } from './fields/words.js'
-import { wordMistakes, wordsOf } from './fields/definition-words.js'
+import { wordMistakes, definitionWords } from './fields/definition-words.js'
 import { childrenWordMistakes } from './known-words.js'
 
 // Makes the columns, joined and computed properties and children of an Entity out of the words of an entity file.
@@ -57,7 +57,7 @@ export interface JoinedDefinition<R> {
   readonly showsUnseen?: true
 }
 
-const JOINED = wordsOf<JoinedDefinition<object>>({
+const JOINED = definitionWords<JoinedDefinition<object>>({
   through: 'text or list',
   property: 'text',
   field: 'object',
@@ -109,7 +109,7 @@ export interface ComputedDefinition<F> {
   readonly value: (...values: Value[]) => Value
 }
 
-const COMPUTED = wordsOf<ComputedDefinition<object>>({
+const COMPUTED = definitionWords<ComputedDefinition<object>>({
   type: 'text',
   nullable: 'flag',
   from: 'list',

@@ -134,8 +134,8 @@ export function countPieces(body: Readable, { receivePiece, refuse, complete }: 
 }
 
 /**
- * After the answer Node sets `_dumped`. It still parses the rest of the body then, but pushes no piece of it, so nobody would
- * count them. Here `_dumped` stays false.
+ * Node sets `_dumped` after the answer. From then on it parses the rest of the body and hands no piece of it on, so that
+ * nobody could count them. Here `_dumped` stays false.
  */
 function keepPushing(request: IncomingMessage): void {
   Object.defineProperty(request, '_dumped', { get: () => false, set() {} })

@@ -263,20 +263,21 @@ export function abortOnDisconnect({ raw, request }: FastifyReply): CancellationS
 
 /** The same for one request alone: it is not aborted any more once the response has been sent. */
 export function abortOnClose(raw: ServerResponse): CancellationSource {
-  const disconnected = new CancellationSource()
-  if (isOver(raw)) disconnected.abort(clientGone())
-  raw.once('close', () => {
-    if (!raw.writableFinished) disconnected.abort(clientGone())
-  })
-  return disconnected
+  return abortOnceClosed(raw, () => !raw.writableFinished)
 }
 
 /** Aborted once nothing more of the response is sent, whether the client has received it or not. */
 export function abortOnEnd(raw: ServerResponse): CancellationSource {
-  const ended = new CancellationSource()
-  if (isOver(raw)) ended.abort(clientGone())
-  raw.once('close', () => ended.abort(clientGone()))
-  return ended
+  return abortOnceClosed(raw, () => true)
+}
+
+function abortOnceClosed(raw: ServerResponse, counts: () => boolean): CancellationSource {
+  const closed = new CancellationSource()
+  if (isOver(raw)) closed.abort(clientGone())
+  raw.once('close', () => {
+    if (counts()) closed.abort(clientGone())
+  })
+  return closed
 }
 
 /** Whether the event `close` of the response may have been. */

@@ -11,7 +11,9 @@ type Kinds = Kind | `${Kind} or ${Kind}` | `${Kind} or ${Kind} or ${Kind}`
 export type DefinitionWords = Readonly<Record<string, Kinds>>
 
 /** It does not compile without each word of the definition. */
-export const wordsOf = <Definition>(words: Readonly<Record<keyof Definition & string, Kinds>>): DefinitionWords => words
+export const definitionWords = <Definition>(
+  words: Readonly<Record<keyof Definition & string, Kinds>>
+): DefinitionWords => words
 
 /** Words that nothing reads, and words that say nothing. `place` names the part; it is empty for the whole. */
 export function wordMistakes(place: string, given: object, words: DefinitionWords): string[] {

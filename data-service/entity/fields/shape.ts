@@ -1,4 +1,4 @@
-import { checkOptions, wordsOf } from './definition-words.js'
+import { checkOptions, definitionWords } from './definition-words.js'
 import type { Column } from './columns.js'
 import type { Field, FieldType } from './field.js'
 import type { ValueOf } from './rows.js'
@@ -34,7 +34,7 @@ interface ListOptions {
   readonly max?: number
 }
 
-const LIST_OPTIONS = wordsOf<ListOptions>({ min: 'number', max: 'number' })
+const LIST_OPTIONS = definitionWords<ListOptions>({ min: 'number', max: 'number' })
 
 /** An array of values, `list(int())`, or of objects, `list({ productId: int() })`, of 0 to 1000 unless it says otherwise. */
 export const list = <const Item extends ShapeField | Shape>(item: Item, options: ListOptions = {}): ListOf<Item> => {

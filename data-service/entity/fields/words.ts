@@ -8,7 +8,7 @@ import type {
   ValueOfType,
   Writability
 } from './field.js'
-import { checkOptions, wordsOf } from './definition-words.js'
+import { checkOptions, definitionWords } from './definition-words.js'
 import type { JsonSchema } from './json-schema.js'
 import { checkPermission, type Permission } from './names.js'
 
@@ -65,7 +65,7 @@ interface NumberRange {
   readonly max?: number
 }
 
-const NUMBER_RANGE = wordsOf<NumberRange>({ min: 'number', max: 'number' })
+const NUMBER_RANGE = definitionWords<NumberRange>({ min: 'number', max: 'number' })
 
 function integer(storage: Storage, range: NumberRange): PlainField<'int'> {
   checkOptions('int', range, NUMBER_RANGE)
@@ -121,7 +121,7 @@ interface SecondsPrecision {
   readonly precision?: 0 | 1 | 2 | 3 | 4 | 5 | 6
 }
 
-const SECONDS_PRECISION = wordsOf<SecondsPrecision>({ precision: 'number' })
+const SECONDS_PRECISION = definitionWords<SecondsPrecision>({ precision: 'number' })
 
 function secondsPrecision(word: string, given: SecondsPrecision): number | undefined {
   checkOptions(word, given, SECONDS_PRECISION)

@@ -197,7 +197,7 @@ eachDatabase((kind) => {
       expect(await stored()).to.have.length(1)
     })
 
-    it('change nothing where an effect is async, which nobody waits for', async () => {
+    it('change nothing where an effect is async: nobody waits for it', async () => {
       const row = await made('A')
       const error = await failure(act(deps, context, { ...row, ...request({}), action: 'set-later' }))
       expect(error).to.be.instanceOf(TypeError).with.property('message').that.includes('effect of set-later is async')
