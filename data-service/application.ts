@@ -4,7 +4,7 @@ import type { OwnerClaims, Roles } from './auth/tokens/claims.js'
 import type { Entity } from './entity/entity.js'
 import type { Operation } from './entity/define-operation.js'
 import type { EventHandler } from './entity/event.js'
-import { wordMistakes, definitionWords } from './entity/fields/definition-words.js'
+import { definitionWords, wordMistakes, wrongValues } from './entity/fields/definition-words.js'
 import type { SampleAggregate, SampleDatabase } from '../schema/sample-rows.js'
 import type { Migrations } from '../schema/migrations/migration-folder.js'
 import type { TypedServices } from './typed-services/typed-package.js'
@@ -113,11 +113,16 @@ const APPLICATION = definitionWords<ApplicationDefinition>({
  * `customer_id`.
  */
 export function defineApplication(definition: ApplicationDefinition): Application {
-  const mistakes = wordMistakes('', definition, APPLICATION)
+  const { migrations = [], roles = {}, ownerClaimType = 'customer_id', owners = {}, settings = {} } = definition
+  const mistakes = [
+    ...wordMistakes('', definition, APPLICATION),
+    ...wrongValues('roles', roles, 'list'),
+    ...wrongValues('owners', owners, 'text'),
+    ...wrongValues('settings', settings, 'text or number or flag')
+  ]
   if (mistakes.length > 0) {
     throw new StartError(`the application has mistakes.${mistakes.map((one) => `\n- ${one}`).join('')}`)
   }
-  const { migrations = [], roles = {}, ownerClaimType = 'customer_id', settings = {} } = definition
   const texts = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]))
   return { ...definition, migrations, roles, ownerClaimType, settings: texts }
 }

@@ -20,7 +20,7 @@ import type {
   VisibleName
 } from './fields/rows.js'
 import { compileHooks, type HookWords, resolveHooks, type UntypedHook } from './hooks.js'
-import { wordMistakes, definitionWords, wrongKinds } from './fields/definition-words.js'
+import { definitionWords, unknownWords, wordMistakes, wrongKinds, wrongValues } from './fields/definition-words.js'
 import { entityWordMistakes, hookWordMistakes, overrideMistakes } from './known-words.js'
 import type { Overrides, WriteOperation } from './operations.js'
 import {
@@ -218,7 +218,9 @@ export function defineEntity<
   })
   const reading = resolveReads(reads, { columnIn, mistakes })
   mistakes.push(...overrideMistakes(definition.overrides ?? {}))
-  const hooks = resolveHooks((definition as unknown as UntypedHooks).hooks)
+  const { filterable, operators = {} } = definition
+  mistakes.push(...unknownWords('operators', operators, filterable), ...wrongValues('operators', operators, 'list'))
+  const hooks = resolveHooks((definition as unknown as UntypedHooks).hooks, mistakes)
   mistakes.push(...hooks.flatMap(hookWordMistakes))
   return {
     name: definition.name,

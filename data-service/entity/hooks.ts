@@ -162,12 +162,18 @@ export interface UntypedHook {
 }
 
 /** The hooks of an entity file, in its order. */
-export function resolveHooks(definitions: ((words: HookWords<object>) => readonly UntypedHook[]) | undefined): Hook[] {
+export function resolveHooks(
+  definitions: ((words: HookWords<object>) => readonly UntypedHook[]) | undefined,
+  mistakes: string[]
+): Hook[] {
   // The types of the definitions hold: operations/writes/effects.ts calls them with the rows that the names stand for.
   const typed = (hook: object): UntypedHook => hook as UntypedHook
   const words: HookWords<object> = {
     beforeCommit: (definition) => typed({ readBefore: false, ...definition, kind: 'beforeCommit' }),
     emit: (event, definition) => typed({ readBefore: false, ...definition, kind: 'emit', event })
   }
-  return (definitions?.(words) ?? []).map((hook) => hook as unknown as Hook)
+  const hooks: unknown = definitions === undefined ? [] : definitions(words)
+  if (Array.isArray(hooks)) return hooks as Hook[]
+  mistakes.push('`hooks` answers no list: a body in braces needs `return`.')
+  return []
 }

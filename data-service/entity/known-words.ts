@@ -1,6 +1,6 @@
 import type { OwnerFilterDefinition, ReadsDefinition, WritesDefinition } from './access.js'
-import type { Change, GuessBound, UntypedAction } from './action.js'
-import type { CreationDefinition, DeletionDefinition } from './creates-and-deletes.js'
+import type { Change, ChildChanges, GuessBound, NewRoot, RootUpdate, UntypedAction } from './action.js'
+import type { Preparation, CreationDefinition, DeletionDefinition } from './creates-and-deletes.js'
 import type { UntypedCustomRead } from './custom-read.js'
 import { unknownWords, wordMistakes, definitionWords } from './fields/definition-words.js'
 import type { EmitHook, BeforeCommitHook } from './hooks.js'
@@ -39,7 +39,23 @@ const ACTION = definitionWords<UntypedAction>({
   effect: 'object or function'
 })
 
-const CHANGE = definitionWords<Change>({ set: 'object', children: 'object', create: 'list', update: 'list' })
+// What rules answer. They run for each write, so that only unknown words are looked for.
+export const CHANGE = definitionWords<Change>({ set: 'object', children: 'object', create: 'list', update: 'list' })
+export const PREPARATION = definitionWords<Preparation>({
+  values: 'object',
+  children: 'object',
+  create: 'list',
+  update: 'list'
+})
+export const OTHERS = definitionWords<Pick<Change, 'create' | 'update'>>({ create: 'list', update: 'list' })
+export const NEW_ROOT = definitionWords<NewRoot>({ resource: 'text', values: 'object', children: 'object' })
+export const ROOT_UPDATE = definitionWords<RootUpdate>({
+  resource: 'text',
+  id: 'text or number',
+  set: 'object',
+  children: 'object'
+})
+export const CHILD_CHANGES = definitionWords<ChildChanges>({ insert: 'list', update: 'list', remove: 'list' })
 
 const GUARDED_CHILD = definitionWords<NonNullable<UntypedAction['child']>>({
   children: 'text',

@@ -117,8 +117,11 @@ export function resolveWrites(
   { access, writes = [], creates = {}, deletes = {}, updates, actions }: UntypedWrites,
   names: NameResolver & { readonly mistakes: string[] }
 ): Pick<Entity, 'writes' | 'writeAccess' | 'writesUnseen' | 'creation' | 'deletion' | 'updateRule' | 'actions'> {
-  const definitions = Object.entries(actions?.(defineAction()) ?? {})
+  const answered: unknown = actions === undefined ? {} : actions(defineAction())
+  const isAnswered = typeof answered === 'object' && answered !== null
+  const definitions = Object.entries(isAnswered ? (answered as Readonly<Record<string, UntypedAction>>) : {})
   names.mistakes.push(
+    ...(isAnswered ? [] : ['`actions` answers no actions: a body in braces needs `return`.']),
     ...writeWordMistakes({ creates, deletes }),
     ...definitions.flatMap(([name, definition]) => actionWordMistakes(name, definition))
   )

@@ -106,16 +106,24 @@ type OperandsOf<T extends FieldType, W> = {
 /** Integers may also be bigints, as the owner claim is one. */
 type ScopeOperand<T extends FieldType> = OperandOfType<T> | (T extends 'int' | 'long' ? bigint : never)
 
+/** The parts that are tests. Throws a TypeError for one that is neither: a misspelt `none` would let every row through. */
+function testsOf(word: string, parts: readonly RowsWanted[]): RowTest[] {
+  const tests = parts.filter((one) => one !== 'all' && one !== 'none')
+  const wrong = tests.find((one) => typeof one !== 'object' || one === null)
+  if (tests.every((one) => typeof one === 'object' && one !== null)) return tests
+  throw new TypeError(`${word}(…) of rows takes all, none or where(…), and got ${String(wrong)}.`)
+}
+
 /** `anyOf` and `allOf` of a predicate. */
 export const ROWS_WORDS = {
   anyOf: (...parts: readonly RowsWanted[]): RowsWanted => {
+    const tests = testsOf('anyOf', parts)
     if (parts.includes('all')) return 'all'
-    const tests = parts.filter((one) => typeof one !== 'string')
     return tests.length === 0 ? 'none' : { anyOf: tests }
   },
   allOf: (...parts: readonly RowsWanted[]): RowsWanted => {
+    const tests = testsOf('allOf', parts)
     if (parts.includes('none')) return 'none'
-    const tests = parts.filter((one) => typeof one !== 'string')
     return tests.length === 0 ? 'all' : { allOf: tests }
   }
 } as const

@@ -1,4 +1,5 @@
 import type { ComparableType, CustomType, Operand, OperandOfType, PlainField, SchemaKeywords } from './field.js'
+import { checkOptions, definitionWords } from './definition-words.js'
 import type { OperatorOf } from './operators.js'
 
 /** A field type of an application's own: a currency code, a colour, an IBAN. */
@@ -22,12 +23,23 @@ interface CustomTypeDefinition<T extends ComparableType> {
   readonly examples: readonly [OperandOfType<T>, ...OperandOfType<T>[]]
 }
 
+const CUSTOM_TYPE = definitionWords<CustomTypeDefinition<ComparableType>>({
+  name: 'text',
+  base: 'object',
+  parse: 'function',
+  expected: 'text',
+  schema: 'object',
+  operators: 'list',
+  examples: 'list'
+})
+
 /**
  * Makes a word for entity files, `const currencyCode = defineFieldType({ … })`, which is used like every other one:
  * `optional(currencyCode())`. The migration of the column is that of the base. `contains`, `starts with` and `ends with`
  * compare with any text, since a part of a value is no value.
  */
 export function defineFieldType<T extends ComparableType>(definition: CustomTypeDefinition<T>): () => PlainField<T> {
+  checkOptions('defineFieldType', definition, CUSTOM_TYPE)
   const { name, base, parse, expected, schema = {}, operators, examples } = definition
   const custom: CustomType = {
     name,

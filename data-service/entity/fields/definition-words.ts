@@ -37,6 +37,17 @@ export function wrongKinds(place: string, given: object, words: DefinitionWords)
   })
 }
 
+/** Values by names of the application's own, all of which are of one kind: `settings`, `operators`. */
+export function wrongValues(place: string, given: object, kinds: Kinds): string[] {
+  return wrongKinds(place, given, Object.fromEntries(Object.keys(given).map((name) => [name, kinds])))
+}
+
+/** Throws a TypeError for a word that nothing reads in what a rule answered, `{ sett: { … } }`. */
+export function checkAnswered(rule: string, given: object, words: DefinitionWords): void {
+  const [first] = unknownWords(rule, given, Object.keys(words))
+  if (first !== undefined) throw new TypeError(first)
+}
+
 /** Throws a TypeError for the options of a word that have a mistake, `int({ mni: 1 })`. */
 export function checkOptions(word: string, given: object, words: DefinitionWords): void {
   const [first] = wordMistakes(`${word}(…)`, given, words)
@@ -62,6 +73,7 @@ const KIND_OF: Readonly<Partial<Record<string, Kind>>> = {
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
   return Array.isArray(value) ? 'list' : (KIND_OF[typeof value] ?? typeof value)
 }
 

@@ -153,7 +153,12 @@ export const setOf = <const Words extends string>(words: readonly Words[]): Plai
  * A JSON value, which entity files get as its text. Values of requests must meet the JSON schema (draft 2020-12), if there
  * is one. All digits of numbers are kept.
  */
-export const json = (schema?: JsonSchema): PlainField<'json'> => field('json', { schema })
+export const json = (...given: [schema?: JsonSchema]): PlainField<'json'> => {
+  const [schema] = given
+  // A misspelt constant would take any value.
+  if (given.length > 0 && schema === undefined) throw new TypeError('json(…) got a schema that is undefined.')
+  return field('json', { schema })
+}
 /** Bytes, base64 on the wire. `binary(16, 16)` for a BINARY column, whose values have one length. */
 export const binary = (maxBytes: number, minBytes = 0): PlainField<'binary'> =>
   field('binary', { maxLength: maxBytes, minLength: minBytes })

@@ -243,7 +243,8 @@ export function columnMistakes(columns: readonly Column[], versionColumn?: strin
     }
     named.set(column.toLowerCase(), name)
     mistakes.push(...databaseNameMistakes(`\`${name}\` is in the column`, column))
-    if (field.type === 'string' && field.maxLength < 1) mistakes.push(`\`${name}\` needs a maximum length.`)
+    if (field.type === 'string' && !(Number.isSafeInteger(field.maxLength) && field.maxLength >= 1))
+      mistakes.push(`\`${name}\` needs a maximum length.`)
     if (field.type === 'string' && field.minLength > field.maxLength) {
       mistakes.push(`\`${name}\` has a minimum length above its maximum.`)
     }

@@ -7,7 +7,9 @@ import type { CallContext } from '../../entity/caller.js'
 import type { Preparation } from '../../entity/creates-and-deletes.js'
 import type { Children, Column, Entity } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
+import { checkAnswered } from '../../entity/fields/definition-words.js'
 import type { RowKey } from '../../entity/key.js'
+import { PREPARATION } from '../../entity/known-words.js'
 import {
   type BroughtAlong,
   broughtAlong,
@@ -264,5 +266,6 @@ async function prepare(
     guess.wrong()
     throw rejectionError(prepared)
   }
+  checkAnswered(`creates.prepare of ${resource.entity.name}`, prepared, PREPARATION)
   return prepared
 }

@@ -1,6 +1,8 @@
 import type { DeleteRequest__Output } from '../../../shared/gen/entity/v1/DeleteRequest.js'
 import type { DeleteResponse } from '../../../shared/gen/entity/v1/DeleteResponse.js'
 import type { NamedValues } from '../../entity/action.js'
+import { checkAnswered } from '../../entity/fields/definition-words.js'
+import { OTHERS } from '../../entity/known-words.js'
 import type { CallContext } from '../../entity/caller.js'
 import { type ParsedDelete, parseDelete } from '../../plan/write-requests.js'
 import { runHooks, wantsRowBefore, writeOthers } from './effects.js'
@@ -49,6 +51,7 @@ async function deleteRow(parsed: ParsedDelete, steps: WriteSteps): Promise<Named
     steps
   )
   await deleteRoot(root, steps)
+  checkAnswered(`deletes.rule of ${entity.name}`, outcome, OTHERS)
   await writeOthers(outcome, steps)
   return namedRow(locked)
 }

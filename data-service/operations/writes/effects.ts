@@ -2,7 +2,9 @@ import type { Change, ChildChanges, NamedValues, NewRoot, RootUpdate } from '../
 import type { Children, Column, Entity } from '../../entity/entity.js'
 import type { Operand } from '../../entity/fields/field.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
+import { checkAnswered } from '../../entity/fields/definition-words.js'
 import { idOf, type Keyed, keyOfValues, type RowKey } from '../../entity/key.js'
+import { CHILD_CHANGES, NEW_ROOT, OTHERS, ROOT_UPDATE } from '../../entity/known-words.js'
 import type { HookCall } from '../../entity/hooks.js'
 import { everyRowOfRules } from '../../plan/authorize.js'
 import { assignments } from '../../plan/parsing/body.js'
@@ -71,6 +73,7 @@ export async function runHooks(
     } else {
       const outcome = (await hook.run(call)) ?? {}
       if ('rejection' in outcome) throw rejectionError(outcome)
+      checkAnswered(`a hook of ${entity.name}`, outcome, OTHERS)
       await writeOthers(outcome, steps)
     }
   }
@@ -122,10 +125,9 @@ export async function writeOthers(
   return created.map(({ key }) => idOf(key))
 }
 
-async function insertOther(
-  { resource, values, children: named = {} }: NewRoot,
-  steps: WriteSteps
-): Promise<WrittenRow> {
+async function insertOther(root: NewRoot, steps: WriteSteps): Promise<WrittenRow> {
+  const { resource, values, children: named = {} } = root
+  checkAnswered('a row to create', root, NEW_ROOT)
   const entity = steps.deps.planning.catalogue.entity(resource)
   const scope = everyRowOfRules
   const children = entity.children.flatMap((one) => {
@@ -148,10 +150,9 @@ export function requirePartOfRoot(
 }
 
 /** Changes a root that getAggregate has put under lock. The statement compares the version that it was read with. */
-async function updateOther(
-  { resource, id, set = {}, children = {} }: RootUpdate,
-  steps: WriteSteps
-): Promise<WrittenRow> {
+async function updateOther(update: RootUpdate, steps: WriteSteps): Promise<WrittenRow> {
+  const { resource, id, set = {}, children = {} } = update
+  checkAnswered('a row to change', update, ROOT_UPDATE)
   const entity = steps.deps.planning.catalogue.entity(resource)
   const locked = steps.lockedRoots.take(resource, id)
   const { version, children: loaded } = locked
@@ -179,6 +180,7 @@ function childPlans(
   random: RandomSource
 ): ChildPlan[] {
   const { children, rootKey, changes, loaded, child } = of
+  checkAnswered(`changes of ${children.name}`, changes, CHILD_CHANGES)
   const columns = settable(children)
   const stored = (id: Operand) => {
     const key = keyOfId(id, children)

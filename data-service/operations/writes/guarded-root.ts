@@ -2,7 +2,9 @@ import type { DomainError } from '../../../shared/errors.js'
 import { type Change, type NamedValues, reject, type Rejection } from '../../entity/action.js'
 import type { Children, Column } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
+import { checkAnswered } from '../../entity/fields/definition-words.js'
 import { idOf, idText, type RowKey } from '../../entity/key.js'
+import { CHANGE } from '../../entity/known-words.js'
 import { outsideScope, writeScope } from '../../plan/authorize.js'
 import { assignments } from '../../plan/parsing/body.js'
 import type { Resource } from '../../plan/model/catalogue.js'
@@ -262,6 +264,7 @@ export async function changeRoot(
   const { operation, action, before, ignored } = write
   const { resource, key, scope, expected, state } = root
   const { entity } = resource
+  checkAnswered(`${action ?? operation} of ${entity.name}`, change, CHANGE)
   const all = change.set === undefined ? values : new Map([...values, ...assignments(change.set, settable(entity))])
   const reset = (root.defaulted ?? []).filter((column) => !all.has(column))
   const written = { ...root, values: all, defaulted: reset }

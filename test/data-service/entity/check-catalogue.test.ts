@@ -802,6 +802,23 @@ function lostWords(): Record<string, [definition: object, mistake: RegExp]> {
       },
       /others: action `close`: effect: there is no `sett`. Did you mean "set"/
     ],
+    'operators of a property that there is not': [
+      { operators: { nam: ['equals'] } },
+      /others: operators: there is no `nam`\./
+    ],
+    'operators that are undefined': [
+      { operators: { name: undefined } },
+      /others: operators: `name` is undefined; it has to be a list/
+    ],
+    'hooks in braces without return': [{ hooks: () => undefined }, /others: `hooks` answers no list: .* `return`/],
+    'actions in braces without return': [
+      { access: { read: everyone, write }, actions: () => undefined },
+      /others: `actions` answers no actions: .* `return`/
+    ],
+    'a text without a whole number of characters': [
+      { fields: { id: readOnly(int()), name: text(Number('x')) } },
+      /others: `name` needs a maximum length/
+    ],
     'an effect beside a change': [
       {
         access: { read: everyone, write },

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { defineApplication } from '../../../data-service/application.js'
 import { permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { defineFieldType } from '../../../data-service/entity/fields/custom-type.js'
 import { list } from '../../../data-service/entity/fields/shape.js'
 import {
   dateTime,
@@ -10,6 +11,7 @@ import {
   generated,
   hidden,
   int,
+  json,
   onCreate,
   readableBy,
   readOnly,
@@ -20,11 +22,12 @@ import {
   writeOnly
 } from '../../../data-service/entity/fields/words.js'
 import { preset } from '../../../data-service/entity/preset.js'
-import { rowsWords } from '../../../data-service/entity/row-predicate.js'
+import { ROWS_WORDS, rowsWords } from '../../../data-service/entity/row-predicate.js'
 import { StartError } from '../../../shared/start-error.js'
 
 /** Words as plain JavaScript gets them, which no compiler has checked. */
 type Untyped = (...parts: readonly unknown[]) => unknown
+const even = { name: 'even', base: int(), parse: (value: number) => value, expected: 'even', examples: [2] }
 const untyped = (word: unknown): Untyped => word as Untyped
 
 describe('a word of an entity file that no compiler has checked', () => {
@@ -59,6 +62,22 @@ describe('a word of an entity file that no compiler has checked', () => {
     }
   })
 
+  it('says that parts of rows are all, none or tests, where a misspelt none would let every row through', () => {
+    for (const word of [ROWS_WORDS.anyOf, ROWS_WORDS.allOf]) {
+      for (const part of ['non', 'All', undefined, null, 5]) {
+        expect(() => untyped(word)(part, 'all'), String(part)).to.throw(
+          TypeError,
+          `(…) of rows takes all, none or where(…), and got ${String(part)}.`
+        )
+      }
+    }
+  })
+
+  it('says that json got a schema that is undefined', () => {
+    expect(() => untyped(json)(undefined)).to.throw(TypeError, 'json(…) got a schema that is undefined.')
+    expect(json().schema).to.equal(undefined)
+  })
+
   it('says that no word may drop the permission of readableBy', () => {
     const of = readableBy('books:manage', text(5))
     expect(() => untyped(writeOnly)(of)).to.throw(TypeError, 'writeOnly(…) takes no field that says readableBy(…)')
@@ -76,6 +95,16 @@ describe('a word of an entity file that no compiler has checked', () => {
     const cases: Record<string, readonly [() => unknown, string]> = {
       int: [() => untyped(int)({ mni: 1 }), 'int(…): there is no `mni`.'],
       bounds: [() => untyped(smallInt)({ max: '5' }), 'int(…): `max` is a text; it has to be a number.'],
+      nan: [() => untyped(int)({ max: Number('') / 0 }), 'int(…): `max` is NaN; it has to be a number.'],
+      infinite: [() => untyped(float)({ max: 1 / 0 }), 'double(…): `max` is Infinity; it has to be a number.'],
+      fieldType: [
+        () => untyped(defineFieldType)({ ...even, operatos: ['equals'] }),
+        'defineFieldType(…): there is no `operatos`. Did you mean "operators"?'
+      ],
+      fieldTypeOperators: [
+        () => untyped(defineFieldType)({ ...even, operators: undefined }),
+        'defineFieldType(…): `operators` is undefined; it has to be a list.'
+      ],
       double: [() => untyped(float)({ maxx: 1 }), 'double(…): there is no `maxx`.'],
       dateTime: [() => untyped(dateTime)({ precison: 6 }), 'dateTime(…): there is no `precison`.'],
       time: [
@@ -91,6 +120,23 @@ describe('a word of an entity file that no compiler has checked', () => {
     expect(() => untyped(defineApplication)({ entities: [], owner: { patient: 'p' }, roles: undefined })).to.throw(
       StartError,
       'the application has mistakes.\n- there is no `owner`. Did you mean "owners"?\n- `roles` is undefined; it has to be an object.'
+    )
+  })
+
+  it('names settings, roles and owners of an application whose value is undefined', () => {
+    const given = {
+      settings: { OWNER_BYPASS_ROLE: undefined },
+      roles: { Admin: undefined },
+      owners: { patient: undefined }
+    }
+    expect(() => untyped(defineApplication)({ entities: [], ...given })).to.throw(
+      StartError,
+      [
+        'the application has mistakes.',
+        '- roles: `Admin` is undefined; it has to be a list.',
+        '- owners: `patient` is undefined; it has to be a text.',
+        '- settings: `OWNER_BYPASS_ROLE` is undefined; it has to be a text or a number or true or false.'
+      ].join('\n')
     )
   })
 

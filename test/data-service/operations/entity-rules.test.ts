@@ -37,11 +37,12 @@ const categories = defineEntity({
     prepare: ({ input }) =>
       input.name === 'rejected'
         ? reject.conflict('Taken', 'That name is taken.', { by: 7 })
-        : { values: { slug: `made of ${input.name}` } }
+        : { values: { slug: `made of ${input.name}` }, ...(input.name === 'odd' ? { childrn: {} } : {}) }
   },
   // The parent notes that a child is gone; one that nobody has locked cannot be written.
   deletes: {
     async rule({ root: { name, parentId }, getAggregate }) {
+      if (name === 'odd deletion') return { creat: [] } as object
       if (name === 'kept') return reject.state('It is kept.')
       if (parentId === null)
         return { create: [{ resource: 'categories', values: { name: `after ${name}`, slug: name } }] }
@@ -57,6 +58,17 @@ const categories = defineEntity({
     'set-later': action({
       description: 'Sets too late.',
       effect: (async () => ({ set: { slug: 'late' } })) as unknown as () => object
+    }),
+    // A compiler refuses these too.
+    'misspell-set': action({ description: 'Sets nothing.', change: () => ({ sett: { slug: 'x' } }) as object }),
+    'misspell-effect': action({ description: 'Sets nothing.', effect: () => ({ sett: { slug: 'x' } }) as object }),
+    'misspell-new': action({
+      description: 'Creates less.',
+      change: () => ({ create: [{ resource: 'categories', values: { name: 'X', slug: 'x' }, childen: {} }] }) as object
+    }),
+    'misspell-other': action({
+      description: 'Changes nothing of another.',
+      change: () => ({ update: [{ resource: 'categories', id: 1, sett: { slug: 'x' } }] }) as object
     }),
     'create-too-long': action({
       description: 'Creates what it cannot.',
@@ -202,6 +214,31 @@ eachDatabase((kind) => {
       const error = await failure(act(deps, context, { ...row, ...request({}), action: 'set-later' }))
       expect(error).to.be.instanceOf(TypeError).with.property('message').that.includes('effect of set-later is async')
       expect(await stored()).to.deep.equal([{ name: 'A', parent_id: null, slug: 'made of A' }])
+    })
+
+    for (const [action, message] of Object.entries({
+      'misspell-set': 'misspell-set of categories: there is no `sett`. Did you mean "set"?',
+      'misspell-effect': 'misspell-effect of categories: there is no `sett`. Did you mean "set"?',
+      'misspell-new': 'a row to create: there is no `childen`. Did you mean "children"?',
+      'misspell-other': 'a row to change: there is no `sett`. Did you mean "set"?'
+    })) {
+      it(`change nothing where they answer a word that nothing reads: ${action}`, async () => {
+        const row = await made('A')
+        const error = await failure(act(deps, context, { ...row, ...request({}), action }))
+        expect(error).to.be.instanceOf(TypeError).with.property('message', message)
+        expect(await stored()).to.deep.equal([{ name: 'A', parent_id: null, slug: 'made of A' }])
+      })
+    }
+
+    it('create and delete nothing where they answer a word that nothing reads', async () => {
+      expect(await failure(made('odd')))
+        .to.be.instanceOf(TypeError)
+        .with.property('message', 'creates.prepare of categories: there is no `childrn`. Did you mean "children"?')
+      const { id } = await made('odd deletion')
+      expect(await failure(remove(deps, context, { resource: 'categories', id, precondition: null, unplaced: null })))
+        .to.be.instanceOf(TypeError)
+        .with.property('message', 'deletes.rule of categories: there is no `creat`. Did you mean "create"?')
+      expect((await stored()).map(({ name }) => name)).to.deep.equal(['odd deletion'])
     })
 
     it('name a member of the body by a JSON pointer, also where its slash is missing', () => {
