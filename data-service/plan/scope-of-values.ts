@@ -1,23 +1,33 @@
 import type { Column } from '../entity/entity.js'
-import type { Field, Operand, Value } from '../entity/fields/field.js'
+import type { FieldType, Operand, Value } from '../entity/fields/field.js'
+import { compareDecimals } from '../entity/fields/numbers.js'
 import type { ColumnCondition, Condition, RowScope } from './model/plans.js'
 
-// Whether a row that is not written yet would be in a scope. It lets a 403 come before the conflicts that the write would end
-// with (contract.md section 2), and spares the statement by which the database decides it of the row that was written. What
-// is `unknown` here, that statement has to decide.
+// Whether a row is in a scope, by its values. Of a row that is not written yet it lets a 403 come before the conflicts that
+// the write would end with (contract.md section 2), and spares the statement by which the database decides it of the row that
+// was written. Of an answer that is told again it decides also after the row is gone. What is `unknown` here, the database has
+// to decide.
 
 /** `unknown`: the row is not known well enough, or the database may store the value in another form. */
 export type Place = 'inside' | 'outside' | 'unknown'
 
-/** The value that the row will have in a column; undefined where that is not known. */
+/** The value that the row has, or will have, in a column; undefined where that is not known. */
 type ValueOf = (column: Column) => Value | undefined
 
-export function placeInScope(scope: RowScope, valueOf: ValueOf): Place {
-  return scope.kind === 'all-rows' ? 'inside' : placeInAll(scope.conditions, valueOf)
+/** `stored`: the database has given the values, and stores none of them in another form. */
+type Form = 'stored' | 'unstored'
+
+interface Known {
+  readonly valueOf: ValueOf
+  readonly form: Form
 }
 
-function placeInAll(conditions: readonly Condition[], valueOf: ValueOf): Place {
-  return placeOfAll(conditions.map((one) => placeIn(one, valueOf)))
+export function placeInScope(scope: RowScope, valueOf: ValueOf, form: Form = 'unstored'): Place {
+  return scope.kind === 'all-rows' ? 'inside' : placeInAll(scope.conditions, { valueOf, form })
+}
+
+function placeInAll(conditions: readonly Condition[], known: Known): Place {
+  return placeOfAll(conditions.map((one) => placeIn(one, known)))
 }
 
 /** Inside where all of them are. */
@@ -26,12 +36,12 @@ export function placeOfAll(places: readonly Place[]): Place {
   return places.includes('unknown') ? 'unknown' : 'inside'
 }
 
-function placeIn(condition: Condition, valueOf: ValueOf): Place {
-  if ('allOf' in condition) return placeInAll(condition.allOf, valueOf)
-  if ('anyOf' in condition) return placeInAny(condition.anyOf.map((one) => placeIn(one, valueOf)))
+function placeIn(condition: Condition, known: Known): Place {
+  if ('allOf' in condition) return placeInAll(condition.allOf, known)
+  if ('anyOf' in condition) return placeInAny(condition.anyOf.map((one) => placeIn(one, known)))
   const { through, column } = condition.path
-  const value = through === null ? valueOf(column) : undefined
-  return value === undefined ? 'unknown' : compare(value, condition)
+  const value = through === null ? known.valueOf(column) : undefined
+  return value === undefined ? 'unknown' : compare(value, condition, known.form)
 }
 
 function placeInAny(places: readonly Place[]): Place {
@@ -39,9 +49,10 @@ function placeInAny(places: readonly Place[]): Place {
   return places.includes('unknown') ? 'unknown' : 'outside'
 }
 
-function compare(value: Value, condition: ColumnCondition): Place {
+function compare(value: Value, condition: ColumnCondition, form: Form): Place {
   const { exact, column } = condition.path
-  const { field } = column
+  const isEqual = (operand: Operand): Place =>
+    value === null ? 'outside' : equality({ value, operand, form, type: column.field.type })
   if (exact === true && typeof value === 'string') return compareText(value, condition)
   switch (condition.comparison) {
     case 'isEmpty':
@@ -50,21 +61,19 @@ function compare(value: Value, condition: ColumnCondition): Place {
       return opposite(emptiness(value))
     // A negative operator keeps rows without a value.
     case 'notEquals':
-      return value === null ? 'inside' : opposite(isEqual(value, condition.operands[0], field))
+      return opposite(isEqual(condition.operands[0]))
     case 'notContains':
       return value === null ? 'inside' : 'unknown'
     case 'equals':
-      return value === null ? 'outside' : isEqual(value, condition.operands[0], field)
+      return isEqual(condition.operands[0])
     case 'in':
-      return value === null
-        ? 'outside'
-        : placeInAny(condition.operands.map((operand) => isEqual(value, operand, field)))
+      return placeInAny(condition.operands.map(isEqual))
     case 'greaterThan':
     case 'greaterThanOrEqual':
     case 'lessThan':
     case 'lessThanOrEqual':
     case 'between':
-      return value === null ? 'outside' : order(integerOf(value, field), condition.comparison, condition.operands)
+      return value === null ? 'outside' : order(value, condition, form)
     case 'contains':
     case 'startsWith':
     case 'endsWith':
@@ -109,55 +118,86 @@ function emptiness(value: Value): Place {
   return placed(value === null || (Array.isArray(value) && value.length === 0))
 }
 
-function isEqual(value: Value, operand: Operand, { type }: Field): Place {
-  switch (type) {
-    case 'int':
-    case 'long':
-      return placed(integer(value) === integer(operand))
-    case 'bool':
-    case 'guid':
-    case 'date':
-      return placed(value === operand)
-    case 'string':
-    case 'enum':
-    case 'decimal':
-    case 'double':
-    case 'dateTime':
-    case 'time':
-    case 'set':
-    case 'json':
-    case 'binary':
+interface Compared {
+  readonly value: Value
+  readonly operand: Operand
+  readonly form: Form
+  readonly type: FieldType
+}
+
+function equality(compared: Compared): Place {
+  const { value, operand, form, type } = compared
+  if (type === 'bool' || type === 'guid') return placed(value === operand)
+  if (type === 'enum' && form === 'stored') return placed(value === operand)
+  const difference = differenceOf(compared)
+  return difference === undefined ? 'unknown' : placed(difference === 0)
+}
+
+function order(value: Value, { comparison, operands, path }: ColumnCondition, form: Form): Place {
+  const [first, second = first] = operands.map((operand) =>
+    differenceOf({ value, operand, form, type: path.column.field.type })
+  )
+  if (first === undefined || second === undefined) return 'unknown'
+  switch (comparison) {
+    case 'greaterThan':
+      return placed(first > 0)
+    case 'greaterThanOrEqual':
+      return placed(first >= 0)
+    case 'lessThan':
+      return placed(first < 0)
+    case 'lessThanOrEqual':
+      return placed(first <= 0)
+    case 'between':
+      return placed(first >= 0 && second <= 0)
+    default:
       return 'unknown'
   }
 }
 
-type Ordering = 'greaterThan' | 'greaterThanOrEqual' | 'lessThan' | 'lessThanOrEqual' | 'between'
-
-/** Of whole numbers alone. */
-function order(number: bigint | undefined, comparison: Ordering, operands: readonly Operand[]): Place {
-  if (number === undefined) return 'unknown'
-  const [first, second] = operands.map(integer)
-  if (first === undefined) return 'unknown'
-  switch (comparison) {
-    case 'greaterThan':
-      return placed(number > first)
-    case 'greaterThanOrEqual':
-      return placed(number >= first)
-    case 'lessThan':
-      return placed(number < first)
-    case 'lessThanOrEqual':
-      return placed(number <= first)
-    case 'between':
-      return placed(number >= first && second !== undefined && number <= second)
+/** Less than 0 where the value comes before the operand, and 0 where they are one; undefined where the database may see it otherwise. */
+function differenceOf({ value, operand, form, type }: Compared): number | undefined {
+  switch (type) {
+    case 'int':
+    case 'long':
+      return signOf(BigInt(String(value)) - BigInt(String(operand)))
+    case 'date':
+      return textOrder(String(value), String(operand))
+    case 'decimal':
+      return form === 'stored' ? compareDecimals(String(value), String(operand)) : undefined
+    case 'dateTime':
+    case 'time':
+      return form === 'stored' && !UNUSUAL_TIME.test(String(value))
+        ? textOrder(instantOf(value), instantOf(operand))
+        : undefined
+    case 'string':
+    case 'bool':
+    case 'guid':
+    case 'enum':
+    case 'double':
+    case 'set':
+    case 'json':
+    case 'binary':
+      return undefined
   }
 }
 
-function integerOf(value: Value, { type }: Field): bigint | undefined {
-  return type === 'int' || type === 'long' ? integer(value) : undefined
+/** A time of less than 0 or of more than 99 hours, as MySQL may hold it, is not in the order of its text. */
+const UNUSUAL_TIME = /^(?:-|\d{3}:)/
+
+/** With as many digits after the point as the longest has, so that texts are in the order of their instants. */
+function instantOf(value: Value): string {
+  const [whole = '', fraction = ''] = String(value).replace(/Z$/, '').split('.')
+  return `${whole}.${fraction.padEnd(6, '0')}`
 }
 
-function integer(value: Value): bigint {
-  return BigInt(String(value))
+function textOrder(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
+}
+
+function signOf(difference: bigint): number {
+  if (difference === 0n) return 0
+  return difference < 0n ? -1 : 1
 }
 
 function placed(isInside: boolean): Place {

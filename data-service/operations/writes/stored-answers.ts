@@ -111,7 +111,7 @@ async function showsRow(
 ): Promise<boolean> {
   const keys = new Set(['id', ...entity.key.map(({ name }) => name)])
   if (Object.keys(told).every((name) => keys.has(name))) return true
-  const place = placeInScope(scope, ({ name, field }) => toldValue(told[name], field))
+  const place = placeInScope(scope, ({ name, field }) => toldValue(told[name], field), 'stored')
   if (place !== 'unknown') return place === 'inside'
   const row = await unit.look(planLook({ entity, key: parseId(id, entity, new Violations()), scope }))
   return row !== undefined && isOfOneRow(row.version, told['rowVersion'])
@@ -124,9 +124,12 @@ function toldValue(value: unknown, field: Field): Value | undefined {
   return isPlain && isWritten(value, field) ? value : undefined
 }
 
-/** Whether both versions are of one row: the first half is drawn once for each row, and the second counts. */
+/**
+ * Whether both versions are of one row: the first half is drawn once for each row, and the second counts. Nothing else tells
+ * a row from a later one with its key.
+ */
 function isOfOneRow(version: RowVersion | undefined, told: unknown): boolean {
-  if (version === undefined || typeof told !== 'string') return true
+  if (version === undefined || typeof told !== 'string') return false
   const half = ROW_VERSION_BYTES / 2
   return version.subarray(0, half).equals(Buffer.from(told, 'base64').subarray(0, half))
 }

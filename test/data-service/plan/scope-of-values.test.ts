@@ -2,16 +2,24 @@ import { expect } from 'chai'
 import { everyone } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Value } from '../../../data-service/entity/fields/field.js'
-import { int, readOnly, setOf, text } from '../../../data-service/entity/fields/words.js'
+import { date, dateTime, decimal, int, readOnly, setOf, text, time } from '../../../data-service/entity/fields/words.js'
 import { scopeOf } from '../../../data-service/plan/row-scopes.js'
 import { placeInScope } from '../../../data-service/plan/scope-of-values.js'
 
 const shelves = defineEntity({
   name: 'shelves',
-  description: 'Texts and sets.',
-  fields: { id: readOnly(int()), title: text(20), tags: setOf(['old', 'new']) },
+  description: 'Texts, sets, and what has an order.',
+  fields: {
+    id: readOnly(int()),
+    title: text(20),
+    tags: setOf(['old', 'new']),
+    day: date(),
+    at: dateTime({ precision: 6 }),
+    hour: time(),
+    price: decimal(10, 2)
+  },
   label: 'title',
-  filterable: ['id', 'title', 'tags'],
+  filterable: ['id', 'title', 'tags', 'day', 'at', 'hour', 'price'],
   sortable: ['id'],
   access: { read: everyone }
 })
@@ -22,10 +30,12 @@ function columnOf(name: string): (typeof shelves.columns)[number] {
   return found
 }
 
-function place(name: string, [operator, ...operands]: readonly [string, ...unknown[]], value: Value): string {
+type Test = readonly [operator: string, ...operands: unknown[]]
+
+function place(name: string, [operator, ...operands]: Test, value: Value, form?: 'stored'): string {
   const column = columnOf(name)
   const scope = scopeOf({ property: name, operator, operands }, shelves)
-  return placeInScope(scope, (one) => (one === column ? value : undefined))
+  return placeInScope(scope, (one) => (one === column ? value : undefined), form)
 }
 
 describe('the place of values that are not written yet', () => {
@@ -72,5 +82,51 @@ describe('the place of values that are not written yet', () => {
   it('What a column of fixed length would store of spaces at the end is not known.', () => {
     expect(place('title', ['equals', 'anna'], 'anna ')).to.equal('unknown')
     expect(place('title', ['equals', 'anna '], 'anna ')).to.equal('unknown')
+  })
+})
+
+describe('the place of values that the database has given', () => {
+  it('Numbers, moments and times are in their order, and equal what they are worth.', () => {
+    const columns: Readonly<Record<string, readonly string[]>> = {
+      day: ['2025-12-31', '2026-01-01', '2026-01-02'],
+      at: ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000001Z', '2026-01-01T00:00:00.001Z'],
+      hour: ['07:59:59', '08:00:00', '08:00:01'],
+      price: ['-10.00', '9.50', '10.00']
+    }
+    const operators = {
+      greaterThan: (difference: number) => difference > 0,
+      greaterThanOrEqual: (difference: number) => difference >= 0,
+      lessThan: (difference: number) => difference < 0,
+      lessThanOrEqual: (difference: number) => difference <= 0
+    }
+    const words: Readonly<Record<string, readonly string[]>> = {
+      price: ['greater than', 'greater than or equal', 'less than', 'less than or equal'],
+      others: ['is after', 'is on or after', 'is before', 'is on or before']
+    }
+    for (const [name, values] of Object.entries(columns)) {
+      for (const [at, value] of values.entries()) {
+        for (const [other, operand] of values.entries()) {
+          for (const [index, isMet] of Object.values(operators).entries()) {
+            const word = (words[name] ?? words['others'] ?? [])[index] ?? ''
+            expect(place(name, [word, operand], value, 'stored'), `${value} ${word} ${operand}`).to.equal(
+              isMet(at - other) ? 'inside' : 'outside'
+            )
+          }
+        }
+      }
+    }
+    expect(place('price', ['equals', '9.5'], '9.50', 'stored')).to.equal('inside')
+    expect(place('price', ['between', '9.4', '9.6'], '9.50', 'stored')).to.equal('inside')
+    expect(place('price', ['between', '9.6', '9.9'], '9.50', 'stored')).to.equal('outside')
+    expect(place('at', ['is not', '2026-01-01T00:00:00.000Z'], '2026-01-01T00:00:00.000001Z', 'stored')).to.equal(
+      'inside'
+    )
+  })
+
+  it('What the database may store in another form is not known before, and no time of more than a day at all.', () => {
+    expect(place('at', ['is after', '2026-01-01T00:00:00.000Z'], '2027-01-01T00:00:00.000Z')).to.equal('unknown')
+    expect(place('price', ['less than', '10.00'], '9.50')).to.equal('unknown')
+    expect(place('hour', ['is after', '08:00:00'], '100:00:00', 'stored')).to.equal('unknown')
+    expect(place('hour', ['is after', '08:00:00'], '-01:00:00', 'stored')).to.equal('unknown')
   })
 })

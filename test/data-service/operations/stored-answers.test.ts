@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { expect } from 'chai'
+import { everyone } from '../../../data-service/entity/access.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import type { Entity } from '../../../data-service/entity/entity.js'
+import { dateTime, decimal, hidden, int, optional, readOnly, text } from '../../../data-service/entity/fields/words.js'
+import { firstRowVersion, nextRowVersion, type RowVersion } from '../../../data-service/entity/fields/row-version.js'
+import type { RowsWanted } from '../../../data-service/entity/row-predicate.js'
+import { encodeAnswer, storedAnswer } from '../../../data-service/operations/writes/stored-answers.js'
+import type { WriteScope } from '../../../data-service/plan/model/plans.js'
+import type { StoredRow } from '../../../data-service/plan/model/stores.js'
+import { scopeOf } from '../../../data-service/plan/row-scopes.js'
+import { DomainError } from '../../../shared/errors.js'
+
+const parts = {
+  description: 'Rows whose scope looks at the clock, at a bound of the caller, or at a column that nobody sees.',
+  fields: {
+    id: readOnly(int()),
+    endsAt: dateTime(),
+    price: decimal(10, 2),
+    text: text(20),
+    tenant: hidden(optional(text(20)))
+  },
+  label: 'text',
+  filterable: ['id', 'endsAt', 'price', 'text'],
+  sortable: ['id'],
+  access: { read: everyone }
+} as const
+const slots = defineEntity({ ...parts, name: 'slots' })
+const notes = defineEntity({ ...parts, name: 'notes', rowVersion: 'none' })
+
+const caller = {
+  kind: 'authenticated',
+  issuer: 'https://issuer.example',
+  subject: 's',
+  roles: [],
+  permissions: new Set<string>(),
+  owner: null,
+  claims: {}
+} as const
+const fingerprint = Buffer.alloc(32)
+const claim = { keyHash: fingerprint, fingerprint, now: 0, expiresAt: 1 }
+const version = firstRowVersion(randomBytes)
+
+/** The code of a retry of a caller with another scope than the first one's, or `replayed`. `row` is what has the key now. */
+async function retry(entity: Entity, scope: RowsWanted, row?: Pick<StoredRow, 'version'>): Promise<string> {
+  const told = {
+    id: 1,
+    endsAt: '2026-06-01T08:00:00.000Z',
+    price: '10.50',
+    text: 'one',
+    rowVersion: version.toString('base64')
+  }
+  const { rowVersion: _, ...unversioned } = told
+  const record = entity === notes ? unversioned : told
+  const response = {
+    json: Buffer.from(JSON.stringify(record)),
+    rowVersion: version,
+    id: '1',
+    ignored: [],
+    location: ''
+  }
+  const parsed = (shown: RowsWanted) => {
+    const rows = scopeOf(shown, entity)
+    // authorize.ts alone brands scopes.
+    const decided = { before: rows, after: rows, shown: rows } as unknown as WriteScope
+    return {
+      key: 'k',
+      canonicalBody: '',
+      ignored: [],
+      writer: { caller, decided },
+      resource: { withheld: new Set<string>(), entity, properties: new Map() }
+    }
+  }
+  const answer = encodeAnswer(response, parsed({ property: 'id', operator: 'equals', operands: [1] }))
+  const look = async () => (row === undefined ? undefined : ({ values: new Map(), ...row } as StoredRow))
+  try {
+    await storedAnswer({ fingerprint, answer }, { claim, unit: { look } }, parsed(scope))
+    return 'replayed'
+  } catch (error) {
+    if (error instanceof DomainError) return error.code
+    throw error
+  }
+}
+
+const where = (property: string, operator: string, ...operands: readonly unknown[]): RowsWanted => ({
+  property,
+  operator,
+  operands
+})
+
+describe('a stored answer of a row that is gone', () => {
+  it('What it told of moments and decimals is compared with the scope of now.', async () => {
+    const inside = [
+      where('endsAt', 'is after', '2026-06-01T07:59:59.999Z'),
+      where('endsAt', 'is', '2026-06-01T08:00:00.000Z'),
+      where('price', 'less than or equal', '10.5'),
+      where('price', 'between', '10.49', '10.50'),
+      where('price', 'in', ['1.00', '10.50'])
+    ]
+    const outside = [
+      where('endsAt', 'is after', '2026-06-01T08:00:00.000Z'),
+      where('price', 'less than', '10.5'),
+      where('price', 'equals', '9.90')
+    ]
+    for (const scope of inside) expect(await retry(slots, scope), JSON.stringify(scope)).to.equal('replayed')
+    for (const scope of outside) expect(await retry(slots, scope), JSON.stringify(scope)).to.equal('ownership.denied')
+  })
+
+  it('Where that cannot tell, a row that has its key by now shows it only as the same row, by its version.', async () => {
+    const scope = where('tenant', 'equals', 'b')
+    const row = (stored: RowVersion | undefined) => ({ version: stored })
+    expect(await retry(slots, scope)).to.equal('ownership.denied')
+    expect(await retry(slots, scope, row(firstRowVersion(randomBytes)))).to.equal('ownership.denied')
+    expect(await retry(slots, scope, row(nextRowVersion(version)))).to.equal('replayed')
+    expect(await retry(notes, scope, row(undefined))).to.equal('ownership.denied')
+  })
+})
