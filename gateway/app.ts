@@ -267,9 +267,11 @@ function createServer(
   const { config, log, certificates, newRequestId = randomUUID, timeouts = CONNECTION_TIMEOUTS } = deps
   const { strictTransport, trustedProxies, maxConnections } = config
   const openRequests = new OpenRequests(trustedProxies, deps.load?.unsentBounds)
-  const connections = new Connections({ timeouts, maxConnections, trustedProxies, openRequests, memory, log })
-  deps.metrics?.countConnections(() => connections.count)
   const malformed = new MalformedHttp({ address, log, newRequestId, strictTransport })
+  const { refuseStream, refuseRequest } = malformed
+  const ofConnections = { timeouts, maxConnections, trustedProxies, openRequests, refuseRequest }
+  const connections = new Connections({ ...ofConnections, memory, log })
+  deps.metrics?.countConnections(() => connections.count)
   // Below the level warn Fastify only repeats what main.ts logs at start.
   const loggerInstance: FastifyBaseLogger = log.isLevelEnabled('info') ? log.child({}, { level: 'warn' }) : log
   const http = { maxHeaderSize: PARSER_HEAD_BYTES, requireHostHeader: false, ...connections.serverOptions }
@@ -300,7 +302,6 @@ function createServer(
   app.server.maxHeadersCount = MAX_HEADER_LINES
   if (certificates !== undefined) {
     const maxHeaderBytes = PARSER_HEAD_BYTES
-    const { refuseStream } = malformed
     const ofRequests = { openRequests, connections, trustedProxies, refuseStream }
     const http2 = new Http2Listener(app.server, { certificates, maxHeaderBytes, timeouts, ...ofRequests })
     malformed.attachHttp2(http2.server)

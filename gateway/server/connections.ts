@@ -8,6 +8,7 @@ import type { MemoryGuard } from '../../shared/memory-guard.js'
 import { forwardedFor, type TrustedProxies } from '../http/client-address.js'
 import { DownloadProgress, unacknowledgedBytes, type UnacknowledgedBytes, UploadProgress } from './client-progress.js'
 import { announcesBody } from '../http/json-body.js'
+import type { MalformedHttp } from './malformed-http.js'
 import { countPieces, hasLargeHead, type OpenRequests } from './open-requests.js'
 import { unsentBounds } from './unsent-answers.js'
 
@@ -121,6 +122,7 @@ export class Connections {
   readonly #share: number
   readonly #trustedProxies: Pick<TrustedProxies, 'trusts'>
   readonly #openRequests: OpenRequests
+  readonly #refuseRequest: MalformedHttp['refuseRequest']
   readonly #memory: MemoryGuard
   readonly #log: Logger
   readonly #open = new Map<Socket, Connection>()
@@ -138,6 +140,7 @@ export class Connections {
     maxConnections: number
     trustedProxies: Pick<TrustedProxies, 'trusts'>
     openRequests: OpenRequests
+    refuseRequest: MalformedHttp['refuseRequest']
     memory: MemoryGuard
     log: Logger
   }) {
@@ -147,6 +150,7 @@ export class Connections {
     this.#share = Math.max(1, Math.floor(most))
     this.#trustedProxies = options.trustedProxies
     this.#openRequests = options.openRequests
+    this.#refuseRequest = options.refuseRequest
     this.#memory = options.memory
     this.#log = options.log
     this.#warnOfShare = this.#warnOnce('connections of an address are refused: it has its share of MAX_CONNECTIONS')
@@ -188,6 +192,8 @@ export class Connections {
       ignoreErrors(request)
       ignoreErrors(response)
       const connection = this.#open.get(request.socket)
+      // The answer before it was the last one of its connection.
+      if (request.socket.writableEnded) return
       if (connection !== undefined) {
         connection.latest = request
         connection.lateHeadChecks = undefined
@@ -259,15 +265,16 @@ export class Connections {
     }
   }
 
-  /** Whether a request that is pipelined, or has a large head or a body, may go on. If not, `closeAllOf` is called. */
-  #isAdmitted({ socket, counted }: Connection, request: IncomingMessage, response: ServerResponse): boolean {
+  /** Whether a request that is pipelined, or has a large head or a body, may go on. If not, it is refused. */
+  #isAdmitted(connection: Connection, request: IncomingMessage, response: ServerResponse): boolean {
+    const { socket, counted } = connection
     // Node emits all requests of what it has read of a connection, whatever becomes of it.
     if (socket.destroyed) return false
     const { remoteAddress } = socket
     const { headers, rawHeaders } = request
     const open = this.#openRequests.admit({ remoteAddress, forwardedFor: forwardedFor(headers) }, rawHeaders)
     if (open === undefined) {
-      this.closeAllOf(socket)
+      this.#refuse(connection, response)
       return false
     }
     counted.set(response, open.end)
@@ -285,12 +292,23 @@ export class Connections {
     })
     countPieces(request, {
       receivePiece: open.receivePiece,
-      refuse: () => this.closeAllOf(socket),
+      refuse: () => this.#refuse(connection, response),
       complete: () => {
         if (response.closed) end()
       }
     })
     return true
+  }
+
+  /** Answers a trusted proxy where that is possible; otherwise `closeAllOf` is called. */
+  #refuse({ socket, current }: Connection, response: ServerResponse): void {
+    const isNext = current === undefined || current === response
+    if (!isNext || response.headersSent || !this.#trustedProxies.trusts(socket.remoteAddress ?? '')) {
+      this.closeAllOf(socket)
+      return
+    }
+    this.#warnOfFlood({ remoteAddress: socket.remoteAddress })
+    this.#refuseRequest(socket, response.req.url ?? '/')
   }
 
   /**

@@ -53,7 +53,7 @@ export class MalformedHttp {
       const latest = this.#latest.get(socket)
       // Node no longer manages the socket, so an unfinished response would wait forever for `drain`.
       if (latest !== undefined && !latest.writableFinished) socket.destroy()
-      else this.#reject(socket, connectNotServed(), '/')
+      else this.#reject(socket, connectNotServed(), { path: '/' })
     })
   }
 
@@ -69,13 +69,18 @@ export class MalformedHttp {
 
   /** Answers a stream of a trusted proxy whose client has too many requests open. Streams of other clients go on. */
   readonly refuseStream = (stream: ServerHttp2Stream, target: string): void => {
-    const error = new DomainError('upstream.unavailable', 'Too many requests of this client are open.', {
-      retryAfter: 1
-    })
-    const { status, headers, body } = this.#problem(error, pathOf(target), 'too many requests of a client are open')
+    const { status, headers, body } = this.#problem(tooManyOpen(), pathOf(target), TOO_MANY_OPEN)
     stream.respond({ ':status': status, ...headers, 'content-length': body.length })
     stream.end(body)
     stream.resume()
+  }
+
+  /**
+   * The same for HTTP/1.1. The connection ends with the answer: one that ended without would be a failure of this gateway to
+   * the proxy, which takes it out of its list for everybody.
+   */
+  readonly refuseRequest = (socket: Socket, target: string): void => {
+    this.#reject(socket, tooManyOpen(), { path: pathOf(target), message: TOO_MANY_OPEN })
   }
 
   /** Fastify's `clientErrorHandler`. */
@@ -94,7 +99,7 @@ export class MalformedHttp {
     if (latest !== undefined && !latest.req.complete) this.#rejectBody(socket, rejection, latest)
     else {
       const path = pathOfMalformedHead(packetOf(error), bytesParsedOf(error))
-      const reject = (): void => this.#reject(socket, rejection, path)
+      const reject = (): void => this.#reject(socket, rejection, { path })
       // Responses are sent in the order of their requests.
       if (latest === undefined || latest.writableFinished) reject()
       else latest.once('close', reject)
@@ -107,14 +112,18 @@ export class MalformedHttp {
     // Node assigns the socket when it is this response's turn. Until then earlier responses use it.
     if (response.socket === null && !writableFinished) {
       response.once('socket', () => this.#rejectBody(socket, rejection, response))
-    } else if (!headersSent) this.#reject(socket, rejection, pathOf(req.url ?? '/'))
+    } else if (!headersSent) this.#reject(socket, rejection, { path: pathOf(req.url ?? '/') })
     else if (writableFinished) endWithLinger(socket)
     else socket.destroy()
   }
 
-  #reject(socket: Socket, error: DomainError, path: string): void {
+  #reject(
+    socket: Socket,
+    error: DomainError,
+    { path, message }: { readonly path: string; readonly message?: string }
+  ): void {
     if (!socket.writable) return
-    const { status, headers, body } = this.#problem(error, path)
+    const { status, headers, body } = this.#problem(error, path, message)
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
       ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
@@ -130,6 +139,12 @@ export class MalformedHttp {
     this.#log.info({ requestId, status: problem.status, code: error.code }, message)
     return { ...problem, headers: { ...problem.headers, 'x-request-id': requestId, ...this.#safetyHeaders } }
   }
+}
+
+const TOO_MANY_OPEN = 'too many requests of a client are open'
+
+function tooManyOpen(): DomainError {
+  return new DomainError('upstream.unavailable', 'Too many requests of this client are open.', { retryAfter: 1 })
 }
 
 function connectNotServed(): DomainError {
