@@ -286,8 +286,8 @@ interface PageContext {
   readonly varies: boolean
 }
 
-/** The cookies of the session, which only the gateway may set. */
-const SESSION_SET_COOKIE = /^[\s=]*app_(?:auth_access|auth_refresh|antiforgery)\s*=/
+/** The cookies of the session and of signing in, which only the gateway may set. */
+const SESSION_SET_COOKIE = /^[\s=]*app_(?:auth_\w+|antiforgery)\s*=/
 
 /** The renderer's headers for the browser. */
 export function downstreamHeaders(

@@ -204,6 +204,7 @@ describe('the renderer behind the gateway', () => {
           'app_auth_access=forged',
           ' app_auth_refresh=forged',
           'app_antiforgery=x',
+          'app_auth_sign_in=planted; Path=/auth',
           '=app_auth_access=nameless'
         ])
         .setHeader('x-request-id', 'theirs')
