@@ -69,7 +69,7 @@ export class Numbers {
 
   /** The type that the lock has for a member; undefined for one that is new. */
   lockedType(message: string, key: string): string | undefined {
-    return this.#before.types[message]?.members[key]?.type
+    return ownOf(ownOf(this.#before.types, message)?.members, key)?.type
   }
 
   /** Whether every number so far, and nothing else of its types, stands in the lock. */
@@ -94,16 +94,19 @@ export class Numbers {
     members: readonly Unnumbered[],
     nameOf: (member: Unnumbered, number: number) => string
   ): NumberedType {
-    const before = this.#before.types[type] ?? NOTHING
+    const before = ownOf(this.#before.types, type) ?? NOTHING
     const wanted = new Map(members.map(({ key, type: written }) => [key, written]))
     const gone = Object.entries(before.members).filter(([key, { type: written }]) => wanted.get(key) !== written)
-    const isSame = gone.length === 0 && members.every(({ key }) => before.members[key] !== undefined)
+    const isSame = gone.length === 0 && members.every(({ key }) => Object.hasOwn(before.members, key))
     const locked = isSame ? before : this.#changed(before, { members, gone, nameOf })
     if (!isSame) this.#areLocked = false
     this.#types.set(type, locked)
     const names = namesOf(locked, nameOf)
     return {
-      members: members.map(({ key }) => ({ number: locked.members[key]?.number ?? 0, name: names.get(key) ?? key })),
+      members: members.map(({ key }) => ({
+        number: ownOf(locked.members, key)?.number ?? 0,
+        name: names.get(key) ?? key
+      })),
       removed: locked.removed
     }
   }
@@ -131,7 +134,7 @@ export class Numbers {
     }
     const kept = Object.fromEntries(
       members.map(({ key, type: written }): [string, LockedMember] => {
-        const known = before.members[key]
+        const known = ownOf(before.members, key)
         return [key, { number: known?.type === written ? known.number : next(), type: written }]
       })
     )
@@ -142,6 +145,11 @@ export class Numbers {
   get lock(): ProtoLock {
     return { rows: sorted(this.#rows), types: sorted(this.#types) }
   }
+}
+
+/** A member by a name of the application's own, which may be `constructor`. */
+function ownOf<Value>(members: Readonly<Record<string, Value>> | undefined, key: string): Value | undefined {
+  return members !== undefined && Object.hasOwn(members, key) ? members[key] : undefined
 }
 
 /** The names in the proto of the members of a type, by key. The one with the lowest number gets a name that two want. */

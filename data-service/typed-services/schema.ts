@@ -58,6 +58,11 @@ export interface ServiceType {
   }[]
 }
 
+/** Two types or two fields that have one name, which a person has to resolve. */
+export class TypedNameError extends Error {
+  override readonly name = 'TypedNameError'
+}
+
 /** A field that is to have a number. */
 export interface FieldSpec {
   readonly key: string
@@ -76,6 +81,14 @@ export function makeMessage(
   specs: readonly FieldSpec[]
 ): MessageType {
   const { name, comment, nested = [], oneof = '' } = declared
+  const keys = specs.map(({ key }) => key)
+  const twice = keys.find((key, index) => keys.indexOf(key) < index)
+  if (twice !== undefined) {
+    throw new TypedNameError(
+      `${name} of the typed services has two fields called ${twice}. Give the row of its resource another name under ` +
+        '"rows" of proto.lock.json, or a parameter another name.'
+    )
+  }
   const lockedType = ({ type, label }: FieldSpec): string => (label === 'repeated' ? `repeated ${type}` : type)
   const { members, removed } = numbers.assign(
     name,

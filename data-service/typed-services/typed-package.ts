@@ -6,7 +6,15 @@ import { EMPTY_LOCK, Numbers, type ProtoLock } from './numbers.js'
 import { protoText } from './proto-text.js'
 import { Conditions, makeQuery } from './queries.js'
 import { makeRows, type ResourceTypes, type RowType } from './rows.js'
-import { type EnumType, isEnum, type MessageType, pascalCase, rowName, type ServiceType } from './schema.js'
+import {
+  type EnumType,
+  isEnum,
+  type MessageType,
+  pascalCase,
+  rowName,
+  type ServiceType,
+  TypedNameError
+} from './schema.js'
 import { operationRpc } from './typed-operations.js'
 import { customReadRpc, exportRpc, getRpc, listRpc, lookupRpc } from './typed-reads.js'
 import { actionRpc, batchCreateRpc, createRpc, deleteRpc, updateRpcs } from './typed-writes.js'
@@ -117,9 +125,4 @@ function requireDifferentNames(names: readonly string[]): void {
     `The typed services have two types called ${[...new Set(twice)].join(', ')}. Give a resource of one another name ` +
       'under "rows" of proto.lock.json, or an operation or a member another name.'
   )
-}
-
-/** Two resources whose messages have one name, which a person has to resolve. */
-export class TypedNameError extends Error {
-  override readonly name = 'TypedNameError'
 }

@@ -52,6 +52,22 @@ describe('numbers of typed services', () => {
     expect(lockText(JSON.parse(lockText(first.lock())) as ProtoLock)).to.equal(lockText(first.lock()))
   })
 
+  it('of properties and words with a name that every object has are fresh as others', () => {
+    const more = made([boxes(text('constructor'), text('name'), text('colour'), text('note'))], first.lock())
+    expect(declared(more, 'Box')).to.have.members([...BEFORE, 'optional string constructor = 5;'])
+    const words = made([boxes(state('open', 'valueOf'))], made([boxes(state('open'))]).lock())
+    expect(declared(words, 'State')).to.include('STATE_VALUE_OF = 2;')
+  })
+
+  it('are given to no two fields of one name: those of a row and of the owner', () => {
+    const owners = (name: string): Resource => ({ ...boxes(text('label')), name, ownerProperty: 'label' })
+    expect(() => made([owners('owners')])).to.throw(
+      'CreateOwnerRequest of the typed services has two fields called owner. Give the row of its resource another name'
+    )
+    const renamed = made([owners('owners')], { rows: { owners: 'Holder' }, types: {} })
+    expect(declared(renamed, 'CreateHolderRequest')).to.include('Holder holder = 1;')
+  })
+
   it('of new properties are fresh, wherever they stand', () => {
     const more = made([boxes(text('code'), text('name'), text('colour'), text('note'))], first.lock())
     expect(declared(more, 'Box')).to.have.members([...BEFORE, 'optional string code = 5;'])
