@@ -63,8 +63,9 @@ export type OperationAccess = Everyone | TokenAccess
 
 export const everyone: Everyone = { kind: 'everyone' }
 export const authenticated: WithToken = { kind: 'authenticated' }
-export const permission = (name: Permission): Permitted => {
+export const permission = (name: Permission, ...more: readonly never[]): Permitted => {
   checkPermission('permission', name)
+  if (more.length > 0) throw new TypeError(`permission('${name}', …) takes one permission: allOf(…) takes several.`)
   return { kind: 'permission', permission: name }
 }
 export const ownRows = <Name extends string>(

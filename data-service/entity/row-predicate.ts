@@ -31,13 +31,14 @@ export interface RowsWords<F> {
 
 export function rowsWords<F>(): RowsWords<F> {
   return {
-    rows: (predicate) => ({ kind: 'rows', anonymous: false, predicate: checked('rows', predicate) }),
-    publicRows: (predicate) => ({ kind: 'rows', anonymous: true, predicate: checked('publicRows', predicate) })
+    rows: (...given) => ({ kind: 'rows', anonymous: false, predicate: checked('rows', ...given) }),
+    publicRows: (...given) => ({ kind: 'rows', anonymous: true, predicate: checked('publicRows', ...given) })
   }
 }
 
 /** An application may run without a compiler having seen its files. */
-function checked<Predicate>(word: string, predicate: Predicate): Predicate {
+function checked<Predicate>(word: string, predicate: Predicate, ...more: readonly never[]): Predicate {
+  if (more.length > 0) throw new TypeError(`${word}(…) takes one function: allOf(…) takes several.`)
   if (typeof predicate === 'function') return predicate
   throw new TypeError(`${word}(…) takes a function that answers rows, and got ${typeof predicate}.`)
 }

@@ -1,5 +1,5 @@
 import type { Column } from '../entity/entity.js'
-import type { FieldType, Operand, Value } from '../entity/fields/field.js'
+import type { Field, Operand, Value } from '../entity/fields/field.js'
 import { compareDecimals } from '../entity/fields/numbers.js'
 import type { ColumnCondition, Condition, RowScope } from './model/plans.js'
 
@@ -52,7 +52,7 @@ function placeInAny(places: readonly Place[]): Place {
 function compare(value: Value, condition: ColumnCondition, form: Form): Place {
   const { exact, column } = condition.path
   const isEqual = (operand: Operand): Place =>
-    value === null ? 'outside' : equality({ value, operand, form, type: column.field.type })
+    value === null ? 'outside' : equality({ value, operand, form, field: column.field })
   if (exact === true && typeof value === 'string') return compareText(value, condition)
   switch (condition.comparison) {
     case 'isEmpty':
@@ -122,11 +122,12 @@ interface Compared {
   readonly value: Value
   readonly operand: Operand
   readonly form: Form
-  readonly type: FieldType
+  readonly field: Field
 }
 
 function equality(compared: Compared): Place {
-  const { value, operand, form, type } = compared
+  const { value, operand, form, field } = compared
+  const { type } = field
   if (type === 'bool' || type === 'guid') return placed(value === operand)
   if (type === 'enum' && form === 'stored') return placed(value === operand)
   const difference = differenceOf(compared)
@@ -135,7 +136,7 @@ function equality(compared: Compared): Place {
 
 function order(value: Value, { comparison, operands, path }: ColumnCondition, form: Form): Place {
   const [first, second = first] = operands.map((operand) =>
-    differenceOf({ value, operand, form, type: path.column.field.type })
+    differenceOf({ value, operand, form, field: path.column.field })
   )
   if (first === undefined || second === undefined) return 'unknown'
   switch (comparison) {
@@ -155,8 +156,8 @@ function order(value: Value, { comparison, operands, path }: ColumnCondition, fo
 }
 
 /** Less than 0 where the value comes before the operand, and 0 where they are one; undefined where the database may see it otherwise. */
-function differenceOf({ value, operand, form, type }: Compared): number | undefined {
-  switch (type) {
+function differenceOf({ value, operand, form, field }: Compared): number | undefined {
+  switch (field.type) {
     case 'int':
     case 'long':
       return signOf(BigInt(String(value)) - BigInt(String(operand)))
@@ -164,6 +165,9 @@ function differenceOf({ value, operand, form, type }: Compared): number | undefi
       return textOrder(String(value), String(operand))
     case 'decimal':
       return form === 'stored' ? compareDecimals(String(value), String(operand)) : undefined
+    // A float has fewer digits than those of its text.
+    case 'double':
+      return form === 'stored' && field.storage !== 'float' ? Number(value) - Number(operand) : undefined
     case 'dateTime':
     case 'time':
       return form === 'stored' && !UNUSUAL_TIME.test(String(value))
@@ -173,7 +177,6 @@ function differenceOf({ value, operand, form, type }: Compared): number | undefi
     case 'bool':
     case 'guid':
     case 'enum':
-    case 'double':
     case 'set':
     case 'json':
     case 'binary':

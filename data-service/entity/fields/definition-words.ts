@@ -50,6 +50,7 @@ export function checkAnswered(rule: string, given: object, words: DefinitionWord
 
 /** Throws a TypeError for the options of a word that have a mistake, `int({ mni: 1 })`. */
 export function checkOptions(word: string, given: object, words: DefinitionWords): void {
+  if (kindOf(given) !== 'object') throw new TypeError(`${word}(…) takes its options as an object, not ${said(given)}.`)
   const [first] = wordMistakes(`${word}(…)`, given, words)
   if (first !== undefined) throw new TypeError(first)
 }

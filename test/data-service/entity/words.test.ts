@@ -62,6 +62,25 @@ describe('a word of an entity file that no compiler has checked', () => {
     }
   })
 
+  it('refuses what nothing reads behind the first argument of a word that protects', () => {
+    const { rows, publicRows } = rowsWords<object>()
+    const calls: Readonly<Record<string, () => unknown>> = {
+      "permission('a:b', …) takes one permission": () => untyped(permission)('a:b', 'c:d'),
+      'rows(…) takes one function': () =>
+        untyped(rows)(
+          () => 'all',
+          () => 'none'
+        ),
+      'publicRows(…) takes one function': () =>
+        untyped(publicRows)(
+          () => 'all',
+          () => 'none'
+        ),
+      'list(…) takes its options as an object, not a number': () => untyped(list)(int(), 1, 2)
+    }
+    for (const [message, call] of Object.entries(calls)) expect(call, message).to.throw(TypeError, message)
+  })
+
   it('says that parts of rows are all, none or tests, where a misspelt none would let every row through', () => {
     for (const word of [ROWS_WORDS.anyOf, ROWS_WORDS.allOf]) {
       for (const part of ['non', 'All', undefined, null, 5]) {

@@ -2,7 +2,18 @@ import { expect } from 'chai'
 import { everyone } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Value } from '../../../data-service/entity/fields/field.js'
-import { date, dateTime, decimal, int, readOnly, setOf, text, time } from '../../../data-service/entity/fields/words.js'
+import {
+  date,
+  dateTime,
+  decimal,
+  double,
+  float,
+  int,
+  readOnly,
+  setOf,
+  text,
+  time
+} from '../../../data-service/entity/fields/words.js'
 import { scopeOf } from '../../../data-service/plan/row-scopes.js'
 import { placeInScope } from '../../../data-service/plan/scope-of-values.js'
 
@@ -16,10 +27,12 @@ const shelves = defineEntity({
     day: date(),
     at: dateTime({ precision: 6 }),
     hour: time(),
-    price: decimal(10, 2)
+    price: decimal(10, 2),
+    weight: double(),
+    share: float()
   },
   label: 'title',
-  filterable: ['id', 'title', 'tags', 'day', 'at', 'hour', 'price'],
+  filterable: ['id', 'title', 'tags', 'day', 'at', 'hour', 'price', 'weight', 'share'],
   sortable: ['id'],
   access: { read: everyone }
 })
@@ -87,11 +100,12 @@ describe('the place of values that are not written yet', () => {
 
 describe('the place of values that the database has given', () => {
   it('Numbers, moments and times are in their order, and equal what they are worth.', () => {
-    const columns: Readonly<Record<string, readonly string[]>> = {
+    const columns: Readonly<Record<string, readonly (string | number)[]>> = {
       day: ['2025-12-31', '2026-01-01', '2026-01-02'],
       at: ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000001Z', '2026-01-01T00:00:00.001Z'],
       hour: ['07:59:59', '08:00:00', '08:00:01'],
-      price: ['-10.00', '9.50', '10.00']
+      price: ['-10.00', '9.50', '10.00'],
+      weight: [-1e-7, 9.5, 10]
     }
     const operators = {
       greaterThan: (difference: number) => difference > 0,
@@ -99,8 +113,10 @@ describe('the place of values that the database has given', () => {
       lessThan: (difference: number) => difference < 0,
       lessThanOrEqual: (difference: number) => difference <= 0
     }
+    const ofNumbers = ['greater than', 'greater than or equal', 'less than', 'less than or equal']
     const words: Readonly<Record<string, readonly string[]>> = {
-      price: ['greater than', 'greater than or equal', 'less than', 'less than or equal'],
+      price: ofNumbers,
+      weight: ofNumbers,
       others: ['is after', 'is on or after', 'is before', 'is on or before']
     }
     for (const [name, values] of Object.entries(columns)) {
@@ -126,6 +142,7 @@ describe('the place of values that the database has given', () => {
   it('What the database may store in another form is not known before, and no time of more than a day at all.', () => {
     expect(place('at', ['is after', '2026-01-01T00:00:00.000Z'], '2027-01-01T00:00:00.000Z')).to.equal('unknown')
     expect(place('price', ['less than', '10.00'], '9.50')).to.equal('unknown')
+    expect(place('share', ['equals', 0.1], 0.1, 'stored')).to.equal('unknown')
     expect(place('hour', ['is after', '08:00:00'], '100:00:00', 'stored')).to.equal('unknown')
     expect(place('hour', ['is after', '08:00:00'], '-01:00:00', 'stored')).to.equal('unknown')
   })
