@@ -17,7 +17,7 @@ import {
   textOf,
   unique
 } from 'uniform-rest'
-import { orderPlaced, placedOrder, putBack, sale } from './order-parts.js'
+import { orderPlaced, placedOrder, putBack, sale, tooManyVariants } from './order-parts.js'
 import { suspendedCustomer } from './shop-rules.js'
 
 export const orders = defineEntity({
@@ -67,6 +67,8 @@ export const orders = defineEntity({
     async prepare({ input: { customerId }, children, now, newCode, ...tools }) {
       const suspended = await suspendedCustomer(customerId, tools.findByIds, 'an order')
       if (suspended !== undefined) return suspended
+      const tooMany = tooManyVariants(children.lines)
+      if (tooMany !== undefined) return reject.input('/lines', tooMany)
       const sold = await sale(children.lines, tools)
       if ('rejection' in sold) return sold
       const order = placedOrder(sold.lines, { percentOff: 0, now, newCode })

@@ -19,7 +19,7 @@ import {
   text,
   textOf
 } from 'uniform-rest'
-import { findGoods, placedOrder, pricedLines, sale, type WantedLine } from './order-parts.js'
+import { findGoods, placedOrder, pricedLines, sale, tooManyVariants, type WantedLine } from './order-parts.js'
 import { suspendedCustomer } from './shop-rules.js'
 
 interface ValidCoupon {
@@ -213,6 +213,8 @@ export const shoppingCarts = defineEntity({
         if (items.length === 0) return reject.state('The shopping cart is empty; checkout needs an item in it.')
         const suspended = await suspendedCustomer(customerId, tools.findByIds, 'checkout')
         if (suspended !== undefined) return suspended
+        const tooMany = tooManyVariants(items)
+        if (tooMany !== undefined) return reject.state(tooMany)
         const sold = await sale(items, tools)
         if ('rejection' in sold) return sold
         // A customer who was promised a discount does not pay the full price unasked: `clear` gets rid of the coupon.

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { describeApi, type ApiStore } from '../api-store.js'
 import { GrpcCaller, isFailure } from '../../stack/grpc-caller.js'
 import { json, type Answer } from '../http-call.js'
+import { insertRows, TABLES } from '../../harness/insert-rows.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
 import { Cart, coupon } from './carts.js'
 import { gathered } from './hold.js'
@@ -209,6 +210,27 @@ describeApi('checkout of a cart that is checked out', (store) => {
     store.problem(stale, { status: 412, code: 'conflict', says: 'A data conflict occurred.' })
     const foreign = await send(store, `ben PUT ${cart.path}/checkout`, { ifMatch: cart.etag })
     store.problem(foreign, { status: 404, code: 'not-found' })
+  })
+})
+
+describeApi('an order, or a cart that becomes one,', (store) => {
+  it('takes the stock of a hundred variants, and not of one more', async () => {
+    const ids = Array.from({ length: 101 }, (_, index) => 5000 + index)
+    const variants = ids.map((id) => {
+      return { id, productId: 1, name: `V${id}`, sku: `V-${id}`, price: '1.00', stock: 10 }
+    })
+    await withTestDatabase(store.databaseUrl, (database) => insertRows(database, TABLES.variants, variants))
+    const lines = ids.map((variantId) => ({ productId: 1, variantId, quantity: 1 }))
+    const detail = 'An order takes the stock of at most 100 variants, and not of 101.'
+    const rejected = await send(store, 'ada POST /orders', { body: { lines } })
+    store.problem(rejected, { status: 400, code: 'body.invalid', says: detail })
+    // Many lines of one variant are one row that others wait for.
+    const many = [...lines.slice(1), ...lines.slice(1)]
+    expect((await send(store, 'ada POST /orders', { body: { lines: many } })).status).to.equal(201)
+    const cart = await Cart.of(store, { items: lines })
+    store.problem(await cart.act('checkout'), { status: 422, code: 'state.invalid', says: detail })
+    await cart.done('remove-item', { itemId: (await cart.items())[0]?.id })
+    await cart.done('checkout')
   })
 })
 
