@@ -47,6 +47,9 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
       const call = exportContext(request, reply)
       const address = clientAddress(request)
       const shares = [{ key: throttledAddress(address), limit: MAX_EXPORTS_OF_ADDRESS }] as const
+      // One of an address begins in a turn, and those whose client has gone away meanwhile take no call.
+      await new Promise<void>((begin) => app.beginLarge(request, begin))
+      call.signal.throwIfAborted()
       const release =
         call.authorization === undefined ? await anonymous.enter({ shares, signal: call.signal }) : undefined
       try {

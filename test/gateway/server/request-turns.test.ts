@@ -10,18 +10,19 @@ describe('requests of one address', () => {
   let begun = 0
   beforeEach(async () => {
     gateway = await startGateway()
-    gateway.data.answerGet = () => {
+    const answer = (): never => {
       begun += 1
       throw new DomainError('not-found', 'No such row.')
     }
+    Object.assign(gateway.data, { answerGet: answer, answerExport: answer })
   })
   afterEach(() => gateway.close())
 
   /** The most of forty requests that begin in a turn. */
-  const mostInATurn = async (): Promise<number> => {
+  const mostInATurn = async (path = '/products/1'): Promise<number> => {
     begun = 0
     let most = 0
-    const asked = Array.from({ length: 40 }, () => gateway.app.inject('/products/1'))
+    const asked = Array.from({ length: 40 }, () => gateway.app.inject(path))
     while (begun < 40) {
       const before = begun
       await turn()
@@ -33,6 +34,10 @@ describe('requests of one address', () => {
 
   it('begin eight in a turn of the event loop', async () => {
     expect(await mostInATurn()).to.equal(8)
+  })
+
+  it('begin one in a turn where they are exports, which may go away in hundreds', async () => {
+    expect(await mostInATurn('/products/export')).to.equal(1)
   })
 
   it('begin two in a turn while connections come in', async () => {
