@@ -54,11 +54,12 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/shared/lifecycle.test.ts'
   ],
   soak: [
-    // The browser takes most of their time. In their place, test/browser/admin.test.ts saves a date with a time and lists the
-    // rows of one owner. purchase.test.ts checks a page of the documentation and finds a product by its name.
+    // The browser takes most of their time. In their place, test/browser/admin.test.ts saves a date with a time, lists the
+    // rows of one owner, and deletes, acts on and saves one row. purchase.test.ts checks a page of the documentation and finds a product by its name.
     // test/api/sign-in/ signs in at a provider without a browser. test/clients/react-admin.test.ts sends the admin's requests.
     'test/browser/admin-dates.test.ts',
     'test/browser/admin-owners.test.ts',
+    'test/browser/admin-rows.test.ts',
     'test/browser/docs-pages.test.ts',
     'test/browser/outside-sign-in.test.ts',
     'test/browser/product-search.test.ts',
@@ -73,6 +74,8 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/campaign/replay.test.ts',
     // It repeats on SQLite what mariadb.test.ts does.
     'test/examples/every-entity/sqlite.test.ts',
+    // test/cli/application.test.ts has `dev` of an application, which restarts after a change of a file.
+    'test/readme/dev-restart.test.ts',
     // It installs from the registry; test/package/linked.test.ts does the same without.
     'test/package/pack-and-install.test.ts',
     // Three nodes of a database are long in joining; test/compose/containers.test.ts has the rest of the page.
@@ -99,6 +102,7 @@ const LONGER_IN_SOAK = [
   'test/api/statement-texts.test.ts',
   'test/browser/admin.test.ts',
   'test/browser/purchase.test.ts',
+  'test/browser/session.test.ts',
   'test/cli/rejected-statements.test.ts',
   'test/data-service/operations/csv.test.ts',
   'test/examples/clinic/every-entity.test.ts',

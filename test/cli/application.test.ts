@@ -186,6 +186,7 @@ describe('an application in a folder of its own', function () {
     const [http, grpc, admin, dataAdmin] = [await freePort(), await freePort(), await freePort(), await freePort()]
     const env = {
       DATA_DIR: app.dataDir,
+      GATEWAY_HOST: '[::1]',
       GATEWAY_PORT: String(http),
       DATA_SERVICE_ADDRESS: `127.0.0.1:${grpc}`,
       ADMIN_PORT: String(admin),
@@ -201,7 +202,7 @@ describe('an application in a folder of its own', function () {
     const serving = startProcess(['start', '--app', app.path], env)
     try {
       await serving.logged(({ msg, name }) => msg === 'listening' && name === 'gateway')
-      expect((await fetch(`http://127.0.0.1:${http}/notes`)).status).to.equal(200)
+      expect((await fetch(`http://[::1]:${http}/notes`)).status).to.equal(200)
       const namesAt = async (port: number): Promise<string[]> => [...(await scrape(`http://127.0.0.1:${port}`)).keys()]
       expect((await namesAt(admin)).some((one) => one.startsWith('http_requests_total'))).to.equal(true)
       expect((await namesAt(dataAdmin)).some((one) => one.startsWith('grpc_server_handled_total'))).to.equal(true)

@@ -37,7 +37,6 @@ describe('npm run dev', function () {
     execFileSync('cp', ['-a', ...names.map((name) => join(packageRoot, name)), folder])
     symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'))
     const port = await freePort()
-    // start-settings.test.ts leaves it to this test that an address of IPv6 is one, and that nothing needs the log.
     base = `http://[::1]:${port}`
     const { PATH, HOME } = process.env
     running = spawn('npm', ['run', 'dev'], {
