@@ -197,6 +197,8 @@ function hashOf(...parts: readonly (string | Buffer)[]): Buffer {
 
 /** Logins that this process checks at once: one or two are hashed (passwords.ts) while others wait for the database. */
 const MAX_RUNNING = 3
+/** Those of one address, so that one of another begins at once. */
+const MAX_RUNNING_OF_ADDRESS = 2
 /** Logins that may wait, about three seconds of work. In a longer queue the last ones would exceed their deadlines. */
 const MAX_WAITING = 256
 /** Milliseconds in the queue, far less than the deadline of a call: on a slow machine a longer wait would be useless. */
@@ -206,7 +208,7 @@ const MAX_WAITING_PER_ADDRESS = 32
 
 /**
  * The queue of logins that wait to be checked, because password hashing is slow on purpose. It is bounded, and addresses take
- * turns: an address has one under way while others wait, however many of its own came before theirs. A caller who
+ * turns: an address has one under way while others wait, and two at most, however many of its own came before theirs. A caller who
  * disconnects leaves it, so nothing is looked up or hashed for that caller.
  */
 export class LoginQueue {
@@ -221,7 +223,7 @@ export class LoginQueue {
    */
   async enter(address: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
-    if (this.#running.length < MAX_RUNNING) this.#running.push(address)
+    if (this.#running.length < MAX_RUNNING && this.#mayBegin(address)) this.#running.push(address)
     else await this.#turn(address, signal)
     return () => {
       this.#running.splice(this.#running.indexOf(address), 1)
@@ -258,10 +260,15 @@ export class LoginQueue {
     })
   }
 
+  #mayBegin(address: string): boolean {
+    return this.#running.filter((one) => one === address).length < MAX_RUNNING_OF_ADDRESS
+  }
+
   /** Lets the first login begin of the first address that has none under way or, where each has one, of the first. */
   #next(): void {
     const turns = [...this.#waiting]
-    const [address, ofAddress] = turns.find(([one]) => !this.#running.includes(one)) ?? turns[0] ?? []
+    const [address, ofAddress] =
+      turns.find(([one]) => !this.#running.includes(one)) ?? turns.find(([one]) => this.#mayBegin(one)) ?? []
     const [begin] = ofAddress ?? []
     if (address === undefined || ofAddress === undefined || begin === undefined) return
     // It is the turn of the others before the next one of this address.
