@@ -1,14 +1,14 @@
 import { createServer } from 'node:http'
 import { RestError } from '@azure/storage-blob'
 import { closeLocally, listenLocally } from '../test/harness/local-server.js'
-import { startAzurite } from '../test/gateway/key-ring/azurite.js'
+import { startBlobServer } from '../test/gateway/key-ring/blob-server.js'
 import { FakeIdentity, FakeVault } from '../test/gateway/key-ring/fake-vault.js'
 import type { KeyVaultAddress } from './site.js'
 import { PAGE } from './visitors.js'
 
 /** What gateways need besides data services. */
 export interface Neighbours {
-  /** A real blob server for their key ring. */
+  /** The blob of their key ring. */
   readonly ringUrl: string
   /** A renderer of one page. */
   readonly rendererUrl: string
@@ -29,7 +29,7 @@ export interface KeyVault extends KeyVaultAddress {
 const RING = 'ring.json'
 
 export async function startNeighbours(): Promise<Neighbours> {
-  const azurite = await startAzurite()
+  const blobs = await startBlobServer()
   const renderer = createServer((request, response) => {
     request.resume()
     response.setHeader('content-type', 'text/html').end(PAGE)
@@ -37,9 +37,9 @@ export async function startNeighbours(): Promise<Neighbours> {
   const port = await listenLocally(renderer)
   const vault = await FakeVault.start()
   const identity = await FakeIdentity.start()
-  const ring = azurite.container.getBlockBlobClient(RING)
+  const ring = blobs.container.getBlockBlobClient(RING)
   return {
-    ringUrl: (await azurite.blobUrl(RING)).href,
+    ringUrl: (await blobs.blobUrl(RING)).href,
     rendererUrl: `http://127.0.0.1:${port}`,
     vault: {
       // Another name than that of the other neighbours, so that gateways call it alone through a proxy.
@@ -63,7 +63,7 @@ export async function startNeighbours(): Promise<Neighbours> {
       await closeLocally(renderer)
       await vault.stop()
       await identity.stop()
-      await azurite.dispose()
+      await blobs.dispose()
     }
   }
 }

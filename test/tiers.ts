@@ -122,6 +122,7 @@ const LONGER_IN_SOAK = [
   'test/faults/writes/killed-database.test.ts',
   'test/fitness/linear-readers.test.ts',
   'test/foreign-tables/foreign-tables.test.ts',
+  'test/gateway/key-ring/blob-store.test.ts',
   'test/schema/introspect/other-texts.test.ts',
   'test/keyed/every-entity.test.ts',
   'test/library/every-entity.test.ts',

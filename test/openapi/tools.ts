@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { installedTools } from '../harness/installed-tools.js'
 import { packageRoot } from '../harness/package-root.js'
 
 const SOURCE = join(packageRoot, 'test/fixtures/openapi')
-const INSTALL_TIMEOUT_MS = 10 * 60 * 1000
 const TOOL_TIMEOUT_MS = 5 * 60 * 1000
 
 /** Public tools for OpenAPI documents, in the versions of test/fixtures/openapi/package-lock.json. */
@@ -20,27 +18,11 @@ export class OpenApiTools {
   }
 
   /**
-   * Installs the tools, unless an earlier run of the same lock file has. They have a folder of their own, because they are
-   * large and most of them need a newer Node than the project: the npm package `node` brings it.
+   * They have a folder of their own, because they are large and most of them need a newer Node than the project: the npm
+   * package `node` brings it.
    */
   static async installed(): Promise<OpenApiTools> {
-    const lock = readFileSync(join(SOURCE, 'package-lock.json'))
-    const name = `openapi-tools-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`
-    const folder = join(packageRoot, '.data', name)
-    if (existsSync(folder)) return new OpenApiTools(folder)
-    // The processes keep their data there too, and warn of a folder that others can open.
-    mkdirSync(join(packageRoot, '.data'), { recursive: true, mode: 0o700 })
-    // Whoever finds the folder finds it whole: another test may install at the same time.
-    const making = await mkdtemp(`${folder}-`)
-    for (const file of ['package.json', 'package-lock.json', '.npmrc']) cpSync(join(SOURCE, file), join(making, file))
-    await promisify(execFile)('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-      cwd: making,
-      timeout: INSTALL_TIMEOUT_MS,
-      env: { ...process.env, SCARF_ANALYTICS: 'false' }
-    })
-    if (existsSync(folder)) rmSync(making, { recursive: true })
-    else renameSync(making, folder)
-    return new OpenApiTools(folder)
+    return new OpenApiTools(await installedTools('openapi'))
   }
 
   /** Node 24. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { BlobStore, VaultEncryption } from '../../../gateway/key-ring/azure.js'
-import { type Azurite, startAzurite } from '../../gateway/key-ring/azurite.js'
+import { type BlobServer, startBlobServer } from '../../gateway/key-ring/blob-server.js'
 import { FakeVault } from '../../gateway/key-ring/fake-vault.js'
 import { DAYS } from '../../gateway/key-ring/manual-clock.js'
 import { type FakeRenderer, startRenderer } from '../../gateway/renderer/renderer-fixture.js'
@@ -9,7 +9,7 @@ import { type Antiforgery, type ReplicaGateway, startReplicaGateway } from './re
 const MINUTE = 60_000
 
 describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
-  let azurite: Azurite
+  let server: BlobServer
   let vault: FakeVault
   let renderer: FakeRenderer
   let gateways: ReplicaGateway[]
@@ -18,14 +18,14 @@ describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
 
   before(async function () {
     this.timeout(60_000)
-    azurite = await startAzurite()
+    server = await startBlobServer()
     renderer = await startRenderer()
   })
 
   beforeEach(async () => {
     gateways = []
     vault = await FakeVault.start()
-    blob = await azurite.blobUrl(`faults-${++blobs}.json`)
+    blob = await server.blobUrl(`faults-${++blobs}.json`)
   })
 
   afterEach(async () => {
@@ -35,7 +35,7 @@ describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
 
   after(async () => {
     await renderer[Symbol.asyncDispose]()
-    await azurite.dispose()
+    await server.dispose()
   })
 
   const start = async (at = blob): Promise<ReplicaGateway> => {
@@ -83,7 +83,7 @@ describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
 
   it('without a shared ring do not accept each other, and the log says why', async () => {
     const one = await start()
-    const other = await start(await azurite.blobUrl(`faults-${++blobs}.json`))
+    const other = await start(await server.blobUrl(`faults-${++blobs}.json`))
     expect(await accepted(other, await one.antiforgery())).to.deep.equal([false])
     const line = other.lines.find(({ msg }) => msg === 'antiforgery token refused')
     expect(line?.['why']).to.match(/^cookie: its key is not in this ring: there is no such key in http:.*\.json$/)
@@ -138,7 +138,7 @@ describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
   it('go on while the blob server is gone, and share again when it is back', async () => {
     const early = await start()
     const token = await early.antiforgery()
-    await azurite.relay.cut()
+    await server.relay.cut()
     let late: ReplicaGateway
     try {
       late = await start()
@@ -150,7 +150,7 @@ describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
       expect([troubles(early), troubles(late)]).to.deep.equal([[['store']], [['store']]])
       await allServed()
     } finally {
-      await azurite.relay.mend()
+      await server.relay.mend()
     }
     for (const { replica } of gateways) {
       await replica.clock.pass(20_000)

@@ -11,8 +11,11 @@ import {
   StorageSharedKeyCredential,
   type ContainerClient
 } from '@azure/storage-blob'
-import { outputRoot, packageRoot } from '../../harness/package-root.js'
+import { isSoak } from '../../harness/in-soak.js'
+import { installedTools } from '../../harness/installed-tools.js'
+import { outputRoot } from '../../harness/package-root.js'
 import { startRelay, type Relay } from './relay.js'
+import { startStandIn } from './stand-in-blobs.js'
 
 /** The account that azurite is born with; its key is in azurite's own documentation. */
 const ACCOUNT = 'devstoreaccount1'
@@ -21,8 +24,8 @@ const ACCOUNT_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I
 /** When a signature ends: after everything that uses it. A gateway that is started later cannot read its ring. */
 const NEVER = new Date('9999-12-31T23:59:59Z')
 
-/** A real blob server with a container of its own. */
-export interface Azurite {
+/** A blob server with a container. */
+export interface BlobServer {
   readonly container: ContainerClient
   /** The URL of a blob with a signature that permits what a ring needs, or only to read it, until it ends. */
   blobUrl(name: string, permissions?: 'rcw' | 'r', ends?: Date): Promise<URL>
@@ -31,17 +34,19 @@ export interface Azurite {
   dispose(): Promise<void>
 }
 
-export async function startAzurite(): Promise<Azurite> {
-  const folder = await mkdtemp(join(tmpdir(), 'azurite-'))
-  const running = await run(folder)
+/** The blob servers that a test runs on. */
+export const BLOB_SERVERS = isSoak ? (['a stand-in', 'azurite'] as const) : (['a stand-in'] as const)
+
+export async function startBlobServer(kind: (typeof BLOB_SERVERS)[number] = 'a stand-in'): Promise<BlobServer> {
+  const running = await (kind === 'azurite' ? startAzurite() : startStandIn())
   const relay = await startRelay(running.port)
   const dispose = async (): Promise<void> => {
     await relay.cut()
     await running.end()
-    await rm(folder, { recursive: true, force: true })
   }
   try {
-    const container = await makeContainer(relay.port)
+    const container = makeContainer(relay.port)
+    if (kind === 'azurite') await container.create()
     return {
       container,
       relay,
@@ -54,12 +59,10 @@ export async function startAzurite(): Promise<Azurite> {
   }
 }
 
-async function makeContainer(port: number): Promise<ContainerClient> {
+function makeContainer(port: number): ContainerClient {
   const credential = new StorageSharedKeyCredential(ACCOUNT, ACCOUNT_KEY)
   const service = new BlobServiceClient(`http://127.0.0.1:${port}/${ACCOUNT}`, credential)
-  const container = service.getContainerClient('rings')
-  await container.create()
-  return container
+  return service.getContainerClient('rings')
 }
 
 async function signedUrl(
@@ -76,9 +79,11 @@ async function signedUrl(
   return url
 }
 
-async function run(folder: string): Promise<{ port: number; end(): Promise<void> }> {
+async function startAzurite(): Promise<{ readonly port: number; end(): Promise<void> }> {
+  const tools = await installedTools('azurite')
+  const folder = await mkdtemp(join(tmpdir(), 'azurite-'))
   const preload = pathToFileURL(join(outputRoot, 'cli/processes/end-with-parent.js')).href
-  const program = join(packageRoot, 'node_modules/azurite/dist/src/blob/main.js')
+  const program = join(tools, 'node_modules/azurite/dist/src/blob/main.js')
   const settings = ['--blobHost', '127.0.0.1', '--blobPort', '0', '--location', folder, '--disableTelemetry']
   // The client speaks a newer version of the protocol than the last azurite for Node 20 knows of.
   settings.push('--skipApiVersionCheck')
@@ -103,6 +108,7 @@ async function run(folder: string): Promise<{ port: number; end(): Promise<void>
       // Asked to stop, it would wait for its clients' idle connections.
       child.kill('SIGKILL')
       await ended
+      await rm(folder, { recursive: true, force: true })
     }
   }
 }
