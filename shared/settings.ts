@@ -184,7 +184,9 @@ export class SettingsReader<Name extends string = SettingName> {
 
   /** The settings in force, one NAME=value a line, without secrets. `--print-config` prints them. */
   effective(): string {
-    return [...this.#effective].map(([name, value]) => `${name}=${redactUrl(value)}`).join('\n')
+    return [...this.#effective]
+      .map(([name, value]) => `${name}=${redactUrl(value).replaceAll('\n', String.raw`\n`)}`)
+      .join('\n')
   }
 
   #raw(name: Name): string | undefined {

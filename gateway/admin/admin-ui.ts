@@ -126,9 +126,11 @@ export const adminUi = fp<{
         .type('text/javascript; charset=utf-8')
         .send(body)
     })
+    // Letter case of roles counts nowhere.
+    const admitted = new Set(roles.map((role) => role.toLowerCase()))
     get('/admin/catalogue.json', async (request, reply) => {
       const { body } = await documents.for(request, reply, (seen) => {
-        if (roles.length > 0 && !roles.some((role) => seen.roles.includes(role))) {
+        if (roles.length > 0 && !seen.roles.some((role) => admitted.has(role.toLowerCase()))) {
           throw request.headers.authorization === undefined
             ? new DomainError('auth.required', 'The admin takes an access token.')
             : new DomainError('capability.denied', 'The admin is for other roles than those of this account.')

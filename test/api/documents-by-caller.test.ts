@@ -208,6 +208,6 @@ describeApi(
   },
   {
     on: 'sqlite',
-    env: () => ({ DOCS_PUBLIC: 'true', ADMIN_UI: 'true', ADMIN_UI_ROLES: 'Admin, Clerk', DOCS_UI: 'false' })
+    env: () => ({ DOCS_PUBLIC: 'true', ADMIN_UI: 'true', ADMIN_UI_ROLES: 'Admin, cLERK', DOCS_UI: 'false' })
   }
 )

@@ -33,6 +33,12 @@ describe('SettingsReader', () => {
       )
   })
 
+  it('prints each setting on one line, a text of several lines too', () => {
+    const reader = new SettingsReader<string>({ A: '-----BEGIN X-----\nabc\n', B: 'b' })
+    for (const name of ['A', 'B']) reader.optionalText(name)
+    expect(reader.effective()).to.equal(String.raw`A=-----BEGIN X-----\nabc\n` + '\nB=b')
+  })
+
   it('redacts passwords wherever a URL ends up', () => {
     expect(redactUrl('mysql://u:p@h/d')).to.equal('mysql://u:***@h/d')
     expect(redactUrl('mysql://u:p@ss/w:rd@h/d')).to.equal('mysql://u:***@h/d')
