@@ -418,6 +418,34 @@ describeLibrary('every type of columns', (store, kind) => {
     expect(replaced.text).to.include('"notes":[{"a":null}]').and.to.include('"remarks":["a"]')
   })
 
+  it('shows the rule of updates what a patch makes of JSON', async () => {
+    const meter = { name: 'Planned', kind: 'gas', installedOn: '1999-12-31', factor: 1 }
+    const made = await send('POST', '/meters', JSON.stringify({ ...meter, plan: { from: 5, to: 10, by: 'x' } }))
+    const target = `/meters/${(json(made) as { id: string }).id}`
+    const change = (plan: object, of: Answer, method = 'PATCH'): Promise<Answer> =>
+      send(method, target, JSON.stringify(method === 'PUT' ? { ...meter, plan } : { plan }), {
+        'content-type': method === 'PUT' ? 'application/json' : 'application/merge-patch+json',
+        'if-match': of.headers.etag
+      })
+    for (const [method, plan] of [
+      ['PUT', { from: 50, to: 10 }],
+      ['PATCH', { from: 50 }],
+      ['PATCH', { to: 4 }],
+      ['PATCH', { to: 1, by: null }]
+    ] as const) {
+      expectProblem(await change(plan, made, method), {
+        status: 400,
+        code: 'body.invalid',
+        base: store.stack.url,
+        violations: [{ code: 'body.invalid', pointer: '/plan', says: 'Its end is before its beginning.' }]
+      })
+    }
+    const patched = await change({ from: 7 }, made)
+    expect(patched.text).to.include('"plan":{"from":7,"to":10,"by":"x"}')
+    // What was stored would not do with it: the row as it will be does.
+    expect((await change({ from: 11, to: 12 }, patched)).text).to.include('"plan":{"from":11,"to":12,"by":"x"}')
+  })
+
   it('exports sets as their words, JSON as its text, and no bytes', async () => {
     const answer = await create({ labels: ['new', 'Büro'], amount: -0.25, kind: 'gas', madeIn: 2102 })
     const { id } = json(answer) as { id: number }

@@ -21,6 +21,7 @@ import {
   optional,
   permission,
   readOnly,
+  reject,
   setOf,
   smallInt,
   text,
@@ -145,6 +146,12 @@ export const createReadings: Migration = {
   ]
 }
 
+/** Of a plan `{ "from": 1, "to": 5 }`, as the text of its JSON. */
+function isBackwards(plan: string | null): boolean {
+  const { from = 0, to = from } = (JSON.parse(plan ?? '{}') ?? {}) as { readonly from?: number; readonly to?: number } // any JSON
+  return to < from
+}
+
 export const meters = defineEntity({
   name: 'meters',
   description: 'What is read.',
@@ -163,6 +170,8 @@ export const meters = defineEntity({
   sortable: ['id'],
   access: { read: everyone, write: permission('library:manage') },
   writes: ['create', 'update', 'delete'],
+  updates: ({ input: { plan } }) =>
+    isBackwards(plan) ? reject.input('/plan', 'Its end is before its beginning.') : {},
   deletes: { when: { kind: ['water', 'gas', "north's heat"] } },
   actions: (action) => ({
     electrify: action({

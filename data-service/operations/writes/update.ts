@@ -1,3 +1,4 @@
+import { DomainError } from '../../../shared/errors.js'
 import type { UpdateRequest__Output } from '../../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../../shared/gen/entity/v1/UpdateResponse.js'
 import type { Change, NamedValues, Rejection } from '../../entity/action.js'
@@ -42,6 +43,15 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Write
     const write = { operation: 'update', before: locked && namedRow(locked), ignored } as const
     return await changeRoot(root, { values, change: {}, write }, steps)
   }
+  /** Without what is merged where the check has found that it breaks a schema: the rule may hide such a row all the same. */
+  const valuesIfMet = (row: LockedRow): ParsedUpdate['values'] => {
+    try {
+      return valuesOver(row)
+    } catch (error) {
+      if (error instanceof DomainError) return parsed.values
+      throw error
+    }
+  }
   const check = async (row: LockedRow): Promise<void> => {
     await requireExpected(root, row, steps)
     valuesOver(row)
@@ -52,7 +62,7 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Write
       root: namedRow(row),
       children: {},
       child: undefined,
-      input: updatedMembers(parsed, row)
+      input: updatedMembers({ resource, defaulted, values: valuesIfMet(row) }, row)
     })
   const { locked, outcome } = await judgeRoot(root, { children: [], check, rule }, steps)
   const write = { operation: 'update', before: namedRow(locked), ignored } as const
@@ -63,7 +73,10 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Write
  * The members that updates set, as the row will have them. Those that a PATCH leaves out, and those that the caller may not
  * read, keep their stored values; those that take the default of the database have none yet.
  */
-function updatedMembers({ resource, values, defaulted }: ParsedUpdate, locked: LockedRow): NamedValues {
+function updatedMembers(
+  { resource, values, defaulted }: Pick<ParsedUpdate, 'resource' | 'values' | 'defaulted'>,
+  locked: LockedRow
+): NamedValues {
   const columns = resource.entity.columns.filter((column) => isChangeable(column) && !defaulted.includes(column))
   const stored = Object.fromEntries(columns.map(({ name }) => [name, locked.values.get(name) ?? null]))
   return { ...stored, ...namedValues(values) }
