@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { DomainError, rejectionAt } from '../../../shared/errors.js'
 import { unreservedClaims } from '../../auth/tokens/claims.js'
 import type { Authenticated } from '../../entity/caller.js'
 import { ROW_VERSION_BYTES, type RowVersion } from '../../entity/fields/row-version.js'
 import type { Entity } from '../../entity/entity.js'
 import type { Field, Value } from '../../entity/fields/field.js'
+import { valueEncoder } from '../../entity/fields/json-text.js'
 import type { RowScope } from '../../plan/model/plans.js'
-import type { KeyClaim, StoredResponse, UnitOfWork } from '../../plan/model/stores.js'
+import type { KeyClaim, StoredResponse, StoredRow, UnitOfWork } from '../../plan/model/stores.js'
 import { canonicalJson, storedJson } from '../../plan/parsing/json-values.js'
 import { parseId } from '../../plan/parsing/keys.js'
 import { Violations } from '../../plan/parsing/violations.js'
@@ -72,9 +74,13 @@ export async function storedAnswer(
  * caller cannot name are ignored ones, as the parsing of this request says.
  */
 function withoutWithheld(response: WriteResponse, { resource, ignored }: KeyedWrite): WriteResponse {
-  const withheld = resource?.withheld
-  if (withheld === undefined || withheld.size === 0) return response
-  return { ...response, json: withoutMembers(response.json, withheld), ignored }
+  if (resource === undefined) return response
+  const { withheld, entity } = resource
+  // A column may have become a secret since.
+  const hidden = entity.columns.filter(({ field }) => field.hidden).map(({ name }) => name)
+  if (withheld.size === 0 && hidden.length === 0) return response
+  const json = withoutMembers(response.json, new Set([...withheld, ...hidden]))
+  return { ...response, json, ignored: withheld.size === 0 ? response.ignored : ignored }
 }
 
 /**
@@ -114,7 +120,8 @@ async function showsRow(
   const place = placeInScope(scope, ({ name, field }) => toldValue(told[name], field), 'stored')
   if (place !== 'unknown') return place === 'inside'
   const row = await unit.look(planLook({ entity, key: parseId(id, entity, new Violations()), scope }))
-  return row !== undefined && isOfOneRow(row.version, told['rowVersion'])
+  if (row === undefined) return false
+  return isOfOneRow(row.version, told['rowVersion']) || isAsTold(row, told, entity)
 }
 
 /** undefined where the answer did not tell the value, or not in the form in which conditions compare it. */
@@ -132,6 +139,15 @@ function isOfOneRow(version: RowVersion | undefined, told: unknown): boolean {
   if (version === undefined || typeof told !== 'string') return false
   const half = ROW_VERSION_BYTES / 2
   return version.subarray(0, half).equals(Buffer.from(told, 'base64').subarray(0, half))
+}
+
+/** Whether a row without a version is as the answer told it, which then tells nothing else, whichever row it is. */
+function isAsTold({ values, version }: StoredRow, told: Told, { columns, children }: Entity): boolean {
+  if (version !== undefined || children.some(({ name }) => Object.hasOwn(told, name))) return false
+  return columns.every(({ name, field }) => {
+    if (!Object.hasOwn(told, name)) return true
+    return isDeepStrictEqual(told[name], JSON.parse(valueEncoder(field.type)(values.get(name) ?? null)))
+  })
 }
 
 const ARRAY = '['.charCodeAt(0)

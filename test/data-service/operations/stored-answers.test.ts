@@ -3,8 +3,18 @@ import { expect } from 'chai'
 import { everyone } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
-import { dateTime, decimal, hidden, int, optional, readOnly, text } from '../../../data-service/entity/fields/words.js'
+import {
+  dateTime,
+  decimal,
+  hidden,
+  int,
+  optional,
+  readOnly,
+  text,
+  writeOnly
+} from '../../../data-service/entity/fields/words.js'
 import { firstRowVersion, nextRowVersion, type RowVersion } from '../../../data-service/entity/fields/row-version.js'
+import type { Value } from '../../../data-service/entity/fields/field.js'
 import type { RowsWanted } from '../../../data-service/entity/row-predicate.js'
 import { encodeAnswer, storedAnswer } from '../../../data-service/operations/writes/stored-answers.js'
 import type { WriteScope } from '../../../data-service/plan/model/plans.js'
@@ -28,6 +38,13 @@ const parts = {
 } as const
 const slots = defineEntity({ ...parts, name: 'slots' })
 const notes = defineEntity({ ...parts, name: 'notes', rowVersion: 'none' })
+const secrets = defineEntity({
+  ...parts,
+  name: 'secrets',
+  rowVersion: 'none',
+  fields: { ...parts.fields, endsAt: writeOnly(dateTime()) },
+  filterable: ['id']
+})
 
 const caller = {
   kind: 'authenticated',
@@ -42,8 +59,8 @@ const fingerprint = Buffer.alloc(32)
 const claim = { keyHash: fingerprint, fingerprint, now: 0, expiresAt: 1 }
 const version = firstRowVersion(randomBytes)
 
-/** The code of a retry of a caller with another scope than the first one's, or `replayed`. `row` is what has the key now. */
-async function retry(entity: Entity, scope: RowsWanted, row?: Pick<StoredRow, 'version'>): Promise<string> {
+/** The code of a retry of a caller with another scope than the first one's, or what is told. `row` is what has the key now. */
+async function retry(entity: Entity, scope: RowsWanted, row?: Partial<StoredRow>): Promise<string> {
   const told = {
     id: 1,
     endsAt: '2026-06-01T08:00:00.000Z',
@@ -52,7 +69,7 @@ async function retry(entity: Entity, scope: RowsWanted, row?: Pick<StoredRow, 'v
     rowVersion: version.toString('base64')
   }
   const { rowVersion: _, ...unversioned } = told
-  const record = entity === notes ? unversioned : told
+  const record = entity === slots ? told : unversioned
   const response = {
     json: Buffer.from(JSON.stringify(record)),
     rowVersion: version,
@@ -73,10 +90,10 @@ async function retry(entity: Entity, scope: RowsWanted, row?: Pick<StoredRow, 'v
     }
   }
   const answer = encodeAnswer(response, parsed({ property: 'id', operator: 'equals', operands: [1] }))
-  const look = async () => (row === undefined ? undefined : ({ values: new Map(), ...row } as StoredRow))
+  const look = async () => (row === undefined ? undefined : { values: new Map(), version: undefined, ...row })
   try {
-    await storedAnswer({ fingerprint, answer }, { claim, unit: { look } }, parsed(scope))
-    return 'replayed'
+    const { json } = await storedAnswer({ fingerprint, answer }, { claim, unit: { look } }, parsed(scope))
+    return json.equals(response.json) ? 'replayed' : json.toString()
   } catch (error) {
     if (error instanceof DomainError) return error.code
     throw error
@@ -114,5 +131,25 @@ describe('a stored answer of a row that is gone', () => {
     expect(await retry(slots, scope, row(firstRowVersion(randomBytes)))).to.equal('ownership.denied')
     expect(await retry(slots, scope, row(nextRowVersion(version)))).to.equal('replayed')
     expect(await retry(notes, scope, row(undefined))).to.equal('ownership.denied')
+  })
+
+  it('A row without a version shows it where all that was told is as it was: nothing else is told then.', async () => {
+    const scope = where('tenant', 'equals', 'b')
+    const values = new Map<string, Value>([
+      ['id', 1],
+      ['endsAt', '2026-06-01T08:00:00.000Z'],
+      ['price', '10.50'],
+      ['text', 'one'],
+      ['tenant', 'b']
+    ])
+    expect(await retry(notes, scope, { values })).to.equal('replayed')
+    expect(await retry(notes, scope, { values: new Map([...values, ['text', 'another']]) })).to.equal(
+      'ownership.denied'
+    )
+    expect(await retry(slots, scope, { values, version: firstRowVersion(randomBytes) })).to.equal('ownership.denied')
+  })
+
+  it('A column that has become a secret since is not told again.', async () => {
+    expect(await retry(secrets, where('id', 'equals', 1))).to.equal('{"id":1,"price":"10.50","text":"one"}')
   })
 })
