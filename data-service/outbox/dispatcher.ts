@@ -1,6 +1,8 @@
 import type { Logger } from 'pino'
 import type { EventHandler } from '../entity/event.js'
 import type { ClaimedEvent, DueEvent, OutboxStore } from '../plan/model/stores.js'
+import { checkAnswered } from '../entity/fields/definition-words.js'
+import { OTHERS } from '../entity/known-words.js'
 import { writeOthers } from '../operations/writes/effects.js'
 import { type WriteDeps, WriteSteps } from '../operations/writes/write-steps.js'
 
@@ -200,7 +202,10 @@ export class OutboxDispatcher {
     const writing = { caller, cancellation, peerIsGateway: false, clientAddress: undefined }
     await writeDeps.shares.transaction(writing, 1, async (unit) => {
       const steps = new WriteSteps(unit, writeDeps, { caller, requestId })
-      if (outcome) await writeOthers(outcome, steps)
+      if (outcome) {
+        checkAnswered(`the handler of ${type}`, outcome, OTHERS)
+        await writeOthers(outcome, steps)
+      }
       if (!(await unit.deliverEvent(claimed, writeDeps.now()))) throw new Error('The lease of the event has ended')
     })
   }

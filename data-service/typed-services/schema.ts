@@ -1,3 +1,4 @@
+import { StartError } from '../../shared/start-error.js'
 import type { Numbers } from './numbers.js'
 
 // What a proto file declares, as values: the text of the file is written from them, and requests and answers are
@@ -58,11 +59,6 @@ export interface ServiceType {
   }[]
 }
 
-/** Two types or two fields that have one name, which a person has to resolve. */
-export class TypedNameError extends Error {
-  override readonly name = 'TypedNameError'
-}
-
 /** A field that is to have a number. */
 export interface FieldSpec {
   readonly key: string
@@ -84,7 +80,7 @@ export function makeMessage(
   const keys = specs.map(({ key }) => key)
   const twice = keys.find((key, index) => keys.indexOf(key) < index)
   if (twice !== undefined) {
-    throw new TypedNameError(
+    throw new StartError(
       `${name} of the typed services has two fields called ${twice}. Give the row of its resource another name under ` +
         '"rows" of proto.lock.json, or a parameter another name.'
     )

@@ -1,3 +1,4 @@
+import { StartError } from '../../shared/start-error.js'
 import type { Operation } from '../../shared/gen/entity/v1/Operation.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { Resource } from '../../shared/gen/entity/v1/Resource.js'
@@ -6,15 +7,7 @@ import { EMPTY_LOCK, Numbers, type ProtoLock } from './numbers.js'
 import { protoText } from './proto-text.js'
 import { Conditions, makeQuery } from './queries.js'
 import { makeRows, type ResourceTypes, type RowType } from './rows.js'
-import {
-  type EnumType,
-  isEnum,
-  type MessageType,
-  pascalCase,
-  rowName,
-  type ServiceType,
-  TypedNameError
-} from './schema.js'
+import { type EnumType, isEnum, type MessageType, pascalCase, rowName, type ServiceType } from './schema.js'
 import { operationRpc } from './typed-operations.js'
 import { customReadRpc, exportRpc, getRpc, listRpc, lookupRpc } from './typed-reads.js'
 import { actionRpc, batchCreateRpc, createRpc, deleteRpc, updateRpcs } from './typed-writes.js'
@@ -121,7 +114,7 @@ function namesWithin(types: readonly (MessageType | EnumType)[]): string[] {
 function requireDifferentNames(names: readonly string[]): void {
   const twice = names.filter((name, index) => names.indexOf(name) < index)
   if (twice.length === 0) return
-  throw new TypedNameError(
+  throw new StartError(
     `The typed services have two types called ${[...new Set(twice)].join(', ')}. Give a resource of one another name ` +
       'under "rows" of proto.lock.json, or an operation or a member another name.'
   )

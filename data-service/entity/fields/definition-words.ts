@@ -42,10 +42,28 @@ export function wrongValues(place: string, given: object, kinds: Kinds): string[
   return wrongKinds(place, given, Object.fromEntries(Object.keys(given).map((name) => [name, kinds])))
 }
 
-/** Throws a TypeError for a word that nothing reads in what a rule answered, `{ sett: { … } }`. */
+/**
+ * Throws a TypeError for what a rule answered where nothing would read it: `{ sett: { … } }`, a promise as `set`, or
+ * `reject.notFound` that it did not call.
+ */
 export function checkAnswered(rule: string, given: object, words: DefinitionWords): void {
+  if (!isPlain(given)) throw new TypeError(`${rule} answers ${nameOf(given)}, and no change.`)
   const [first] = unknownWords(rule, given, Object.keys(words))
   if (first !== undefined) throw new TypeError(first)
+  for (const [name, value] of Object.entries<unknown>({ ...given })) {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isPlain(value))
+      throw new TypeError(`${rule}: \`${name}\` is ${nameOf(value)}.`)
+  }
+}
+
+/** Whether it is an object as `{ … }` makes it: none of a class, which would have no member of its own. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+function nameOf(value: object): string {
+  return typeof value === 'function' ? 'a function' : (value.constructor?.name ?? 'an object')
 }
 
 /** Throws a TypeError for the options of a word that have a mistake, `int({ mni: 1 })`. */

@@ -62,6 +62,13 @@ const categories = defineEntity({
     // A compiler refuses these too.
     'misspell-set': action({ description: 'Sets nothing.', change: () => ({ sett: { slug: 'x' } }) as object }),
     'misspell-effect': action({ description: 'Sets nothing.', effect: () => ({ sett: { slug: 'x' } }) as object }),
+    'answer-word': action({ description: 'Rejects nothing.', change: () => reject.notFound as unknown as object }),
+    'answer-error': action({ description: 'Rejects nothing.', change: () => new Error('no') as unknown as object }),
+    'answer-list': action({ description: 'Sets nothing.', change: () => [] as unknown as object }),
+    'answer-promise': action({
+      description: 'Sets nothing.',
+      change: () => ({ set: Promise.resolve({ slug: 'x' }) }) as object
+    }),
     'misspell-new': action({
       description: 'Creates less.',
       change: () => ({ create: [{ resource: 'categories', values: { name: 'X', slug: 'x' }, childen: {} }] }) as object
@@ -219,6 +226,10 @@ eachDatabase((kind) => {
     for (const [action, message] of Object.entries({
       'misspell-set': 'misspell-set of categories: there is no `sett`. Did you mean "set"?',
       'misspell-effect': 'misspell-effect of categories: there is no `sett`. Did you mean "set"?',
+      'answer-word': 'answer-word of categories answers a function, and no change.',
+      'answer-error': 'answer-error of categories answers Error, and no change.',
+      'answer-list': 'answer-list of categories answers Array, and no change.',
+      'answer-promise': 'answer-promise of categories: `set` is Promise.',
       'misspell-new': 'a row to create: there is no `childen`. Did you mean "children"?',
       'misspell-other': 'a row to change: there is no `sett`. Did you mean "set"?'
     })) {
