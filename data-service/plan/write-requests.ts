@@ -4,7 +4,7 @@ import type { Action, GuardedChild, NamedValues } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
 import { idText, isComposite, type RowKey, unreachableIds } from '../entity/key.js'
 import { asRowVersion, ROW_VERSION_BYTES, type RowVersion } from '../entity/fields/row-version.js'
-import type { Value } from '../entity/fields/field.js'
+import type { Field, Value } from '../entity/fields/field.js'
 import type { WriteOperation } from '../entity/operations.js'
 import {
   authorizeWrite,
@@ -245,6 +245,17 @@ function patchOf(body: JsonValue, { name }: Column): JsonValue {
   return isObject(body) ? (body[name] ?? null) : null
 }
 
+/** Characters that a body has at most (contract.md section 2). To parse a value takes many times its size. */
+const MAX_MERGED = 1_048_576
+
+/** Many patches could make more of a value than any body holds, and other writers may have stored more. */
+function mergedValue(stored: string, patch: JsonValue, field: Field): Value | Unmet {
+  const tooLong = new Unmet(`have at most ${MAX_MERGED} characters after the patch; a PUT replaces it`)
+  if (stored.length > MAX_MERGED) return tooLong
+  const value = parseMember(mergePatch(storedJson(stored), patch), field)
+  return typeof value === 'string' && value.length > MAX_MERGED ? tooLong : value
+}
+
 /**
  * The values of columns of JSON that a merge patch changes, with the stored row at hand. Throws `body.invalid` for one that
  * does not meet its schema.
@@ -255,7 +266,7 @@ export function mergedValues(merged: ParsedUpdate['merged'], stored: NamedValues
   for (const [column, patch] of merged) {
     const { name, field } = column
     const text = stored[name]
-    const value = parseMember(mergePatch(typeof text === 'string' ? storedJson(text) : null, patch), field)
+    const value = mergedValue(typeof text === 'string' ? text : 'null', patch, field)
     if (value instanceof Unmet) violations.addAt(`/${name}`, `${name} must ${value.message}.`, value)
     else values.set(column, value)
   }

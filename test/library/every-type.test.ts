@@ -418,6 +418,34 @@ describeLibrary('every type of columns', (store, kind) => {
     expect(replaced.text).to.include('"notes":[{"a":null}]').and.to.include('"remarks":["a"]')
   })
 
+  it('lets no patches make more of JSON than a body has', async () => {
+    const meter = { name: 'Long', kind: 'gas', installedOn: '1999-12-31', factor: 1 }
+    const made = await send('POST', '/meters', JSON.stringify({ ...meter, plan: {} }))
+    const target = `/meters/${(json(made) as { id: string }).id}`
+    const add = (name: string, of: Answer): Promise<Answer> =>
+      send('PATCH', target, JSON.stringify({ plan: { [name]: 'x'.repeat(600_000) } }), {
+        'content-type': 'application/merge-patch+json',
+        'if-match': of.headers.etag
+      })
+    const first = await add('one', made)
+    expect(first.status).to.equal(200)
+    // What is replaced does not count.
+    const replaced = await add('one', first)
+    expect(replaced.status).to.equal(200)
+    expectProblem(await add('two', replaced), {
+      status: 400,
+      code: 'body.invalid',
+      base: store.stack.url,
+      violations: [
+        {
+          code: 'body.invalid',
+          pointer: '/plan',
+          says: 'plan must have at most 1048576 characters after the patch; a PUT replaces it.'
+        }
+      ]
+    })
+  })
+
   it('shows the rule of updates what a patch makes of JSON', async () => {
     const meter = { name: 'Planned', kind: 'gas', installedOn: '1999-12-31', factor: 1 }
     const made = await send('POST', '/meters', JSON.stringify({ ...meter, plan: { from: 5, to: 10, by: 'x' } }))
