@@ -247,6 +247,10 @@ function comparisonOf(
       throw new TypeError(`${entity.name}.${property} is compared with no ${field.type}`)
     return parsed
   }
+  const most = operator.arity === 'none' ? 0 : operator.arity === 'two' ? 2 : 1
+  if (operands.length > most) {
+    throw new TypeError(`${word} of ${entity.name}.${property} compares with ${most}, and not with ${operands.length}`)
+  }
   const [first, second] = operands
   const compared = (): Compared | undefined => {
     switch (operator.arity) {

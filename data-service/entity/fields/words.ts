@@ -49,6 +49,15 @@ function field<T extends FieldType, Words extends string = string>(
   }
 }
 
+/** The word, which refuses arguments that nothing would read: `money(10, 2, { min: 1 })` has no such bound. */
+function taking<Word extends (...given: never[]) => unknown>(most: number, name: string, word: Word): Word {
+  const checked = (...given: never[]): unknown => {
+    if (given.length <= most) return word(...given)
+    throw new TypeError(`${name}(…) takes ${most} argument${most === 1 ? '' : 's'}, and got ${given.length}.`)
+  }
+  return checked as Word
+}
+
 export const text = (maxLength: number, minLength = 1): PlainField<'string'> =>
   field('string', { maxLength, minLength })
 export const freeText = (maxLength = 2000): PlainField<'string'> => field('string', { maxLength })
@@ -84,7 +93,7 @@ export const mediumInt = (range: NumberRange = {}): PlainField<'int'> => integer
 /** A year from 1901 to 2155, which a YEAR column takes one byte for. */
 export const year = (range: NumberRange = {}): PlainField<'int'> => integer('year', range)
 /** 64 bits, signed; a string on the wire. */
-export const long = (): PlainField<'long'> => field('long')
+export const long = taking(0, 'long', (): PlainField<'long'> => field('long'))
 /** The integer without negative values: `unsigned(int())` goes to 4294967295, `unsigned(long())` to 2^64-1. */
 export const unsigned = <T extends 'int' | 'long'>(of: PlainField<T>): PlainField<T> => ({ ...of, unsigned: true })
 
@@ -103,11 +112,13 @@ type BitsAbove48 = 49 | 50 | 51 | 52 | 53 | 54 | 55 | 56 | 57 | 58 | 59 | 60 | 6
 type BitsType<N extends number> = N extends BitsOfLong ? 'long' : 'int'
 
 /** Exact digits; a string on the wire. */
-export const decimal = (precision: number, scale: number): PlainField<'decimal'> =>
+export const decimal = taking(2, 'decimal', (precision: number, scale: number): PlainField<'decimal'> =>
   field('decimal', { precision, scale })
+)
 /** An amount that is not negative. */
-export const money = (precision: number, scale: number): PlainField<'decimal'> =>
+export const money = taking(2, 'money', (precision: number, scale: number): PlainField<'decimal'> =>
   field('decimal', { precision, scale, minimum: '0' })
+)
 /** A number of 64 bits as IEEE 754 has it; on the wire the shortest one that reads back the same. */
 export const double = (range: NumberRange = {}): PlainField<'double'> => {
   checkOptions('double', range, NUMBER_RANGE)
@@ -231,12 +242,16 @@ export const hidden = <T extends FieldType, N extends boolean, W extends Writabi
  * A column that requests set and no answer shows, such as a password that a create needs. Bodies of requests have it;
  * everywhere else it is as a `hidden(…)` column. A PUT without the member keeps its value.
  */
-export const writeOnly = <T extends FieldType, N extends boolean, W extends 'always' | 'onCreate', V extends string>(
-  of: Field<T, false, N, W, undefined, V>
-): Field<T, true, N, W, undefined, V> => {
-  checkReadableByAll('writeOnly', of)
-  return { ...of, hidden: true }
-}
+export const writeOnly = taking(
+  1,
+  'writeOnly',
+  <T extends FieldType, N extends boolean, W extends 'always' | 'onCreate', V extends string>(
+    of: Field<T, false, N, W, undefined, V>
+  ): Field<T, true, N, W, undefined, V> => {
+    checkReadableByAll('writeOnly', of)
+    return { ...of, hidden: true }
+  }
+)
 
 /** Throws a TypeError where the word would drop a permission: callers without it could set the column. */
 function checkReadableByAll(word: string, { readableBy: permission }: Field): void {
@@ -295,34 +310,44 @@ export const defaultTo: WithValue = (of, value) => {
  * an unknown name in every read and body, a PUT keeps its value, and a create gives it its default or null. Rules of the
  * entity file see it always.
  */
-export const readableBy = <T extends FieldType, N extends boolean, W extends Writability, V extends string>(
-  permission: Permission,
-  of: Field<T, false, N, W, undefined, V>
-): Field<T, false, N, W, Permission, V> => {
-  checkPermission('readableBy', permission)
-  checkReadableByAll('readableBy', of)
-  return { ...of, readableBy: permission }
-}
+export const readableBy = taking(
+  2,
+  'readableBy',
+  <T extends FieldType, N extends boolean, W extends Writability, V extends string>(
+    permission: Permission,
+    of: Field<T, false, N, W, undefined, V>
+  ): Field<T, false, N, W, Permission, V> => {
+    checkPermission('readableBy', permission)
+    checkReadableByAll('readableBy', of)
+    return { ...of, readableBy: permission }
+  }
+)
 
 /**
  * A column that takes a permission to write, `writableBy('prices:manage', optional(money(10, 2)))`. Other callers read it as
  * any column, and no body of theirs has it: there it is an unknown member, a PUT keeps its value, and a create gives it its
  * default or null. Rules of the entity file set it always.
  */
-export const writableBy = <
-  T extends FieldType,
-  H extends boolean,
-  N extends boolean,
-  W extends 'always' | 'onCreate',
-  R extends Permission | undefined,
-  V extends string
->(
-  permission: Permission,
-  of: Field<T, H, N, W, R, V>
-): Field<T, H, N, W, R, V> => {
-  checkPermission('writableBy', permission)
-  return { ...of, writableBy: permission }
-}
+export const writableBy = taking(
+  2,
+  'writableBy',
+  <
+    T extends FieldType,
+    H extends boolean,
+    N extends boolean,
+    W extends 'always' | 'onCreate',
+    R extends Permission | undefined,
+    V extends string
+  >(
+    permission: Permission,
+    of: Field<T, H, N, W, R, V>
+  ): Field<T, H, N, W, R, V> => {
+    checkPermission('writableBy', permission)
+    const { writableBy: first }: Field = of
+    if (first !== undefined) throw new TypeError('writableBy(…) takes no field that says writableBy(…) already.')
+    return { ...of, writableBy: permission }
+  }
+)
 
 /** What a value means, for the OpenAPI document: `described('The day of the first delivery, UTC.', dateTime())`. */
 export const described = <F extends Field>(description: string, of: F): F => ({ ...of, description })

@@ -6,12 +6,15 @@ import { defineFieldType } from '../../../data-service/entity/fields/custom-type
 import { list } from '../../../data-service/entity/fields/shape.js'
 import {
   dateTime,
+  decimal,
   defaultTo,
   float,
   generated,
   hidden,
   int,
   json,
+  long,
+  money,
   onCreate,
   readableBy,
   readOnly,
@@ -78,6 +81,16 @@ describe('a word of an entity file that no compiler has checked', () => {
         ),
       'list(…) takes its options as an object, not a number': () => untyped(list)(int(), 1, 2)
     }
+    Object.assign(calls, {
+      'long(…) takes 0 arguments, and got 1.': () => untyped(long)({ min: 0 }),
+      'decimal(…) takes 2 arguments, and got 3.': () => untyped(decimal)(10, 2, { min: 0 }),
+      'money(…) takes 2 arguments, and got 3.': () => untyped(money)(10, 2, { max: 5 }),
+      'readableBy(…) takes 2 arguments, and got 3.': () => untyped(readableBy)('a:b', text(5), 'c:d'),
+      'writableBy(…) takes 2 arguments, and got 3.': () => untyped(writableBy)('a:b', text(5), 'c:d'),
+      'writeOnly(…) takes 1 argument, and got 2.': () => untyped(writeOnly)(text(5), 'c:d'),
+      'writableBy(…) takes no field that says writableBy(…) already.': () =>
+        untyped(writableBy)('a:b', writableBy('c:d', text(5)))
+    })
     for (const [message, call] of Object.entries(calls)) expect(call, message).to.throw(TypeError, message)
   })
 

@@ -92,6 +92,15 @@ describe('the place of values that are not written yet', () => {
       expect(place('title', test, value), JSON.stringify([test, value])).to.equal('outside')
   })
 
+  it('A comparison with more operands than it has is none: the others would let rows through.', () => {
+    const excess: readonly Test[] = [
+      ['not equals', 'anna', 'ben'],
+      ['is empty', 'anna'],
+      ['in', ['anna'], ['ben']]
+    ]
+    for (const test of excess) expect(() => place('title', test, 'ben'), test[0]).to.throw(TypeError, 'compares with')
+  })
+
   it('What a column of fixed length would store of spaces at the end is not known.', () => {
     expect(place('title', ['equals', 'anna'], 'anna ')).to.equal('unknown')
     expect(place('title', ['equals', 'anna '], 'anna ')).to.equal('unknown')
