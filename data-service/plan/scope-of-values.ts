@@ -5,8 +5,8 @@ import type { ColumnCondition, Condition, RowScope } from './model/plans.js'
 
 // Whether a row is in a scope, by its values. Of a row that is not written yet it lets a 403 come before the conflicts that
 // the write would end with (contract.md section 2), and spares the statement by which the database decides it of the row that
-// was written. Of an answer that is told again it decides also after the row is gone. What is `unknown` here, the database has
-// to decide.
+// was written. A stored answer is told again only if its values are in the scope, and this works even if the row is gone. The
+// database decides what is `unknown` here.
 
 /** `unknown`: the row is not known well enough, or the database may store the value in another form. */
 export type Place = 'inside' | 'outside' | 'unknown'
@@ -155,7 +155,10 @@ function order(value: Value, { comparison, operands, path }: ColumnCondition, fo
   }
 }
 
-/** Less than 0 where the value comes before the operand, and 0 where they are one; undefined where the database may see it otherwise. */
+/**
+ * Less than 0 if the value comes before the operand, and 0 if they are equal; undefined if the database may order them in
+ * another way.
+ */
 function differenceOf({ value, operand, form, field }: Compared): number | undefined {
   switch (field.type) {
     case 'int':

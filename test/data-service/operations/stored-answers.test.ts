@@ -59,7 +59,10 @@ const fingerprint = Buffer.alloc(32)
 const claim = { keyHash: fingerprint, fingerprint, now: 0, expiresAt: 1 }
 const version = firstRowVersion(randomBytes)
 
-/** The code of a retry of a caller with another scope than the first one's, or what is told. `row` is what has the key now. */
+/**
+ * Tries again under another scope than that of the first request. Answers the code of the rejection, `replayed` for the same
+ * bytes, or the other bytes. `row` has the key of the first row now.
+ */
 async function retry(entity: Entity, scope: RowsWanted, row?: Partial<StoredRow>): Promise<string> {
   const told = {
     id: 1,
