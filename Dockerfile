@@ -63,14 +63,14 @@ WORKDIR /app
 ENV PATH=/usr/local/bin DATA_DIR=/var/lib/uniform-rest ADMIN_PORT=9090
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "--eval", "fetch('http://127.0.0.1:9090/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--enable-source-maps", "--max-semi-space-size=4", "--v8-pool-size=1", "/app/dist/cli/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "--v8-pool-size=1", "/app/dist/cli/main.js"]
 CMD ["--help"]
 
 FROM service AS shop
 COPY --from=production /shop /
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "--eval", "fetch('http://127.0.0.1:4000/shop-assets/mark.svg').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--enable-source-maps", "/app/dist/examples/store/storefront/main.js"]
+ENTRYPOINT ["node", "/app/dist/examples/store/storefront/main.js"]
 CMD []
 
 # What `docker build .` makes.

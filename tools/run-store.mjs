@@ -10,7 +10,6 @@ import { projectRoot } from './project-root.mjs'
  */
 export async function runStore() {
   process.chdir(projectRoot)
-  process.setSourceMapsEnabled(true)
   // Of a checkout, where the first of these commands may come before the first start.
   process.env['MIGRATE_AT_START'] ??= 'true'
   // What `npm start` chooses is what it looks at.

@@ -37,11 +37,11 @@ export function startService(
 ): Service {
   const preload = new URL('./end-with-parent.js', import.meta.url).href
   // Detached: Ctrl-C in the terminal reaches this process alone, which stops the others in order.
-  const child = spawn(
-    process.execPath,
-    ['--enable-source-maps', '--import', preload, how.module, ...(how.args ?? [])],
-    { env: withSmallHeap(how.environment), detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] }
-  )
+  const child = spawn(process.execPath, ['--import', preload, how.module, ...(how.args ?? [])], {
+    env: withSmallHeap(how.environment),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc']
+  })
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue
     createInterface({ input: stream }).on('line', (line) => {

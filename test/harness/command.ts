@@ -45,7 +45,7 @@ export async function runCommand(args: readonly string[], surroundings: CommandS
 /** The same in a process of its own, for what is about one: signals, its streams, and servers. */
 export function spawnCommand(args: readonly string[], surroundings: CommandSurroundings = {}): Promise<Ran> {
   const { env = {}, directory: cwd = outputRoot, line = '' } = surroundings
-  const command = ['--enable-source-maps', join(outputRoot, 'cli/main.js'), ...args]
+  const command = [join(outputRoot, 'cli/main.js'), ...args]
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,

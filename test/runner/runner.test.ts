@@ -7,7 +7,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { packageRoot } from '../harness/package-root.js'
-import { startProcess } from '../stack/service-process.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { packagesFor, testFiles, tierOf } from '../tiers.js'
 import { startPrivateServer } from './database-server.js'
@@ -224,13 +223,6 @@ describe('npm test', function () {
 
 describe('what tests start', function () {
   this.timeout(120_000)
-
-  it('shows sources in the stacks of its processes', async () => {
-    const service = startProcess('test/runner/samples/crashing-service.js', {})
-    await service.ended
-    const lines = service.logs().map(({ text }) => String(text))
-    expect(lines.join('\n')).to.match(/at crash \(.*\/test\/runner\/samples\/crashing-service\.ts:3:9\)/)
-  })
 
   it('A private MariaDB shares no folder, socket or port with another one that starts at the same time, and ends with the process that started it, also after SIGKILL.', async () => {
     const sample = fileURLToPath(new URL('samples/private-server.js', import.meta.url))
