@@ -11,7 +11,7 @@ import { CODE, COPY, MOST } from './sample.js'
 const DAY = '2024-02-29'
 const ROOM = 'a,b/c%'
 const OTHER_COPY = '1c5a4f1e-6d0f-4a77-9c1a-3f2f6a1c0d5e'
-/** The id of the shelf of the sample with a number, as docs/adding-an-entity.md writes it. */
+/** The id of the shelf of the sample with a number, as docs/entity-words.md writes it. */
 const shelfId = (number: number): string => `Île%2C 50%25 %2Fé,a%2Cb%2Fc%25,${number},${DAY}`
 const at = (resource: string, id: string): string => `/${resource}/${encodeURIComponent(id)}`
 

@@ -9,7 +9,7 @@ const BODY = { 'content-type': 'application/json' }
 
 const SWATCH = { name: 'Dawn', colour: '#FF8800', price: '1.00', mixedAt: '2026-01-01T00:00:00Z', branchId: 1 }
 
-/** docs/adding-an-entity.md, field types of your own. */
+/** docs/entity-words.md, field types of your own. */
 describeLibrary('a field type of the application', (store) => {
   const create = (more: object) =>
     store.as(ADMIN, '/swatches', { method: 'POST', headers: BODY, body: JSON.stringify({ ...SWATCH, ...more }) })
