@@ -1,10 +1,11 @@
 import type { CsvOptions__Output } from '../../shared/gen/entity/v1/CsvOptions.js'
 import type { ExportRows } from '../../shared/gen/entity/v1/ExportRows.js'
-import { cellWriter, CsvWriter } from '../entity/fields/csv-text.js'
+import { CsvWriter } from '../entity/fields/csv-text.js'
 import type { Projection } from '../plan/model/plans.js'
 import { selectedName } from '../plan/model/projection.js'
 import type { BatchWriter, ExportedRow } from '../plan/model/stores.js'
 import { placeOf, sourcesOf, typeOf, type ValueProperty } from './json.js'
+import { cellWriter } from '../entity/types/types.js'
 
 /** Bytes of a message: large enough to be cheap, small enough for slow readers and for other calls of the process. */
 const MESSAGE_BYTES = 64 * 1024

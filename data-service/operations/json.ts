@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/fields/field.js'
-import { jsonBytes, type JsonWriter, valueEncoder, valueWriter } from '../entity/fields/json-text.js'
+import { jsonBytes, type JsonWriter } from '../entity/fields/json-text.js'
 import { idText, isComposite, keyOfValues } from '../entity/key.js'
 import type {
   PlannedManyToMany,
@@ -12,6 +12,7 @@ import type {
 } from '../plan/model/plans.js'
 import { propertyName, selectedName } from '../plan/model/projection.js'
 import type { LoadedChild, LoadedRow } from '../plan/model/stores.js'
+import { valueEncoder, valueWriter } from '../entity/types/types.js'
 
 /** Properties that are a single value of the row: all but the navigations. */
 export type ValueProperty = Exclude<ShapedProperty, { kind: 'reference' | 'manyToMany' | 'children' }>

@@ -15,7 +15,7 @@ import { jsonArray } from '../../shared/transport/wire.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Override, Overrides } from '../entity/operations.js'
-import { jsonBytes, valueWriter } from '../entity/fields/json-text.js'
+import { jsonBytes } from '../entity/fields/json-text.js'
 import { idOf, isComposite } from '../entity/key.js'
 import type { Planning } from '../plan/planning.js'
 import type { ListPlan, LookupPlan, PagePlan } from '../plan/model/plans.js'
@@ -23,6 +23,7 @@ import { continuationPageSize, planGet, planList, planLookup, planPage, planCust
 import type { LoadedRow, LookupResult, ReadStore } from '../plan/model/stores.js'
 import type { ReadShares } from './fair-shares.js'
 import { jsonOfRows, recordEncoder, type RowSerializer, rowSerializer, valueReader, writeArray } from './json.js'
+import { valueWriter } from '../entity/types/types.js'
 
 /** What the read handlers need. */
 export interface ReadDeps {

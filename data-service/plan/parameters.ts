@@ -4,8 +4,9 @@ import type { Field, Operand, Value } from '../entity/fields/field.js'
 import { fitDecimal, parseDecimal } from '../entity/fields/numbers.js'
 import { isTooLong, MAX_VALUE_CHARACTERS } from './parsing/filters.js'
 import { rejectUnknownParameters } from './planning.js'
-import { expected, outOfBounds, parseCustom, parseValue } from './parsing/values.js'
 import { quoted, type Violations } from './parsing/violations.js'
+import { parseCustom } from '../entity/types/type-rules.js'
+import { expected, outOfBounds, parseValue } from '../entity/types/types.js'
 
 /**
  * The values of declared parameters by name, those of custom reads and operations. A parameter that was not sent has its

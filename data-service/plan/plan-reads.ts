@@ -58,8 +58,8 @@ import {
   type SortParams
 } from './parsing/query.js'
 import { PREDICATE_WORDS, rowsAskedFor } from './row-scopes.js'
-import { expected, fieldOfParts, parseValue } from './parsing/values.js'
 import { quoted, Violations } from './parsing/violations.js'
+import { expected, fieldOfParts, parseValue } from '../entity/types/types.js'
 
 // Each planner takes the request of one read, throws one DomainError with all of its violations, or answers its plan.
 // The members of a request are named as in proto/, so that a gRPC message is one.

@@ -2,9 +2,8 @@ import { DomainError, rejectionAt, type ViolationPlace } from '../../shared/erro
 import type { OwnRows, ReadAccess } from '../entity/access.js'
 import type { Authenticated, Caller } from '../entity/caller.js'
 import type { Column, Entity } from '../entity/entity.js'
-import type { Field, FieldType, Operand } from '../entity/fields/field.js'
+import type { Field, Operand } from '../entity/fields/field.js'
 import type { Permission } from '../entity/fields/names.js'
-import { fitDecimal, fitDouble, isWithin, parseDecimal, rangeOf } from '../entity/fields/numbers.js'
 import { type Compared, isOfParts, operatorNamed, type Rounding } from '../entity/fields/operators.js'
 import {
   type AnonymousCaller,
@@ -17,7 +16,10 @@ import {
 } from '../entity/row-predicate.js'
 import type { OwnershipPolicy } from './planning.js'
 import { allRows, type Condition, intersectScopes, type RowScope } from './model/plans.js'
-import { fieldOfParts, parseCustom, parseValue } from './parsing/values.js'
+import { parseCustom } from '../entity/types/type-rules.js'
+import { fieldOfParts } from '../entity/types/types.js'
+import { integerOperand } from '../entity/types/int.js'
+import { TYPES } from '../entity/types/types.js'
 
 // What the words of read access in an entity file let one caller see.
 
@@ -279,70 +281,18 @@ function comparisonOf(
   return { path: isExact ? { ...own(column), exact: true } : own(column), ...comparison }
 }
 
-/** Types of the values that a predicate may compare a column with. */
-const COMPARABLE: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
-  int: ['number', 'bigint'],
-  long: ['number', 'bigint', 'string'],
-  double: ['number'],
-  decimal: ['string'],
-  string: ['string'],
-  dateTime: ['string'],
-  date: ['string'],
-  time: ['string'],
-  guid: ['string'],
-  enum: ['string'],
-  set: ['string']
-}
-
 /**
  * Whether the value passes the types of a predicate, though the column can hold none like it: the claims of a caller may
  * have any. A comparison with such a value lets no row through, whatever its operator.
  */
 function isComparable(value: unknown, { type }: Field): boolean {
-  return COMPARABLE[type]?.includes(typeof value) === true
+  return TYPES[type].comparable.some((one) => one === typeof value)
 }
 
 /** A value of an entity file as an operand; undefined for one that is not of the column's type. */
 function operandOf(value: unknown, field: Field, rounding: Rounding): Operand | undefined {
-  const operand = baseOperandOf(value, field, rounding)
+  const operand = TYPES[field.type].operandOf(value, field, rounding)
   return operand === undefined ? undefined : parseCustom(operand, field)
-}
-
-function baseOperandOf(value: unknown, field: Field, rounding: Rounding): Operand | undefined {
-  switch (field.type) {
-    case 'bool':
-      return typeof value === 'boolean' ? value : undefined
-    case 'int':
-    case 'long': {
-      const digits = typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : value
-      if (typeof digits !== 'string' || !/^-?\d{1,40}$/.test(digits)) return undefined
-      return integerOperand(BigInt(digits), field)
-    }
-    case 'decimal': {
-      const decimal = typeof value === 'string' ? parseDecimal(value) : undefined
-      return decimal && fitDecimal(decimal, field, rounding)
-    }
-    case 'double':
-      return typeof value === 'number' && Number.isFinite(value) ? fitDouble(value, field, rounding) : undefined
-    case 'string':
-    case 'dateTime':
-    case 'date':
-    case 'time':
-    case 'guid':
-    case 'enum':
-    case 'set':
-      return typeof value === 'string' ? parseValue(value, field) : undefined
-    case 'json':
-    case 'binary':
-      return undefined
-  }
-}
-
-/** An integer beyond an int column becomes the number just beyond it, which orders like it and equals nothing. */
-function integerOperand(value: bigint, field: Field): Operand | undefined {
-  const { min, max } = rangeOf(field)
-  if (field.type === 'long') return isWithin(value, { min, max }) ? value.toString() : undefined
-  return Number(value < min ? min - 1n : value > max ? max + 1n : value)
 }
 
 function own(column: Column) {

@@ -1,7 +1,8 @@
 import type { Column } from '../entity/entity.js'
-import type { Field, Operand, Value } from '../entity/fields/field.js'
-import { compareDecimals } from '../entity/fields/numbers.js'
+import type { Operand, Value } from '../entity/fields/field.js'
 import type { ColumnCondition, Condition, RowScope } from './model/plans.js'
+import { type Form, type StoredValue } from '../entity/types/type-rules.js'
+import { TYPES } from '../entity/types/types.js'
 
 // Whether a row is in a scope, by its values. Of a row that is not written yet it lets a 403 come before the conflicts that
 // the write would end with (contract.md section 2), and spares the statement by which the database decides it of the row that
@@ -13,9 +14,6 @@ export type Place = 'inside' | 'outside' | 'unknown'
 
 /** The value that the row has, or will have, in a column; undefined where that is not known. */
 type ValueOf = (column: Column) => Value | undefined
-
-/** `stored`: the database has given the values, and stores none of them in another form. */
-type Form = 'stored' | 'unstored'
 
 interface Known {
   readonly valueOf: ValueOf
@@ -51,8 +49,11 @@ function placeInAny(places: readonly Place[]): Place {
 
 function compare(value: Value, condition: ColumnCondition, form: Form): Place {
   const { exact, column } = condition.path
-  const isEqual = (operand: Operand): Place =>
-    value === null ? 'outside' : equality({ value, operand, form, field: column.field })
+  const { field } = column
+  const isEqual = (operand: Operand): Place => {
+    const difference = value === null ? 1 : TYPES[field.type].difference(value, operand, { form, field })
+    return difference === undefined ? 'unknown' : placed(difference === 0)
+  }
   if (exact === true && typeof value === 'string') return compareText(value, condition)
   switch (condition.comparison) {
     case 'isEmpty':
@@ -118,25 +119,10 @@ function emptiness(value: Value): Place {
   return placed(value === null || (Array.isArray(value) && value.length === 0))
 }
 
-interface Compared {
-  readonly value: Value
-  readonly operand: Operand
-  readonly form: Form
-  readonly field: Field
-}
-
-function equality(compared: Compared): Place {
-  const { value, operand, form, field } = compared
-  const { type } = field
-  if (type === 'bool' || type === 'guid') return placed(value === operand)
-  if (type === 'enum' && form === 'stored') return placed(value === operand)
-  const difference = differenceOf(compared)
-  return difference === undefined ? 'unknown' : placed(difference === 0)
-}
-
-function order(value: Value, { comparison, operands, path }: ColumnCondition, form: Form): Place {
+function order(value: StoredValue, { comparison, operands, path }: ColumnCondition, form: Form): Place {
+  const { field } = path.column
   const [first, second = first] = operands.map((operand) =>
-    differenceOf({ value, operand, form, field: path.column.field })
+    TYPES[field.type].difference(value, operand, { form, field })
   )
   if (first === undefined || second === undefined) return 'unknown'
   switch (comparison) {
@@ -153,57 +139,6 @@ function order(value: Value, { comparison, operands, path }: ColumnCondition, fo
     default:
       return 'unknown'
   }
-}
-
-/**
- * Less than 0 if the value comes before the operand, and 0 if they are equal; undefined if the database may order them in
- * another way.
- */
-function differenceOf({ value, operand, form, field }: Compared): number | undefined {
-  switch (field.type) {
-    case 'int':
-    case 'long':
-      return signOf(BigInt(String(value)) - BigInt(String(operand)))
-    case 'date':
-      return textOrder(String(value), String(operand))
-    case 'decimal':
-      return form === 'stored' ? compareDecimals(String(value), String(operand)) : undefined
-    // A float has fewer digits than those of its text.
-    case 'double':
-      return form === 'stored' && field.storage !== 'float' ? Number(value) - Number(operand) : undefined
-    case 'dateTime':
-    case 'time':
-      return form === 'stored' && !UNUSUAL_TIME.test(String(value))
-        ? textOrder(instantOf(value), instantOf(operand))
-        : undefined
-    case 'string':
-    case 'bool':
-    case 'guid':
-    case 'enum':
-    case 'set':
-    case 'json':
-    case 'binary':
-      return undefined
-  }
-}
-
-/** A time of less than 0 or of more than 99 hours, as MySQL may hold it, is not in the order of its text. */
-const UNUSUAL_TIME = /^(?:-|\d{3}:)/
-
-/** With as many digits after the point as the longest has, so that texts are in the order of their instants. */
-function instantOf(value: Value): string {
-  const [whole = '', fraction = ''] = String(value).replace(/Z$/, '').split('.')
-  return `${whole}.${fraction.padEnd(6, '0')}`
-}
-
-function textOrder(one: string, other: string): number {
-  if (one === other) return 0
-  return one < other ? -1 : 1
-}
-
-function signOf(difference: bigint): number {
-  if (difference === 0n) return 0
-  return difference < 0n ? -1 : 1
 }
 
 function placed(isInside: boolean): Place {

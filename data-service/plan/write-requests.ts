@@ -15,21 +15,23 @@ import {
   requireOperation,
   type Writer
 } from './authorize.js'
-import { isMerged, NO_PATH, parseMember, readChildren, readMembers, withheldValues } from './parsing/body.js'
+import { isMerged, NO_PATH, readChildren, readMembers, withheldValues } from './parsing/body.js'
 import { type Catalogue, creatableChildren, type Resource } from './model/catalogue.js'
+import { NO_KEY, parseId } from './parsing/keys.js'
+import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
+import type { ExpectedVersions } from './model/plans.js'
+import { BodyFindings, Violations } from './parsing/violations.js'
 import {
   canonicalJson,
   isArray,
   isObject,
-  type JsonValue,
   mergePatch,
-  parseJson,
-  storedJson
-} from './parsing/json-values.js'
-import { NO_KEY, parseId } from './parsing/keys.js'
-import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
-import type { ExpectedVersions } from './model/plans.js'
-import { BodyFindings, Unmet, Violations } from './parsing/violations.js'
+  storedJson,
+  type JsonValue
+} from '../entity/fields/json-values.js'
+import { Unmet } from '../entity/types/type-rules.js'
+import { parseMember } from '../entity/types/types.js'
+import { parseJson } from './parsing/json-body.js'
 
 // Create, update, act and delete are parsed alike: who may write at all, then If-Match, then the body's JSON, each of
 // which ends the parsing with an error of its own; then all violations of the request together. Whether the rows allow

@@ -1,6 +1,5 @@
 import type { CustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
-import { storedJson } from '../plan/parsing/json-values.js'
 import type { TypedRpc } from './generic.js'
 import {
   fieldsOf,
@@ -22,6 +21,7 @@ import {
   snakeCase
 } from './schema.js'
 import { elementsOf, type JsonMember, type Message, scalarText } from './values.js'
+import { storedJson } from '../entity/fields/json-values.js'
 
 // The reads of a typed service: messages, and what each is in the generic service.
 

@@ -1,6 +1,6 @@
-import { jsonText, JsonNumber, type JsonValue } from '../plan/parsing/json-values.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { EnumType } from './schema.js'
+import { JsonNumber, jsonText, type JsonValue } from '../entity/fields/json-values.js'
 
 // How the values of properties are written in typed messages. Nothing is lost in either direction, and nothing is judged
 // here: what a property does not take is passed on, in a form that the parser of requests rejects in its own words.

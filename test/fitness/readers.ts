@@ -41,7 +41,7 @@ import {
   withoutTrailingZeros
 } from '../../data-service/entity/fields/numbers.js'
 import { checkOwnerFilter } from '../../data-service/plan/authorize.js'
-import { parseMember, readChildren, readMembers } from '../../data-service/plan/parsing/body.js'
+import { readChildren, readMembers } from '../../data-service/plan/parsing/body.js'
 import { makeCatalogue } from '../../data-service/plan/model/catalogue.js'
 import { CursorCodec, isCursor } from '../../data-service/plan/parsing/cursors.js'
 import {
@@ -51,30 +51,11 @@ import {
   parseSearch,
   splitItems
 } from '../../data-service/plan/parsing/filters.js'
-import {
-  canonicalJson,
-  canonicalNumber,
-  integerOf,
-  JsonNumber,
-  jsonText,
-  type JsonValue,
-  mergePatch,
-  parseJson,
-  numberParts
-} from '../../data-service/plan/parsing/json-values.js'
 import type { PlanningContext } from '../../data-service/plan/planning.js'
 import { parseFields, parseFlag, parsePaging, parseShape, parseSort } from '../../data-service/plan/parsing/query.js'
 import { compositeParts } from '../../data-service/entity/key.js'
 import { parseId } from '../../data-service/plan/parsing/keys.js'
-import {
-  isWritten,
-  outOfBounds,
-  parseDate,
-  parseDateTime,
-  parseTime,
-  parseUnusual,
-  parseValue
-} from '../../data-service/plan/parsing/values.js'
+import { isWritten, parseUnusual } from '../../data-service/entity/types/types.js'
 import { BodyFindings, Violations, quoted } from '../../data-service/plan/parsing/violations.js'
 import {
   optionalVersions,
@@ -164,6 +145,21 @@ import {
 import { decodeBase64, requestIdOf } from '../../shared/transport/wire.js'
 import { resource } from '../data-service/plan/example-entities.js'
 import { boards, carts } from '../data-service/plan/owned-entities.js'
+import {
+  JsonNumber,
+  canonicalJson,
+  canonicalNumber,
+  integerOf,
+  jsonText,
+  mergePatch,
+  numberParts,
+  type JsonValue
+} from '../../data-service/entity/fields/json-values.js'
+import { parseDate } from '../../data-service/entity/types/date.js'
+import { parseDateTime } from '../../data-service/entity/types/date-time.js'
+import { parseTime } from '../../data-service/entity/types/time.js'
+import { outOfBounds, parseMember, parseValue } from '../../data-service/entity/types/types.js'
+import { parseJson } from '../../data-service/plan/parsing/json-body.js'
 
 const admin: Authenticated = {
   kind: 'authenticated',
@@ -540,6 +536,10 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
     'PublishedKeys timeClaim isGenuine endReplaced logReplaced accountHash accountOfVerified',
+  'parts of types, which parseValue, parseMember, isWritten and outOfBounds read by':
+    'notTaken range outsideOfBounds amount parsedOperand textOrder isCanonical wholeNumber wholeNumberFrom between outOfIntegers integerOperand integerOperandOf integerDifference within isUnusualDate wireDigits tooFine instantOf parse',
+  'values of rows, of entity files and for documents':
+    'inQuotes plainCell never madeInteger madeDay valueEncoder valueWriter cellWriter exampleOf statedExample',
   'what a caller may call, out of the catalogue and the token': 'allowedCalls ownsEverything',
   'answers, written from what was read':
     'KeptTexts attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +

@@ -1,4 +1,4 @@
-import type { FieldType, Value } from './field.js'
+import type { Value } from './field.js'
 import { TextWriter } from './json-text.js'
 
 // Values as cells of CSV (RFC 4180, contract.md section 4). The gateway has csv-stringify write the header row, and the rows of a
@@ -153,36 +153,3 @@ function isFormula(first: number): boolean {
 
 /** Writes a decoded value as a cell. NULL is an empty cell. */
 export type CellWriter = (value: Value, out: CsvWriter) => void
-
-export function cellWriter(type: FieldType | 'bytes'): CellWriter {
-  switch (type) {
-    case 'string':
-      return (value, out) => {
-        if (value !== null) out.freeCell(String(value))
-      }
-    case 'double':
-      // JavaScript leaves out the sign of zero.
-      return (value, out) => {
-        if (value !== null) out.text(Object.is(value, -0) ? '-0' : String(value))
-      }
-    case 'bool':
-    case 'int':
-    case 'long':
-    case 'decimal':
-    case 'dateTime':
-    case 'date':
-    case 'time':
-    case 'guid':
-    case 'enum':
-    case 'set':
-    case 'json':
-      return (value, out) => {
-        if (value !== null) out.cell(String(value))
-      }
-    case 'binary':
-    case 'bytes':
-      return (value, out) => {
-        if (value !== null) out.text(Buffer.isBuffer(value) ? value.toString('base64') : '')
-      }
-  }
-}

@@ -118,7 +118,7 @@ export interface Field<
   readonly preset: Preset | undefined
   /** What the value means, in one sentence for people; undefined where its name says enough. */
   readonly description: string | undefined
-  /** A value for documents, as rows have it; undefined where one is made from type and name (examples.ts). */
+  /** A value for documents, as rows have it; undefined where one is made from type and name (entity/types). */
   readonly example: Exclude<Value, null> | undefined
   /** The application's own type of the value; undefined for a plain one. */
   readonly custom: CustomType | undefined

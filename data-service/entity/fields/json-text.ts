@@ -1,46 +1,10 @@
-import type { FieldType, Value } from './field.js'
+import type { Value } from './field.js'
 
 /** A value as JSON text. */
-type ValueEncoder = (value: Value) => string
-
-/** Values already have the form of the wire (field.ts), so only texts and words can need escaping. */
-export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
-  switch (type) {
-    case 'string':
-    case 'enum':
-    // A column of a database that is not ours may hold any text.
-    case 'guid':
-      return JSON.stringify
-    case 'bool':
-    case 'int':
-      return String
-    case 'double':
-      // JavaScript writes the shortest digits that read back the same, but for the sign of zero.
-      return (value) => (Object.is(value, -0) ? '-0' : String(value))
-    case 'long':
-    case 'decimal':
-    case 'dateTime':
-    case 'date':
-    case 'time':
-      return (value) => (value === null ? 'null' : `"${String(value)}"`)
-    case 'set':
-      return JSON.stringify
-    case 'json':
-      return String
-    case 'binary':
-    case 'bytes':
-      return (value) => (value === null ? 'null' : `"${Buffer.isBuffer(value) ? value.toString('base64') : ''}"`)
-  }
-}
+export type ValueEncoder = (value: Value) => string
 
 /** The same, written at once. */
 export type ValueWriter = (value: Value, out: JsonWriter) => void
-
-export function valueWriter(type: FieldType | 'bytes'): ValueWriter {
-  const encode = valueEncoder(type)
-  if (encode !== JSON.stringify) return (value, out) => out.text(encode(value))
-  return (value, out) => (typeof value === 'string' ? out.string(value) : out.text(encode(value)))
-}
 
 /** Bytes of the memory that all answers are written in, one after another. It grows for a larger answer. */
 const ROOM = 256 * 1024

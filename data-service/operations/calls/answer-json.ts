@@ -1,8 +1,7 @@
 import type { Column } from '../../entity/fields/columns.js'
 import type { Field, Value } from '../../entity/fields/field.js'
 import type { ResolvedShape } from '../../entity/fields/shape.js'
-import { storedValue } from '../../plan/parsing/body.js'
-import { valueEncoder } from '../../entity/fields/json-text.js'
+import { storedValue, valueEncoder } from '../../entity/types/types.js'
 
 /** Writes what a handler answered as JSON. Throws TypeError for an answer that does not have its declared shape. */
 export type AnswerEncoder = (answer: unknown) => string

@@ -36,9 +36,9 @@ import {
 import { allowsCall } from '../../plan/call-requests.js'
 import type { OwnershipPolicy } from '../../plan/planning.js'
 import type { ShapedProperty, ShownChildren } from '../../plan/model/plans.js'
-import { valueEncoder } from '../../entity/fields/json-text.js'
 import { Examples, exampleText, ROW_VERSION } from './examples.js'
 import { describeActionRules, describeRules } from './rules.js'
+import { valueEncoder } from '../../entity/types/types.js'
 
 /**
  * The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. `only: 'allowed'` leaves out resources

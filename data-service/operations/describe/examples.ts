@@ -1,11 +1,11 @@
 import type { Action } from '../../entity/action.js'
 import type { Children, Column, Computed, Entity } from '../../entity/entity.js'
-import { type Example, exampleOf, statedExample } from '../../entity/fields/examples.js'
 import type { FieldType } from '../../entity/fields/field.js'
-import { valueEncoder } from '../../entity/fields/json-text.js'
 import { text } from '../../entity/fields/words.js'
 import { compositeId } from '../../entity/key.js'
 import type { ShapedProperty } from '../../plan/model/plans.js'
+import type { StoredValue as Example } from '../../entity/types/type-rules.js'
+import { exampleOf, statedExample, valueEncoder } from '../../entity/types/types.js'
 
 // Examples in the catalogue, as JSON text. They fit together: a foreign key has the example of the key that it refers to, and
 // a computed property is computed from those of its columns.

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Operand } from '../../entity/fields/field.js'
 import { type Condition, type Path, type Position, type SortKey, stepsOf } from '../model/plans.js'
-import { isWritten } from './values.js'
+import { isWritten } from '../../entity/types/types.js'
 
 // Cursors: places in the order of a query's rows, as texts that clients send back (contract.md section 4). A cursor
 // holds no secret and gives no right: it says after which keys to go on, and everything else is decided anew.

@@ -11,8 +11,9 @@ import {
 } from '../../entity/fields/operators.js'
 import type { Resource } from '../model/catalogue.js'
 import type { ColumnCondition, Condition, Path } from '../model/plans.js'
-import { expected, fieldOfParts, parseCustom, parseValue } from './values.js'
 import { type Violations, quoted } from './violations.js'
+import { parseCustom } from '../../entity/types/type-rules.js'
+import { expected, fieldOfParts, parseValue } from '../../entity/types/types.js'
 
 /** One filter of a request. */
 export interface FilterParams {

@@ -1,7 +1,7 @@
 import { compositeParts, idText, isComposite, type Keyed, type RowKey } from '../../entity/key.js'
 import type { Field, Operand } from '../../entity/fields/field.js'
-import { expected, parseUnusual, parseValue } from './values.js'
 import { quoted, type Violations } from './violations.js'
+import { expected, parseUnusual, parseValue } from '../../entity/types/types.js'
 
 // Ids of requests and of entity files as the keys of plans.
 

@@ -45,16 +45,6 @@ export class Violations {
   }
 }
 
-/** Why a value is not taken. The message completes "price must …". */
-export class Unmet extends Error {
-  readonly rule: ViolationRule | undefined
-
-  constructor(message: string, rule?: ViolationRule) {
-    super(message)
-    this.rule = rule
-  }
-}
-
 /** A client's text for the detail of a violation: in quotes, and cut where it is long. */
 export function quoted(text: string): string {
   return JSON.stringify(echoed(text))

@@ -1,8 +1,9 @@
 import type { cast, fn, literal } from 'sequelize'
-import { type CellWriter, cellWriter, type CsvWriter } from '../../entity/fields/csv-text.js'
+import { type CellWriter, type CsvWriter } from '../../entity/fields/csv-text.js'
 import type { Column } from '../../entity/fields/columns.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/fields/field.js'
-import { type JsonWriter, type ValueWriter, valueWriter } from '../../entity/fields/json-text.js'
+import { type JsonWriter, type ValueWriter } from '../../entity/fields/json-text.js'
+import { cellWriter, valueWriter } from '../../entity/types/types.js'
 
 /** An expression as Sequelize's generator takes it. */
 export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn> | ReturnType<typeof cast>

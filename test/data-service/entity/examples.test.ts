@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { everyone, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { exampleOf } from '../../../data-service/entity/fields/examples.js'
 import type { Field } from '../../../data-service/entity/fields/field.js'
 import {
   binary,
@@ -37,6 +36,7 @@ import {
 import { exampleMistakes } from '../../../data-service/entity/validation/validate-examples.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { describeCatalogue } from '../../../data-service/operations/describe/describe.js'
+import { exampleOf } from '../../../data-service/entity/types/types.js'
 
 const MADE: readonly (readonly [name: string, field: Field, example: unknown])[] = [
   ['displayName', text(200), 'Display name'],

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { parseJson } from '../../../data-service/plan/parsing/json-values.js'
 import { DomainError } from '../../../shared/errors.js'
+import { parseJson } from '../../../data-service/plan/parsing/json-body.js'
 
 describe('the size of a body', () => {
   const body = (bytes: number): Buffer => Buffer.from(`{"a":"${'x'.repeat(bytes - 8)}"}`)

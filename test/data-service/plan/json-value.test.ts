@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { canonicalJson, isObject, parseJson } from '../../../data-service/plan/parsing/json-values.js'
 import { errorOf } from './violations-of.js'
+import { canonicalJson, isObject } from '../../../data-service/entity/fields/json-values.js'
+import { parseJson } from '../../../data-service/plan/parsing/json-body.js'
 
 const parse = (json: string) => parseJson(Buffer.from(json))
 const canonical = (json: string): string => canonicalJson(parse(json))

@@ -12,8 +12,8 @@ import {
   text
 } from '../../../data-service/entity/fields/words.js'
 import type { Field } from '../../../data-service/entity/fields/field.js'
-import { parseMember } from '../../../data-service/plan/parsing/body.js'
-import { parseJson } from '../../../data-service/plan/parsing/json-values.js'
+import { parseMember } from '../../../data-service/entity/types/types.js'
+import { parseJson } from '../../../data-service/plan/parsing/json-body.js'
 
 const parsed = (json: string, field: Field): unknown => parseMember(parseJson(Buffer.from(json)), field)
 const guidText = '6f9619ff-8b86-d011-b42d-00c04fc964ff'

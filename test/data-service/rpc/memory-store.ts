@@ -1,4 +1,3 @@
-import { cellWriter } from '../../../data-service/entity/fields/csv-text.js'
 import type { Value } from '../../../data-service/entity/fields/field.js'
 import type { PagePlan, Projection } from '../../../data-service/plan/model/plans.js'
 import { selectedName } from '../../../data-service/plan/model/projection.js'
@@ -10,6 +9,7 @@ import type {
   ReadStore
 } from '../../../data-service/plan/model/stores.js'
 import type { Cancellation } from '../../../shared/transport/cancellation.js'
+import { cellWriter } from '../../../data-service/entity/types/types.js'
 
 type MemoryRow = Readonly<Record<string, Value>>
 

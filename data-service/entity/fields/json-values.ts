@@ -1,9 +1,5 @@
 import { parse, type ParseOptions } from 'lossless-json'
-import { DomainError, rejectionAt } from '../../../shared/errors.js'
-import { isWithinBounds } from '../../../shared/transport/json-bounds.js'
-import { checkBodyLength } from '../../../shared/transport/wire.js'
-import { withoutTrailingZeros } from '../../entity/fields/numbers.js'
-import { quoted } from './violations.js'
+import { withoutTrailingZeros } from './numbers.js'
 
 /** A JSON number with the digits that it came with. It never passes through a double. */
 export class JsonNumber {
@@ -46,6 +42,9 @@ export function canonicalNumber(number: JsonNumber): string {
   return digits === '' ? '0' : `${negative ? '-' : ''}${digits}e${exponent}`
 }
 
+/** Digits, far beyond what any column holds, so that no exponent of a client's choice makes a long text. */
+export const LONGEST_NUMBER = 100
+
 /** Beyond what any column holds. An exponent is the client's choice, and is not written out as so many zeros. */
 const MAX_ZEROS = 40
 
@@ -62,31 +61,8 @@ export interface JsonObject {
   readonly [member: string]: JsonValue
 }
 
-/**
- * The JSON of a body, numbers with all their digits. Throws `body.too-large`, `body.malformed`, or `body.invalid` for
- * what RFC 8259 leaves open: a name that comes twice, and depth.
- */
-export function parseJson(bytes: Uint8Array): JsonValue {
-  checkBodyLength(bytes.length)
-  if (!isWithinBounds(bytes)) throw malformed()
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return parsedJson(text, {
-      onDuplicateKey: ({ key }) => {
-        throw invalid(`The body says ${quoted(key)} twice.`)
-      }
-    })
-  } catch (error) {
-    throw error instanceof DomainError ? error : malformed(error)
-  }
-}
-
-/** The value of a JSON text that a database holds. */
-export function storedJson(text: string): JsonValue {
-  return parsedJson(text, {})
-}
-
-function parsedJson(text: string, options: Pick<ParseOptions, 'onDuplicateKey'>): JsonValue {
+/** The value of a JSON text, such as a database holds. Throws SyntaxError for any other text. */
+export function storedJson(text: string, options: Pick<ParseOptions, 'onDuplicateKey'> = {}): JsonValue {
   // The parser is typed as unknown. JSON has no undefined, and all else is a JsonValue.
   return parse(text, null, { ...options, parseNumber: (digits) => new JsonNumber(digits) }) as JsonValue
 }
@@ -127,13 +103,4 @@ export function mergePatch(target: JsonValue, patch: JsonValue): JsonValue {
     else merged.set(name, mergePatch(merged.get(name) ?? null, value))
   }
   return Object.fromEntries(merged)
-}
-
-function malformed(cause?: unknown): DomainError {
-  const place = { in: 'pointer', name: '' } as const
-  return rejectionAt('body.malformed', 'The body is not JSON (RFC 8259) in UTF-8.', { place, cause })
-}
-
-function invalid(detail: string): DomainError {
-  return rejectionAt('body.invalid', detail, { place: { in: 'pointer', name: '' } })
 }

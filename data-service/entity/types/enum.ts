@@ -1,0 +1,26 @@
+import type { Field } from '../fields/field.js'
+import { notTaken, oneOf, oneOfWords, parsedOperand, plainCell, type TypeRules, Unmet } from './type-rules.js'
+
+export const enumeration: TypeRules = {
+  parse,
+  expected: oneOfWords,
+  // The mark of a word that MySQL did not know.
+  parseUnusual: (text) => (text === '' ? text : undefined),
+  fromJson: (json, field) => (typeof json === 'string' ? json : notTaken(field, oneOfWords(field), oneOf(field))),
+  taken: oneOfWords,
+  outOfBounds: (value, field) =>
+    field.words.includes(String(value)) ? undefined : new Unmet(`be ${oneOfWords(field)}`, oneOf(field)),
+  holds: (value) => typeof value === 'string',
+  form: 'one of its words',
+  isWritten: (value) => typeof value === 'string',
+  comparable: ['string'],
+  operandOf: parsedOperand(parse),
+  difference: (value, operand, { form }) => (form === 'stored' ? Number(value !== operand) : undefined),
+  example: (_name, { words }) => words[0],
+  json: JSON.stringify,
+  cell: plainCell
+}
+
+export function parse(text: string, { words }: Field): string | undefined {
+  return words.includes(text) ? text : undefined
+}
