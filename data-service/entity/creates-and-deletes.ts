@@ -24,9 +24,6 @@ import type {
 } from './fields/rows.js'
 import type { Children } from './fields/columns.js'
 
-/** The most rows of one child collection in the body of a create request. */
-export const MAX_CHILDREN = 1000
-
 /** How rows of a resource are created. */
 export interface Creation {
   /** Children that the body may hold. */

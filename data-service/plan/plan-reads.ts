@@ -1,4 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
+import { MAX_CONDITIONS } from '../../shared/request-limits.js'
 import type { NamedValues } from '../entity/action.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity, Reference } from '../entity/entity.js'
@@ -9,7 +10,6 @@ import { CursorCodec } from './parsing/cursors.js'
 import {
   type FilterParams,
   isTooLong,
-  MAX_CONDITIONS,
   MAX_VALUE_CHARACTERS,
   missingHalf,
   parseConditions,

@@ -1,4 +1,5 @@
 import { DomainError, rejectionAt } from '../../shared/errors.js'
+import { MAX_BATCH } from '../../shared/request-limits.js'
 import { decodeBase64 } from '../../shared/transport/wire.js'
 import type { Action, GuardedChild, NamedValues } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
@@ -131,9 +132,6 @@ function rowReader(
     }
   }
 }
-
-/** The most rows of a batch create (contract.md section 5). */
-const MAX_BATCH = 500
 
 /** The most rows of a batch with their children. More would hold the event loop, and the locks of the transaction, for long. */
 const MAX_BATCH_ROWS = 2000

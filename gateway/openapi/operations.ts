@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../shared/errors.js'
+import { MAX_BATCH } from '../../shared/request-limits.js'
 import type { CustomRead, Property, Resource } from '../data/data-client.js'
 import {
   ownerParameterOf,
@@ -276,8 +277,6 @@ function create(components: Components, resource: Resource): DocumentedOperation
     }
   }
 }
-
-const MAX_BATCH = 500
 
 function batch(components: Components, resource: Resource): DocumentedOperation {
   const { name } = resource

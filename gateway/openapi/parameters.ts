@@ -1,3 +1,4 @@
+import { MAX_CONDITIONS, MAX_SORT_COLUMNS } from '../../shared/request-limits.js'
 import type { Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, type ReadOperation, readParameters } from '../entity-routes/paths.js'
 import type { ParameterName } from '../http/query-string.js'
@@ -262,8 +263,6 @@ function fields(components: Components, { name, properties, navigations }: Resou
   }
 }
 
-const MAX_SORT_COLUMNS = 4
-
 function sortColumn(components: Components, { name, properties }: Resource): object {
   const names = properties.filter(({ sortable }) => sortable).map((one) => one.name)
   return {
@@ -314,9 +313,6 @@ function sortDirection(components: Components): object {
     example: ['desc']
   }
 }
-
-/** The most conditions that a request may have. */
-const MAX_CONDITIONS = 50
 
 /** Two for each property, both repeatable: the n-th operator belongs to the n-th value, and an incomplete pair is ignored. */
 function filterParameters(components: Components, { name: of, properties }: Resource): object[] {

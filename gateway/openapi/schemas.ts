@@ -1,3 +1,4 @@
+import { MAX_CHILDREN } from '../../shared/request-limits.js'
 import type { Action, Navigation, Property, Resource } from '../data/data-client.js'
 import type { Components } from './components.js'
 import { inputSchema, propertySchema, valueSchema } from './property-schema.js'
@@ -131,9 +132,6 @@ export function createSchema(components: Components, resource: Resource): object
     }
   })
 }
-
-/** The most children of one collection that a create may hold. */
-const MAX_CHILDREN = 1000
 
 function childrenSchema(children: Navigation): object {
   return { type: 'array', maxItems: MAX_CHILDREN, items: newObject(children) }

@@ -1,7 +1,7 @@
+import { MAX_CHILDREN } from '../../../shared/request-limits.js'
 import { KEBAB_CASE, LONGEST_NAME, type Permission, suggestion } from '../fields/names.js'
 import { ownersIn, type ReadAccess } from '../access.js'
 import type { Action, GuardedChild, GuessBound } from '../action.js'
-import { MAX_CHILDREN } from '../creates-and-deletes.js'
 import { type Children, type Column, type Entity, type KeyColumns, tellingColumns } from '../entity.js'
 import type { Operand } from '../fields/field.js'
 import { isComposite, type Keyed, keyMaker } from '../key.js'

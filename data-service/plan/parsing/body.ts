@@ -1,5 +1,6 @@
+import { MAX_CHILDREN } from '../../../shared/request-limits.js'
 import type { NamedValues } from '../../entity/action.js'
-import { type CreatedChildren, MAX_CHILDREN } from '../../entity/creates-and-deletes.js'
+import type { CreatedChildren } from '../../entity/creates-and-deletes.js'
 import type { Children, Column, KeyColumns } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../entity/fields/json-values.js'

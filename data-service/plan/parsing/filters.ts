@@ -1,3 +1,4 @@
+import { MAX_CONDITIONS } from '../../../shared/request-limits.js'
 import type { Field, Operand } from '../../entity/fields/field.js'
 import { suggestion } from '../../entity/fields/names.js'
 import { fitDecimal, fitDouble, parseDecimal, parseDouble } from '../../entity/fields/numbers.js'
@@ -22,7 +23,6 @@ export interface FilterParams {
   readonly value: string
 }
 
-export const MAX_CONDITIONS = 50
 const MAX_ITEMS = 200
 export const MAX_VALUE_CHARACTERS = 4096
 

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../../shared/errors.js'
+import { MAX_SORT_COLUMNS } from '../../../shared/request-limits.js'
 import { suggestion } from '../../entity/fields/names.js'
 import { keyOrder, type Resource, totalOrder } from '../model/catalogue.js'
 import { type CursorCodec, isCursor } from './cursors.js'
@@ -111,8 +112,6 @@ export interface SortParams {
   readonly sortColumn?: string
   readonly sortDirection?: string
 }
-
-const MAX_SORT_COLUMNS = 4
 
 const DESCENDING: ReadonlyMap<string, boolean> = new Map([
   ['asc', false],

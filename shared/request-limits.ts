@@ -1,0 +1,11 @@
+/** The most rows of a batch create (contract.md section 5). */
+export const MAX_BATCH = 500
+
+/** The most rows of one child collection in the body of a create request. */
+export const MAX_CHILDREN = 1000
+
+/** The most conditions that a request may have. */
+export const MAX_CONDITIONS = 50
+
+/** The most properties of `sortColumn`. */
+export const MAX_SORT_COLUMNS = 4
