@@ -10,7 +10,7 @@ import { MAX_BODY_BYTES, requestIdOf } from '../shared/transport/wire.js'
 import { adminUi } from './admin/admin-ui.js'
 import type { GatewayConfig } from './config.js'
 import type { AuthClient } from './data/auth-client.js'
-import type { Catalogue } from './data/catalogue.js'
+import type { LiveCatalogue } from './data/catalogue.js'
 import type { DataClient } from './data/data-client.js'
 import { docsRoutes } from './docs/docs-routes.js'
 import { entityMethods, entityReads, entityWrites } from './entity-routes/entity-routes.js'
@@ -31,7 +31,7 @@ import { RESPONSE_HEADERS } from './openapi/responses.js'
 import { pageSession } from './renderer/destination.js'
 import { rendererProxy } from './renderer/renderer-proxy.js'
 import { backPressure, type OnRefusal, rateLimit, startUp } from './server/admission.js'
-import { CONNECTION_TIMEOUTS, Connections, type ConnectionTimeouts } from './server/connections.js'
+import { CONNECTION_TIMEOUTS, ClientConnections, type ConnectionTimeouts } from './server/connections.js'
 import { crossOrigin } from './server/cross-origin.js'
 import { Http2Listener, httpsServerFactory } from './server/http2.js'
 import type { LoopDelay } from './server/loop-delay.js'
@@ -39,7 +39,7 @@ import { MalformedHttp } from './server/malformed-http.js'
 import { addAllMethods, health } from './server/methods.js'
 import { hasLargeHead, OpenRequests } from './server/open-requests.js'
 import { problemPages } from './server/problem-pages.js'
-import { problemResponses, ProblemSender, unknownPaths } from './server/problem-responses.js'
+import { problemHandler, ProblemSender, rejectUnknownPaths } from './server/problem-responses.js'
 import {
   privateCookies,
   recordWhenClosed,
@@ -65,7 +65,7 @@ export interface GatewayDeps {
   readonly data: DataClient
   readonly auth: AuthClient
   /** Until it is described, requests but those for health are 503. */
-  readonly catalogue: Catalogue
+  readonly catalogue: LiveCatalogue
   readonly log: Logger
   /** Default: a key ring in the memory of this process. */
   readonly keyRing?: KeyRing
@@ -140,7 +140,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   // Every response has `X-Request-Id`, and `traceparent` if the request had one.
   await app.register(requestIdentity, { tracing: deps.tracing, trustedProxies: config.trustedProxies })
   // Every error becomes a problem document.
-  await app.register(problemResponses, { problems })
+  await app.register(problemHandler, { problems })
   // Every request is one line of the log, and is counted.
   await app.register(requestLog, records)
   // A client with hundreds of connections leaves turns of the event loop to others.
@@ -178,7 +178,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   // Nothing but health is served before the data service has said what there is.
   await app.register(startUp, { isDescribed: () => catalogue.isDescribed })
   // Paths without a route are rejected.
-  await app.register(unknownPaths)
+  await app.register(rejectUnknownPaths)
   // Requests of the application's operations are told from those of resources before their route.
   await app.register(operationConstraint, { catalogue, address })
   // Requests for pages go to the renderer; whether a request is for a page is decided before its route.
@@ -263,14 +263,14 @@ function createServer(
     readonly records: RequestRecords
     readonly memory: MemoryGuard
   }
-): { readonly app: FastifyInstance; readonly connections: Connections } {
+): { readonly app: FastifyInstance; readonly connections: ClientConnections } {
   const { config, log, certificates, newRequestId = randomUUID, timeouts = CONNECTION_TIMEOUTS } = deps
   const { strictTransport, trustedProxies, maxConnections } = config
   const openRequests = new OpenRequests(trustedProxies, deps.load?.unsentBounds)
   const malformed = new MalformedHttp({ address, log, newRequestId, strictTransport })
   const { refuseStream, refuseRequest } = malformed
   const ofConnections = { timeouts, maxConnections, trustedProxies, openRequests, refuseRequest }
-  const connections = new Connections({ ...ofConnections, memory, log })
+  const connections = new ClientConnections({ ...ofConnections, memory, log })
   deps.metrics?.countConnections(() => connections.count)
   // Below the level warn Fastify only repeats what main.ts logs at start.
   const loggerInstance: FastifyBaseLogger = log.isLevelEnabled('info') ? log.child({}, { level: 'warn' }) : log

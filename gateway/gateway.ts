@@ -11,7 +11,7 @@ import { TlsCertificates } from '../shared/tls.js'
 import { buildGateway, CLOSING_TIMEOUT } from './app.js'
 import type { GatewayConfig } from './config.js'
 import { GrpcAuthClient } from './data/auth-client.js'
-import { Catalogue } from './data/catalogue.js'
+import { LiveCatalogue } from './data/catalogue.js'
 import { grpcDataClient } from './data/data-client.js'
 import { openDataCredentials } from './data/replica.js'
 import { ReplicaPool } from './data/replica-pool.js'
@@ -53,7 +53,7 @@ async function serve(how: Starting): Promise<string> {
   warnOfClearText({ RENDERER_URL: settings.rendererUrl, OTEL_EXPORTER_OTLP_ENDPOINT: settings.traces?.url }, log)
   const pool = await openPool(how)
   const data = grpcDataClient(pool, { log })
-  const catalogue = new Catalogue(data, log, { signal: stopping, isPublic: settings.docsPublic })
+  const catalogue = new LiveCatalogue(data, log, { signal: stopping, isPublic: settings.docsPublic })
   const isReady = (): boolean => isOpen && !stopping.aborted && catalogue.isDescribed && data.isReachable()
   let isOpen = false
   const { metrics, tracing } = await openObservation({ ...how, pool, isReady })

@@ -4,13 +4,13 @@ import type { Session__Output as Session } from '../../shared/gen/auth/v1/Sessio
 import type { ProtoGrpcType } from '../../shared/gen/auth_service.js'
 import { loadProto } from '../../shared/transport/wire.js'
 import { unintelligible } from '../http/problem-details.js'
-import { type CallContext, readUnary, writeUnary } from './calls.js'
+import { type HttpContext, readUnary, writeUnary } from './calls.js'
 import type { ReplicaPool } from './replica-pool.js'
 
 export type { IssuerKeys, Session }
 
 /** These calls carry no `Authorization`. Only those with a signal can be cancelled. */
-export type AuthCall = Pick<CallContext, 'requestId' | 'traceparent' | 'clientAddress' | 'report'>
+export type AuthCall = Pick<HttpContext, 'requestId' | 'traceparent' | 'clientAddress' | 'report'>
 
 /** A login or password change is cancelled when its client disconnects, since hashing a password is expensive. */
 export type LoginCall = AuthCall & { readonly signal: AbortSignal }
@@ -117,7 +117,7 @@ export class GrpcAuthClient implements AuthClient {
 }
 
 /** A call without a signal is never cancelled. */
-function contextOf(call: RefreshCall): CallContext {
+function contextOf(call: RefreshCall): HttpContext {
   return { signal: NEVER, ...call, authorization: undefined }
 }
 

@@ -14,11 +14,11 @@ import { CALL_STREAM, CallTable, Deadlines, type Expiring, FrameSender } from '.
 import type { AbortListener, Cancellation } from '../../shared/transport/cancellation.js'
 import type { DomainError } from '../../shared/errors.js'
 import { fromStatusBytes, transportError } from '../../shared/transport/rpc-status.js'
-import { Credentials } from './credentials.js'
+import { CredentialSlots } from './credentials.js'
 import { type SharedCall, UnsentCalls } from './unsent-calls.js'
 
 /** What a call takes over from the HTTP request that causes it. */
-export interface CallContext {
+export interface HttpContext {
   /** The `Authorization` header as received; the data service verifies it. */
   readonly authorization: string | undefined
   readonly requestId: string
@@ -76,7 +76,7 @@ export interface StreamCall {
   /** Full name of the method. */
   readonly path: string
   readonly request: Buffer
-  readonly context: CallContext
+  readonly context: HttpContext
   /** Milliseconds since the epoch. */
   readonly deadline: number
   /** Whether the caller sends it once more if the stream is lost. */
@@ -105,7 +105,7 @@ export class CallStream implements ResponseFrames {
   readonly #stream: ClientDuplexStream<Buffer, Buffer>
   readonly #listener: CallStreamListener
   readonly #sender: FrameSender
-  readonly #credentials: Credentials
+  readonly #credentials: CredentialSlots
   readonly #calls = new CallTable<PendingCall>()
   /** Calls that are sent and have not ended are in `#calls`, others here. */
   readonly #unsent = new UnsentCalls<PendingCall>()
@@ -128,7 +128,7 @@ export class CallStream implements ResponseFrames {
       })
     }
     this.#sender = new FrameSender(send, { onRoom: () => this.#fillMessage() })
-    this.#credentials = new Credentials((slot, authorization) =>
+    this.#credentials = new CredentialSlots((slot, authorization) =>
       this.#sender.send(new CredentialFrame(slot, authorization))
     )
     stream.on('metadata', () => {

@@ -10,17 +10,17 @@ import { parseCallTimes, TIMES_METADATA } from '../../shared/transport/call-fram
 import { DomainError, httpStatusOf } from '../../shared/errors.js'
 import { fromRpcStatus, transportError } from '../../shared/transport/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA } from '../../shared/tls.js'
-import { AttemptFailure, type CallContext, CallReport, MAX_FRAMED_REQUEST } from './call-stream.js'
+import { AttemptFailure, type HttpContext, CallReport, MAX_FRAMED_REQUEST } from './call-stream.js'
 import { checkedAuthorization } from './credentials.js'
 import type { Replica, RpcMethod } from './replica.js'
 import type { ReplicaPool } from './replica-pool.js'
 
-export { type CallContext, CallReport }
+export { type HttpContext, CallReport }
 
 /** One unary call: the method, the HTTP request it belongs to, and its message. */
 interface UnaryCall<Request, Response> {
   readonly rpc: RpcMethod<Request, Response>
-  readonly call: CallContext
+  readonly call: HttpContext
   readonly request: Request
   /** Whether a data service gathers calls of this rpc, and answers those that arrive together by one statement. */
   readonly isGathered?: boolean
@@ -88,7 +88,7 @@ async function callWithRetries<Request, Response>(
 }
 
 /** The data service looks at the token before anything else. */
-function reportAccepted({ report, authorization }: CallContext): void {
+function reportAccepted({ report, authorization }: HttpContext): void {
   if (report !== undefined && authorization !== undefined) report.acceptedAuthorization = authorization
 }
 
@@ -120,7 +120,7 @@ interface EncodedCall {
  * The bytes of the answer, over the replica's stream if it has one. Rejects with an AttemptFailure; with
  * `upstream.unavailable` if too much waits to be sent.
  */
-export function callReplica(replica: Replica, encoded: EncodedCall, call: CallContext): Promise<Buffer> {
+export function callReplica(replica: Replica, encoded: EncodedCall, call: HttpContext): Promise<Buffer> {
   const { stream } = replica
   const { path, message, deadline, isRepeatable } = encoded
   return stream === undefined || message.length > MAX_FRAMED_REQUEST
@@ -129,7 +129,7 @@ export function callReplica(replica: Replica, encoded: EncodedCall, call: CallCo
 }
 
 /** One call of gRPC: for a data service without streams, while a stream is being opened, and for large requests. */
-function callUnary(replica: Replica, { path, message, deadline }: EncodedCall, call: CallContext): Promise<Buffer> {
+function callUnary(replica: Replica, { path, message, deadline }: EncodedCall, call: HttpContext): Promise<Buffer> {
   const metadata = callMetadata(call)
   const { signal, report } = call
   return new Promise((resolve, reject) => {
@@ -317,7 +317,7 @@ async function* messagesOf<Request, Response>(
   }
 }
 
-function callMetadata(call: CallContext): Metadata {
+function callMetadata(call: HttpContext): Metadata {
   const metadata = new Metadata()
   if (call.authorization !== undefined) metadata.set('authorization', checkedAuthorization(call.authorization))
   metadata.set('x-request-id', call.requestId)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../shared/logger.js'
-import type { CallContext } from './calls.js'
+import type { HttpContext } from './calls.js'
 import type { DataClient, DescribeResponse, Navigation, Operation, Resource } from './data-client.js'
 import { OperationPaths } from './operation-paths.js'
 
@@ -59,7 +59,7 @@ const NOTHING: CatalogueSnapshot = {
  * restart of the gateway: the catalogue is fetched again each time a data service begins to serve. Documents for people
  * and programs show `seenBy`, since the whole catalogue holds resources and properties that take a permission to see.
  */
-export class Catalogue {
+export class LiveCatalogue {
   readonly #data: DataClient
   readonly #log: Logger
   readonly #signal: AbortSignal
@@ -71,8 +71,8 @@ export class Catalogue {
   #refreshAgain = false
 
   /** Waits until a data service has described itself, however long that takes. Rejects when the signal is aborted. */
-  static async open(data: DataClient, log: Logger, options: CatalogueOptions): Promise<Catalogue> {
-    const catalogue = new Catalogue(data, log, options)
+  static async open(data: DataClient, log: Logger, options: CatalogueOptions): Promise<LiveCatalogue> {
+    const catalogue = new LiveCatalogue(data, log, options)
     await catalogue.describe()
     return catalogue
   }
@@ -120,7 +120,7 @@ export class Catalogue {
    * token and answers.
    * Rejects with DomainErrors: `auth.invalid-token` for one.
    */
-  async seenBy(call: CallContext): Promise<CatalogueSnapshot> {
+  async seenBy(call: HttpContext): Promise<CatalogueSnapshot> {
     if (call.authorization === undefined) return this.#current.anonymous
     return this.#shown(snapshotOf(await this.#data.describeTo(call)))
   }

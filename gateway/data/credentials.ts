@@ -16,7 +16,7 @@ export function checkedAuthorization(authorization: string): string {
 }
 
 /** The tokens that a stream knows, the least recently used of which makes room for a new one. */
-export class Credentials {
+export class CredentialSlots {
   readonly #announce: (slot: CredentialSlot, authorization: string) => void
   #free: CredentialSlot | undefined
   readonly #slots = new LRUCache<string, CredentialSlot>({

@@ -25,7 +25,7 @@ import type { UpdateRequest } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse__Output as UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
 import { loadProto } from '../../shared/transport/wire.js'
-import { CALL_DEADLINE, type CallContext, readStream, readUnary, writeUnary } from './calls.js'
+import { CALL_DEADLINE, type HttpContext, readStream, readUnary, writeUnary } from './calls.js'
 import type { RpcMethod } from './replica.js'
 import { type PathCheckOptions, PathChecks } from './path-checks.js'
 import type { ReplicaPool } from './replica-pool.js'
@@ -83,7 +83,7 @@ type UnaryReads = {
         ? never
         : Uncapitalize<R & string>
   ]: EntityServiceDefinition[R] extends RpcMethod<infer Request, infer Response>
-    ? (call: CallContext, request: Request) => Promise<Response>
+    ? (call: HttpContext, request: Request) => Promise<Response>
     : never
 }
 
@@ -95,17 +95,17 @@ export interface DataClient extends UnaryReads {
   /** The whole catalogue, if the data service knows this process for a gateway; otherwise what anybody may see. */
   describe(signal: AbortSignal): Promise<DescribeResponse>
   /** What the caller may see of the catalogue; without an `Authorization`, what anybody may see. */
-  describeTo(call: CallContext): Promise<DescribeResponse>
+  describeTo(call: HttpContext): Promise<DescribeResponse>
   /** The reader pulls the parts. Leaving the iteration cancels the rpc. */
-  export(call: CallContext, request: ExportRequest): AsyncIterable<ExportPart>
+  export(call: HttpContext, request: ExportRequest): AsyncIterable<ExportPart>
   /** Writes are not retried once a data service may have begun them. */
-  create(call: CallContext, request: CreateRequest): Promise<CreateResponse>
-  createBatch(call: CallContext, request: CreateBatchRequest): Promise<CreateBatchResponse>
-  update(call: CallContext, request: UpdateRequest): Promise<UpdateResponse>
-  delete(call: CallContext, request: DeleteRequest): Promise<void>
-  act(call: CallContext, request: ActRequest): Promise<ActResponse>
+  create(call: HttpContext, request: CreateRequest): Promise<CreateResponse>
+  createBatch(call: HttpContext, request: CreateBatchRequest): Promise<CreateBatchResponse>
+  update(call: HttpContext, request: UpdateRequest): Promise<UpdateResponse>
+  delete(call: HttpContext, request: DeleteRequest): Promise<void>
+  act(call: HttpContext, request: ActRequest): Promise<ActResponse>
   /** An operation of the application. A `read` is retried as reads are, a `write` as writes. */
-  callOperation(call: CallContext, kind: 'read' | 'write', request: CallRequest): Promise<CallResponse>
+  callOperation(call: HttpContext, kind: 'read' | 'write', request: CallRequest): Promise<CallResponse>
   /**
    * Whether at least one data service reports at this moment that it can serve, its database included, and has answered the
    * last check of the way that calls go.
@@ -153,7 +153,7 @@ function unaryReads(pool: ReplicaPool): UnaryReads {
     .filter(([name]) => !others.includes(name))
     .map(([name, rpc]) => [
       name.charAt(0).toLowerCase() + name.slice(1),
-      (call: CallContext, request: object) => readUnary(pool, { rpc, call, request, isGathered: rpc === service.Get })
+      (call: HttpContext, request: object) => readUnary(pool, { rpc, call, request, isGathered: rpc === service.Get })
     ])
   // The type is made from the same service by the same rule.
   return Object.fromEntries(functions) as UnaryReads

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { type DomainError, saysTooManyReads } from '../../shared/errors.js'
-import type { CallContext } from './call-stream.js'
+import type { HttpContext } from './call-stream.js'
 
 /** Milliseconds that a refusal is kept: as long as its `Retry-After` says. */
 const KEPT = 1000
@@ -24,14 +24,14 @@ interface Read {
 export class KeptRefusals {
   readonly #kept = new LRUCache<string, { readonly error: DomainError; readonly until: number }>({ max: MAX_KEPT })
 
-  keep(read: Read, call: CallContext, { error, now }: { readonly error: DomainError; readonly now: number }): void {
+  keep(read: Read, call: HttpContext, { error, now }: { readonly error: DomainError; readonly now: number }): void {
     if (!saysTooManyReads(error)) return
     const key = keyOf(read, call)
     if (key.length <= MAX_READ) this.#kept.set(key, { error, until: now + KEPT })
   }
 
   /** The refusal that this caller has got for the same read. */
-  of(read: Read, call: CallContext, now: number): DomainError | undefined {
+  of(read: Read, call: HttpContext, now: number): DomainError | undefined {
     if (this.#kept.size === 0) return undefined
     const key = keyOf(read, call)
     const kept = this.#kept.get(key)
@@ -42,6 +42,6 @@ export class KeptRefusals {
 }
 
 /** Whose read it is, and of what. None of the first three has a line break. */
-function keyOf({ path, message }: Read, { authorization = '', clientAddress = '' }: CallContext): string {
+function keyOf({ path, message }: Read, { authorization = '', clientAddress = '' }: HttpContext): string {
   return `${path}\n${authorization}\n${clientAddress}\n${message.toString('latin1')}`
 }

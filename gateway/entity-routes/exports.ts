@@ -12,7 +12,7 @@ import type { RouteQuery } from '../http/query-string.js'
 import { tellTimes } from '../server/server-timing.js'
 import type { UnsentAnswer } from '../server/unsent-answers.js'
 import { entityPathOf } from './paths.js'
-import { readQuery, selectionOf } from './reads.js'
+import { readQuery, sentSelection } from './reads.js'
 import { exportContext, routeGuards, type EntityRouteDeps, type ResourceParams } from './requests.js'
 
 /** Milliseconds that the data service may take to send the next part of an export. */
@@ -55,7 +55,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
       try {
         const parts = data.export(call, {
           resource,
-          selection: selectionOf(query),
+          selection: sentSelection(query),
           ...(fields === undefined ? {} : { fields }),
           idleTimeoutMs: PART_TIMEOUT,
           readerTimeoutMs: READER_TIMEOUT,

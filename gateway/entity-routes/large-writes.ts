@@ -1,7 +1,7 @@
 import { FairSemaphore, type Entrant } from '../../shared/fair-semaphore.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import { NEVER } from '../../shared/transport/cancellation.js'
-import type { CallContext } from '../data/calls.js'
+import type { HttpContext } from '../data/calls.js'
 import { Overload } from '../server/admission.js'
 
 /** Bytes of a body from which a write is large: a batch, or a row with many children. */
@@ -44,9 +44,9 @@ export class LargeWrites {
   }
 
   /** Writes at once, or a large body when it has its turn. Rejects with `upstream.unavailable`, with nothing written, beyond. */
-  async inTurn<Answer>(call: CallContext, body: Buffer, write: () => Promise<Answer>): Promise<Answer> {
+  async inTurn<Answer>(call: HttpContext, body: Buffer, write: () => Promise<Answer>): Promise<Answer> {
     if (body.length < LARGE) return await write()
-    const release = await this.#turns.enter({ shares: sharesOf(call), signal: NEVER })
+    const release = await this.#turns.enter({ shares: heavyWorkShares(call), signal: NEVER })
     try {
       return await write()
     } finally {
@@ -59,8 +59,8 @@ export class LargeWrites {
  * The shares of work that is done once at a time for a caller and twice for an address. `waiting`: how much of it may wait,
  * where the semaphore's own rule does not say it.
  */
-export function sharesOf(
-  { authorization, clientAddress }: CallContext,
+export function heavyWorkShares(
+  { authorization, clientAddress }: HttpContext,
   waiting?: { readonly ofCaller: number; readonly ofAddress: number }
 ): Entrant['shares'] {
   const key = `address ${throttledAddress(clientAddress ?? '')}`

@@ -6,7 +6,7 @@ import { bodyOf, keepBodiesAsBuffers, requireJsonBodyIfAny, requireJsonMediaType
 import { checkApiVersion } from '../http/negotiation.js'
 import { idempotencyKey } from '../http/preconditions.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { pathOf, percentDecode, queryOf, routeQuery } from '../http/query-string.js'
+import { pathOfTarget, percentDecode, queryOf, routeQuery } from '../http/query-string.js'
 import { answerOtherMethods, methodNotAllowed } from '../server/methods.js'
 import { present, JSON_TYPE } from './reads.js'
 import {
@@ -60,7 +60,7 @@ export const operationConstraint = fp<PathDeps>(
 
 /** The first segment of a path below the prefix, decoded. undefined for a path that is not below it. */
 function firstSegment(target: string, prefix: string): string | undefined {
-  const path = pathOf(target)
+  const path = pathOfTarget(target)
   const start = prefix.length
   if (!path.startsWith(prefix) || path[start] !== '/') return undefined
   const end = path.indexOf('/', start + 1)
@@ -73,7 +73,7 @@ export const operationRoutes = fp<EntityRouteDeps>(
     keepBodiesAsBuffers(app)
     const { catalogue, address } = deps
     const at = (request: FastifyRequest): readonly OperationAtPath[] =>
-      catalogue.operationPaths.at(pathOf(request.url).slice(address.prefix.length))
+      catalogue.operationPaths.at(pathOfTarget(request.url).slice(address.prefix.length))
     const url = '/*'
     const constraints = { [OPERATION]: OPERATION }
     const onRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {

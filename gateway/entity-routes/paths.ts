@@ -6,7 +6,7 @@ import type { ParameterName, RouteParameters, RouteQuery } from '../http/query-s
  * what the OpenAPI document says about them. A new read is a row here and a handler in reads.ts, after its side in the data
  * service (docs/tour.md, "Where to go for a change").
  */
-export const READS = {
+export const READ_ROUTES = {
   list: {
     url: '/:resource',
     methods: ['GET', 'HEAD'],
@@ -93,40 +93,37 @@ interface ReadRoute extends Route, RouteParameters<ParameterName> {
 }
 
 /** The parameters that a read takes of this resource. A resource without searchable properties has no `search`. */
-export function readParameters(
-  operation: ReadOperation,
-  resource: Resource | undefined
-): RouteParameters<ParameterName> {
+export function parametersOfRead(operation: ReadName, resource: Resource | undefined): RouteParameters<ParameterName> {
   if (resource === undefined) return unsearchable(operation)
   const known = parametersOf.get(resource)
   if (known !== undefined) return known[operation]
   const isSearchable = resource.properties.some(({ searchable }) => searchable)
-  const entries = READ_OPERATIONS.map((read) => [
+  const entries = READ_NAMES.map((read) => [
     read,
-    read === 'lookup' || isSearchable ? READS[read] : unsearchable(read)
+    read === 'lookup' || isSearchable ? READ_ROUTES[read] : unsearchable(read)
   ])
   // The keys are all the operations.
-  const made = Object.fromEntries(entries) as Record<ReadOperation, RouteParameters<ParameterName>>
+  const made = Object.fromEntries(entries) as Record<ReadName, RouteParameters<ParameterName>>
   parametersOf.set(resource, made)
   return made[operation]
 }
 
 /** Found once for each resource of the catalogue, not for each request. */
-const parametersOf = new WeakMap<Resource, Readonly<Record<ReadOperation, RouteParameters<ParameterName>>>>()
+const parametersOf = new WeakMap<Resource, Readonly<Record<ReadName, RouteParameters<ParameterName>>>>()
 
-function unsearchable(operation: ReadOperation): RouteParameters<ParameterName> {
-  const route: ReadRoute = READS[operation]
+function unsearchable(operation: ReadName): RouteParameters<ParameterName> {
+  const route: ReadRoute = READ_ROUTES[operation]
   return operation === 'lookup' ? route : { ...route, names: route.names.filter((name) => name !== 'search') }
 }
 
 /** A read operation, by its name in the catalogue. */
-export type ReadOperation = keyof typeof READS
+export type ReadName = keyof typeof READ_ROUTES
 
 /** In the order of the OpenAPI document. The cast is safe: the keys of the table are its operations. */
-export const READ_OPERATIONS = Object.keys(READS) as readonly ReadOperation[]
+export const READ_NAMES = Object.keys(READ_ROUTES) as readonly ReadName[]
 
 /** The reads whose route is a fixed segment below the resource, at the place of an id. */
-export const READ_SEGMENTS: readonly string[] = READ_OPERATIONS.filter((read) => READS[read].url.endsWith(`/${read}`))
+export const FIXED_SEGMENTS: readonly string[] = READ_NAMES.filter((read) => READ_ROUTES[read].url.endsWith(`/${read}`))
 
 interface Route {
   readonly url: string
@@ -144,14 +141,14 @@ const WRITES = {
 } as const satisfies Readonly<Record<string, Route>>
 
 /** Every operation that a resource may have. */
-export type Operation = ReadOperation | keyof typeof WRITES
+export type EntityOperation = ReadName | keyof typeof WRITES
 
-const ROUTES: Readonly<Record<Operation, Route>> = { ...READS, ...WRITES }
+const ROUTES: Readonly<Record<EntityOperation, Route>> = { ...READ_ROUTES, ...WRITES }
 
 /** A path with the operations that resources may have there. */
 export interface EntityPath {
   readonly url: string
-  readonly operations: readonly Operation[]
+  readonly operations: readonly EntityOperation[]
 }
 
 /** Every path of entities, each of them once. */
@@ -159,18 +156,18 @@ export const ENTITY_PATHS: readonly EntityPath[] = [...new Set(Object.values(ROU
   (url) => ({
     url,
     // The keys of the table are its operations.
-    operations: (Object.keys(ROUTES) as Operation[]).filter((operation) => ROUTES[operation].url === url)
+    operations: (Object.keys(ROUTES) as EntityOperation[]).filter((operation) => ROUTES[operation].url === url)
   })
 )
 
 /** The path of an operation, with the other operations that have the same path. */
-export function entityPathOf(operation: Operation): EntityPath {
+export function entityPathOf(operation: EntityOperation): EntityPath {
   const path = ENTITY_PATHS.find(({ operations }) => operations.includes(operation))
   if (path === undefined) throw new TypeError(`${operation} has no path`)
   return path
 }
 
-function methodsOf(operation: Operation): readonly string[] {
+function methodsOf(operation: EntityOperation): readonly string[] {
   return ROUTES[operation].methods
 }
 
@@ -189,7 +186,8 @@ export function routedMethods({ operations }: EntityPath): string[] {
  * of an id, and is never the text of an id.
  */
 export function allowedMethods(path: EntityPath, resource: Resource, below: BelowResource): readonly string[] {
-  if (path.url === READS.get.url && customReadNamed(resource, below.id) !== undefined) return READS.get.methods
+  if (path.url === READ_ROUTES.get.url && customReadNamed(resource, below.id) !== undefined)
+    return READ_ROUTES.get.methods
   if (below.action !== undefined || below.id === 'batch') return servedMethods(path, resource, below)
   const known = methodsAt.get(resource)?.get(path)
   if (known !== undefined) return known
@@ -202,7 +200,7 @@ export function allowedMethods(path: EntityPath, resource: Resource, below: Belo
 const methodsAt = new WeakMap<Resource, ReadonlyMap<EntityPath, readonly string[]>>()
 
 function servedMethods(path: EntityPath, resource: Resource, below: BelowResource): readonly string[] {
-  const served = (operation: Operation): boolean => {
+  const served = (operation: EntityOperation): boolean => {
     if (operation === 'act') return resource.actions.some(({ name }) => name === below.action)
     return resource.operations.includes(operation) && (operation !== 'batch' || below.id === operation)
   }
@@ -221,7 +219,7 @@ export interface OwnerMember {
 }
 
 /** The query parameter of the resource's owner filter for an operation; undefined if it takes none there. */
-export function ownerParameterOf(resource: Resource | undefined, operation: Operation): string | undefined {
+export function ownerParameterOf(resource: Resource | undefined, operation: EntityOperation): string | undefined {
   return resource?.ownerFiltered.includes(operation) === true ? resource.ownerParameter : undefined
 }
 

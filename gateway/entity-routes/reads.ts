@@ -21,8 +21,8 @@ import {
   ownerParameterOf,
   ownerParameterOfRead,
   entityPathOf,
-  readParameters,
-  type ReadOperation
+  parametersOfRead,
+  type ReadName
 } from './paths.js'
 import {
   routeGuards,
@@ -44,7 +44,7 @@ interface ReadQuery {
 /** Which read of which resource. undefined: the resource is not in the catalogue any more. */
 interface ReadOf {
   readonly resource: Resource | undefined
-  readonly operation: ReadOperation
+  readonly operation: ReadName
 }
 
 /**
@@ -53,7 +53,7 @@ interface ReadOf {
  */
 export function readQuery({ resource, operation }: ReadOf, request: FastifyRequest, reply: FastifyReply): ReadQuery {
   const owner = ownerParameterOf(resource, operation)
-  const query = routeQuery<ParameterName>(queryOf(request.url), readParameters(operation, resource), owner)
+  const query = routeQuery<ParameterName>(queryOf(request.url), parametersOfRead(operation, resource), owner)
   const { unplaced } = handleUnknownParameters(query, request, reply)
   return { values: query.values, filters: query.filters, owner: ownerMember(query), unplaced }
 }
@@ -66,7 +66,7 @@ function shapeOf({ values }: ReadQuery): Shape {
   }
 }
 
-export function selectionOf({ values, filters }: ReadQuery): Selection {
+export function sentSelection({ values, filters }: ReadQuery): Selection {
   return {
     filters: [...filters],
     ...(values.search === undefined ? {} : { search: values.search }),
@@ -148,7 +148,7 @@ function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityRou
  * has one, an equivalent filter takes its place.
  */
 function continuationQuery(query: string, resource: Resource | undefined): string {
-  const shapeParameters = pickParameters(query, readParameters('list', resource).names)
+  const shapeParameters = pickParameters(query, parametersOfRead('list', resource).names)
   const owner = ownerParameterOf(resource, 'list')
   const ownerParameter = owner === undefined ? '' : pickParameters(query, [owner])
   const isKnown = ownerParameterOf(resource, 'paged') === owner
@@ -176,7 +176,7 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
     const { pageNumber, pageSize, includeTotal, after, before } = query.values
     const response = await data.page(readContext(request, reply), {
       resource,
-      selection: selectionOf(query),
+      selection: sentSelection(query),
       shape: shapeOf(query),
       asArray: true,
       ...(pageNumber === undefined ? {} : { pageNumber }),

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Cancellation, NEVER } from '../../shared/transport/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
-import { type CallContext, CallReport } from '../data/calls.js'
-import type { Catalogue } from '../data/catalogue.js'
+import { type HttpContext, CallReport } from '../data/calls.js'
+import type { LiveCatalogue } from '../data/catalogue.js'
 import type { DataClient, Unplaced } from '../data/data-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { authorizationOf } from '../http/header-fields.js'
@@ -24,7 +24,7 @@ declare module 'fastify' {
 /** What every entity route is built from. */
 export interface EntityRouteDeps {
   readonly data: DataClient
-  readonly catalogue: Catalogue
+  readonly catalogue: LiveCatalogue
   readonly address: PublicAddress
   readonly largeWrites: LargeWrites
   readonly now: () => Date
@@ -49,7 +49,7 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => 
  * body is read. The checks of requestLimits and of the body come between them (contract.md section 2, order of rejections).
  */
 export function routeGuards(
-  catalogue: Catalogue,
+  catalogue: LiveCatalogue,
   path: EntityPath
 ): { readonly onRequest: Hook; readonly preValidation: Hook[] } {
   return {
@@ -72,7 +72,7 @@ export function routeGuards(
  * Throws `route.not-found` if the resource has no such path.
  */
 export function allowedAt(
-  { catalogue, path }: { readonly catalogue: Catalogue; readonly path: EntityPath },
+  { catalogue, path }: { readonly catalogue: LiveCatalogue; readonly path: EntityPath },
   request: FastifyRequest,
   reply: FastifyReply
 ): readonly string[] {
@@ -104,7 +104,7 @@ export function setEntityHeaders(reply: FastifyReply): void {
 export function setHeadersOfRefusal(
   { params, routeOptions: { url = '', config } }: FastifyRequest,
   reply: FastifyReply,
-  { catalogue, address }: { readonly catalogue: Catalogue; readonly address: PublicAddress }
+  { catalogue, address }: { readonly catalogue: LiveCatalogue; readonly address: PublicAddress }
 ): void {
   const isOfResource =
     url.startsWith(`${address.prefix}/:resource`) && catalogue.find((params as ResourceParams).resource) !== undefined
@@ -112,7 +112,7 @@ export function setHeadersOfRefusal(
 }
 
 /** The context of a read. The call is cancelled if the client disconnects. */
-export function readContext(request: FastifyRequest, reply: FastifyReply): CallContext {
+export function readContext(request: FastifyRequest, reply: FastifyReply): HttpContext {
   return callContext(request, abortOnDisconnect(reply))
 }
 
@@ -120,7 +120,7 @@ export function readContext(request: FastifyRequest, reply: FastifyReply): CallC
 export function exportContext(
   request: FastifyRequest,
   reply: FastifyReply
-): CallContext & { readonly signal: AbortSignal } {
+): HttpContext & { readonly signal: AbortSignal } {
   const signal = abortOnClose(reply.raw).signal
   return { ...callContext(request, signal), signal }
 }
@@ -129,11 +129,11 @@ export function exportContext(
  * The context of a write. The call is not cancelled if the client disconnects: the client meant what it sent, and a retry
  * with the same key then finds the write done or still running, and not in an unknown state.
  */
-export function writeContext(request: FastifyRequest): CallContext {
+export function writeContext(request: FastifyRequest): HttpContext {
   return callContext(request, NEVER)
 }
 
-function callContext(request: FastifyRequest, signal: Cancellation): CallContext {
+function callContext(request: FastifyRequest, signal: Cancellation): HttpContext {
   request.report ??= new CallReport()
   return {
     authorization: authorizationOf(request.raw.rawHeaders),
@@ -146,7 +146,7 @@ function callContext(request: FastifyRequest, signal: Cancellation): CallContext
 }
 
 /** How the parameters that a route does not know are handled. */
-export interface UnknownParameters {
+export interface UnknownParameterHandling {
   /** Whether the client sent `Prefer: handling=strict`, or nothing and the setting STRICT_HANDLING says so. */
   readonly strict: boolean
   /** Names that `X-Ignored-Parameters` reports; none if handling is strict. */
@@ -160,7 +160,7 @@ export function handleUnknownParameters(
   { ignored, rejected }: Pick<RouteQuery, 'ignored' | 'rejected'>,
   request: FastifyRequest,
   reply: FastifyReply
-): UnknownParameters {
+): UnknownParameterHandling {
   const handling = preferredHandling(request.headers['prefer']?.toString())
   const strict = handling === undefined ? request.server.strictHandling : handling === 'strict'
   if (handling === 'strict') reply.header('preference-applied', 'handling=strict')

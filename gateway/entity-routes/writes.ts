@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/errors.js'
-import type { Catalogue } from '../data/catalogue.js'
+import type { LiveCatalogue } from '../data/catalogue.js'
 import type { EntityRecord, Precondition, Unplaced } from '../data/data-client.js'
 import { headerLines } from '../http/header-fields.js'
 import {
@@ -13,7 +13,7 @@ import {
 import { headerRoom } from '../http/links.js'
 import { idempotencyKey, type IfMatch, ifMatch } from '../http/preconditions.js'
 import { NO_PARAMETERS, queryOf, routeQuery } from '../http/query-string.js'
-import { entityPathOf, type Operation, type OwnerMember, ownerMember, ownerParameterOf } from './paths.js'
+import { entityPathOf, type EntityOperation, type OwnerMember, ownerMember, ownerParameterOf } from './paths.js'
 import { JSON_TYPE, sendRecord } from './reads.js'
 import {
   type EntityRouteDeps,
@@ -22,7 +22,7 @@ import {
   routeGuards,
   type RowParams,
   setIgnoredParameters,
-  type UnknownParameters,
+  type UnknownParameterHandling,
   writeContext
 } from './requests.js'
 
@@ -146,8 +146,8 @@ export function deleteRoute(app: FastifyInstance, { data, catalogue }: EntityRou
 
 /** Which write of the resource that the request names. */
 interface WriteOf {
-  readonly catalogue: Catalogue
-  readonly operation: Operation
+  readonly catalogue: LiveCatalogue
+  readonly operation: EntityOperation
 }
 
 type WriteRequest = FastifyRequest<{ Params: ResourceParams }>
@@ -176,7 +176,7 @@ function writeQuery(
   { catalogue, operation }: WriteOf,
   request: WriteRequest,
   reply: FastifyReply
-): UnknownParameters & { readonly owner: OwnerMember } {
+): UnknownParameterHandling & { readonly owner: OwnerMember } {
   const owner = ownerParameterOf(catalogue.find(request.params.resource), operation)
   const query = routeQuery(queryOf(request.url), NO_PARAMETERS, owner)
   return { ...handleUnknownParameters(query, request, reply), owner: ownerMember(query) }

@@ -32,7 +32,7 @@ export const UNDECODABLE = '/\0/\0/\0/\0/\0'
  */
 export function routedTarget(target: string): string {
   const routed = originForm(target)
-  return percentDecode(pathOf(routed)) === undefined ? UNDECODABLE : routed
+  return percentDecode(pathOfTarget(routed)) === undefined ? UNDECODABLE : routed
 }
 
 /** One parameter of a query string, decoded. */
@@ -48,7 +48,7 @@ export function queryOf(target: string): string {
 }
 
 /** The path of a request target in any form, not decoded. */
-export function pathOf(target: string): string {
+export function pathOfTarget(target: string): string {
   const path = originForm(target)
   const at = path.indexOf('?')
   return at === -1 ? path : path.slice(0, at)
@@ -59,7 +59,7 @@ const MAX_LOGGED_PATH = 2048
 
 /** The path of a request target for the log, cut if it is very long. */
 export function loggedPath(target: string): string {
-  return pathOf(target).slice(0, MAX_LOGGED_PATH)
+  return pathOfTarget(target).slice(0, MAX_LOGGED_PATH)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { DomainError } from '../../shared/errors.js'
 import { checkBodyLength } from '../../shared/transport/wire.js'
 import { headerLines } from './header-fields.js'
-import { pathOf } from './query-string.js'
+import { pathOfTarget } from './query-string.js'
 
 /** A request line with its headers as received. */
 export interface RequestHead {
@@ -82,7 +82,7 @@ export function pathOfMalformedHead(packet: string, at: number): string {
   if (line === undefined) return '/'
   const [text, target = '/'] = line
   const headers = seen.slice(line.index + text.length - 1, at)
-  return BLANK_LINE.test(headers) ? '/' : pathOf(target)
+  return BLANK_LINE.test(headers) ? '/' : pathOfTarget(target)
 }
 
 const TRACE_PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/

@@ -1,6 +1,6 @@
 import type { JsonShape, Operation, Property } from '../data/data-client.js'
 import { ERROR_CODES, type ErrorCode, errorKind } from '../../shared/errors.js'
-import type { Components, Reference } from './components.js'
+import type { Components, ComponentRef } from './components.js'
 import { shapeExample } from './examples.js'
 import { type DocumentedOperation, parameterOf } from './operations.js'
 import { createKey, headerParameters, writeHeader } from './parameters.js'
@@ -86,7 +86,7 @@ function statusOf({ status }: Operation): 200 | 201 | 202 | 204 {
   return status === 201 || status === 202 || status === 204 ? status : 200
 }
 
-function requestBody(body: JsonShape, example: Reference | undefined): object {
+function requestBody(body: JsonShape, example: ComponentRef | undefined): object {
   const { required, ...schema } = shapeSchema(body, inputSchema)
   return {
     required: required !== undefined && required.length > 0,

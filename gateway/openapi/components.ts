@@ -1,7 +1,7 @@
 import type { Resource } from '../data/data-client.js'
 
 /** A place that holds the component: `{ "$ref": "#/components/schemas/products" }`. */
-export interface Reference {
+export interface ComponentRef {
   readonly $ref: string
 }
 
@@ -45,7 +45,7 @@ export class Components {
   }
 
   /** A reference to the component of this name. `make` may refer to the same component again. */
-  refer(kind: ComponentKind, name: string, make: () => object): Reference {
+  refer(kind: ComponentKind, name: string, make: () => object): ComponentRef {
     const components = this.#made[kind]
     if (!components.has(name)) {
       components.set(name, {})
@@ -55,7 +55,7 @@ export class Components {
   }
 
   /** A reference to this schema, under the name or, where another schema has it, under the name with a number. */
-  share(name: string, schema: object): Reference {
+  share(name: string, schema: object): ComponentRef {
     const text = JSON.stringify(schema)
     for (let number = 1; ; number++) {
       const numbered = number === 1 ? name : `${name}${number}`
@@ -73,11 +73,11 @@ export class Components {
 
 /** Components of operations of which only the path, the method and the summary are wanted: none is made. */
 export class NoComponents extends Components {
-  override refer(kind: ComponentKind, name: string): Reference {
+  override refer(kind: ComponentKind, name: string): ComponentRef {
     return { $ref: `#/components/${kind}/${name}` }
   }
 
-  override share(name: string): Reference {
+  override share(name: string): ComponentRef {
     return this.refer('schemas', name)
   }
 }

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FairSemaphore } from '../../shared/fair-semaphore.js'
-import type { Catalogue, CatalogueSnapshot } from '../data/catalogue.js'
-import { sharesOf } from '../entity-routes/large-writes.js'
+import type { LiveCatalogue, CatalogueSnapshot } from '../data/catalogue.js'
+import { heavyWorkShares } from '../entity-routes/large-writes.js'
 import { readContext } from '../entity-routes/requests.js'
 import { addVary, type Coding } from '../http/header-fields.js'
 import type { KeptText, KeptTexts } from '../http/kept-texts.js'
@@ -36,7 +36,7 @@ interface Wanted {
  * sees, those of one caller have turns: what others ask comes between them.
  */
 export class Documents {
-  readonly #catalogue: Catalogue
+  readonly #catalogue: LiveCatalogue
   readonly #texts: KeptTexts
   readonly #turns = new FairSemaphore({
     places: PLACES,
@@ -50,14 +50,14 @@ export class Documents {
   /** Resolves when the document that is being made is done, and those that wait for it. */
   #making: Promise<unknown> = Promise.resolve()
 
-  constructor(catalogue: Catalogue, texts: KeptTexts) {
+  constructor(catalogue: LiveCatalogue, texts: KeptTexts) {
     this.#catalogue = catalogue
     this.#texts = texts
   }
 
   /**
    * The document for the caller of a request. Sets `Vary`, since it depends on the access token. `want` may throw. Rejects with
-   * what Catalogue.seenBy rejects with, and with `upstream.unavailable` if too many of this caller wait already.
+   * what LiveCatalogue.seenBy rejects with, and with `upstream.unavailable` if too many of this caller wait already.
    */
   async for(
     request: FastifyRequest,
@@ -72,7 +72,7 @@ export class Documents {
       const known = this.#texts.known(keyOf(seen, key), coding)
       if (known !== undefined) return known
     }
-    const shares = sharesOf(call, { ofCaller: WAITING_OF_CALLER, ofAddress: WAITING_OF_ADDRESS })
+    const shares = heavyWorkShares(call, { ofCaller: WAITING_OF_CALLER, ofAddress: WAITING_OF_ADDRESS })
     const release = await this.#turns.enter({ shares, signal: call.signal })
     try {
       const seen = await this.#catalogue.seenBy(call)

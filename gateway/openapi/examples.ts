@@ -1,5 +1,5 @@
 import type { Action, CustomRead, JsonShape, Navigation, Property, Resource } from '../data/data-client.js'
-import type { Components, Reference } from './components.js'
+import type { Components, ComponentRef } from './components.js'
 import { settableProperties } from './schemas.js'
 
 // Examples of bodies. Each is a component that operations refer to, made of the examples of its properties, so that the
@@ -9,21 +9,21 @@ import { settableProperties } from './schemas.js'
 type Members = Readonly<Record<string, unknown>>
 
 /** The example of a property; undefined where there is none, as an earlier data service tells it. */
-export function exampleOf({ example }: Pick<Property, 'example'>): unknown {
+export function exampleIn({ example }: Pick<Property, 'example'>): unknown {
   return example === '' ? undefined : JSON.parse(example)
 }
 
 /** A row, without what an include brings. */
-export function rowExample(components: Components, { name, properties }: Resource): Reference | undefined {
+export function rowExample(components: Components, { name, properties }: Resource): ComponentRef | undefined {
   return shared(components, name, membersOf(properties))
 }
 
 /** The answer of a list, a page or a batch. */
-export function rowsExample(components: Components, { name, properties }: Resource): Reference | undefined {
+export function rowsExample(components: Components, { name, properties }: Resource): ComponentRef | undefined {
   return shared(components, `${name}.rows`, arrayOf(membersOf(properties)))
 }
 
-export function lookupExample(components: Components, { name, label, properties }: Resource): Reference | undefined {
+export function lookupExample(components: Components, { name, label, properties }: Resource): ComponentRef | undefined {
   const [id, shown] = ['id', label].map((one) => properties.find((property) => property.name === one))
   const row = id && shown && membersOf([id, shown])
   if (row === undefined) return undefined
@@ -32,7 +32,7 @@ export function lookupExample(components: Components, { name, label, properties 
 }
 
 /** A file with its byte order mark, a header row and a row (RFC 4180). Versions of rows are in none. */
-export function exportExample(components: Components, { name, properties }: Resource): Reference | undefined {
+export function exportExample(components: Components, { name, properties }: Resource): ComponentRef | undefined {
   const row = membersOf(properties.filter(({ type }) => type !== 'bytes'))
   if (row === undefined) return undefined
   const lines = [Object.keys(row), Object.values(row).map(cell)]
@@ -44,11 +44,11 @@ function cell(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-export function createExample(components: Components, resource: Resource): Reference | undefined {
+export function createExample(components: Components, resource: Resource): ComponentRef | undefined {
   return shared(components, `${resource.name}.create`, newRow(resource))
 }
 
-export function batchExample(components: Components, resource: Resource): Reference | undefined {
+export function batchExample(components: Components, resource: Resource): ComponentRef | undefined {
   return shared(components, `${resource.name}.batch`, arrayOf(newRow(resource)))
 }
 
@@ -68,12 +68,12 @@ function newChild(children: Navigation): Members | undefined {
 }
 
 /** What a PUT may set. */
-export function updateExample(components: Components, resource: Resource): Reference | undefined {
+export function updateExample(components: Components, resource: Resource): ComponentRef | undefined {
   return shared(components, `${resource.name}.update`, membersOf(settableProperties(resource, 'setOnUpdate')))
 }
 
 /** One member, since a PATCH keeps the others. */
-export function patchExample(components: Components, resource: Resource): Reference | undefined {
+export function patchExample(components: Components, resource: Resource): ComponentRef | undefined {
   const [first] = settableProperties(resource, 'setOnUpdate')
   return shared(components, `${resource.name}.patch`, membersOf(first === undefined ? [] : [first]))
 }
@@ -81,7 +81,7 @@ export function patchExample(components: Components, resource: Resource): Refere
 /** Eight bytes, as row versions have. */
 const VERSION = 'AQIDBAUGBwg='
 
-export function actionExample(components: Components, resource: string, action: Action): Reference | undefined {
+export function actionExample(components: Components, resource: string, action: Action): ComponentRef | undefined {
   const { name, input, childPrecondition } = action
   const members = membersOf(input)
   const guard = childPrecondition === '' ? {} : { [childPrecondition]: VERSION }
@@ -92,32 +92,32 @@ export function itemsExample(
   components: Components,
   resource: string,
   { name, items, bareItems }: CustomRead
-): Reference | undefined {
+): ComponentRef | undefined {
   const row = membersOf(items)
   return shared(components, `${resource}.read.${name}`, arrayOf(bareItems && row ? Object.values(row)[0] : row))
 }
 
 /** A body or an answer of an application's operation. */
-export function shapeExample(components: Components, name: string, shape: JsonShape): Reference | undefined {
+export function shapeExample(components: Components, name: string, shape: JsonShape): ComponentRef | undefined {
   return shared(components, name, valueOf(shape))
 }
 
 function valueOf(shape: JsonShape): unknown {
   if (shape.kind !== 'SHAPE_KIND_LIST') return objectOf(shape)
   const { item, nested } = shape
-  return arrayOf(item !== null ? exampleOf(item) : nested !== null ? valueOf(nested) : objectOf(shape))
+  return arrayOf(item !== null ? exampleIn(item) : nested !== null ? valueOf(nested) : objectOf(shape))
 }
 
 function objectOf({ members }: JsonShape): Members | undefined {
   return whole(
     members.map(({ name, property, shape }) =>
-      property !== null ? [property.name, exampleOf(property)] : [name, shape === null ? undefined : valueOf(shape)]
+      property !== null ? [property.name, exampleIn(property)] : [name, shape === null ? undefined : valueOf(shape)]
     )
   )
 }
 
 function membersOf(properties: readonly Property[]): Members | undefined {
-  return whole(properties.map((property) => [property.name, exampleOf(property)]))
+  return whole(properties.map((property) => [property.name, exampleIn(property)]))
 }
 
 /** undefined where a member has no example. */
@@ -129,11 +129,11 @@ function arrayOf(item: unknown): readonly unknown[] | undefined {
   return item === undefined ? undefined : [item]
 }
 
-function shared(components: Components, name: string, value: unknown): Reference | undefined {
+function shared(components: Components, name: string, value: unknown): ComponentRef | undefined {
   return value === undefined ? undefined : sharedExample(components, name, value)
 }
 
 /** A body that is known as it is, under a name of its own. */
-export function sharedExample(components: Components, name: string, value: unknown): Reference {
+export function sharedExample(components: Components, name: string, value: unknown): ComponentRef {
   return components.refer('examples', name, () => ({ value }))
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../shared/errors.js'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/read-session-cookie.js'
-import type { Components, Reference } from './components.js'
+import type { Components, ComponentRef } from './components.js'
 import { sharedExample } from './examples.js'
 import type { DocumentedOperation } from './operations.js'
 import { requestIdParameters, siteParameters } from './parameters.js'
@@ -85,7 +85,7 @@ interface Described {
   readonly security: Security
   readonly parameters?: readonly object[]
   /** The schema of a JSON body, whether a request must have one, and an example. */
-  readonly body?: { readonly schema: object; readonly required: boolean; readonly example?: Reference }
+  readonly body?: { readonly schema: object; readonly required: boolean; readonly example?: ComponentRef }
   readonly status: 200 | 204 | 303 | 308
   /** Whether `If-None-Match` may be answered 304. */
   readonly mayBeUnchanged?: true

@@ -4,16 +4,16 @@ import type { CustomRead, Property, Resource } from '../data/data-client.js'
 import {
   ownerParameterOf,
   ownerParameterOfRead,
-  READ_OPERATIONS,
-  type ReadOperation,
-  READS
+  READ_NAMES,
+  type ReadName,
+  READ_ROUTES
 } from '../entity-routes/paths.js'
-import type { Components, Reference } from './components.js'
+import type { Components, ComponentRef } from './components.js'
 import {
   actionExample,
   batchExample,
   createExample,
-  exampleOf,
+  exampleIn,
   exportExample,
   itemsExample,
   lookupExample,
@@ -133,7 +133,7 @@ function idParameter(components: Components, { name, properties }: Resource): ob
     description: 'The `id` of the row.',
     required: true,
     schema: id === undefined ? { type: 'string' } : idSchema(id),
-    ...(id === undefined ? {} : exampleMember(exampleOf(id)))
+    ...(id === undefined ? {} : exampleMember(exampleIn(id)))
   }))
 }
 
@@ -145,8 +145,8 @@ function isVersioned({ properties }: Resource): boolean {
 /** The reads of a resource that all resources may have. */
 export function readOperations(components: Components, resource: Resource): DocumentedOperation[] {
   const { name } = resource
-  return READ_OPERATIONS.filter((operation) => resource.operations.includes(operation)).map((operation) => {
-    const { url, summary, answer, mediaType, headers } = READS[operation]
+  return READ_NAMES.filter((operation) => resource.operations.includes(operation)).map((operation) => {
+    const { url, summary, answer, mediaType, headers } = READ_ROUTES[operation]
     const isRow = url.endsWith('/:id')
     return {
       path: url.replace(':resource', name).replace(':id', '{id}'),
@@ -180,9 +180,9 @@ export function readOperations(components: Components, resource: Resource): Docu
 function answerOf(
   components: Components,
   resource: Resource,
-  operation: ReadOperation
-): readonly [schema: object, example: Reference | undefined] {
-  switch (READS[operation].body) {
+  operation: ReadName
+): readonly [schema: object, example: ComponentRef | undefined] {
+  switch (READ_ROUTES[operation].body) {
     case 'rows':
       return [{ type: 'array', items: shapedRowSchema(components, resource) }, rowsExample(components, resource)]
     case 'row':
@@ -233,7 +233,7 @@ export function parameterOf(property: Property, place: 'query' | 'path'): object
     required: !nullable,
     ...(description === '' ? {} : { description }),
     schema: parameterSchema(property),
-    ...exampleMember(exampleOf(property))
+    ...exampleMember(exampleIn(property))
   }
 }
 
@@ -444,6 +444,6 @@ function writtenHeaders(resource: Resource): Success['headers'] {
   return [...ENTITY_HEADERS, ...(isVersioned(resource) ? (['ETag'] as const) : []), 'Idempotent-Replayed']
 }
 
-function requestBody(schema: object, example: Reference | undefined): object {
+function requestBody(schema: object, example: ComponentRef | undefined): object {
   return { required: true, content: jsonContent(schema, example) }
 }

@@ -1,9 +1,9 @@
 import { MAX_CONDITIONS, MAX_SORT_COLUMNS } from '../../shared/request-limits.js'
 import type { Property, Resource } from '../data/data-client.js'
-import { ownerParameterOf, type ReadOperation, readParameters } from '../entity-routes/paths.js'
+import { ownerParameterOf, type ReadName, parametersOfRead } from '../entity-routes/paths.js'
 import type { ParameterName } from '../http/query-string.js'
 import type { Components } from './components.js'
-import { exampleOf } from './examples.js'
+import { exampleIn } from './examples.js'
 
 const FLAG = { type: 'boolean', default: false } as const
 const ON_FLAG = { type: 'boolean', default: true } as const
@@ -11,7 +11,7 @@ const FROM_ONE = { type: 'integer', minimum: 1 } as const
 
 /** The example of a property as the text of a query; empty where there is none. */
 function exampleText(property: Property): string {
-  const value = exampleOf(property)
+  const value = exampleIn(property)
   return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
 }
 
@@ -21,8 +21,8 @@ export function exampleMember(example: unknown): { readonly example?: unknown } 
 }
 
 /** All parameters of an operation: those of its route, filters, the owner parameter, and the common headers. */
-export function operationParameters(components: Components, resource: Resource, operation: ReadOperation): object[] {
-  const { names, filters } = readParameters(operation, resource)
+export function operationParameters(components: Components, resource: Resource, operation: ReadName): object[] {
+  const { names, filters } = parametersOfRead(operation, resource)
   return [
     ...names.flatMap((name) => queryParameters(components, { resource, operation, name })),
     ...(filters ? filterParameters(components, resource) : []),
@@ -162,7 +162,7 @@ export function createKey(components: Components): object {
 
 interface QueryParameterOf {
   readonly resource: Resource
-  readonly operation: ReadOperation
+  readonly operation: ReadName
   readonly name: ParameterName
 }
 

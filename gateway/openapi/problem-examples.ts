@@ -8,7 +8,7 @@ import {
   type ViolationPlace
 } from '../../shared/errors.js'
 import { toProblem } from '../http/problem-details.js'
-import type { Components, Reference } from './components.js'
+import type { Components, ComponentRef } from './components.js'
 
 // A problem document for each code, as the service answers it.
 
@@ -104,7 +104,7 @@ export function problemExamples(
   components: Components,
   codes: readonly ErrorCode[],
   guarded: boolean
-): Readonly<Record<string, Reference>> {
+): Readonly<Record<string, ComponentRef>> {
   return Object.fromEntries(
     codes.map((code) => {
       const error = exampleError(code, guarded)

@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode, errorKind } from '../../shared/errors.js'
-import type { Components, Reference } from './components.js'
+import type { Components, ComponentRef } from './components.js'
 import { problemExamples } from './problem-examples.js'
 import { ENTITY_HEADERS, type HeaderName, headerRefs } from './responses.js'
 
@@ -100,7 +100,7 @@ interface ProblemsOfStatus {
   readonly setsCookies: boolean
 }
 
-function problemResponse(components: Components, problems: ProblemsOfStatus): Reference {
+function problemResponse(components: Components, problems: ProblemsOfStatus): ComponentRef {
   const { name, status, codes, guarded, setsCookies } = problems
   // Two codes are name enough, and other kinds of operations have the same two.
   const suffix = isStandard(codes, status) ? '' : `.${codes.length <= 2 ? codes.join('.') : name}`
@@ -149,7 +149,7 @@ function inWords(codes: readonly ErrorCode[]): string {
 }
 
 /** RFC 9457 with the members of contract.md section 7. */
-function problemSchema(components: Components): Reference {
+function problemSchema(components: Components): ComponentRef {
   const code = components.refer('schemas', 'ProblemCode', () => ({ type: 'string', enum: ERROR_CODES }))
   const violation = components.refer('schemas', 'Violation', () => ({
     type: 'object',

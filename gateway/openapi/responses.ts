@@ -1,6 +1,6 @@
 import { CODINGS } from '../http/header-fields.js'
 import { MERGE_PATCH_TYPE } from '../http/json-body.js'
-import type { Components, Reference } from './components.js'
+import type { Components, ComponentRef } from './components.js'
 
 // Headers of responses, and successful responses.
 
@@ -210,15 +210,15 @@ export function successResponse(components: Components, { description, content: 
 /** Headers of the successful responses of resources and of the application's operations. */
 export const ENTITY_HEADERS = ['api-supported-versions', 'X-Ignored-Parameters', 'Preference-Applied'] as const
 
-export function jsonContent(schema: object, example?: Reference): object {
+export function jsonContent(schema: object, example?: ComponentRef): object {
   return content('application/json', schema, example)
 }
 
-export function mergePatchContent(schema: object, example?: Reference): object {
+export function mergePatchContent(schema: object, example?: ComponentRef): object {
   return content(MERGE_PATCH_TYPE, schema, example)
 }
 
 /** A body of the media type, with an example where there is one. */
-export function content(mediaType: string, schema: object, example?: Reference): object {
+export function content(mediaType: string, schema: object, example?: ComponentRef): object {
   return { [mediaType]: { schema, ...(example === undefined ? {} : { examples: { example } }) } }
 }

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/errors.js'
 import { acceptsHtml } from '../http/negotiation.js'
-import { pathOf, percentDecode, UNDECODABLE } from '../http/query-string.js'
+import { pathOfTarget, percentDecode, UNDECODABLE } from '../http/query-string.js'
 import type { AntiforgeryCheck } from '../session/antiforgery.js'
 import { withoutRefreshToken } from '../session/cookies.js'
 import type { HtmlRefresh } from '../session/html-refresh.js'
 
 /** The parts of a request that decide who answers it. */
-export interface RequestHead {
+export interface RoutedRequest {
   readonly method: string
   /** The request target in origin form (RFC 9112 section 3.2.1). */
   readonly target: string
@@ -46,12 +46,12 @@ const OWN_SEGMENTS: ReadonlySet<string> = new Set([
  * `Accept` decides.
  */
 export function destinationOf(
-  head: RequestHead,
+  head: RoutedRequest,
   own: OwnPaths
 ): { readonly renderer: boolean; readonly both: boolean } {
   // The gateway rejects it.
   if (head.target === UNDECODABLE) return { renderer: false, both: false }
-  const below = belowPrefix(pathOf(head.target), own.prefix)
+  const below = belowPrefix(pathOfTarget(head.target), own.prefix)
   if (below === undefined) return { renderer: true, both: false }
   const [first = '', ...rest] = below
   if (OWN_SEGMENTS.has(first) || own.isOperation(first)) return { renderer: false, both: false }
@@ -80,7 +80,7 @@ function belowPrefix(path: string, prefix: string): string[] | undefined {
  * normalise to another one, because that could be a path of the gateway.
  */
 export function rendererPath(target: string, base: URL): string {
-  const path = pathOf(target)
+  const path = pathOfTarget(target)
   const segments = percentDecode(path)?.split('/') ?? ['.']
   if (path.includes('\\') || segments.some((segment) => segment === '.' || /^\.\.|\\/.test(segment))) {
     throw new DomainError(

@@ -3,21 +3,21 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
-import type { Catalogue } from '../data/catalogue.js'
-import { customReadNamed, READ_SEGMENTS } from '../entity-routes/paths.js'
+import type { LiveCatalogue } from '../data/catalogue.js'
+import { customReadNamed, FIXED_SEGMENTS } from '../entity-routes/paths.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { isFromAnotherOrigin, SAFE_METHODS } from '../http/cross-site.js'
 import { listMembers } from '../http/header-fields.js'
 import { acceptsHtml } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { type RequestHead, destinationOf, type OwnPaths, type PageSession, rendererPath } from './destination.js'
+import { type RoutedRequest, destinationOf, type OwnPaths, type PageSession, rendererPath } from './destination.js'
 import { PAGES, PageShares } from './page-shares.js'
 import { drainBody, forward, nothingHere, sendFailurePage, upstreamBody, varyByAccept } from './forward.js'
 
 interface RendererOptions {
   /** The base URL of the renderer. */
   readonly rendererUrl: string
-  readonly catalogue: Catalogue
+  readonly catalogue: LiveCatalogue
   readonly address: PublicAddress
   readonly trustedProxies: TrustedProxies
   readonly session: PageSession
@@ -75,7 +75,7 @@ function requestHead({
   method = '',
   url = '/',
   headers
-}: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): RequestHead {
+}: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): RoutedRequest {
   return { method, target: url, accept: headers.accept }
 }
 
@@ -166,6 +166,6 @@ function ownPaths({ catalogue, address }: RendererOptions): OwnPaths {
     isResource: (segment) => catalogue.find(segment) !== undefined,
     isOperation: (segment) => catalogue.operationPaths.has(segment),
     isRead: (resource, segment) =>
-      READ_SEGMENTS.includes(segment) || customReadNamed(catalogue.find(resource), segment) !== undefined
+      FIXED_SEGMENTS.includes(segment) || customReadNamed(catalogue.find(resource), segment) !== undefined
   }
 }

@@ -115,7 +115,7 @@ interface Connection {
  * The queue of a connection is an array and not a p-queue: a request that has no one before it starts at once, without a
  * promise, and the queue has to stop reading from the socket when it is full.
  */
-export class Connections {
+export class ClientConnections {
   readonly #timeouts: ConnectionTimeouts
   readonly #maxConnections: number
   /** Connections of one address. */

@@ -29,7 +29,7 @@ import {
 import {
   checkInterval,
   CONNECTION_TIMEOUTS,
-  type Connections,
+  type ClientConnections,
   type ConnectionTimeouts,
   ignoreErrors,
   readTimeoutFactor
@@ -126,7 +126,7 @@ export class Http2Listener {
       maxHeaderBytes: number
       timeouts: ConnectionTimeouts
       openRequests: OpenRequests
-      connections: Pick<Connections, 'closeAllOf'>
+      connections: Pick<ClientConnections, 'closeAllOf'>
       trustedProxies: Pick<TrustedProxies, 'trusts'>
       refuseStream: MalformedHttp['refuseStream']
     }
@@ -197,7 +197,7 @@ export class Http2Listener {
     maxHeaderBytes
   }: {
     readonly openRequests: OpenRequests
-    readonly connections: Pick<Connections, 'closeAllOf'>
+    readonly connections: Pick<ClientConnections, 'closeAllOf'>
     readonly trustedProxies: Pick<TrustedProxies, 'trusts'>
     readonly refuseStream: MalformedHttp['refuseStream']
     readonly maxHeaderBytes: number

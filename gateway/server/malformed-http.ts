@@ -6,7 +6,7 @@ import type { Logger } from '../../shared/logger.js'
 import { unlessReset } from '../../shared/transport/http2-streams.js'
 import { type Problem, toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { pathOf } from '../http/query-string.js'
+import { pathOfTarget } from '../http/query-string.js'
 import { pathOfMalformedHead } from '../http/request-head.js'
 import { safetyHeaders } from './requests.js'
 
@@ -69,7 +69,7 @@ export class MalformedHttp {
 
   /** Answers a stream of a trusted proxy whose client has too many requests open. Streams of other clients go on. */
   readonly refuseStream = (stream: ServerHttp2Stream, target: string): void => {
-    const { status, headers, body } = this.#problem(tooManyOpen(), pathOf(target), TOO_MANY_OPEN)
+    const { status, headers, body } = this.#problem(tooManyOpen(), pathOfTarget(target), TOO_MANY_OPEN)
     stream.respond({ ':status': status, ...headers, 'content-length': body.length })
     stream.end(body)
     stream.resume()
@@ -80,7 +80,7 @@ export class MalformedHttp {
    * the proxy, which takes it out of its list for everybody.
    */
   readonly refuseRequest = (socket: Socket, target: string): void => {
-    this.#reject(socket, tooManyOpen(), { path: pathOf(target), message: TOO_MANY_OPEN })
+    this.#reject(socket, tooManyOpen(), { path: pathOfTarget(target), message: TOO_MANY_OPEN })
   }
 
   /** Fastify's `clientErrorHandler`. */
@@ -112,7 +112,7 @@ export class MalformedHttp {
     // Node assigns the socket when it is this response's turn. Until then earlier responses use it.
     if (response.socket === null && !writableFinished) {
       response.once('socket', () => this.#rejectBody(socket, rejection, response))
-    } else if (!headersSent) this.#reject(socket, rejection, { path: pathOf(req.url ?? '/') })
+    } else if (!headersSent) this.#reject(socket, rejection, { path: pathOfTarget(req.url ?? '/') })
     else if (writableFinished) endWithLinger(socket)
     else socket.destroy()
   }

@@ -5,7 +5,7 @@ import { isKeysUnavailable } from '../../shared/key-cache.js'
 import type { Logger } from '../../shared/logger.js'
 import { toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { pathOf } from '../http/query-string.js'
+import { pathOfTarget } from '../http/query-string.js'
 import { NotReady, Overload } from './admission.js'
 
 interface Meaning {
@@ -67,7 +67,7 @@ export class ProblemSender {
     request.errorCode = error.code
     const problem = toProblem(error, {
       base: this.#address.baseFor(request),
-      path: pathOf(request.originalUrl),
+      path: pathOfTarget(request.originalUrl),
       requestId: request.id
     })
     return reply
@@ -110,7 +110,7 @@ export class ProblemSender {
  * Makes problem documents of all errors. Must be registered before any plugin that adds a route: a route keeps the error
  * handler that there is when it is added.
  */
-export const problemResponses = fp<{ problems: ProblemSender }>(
+export const problemHandler = fp<{ problems: ProblemSender }>(
   async (app, { problems }) => {
     app.setErrorHandler((error, request, reply) => problems.send(error, request, reply))
   },
@@ -118,7 +118,7 @@ export const problemResponses = fp<{ problems: ProblemSender }>(
 )
 
 /** Rejects paths without a route before their body is read. */
-export const unknownPaths = fp(
+export const rejectUnknownPaths = fp(
   async (app) => {
     app.addHook('onRequest', (request, _reply, done) => {
       if (request.is404)

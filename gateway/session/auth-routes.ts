@@ -11,7 +11,7 @@ import { abortOnDisconnect } from '../server/requests.js'
 import { checkAccessToken } from './access-tokens.js'
 import { sentCookies, sentRefreshTokens } from './cookies.js'
 import {
-  type AccessToken,
+  type ShownSession,
   authCall,
   bodyViolation,
   ignoreTypeOfNothing,
@@ -162,7 +162,7 @@ function sessionTokenRoute(app: FastifyInstance, tools: SessionTools): void {
 }
 
 /** The token with its expiry; undefined if it is not valid. */
-async function validToken(accessToken: string, call: AuthCall, tools: SessionTools): Promise<AccessToken | undefined> {
+async function validToken(accessToken: string, call: AuthCall, tools: SessionTools): Promise<ShownSession | undefined> {
   const end = await checkAccessToken(accessToken, call, tools)
   return end === undefined ? undefined : { accessToken, accessTokenExpiry: end.toISOString() }
 }

@@ -198,7 +198,7 @@ export function bodyViolation(pointer: string, detail: string): Violation {
 }
 
 /** The part of a session that scripts of a page may see. */
-export interface AccessToken {
+export interface ShownSession {
   readonly accessToken: string
   /** RFC 3339, UTC with milliseconds. */
   readonly accessTokenExpiry: string
@@ -207,7 +207,7 @@ export interface AccessToken {
 /** Answers 200. No body ever holds the refresh token (contract.md section 8). `more` is for a page that signs in. */
 export function sendAccessToken(
   reply: FastifyReply,
-  { accessToken, accessTokenExpiry }: AccessToken,
+  { accessToken, accessTokenExpiry }: ShownSession,
   more: { readonly returnTo?: string } = {}
 ): FastifyReply {
   return sendJson(reply.code(200), { accessToken, accessTokenExpiry, ...more })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { CallContext } from '../../gateway/data/calls.js'
+import type { HttpContext } from '../../gateway/data/calls.js'
 import { grpcDataClient } from '../../gateway/data/data-client.js'
 import { NEVER } from '../../shared/transport/cancellation.js'
 import { gatewayPool } from '../harness/gateway-pool.js'
@@ -150,7 +150,7 @@ describeApi(
       const pool = await gatewayPool(store.stack.dataAddress)
       const data = grpcDataClient(pool)
       const get = (requestId: string, id: number): Promise<unknown> => {
-        const context: CallContext = { authorization: undefined, requestId, traceparent: undefined, signal: NEVER }
+        const context: HttpContext = { authorization: undefined, requestId, traceparent: undefined, signal: NEVER }
         return data.get(context, { resource: 'products', id: String(id) })
       }
       // Until the stream is open calls go one by one.

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
-import type { CallContext } from '../../gateway/data/calls.js'
+import type { HttpContext } from '../../gateway/data/calls.js'
 import { grpcDataClient } from '../../gateway/data/data-client.js'
 import { ReplicaPool } from '../../gateway/data/replica-pool.js'
 import { NEVER } from '../../shared/transport/cancellation.js'
@@ -150,7 +150,7 @@ eachDatabase((kind) => {
       // Past the gateway: what is asked for in one tick goes in one message, and is one statement.
       const pool = await gatewayPool(store.stack.dataAddress, SECRET)
       const data = grpcDataClient(pool)
-      const contextIn = (trace: string): CallContext => ({
+      const contextIn = (trace: string): HttpContext => ({
         authorization: undefined,
         requestId: `in-${trace}`,
         traceparent: `00-${trace}-${hex(8)}-01`,
@@ -197,7 +197,7 @@ eachDatabase((kind) => {
       const pool = new ReplicaPool({ addresses: [store.stack.dataAddress] })
       const trace = hex(16)
       const traceparent = `00-${trace}-${hex(8)}-00`
-      const call: CallContext = { authorization: undefined, requestId: 'direct', traceparent, signal: NEVER }
+      const call: HttpContext = { authorization: undefined, requestId: 'direct', traceparent, signal: NEVER }
       await grpcDataClient(pool).get(call, { resource: 'products', id: '1' })
       pool.close()
       const spans = await collector.trace(trace, (found) => found.some(({ kind: of }) => of === SERVER))

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { CallContext } from '../../gateway/data/calls.js'
+import type { HttpContext } from '../../gateway/data/calls.js'
 import { type DataClient, grpcDataClient } from '../../gateway/data/data-client.js'
 import { ReplicaPool } from '../../gateway/data/replica-pool.js'
 import { DomainError } from '../../shared/errors.js'
@@ -62,7 +62,7 @@ describe('a connection that is cut at random moments', function () {
     await service.stop()
   })
 
-  const call = (): CallContext => ({
+  const call = (): HttpContext => ({
     authorization: undefined,
     requestId: 'r',
     traceparent: undefined,

@@ -68,7 +68,7 @@ import {
   requiredVersions
 } from '../../data-service/plan/write-requests.js'
 import { exportOptions } from '../../gateway/entity-routes/exports.js'
-import { READS } from '../../gateway/entity-routes/paths.js'
+import { READ_ROUTES } from '../../gateway/entity-routes/paths.js'
 import { forwardedAddress, forwardedFor, TrustedProxies } from '../../gateway/http/client-address.js'
 import { cookieViolation } from '../../gateway/http/cookies.js'
 import { isCrossSite, isFromAnotherOrigin } from '../../gateway/http/cross-site.js'
@@ -99,7 +99,7 @@ import {
   nameOf,
   originForm,
   parseQuery,
-  pathOf,
+  pathOfTarget,
   percentDecode,
   queryOf,
   routedTarget,
@@ -315,7 +315,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   preferredHandling,
   refusesHtml,
   parseQuery,
-  pathOf,
+  pathOfTarget,
   loggedPath,
   queryOf,
   checkRequestHead: (text) =>
@@ -324,7 +324,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     checkRequestHeadSize({ method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: text.split(' ') }),
   isLoopback,
   requestIdOf: (text) => requestIdOf(text, () => ''),
-  routeQuery: (text) => routeQuery(text, READS.paged, 'id'),
+  routeQuery: (text) => routeQuery(text, READ_ROUTES.paged, 'id'),
   continueTrace: (text) => continueTrace(text, () => ''),
   // gateway/session
   jsonMembers: (text) => jsonMembers(Buffer.from(text)),

@@ -1,4 +1,4 @@
-import type { CallContext } from '../../gateway/data/calls.js'
+import type { HttpContext } from '../../gateway/data/calls.js'
 import type {
   ActResponse,
   Action,
@@ -42,7 +42,7 @@ type Answer<Response extends { readonly truncatedIncludes: string[] }> = Omit<Re
 /** A call as the gateway made it. */
 interface SeenCall {
   readonly rpc: string
-  readonly call: CallContext
+  readonly call: HttpContext
   readonly request: unknown
 }
 
@@ -54,7 +54,7 @@ export class FakeDataClient implements DataClient {
   readonly calls: SeenCall[] = []
   reachable = true
   catalogue: DescribeResponse = described([products()])
-  answerDescribeTo: (call: CallContext) => Promise<DescribeResponse> | DescribeResponse = () => this.catalogue
+  answerDescribeTo: (call: HttpContext) => Promise<DescribeResponse> | DescribeResponse = () => this.catalogue
   answerList: () => Promise<Answer<ListResponse>> | Answer<ListResponse> = () => ({
     records: [record('{"id":1}'), record('{"id":2}')],
     rowLimit: 1000,
@@ -65,7 +65,7 @@ export class FakeDataClient implements DataClient {
   answerGet: () => Promise<Answer<GetResponse>> | Answer<GetResponse> = () => ({
     record: record('{"id":1}', 'AQIDBAUGBwg=')
   })
-  answerExport: (call: CallContext) => AsyncIterable<ExportPart> = () =>
+  answerExport: (call: HttpContext) => AsyncIterable<ExportPart> = () =>
     parts(exportHeader(), { end: { count: 0, truncated: false } })
   answerCreate: (request: CreateRequest) => Promise<CreateResponse> | CreateResponse = ({ linkBase }) =>
     created({ location: `${linkBase}/products/7` })
@@ -85,18 +85,18 @@ export class FakeDataClient implements DataClient {
   }
 
   /** What each `Authorization` may see; the whole catalogue unless a test says otherwise. */
-  async describeTo(call: CallContext): Promise<DescribeResponse> {
+  async describeTo(call: HttpContext): Promise<DescribeResponse> {
     if (!this.reachable) throw new Error('not there')
     if (call.authorization !== undefined) this.calls.push({ rpc: 'describe', call, request: {} })
     return this.answerDescribeTo(call)
   }
 
-  async list(call: CallContext, request: ListRequest): Promise<ListResponse> {
+  async list(call: HttpContext, request: ListRequest): Promise<ListResponse> {
     this.calls.push({ rpc: 'list', call, request })
     return { truncatedIncludes: [], ...(await this.answerList()) }
   }
 
-  async page(call: CallContext, request: PageRequest): Promise<PageResponse> {
+  async page(call: HttpContext, request: PageRequest): Promise<PageResponse> {
     this.calls.push({ rpc: 'page', call, request })
     return {
       records: [record('{"id":11}')],
@@ -110,51 +110,51 @@ export class FakeDataClient implements DataClient {
     }
   }
 
-  async lookup(call: CallContext, request: LookupRequest): Promise<LookupResponse> {
+  async lookup(call: HttpContext, request: LookupRequest): Promise<LookupResponse> {
     this.calls.push({ rpc: 'lookup', call, request })
     return { json: Buffer.from('{"items":[]}'), truncated: false }
   }
 
-  async callOperation(call: CallContext, kind: 'read' | 'write', request: CallRequest): Promise<CallResponse> {
+  async callOperation(call: HttpContext, kind: 'read' | 'write', request: CallRequest): Promise<CallResponse> {
     this.calls.push({ rpc: `${kind} call`, call, request })
     return this.answerCall()
   }
 
-  async get(call: CallContext, request: GetRequest): Promise<GetResponse> {
+  async get(call: HttpContext, request: GetRequest): Promise<GetResponse> {
     this.calls.push({ rpc: 'get', call, request })
     return { truncatedIncludes: [], ...(await this.answerGet()) }
   }
 
-  async read(call: CallContext, request: ReadRequest): Promise<ReadResponse> {
+  async read(call: HttpContext, request: ReadRequest): Promise<ReadResponse> {
     this.calls.push({ rpc: 'read', call, request })
     return { json: Buffer.from('[3,17]'), rowLimit: 1000, truncated: false }
   }
 
-  export(call: CallContext, request: ExportRequest): AsyncIterable<ExportPart> {
+  export(call: HttpContext, request: ExportRequest): AsyncIterable<ExportPart> {
     this.calls.push({ rpc: 'export', call, request })
     return this.answerExport(call)
   }
 
-  async create(call: CallContext, request: CreateRequest): Promise<CreateResponse> {
+  async create(call: HttpContext, request: CreateRequest): Promise<CreateResponse> {
     this.calls.push({ rpc: 'create', call, request })
     return this.answerCreate(request)
   }
 
-  async createBatch(call: CallContext, request: CreateBatchRequest): Promise<CreateBatchResponse> {
+  async createBatch(call: HttpContext, request: CreateBatchRequest): Promise<CreateBatchResponse> {
     this.calls.push({ rpc: 'createBatch', call, request })
     return { json: Buffer.from('[{"id":7}]'), ids: ['7'], ignoredMembers: [], replayed: false }
   }
 
-  async update(call: CallContext, request: UpdateRequest): Promise<UpdateResponse> {
+  async update(call: HttpContext, request: UpdateRequest): Promise<UpdateResponse> {
     this.calls.push({ rpc: 'update', call, request })
     return written()
   }
 
-  async delete(call: CallContext, request: DeleteRequest): Promise<void> {
+  async delete(call: HttpContext, request: DeleteRequest): Promise<void> {
     this.calls.push({ rpc: 'delete', call, request })
   }
 
-  async act(call: CallContext, request: ActRequest): Promise<ActResponse> {
+  async act(call: HttpContext, request: ActRequest): Promise<ActResponse> {
     this.calls.push({ rpc: 'act', call, request })
     return written()
   }

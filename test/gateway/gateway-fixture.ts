@@ -2,7 +2,7 @@ import { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { buildGateway, type GatewayDeps } from '../../gateway/app.js'
 import { readGatewayConfig } from '../../gateway/config.js'
-import { Catalogue } from '../../gateway/data/catalogue.js'
+import { LiveCatalogue } from '../../gateway/data/catalogue.js'
 import type { Resource } from '../../gateway/data/data-client.js'
 import { TlsCertificates } from '../../shared/tls.js'
 import { described, FakeDataClient } from './fake-data-client.js'
@@ -14,7 +14,7 @@ export interface GatewayFixture {
   readonly app: FastifyInstance
   readonly data: FakeDataClient
   readonly auth: FakeAuthClient
-  readonly catalogue: Catalogue
+  readonly catalogue: LiveCatalogue
   /** Every log line so far. */
   readonly lines: Record<string, unknown>[]
   /** All that was logged so far, as it was written. */
@@ -36,7 +36,7 @@ export async function startGateway(
   const auth = new FakeAuthClient(now)
   if (resources !== undefined) data.catalogue = described(resources)
   const stopping = new AbortController()
-  const catalogue = await Catalogue.open(data, log, { signal: stopping.signal, isPublic: config.docsPublic })
+  const catalogue = await LiveCatalogue.open(data, log, { signal: stopping.signal, isPublic: config.docsPublic })
   const { httpTls } = config
   const certificates =
     httpTls === undefined

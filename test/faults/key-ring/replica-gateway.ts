@@ -1,6 +1,6 @@
 import { buildGateway } from '../../../gateway/app.js'
 import { readGatewayConfig } from '../../../gateway/config.js'
-import { Catalogue } from '../../../gateway/data/catalogue.js'
+import { LiveCatalogue } from '../../../gateway/data/catalogue.js'
 import type { KeyEncryption } from '../../../gateway/key-ring/ring-document.js'
 import type { RingStore } from '../../../gateway/key-ring/ring-stores.js'
 import { FakeDataClient } from '../../gateway/fake-data-client.js'
@@ -43,7 +43,7 @@ export async function startReplicaGateway(parts: {
   const data = new FakeDataClient()
   const auth = new FakeAuthClient(clock.now)
   const stopping = new AbortController()
-  const catalogue = await Catalogue.open(data, log, { signal: stopping.signal, isPublic: false })
+  const catalogue = await LiveCatalogue.open(data, log, { signal: stopping.signal, isPublic: false })
   const app = await buildGateway({ config, data, auth, catalogue, log, keyRing: replica.ring, now: clock.now })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const url = app.listeningOrigin

@@ -12,7 +12,7 @@ import {
 import { expect } from 'chai'
 import { HealthImplementation } from 'grpc-health-check'
 import { AttemptFailure, CallStream } from '../../../gateway/data/call-stream.js'
-import type { CallContext } from '../../../gateway/data/calls.js'
+import type { HttpContext } from '../../../gateway/data/calls.js'
 import { type DataClient, grpcDataClient } from '../../../gateway/data/data-client.js'
 import { ReplicaPool } from '../../../gateway/data/replica-pool.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
@@ -123,7 +123,7 @@ class FrameService {
   }
 }
 
-const call = (more: Partial<CallContext> = {}): CallContext => ({
+const call = (more: Partial<HttpContext> = {}): HttpContext => ({
   authorization: undefined,
   requestId: 'r1',
   traceparent: undefined,

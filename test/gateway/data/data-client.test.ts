@@ -9,7 +9,7 @@ import {
   status
 } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import type { CallContext } from '../../../gateway/data/calls.js'
+import type { HttpContext } from '../../../gateway/data/calls.js'
 import { type DataClient, grpcDataClient } from '../../../gateway/data/data-client.js'
 import { ReplicaPool } from '../../../gateway/data/replica-pool.js'
 import { DomainError, TOO_MANY_READS } from '../../../shared/errors.js'
@@ -60,7 +60,7 @@ describe('the data client', () => {
     server.forceShutdown()
   })
 
-  const call = (more: Partial<CallContext> = {}): CallContext => ({
+  const call = (more: Partial<HttpContext> = {}): HttpContext => ({
     authorization: undefined,
     requestId: 'r1',
     traceparent: undefined,
@@ -106,7 +106,7 @@ describe('the data client', () => {
       answer(toRpcStatus(new DomainError('upstream.unavailable', TOO_MANY_READS, { retryAfter: 1 })))
     }
     onWrite = onGet
-    const refused = async (context: Partial<CallContext>, id: string): Promise<number> => {
+    const refused = async (context: Partial<HttpContext>, id: string): Promise<number> => {
       const error: unknown = await client.get(call(context), { resource: 'x', id }).catch((caught: unknown) => caught)
       expect(error).to.include({ code: 'upstream.unavailable', message: TOO_MANY_READS, retryAfter: 1 })
       return asked

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import type { CallContext } from '../../../gateway/data/call-stream.js'
+import type { HttpContext } from '../../../gateway/data/call-stream.js'
 import { KeptRefusals } from '../../../gateway/data/kept-refusals.js'
 import { DomainError, TOO_MANY_READS } from '../../../shared/errors.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
 
 describe('kept refusals', () => {
-  const call: CallContext = { authorization: 'Bearer a', requestId: 'r', traceparent: undefined, signal: NEVER }
+  const call: HttpContext = { authorization: 'Bearer a', requestId: 'r', traceparent: undefined, signal: NEVER }
   const read = (text: string): { readonly path: string; readonly message: Buffer } => ({
     path: '/a/Get',
     message: Buffer.from(text)

@@ -3,7 +3,7 @@ import { type sendUnaryData, Server, ServerCredentials, type ServerWritableStrea
 import { expect } from 'chai'
 import { HealthImplementation } from 'grpc-health-check'
 import { GrpcAuthClient } from '../../../gateway/data/auth-client.js'
-import type { CallContext } from '../../../gateway/data/calls.js'
+import type { HttpContext } from '../../../gateway/data/calls.js'
 import { type DataClient, grpcDataClient } from '../../../gateway/data/data-client.js'
 import { ReplicaPool, type ResolveHost } from '../../../gateway/data/replica-pool.js'
 import { DomainError } from '../../../shared/errors.js'
@@ -60,7 +60,7 @@ class FakeService {
   }
 }
 
-const call = (): CallContext => ({
+const call = (): HttpContext => ({
   authorization: undefined,
   requestId: 'r',
   traceparent: undefined,

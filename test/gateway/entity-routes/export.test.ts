@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
-import type { CallContext } from '../../../gateway/data/calls.js'
+import type { HttpContext } from '../../../gateway/data/calls.js'
 import type { ExportPart } from '../../../gateway/data/data-client.js'
 import { DomainError } from '../../../shared/errors.js'
 import { exchange, open } from '../../harness/http.js'
@@ -112,7 +112,7 @@ describe('exports', () => {
     const url = await listen(gateway)
     const batch = exportRows(Array.from({ length: 500 }, (_, index) => [index, 'x'.repeat(2000)]))
     let pulled = 0
-    const left = new Promise<CallContext>((resolve) => {
+    const left = new Promise<HttpContext>((resolve) => {
       gateway.data.answerExport = async function* (call) {
         try {
           yield exportHeader()
@@ -139,7 +139,7 @@ describe('exports', () => {
     const batch = exportRows(Array.from({ length: 64 }, (_, index) => [index, 'x'.repeat(1000)]))
     let slow: GatewayFixture
     let url: string
-    let left: Promise<CallContext>
+    let left: Promise<HttpContext>
     beforeEach(async () => {
       slow = await startGateway({}, undefined, { timeouts: SHORT })
       url = await listen(slow)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseQuery, pathOf, queryOf } from '../../../gateway/http/query-string.js'
+import { parseQuery, pathOfTarget, queryOf } from '../../../gateway/http/query-string.js'
 
 describe('parseQuery', () => {
   const TABLE: readonly (readonly [query: string, pairs: readonly (readonly [string, string])[]])[] = [
@@ -38,7 +38,7 @@ describe('parseQuery', () => {
 
 describe('a request target', () => {
   it('falls apart at its first question mark', () => {
-    expect([pathOf('/a/b?c?d'), queryOf('/a/b?c?d'), pathOf('/a'), queryOf('/a')]).to.deep.equal([
+    expect([pathOfTarget('/a/b?c?d'), queryOf('/a/b?c?d'), pathOfTarget('/a'), queryOf('/a')]).to.deep.equal([
       '/a/b',
       'c?d',
       '/a',

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
-import { type ReadOperation, readParameters, READS } from '../../../gateway/entity-routes/paths.js'
+import { type ReadName, parametersOfRead, READ_ROUTES } from '../../../gateway/entity-routes/paths.js'
 import { routeQuery } from '../../../gateway/http/query-string.js'
 import { products, property } from '../fake-data-client.js'
 
-const read = (operation: ReadOperation, query: string): ReturnType<typeof routeQuery> =>
-  routeQuery(query, readParameters(operation, undefined))
+const read = (operation: ReadName, query: string): ReturnType<typeof routeQuery> =>
+  routeQuery(query, parametersOfRead(operation, undefined))
 
 describe('the query of a route', () => {
-  const KNOWN: readonly (readonly [ReadOperation, query: string, values: object])[] = [
+  const KNOWN: readonly (readonly [ReadName, query: string, values: object])[] = [
     [
       'list',
       'fields=id,name&includeFKs=true&includeChildren=false',
@@ -41,7 +41,7 @@ describe('the query of a route', () => {
     })
   }
 
-  const IGNORED: readonly (readonly [ReadOperation, query: string, names: readonly string[]])[] = [
+  const IGNORED: readonly (readonly [ReadName, query: string, names: readonly string[]])[] = [
     ['list', 'pageSize=1&sortColumn=a&search=x', ['pageSize', 'sortColumn', 'search']],
     ['list', 'filters[a].operator=eq&filters[a].value=1', ['filters[a].operator', 'filters[a].value']],
     ['lookup', 'fields=a&filters[a].value=1', ['fields', 'filters[a].value']],
@@ -75,7 +75,7 @@ describe('search', () => {
   it('is a parameter of collections that have searchable properties', () => {
     const searched = products({ properties: [property('sku', 'string', { searchable: true })] })
     for (const operation of ['list', 'paged', 'export'] as const) {
-      const { values, ignored } = routeQuery('search=a+b', readParameters(operation, searched))
+      const { values, ignored } = routeQuery('search=a+b', parametersOfRead(operation, searched))
       expect({ values, ignored }).to.deep.equal({ values: { search: 'a b' }, ignored: [] })
     }
   })
@@ -93,7 +93,7 @@ describe('the owner parameter', () => {
   ]
   for (const [query, owner, ignored] of OWNERS) {
     it(`is read from ${query}`, () => {
-      const { values, ...rest } = routeQuery(query, READS.list, 'userId')
+      const { values, ...rest } = routeQuery(query, READ_ROUTES.list, 'userId')
       expect(rest).to.deep.equal({ filters: [], owner, ignored, rejected: [] })
       expect(values).to.deep.equal({})
     })
@@ -104,7 +104,7 @@ describe('the owner parameter', () => {
   })
 
   it('comes before any other parameter of its name', () => {
-    const { owner, values } = routeQuery('search=1', READS.lookup, 'Search')
+    const { owner, values } = routeQuery('search=1', READ_ROUTES.lookup, 'Search')
     expect([owner, values]).to.deep.equal(['1', {}])
   })
 })

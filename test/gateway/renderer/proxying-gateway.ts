@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { Writable } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { readGatewayConfig } from '../../../gateway/config.js'
-import { Catalogue } from '../../../gateway/data/catalogue.js'
+import { LiveCatalogue } from '../../../gateway/data/catalogue.js'
 import { PublicAddress } from '../../../gateway/http/public-address.js'
 import type { PageSession } from '../../../gateway/renderer/destination.js'
 import { rendererProxy, type RendererTimeouts } from '../../../gateway/renderer/renderer-proxy.js'
-import { problemResponses, ProblemSender, unknownPaths } from '../../../gateway/server/problem-responses.js'
+import { problemHandler, ProblemSender, rejectUnknownPaths } from '../../../gateway/server/problem-responses.js'
 import { requestIdentity, requestLimits } from '../../../gateway/server/requests.js'
 import { createLogger } from '../../../shared/logger.js'
 import { FakeDataClient } from '../fake-data-client.js'
@@ -34,16 +34,16 @@ export async function startProxying(
 ): Promise<ProxyingGateway> {
   const { config } = readGatewayConfig({ RENDERER_URL: rendererUrl, ...env })
   const log = createLogger({ name: 'gateway', level: 'silent', destination: new Writable() })
-  const catalogue = await Catalogue.open(new FakeDataClient(), log, {
+  const catalogue = await LiveCatalogue.open(new FakeDataClient(), log, {
     signal: new AbortController().signal,
     isPublic: false
   })
   const address = new PublicAddress(config)
   const app = Fastify({ genReqId: () => randomUUID() })
   await app.register(requestIdentity)
-  await app.register(problemResponses, { problems: new ProblemSender(address, log) })
+  await app.register(problemHandler, { problems: new ProblemSender(address, log) })
   await app.register(requestLimits)
-  await app.register(unknownPaths)
+  await app.register(rejectUnknownPaths)
   const { trustedProxies } = config
   await app.register(rendererProxy, {
     rendererUrl,
