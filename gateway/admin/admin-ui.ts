@@ -14,7 +14,7 @@ import type { Documents } from '../openapi/documents.js'
 import { answerOtherMethods } from '../server/methods.js'
 
 /** What `npm run build` makes of clients/admin: each file compressed in both ways, and nowhere as it is. */
-const APPLICATION = new URL('./application/', import.meta.url)
+const ADMIN_FOLDER = new URL('./application/', import.meta.url)
 
 /** The ending of the file in each coding. */
 const ENDINGS: Readonly<Record<Coding, string>> = { br: 'br', gzip: 'gz' }
@@ -26,8 +26,8 @@ interface BuiltApplication {
 }
 
 /** Throws a StartError if the admin was not built. */
-async function findApplication(): Promise<BuiltApplication> {
-  const found = await readdir(APPLICATION).catch(() => [])
+async function findAdmin(): Promise<BuiltApplication> {
+  const found = await readdir(ADMIN_FOLDER).catch(() => [])
   const files = new Set(found.filter((name) => name.endsWith('.gz')).map((name) => name.slice(0, -'.gz'.length)))
   const script = [...files].find((name) => /^main-[A-Z0-9]+\.js$/.test(name))
   if (script === undefined) throw new StartError('ADMIN_UI is true, and the admin was not built: run npm run build.')
@@ -62,7 +62,7 @@ interface AdminPage {
  * The page of the application, which takes the nonce from its script element and the provider from its root element. Its paths
  * are relative to `/admin/`.
  */
-function page({ script, nonce, signInSite }: AdminPage): string {
+function adminPage({ script, nonce, signInSite }: AdminPage): string {
   const provider = signInSite === undefined ? '' : ` data-sign-in-site="${escapeHtml(signInSite)}"`
   return `<!doctype html>
 <html lang="en">
@@ -91,7 +91,7 @@ export const adminUi = fp<{
 }>(
   async (app, { documents, address, issuer, roles }) => {
     const signInSite = issuer === undefined ? undefined : new URL(issuer).host
-    const { script, files } = await findApplication()
+    const { script, files } = await findAdmin()
     const get = (
       url: string,
       answer: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
@@ -111,12 +111,12 @@ export const adminUi = fp<{
           'cache-control': 'no-cache'
         })
         .type('text/html; charset=utf-8')
-        .send(page({ script, nonce, signInSite }))
+        .send(adminPage({ script, nonce, signInSite }))
     })
     get('/admin/assets/:file', async (request, reply) => {
       const { file } = request.params as { readonly file: string } // of the route
       if (!files.has(file)) throw new DomainError('route.not-found', 'The admin has no such file.')
-      const { coding, body } = await encoded(file, request.headers['accept-encoding'] ?? '')
+      const { coding, body } = await codedFile(file, request.headers['accept-encoding'] ?? '')
       if (coding !== undefined) reply.header('content-encoding', coding)
       return reply
         .headers({
@@ -138,7 +138,7 @@ export const adminUi = fp<{
         const { allowed, owner, everyOwner } = seen
         return {
           key: `admin ${JSON.stringify([...allowed, owner, everyOwner])}`,
-          write: () => JSON.stringify(shown(seen))
+          write: () => JSON.stringify(shownCatalogue(seen))
         }
       })
       return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
@@ -148,14 +148,14 @@ export const adminUi = fp<{
 )
 
 /** A file in a coding that the client takes. */
-async function encoded(file: string, accepted: string): Promise<{ readonly coding?: Coding; readonly body: Buffer }> {
+async function codedFile(file: string, accepted: string): Promise<{ readonly coding?: Coding; readonly body: Buffer }> {
   const coding = acceptedCoding(accepted)
-  const body = await readFile(new URL(`${file}.${ENDINGS[coding ?? 'gzip']}`, APPLICATION))
+  const body = await readFile(new URL(`${file}.${ENDINGS[coding ?? 'gzip']}`, ADMIN_FOLDER))
   return coding === undefined ? { body: await promisify(gunzip)(body) } : { coding, body }
 }
 
 /** What the caller may see of the catalogue, and may call of it, as the application reads it. */
-function shown({ resources, allowed, owner, everyOwner }: CatalogueSnapshot): object {
+function shownCatalogue({ resources, allowed, owner, everyOwner }: CatalogueSnapshot): object {
   return {
     resources: [...resources.values()].map((resource) => ({ ...resource, allowed: allowed.get(resource.name) ?? [] })),
     owner,

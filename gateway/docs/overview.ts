@@ -44,7 +44,7 @@ ${table([
 ])}
 ${operations.length === 0 ? '' : operationsSection(operations)}
 ${filters(resources)}
-${PAGES}`
+${PAGES_SECTION}`
   )
 }
 
@@ -81,7 +81,7 @@ ${table([['Type', 'Operators', 'In short'], ...operatorRows(resources)])}
 </section>`
 }
 
-const PAGES = `<section id="pages">
+const PAGES_SECTION = `<section id="pages">
 <h2>Pages and words</h2>
 <p>${code('X-Next-Cursor')} and ${code('X-Previous-Cursor')} of a page lead on as ${code('after=…')} and ${code('before=…')}, with the
 same sort order and filters. A page by its cursor takes the same time however many rows are before it, and rows that come or

@@ -133,13 +133,13 @@ function fieldRow(property: Property): string[] {
   const readers = readableBy.length === 0 ? '' : `, for callers with ${readableBy.map(code).join(' and ')}`
   return [
     code(name),
-    escapeHtml(typeText(property)),
+    escapeHtml(propertyTypeText(property)),
     `${uses.length === 0 ? 'answers' : uses.join(', ')}${unread}${writers}${readers}`
   ]
 }
 
 /** `int from 1 to 1000`, `decimal(10,2) at least 0`, `string of 1 to 200`, each with `or null` if the field is nullable. */
-function typeText(property: Property): string {
+function propertyTypeText(property: Property): string {
   const { type, nullable, precision, scale, words } = property
   const size = type === 'decimal' ? `(${precision},${scale})` : lengthText(property)
   const bounds = boundsInWords(property)
@@ -169,7 +169,7 @@ function navigationRow({ name, kind, resource, properties, navigations }: Naviga
 
 function actionRow({ name, description, input, childPrecondition, permission, states, becomes }: Action): string[] {
   const members = [
-    ...input.map((member) => `${code(member.name)} ${escapeHtml(typeText(member))}`),
+    ...input.map((member) => `${code(member.name)} ${escapeHtml(propertyTypeText(member))}`),
     ...(childPrecondition === '' ? [] : [`${code(childPrecondition)} of the child`])
   ]
   return [
@@ -186,7 +186,7 @@ function actionRow({ name, description, input, childPrecondition, permission, st
 function exampleCall(resource: Resource, base: string): string {
   const { name, label, properties, operations, publicReads } = resource
   const token = publicReads ? '' : ` -H "Authorization: Bearer $TOKEN"`
-  if (!operations.includes('paged')) return `curl -i '${base}/${name}${query(owner(resource, 'list'))}'${token}`
+  if (!operations.includes('paged')) return `curl -i '${base}/${name}${queryText(owner(resource, 'list'))}'${token}`
   const byLabel = properties.find((one) => one.name === label && one.operators.includes('contains'))
   const sorted = properties.find((one) => one.sortable && one.name === label)
   const parameters = [
@@ -196,7 +196,7 @@ function exampleCall(resource: Resource, base: string): string {
     'pageSize=5',
     `fields=${[...new Set(['id', label])].join(',')}`
   ]
-  return `curl -gi '${base}/${name}/paged${query(parameters)}'${token}`
+  return `curl -gi '${base}/${name}/paged${queryText(parameters)}'${token}`
 }
 
 function owner(resource: Resource, operation: 'list' | 'paged'): string[] {
@@ -204,18 +204,18 @@ function owner(resource: Resource, operation: 'list' | 'paged'): string[] {
   return parameter === undefined ? [] : [`${parameter}=1`]
 }
 
-function query(parameters: readonly string[]): string {
+function queryText(parameters: readonly string[]): string {
   return parameters.length === 0 ? '' : `?${parameters.join('&')}`
 }
 
-interface Route {
+interface DocumentedRoute {
   readonly method: string
   readonly path: string
   readonly summary: string
 }
 
 /** The routes of a resource except its actions, as in the OpenAPI document. */
-function routesOf(resource: Resource): Route[] {
+function routesOf(resource: Resource): DocumentedRoute[] {
   return operationsOf({ ...resource, actions: [] }, new NoComponents([])).map(({ method, path, document }) => ({
     method: method.toUpperCase(),
     path,

@@ -67,21 +67,21 @@ interface Point {
 
 // Sizes in the units of the picture, which are pixels where the page is wide enough.
 const BOX = { width: 120, height: 36 } as const
-const COLUMN = 200
-const ROW = 100
+const COLUMN_WIDTH = 200
+const ROW_HEIGHT = 100
 const MARGIN = 30
 
 /** The picture. Each state is a box in the row of its distance from the first ones; each transition is an arrow. */
 function diagram(resource: string, property: string, { words, transitions: moves }: States): string {
-  const rows = rowsOf(words, moves)
+  const rows = stateRows(words, moves)
   const columns = Math.max(...rows.map((row) => row.length))
-  const width = columns * COLUMN + 2 * MARGIN
-  const height = (rows.length - 1) * ROW + BOX.height + 2 * MARGIN
+  const width = columns * COLUMN_WIDTH + 2 * MARGIN
+  const height = (rows.length - 1) * ROW_HEIGHT + BOX.height + 2 * MARGIN
   const places = new Map<string, Point>()
   for (const [at, row] of rows.entries()) {
     for (const [index, word] of row.entries()) {
-      const x = width / 2 + (index - (row.length - 1) / 2) * COLUMN
-      places.set(word, { x, y: MARGIN + BOX.height / 2 + at * ROW })
+      const x = width / 2 + (index - (row.length - 1) / 2) * COLUMN_WIDTH
+      places.set(word, { x, y: MARGIN + BOX.height / 2 + at * ROW_HEIGHT })
     }
   }
   const id = `states-${resource}-${property}`
@@ -101,7 +101,7 @@ ${[...arrows, ...boxes].join('\n')}
 }
 
 /** The states by their distance from those that no arrow leads to, or from the first one where every state has such. */
-function rowsOf(words: readonly string[], moves: readonly Transition[]): string[][] {
+function stateRows(words: readonly string[], moves: readonly Transition[]): string[][] {
   const onward = moves.filter(({ from, to }) => from !== to)
   const first = words.filter((word) => !onward.some(({ to }) => to === word))
   const rows: string[][] = []
@@ -136,7 +136,7 @@ function arrow({ from, to, label }: Transition, { places, moves, marker }: Drawi
   const [start, end] = [places.get(from), places.get(to)]
   if (start === undefined || end === undefined) return ''
   if (from === to) return loop(start, label, marker)
-  const isBent = moves.some((other) => other.from === to && other.to === from) || Math.abs(end.y - start.y) > ROW
+  const isBent = moves.some((other) => other.from === to && other.to === from) || Math.abs(end.y - start.y) > ROW_HEIGHT
   const [dx, dy] = [end.x - start.x, end.y - start.y]
   const bend = isBent ? 0.3 : 0
   const middle = { x: (start.x + end.x) / 2 + dy * bend, y: (start.y + end.y) / 2 - dx * bend }

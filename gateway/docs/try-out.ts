@@ -8,9 +8,9 @@ import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
 
 /** The files of the page: two of swagger-ui, which the build puts beside the page's own script (docs/decisions/044). */
-const FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'try-out.js'] as const
+const PAGE_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'try-out.js'] as const
 
-type FileName = (typeof FILES)[number]
+type FileName = (typeof PAGE_FILES)[number]
 
 function contentOf(name: FileName): Promise<Buffer> {
   return readFile(new URL(`./browser/${name}`, import.meta.url))
@@ -19,7 +19,7 @@ function contentOf(name: FileName): Promise<Buffer> {
 /** Made at the first request of the page, since most gateways never show it. The bytes are not kept. */
 const hashes = new Map<FileName, Promise<string>>()
 
-function hashOf(name: FileName): Promise<string> {
+function fileHash(name: FileName): Promise<string> {
   const known = hashes.get(name)
   if (known !== undefined) return known
   const made = contentOf(name).then((bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 16))
@@ -30,10 +30,10 @@ function hashOf(name: FileName): Promise<string> {
 }
 
 function isFileName(name: string): name is FileName {
-  return FILES.some((one) => one === name)
+  return PAGE_FILES.some((one) => one === name)
 }
 
-const TYPES: Readonly<Record<string, string>> = {
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8'
 }
@@ -46,8 +46,8 @@ export const tryOutRoutes = fp<{ address: PublicAddress; hasSignIn: boolean }>(
     app.get(pageUrl, async (_request, reply) => {
       const nonce = randomBytes(16).toString('base64')
       const paths = new Map<FileName, string>()
-      for (const name of FILES) {
-        paths.set(name, `${address.prefix}${pageUrl}/${await hashOf(name)}/${name}`)
+      for (const name of PAGE_FILES) {
+        paths.set(name, `${address.prefix}${pageUrl}/${await fileHash(name)}/${name}`)
       }
       const page = tryOutPage({ prefix: address.prefix, hasSignIn, nonce, paths })
       return reply.headers(pageHeaders(nonce)).send(page)
@@ -59,10 +59,10 @@ export const tryOutRoutes = fp<{ address: PublicAddress; hasSignIn: boolean }>(
       const { hash, file } = request.params
       if (!isFileName(file)) throw new DomainError('route.not-found', 'There is no file of this name; see /docs/try.')
       // While gateways of two versions serve, a page of the one may get a file of the other, which is not kept.
-      const isSame = hash === (await hashOf(file))
+      const isSame = hash === (await fileHash(file))
       return reply
         .header('cache-control', isSame ? IMMUTABLE : 'no-store')
-        .type(TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream')
+        .type(MEDIA_TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream')
         .send(await contentOf(file))
     })
   },
@@ -106,7 +106,7 @@ function tryOutPage({ prefix, hasSignIn, nonce, paths }: TryOutPage): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Try requests out</title>
 <link rel="stylesheet" href="${path('swagger-ui.css')}" nonce="${nonce}">
-<style nonce="${nonce}">${STYLE}</style>
+<style nonce="${nonce}">${TRY_OUT_STYLE}</style>
 <script src="${path('swagger-ui-bundle.js')}" nonce="${nonce}" defer></script>
 <script src="${path('try-out.js')}" type="module" nonce="${nonce}"></script>
 </head>
@@ -128,7 +128,7 @@ function tryOutPage({ prefix, hasSignIn, nonce, paths }: TryOutPage): string {
 `
 }
 
-const STYLE = `
+const TRY_OUT_STYLE = `
 body { margin: 0; background: #fff; color: #222; }
 header { font: 1rem/1.5 system-ui, sans-serif; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; max-width: 1460px; margin: 0 auto; padding: .5rem 20px; }
 header p { margin: 0; }

@@ -22,7 +22,7 @@ interface OwnOperation extends DocumentedOperation {
 export function ownOperations(components: Components, operations: readonly Operation[]): OwnOperation[] {
   return operations.map((operation) => {
     const { name, path, description, access, permission, pathParameters, queryParameters, body, answer } = operation
-    const method = METHODS[operation.method] ?? 'get'
+    const method = OPENAPI_METHODS[operation.method] ?? 'get'
     return {
       path,
       method,
@@ -40,10 +40,10 @@ export function ownOperations(components: Components, operations: readonly Opera
         ],
         ...(body === null
           ? {}
-          : { requestBody: requestBody(body, shapeExample(components, `operation.${name}.body`, body)) }),
+          : { requestBody: shapeBody(body, shapeExample(components, `operation.${name}.body`, body)) }),
         responses: {
           ...success(components, {
-            status: statusOf(operation),
+            status: documentedStatus(operation),
             description: answer === null ? 'It is done.' : 'The answer.',
             ...(answer === null
               ? {}
@@ -75,18 +75,18 @@ function codesOf(method: DocumentedOperation['method']): readonly ErrorCode[] {
 const NOT_OF_OPERATIONS =
   /^(?:paging|fields|sort|include|precondition|id\.mismatch|request\.cross-site|antiforgery|auth\.invalid-credentials|route)/
 
-const METHODS: Readonly<Record<string, DocumentedOperation['method']>> = {
+const OPENAPI_METHODS: Readonly<Record<string, DocumentedOperation['method']>> = {
   GET: 'get',
   POST: 'post',
   PUT: 'put',
   DELETE: 'delete'
 }
 
-function statusOf({ status }: Operation): 200 | 201 | 202 | 204 {
+function documentedStatus({ status }: Operation): 200 | 201 | 202 | 204 {
   return status === 201 || status === 202 || status === 204 ? status : 200
 }
 
-function requestBody(body: JsonShape, example: ComponentRef | undefined): object {
+function shapeBody(body: JsonShape, example: ComponentRef | undefined): object {
   const { required, ...schema } = shapeSchema(body, inputSchema)
   return {
     required: required !== undefined && required.length > 0,
@@ -99,14 +99,14 @@ function keyParameters(components: Components, method: string): object[] {
   return [method === 'post' ? createKey(components) : writeHeader(components, 'Idempotency-Key')]
 }
 
-interface Schema {
+interface ShapeSchema {
   readonly type: 'object' | 'array'
   readonly required?: readonly string[]
   readonly [keyword: string]: unknown
 }
 
 /** `valueSchema` makes the schema of a single value: of a request or of an answer. */
-function shapeSchema(shape: JsonShape, valueSchema: (property: Property) => object): Schema {
+function shapeSchema(shape: JsonShape, valueSchema: (property: Property) => object): ShapeSchema {
   if (shape.kind !== 'SHAPE_KIND_LIST') return objectSchema(shape, valueSchema)
   const { item, nested, minItems, maxItems } = shape
   const items =
@@ -118,7 +118,7 @@ function shapeSchema(shape: JsonShape, valueSchema: (property: Property) => obje
   return { type: 'array', minItems, maxItems, items }
 }
 
-function objectSchema({ members }: JsonShape, valueSchema: (property: Property) => object): Schema {
+function objectSchema({ members }: JsonShape, valueSchema: (property: Property) => object): ShapeSchema {
   const isInput = valueSchema === inputSchema
   const named = members.flatMap(({ name, property, shape }) => {
     if (property !== null) {

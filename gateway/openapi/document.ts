@@ -5,12 +5,18 @@ import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { Components } from './components.js'
 import { type Documents, withRests } from './documents.js'
-import { GATEWAY_TAGS, type GatewayFeatures, gatewayOperations, SECURITY_SCHEMES } from './gateway-operations.js'
+import {
+  GATEWAY_TAGS,
+  type GatewayFeatures,
+  gatewayOperations,
+  OPTIONAL_TOKEN,
+  SECURITY_SCHEMES
+} from './gateway-operations.js'
 import { customReadOperations, type DocumentedOperation, readOperations, writeOperations } from './operations.js'
 import { OPERATIONS_TAG, ownOperations } from './application-operations.js'
 
 /** What a document describes, for one caller. */
-interface Described {
+interface DocumentContent {
   readonly resources: readonly Resource[]
   /** Those of the application beside the uniform ones. */
   readonly operations?: readonly Operation[]
@@ -20,7 +26,7 @@ interface Described {
 }
 
 /** An OpenAPI 3.1 document. `base` is the public base URL. */
-export function openApiDocument(described: Described, base: string): object {
+export function openApiDocument(described: DocumentContent, base: string): object {
   const parts = documentParts(described, base)
   for (;;) {
     const { done, value } = parts.next()
@@ -35,24 +41,24 @@ function* documentParts(
     operations = [],
     features = { hasSignIn: false, hasAdmin: false, hasDocs: true },
     keyRequired = false
-  }: Described,
+  }: DocumentContent,
   base: string
 ): Generator<undefined, object, undefined> {
   const components = new Components(resources, { base, keyRequired })
   const paths: Record<string, Record<string, object>> = {}
   const add = ({ path, method, document }: DocumentedOperation, tag: string, security: object): void => {
     const { id, ...rest } = document
-    paths[path] = { ...paths[path], [method]: { tags: [tag], operationId: camelCase(id), ...rest, security } }
+    paths[path] = { ...paths[path], [method]: { tags: [tag], operationId: operationIdOf(id), ...rest, security } }
   }
   for (const resource of resources) {
     for (const operation of operationsOf(resource, components)) {
       const isPublic = operation.method === 'get' && resource.publicReads
-      add(operation, resource.name, isPublic ? OPTIONAL_TOKEN : TOKEN)
+      add(operation, resource.name, isPublic ? OPTIONAL_TOKEN : REQUIRED_TOKEN)
     }
     yield
   }
   for (const operation of ownOperations(components, operations)) {
-    add(operation, OPERATIONS_TAG.name, operation.isPublic ? OPTIONAL_TOKEN : TOKEN)
+    add(operation, OPERATIONS_TAG.name, operation.isPublic ? OPTIONAL_TOKEN : REQUIRED_TOKEN)
   }
   for (const operation of gatewayOperations(components, features)) add(operation, operation.tag, operation.security)
   return {
@@ -85,9 +91,7 @@ const DESCRIPTION =
   'parameter that is sent several times is its values joined by commas. Every path answers `OPTIONS` with `Allow`, and ' +
   'every `GET` but that of an export answers `HEAD` without the body.'
 
-const TOKEN = [{ bearer: [] }] as const
-/** An empty security requirement means that the token is optional. */
-const OPTIONAL_TOKEN = [{}, { bearer: [] }] as const
+const REQUIRED_TOKEN = [{ bearer: [] }] as const
 
 /** Every operation of a resource: the reads that all resources have, its custom reads, its writes. */
 export function operationsOf(resource: Resource, components = new Components([resource])): DocumentedOperation[] {
@@ -99,7 +103,7 @@ export function operationsOf(resource: Resource, components = new Components([re
 }
 
 /** `list order items` becomes `listOrderItems`. Hyphens separate words as well. */
-function camelCase(words: string): string {
+function operationIdOf(words: string): string {
   return words
     .split(/[ -]/)
     .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))

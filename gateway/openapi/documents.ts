@@ -9,21 +9,18 @@ import type { KeptText, KeptTexts } from '../http/kept-texts.js'
 import { Overload } from '../server/admission.js'
 
 /** Callers whose documents are made, or wait for what a data service shows them. */
-const PLACES = 8
+const DOCUMENTS_IN_TURN = 8
 
 /** Documents that may wait, and those of one caller or address. */
-const WAITING = 256
+const WAITING_DOCUMENTS = 256
 const WAITING_OF_CALLER = 16
 const WAITING_OF_ADDRESS = 32
 
 /** Milliseconds that one waits. */
-const TIMEOUT = 5000
-
-/** Seconds. */
-const RETRY_AFTER = 1
+const DOCUMENT_TIMEOUT_MS = 5000
 
 /** A document of what its caller sees of the catalogue. */
-interface Wanted {
+interface WantedDocument {
   /** What it is made of beside the names, properties and operations that the caller sees: those have a digest. */
   readonly key: string
   readonly write: () => string | Promise<string>
@@ -39,11 +36,11 @@ export class Documents {
   readonly #catalogue: LiveCatalogue
   readonly #texts: KeptTexts
   readonly #turns = new FairSemaphore({
-    places: PLACES,
-    waiting: WAITING,
-    timeout: TIMEOUT,
+    places: DOCUMENTS_IN_TURN,
+    waiting: WAITING_DOCUMENTS,
+    timeout: DOCUMENT_TIMEOUT_MS,
     detail: 'Too many documents are being made. Try again.',
-    retryAfter: RETRY_AFTER,
+    retryAfter: 1,
     // A flood is no fault of the service, and does not fill the log.
     cause: new Overload('documents')
   })
@@ -62,14 +59,14 @@ export class Documents {
   async for(
     request: FastifyRequest,
     reply: FastifyReply,
-    want: (seen: CatalogueSnapshot) => Wanted
+    want: (seen: CatalogueSnapshot) => WantedDocument
   ): Promise<KeptText> {
     reply.header('vary', addVary(String(reply.getHeader('vary') ?? ''), ['Authorization']))
     const call = readContext(request, reply)
     if (call.authorization === undefined) {
       const seen = await this.#catalogue.seenBy(call)
       const { key, coding } = want(seen)
-      const known = this.#texts.known(keyOf(seen, key), coding)
+      const known = this.#texts.known(documentKey(seen, key), coding)
       if (known !== undefined) return known
     }
     const shares = heavyWorkShares(call, { ofCaller: WAITING_OF_CALLER, ofAddress: WAITING_OF_ADDRESS })
@@ -77,7 +74,7 @@ export class Documents {
     try {
       const seen = await this.#catalogue.seenBy(call)
       const { key, coding, write } = want(seen)
-      const whole = keyOf(seen, key)
+      const whole = documentKey(seen, key)
       const text = this.#texts.known(whole) ?? (await this.#make(whole, write))
       return coding === undefined ? text : await this.#texts.in(coding, whole, text)
     } finally {
@@ -86,7 +83,7 @@ export class Documents {
     }
   }
 
-  #make(key: string, write: Wanted['write']): Promise<KeptText> {
+  #make(key: string, write: WantedDocument['write']): Promise<KeptText> {
     // Another caller may have waited for the same text.
     const made = this.#making.then(async () => this.#texts.known(key) ?? this.#texts.keep(key, await write()))
     this.#making = made.then(
@@ -110,6 +107,6 @@ export async function withRests<Made>(parts: Generator<undefined, Made, undefine
   }
 }
 
-function keyOf({ digest }: CatalogueSnapshot, key: string): string {
+function documentKey({ digest }: CatalogueSnapshot, key: string): string {
   return `${digest} ${key}`
 }

@@ -6,7 +6,7 @@ import { settableProperties } from './schemas.js'
 // document of a caller shows none of what the caller may not see. A body has no example where one of its members has none.
 
 /** The JSON of a row's own members, or of an item's. */
-type Members = Readonly<Record<string, unknown>>
+type ExampleMembers = Readonly<Record<string, unknown>>
 
 /** The example of a property; undefined where there is none, as an earlier data service tells it. */
 export function exampleIn({ example }: Pick<Property, 'example'>): unknown {
@@ -15,28 +15,28 @@ export function exampleIn({ example }: Pick<Property, 'example'>): unknown {
 
 /** A row, without what an include brings. */
 export function rowExample(components: Components, { name, properties }: Resource): ComponentRef | undefined {
-  return shared(components, name, membersOf(properties))
+  return sharedRef(components, name, exampleMembers(properties))
 }
 
 /** The answer of a list, a page or a batch. */
 export function rowsExample(components: Components, { name, properties }: Resource): ComponentRef | undefined {
-  return shared(components, `${name}.rows`, arrayOf(membersOf(properties)))
+  return sharedRef(components, `${name}.rows`, exampleList(exampleMembers(properties)))
 }
 
 export function lookupExample(components: Components, { name, label, properties }: Resource): ComponentRef | undefined {
   const [id, shown] = ['id', label].map((one) => properties.find((property) => property.name === one))
-  const row = id && shown && membersOf([id, shown])
+  const row = id && shown && exampleMembers([id, shown])
   if (row === undefined) return undefined
   // A label that is a number is answered as text.
-  return shared(components, `${name}.lookup`, { items: [{ id: row['id'], name: String(row[label]) }] })
+  return sharedRef(components, `${name}.lookup`, { items: [{ id: row['id'], name: String(row[label]) }] })
 }
 
 /** A file with its byte order mark, a header row and a row (RFC 4180). Versions of rows are in none. */
 export function exportExample(components: Components, { name, properties }: Resource): ComponentRef | undefined {
-  const row = membersOf(properties.filter(({ type }) => type !== 'bytes'))
+  const row = exampleMembers(properties.filter(({ type }) => type !== 'bytes'))
   if (row === undefined) return undefined
   const lines = [Object.keys(row), Object.values(row).map(cell)]
-  return shared(components, `${name}.export`, `\uFEFF${lines.map((line) => `${line.join()}\r\n`).join('')}`)
+  return sharedRef(components, `${name}.export`, `\uFEFF${lines.map((line) => `${line.join()}\r\n`).join('')}`)
 }
 
 function cell(value: unknown): string {
@@ -45,47 +45,47 @@ function cell(value: unknown): string {
 }
 
 export function createExample(components: Components, resource: Resource): ComponentRef | undefined {
-  return shared(components, `${resource.name}.create`, newRow(resource))
+  return sharedRef(components, `${resource.name}.create`, newRowExample(resource))
 }
 
 export function batchExample(components: Components, resource: Resource): ComponentRef | undefined {
-  return shared(components, `${resource.name}.batch`, arrayOf(newRow(resource)))
+  return sharedRef(components, `${resource.name}.batch`, exampleList(newRowExample(resource)))
 }
 
 /** A new row with one child of each collection that a create may hold. */
-function newRow(resource: Resource): Members | undefined {
+function newRowExample(resource: Resource): ExampleMembers | undefined {
   const { navigations, createdChildren } = resource
-  const root = membersOf(settableProperties(resource, 'setOnCreate').filter(({ preset }) => !preset))
+  const root = exampleMembers(settableProperties(resource, 'setOnCreate').filter(({ preset }) => !preset))
   const children = navigations
     .filter(({ name, kind }) => kind === 'NAVIGATION_KIND_CHILDREN' && createdChildren.includes(name))
-    .map((child) => [child.name, arrayOf(newChild(child))] as const)
+    .map((child) => [child.name, exampleList(newChildExample(child))] as const)
   if (root === undefined || children.some(([, rows]) => rows === undefined)) return undefined
   return { ...root, ...Object.fromEntries(children) }
 }
 
-function newChild(children: Navigation): Members | undefined {
-  return membersOf(settableProperties(children, 'setOnCreate').filter(({ preset }) => !preset))
+function newChildExample(children: Navigation): ExampleMembers | undefined {
+  return exampleMembers(settableProperties(children, 'setOnCreate').filter(({ preset }) => !preset))
 }
 
 /** What a PUT may set. */
 export function updateExample(components: Components, resource: Resource): ComponentRef | undefined {
-  return shared(components, `${resource.name}.update`, membersOf(settableProperties(resource, 'setOnUpdate')))
+  return sharedRef(components, `${resource.name}.update`, exampleMembers(settableProperties(resource, 'setOnUpdate')))
 }
 
 /** One member, since a PATCH keeps the others. */
 export function patchExample(components: Components, resource: Resource): ComponentRef | undefined {
   const [first] = settableProperties(resource, 'setOnUpdate')
-  return shared(components, `${resource.name}.patch`, membersOf(first === undefined ? [] : [first]))
+  return sharedRef(components, `${resource.name}.patch`, exampleMembers(first === undefined ? [] : [first]))
 }
 
 /** Eight bytes, as row versions have. */
-const VERSION = 'AQIDBAUGBwg='
+const EXAMPLE_VERSION = 'AQIDBAUGBwg='
 
 export function actionExample(components: Components, resource: string, action: Action): ComponentRef | undefined {
   const { name, input, childPrecondition } = action
-  const members = membersOf(input)
-  const guard = childPrecondition === '' ? {} : { [childPrecondition]: VERSION }
-  return shared(components, `${resource}.${name}.input`, members && { ...members, ...guard })
+  const members = exampleMembers(input)
+  const guard = childPrecondition === '' ? {} : { [childPrecondition]: EXAMPLE_VERSION }
+  return sharedRef(components, `${resource}.${name}.input`, members && { ...members, ...guard })
 }
 
 export function itemsExample(
@@ -93,43 +93,43 @@ export function itemsExample(
   resource: string,
   { name, items, bareItems }: CustomRead
 ): ComponentRef | undefined {
-  const row = membersOf(items)
-  return shared(components, `${resource}.read.${name}`, arrayOf(bareItems && row ? Object.values(row)[0] : row))
+  const row = exampleMembers(items)
+  return sharedRef(components, `${resource}.read.${name}`, exampleList(bareItems && row ? Object.values(row)[0] : row))
 }
 
 /** A body or an answer of an application's operation. */
 export function shapeExample(components: Components, name: string, shape: JsonShape): ComponentRef | undefined {
-  return shared(components, name, valueOf(shape))
+  return sharedRef(components, name, valueIn(shape))
 }
 
-function valueOf(shape: JsonShape): unknown {
+function valueIn(shape: JsonShape): unknown {
   if (shape.kind !== 'SHAPE_KIND_LIST') return objectOf(shape)
   const { item, nested } = shape
-  return arrayOf(item !== null ? exampleIn(item) : nested !== null ? valueOf(nested) : objectOf(shape))
+  return exampleList(item !== null ? exampleIn(item) : nested !== null ? valueIn(nested) : objectOf(shape))
 }
 
-function objectOf({ members }: JsonShape): Members | undefined {
+function objectOf({ members }: JsonShape): ExampleMembers | undefined {
   return whole(
     members.map(({ name, property, shape }) =>
-      property !== null ? [property.name, exampleIn(property)] : [name, shape === null ? undefined : valueOf(shape)]
+      property !== null ? [property.name, exampleIn(property)] : [name, shape === null ? undefined : valueIn(shape)]
     )
   )
 }
 
-function membersOf(properties: readonly Property[]): Members | undefined {
+function exampleMembers(properties: readonly Property[]): ExampleMembers | undefined {
   return whole(properties.map((property) => [property.name, exampleIn(property)]))
 }
 
 /** undefined where a member has no example. */
-function whole(members: readonly (readonly [name: string, value: unknown])[]): Members | undefined {
+function whole(members: readonly (readonly [name: string, value: unknown])[]): ExampleMembers | undefined {
   return members.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(members)
 }
 
-function arrayOf(item: unknown): readonly unknown[] | undefined {
+function exampleList(item: unknown): readonly unknown[] | undefined {
   return item === undefined ? undefined : [item]
 }
 
-function shared(components: Components, name: string, value: unknown): ComponentRef | undefined {
+function sharedRef(components: Components, name: string, value: unknown): ComponentRef | undefined {
   return value === undefined ? undefined : sharedExample(components, name, value)
 }
 

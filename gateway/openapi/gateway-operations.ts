@@ -45,9 +45,9 @@ export const SECURITY_SCHEMES = {
 } as const
 
 const NO_CREDENTIAL: Security = []
-const SESSION: Security = [{ refreshCookie: [] }, { accessCookie: [] }, {}]
-/** A bearer token shows more of the document, where it may see more. */
-const OPTIONAL_TOKEN: Security = [{}, { bearer: [] }]
+const SESSION_COOKIES: Security = [{ refreshCookie: [] }, { accessCookie: [] }, {}]
+/** The empty requirement makes the token optional. A bearer token shows more, where it may see more. */
+export const OPTIONAL_TOKEN: Security = [{}, { bearer: [] }]
 
 /** What the operations of one gateway depend on. */
 export interface GatewayFeatures {
@@ -75,7 +75,7 @@ export function gatewayOperations(
   ]
 }
 
-interface Described {
+interface DescribedOperation {
   readonly path: string
   readonly method?: DocumentedOperation['method']
   readonly tag: keyof typeof TAGS
@@ -95,7 +95,7 @@ interface Described {
   readonly codes: readonly ErrorCode[]
 }
 
-function operation(components: Components, described: Described): GatewayOperation {
+function operation(components: Components, described: DescribedOperation): GatewayOperation {
   const { path, method = 'get', tag, id, summary, description, security, body } = described
   const { parameters = [], status, mayBeUnchanged, answer, content, headers = [], codes } = described
   return {
@@ -135,7 +135,7 @@ function operation(components: Components, described: Described): GatewayOperati
   }
 }
 
-const BODY: readonly ErrorCode[] = ['body.malformed', 'body.too-large', 'media-type.unsupported']
+const JSON_BODY: readonly ErrorCode[] = ['body.malformed', 'body.too-large', 'media-type.unsupported']
 const SAME_SITE: readonly ErrorCode[] = ['request.cross-site']
 
 const TEXT = { type: 'string' } as const
@@ -164,7 +164,7 @@ function accessTokenContent(components: Components): object {
 }
 
 /** An object whose members all have to be there. */
-function objectOf(properties: Readonly<Record<string, object>>): object {
+function requiredObject(properties: Readonly<Record<string, object>>): object {
   return { type: 'object', required: Object.keys(properties), properties }
 }
 
@@ -174,16 +174,16 @@ function sessionOperations(components: Components): GatewayOperation[] {
   const session = { tag: 'sessions', method: 'post' } as const
   const ends = {
     ...session,
-    security: SESSION,
+    security: SESSION_COOKIES,
     status: 204,
     answer: 'Both cookies are expired.',
     headers: ['Set-Cookie'],
     body: { schema: ANYTHING, required: false },
-    codes: [...SAME_SITE, ...BODY]
-  } as const satisfies Partial<Described>
+    codes: [...SAME_SITE, ...JSON_BODY]
+  } as const satisfies Partial<DescribedOperation>
   const token = accessTokenContent(components)
   const noSession = components.refer('schemas', 'NoSession', () =>
-    objectOf({ error: { type: 'string', const: 'no_session' } })
+    requiredObject({ error: { type: 'string', const: 'no_session' } })
   )
   const sessionToken = operation(components, {
     ...session,
@@ -191,13 +191,13 @@ function sessionOperations(components: Components): GatewayOperation[] {
     id: 'session token',
     summary: 'The access token of the session',
     description: 'For the scripts of a page. The session is refreshed where its access token has expired.',
-    security: SESSION,
+    security: SESSION_COOKIES,
     body: { schema: ANYTHING, required: false },
     status: 200,
     answer: 'The access token. Cookies are set only after a refresh.',
     content: token,
     headers: ['Set-Cookie'],
-    codes: [...SAME_SITE, ...BODY]
+    codes: [...SAME_SITE, ...JSON_BODY]
   })
   return [
     operation(components, {
@@ -208,7 +208,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
       description: 'Sets both cookies of the session.',
       security: NO_CREDENTIAL,
       body: {
-        schema: components.refer('schemas', 'Login', () => objectOf({ email: TEXT, password: TEXT })),
+        schema: components.refer('schemas', 'Login', () => requiredObject({ email: TEXT, password: TEXT })),
         required: true,
         example: sharedExample(components, 'Login', { email: 'someone@example.com', password: SOME_PASSWORD })
       },
@@ -216,7 +216,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
       answer: 'The access token of the session.',
       content: token,
       headers: ['Set-Cookie'],
-      codes: [...SAME_SITE, ...BODY, 'body.invalid', 'auth.invalid-credentials', 'quota-exceeded']
+      codes: [...SAME_SITE, ...JSON_BODY, 'body.invalid', 'auth.invalid-credentials', 'quota-exceeded']
     }),
     operation(components, {
       ...ends,
@@ -251,7 +251,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
       status: 204,
       answer: 'The cookies are set.',
       headers: ['Set-Cookie'],
-      codes: [...SAME_SITE, ...BODY, 'body.invalid']
+      codes: [...SAME_SITE, ...JSON_BODY, 'body.invalid']
     }),
     operation(components, {
       ...ends,
@@ -285,7 +285,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
       security: [{ refreshCookie: [] }],
       body: {
         schema: components.refer('schemas', 'PasswordChange', () =>
-          objectOf({ currentPassword: TEXT, newPassword: TEXT })
+          requiredObject({ currentPassword: TEXT, newPassword: TEXT })
         ),
         required: true,
         example: sharedExample(components, 'PasswordChange', {
@@ -298,7 +298,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
       headers: ['Set-Cookie'],
       codes: [
         ...SAME_SITE,
-        ...BODY,
+        ...JSON_BODY,
         'body.invalid',
         'auth.required',
         'auth.invalid-token',
@@ -314,11 +314,11 @@ function sessionOperations(components: Components): GatewayOperation[] {
       description:
         'It comes back as the header `X-CSRF-Token` or the form field `_csrf`, with the cookie that is set here. No ' +
         'operation of this document needs it.',
-      security: SESSION,
+      security: SESSION_COOKIES,
       status: 200,
       answer: 'The token.',
       content: jsonContent(
-        components.refer('schemas', 'AntiforgeryToken', () => objectOf({ token: TEXT })),
+        components.refer('schemas', 'AntiforgeryToken', () => requiredObject({ token: TEXT })),
         sharedExample(components, 'AntiforgeryToken', { token: 'Nm9mIDE2IGJ5dGVzIQ' })
       ),
       headers: ['Set-Cookie'],
@@ -384,9 +384,9 @@ function signInOperations(components: Components): GatewayOperation[] {
       },
       status: 200,
       answer: 'The access token of the session, and the path where the browser goes on.',
-      content: jsonContent({ allOf: [accessTokenSchema(components), objectOf({ returnTo: TEXT })] }),
+      content: jsonContent({ allOf: [accessTokenSchema(components), requiredObject({ returnTo: TEXT })] }),
       headers: ['Set-Cookie'],
-      codes: [...SAME_SITE, ...BODY, 'body.invalid', 'auth.invalid-credentials', 'quota-exceeded']
+      codes: [...SAME_SITE, ...JSON_BODY, 'body.invalid', 'auth.invalid-credentials', 'quota-exceeded']
     })
   ]
 }
@@ -395,7 +395,7 @@ function serviceOperations(components: Components): GatewayOperation[] {
   const service = { tag: 'service', security: NO_CREDENTIAL, status: 200, codes: [] } as const
   const html = { 'text/html': { schema: TEXT } }
   const health = jsonContent(
-    components.refer('schemas', 'Health', () => objectOf({ status: { type: 'string', const: 'ok' } })),
+    components.refer('schemas', 'Health', () => requiredObject({ status: { type: 'string', const: 'ok' } })),
     sharedExample(components, 'Health', { status: 'ok' })
   )
   return [
@@ -425,7 +425,7 @@ function serviceOperations(components: Components): GatewayOperation[] {
       answer: 'The keys.',
       content: jsonContent(
         components.refer('schemas', 'KeySet', () =>
-          objectOf({
+          requiredObject({
             keys: {
               type: 'array',
               items: {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../shared/errors.js'
 import { MAX_BATCH } from '../../shared/request-limits.js'
-import type { CustomRead, Property, Resource } from '../data/data-client.js'
+import type { Action, CustomRead, Property, Resource } from '../data/data-client.js'
 import {
   ownerParameterOf,
   ownerParameterOfRead,
@@ -163,7 +163,7 @@ export function readOperations(components: Components, resource: Resource): Docu
           ...success(components, {
             status: 200,
             description: answer,
-            content: content(mediaType, ...answerOf(components, resource, operation)),
+            content: content(mediaType, ...documentedAnswer(components, resource, operation)),
             headers: [
               ...ENTITY_HEADERS,
               ...(isVersioned(resource) ? headers : headers.filter((header) => header !== 'ETag'))
@@ -177,7 +177,7 @@ export function readOperations(components: Components, resource: Resource): Docu
 }
 
 /** The schema of the body, and its example. */
-function answerOf(
+function documentedAnswer(
   components: Components,
   resource: Resource,
   operation: ReadName
@@ -251,15 +251,15 @@ function itemSchema({ items, bareItems }: CustomRead): object {
 export function writeOperations(components: Components, resource: Resource): DocumentedOperation[] {
   const { operations, actions } = resource
   return [
-    ...(operations.includes('create') ? [create(components, resource)] : []),
+    ...(operations.includes('create') ? [createOperation(components, resource)] : []),
     ...(operations.includes('batch') ? [batch(components, resource)] : []),
-    ...(operations.includes('update') ? [update(components, resource), patch(components, resource)] : []),
-    ...(operations.includes('delete') ? [remove(components, resource)] : []),
-    ...actions.map((action) => act(components, resource, action))
+    ...(operations.includes('update') ? [updateOperation(components, resource), patch(components, resource)] : []),
+    ...(operations.includes('delete') ? [deleteOperation(components, resource)] : []),
+    ...actions.map((action) => actOperation(components, resource, action))
   ]
 }
 
-function create(components: Components, resource: Resource): DocumentedOperation {
+function createOperation(components: Components, resource: Resource): DocumentedOperation {
   const { name } = resource
   return {
     path: `/${name}`,
@@ -313,7 +313,7 @@ function createParameters(components: Components, resource: Resource): object[] 
   return [...ownerParametersFor(components, resource, 'create'), createKey(components), ...headerParameters(components)]
 }
 
-function update(components: Components, resource: Resource): DocumentedOperation {
+function updateOperation(components: Components, resource: Resource): DocumentedOperation {
   const { name } = resource
   return {
     path: `/${name}/{id}`,
@@ -322,7 +322,7 @@ function update(components: Components, resource: Resource): DocumentedOperation
       id: `update ${name}`,
       summary: 'What a client may set of a row, replaced',
       description: 'An optional member that is left out becomes null. The row must exist.',
-      parameters: guarded(components, resource, 'update'),
+      parameters: guardedParameters(components, resource, 'update'),
       requestBody: requestBody(updateSchema(components, resource), updateExample(components, resource)),
       responses: { ...written(components, resource), ...problems(components, 'guarded') }
     }
@@ -339,7 +339,7 @@ function patch(components: Components, resource: Resource): DocumentedOperation 
       summary: 'Some of what a client may set of a row, replaced',
       description:
         'A JSON merge patch (RFC 7396): a member that is left out keeps its value, and null empties one that may be null.',
-      parameters: guarded(components, resource, 'update'),
+      parameters: guardedParameters(components, resource, 'update'),
       requestBody: {
         required: true,
         content: mergePatchContent(patchSchema(components, resource), patchExample(components, resource))
@@ -349,7 +349,7 @@ function patch(components: Components, resource: Resource): DocumentedOperation 
   }
 }
 
-function remove(components: Components, resource: Resource): DocumentedOperation {
+function deleteOperation(components: Components, resource: Resource): DocumentedOperation {
   const { name, deleteCondition } = resource
   return {
     path: `/${name}/{id}`,
@@ -377,7 +377,7 @@ function remove(components: Components, resource: Resource): DocumentedOperation
   }
 }
 
-function act(components: Components, resource: Resource, action: Resource['actions'][number]): DocumentedOperation {
+function actOperation(components: Components, resource: Resource, action: Action): DocumentedOperation {
   const { name } = resource
   const { input, childPrecondition } = action
   const required = childPrecondition !== '' || input.some((member) => !member.nullable || member.requiredOnCreate)
@@ -388,7 +388,7 @@ function act(components: Components, resource: Resource, action: Resource['actio
       id: `${action.name} ${name}`,
       summary: action.description,
       description: 'An action on the row as it was last read.',
-      parameters: guarded(components, resource, 'act'),
+      parameters: guardedParameters(components, resource, 'act'),
       requestBody: {
         ...requestBody(actionSchema(components, name, action), actionExample(components, name, action)),
         required
@@ -398,7 +398,7 @@ function act(components: Components, resource: Resource, action: Resource['actio
   }
 }
 
-function guarded(components: Components, resource: Resource, operation: 'update' | 'act'): object[] {
+function guardedParameters(components: Components, resource: Resource, operation: 'update' | 'act'): object[] {
   return [
     idParameter(components, resource),
     ...ownerParametersFor(components, resource, operation),

@@ -10,7 +10,7 @@ const ON_FLAG = { type: 'boolean', default: true } as const
 const FROM_ONE = { type: 'integer', minimum: 1 } as const
 
 /** The example of a property as the text of a query; empty where there is none. */
-function exampleText(property: Property): string {
+function queryExample(property: Property): string {
   const value = exampleIn(property)
   return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
 }
@@ -116,8 +116,8 @@ export function siteParameters(components: Components): object[] {
 }
 
 const BASE64 = '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})'
-const ENTITY_TAG = `(?:W/)?"${BASE64}"`
-const ENTITY_TAGS = `(?:[ \\t]*,)*[ \\t]*${ENTITY_TAG}[ \\t]*(?:,[ \\t]*(?:${ENTITY_TAG}[ \\t]*)?)*`
+const ENTITY_TAG_PATTERN = `(?:W/)?"${BASE64}"`
+const ENTITY_TAGS_PATTERN = `(?:[ \\t]*,)*[ \\t]*${ENTITY_TAG_PATTERN}[ \\t]*(?:,[ \\t]*(?:${ENTITY_TAG_PATTERN}[ \\t]*)?)*`
 
 const IF_MATCH = {
   name: 'If-Match',
@@ -125,10 +125,10 @@ const IF_MATCH = {
   description:
     'The `ETag` that the row was last read or written with, or a list of them with commas between. `*` is no version.',
   required: true,
-  schema: { type: 'string', pattern: `^${ENTITY_TAGS}$`, examples: ['W/"AQIDBAUGBwg="'] }
+  schema: { type: 'string', pattern: `^${ENTITY_TAGS_PATTERN}$`, examples: ['W/"AQIDBAUGBwg="'] }
 } as const
 
-const IDEMPOTENCY_KEY = {
+const IDEMPOTENCY_KEY_PARAMETER = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
@@ -145,10 +145,10 @@ const WRITE_HEADER_PARAMETERS = {
     ...IF_MATCH,
     required: false,
     description: 'Where it is sent, the row must still have this version; `*` asks that it exists.',
-    schema: { ...IF_MATCH.schema, pattern: `^(?:[ \\t,]*|[ \\t]*\\*[ \\t]*|${ENTITY_TAGS})$` }
+    schema: { ...IF_MATCH.schema, pattern: `^(?:[ \\t,]*|[ \\t]*\\*[ \\t]*|${ENTITY_TAGS_PATTERN})$` }
   },
-  'Idempotency-Key': IDEMPOTENCY_KEY,
-  'Idempotency-Key.required': { ...IDEMPOTENCY_KEY, required: true }
+  'Idempotency-Key': IDEMPOTENCY_KEY_PARAMETER,
+  'Idempotency-Key.required': { ...IDEMPOTENCY_KEY_PARAMETER, required: true }
 } as const
 
 export function writeHeader(components: Components, name: keyof typeof WRITE_HEADER_PARAMETERS): object {
@@ -175,7 +175,7 @@ function queryParameters(components: Components, { resource, operation, name }: 
         ? [components.refer('parameters', 'lookup.search', () => LOOKUP_SEARCH)]
         : [components.refer('parameters', `${of}.search`, () => search(resource))]
     case 'fields':
-      return [components.refer('parameters', `${of}.fields`, () => fields(components, resource))]
+      return [components.refer('parameters', `${of}.fields`, () => fieldsParameter(components, resource))]
     case 'sortColumn':
       return [components.refer('parameters', `${of}.sortColumn`, () => sortColumn(components, resource))]
     case 'sortDirection':
@@ -227,7 +227,7 @@ function search({ properties }: Resource): object {
   const searchable = properties.filter((property) => property.searchable)
   const searched = searchable.map(({ name }) => name)
   // A word of the first of them.
-  const [word] = searchable.slice(0, 1).flatMap((property) => /\S+/.exec(exampleText(property)) ?? [])
+  const [word] = searchable.slice(0, 1).flatMap((property) => /\S+/.exec(queryExample(property)) ?? [])
   return {
     name: 'search',
     in: 'query',
@@ -239,7 +239,7 @@ function search({ properties }: Resource): object {
   }
 }
 
-function fields(components: Components, { name, properties, navigations }: Resource): object {
+function fieldsParameter(components: Components, { name, properties, navigations }: Resource): object {
   const names = [...properties.filter(({ selectable }) => selectable), ...navigations].map((one) => one.name)
   return {
     name: 'fields',
@@ -320,7 +320,7 @@ function filterParameters(components: Components, { name: of, properties }: Reso
     .filter(({ filterable }) => filterable)
     .flatMap((property) => {
       const { name, type, operators } = property
-      const value = exampleText(property)
+      const value = queryExample(property)
       const named = (part: string): string => `filters[${name}].${part}`
       return [
         components.refer('parameters', `${of}.${name}.operator`, () => ({
@@ -365,7 +365,7 @@ function operatorSchema(components: Components, { type, operators, operatorAlias
 function anyLetterCase(text: string): string {
   return Array.from(text, (character) => {
     const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
-    return lower === upper ? escaped(character) : `[${lower}${upper}]`
+    return lower === upper ? patternLiteral(character) : `[${lower}${upper}]`
   }).join('')
 }
 
@@ -382,6 +382,6 @@ function anyOperatorSpelling(words: readonly string[]): string {
 
 const BETWEEN = '[ _-]*'
 
-function escaped(character: string): string {
+function patternLiteral(character: string): string {
   return character.replace(/[.*+?^${}()|[\]\\/]/, '\\$&')
 }

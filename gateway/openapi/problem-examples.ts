@@ -18,7 +18,7 @@ function onePage(name: string): Violation {
 }
 
 /** The place that is at fault in the example of a code, where there is one; of `paging.invalid` there are two. */
-const PLACES: Readonly<Partial<Record<ErrorCode, ViolationPlace>>> = {
+const EXAMPLE_PLACES: Readonly<Partial<Record<ErrorCode, ViolationPlace>>> = {
   'body.malformed': { in: 'pointer', name: '' },
   'body.invalid': { in: 'pointer', name: '' },
   'id.invalid': { in: 'parameter', name: 'id' },
@@ -45,7 +45,7 @@ const PLACES: Readonly<Partial<Record<ErrorCode, ViolationPlace>>> = {
 }
 
 /** What each code says of a request, where the code alone does not say it; of `paging.invalid` with two faults. */
-const DETAILS: Readonly<Record<ErrorCode, string | readonly [Violation, ...Violation[]]>> = {
+const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string | readonly [Violation, ...Violation[]]>> = {
   'request.malformed': 'The path is not percent-encoded UTF-8.',
   'body.malformed': 'The body is not well-formed JSON.',
   'body.invalid': 'The body must be a JSON object.',
@@ -115,9 +115,9 @@ export function problemExamples(
 }
 
 function exampleError(code: ErrorCode, guarded: boolean): DomainError {
-  const detail = DETAILS[code]
+  const detail = EXAMPLE_DETAILS[code]
   if (typeof detail !== 'string') return rejection(detail)
-  const place = PLACES[code]
+  const place = EXAMPLE_PLACES[code]
   return place === undefined ? new DomainError(code, detail, { guarded }) : rejectionAt(code, detail, { place })
 }
 

@@ -102,16 +102,16 @@ function parameterText(property: Property): ValueSchema {
     case 'dateTime':
       return {
         type: 'string',
-        pattern: `^${DAY}(?:${momentPattern(Math.max(3, property.fractionDigits))})?$`,
+        pattern: `^${DATE_PATTERN}(?:${momentPattern(Math.max(3, property.fractionDigits))})?$`,
         description: 'RFC 3339 with any offset, none being UTC, or a date alone, which is its midnight in UTC.'
       }
     case 'long':
-      return { type: 'string', pattern: '^[+-]?0*[0-9]{1,20}$', description: described(property, 'A 64-bit integer.') }
+      return { type: 'string', pattern: '^[+-]?0*[0-9]{1,20}$', description: withBounds(property, 'A 64-bit integer.') }
     case 'decimal':
       return {
         type: 'string',
         pattern: '^[+-]?[0-9]+(?:\\.[0-9]+)?$',
-        description: described(property, digitsInWords(property))
+        description: withBounds(property, digitsInWords(property))
       }
     case 'time':
     case 'guid':
@@ -144,9 +144,9 @@ export function inputSchema(property: Property): object {
 
 const PRESET = 'The token of the caller gives the value; no other one is taken.'
 
-const DAY = '(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])'
-const CLOCK = '(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]'
-const OFFSET = '(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?'
+const DATE_PATTERN = '(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])'
+const TIME_PATTERN = '(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]'
+const OFFSET_PATTERN = '(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?'
 
 /** A fraction of a second of that many digits at most, those that are zero at its end apart. */
 function fractionPattern(digits: number): string {
@@ -155,7 +155,7 @@ function fractionPattern(digits: number): string {
 
 /** What follows the day: no offset is UTC. */
 function momentPattern(digits: number): string {
-  return `[Tt]${CLOCK}${fractionPattern(digits)}${OFFSET}`
+  return `[Tt]${TIME_PATTERN}${fractionPattern(digits)}${OFFSET_PATTERN}`
 }
 
 function inputValueSchema(property: Property): ValueSchema {
@@ -166,7 +166,7 @@ function inputValueSchema(property: Property): ValueSchema {
         pattern: givenDecimal(property),
         ...precisionKeywords(property),
         ...boundKeywords(property),
-        description: described(property, `${digitsInWords(property)} A number of up to 15 digits is taken too.`)
+        description: withBounds(property, `${digitsInWords(property)} A number of up to 15 digits is taken too.`)
       }
     case 'long': {
       const { minimum = -Number.MAX_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = boundKeywords(property)
@@ -175,7 +175,7 @@ function inputValueSchema(property: Property): ValueSchema {
         pattern: `^${givenSign(property)}0*[0-9]{1,${property.maximum.length > 19 ? 20 : 19}}$`,
         minimum: Math.max(minimum, -Number.MAX_SAFE_INTEGER),
         maximum: Math.min(maximum, Number.MAX_SAFE_INTEGER),
-        description: described(property, 'A string of digits; a number within ±(2^53−1) is taken too.')
+        description: withBounds(property, 'A string of digits; a number within ±(2^53−1) is taken too.')
       }
     }
     case 'dateTime': {
@@ -183,14 +183,14 @@ function inputValueSchema(property: Property): ValueSchema {
       const digits = fractionDigits === 3 ? 'milliseconds' : `${fractionDigits} digits of a second's fraction`
       return {
         type: 'string',
-        pattern: `^${DAY}${momentPattern(fractionDigits)}$`,
+        pattern: `^${DATE_PATTERN}${momentPattern(fractionDigits)}$`,
         description: `RFC 3339 with any offset, none being UTC; at most ${digits}.`
       }
     }
     case 'date':
-      return { type: 'string', format: 'date', pattern: `^${DAY}$` }
+      return { type: 'string', format: 'date', pattern: `^${DATE_PATTERN}$` }
     case 'time':
-      return { type: 'string', pattern: `^${CLOCK}${fractionPattern(property.fractionDigits)}$` }
+      return { type: 'string', pattern: `^${TIME_PATTERN}${fractionPattern(property.fractionDigits)}$` }
     case 'guid':
       return { type: 'string', format: 'uuid', pattern: '^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$' }
     default:
@@ -225,7 +225,7 @@ function digitsInWords({ precision, scale }: Property): string {
 }
 
 /** The bounds in words before the advice: no keyword can express them for a number that is sent as a string. */
-function described(property: Property, advice: string): string {
+function withBounds(property: Property, advice: string): string {
   const bounds = boundsInWords(property)
   return bounds === '' ? advice : `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}. ${advice}`
 }
@@ -248,13 +248,13 @@ function boundedSchema(property: Property): ValueSchema {
       return {
         type: 'string',
         pattern: longPattern(property),
-        description: described(property, 'A 64-bit integer in exact digits.')
+        description: withBounds(property, 'A 64-bit integer in exact digits.')
       }
     case 'decimal':
       return {
         type: 'string',
         pattern: decimalPattern(property),
-        description: described(property, 'Exact digits, scale kept.')
+        description: withBounds(property, 'Exact digits, scale kept.')
       }
     case 'dateTime':
       return {

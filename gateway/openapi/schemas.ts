@@ -16,7 +16,7 @@ export function rowSchema(components: Components, resource: Resource): object {
     type: 'object',
     description: resource.description,
     required: properties.map((property) => property.name),
-    properties: { ...members(properties), ...includes(components, resource) }
+    properties: { ...members(properties), ...navigationSchemas(components, resource) }
   }))
 }
 
@@ -43,14 +43,14 @@ export function shapedRowSchema(components: Components, resource: Resource): obj
     description: 'The members that `fields` asked for.',
     properties: {
       ...members(properties.filter(({ selectable }) => selectable)),
-      ...includes(components, resource)
+      ...navigationSchemas(components, resource)
     }
   }))
   return { anyOf: [rowSchema(components, resource), selected] }
 }
 
 /** The navigations of a row, each in a component, since rows and selected fields both have them. */
-function includes(components: Components, { name, navigations }: Resource): Readonly<Record<string, object>> {
+function navigationSchemas(components: Components, { name, navigations }: Resource): Readonly<Record<string, object>> {
   return Object.fromEntries(
     navigations.map((navigation) => [navigation.name, navigationSchema(components, name, navigation)])
   )
@@ -150,7 +150,7 @@ function newObject(of: Pick<Resource, 'properties' | 'writeOnly'>): ObjectSchema
 export function updateSchema(components: Components, resource: Resource): object {
   const settable = settableProperties(resource, 'setOnUpdate')
   return components.refer('schemas', `${resource.name}.update`, () => ({
-    ...objectOf(settable),
+    ...inputObject(settable),
     required: settable.filter((one) => !one.nullable && !one.optionalOnUpdate).map((one) => one.name)
   }))
 }
@@ -160,14 +160,14 @@ export function patchSchema(components: Components, resource: Resource): object 
   const settable = settableProperties(resource, 'setOnUpdate').map((one) =>
     one.type === 'json' ? { ...one, schema: '' } : one
   )
-  return components.refer('schemas', `${resource.name}.patch`, () => ({ ...objectOf(settable), required: [] }))
+  return components.refer('schemas', `${resource.name}.patch`, () => ({ ...inputObject(settable), required: [] }))
 }
 
 /** The body of an action. Only that of an action on a child has a member with a row version. */
 export function actionSchema(components: Components, resource: string, action: Action): object {
   const { name, input, childPrecondition } = action
   return components.refer('schemas', `${resource}.${name}.input`, () => {
-    const schema = objectOf(input)
+    const schema = inputObject(input)
     const required = input.filter((member) => member.requiredOnCreate || !member.nullable).map((member) => member.name)
     if (childPrecondition === '') return { ...schema, required }
     return {
@@ -192,7 +192,7 @@ interface ObjectSchema {
   readonly properties: object
 }
 
-function objectOf(properties: readonly Property[]): ObjectSchema {
+function inputObject(properties: readonly Property[]): ObjectSchema {
   return {
     type: 'object',
     required: properties.filter(({ nullable }) => !nullable).map(({ name }) => name),

@@ -19,16 +19,16 @@ declare const SwaggerUIBundle: (options: {
 
 /** As much of the OpenAPI document as is changed. */
 interface ApiDocument {
-  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> }
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: readonly Parameter[] }>>>>
+  readonly components: { readonly parameters: Readonly<Record<string, ApiParameter>> }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: readonly ApiParameter[] }>>>>
 }
 
-interface Parameter extends Examples {
+interface ApiParameter extends ExampleKeywords {
   readonly required?: boolean
-  readonly schema?: Examples
+  readonly schema?: ExampleKeywords
 }
 
-interface Examples {
+interface ExampleKeywords {
   example?: unknown
   examples?: unknown
   default?: unknown
@@ -54,47 +54,47 @@ const base = location.origin + location.pathname.replace(/\/docs\/try\/?$/, '')
 
 const form = element('#sign-in', HTMLFormElement)
 const signOutButton = element('#sign-out', HTMLButtonElement)
-const message = element('#message', HTMLElement)
+const notice = element('#message', HTMLElement)
 const place = element('#reference', HTMLElement)
 
 let held: SessionToken | undefined
 
 form.addEventListener('submit', (event) => {
   event.preventDefault()
-  void attempt(signIn)
+  void runOrTell(submitSignIn)
 })
-signOutButton.addEventListener('click', () => void attempt(signOut))
-void attempt(show)
+signOutButton.addEventListener('click', () => void runOrTell(signOut))
+void runOrTell(showPage)
 
 /** Runs a step, and says what went wrong. */
-async function attempt(step: () => Promise<void>): Promise<void> {
-  message.textContent = ''
+async function runOrTell(step: () => Promise<void>): Promise<void> {
+  notice.textContent = ''
   try {
     await step()
   } catch (error) {
-    message.textContent = error instanceof Error ? error.message : String(error)
+    notice.textContent = error instanceof Error ? error.message : String(error)
   }
 }
 
-async function signIn(): Promise<void> {
+async function submitSignIn(): Promise<void> {
   const fields = new FormData(form)
   const answer = await post('/auth/login', { email: fields.get('email'), password: fields.get('password') })
   if (answer.status === 401) throw new Error('E-mail address or password is not right.')
   if (!answer.ok) throw new Error(`The service answered ${answer.status}. Try again later.`)
   held = (await answer.json()) as SessionToken
   form.reset()
-  await show()
+  await showPage()
 }
 
 async function signOut(): Promise<void> {
   held = undefined
   const answer = await post('/auth/logout')
-  await show()
+  await showPage()
   if (!answer.ok) throw new Error('You are signed out here. The service could not end the session everywhere.')
 }
 
 /** Shows the document of the account that is signed in, or of nobody. */
-async function show(): Promise<void> {
+async function showPage(): Promise<void> {
   const token = await accessToken()
   form.hidden = token !== undefined
   signOutButton.hidden = token === undefined
@@ -113,7 +113,7 @@ async function show(): Promise<void> {
     displayRequestDuration: true,
     validatorUrl: null,
     persistAuthorization: false,
-    requestInterceptor: withToken
+    requestInterceptor: addAccessToken
   })
 }
 
@@ -133,7 +133,7 @@ function prepared(document: ApiDocument): ApiDocument {
 }
 
 /** Adds the access token to a request of this service that has none yet. */
-async function withToken(request: TriedRequest): Promise<TriedRequest> {
+async function addAccessToken(request: TriedRequest): Promise<TriedRequest> {
   const isOwn = request.url.startsWith(`${base}/`) && !request.url.startsWith(`${base}/auth/`)
   const isSet = Object.keys(request.headers).some((name) => name.toLowerCase() === 'authorization')
   const token = isOwn && !isSet ? await accessToken() : undefined
