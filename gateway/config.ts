@@ -146,7 +146,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     strictTransport: httpTls !== undefined || cookieSecure,
     refreshTokenTtl: settings.duration('REFRESH_TOKEN_TTL', '7d'),
     trustedProxies: settings.parsed('TRUSTED_PROXIES', { fallback: '', parse: (text) => TrustedProxies.parse(text) }),
-    openId: readOpenId(settings)
+    openId: readSignInProvider(settings)
   }
   settings.finish()
   return { config, effective: settings.effective() }
@@ -188,7 +188,7 @@ function readHttpTls(settings: SettingsReader): TlsFiles | undefined {
 
 const DEFAULT_SCOPE = 'openid email profile'
 
-function readOpenId(settings: SettingsReader): OpenIdSettings | undefined {
+function readSignInProvider(settings: SettingsReader): OpenIdSettings | undefined {
   const clientSecret = settings.issuedSecret('OIDC_CLIENT_SECRET')
   const clientAuthentication = settings.parsed('OIDC_CLIENT_AUTHENTICATION', {
     fallback: CLIENT_AUTHENTICATIONS[0],

@@ -32,18 +32,18 @@ export interface GatewayRunDeps {
  */
 export function createGateway(settings: GatewayConfig, deps: GatewayRunDeps): Lifecycle {
   return lifecycle((opened, stopping) =>
-    orStartError(serve({ settings, opened, stopping, now: () => new Date(), ...deps }), (why) => `${why}.`)
+    orStartError(openGateway({ settings, opened, stopping, now: () => new Date(), ...deps }), (why) => `${why}.`)
   )
 }
 
-interface Starting extends Required<GatewayRunDeps> {
+interface GatewayStart extends Required<GatewayRunDeps> {
   readonly settings: GatewayConfig
   readonly opened: Opened
   readonly stopping: AbortSignal
 }
 
 /** Opens all parts in order, and answers where the gateway listens. */
-async function serve(how: Starting): Promise<string> {
+async function openGateway(how: GatewayStart): Promise<string> {
   const { settings, log, now, opened, stopping } = how
   await keepDataPrivate(settings.dataDir, log)
   const certificates =
@@ -56,7 +56,7 @@ async function serve(how: Starting): Promise<string> {
   const catalogue = new LiveCatalogue(data, log, { signal: stopping, isPublic: settings.docsPublic })
   const isReady = (): boolean => isOpen && !stopping.aborted && catalogue.isDescribed && data.isReachable()
   let isOpen = false
-  const { metrics, tracing } = await openObservation({ ...how, pool, isReady })
+  const { metrics, tracing } = await openGatewayObservation({ ...how, pool, isReady })
   log.info({ addresses: settings.dataServiceAddresses }, 'asking the data service for its catalogue')
   // The port is opened meanwhile, for requests for health.
   const described = catalogue.describe().catch((error: unknown) => {
@@ -92,7 +92,7 @@ async function serve(how: Starting): Promise<string> {
 }
 
 /** The connections to the data services. */
-async function openPool({ settings, log, opened, stopping }: Starting): Promise<ReplicaPool> {
+async function openPool({ settings, log, opened, stopping }: GatewayStart): Promise<ReplicaPool> {
   const credentials = await openDataCredentials(settings.grpc, { log, stopping })
   const unaryOnly = settings.dataServiceCalls === 'unary'
   const pool = new ReplicaPool({ addresses: settings.dataServiceAddresses, credentials, unaryOnly, log })
@@ -100,13 +100,13 @@ async function openPool({ settings, log, opened, stopping }: Starting): Promise<
 }
 
 /** Traces, metrics and the admin port, which answers while everything else starts. */
-async function openObservation({
+async function openGatewayObservation({
   settings,
   log,
   opened,
   pool,
   isReady
-}: Starting & { readonly pool: ReplicaPool; readonly isReady: () => boolean }): Promise<{
+}: GatewayStart & { readonly pool: ReplicaPool; readonly isReady: () => boolean }): Promise<{
   readonly metrics: GatewayMetrics | undefined
   readonly tracing: Tracing | undefined
 }> {

@@ -83,17 +83,17 @@ export class GrpcAuthClient implements AuthClient {
 
   async login(call: LoginCall, request: Credentials): Promise<Session> {
     const context = { ...call, authorization: undefined }
-    return sessionOf(await writeUnary(this.#pool, { rpc: service.Login, call: context, request }))
+    return answeredSession(await writeUnary(this.#pool, { rpc: service.Login, call: context, request }))
   }
 
   async signIn(call: LoginCall, request: OutsideSignIn): Promise<Session> {
     const context = { ...call, authorization: undefined }
-    return sessionOf(await writeUnary(this.#pool, { rpc: service.SignIn, call: context, request }))
+    return answeredSession(await writeUnary(this.#pool, { rpc: service.SignIn, call: context, request }))
   }
 
   async refresh(call: RefreshCall, refreshToken: string): Promise<Session> {
     const request = { refreshToken }
-    return sessionOf(await writeUnary(this.#pool, { rpc: service.Refresh, call: contextOf(call), request }))
+    return answeredSession(await writeUnary(this.#pool, { rpc: service.Refresh, call: contextOf(call), request }))
   }
 
   async revoke(call: AuthCall, refreshToken: string): Promise<void> {
@@ -106,7 +106,7 @@ export class GrpcAuthClient implements AuthClient {
 
   async changePassword(call: LoginCall, request: PasswordChange): Promise<Session> {
     const context = { ...call, authorization: undefined }
-    return sessionOf(await writeUnary(this.#pool, { rpc: service.ChangePassword, call: context, request }))
+    return answeredSession(await writeUnary(this.#pool, { rpc: service.ChangePassword, call: context, request }))
   }
 
   async keys(call: AuthCall, missingKeyId = ''): Promise<readonly IssuerKeys[]> {
@@ -121,7 +121,7 @@ function contextOf(call: RefreshCall): HttpContext {
   return { signal: NEVER, ...call, authorization: undefined }
 }
 
-function sessionOf({ session }: { readonly session: Session | null }): Session {
+function answeredSession({ session }: { readonly session: Session | null }): Session {
   if (session !== null) return session
   throw unintelligible()
 }

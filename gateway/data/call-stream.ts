@@ -318,7 +318,7 @@ function timedOut(): DomainError {
   return transportError(status.DEADLINE_EXCEEDED)
 }
 
-interface Settle extends Pick<SharedCall, 'share'> {
+interface PendingAnswer extends Pick<SharedCall, 'share'> {
   resolve(answer: Buffer): void
   reject(failure: AttemptFailure): void
 }
@@ -331,11 +331,11 @@ class PendingCall implements Expiring, AbortListener, SharedCall {
   id: CallId | undefined
   /** Those of a large answer that have arrived. */
   readonly parts: Buffer[] = []
-  readonly resolve: Settle['resolve']
-  readonly reject: Settle['reject']
+  readonly resolve: PendingAnswer['resolve']
+  readonly reject: PendingAnswer['reject']
   readonly #stream: CallStream
 
-  constructor(call: StreamCall, stream: CallStream, { share, resolve, reject }: Settle) {
+  constructor(call: StreamCall, stream: CallStream, { share, resolve, reject }: PendingAnswer) {
     this.call = call
     this.share = share
     this.#stream = stream

@@ -48,7 +48,7 @@ export function writeUnary<Request, Response>(
   return callWithRetries(pool, unary, 0)
 }
 
-const NONE: ReadonlySet<Replica> = new Set()
+const NO_REPLICAS: ReadonlySet<Replica> = new Set()
 
 /** Attempts of one call within one deadline. Each attempt goes to another replica as long as there are others. */
 async function callWithRetries<Request, Response>(
@@ -59,7 +59,7 @@ async function callWithRetries<Request, Response>(
   const { signal } = unary.call
   const deadline = Date.now() + CALL_DEADLINE
   const message = unary.rpc.requestSerialize(unary.request)
-  let failed = NONE
+  let failed = NO_REPLICAS
   for (let left = retries, reuse = false; ;) {
     const serving = unary.isGathered === true ? pool.servingGathered(failed) : pool.serving(failed)
     const replica = serving ?? (await pool.choose(signal, { failed, reuse }))
@@ -68,7 +68,7 @@ async function callWithRetries<Request, Response>(
     if (refusal !== undefined) throw refusal
     replica.startCall()
     try {
-      const answer = decoded(unary.rpc, await callReplica(replica, encoded, unary.call))
+      const answer = decodedAnswer(unary.rpc, await callReplica(replica, encoded, unary.call))
       reportAccepted(unary.call)
       return answer
     } catch (error) {
@@ -99,7 +99,7 @@ function isAfterIdentity(error: unknown): boolean {
   return status >= 400 && status < 500 && status !== 401
 }
 
-function decoded<Response>(rpc: RpcMethod<never, Response>, answer: Buffer): Response {
+function decodedAnswer<Response>(rpc: RpcMethod<never, Response>, answer: Buffer): Response {
   try {
     return rpc.responseDeserialize(answer)
   } catch (error) {
@@ -201,7 +201,7 @@ function isTransportFailure(error: unknown): boolean {
 }
 
 /** The DomainError that a gRPC status stands for; any other error unchanged. */
-function toDomainError(error: unknown): unknown {
+function domainErrorOf(error: unknown): unknown {
   return isServiceError(error) ? fromRpcStatus(error) : error
 }
 
@@ -210,7 +210,7 @@ function isServiceError(error: unknown): error is ServiceError {
 }
 
 /** A server-streaming call, and how long to wait for each of its messages. */
-interface StreamCall<Request, Response> extends UnaryCall<Request, Response> {
+interface ServerStreamingCall<Request, Response> extends UnaryCall<Request, Response> {
   /** Milliseconds without a message after which the call ends with `upstream.timeout`. */
   readonly idleTimeout: number
   /**
@@ -227,7 +227,7 @@ interface StreamCall<Request, Response> extends UnaryCall<Request, Response> {
  */
 export async function* readStream<Request, Response>(
   pool: ReplicaPool,
-  streaming: StreamCall<Request, Response>
+  streaming: ServerStreamingCall<Request, Response>
 ): AsyncGenerator<Response, void, void> {
   const { signal } = streaming.call
   const first = await pool.choose(signal, { failed: new Set(), reuse: false })
@@ -247,14 +247,14 @@ export async function* readStream<Request, Response>(
   } catch (error) {
     if (begun || !isTransportFailure(error) || signal.aborted) {
       yield* heading
-      throw toDomainError(error)
+      throw domainErrorOf(error)
     }
   }
   const second = await pool.choose(signal, { failed: new Set([first]), reuse: true })
   try {
     yield* messagesOf(openStream(second, streaming), streaming)
   } catch (error) {
-    throw toDomainError(error)
+    throw domainErrorOf(error)
   }
 }
 
@@ -285,7 +285,7 @@ function openStream<Request, Response>(
 
 async function* messagesOf<Request, Response>(
   stream: ClientReadableStream<Response>,
-  { call, idleTimeout }: StreamCall<Request, Response>
+  { call, idleTimeout }: ServerStreamingCall<Request, Response>
 ): AsyncGenerator<Response, void, void> {
   const { signal } = call
   const cancel = (): void => stream.cancel()
@@ -307,7 +307,7 @@ async function* messagesOf<Request, Response>(
       timer = setTimeout(giveUp, idleTimeout)
     }
   } catch (error) {
-    if (isAfterIdentity(toDomainError(error))) reportAccepted(call)
+    if (isAfterIdentity(domainErrorOf(error))) reportAccepted(call)
     if (!timedOut) throw error
     throw new DomainError('upstream.timeout', 'The data service did not answer in time.', { cause: error })
   } finally {

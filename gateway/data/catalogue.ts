@@ -30,7 +30,7 @@ export interface CatalogueSnapshot {
 }
 
 /** The catalogue as the gateway sees it, and what documents show callers without a token. */
-interface Described {
+interface CatalogueSnapshots {
   readonly whole: CatalogueSnapshot
   readonly anonymous: CatalogueSnapshot
 }
@@ -42,7 +42,7 @@ interface CatalogueOptions {
   readonly isPublic: boolean
 }
 
-const NOTHING: CatalogueSnapshot = {
+const EMPTY_CATALOGUE: CatalogueSnapshot = {
   digest: '',
   resources: new Map(),
   operations: [],
@@ -64,7 +64,7 @@ export class LiveCatalogue {
   readonly #log: Logger
   readonly #signal: AbortSignal
   readonly #isPublic: boolean
-  #current: Described = { whole: NOTHING, anonymous: NOTHING }
+  #current: CatalogueSnapshots = { whole: EMPTY_CATALOGUE, anonymous: EMPTY_CATALOGUE }
   #operationPaths = new OperationPaths([])
   #isDescribed = false
   #refreshing = false
@@ -143,7 +143,7 @@ export class LiveCatalogue {
     this.#refreshing = false
   }
 
-  #take({ whole, anonymous }: Described): void {
+  #take({ whole, anonymous }: CatalogueSnapshots): void {
     this.#current = { whole, anonymous: this.#shown(anonymous) }
     this.#operationPaths = new OperationPaths(whole.operations)
   }
@@ -213,7 +213,7 @@ function onlyAllowed(seen: CatalogueSnapshot): CatalogueSnapshot {
   }
 }
 
-async function describeWithRetries(data: DataClient, log: Logger, signal: AbortSignal): Promise<Described> {
+async function describeWithRetries(data: DataClient, log: Logger, signal: AbortSignal): Promise<CatalogueSnapshots> {
   const anonymous = { authorization: undefined, requestId: 'describe', traceparent: undefined, signal }
   for (let wait = FIRST_RETRY_DELAY; ; wait = Math.min(wait * 2, MAX_RETRY_DELAY)) {
     signal.throwIfAborted()

@@ -75,7 +75,7 @@ export type {
 const OTHER_RPCS = ['Describe', 'Export', 'Create', 'CreateBatch', 'Update', 'Delete', 'Act', 'Call'] as const
 
 /** A function for each rpc of the service that reads and answers with one message: `list` for `List`. */
-type UnaryReads = {
+type ReadCalls = {
   readonly [
     R in keyof EntityServiceDefinition as string extends R
       ? never
@@ -91,7 +91,7 @@ type UnaryReads = {
  * The EntityService of the data service (entity_service.proto), one function for each rpc. Functions reject with
  * DomainErrors. Every call has a deadline, except an export, whose request gives an idle timeout.
  */
-export interface DataClient extends UnaryReads {
+export interface DataClient extends ReadCalls {
   /** The whole catalogue, if the data service knows this process for a gateway; otherwise what anybody may see. */
   describe(signal: AbortSignal): Promise<DescribeResponse>
   /** What the caller may see of the catalogue; without an `Authorization`, what anybody may see. */
@@ -123,7 +123,7 @@ const { service } = entity.v1.EntityService
 export function grpcDataClient(pool: ReplicaPool, checks: PathCheckOptions = {}): DataClient {
   const paths = new PathChecks(pool, checks)
   return {
-    ...unaryReads(pool),
+    ...readCalls(pool),
     describe(signal) {
       const call = { authorization: undefined, requestId: 'describe', traceparent: undefined, signal }
       return readUnary(pool, { rpc: service.Describe, call, request: {} })
@@ -147,7 +147,7 @@ export function grpcDataClient(pool: ReplicaPool, checks: PathCheckOptions = {})
   }
 }
 
-function unaryReads(pool: ReplicaPool): UnaryReads {
+function readCalls(pool: ReplicaPool): ReadCalls {
   const others: readonly string[] = OTHER_RPCS
   const functions = Object.entries(service)
     .filter(([name]) => !others.includes(name))
@@ -156,5 +156,5 @@ function unaryReads(pool: ReplicaPool): UnaryReads {
       (call: HttpContext, request: object) => readUnary(pool, { rpc, call, request, isGathered: rpc === service.Get })
     ])
   // The type is made from the same service by the same rule.
-  return Object.fromEntries(functions) as UnaryReads
+  return Object.fromEntries(functions) as ReadCalls
 }

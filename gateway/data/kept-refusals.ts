@@ -12,7 +12,7 @@ const MAX_KEPT = 1000
 const MAX_READ = 4096
 
 /** The path of an rpc and the bytes of its request. */
-interface Read {
+interface KeptRead {
   readonly path: string
   readonly message: Buffer
 }
@@ -24,16 +24,16 @@ interface Read {
 export class KeptRefusals {
   readonly #kept = new LRUCache<string, { readonly error: DomainError; readonly until: number }>({ max: MAX_KEPT })
 
-  keep(read: Read, call: HttpContext, { error, now }: { readonly error: DomainError; readonly now: number }): void {
+  keep(read: KeptRead, call: HttpContext, { error, now }: { readonly error: DomainError; readonly now: number }): void {
     if (!saysTooManyReads(error)) return
-    const key = keyOf(read, call)
+    const key = refusalKey(read, call)
     if (key.length <= MAX_READ) this.#kept.set(key, { error, until: now + KEPT })
   }
 
   /** The refusal that this caller has got for the same read. */
-  of(read: Read, call: HttpContext, now: number): DomainError | undefined {
+  of(read: KeptRead, call: HttpContext, now: number): DomainError | undefined {
     if (this.#kept.size === 0) return undefined
-    const key = keyOf(read, call)
+    const key = refusalKey(read, call)
     const kept = this.#kept.get(key)
     if (kept !== undefined && now < kept.until) return kept.error
     this.#kept.delete(key)
@@ -42,6 +42,6 @@ export class KeptRefusals {
 }
 
 /** Whose read it is, and of what. None of the first three has a line break. */
-function keyOf({ path, message }: Read, { authorization = '', clientAddress = '' }: HttpContext): string {
+function refusalKey({ path, message }: KeptRead, { authorization = '', clientAddress = '' }: HttpContext): string {
   return `${path}\n${authorization}\n${clientAddress}\n${message.toString('latin1')}`
 }

@@ -7,10 +7,10 @@ import { type Replica, type RpcMethod, WATCHED_SERVICE } from './replica.js'
 import type { ReplicaPool } from './replica-pool.js'
 
 /** Milliseconds between two checks of a data service, if the first one has ended. */
-const EVERY = 2000
+const CHECK_EVERY_MS = 2000
 
 /** Milliseconds that a check may take. It waits for no database. */
-const TIMEOUT = CALL_DEADLINE / 2
+const CHECK_TIMEOUT_MS = CALL_DEADLINE / 2
 
 export interface PathCheckOptions {
   readonly every?: number
@@ -19,8 +19,8 @@ export interface PathCheckOptions {
 }
 
 // grpc-health-check loads this method from its own proto file and types it loosely.
-const CHECK = healthService['Check'] as unknown as RpcMethod<{ readonly service: string }, object>
-const message = CHECK.requestSerialize({ service: WATCHED_SERVICE })
+const HEALTH = healthService['Check'] as unknown as RpcMethod<{ readonly service: string }, object>
+const probe = { path: HEALTH.path, message: HEALTH.requestSerialize({ service: WATCHED_SERVICE }), isRepeatable: false }
 const context = { authorization: undefined, requestId: 'health', traceparent: undefined, signal: NEVER }
 
 /**
@@ -38,7 +38,7 @@ export class PathChecks {
   readonly #blocked = new WeakSet<Replica>()
 
   /** The checks end with the pool. */
-  constructor(pool: ReplicaPool, { every = EVERY, timeout = TIMEOUT, log }: PathCheckOptions = {}) {
+  constructor(pool: ReplicaPool, { every = CHECK_EVERY_MS, timeout = CHECK_TIMEOUT_MS, log }: PathCheckOptions = {}) {
     this.#pool = pool
     this.#timeout = timeout
     this.#log = log
@@ -58,7 +58,7 @@ export class PathChecks {
   async #check(replica: Replica): Promise<void> {
     this.#underCheck.add(replica)
     const deadline = Date.now() + this.#timeout
-    const isBlocked = await callReplica(replica, { path: CHECK.path, message, deadline, isRepeatable: false }, context)
+    const isBlocked = await callReplica(replica, { ...probe, deadline }, context)
       .then(() => false)
       // Any other failure comes from the data service, or from a connection whose loss is known.
       .catch((error: unknown) => !(error instanceof AttemptFailure) || error.error.code === 'upstream.timeout')

@@ -5,7 +5,7 @@ import { throttledAddress } from '../../shared/ip-address.js'
  * Bytes of requests, and of tokens that are new, after which a message takes no further call. Calls that are in a message cannot be taken back: the data
  * service may work on them after their callers have given up.
  */
-const MESSAGE_BYTES = 64 * 1024
+const FULL_MESSAGE_BYTES = 64 * 1024
 
 /** Bytes that the objects of a call take beside its request. */
 const OVERHEAD = 1024
@@ -18,11 +18,8 @@ const MAX_UNSENT = 8 * 1024 * 1024
  */
 const MAX_OF_ADDRESS = MAX_UNSENT / 4
 
-/** Seconds after which a refused caller may try again. */
-const RETRY_AFTER = 1
-
 /** What one address has on a stream. */
-interface Share {
+interface StreamShare {
   /** Empty for the gateway's own calls. */
   readonly address: string
   /** Bytes that are not sent yet. */
@@ -36,7 +33,7 @@ export interface SharedCall {
   readonly size: number
   /** Bytes of the token that goes before it, if the data service does not know that yet. */
   readonly tokenSize: number
-  readonly share: Share
+  readonly share: StreamShare
 }
 
 /**
@@ -44,7 +41,7 @@ export interface SharedCall {
  * others waiting. A call that ends here costs the data service no work.
  */
 export class UnsentCalls<Call extends SharedCall> {
-  readonly #shares = new Map<string, Share>()
+  readonly #shares = new Map<string, StreamShare>()
   // No Set: see CallTable.
   #calls: Call[] = []
   #bytes = 0
@@ -57,7 +54,7 @@ export class UnsentCalls<Call extends SharedCall> {
     return this.#calls
   }
 
-  shareOf(clientAddress: string): Share {
+  shareOf(clientAddress: string): StreamShare {
     const address = throttledAddress(clientAddress)
     return this.#shares.get(address) ?? { address, unsent: 0, underWay: 0 }
   }
@@ -65,7 +62,7 @@ export class UnsentCalls<Call extends SharedCall> {
   /** Throws `upstream.unavailable` if too much waits already. */
   add(call: Call): void {
     const { share } = call
-    const bytes = costOf(call)
+    const bytes = unsentBytes(call)
     // A check of the data service must not fail because clients send too much.
     const isFull =
       share.address === ''
@@ -73,7 +70,7 @@ export class UnsentCalls<Call extends SharedCall> {
         : share.unsent + bytes > MAX_OF_ADDRESS || this.#bytes + bytes > MAX_UNSENT
     if (isFull) {
       const detail = 'Too many calls wait for the data service. Try again.'
-      throw new DomainError('upstream.unavailable', detail, { retryAfter: RETRY_AFTER })
+      throw new DomainError('upstream.unavailable', detail, { retryAfter: 1 })
     }
     this.#shares.set(share.address, share)
     this.#calls.push(call)
@@ -85,7 +82,7 @@ export class UnsentCalls<Call extends SharedCall> {
     const at = this.#calls.indexOf(call)
     if (at === -1) return
     this.#calls.splice(at, 1)
-    this.#count(call.share, -costOf(call))
+    this.#count(call.share, -unsentBytes(call))
     this.#forget(call.share)
   }
 
@@ -96,7 +93,7 @@ export class UnsentCalls<Call extends SharedCall> {
    */
   take(room: number): readonly Call[] {
     const { length } = this.#calls
-    const isCrowded = 2 * length > room || this.#bytes - length * OVERHEAD > MESSAGE_BYTES
+    const isCrowded = 2 * length > room || this.#bytes - length * OVERHEAD > FULL_MESSAGE_BYTES
     const taken: Call[] = []
     const unsent: Call[] = []
     let size = 0
@@ -104,12 +101,12 @@ export class UnsentCalls<Call extends SharedCall> {
       const { share } = call
       const left = room - taken.length
       const isFull = left <= 0 || (share.address !== '' && share.underWay >= left)
-      if (isFull || size >= MESSAGE_BYTES) unsent.push(call)
+      if (isFull || size >= FULL_MESSAGE_BYTES) unsent.push(call)
       else {
         taken.push(call)
         size += call.size + call.tokenSize
         share.underWay += 1
-        this.#count(share, -costOf(call))
+        this.#count(share, -unsentBytes(call))
       }
     }
     this.#calls = unsent
@@ -122,23 +119,23 @@ export class UnsentCalls<Call extends SharedCall> {
     this.#forget(share)
   }
 
-  #count(share: Share, bytes: number): void {
+  #count(share: StreamShare, bytes: number): void {
     share.unsent += bytes
     this.#bytes += bytes
   }
 
-  #forget({ address, unsent, underWay }: Share): void {
+  #forget({ address, unsent, underWay }: StreamShare): void {
     if (unsent === 0 && underWay === 0) this.#shares.delete(address)
   }
 }
 
-function costOf({ size }: SharedCall): number {
+function unsentBytes({ size }: SharedCall): number {
   return size + OVERHEAD
 }
 
 /** First the first call of each address, then the second ones. */
 function inTurns<Call extends SharedCall>(calls: readonly Call[]): readonly Call[] {
-  const seen = new Map<Share, number>()
+  const seen = new Map<StreamShare, number>()
   const turns: Call[][] = []
   for (const call of calls) {
     const turn = seen.get(call.share) ?? 0

@@ -5,22 +5,19 @@ import type { HttpContext } from '../data/calls.js'
 import { Overload } from '../server/admission.js'
 
 /** Bytes of a body from which a write is large: a batch, or a row with many children. */
-const LARGE = 64 * 1024
+const LARGE_WRITE_BYTES = 64 * 1024
 
 /** Large writes of all callers at a time. */
-const PLACES = 8
+const LARGE_WRITES = 8
 
 /** Large writes that may wait. Each keeps its body, which has up to 1 MiB. */
-const WAITING = 32
+const WAITING_WRITES = 32
 
 /** Of one address, whose callers may have one each. A caller that logs in several times has several tokens. */
 const OF_ADDRESS = 2
 
 /** Milliseconds that one waits. */
-const TIMEOUT = 10_000
-
-/** Seconds. */
-const RETRY_AFTER = 1
+const WRITE_TIMEOUT_MS = 10_000
 
 /**
  * A large write holds a data service for a good part of a second. Those of one caller go one after the other, so that what
@@ -29,23 +26,23 @@ const RETRY_AFTER = 1
 export class LargeWrites {
   readonly #turns: FairSemaphore
 
-  constructor({ timeout = TIMEOUT }: { readonly timeout?: number } = {}) {
+  constructor({ timeout = WRITE_TIMEOUT_MS }: { readonly timeout?: number } = {}) {
     const detail = 'Too many large writes are under way. Try again.'
     // A flood is no fault of the service, and does not fill the log.
     const cause = new Overload('large writes')
     this.#turns = new FairSemaphore({
-      places: PLACES,
-      waiting: WAITING,
+      places: LARGE_WRITES,
+      waiting: WAITING_WRITES,
       timeout,
       detail,
-      retryAfter: RETRY_AFTER,
+      retryAfter: 1,
       cause
     })
   }
 
   /** Writes at once, or a large body when it has its turn. Rejects with `upstream.unavailable`, with nothing written, beyond. */
   async inTurn<Answer>(call: HttpContext, body: Buffer, write: () => Promise<Answer>): Promise<Answer> {
-    if (body.length < LARGE) return await write()
+    if (body.length < LARGE_WRITE_BYTES) return await write()
     const release = await this.#turns.enter({ shares: heavyWorkShares(call), signal: NEVER })
     try {
       return await write()

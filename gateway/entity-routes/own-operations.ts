@@ -24,10 +24,10 @@ import {
 // change while the gateway runs, and Fastify takes no routes then: one route with a wildcard serves all of them. A
 // constraint leads the requests of operations to it; without operations it costs each request one comparison.
 
-const OPERATION = 'operation'
+const OPERATION_CONSTRAINT = 'operation'
 
 /** The methods that operations may have, in the order of `Allow`. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const
+const OPERATION_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const
 
 type PathDeps = Pick<EntityRouteDeps, 'catalogue'> & { readonly address: PublicAddress }
 
@@ -35,13 +35,13 @@ type PathDeps = Pick<EntityRouteDeps, 'catalogue'> & { readonly address: PublicA
 export const operationConstraint = fp<PathDeps>(
   async (app, { catalogue, address }) => {
     app.addConstraintStrategy({
-      name: OPERATION,
+      name: OPERATION_CONSTRAINT,
       mustMatchWhenDerived: true,
       deriveConstraint: ({ url = '/' }) => {
         const { operationPaths } = catalogue
         if (operationPaths.isEmpty) return undefined
         const segment = firstSegment(url, address.prefix)
-        return segment !== undefined && operationPaths.has(segment) ? OPERATION : undefined
+        return segment !== undefined && operationPaths.has(segment) ? OPERATION_CONSTRAINT : undefined
       },
       validate: () => undefined,
       storage: () => {
@@ -75,9 +75,9 @@ export const operationRoutes = fp<EntityRouteDeps>(
     const at = (request: FastifyRequest): readonly OperationAtPath[] =>
       catalogue.operationPaths.at(pathOfTarget(request.url).slice(address.prefix.length))
     const url = '/*'
-    const constraints = { [OPERATION]: OPERATION }
+    const constraints = { [OPERATION_CONSTRAINT]: OPERATION_CONSTRAINT }
     const onRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-      const allowed = allowedAt(at(request), reply)
+      const allowed = allowedOperationMethods(at(request), reply)
       if (!allowed.includes(request.method)) throw methodNotAllowed(request, reply, allowed)
       done()
     }
@@ -89,7 +89,7 @@ export const operationRoutes = fp<EntityRouteDeps>(
       const method = request.method === 'HEAD' ? 'GET' : request.method
       const found = at(request).find(({ operation }) => operation.method === method)
       if (found === undefined) throw noSuchPath()
-      return await callOperation(deps, found, { request, reply })
+      return await forwardOperation(deps, found, { request, reply })
     }
     const common = { url, constraints, config: { routeLabel: OPERATION_LABEL }, onRequest, handler }
     app.route({ ...common, method: 'GET', preValidation: checkVersion })
@@ -103,8 +103,8 @@ export const operationRoutes = fp<EntityRouteDeps>(
     answerOtherMethods(app, {
       url,
       constraints,
-      routed: METHODS,
-      allowed: (request, reply) => allowedAt(at(request), reply)
+      routed: OPERATION_METHODS,
+      allowed: (request, reply) => allowedOperationMethods(at(request), reply)
     })
   },
   {
@@ -116,14 +116,14 @@ export const operationRoutes = fp<EntityRouteDeps>(
 )
 
 /** The methods of the operations at a path. Sets the headers that all their responses have. Throws `route.not-found`. */
-function allowedAt(found: readonly OperationAtPath[], reply: FastifyReply): readonly string[] {
+function allowedOperationMethods(found: readonly OperationAtPath[], reply: FastifyReply): readonly string[] {
   if (found.length === 0) throw noSuchPath()
   setEntityHeaders(reply)
   const methods = found.flatMap(({ operation: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  return METHODS.filter((method) => methods.includes(method))
+  return OPERATION_METHODS.filter((method) => methods.includes(method))
 }
 
-async function callOperation(
+async function forwardOperation(
   { data, largeWrites }: Pick<EntityRouteDeps, 'data' | 'largeWrites'>,
   { operation, path }: OperationAtPath,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply }

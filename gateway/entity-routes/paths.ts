@@ -81,7 +81,7 @@ export const READ_ROUTES = {
   }
 } as const satisfies Readonly<Record<string, ReadRoute>>
 
-interface ReadRoute extends Route, RouteParameters<ParameterName> {
+interface ReadRoute extends EntityRoute, RouteParameters<ParameterName> {
   readonly summary: string
   /** What the body of a 200 is, in words. */
   readonly answer: string
@@ -95,7 +95,7 @@ interface ReadRoute extends Route, RouteParameters<ParameterName> {
 /** The parameters that a read takes of this resource. A resource without searchable properties has no `search`. */
 export function parametersOfRead(operation: ReadName, resource: Resource | undefined): RouteParameters<ParameterName> {
   if (resource === undefined) return unsearchable(operation)
-  const known = parametersOf.get(resource)
+  const known = knownParameters.get(resource)
   if (known !== undefined) return known[operation]
   const isSearchable = resource.properties.some(({ searchable }) => searchable)
   const entries = READ_NAMES.map((read) => [
@@ -104,12 +104,12 @@ export function parametersOfRead(operation: ReadName, resource: Resource | undef
   ])
   // The keys are all the operations.
   const made = Object.fromEntries(entries) as Record<ReadName, RouteParameters<ParameterName>>
-  parametersOf.set(resource, made)
+  knownParameters.set(resource, made)
   return made[operation]
 }
 
 /** Found once for each resource of the catalogue, not for each request. */
-const parametersOf = new WeakMap<Resource, Readonly<Record<ReadName, RouteParameters<ParameterName>>>>()
+const knownParameters = new WeakMap<Resource, Readonly<Record<ReadName, RouteParameters<ParameterName>>>>()
 
 function unsearchable(operation: ReadName): RouteParameters<ParameterName> {
   const route: ReadRoute = READ_ROUTES[operation]
@@ -125,25 +125,25 @@ export const READ_NAMES = Object.keys(READ_ROUTES) as readonly ReadName[]
 /** The reads whose route is a fixed segment below the resource, at the place of an id. */
 export const FIXED_SEGMENTS: readonly string[] = READ_NAMES.filter((read) => READ_ROUTES[read].url.endsWith(`/${read}`))
 
-interface Route {
+interface EntityRoute {
   readonly url: string
   readonly methods: readonly string[]
 }
 
 /** The routes of writes. `act` stands for every action of a resource. */
-const WRITES = {
+const WRITE_ROUTES = {
   create: { url: '/:resource', methods: ['POST'] },
   /** Only where the id of the path is `batch`, which no POST to a row could mean. */
   batch: { url: '/:resource/:id', methods: ['POST'] },
   update: { url: '/:resource/:id', methods: ['PUT', 'PATCH'] },
   delete: { url: '/:resource/:id', methods: ['DELETE'] },
   act: { url: '/:resource/:id/:action', methods: ['PUT'] }
-} as const satisfies Readonly<Record<string, Route>>
+} as const satisfies Readonly<Record<string, EntityRoute>>
 
 /** Every operation that a resource may have. */
-export type EntityOperation = ReadName | keyof typeof WRITES
+export type EntityOperation = ReadName | keyof typeof WRITE_ROUTES
 
-const ROUTES: Readonly<Record<EntityOperation, Route>> = { ...READ_ROUTES, ...WRITES }
+const ROUTES: Readonly<Record<EntityOperation, EntityRoute>> = { ...READ_ROUTES, ...WRITE_ROUTES }
 
 /** A path with the operations that resources may have there. */
 export interface EntityPath {

@@ -42,7 +42,7 @@ interface ReadQuery {
 }
 
 /** Which read of which resource. undefined: the resource is not in the catalogue any more. */
-interface ReadOf {
+interface AskedRead {
   readonly resource: Resource | undefined
   readonly operation: ReadName
 }
@@ -51,14 +51,14 @@ interface ReadOf {
  * Reads the query of an operation. Unknown parameters are reported in `X-Ignored-Parameters`; under
  * `Prefer: handling=strict` the data service rejects them, together with all other violations.
  */
-export function readQuery({ resource, operation }: ReadOf, request: FastifyRequest, reply: FastifyReply): ReadQuery {
+export function readQuery({ resource, operation }: AskedRead, request: FastifyRequest, reply: FastifyReply): ReadQuery {
   const owner = ownerParameterOf(resource, operation)
   const query = routeQuery<ParameterName>(queryOf(request.url), parametersOfRead(operation, resource), owner)
   const { unplaced } = handleUnknownParameters(query, request, reply)
   return { values: query.values, filters: query.filters, owner: ownerMember(query), unplaced }
 }
 
-function shapeOf({ values }: ReadQuery): Shape {
+function sentShape({ values }: ReadQuery): Shape {
   return {
     ...(values.fields === undefined ? {} : { fields: values.fields }),
     ...(values.includeFKs === undefined ? {} : { includeFks: values.includeFKs }),
@@ -91,14 +91,14 @@ export function sendRecord(reply: FastifyReply, record: EntityRecord | null): Fa
 }
 
 /** Bytes up to which a body is sent as a text. */
-const MAX_TEXT = 8 * 1024
+const MAX_TEXT_BYTES = 8 * 1024
 
 /**
  * Sends JSON as the data service wrote it. Node writes the head of an answer and a short text at once, but takes a longer
  * way for the head and the bytes of a body.
  */
 export function sendJson(reply: FastifyReply, json: Buffer): FastifyReply {
-  return reply.type(JSON_TYPE).send(json.length > MAX_TEXT ? json : json.toString())
+  return reply.type(JSON_TYPE).send(json.length > MAX_TEXT_BYTES ? json : json.toString())
 }
 
 /** Names the collections of which the answer has the first rows only. */
@@ -123,7 +123,7 @@ function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityRou
     const query = readQuery({ resource: known, operation: 'list' }, request, reply)
     const response = await data.list(readContext(request, reply), {
       resource,
-      shape: shapeOf(query),
+      shape: sentShape(query),
       asArray: true,
       ...(query.values.search === undefined ? {} : { search: query.values.search }),
       ...query.owner,
@@ -177,7 +177,7 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
     const response = await data.page(readContext(request, reply), {
       resource,
       selection: sentSelection(query),
-      shape: shapeOf(query),
+      shape: sentShape(query),
       asArray: true,
       ...(pageNumber === undefined ? {} : { pageNumber }),
       ...(pageSize === undefined ? {} : { pageSize }),
@@ -247,7 +247,7 @@ function byIdRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): 
     const response = await data.get(readContext(request, reply), {
       resource: request.params.resource,
       id,
-      shape: shapeOf(query),
+      shape: sentShape(query),
       ...query.owner,
       unplaced: query.unplaced
     })

@@ -42,7 +42,7 @@ export interface RowParams extends ResourceParams {
 /** What the metrics call the routes of the application's operations. */
 export const OPERATION_LABEL = 'operation'
 
-type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
+type RouteHook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
 
 /**
  * The checks before every operation of a resource, as options of its route: 404 and 405 first, the API version after the
@@ -51,7 +51,7 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => 
 export function routeGuards(
   catalogue: LiveCatalogue,
   path: EntityPath
-): { readonly onRequest: Hook; readonly preValidation: Hook[] } {
+): { readonly onRequest: RouteHook; readonly preValidation: RouteHook[] } {
   return {
     onRequest: (request, reply, done) => {
       const allowed = allowedAt({ catalogue, path }, request, reply)

@@ -196,14 +196,14 @@ function preconditionOf(request: FastifyRequest): Precondition {
 }
 
 /** What the responses of create, update and act have in common. */
-interface WriteResponse {
+interface WrittenResponse {
   readonly record: EntityRecord | null
   readonly ignoredMembers: readonly string[]
   readonly replayed: boolean
 }
 
 /** Sends the row as written. */
-function sendWritten(reply: FastifyReply, response: WriteResponse, ignored: readonly string[]): FastifyReply {
+function sendWritten(reply: FastifyReply, response: WrittenResponse, ignored: readonly string[]): FastifyReply {
   setWriteHeaders(reply, response, ignored)
   return sendRecord(reply, response.record)
 }
@@ -211,7 +211,7 @@ function sendWritten(reply: FastifyReply, response: WriteResponse, ignored: read
 /** Sets `X-Ignored-Parameters`, which names what was ignored of the query and of the body, and `Idempotent-Replayed`. */
 function setWriteHeaders(
   reply: FastifyReply,
-  { ignoredMembers, replayed }: Pick<WriteResponse, 'ignoredMembers' | 'replayed'>,
+  { ignoredMembers, replayed }: Pick<WrittenResponse, 'ignoredMembers' | 'replayed'>,
   ignored: readonly string[]
 ): void {
   setIgnoredParameters(reply, [...ignored, ...ignoredMembers.map((name) => `body.${name}`)])

@@ -23,7 +23,7 @@ export function forwardedAddress(entry: string | undefined): string | undefined 
 
 /** Addresses of which it is known whether they are a proxy's, and characters of the longest. */
 const MAX_KNOWN = 1000
-const MAX_LENGTH = 64
+const MAX_ADDRESS_LENGTH = 64
 
 /**
  * The proxies whose `X-Forwarded-*` headers are believed. The peer of every request is compared with them, so they are
@@ -52,7 +52,7 @@ export class TrustedProxies {
     const known = this.#known.get(address)
     if (known !== undefined) return known
     const isTrusted = this.#includes(address)
-    if (address.length <= MAX_LENGTH) this.#known.set(address, isTrusted)
+    if (address.length <= MAX_ADDRESS_LENGTH) this.#known.set(address, isTrusted)
     return isTrusted
   }
 

@@ -27,7 +27,7 @@ const NOT_CROSS_SITE: ReadonlySet<string> = new Set(['same-origin', 'same-site',
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** What a browser says of where a request comes from. */
-interface Asked {
+interface RequestOrigin {
   readonly site: string | readonly string[] | undefined
   readonly origin: string | undefined
   /** Whether the method changes nothing. */
@@ -39,7 +39,7 @@ interface Asked {
  * unknown, `Origin` decides. If both are missing, no page of a browser sent the request. A neighbour on the same site, such
  * as another host of the domain, may not change or end a session either: there `Origin` decides too.
  */
-export function isCrossSite({ site, origin, isSafe }: Asked, ownOrigin: () => string): boolean {
+export function isCrossSite({ site, origin, isSafe }: RequestOrigin, ownOrigin: () => string): boolean {
   const sites = joined(site)
   if (sites.includes('cross-site')) return true
   const isForeign = (): boolean => origin !== undefined && origin !== ownOrigin()

@@ -6,7 +6,7 @@ import { DomainError, rejectionAt } from '../../shared/errors.js'
 import { isWithinBounds } from '../../shared/transport/json-bounds.js'
 import { checkBodyLength } from '../../shared/transport/wire.js'
 
-const JSON_TYPE = 'application/json'
+const JSON_MEDIA_TYPE = 'application/json'
 /** The format of patches (RFC 7396). It is JSON as well. */
 export const MERGE_PATCH_TYPE = 'application/merge-patch+json'
 
@@ -21,7 +21,7 @@ const OTHER_CHARSET = /;[\t ]*charset=(?!"?utf-8"?[\t ]*(?:;|$))/i
  */
 export function checkJsonMediaType(
   headers: IncomingHttpHeaders,
-  mediaType: typeof JSON_TYPE | typeof MERGE_PATCH_TYPE = JSON_TYPE
+  mediaType: typeof JSON_MEDIA_TYPE | typeof MERGE_PATCH_TYPE = JSON_MEDIA_TYPE
 ): void {
   const { 'content-type': type, 'content-encoding': coding } = headers
   if (coding !== undefined && coding !== '' && coding.toLowerCase() !== 'identity') {
@@ -48,17 +48,17 @@ export function announcesBody(headers: IncomingHttpHeaders): boolean {
  * numbers.
  */
 export function checkJsonBody(body: Buffer): unknown {
-  if (body.length === 0) throw malformed('The body is empty: send a JSON object.')
-  if (!isUtf8(body)) throw malformed('The body is not UTF-8.')
-  if (!isWithinBounds(body)) throw malformed('The body is not well-formed JSON.')
+  if (body.length === 0) throw malformedBody('The body is empty: send a JSON object.')
+  if (!isUtf8(body)) throw malformedBody('The body is not UTF-8.')
+  if (!isWithinBounds(body)) throw malformedBody('The body is not well-formed JSON.')
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (cause) {
-    throw malformed('The body is not well-formed JSON.', cause)
+    throw malformedBody('The body is not well-formed JSON.', cause)
   }
 }
 
-function malformed(detail: string, cause?: unknown): DomainError {
+function malformedBody(detail: string, cause?: unknown): DomainError {
   return rejectionAt('body.malformed', detail, { place: { in: 'pointer', name: '' }, cause })
 }
 
@@ -70,7 +70,7 @@ declare module 'fastify' {
 }
 
 /** Bytes of a body from which it has a turn: to parse 64 KiB of JSON may take 3 ms. */
-const LARGE = 8 * 1024
+const LARGE_BODY_BYTES = 8 * 1024
 
 /** Makes the routes of this scope receive a body of any type as a Buffer. What has come of it counts for its client. */
 export function keepBodiesAsBuffers(app: FastifyInstance): void {
@@ -109,7 +109,7 @@ function wholeBody(request: FastifyRequest, payload: IncomingMessage): Promise<B
         return stop(new DomainError('request.malformed', detail))
       }
       const begin = (): void => resolve(Buffer.concat(pieces, length))
-      if (length < LARGE) begin()
+      if (length < LARGE_BODY_BYTES) begin()
       else server.beginLarge(request, begin)
     })
   })

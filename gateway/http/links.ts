@@ -119,10 +119,10 @@ function queryTo(link: PageLink, parameters: readonly RepeatedParameter[]): stri
   const { pageSize } = link
   const kept = pageSize === undefined ? parameters : parameters.filter(({ isPageSize }) => !isPageSize)
   const own = pageSize === undefined ? [] : [`pageSize=${pageSize}`]
-  return [...kept.map(({ text }) => text), ...own, placeOf(link)].join('&')
+  return [...kept.map(({ text }) => text), ...own, placeParameter(link)].join('&')
 }
 
-function placeOf(link: PagePlace): string {
+function placeParameter(link: PagePlace): string {
   if ('pageNumber' in link) return `pageNumber=${link.pageNumber}`
   return 'after' in link ? `after=${link.after}` : `before=${link.before}`
 }

@@ -7,7 +7,7 @@ import {
   type Violation
 } from '../../shared/errors.js'
 
-const RESERVED: ReadonlySet<string> = new Set([
+const RESERVED_MEMBERS: ReadonlySet<string> = new Set([
   'type',
   'title',
   'status',
@@ -63,7 +63,7 @@ export function toProblem(error: DomainError, place: ProblemPlace): Problem {
 
 /** Members of the error whose names are taken by the standard members are left out (contract.md section 7). */
 function ownMembers({ members }: DomainError): object {
-  return Object.fromEntries(Object.entries(members).filter(([name]) => !RESERVED.has(name)))
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !RESERVED_MEMBERS.has(name)))
 }
 
 function errorEntry({ code, detail, place, rule }: Violation): object {

@@ -219,12 +219,12 @@ export function routeQuery<Name extends string>(
   for (const parameter of parseQuery(query)) {
     const written = parameter.name.toLowerCase()
     if (written === ownerName) {
-      owner = joined(owner, parameter.value)
+      owner = appended(owner, parameter.value)
       continue
     }
     if (route.filters && filters.take(parameter)) continue
     const name = nameIn(route.names, written)
-    if (name !== undefined) values[name] = joined(values[name], parameter.value)
+    if (name !== undefined) values[name] = appended(values[name], parameter.value)
     else if (nameIn(route.rejected, written) !== undefined) rejected.add(parameter.name)
     else ignored.add(parameter.name)
   }
@@ -233,7 +233,7 @@ export function routeQuery<Name extends string>(
   return { values, filters: pairs, owner, ignored: [...ignored], rejected: [...rejected] }
 }
 
-function joined(before: string | undefined, value: string): string {
+function appended(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before},${value}`
 }
 

@@ -20,25 +20,25 @@ export const MAX_HEAD_BYTES = 64 * 1024
 export const MAX_HEADER_LINES = 2000
 
 /** RFC 3986 section 3.2: a registered name or an IP literal, and a port. An empty value is a valid Host. */
-const HOST = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=%]*|\[[0-9A-Za-z:.%]+\])(?::\d{0,5})?$/
+const HOST_FIELD = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=%]*|\[[0-9A-Za-z:.%]+\])(?::\d{0,5})?$/
 
 /**
  * Checks what the parser accepts and RFC 9112 section 3.2 does not, and expectations (RFC 9110 section 10.1.1). Throws
  * `request.malformed`.
  */
 export function checkRequestHead({ target, rawHeaders, httpVersion }: RequestHead): void {
-  if (target.includes('#')) throw malformed('The request target must not hold a fragment: write a literal # as %23.')
+  if (target.includes('#')) throw badHead('The request target must not hold a fragment: write a literal # as %23.')
   const hosts = headerLines(rawHeaders, 'host')
-  if (hosts.length > 1) throw malformed('The header Host must be sent once.')
-  if (hosts.length === 0 && httpVersion !== '1.0') throw malformed('The header Host is missing.')
-  if (!HOST.test(hosts[0] ?? '')) throw malformed('The header Host is not a host name with an optional port.')
+  if (hosts.length > 1) throw badHead('The header Host must be sent once.')
+  if (hosts.length === 0 && httpVersion !== '1.0') throw badHead('The header Host is missing.')
+  if (!HOST_FIELD.test(hosts[0] ?? '')) throw badHead('The header Host is not a host name with an optional port.')
   const expectations = httpVersion === '1.0' ? [] : headerLines(rawHeaders, 'expect')
   if (expectations.some((line) => line.toLowerCase() !== '100-continue')) {
-    throw malformed('The header Expect may only say 100-continue.')
+    throw badHead('The header Expect may only say 100-continue.')
   }
 }
 
-function malformed(detail: string): DomainError {
+function badHead(detail: string): DomainError {
   return new DomainError('request.malformed', detail)
 }
 

@@ -84,7 +84,7 @@ export class BlobStore implements RingStore {
       const abortSignal = AbortSignal.timeout(CALL_TIMEOUT)
       const { etag, readableStreamBody } = await this.#blob.download(undefined, undefined, { abortSignal })
       if (etag === undefined || readableStreamBody === undefined) throw new Error('The answer has no entity tag.')
-      return { text: await textOf(readableStreamBody), version: etag }
+      return { text: await streamText(readableStreamBody), version: etag }
     } catch (error) {
       if (hasCode(error, 'BlobNotFound')) return undefined
       throw this.#explained(error)
@@ -116,7 +116,7 @@ export class BlobStore implements RingStore {
   }
 }
 
-async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
+async function streamText(stream: NodeJS.ReadableStream): Promise<string> {
   const parts: Buffer[] = []
   for await (const part of stream) parts.push(Buffer.from(part))
   return Buffer.concat(parts).toString('utf8')
@@ -195,7 +195,7 @@ export class VaultEncryption implements KeyEncryption {
 
   /** Only the configured vault may be called, never one that the store names, because a call sends our access token. */
   hasWrapped({ by }: WrappedSecret): boolean {
-    return versionIn(by) !== undefined && by.startsWith(`${this.place}/`)
+    return vaultKeyVersion(by) !== undefined && by.startsWith(`${this.place}/`)
   }
 
   /** wrapKey is called with an explicit version, because a call without one does not tell which version it used. */
@@ -207,7 +207,7 @@ export class VaultEncryption implements KeyEncryption {
   }
 
   #clientOf(by: string): CryptographyClient {
-    const version = versionIn(by)
+    const version = vaultKeyVersion(by)
     if (version === undefined) throw new Error('The version of the wrapping key is not known.')
     return this.#client(version)
   }
@@ -228,7 +228,7 @@ export class VaultEncryption implements KeyEncryption {
   }
 }
 
-function versionIn(by: string): string | undefined {
+function vaultKeyVersion(by: string): string | undefined {
   const key = parseVaultKey(by)
   return key instanceof Error ? undefined : key.version
 }

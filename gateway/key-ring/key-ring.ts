@@ -73,7 +73,7 @@ export class KeyRing {
     if (!isReadable(key, this.#now())) return { valid: false, why: 'its key expired long ago' }
     // What was signed before the application got its name is read for as long as its key is.
     const names = new Set([this.#application, UNNAMED])
-    const isSigned = [...names].some((name) => isSame(mac, macOf(key, { application: name, purpose, message })))
+    const isSigned = [...names].some((name) => isSameMac(mac, macOf(key, { application: name, purpose, message })))
     return isSigned ? { valid: true } : { valid: false, why: 'the signature is wrong' }
   }
 
@@ -95,7 +95,7 @@ function macOf(
     .digest()
 }
 
-function isSame(mac: Buffer, expected: Buffer): boolean {
+function isSameMac(mac: Buffer, expected: Buffer): boolean {
   return mac.length === expected.length && timingSafeEqual(mac, expected)
 }
 

@@ -31,19 +31,19 @@ const DETAILS: Readonly<Record<Untrusted, string>> = {
 }
 
 /** Keys that are looked at beside those that this process has verified. A ring has three or four; each takes calls of the vault. */
-const MAX_KEYS = 50
+const MAX_UNVERIFIED_KEYS = 50
 
 /** Ids that a problem names. */
 const MAX_NAMED = 5
 
 /** `foreign`: another key-encryption key has wrapped it, so that it can be neither verified nor used here. */
-type Judgement =
+type KeyVerdict =
   | { readonly kind: 'foreign' | 'trusted' }
   | { readonly kind: 'unknown'; readonly failure: unknown }
   | { readonly kind: 'untrusted'; readonly why: Exclude<Untrusted, 'surplus'> }
 
 /** Of several keys with one id the last of these counts: nothing that is put beside a genuine key takes its place. */
-const RANKS: readonly Judgement['kind'][] = ['foreign', 'unknown', 'trusted', 'untrusted']
+const RANKS: readonly KeyVerdict['kind'][] = ['foreign', 'unknown', 'trusted', 'untrusted']
 
 /**
  * Wraps and signs keys before they are stored, and verifies and unwraps stored keys; without a key-encryption key, keys stay
@@ -104,7 +104,7 @@ export class KeyWrapping {
       } else unverified.delete(id)
     }
     for (const at of UNTRUSTED) {
-      if (untrusted[at].length > 0) problems.push({ at, detail: `${DETAILS[at]}: ${named(untrusted[at])}` })
+      if (untrusted[at].length > 0) problems.push({ at, detail: `${DETAILS[at]}: ${namedKeys(untrusted[at])}` })
     }
     const isChanged = Object.values(untrusted).some((ids) => ids.length > 0)
     return { keys: [...keys.values()], unverified, isChanged, problems }
@@ -112,12 +112,12 @@ export class KeyWrapping {
 
   /** New keys are stored behind the others. */
   #withoutSurplus(stored: readonly StoredKey[]): ReadonlySet<StoredKey> {
-    if (stored.length <= MAX_KEYS) return new Set(stored)
+    if (stored.length <= MAX_UNVERIFIED_KEYS) return new Set(stored)
     const verified = new Map(stored.filter((key) => this.#hasVerified(key)).map((key) => [key.id, key]))
-    return new Set([...verified.values(), ...stored.filter(({ id }) => !verified.has(id)).slice(-MAX_KEYS)])
+    return new Set([...verified.values(), ...stored.filter(({ id }) => !verified.has(id)).slice(-MAX_UNVERIFIED_KEYS)])
   }
 
-  async #judge(key: StoredKey): Promise<Judgement> {
+  async #judge(key: StoredKey): Promise<KeyVerdict> {
     if (this.#encryption === undefined) return { kind: 'trusted' }
     if (key.wrapped === undefined) return { kind: 'untrusted', why: 'unwrapped' }
     if (!this.#encryption.hasWrapped(key.wrapped)) {
@@ -189,7 +189,7 @@ export class KeyWrapping {
   }
 }
 
-function named(ids: readonly string[]): string {
+function namedKeys(ids: readonly string[]): string {
   const more = ids.length - MAX_NAMED
   return `${ids.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

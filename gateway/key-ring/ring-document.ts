@@ -46,13 +46,13 @@ export function entryDigest({ id, created, activates, expires, wrapped: { by, by
 }
 
 const KEY_ID = /^[A-Za-z0-9_-]{16}$/
-const FORMAT = 1
+const RING_FORMAT = 1
 
 /** Reads a stored ring. Throws if the text is no ring: it may be something else, and must not be overwritten. */
 export function parseRing(text: string): StoredKey[] {
-  const ring = asObject(parseJson(text))
+  const ring = asObject(parseRingText(text))
   const { format, keys } = ring
-  if (format !== FORMAT || !Array.isArray(keys)) throw invalidRing('format')
+  if (format !== RING_FORMAT || !Array.isArray(keys)) throw invalidRing('format')
   return keys.map(parseKey)
 }
 
@@ -66,7 +66,7 @@ export function ringText(keys: readonly StoredKey[]): string {
     const wrapping = { wrapped: wrapped.bytes.toString('base64'), wrappedBy: wrapped.by }
     return { ...dates, ...wrapping, ...(signature === undefined ? {} : { signature: signature.toString('base64') }) }
   })
-  return `${JSON.stringify({ format: FORMAT, keys: entries }, undefined, 2)}\n`
+  return `${JSON.stringify({ format: RING_FORMAT, keys: entries }, undefined, 2)}\n`
 }
 
 function parseKey(value: unknown): StoredKey {
@@ -75,15 +75,15 @@ function parseKey(value: unknown): StoredKey {
   const dates = { id, created: asDate(created), activates: asDate(activates), expires: asDate(expires) }
   if (wrapped !== undefined) {
     if (typeof wrappedBy !== 'string') throw invalidRing('wrappedBy')
-    const wrapping = { ...dates, wrapped: { by: wrappedBy, bytes: asBytes(wrapped) } }
-    return signature === undefined ? wrapping : { ...wrapping, signature: asBytes(signature) }
+    const wrapping = { ...dates, wrapped: { by: wrappedBy, bytes: base64Bytes(wrapped) } }
+    return signature === undefined ? wrapping : { ...wrapping, signature: base64Bytes(signature) }
   }
-  const bytes = asBytes(secret)
+  const bytes = base64Bytes(secret)
   if (bytes.length !== SECRET_BYTES) throw invalidRing('secret')
   return { ...dates, secret: bytes }
 }
 
-function parseJson(text: string): unknown {
+function parseRingText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -103,7 +103,7 @@ function asDate(value: unknown): Date {
   return date
 }
 
-function asBytes(value: unknown): Buffer {
+function base64Bytes(value: unknown): Buffer {
   const bytes = typeof value === 'string' ? decodeBase64(value) : undefined
   if (bytes === undefined) throw invalidRing('base64')
   return bytes

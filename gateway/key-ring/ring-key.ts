@@ -1,18 +1,18 @@
 import { hkdfSync } from 'node:crypto'
 
-const DAY = 24 * 60 * 60 * 1000
+const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Milliseconds, as the other times here (contract.md section 8). */
-export const KEY_LIFE = 90 * DAY
+export const KEY_LIFE = 90 * DAY_MS
 
 /** The next key is made so long before the newest one expires, so that an outage of some days leaves a valid key. */
-const RENEW_BEFORE_EXPIRY = 14 * DAY
+const RENEW_BEFORE_EXPIRY = 14 * DAY_MS
 
 /** The time between the making of a key and its first use, so that every replica has read it by then. */
-const ACTIVATION_DELAY = 2 * DAY
+const ACTIVATION_DELAY = 2 * DAY_MS
 
 /** Signatures of a key are accepted for so long after it has expired. */
-const READABLE_AFTER_EXPIRY = 90 * DAY
+const READABLE_AFTER_EXPIRY = 90 * DAY_MS
 
 export interface KeyDates {
   readonly id: string

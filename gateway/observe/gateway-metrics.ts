@@ -41,7 +41,7 @@ export interface AnsweredRequest {
 }
 
 /** What is counted of the requests of a route, a resource and a method. */
-interface Counted {
+interface RouteCounts {
   readonly timings: Timings
   /** By status. */
   readonly byStatus: Map<number, Tally>
@@ -60,7 +60,7 @@ export class GatewayMetrics {
     help: 'Time from the head of a request to the end of its answer.',
     labels: ['route', 'method']
   })
-  readonly #byRoute = new Map<string, Map<string, Map<string, Counted>>>()
+  readonly #byRoute = new Map<string, Map<string, Map<string, RouteCounts>>>()
   #inFlight = 0
   #connections = (): number => 0
   #unsent: UnsentCounts = { held: 0, refused: {} }
@@ -168,11 +168,11 @@ export class GatewayMetrics {
     return tally
   }
 
-  #countedOf({ route, resource, method }: AnsweredRequest): Counted {
+  #countedOf({ route, resource, method }: AnsweredRequest): RouteCounts {
     const known = this.#byRoute.get(route)?.get(resource)?.get(method)
     if (known !== undefined) return known
-    const ofRoute = this.#byRoute.get(route) ?? new Map<string, Map<string, Counted>>()
-    const ofResource = ofRoute.get(resource) ?? new Map<string, Counted>()
+    const ofRoute = this.#byRoute.get(route) ?? new Map<string, Map<string, RouteCounts>>()
+    const ofResource = ofRoute.get(resource) ?? new Map<string, RouteCounts>()
     const counted = { timings: this.#durations.of({ route, method }), byStatus: new Map<number, Tally>() }
     this.#byRoute.set(route, ofRoute.set(resource, ofResource.set(method, counted)))
     return counted

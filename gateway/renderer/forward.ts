@@ -63,7 +63,7 @@ export function forward(
       // The cookies as the client sent them: the answer to an expired session must be kept out of shared caches too.
       const personal = SESSION_COOKIE.test(request.headers.cookie ?? '')
       const page = downstreamHeaders(headers, { personal, setsCookies, varies })
-      const sent = Object.fromEntries(Object.entries(page).filter(([name]) => !(name in own) || JOINED.has(name)))
+      const sent = Object.fromEntries(Object.entries(page).filter(([name]) => !(name in own) || MERGED.has(name)))
       theirs = Object.keys(sent).filter((name) => !(name in own))
       return sent
     },
@@ -86,7 +86,7 @@ export function forward(
 }
 
 /** The headers in which the renderer's value holds the gateway's. All others that the gateway has set are its own alone. */
-const JOINED: ReadonlySet<string> = new Set(['vary', 'cache-control', 'set-cookie'])
+const MERGED: ReadonlySet<string> = new Set(['vary', 'cache-control', 'set-cookie'])
 
 const HTML_TYPE = /^text\/html(?:[\t ;]|$)/i
 
@@ -111,7 +111,7 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
 
 /** The error for a failure between gateway and renderer: 504 for a timeout, else 502. */
 function rendererFailure(error: unknown): DomainError {
-  const isTimeout = codesOf(error).some((code) => TIMEOUT_CODES.has(code))
+  const isTimeout = errorCodesOf(error).some((code) => TIMEOUT_CODES.has(code))
   return isTimeout
     ? new DomainError('upstream.timeout', 'The page took too long.', { title: 'The page took too long', cause: error })
     : new DomainError('upstream.bad-gateway', 'The page cannot be had at the moment.', {
@@ -121,10 +121,10 @@ function rendererFailure(error: unknown): DomainError {
 }
 
 /** The codes of an error and of its causes. */
-function codesOf(error: unknown): string[] {
+function errorCodesOf(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const own = 'code' in error && typeof error.code === 'string' ? [error.code] : []
-  return [...own, ...codesOf(error.cause)]
+  return [...own, ...errorCodesOf(error.cause)]
 }
 
 /** Answers the failure as an HTML page. */

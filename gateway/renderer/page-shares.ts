@@ -9,13 +9,10 @@ import { abortOnEnd } from '../server/requests.js'
 export const PAGES = 128
 
 /** Pages of one address at a time. It takes the last half of all only as far as others have as many left. */
-const OF_ADDRESS = 64
+const PAGES_OF_ADDRESS = 64
 
 /** Pages that may wait, in all. Of an address it is four times its share. */
-const WAITING = 1024
-
-/** Seconds. */
-const RETRY_AFTER = 1
+const WAITING_PAGES = 1024
 
 /** Lets clients share the connections to the renderer: one whose pages take long leaves some to others. */
 export class PageShares {
@@ -25,10 +22,10 @@ export class PageShares {
   constructor(timeout: number) {
     this.#places = new FairSemaphore({
       places: PAGES,
-      waiting: WAITING,
+      waiting: WAITING_PAGES,
       timeout,
       detail: 'Too many pages are under way. Try again.',
-      retryAfter: RETRY_AFTER,
+      retryAfter: 1,
       // A flood is no fault of the service, and does not fill the log.
       cause: new Overload('pages')
     })
@@ -40,7 +37,7 @@ export class PageShares {
     const { signal } = abortOnEnd(raw)
     const all = { key: 'all', limit: PAGES }
     const within = [{ share: all, last: PAGES / 2, atLeast: 2 }]
-    const own = { key: `address ${throttledAddress(clientAddress(request))}`, limit: OF_ADDRESS, within }
+    const own = { key: `address ${throttledAddress(clientAddress(request))}`, limit: PAGES_OF_ADDRESS, within }
     const leave = await this.#places.enter({ shares: [all, own], signal })
     if (signal.aborted) leave()
     else signal.addEventListener('abort', { handleEvent: leave })

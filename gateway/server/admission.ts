@@ -97,7 +97,7 @@ export class NotReady extends Error {
 /** Milliseconds between two lines of the log that say that requests are refused. */
 const WARNING_INTERVAL = 10_000
 /** Seconds after which a refused client may try again. The delay is measured anew each second, and the data service asked again. */
-const RETRY_AFTER = 1
+const OVERLOAD_RETRY_SECONDS = 1
 
 interface BackPressure {
   /** Milliseconds; 0 for a process that may be late. */
@@ -138,7 +138,7 @@ export const backPressure = fp<BackPressure>(
       onRefusal(request, reply)
       throw new DomainError('upstream.unavailable', 'The gateway has too much to do at the moment.', {
         title: 'The gateway is too busy',
-        retryAfter: RETRY_AFTER,
+        retryAfter: OVERLOAD_RETRY_SECONDS,
         cause: new Overload(isLate ? 'late' : 'memory')
       })
     })
@@ -155,7 +155,7 @@ export const startUp = fp<{ isDescribed: () => boolean }>(
     app.addHook('onRequest', (request, _reply, done) => {
       if (!isDescribed() && request.routeOptions.config.atStart !== true) {
         throw new DomainError('upstream.unavailable', 'The gateway has just started, and waits for the data service.', {
-          retryAfter: RETRY_AFTER,
+          retryAfter: OVERLOAD_RETRY_SECONDS,
           cause: new NotReady('starting')
         })
       }

@@ -152,7 +152,7 @@ export async function unacknowledgedBytes(): Promise<UnacknowledgedBytes | undef
     for (const line of text.split('\n').slice(1)) {
       const [, local, remote, , queue] = line.trim().split(/ +/)
       if (local === undefined || remote === undefined || queue === undefined) continue
-      const key = `${portOf(local)} ${portOf(remote)}`
+      const key = `${hexPort(local)} ${hexPort(remote)}`
       queues.set(key, (queues.get(key) ?? 0) + Number.parseInt(queue, 16))
     }
   }
@@ -160,6 +160,6 @@ export async function unacknowledgedBytes(): Promise<UnacknowledgedBytes | undef
 }
 
 /** `0100007F:0BB8` is port 3000. */
-function portOf(address: string): number {
+function hexPort(address: string): number {
   return Number.parseInt(address.slice(address.lastIndexOf(':') + 1), 16)
 }

@@ -82,7 +82,7 @@ interface QueuedRequest {
   readonly start: () => void
 }
 
-interface Connection {
+interface ClientConnection {
   readonly socket: Socket
   /** Not the one below TLS, and not one of HTTP/2. */
   readonly isHttp1: boolean
@@ -125,7 +125,7 @@ export class ClientConnections {
   readonly #refuseRequest: MalformedHttp['refuseRequest']
   readonly #memory: MemoryGuard
   readonly #log: Logger
-  readonly #open = new Map<Socket, Connection>()
+  readonly #open = new Map<Socket, ClientConnection>()
   /** How many each address has open. */
   readonly #ofAddress = new Map<string, number>()
   /** Addresses whose new connections are closed. */
@@ -266,7 +266,7 @@ export class ClientConnections {
   }
 
   /** Whether a request that is pipelined, or has a large head or a body, may go on. If not, it is refused. */
-  #isAdmitted(connection: Connection, request: IncomingMessage, response: ServerResponse): boolean {
+  #isAdmitted(connection: ClientConnection, request: IncomingMessage, response: ServerResponse): boolean {
     const { socket, counted } = connection
     // Node emits all requests of what it has read of a connection, whatever becomes of it.
     if (socket.destroyed) return false
@@ -301,7 +301,7 @@ export class ClientConnections {
   }
 
   /** Answers a trusted proxy where that is possible; otherwise `closeAllOf` is called. */
-  #refuse({ socket, current }: Connection, response: ServerResponse): void {
+  #refuse({ socket, current }: ClientConnection, response: ServerResponse): void {
     const isNext = current === undefined || current === response
     if (!isNext || response.headersSent || !this.#trustedProxies.trusts(socket.remoteAddress ?? '')) {
       this.closeAllOf(socket)
@@ -339,7 +339,7 @@ export class ClientConnections {
     }
   }
 
-  #start(connection: Connection, { response, start }: QueuedRequest): void {
+  #start(connection: ClientConnection, { response, start }: QueuedRequest): void {
     connection.current = response
     // A response emits it once. `once` would make a second function for each request.
     response.on('close', () => {
@@ -355,7 +355,7 @@ export class ClientConnections {
 
   #onOpen(socket: Socket, isHttp1: boolean): void {
     ignoreErrors(socket)
-    const connection: Connection = {
+    const connection: ClientConnection = {
       socket,
       isHttp1,
       latest: undefined,
@@ -429,7 +429,7 @@ export class ClientConnections {
     if (this.#checking) return
     this.#checking = true
     const { body, response } = this.#timeouts
-    const unread: Connection[] = []
+    const unread: ClientConnection[] = []
     for (const connection of this.#open.values()) {
       const { upload, download, latest, queue } = connection
       const overdue = upload.check(latest, queue.length > 0) * this.#interval - body
@@ -456,7 +456,7 @@ export class ClientConnections {
    * Node's parser skips blank lines before a head (RFC 9112 section 2.2) without starting its timeout, and each of them
    * restarts the timeout of an idle connection. Here they count as the start of a head.
    */
-  #isHeadLate(connection: Connection): boolean {
+  #isHeadLate(connection: ClientConnection): boolean {
     const { latest, current, socket } = connection
     if (latest?.complete === true && current === undefined) {
       connection.bytesReadWhenIdle ??= socket.bytesRead
@@ -467,7 +467,7 @@ export class ClientConnections {
     return connection.lateHeadChecks * this.#interval >= this.#timeouts.head
   }
 
-  #close({ socket }: Connection, why: string): void {
+  #close({ socket }: ClientConnection, why: string): void {
     this.#log.info({ remoteAddress: socket.remoteAddress, why }, 'connection closed: its client is too slow')
     socket.destroy()
   }
@@ -478,23 +478,23 @@ export class ClientConnections {
  * own listener from a socket that it hands to others.
  */
 export function ignoreErrors<Stream extends NodeJS.EventEmitter>(stream: Stream): Stream {
-  return stream.on('error', nothing)
+  return stream.on('error', doNothing)
 }
 
-function nothing(): void {}
+function doNothing(): void {}
 
 /** Closes a new connection before anything is read from it, and after the listeners of Node have taken it. */
 function closeUnread(socket: Socket): void {
   process.nextTick(() => socket.destroy())
 }
 
-function pauseReading(connection: Connection): void {
+function pauseReading(connection: ClientConnection): void {
   connection.pauseAgain = () => connection.socket.pause()
   // This listener runs after Node's own one and undoes what that did.
   connection.socket.on('resume', connection.pauseAgain).pause()
 }
 
-function resumeReading(connection: Connection): void {
+function resumeReading(connection: ClientConnection): void {
   if (connection.pauseAgain !== undefined) connection.socket.off('resume', connection.pauseAgain).resume()
   connection.pauseAgain = undefined
   connection.wasPaused = true

@@ -40,13 +40,13 @@ import { countPieces, type OpenRequests } from './open-requests.js'
 import { ConnectionBytes, UnexplainedBytes } from './unexplained-bytes.js'
 
 /** Concurrent requests of one connection. */
-const MAX_STREAMS = 32
+const MAX_OPEN_STREAMS = 32
 
 /** Requests of one address that begin in a turn of the event loop. Its connections may bring thousands in one. */
-const BEGUN_IN_A_TURN = 16
+const STREAMS_BEGUN_IN_A_TURN = 16
 
 /** How many more requests of one connection may end with a reset than with a whole answer. */
-const MAX_RESETS = 100
+const MAX_VAIN_RESETS = 100
 
 /** More lines than the contract allows, so that those above it still become a request that is answered 431. */
 const MAX_PARSED_LINES = 2 * MAX_HEADER_LINES
@@ -136,16 +136,16 @@ export class Http2Listener {
       Http2ServerRequest: Http2Request,
       Http2ServerResponse: Http2Response,
       maxHeaderListPairs: MAX_PARSED_LINES,
-      settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: options.maxHeaderBytes }
+      settings: { maxConcurrentStreams: MAX_OPEN_STREAMS, maxHeaderListSize: options.maxHeaderBytes }
     })
-    const turns = new Turns(BEGUN_IN_A_TURN)
+    const turns = new Turns(STREAMS_BEGUN_IN_A_TURN)
     for (const event of ['request', 'checkExpectation']) {
       this.server.on(event, (request: Http2Request, response: Http2Response) => {
         const { stream } = request
         const begin = (): void => {
           if (!stream.closed && !stream.destroyed) server.emit('request', request, response)
         }
-        unlessReset(stream, () => turns.begin(addressOf(stream), begin))
+        unlessReset(stream, () => turns.begin(peerAddressOf(stream), begin))
       })
     }
     this.#unexplained = new UnexplainedBytes(
@@ -262,7 +262,7 @@ export class Http2Listener {
       session.close()
       destroyAfter(head, socket)
     }
-    boundResets(session, socket, { resets: MAX_RESETS, streams: MAX_STREAMS, isVain: isUnanswered })
+    boundResets(session, socket, { resets: MAX_VAIN_RESETS, streams: MAX_OPEN_STREAMS, isVain: isUnanswered })
     session.on('stream', (stream) => {
       running += 1
       clearTimeout(timer)
@@ -339,7 +339,7 @@ function forgetTrailers(trailers: Record<string, unknown>, _flags: number, lines
 }
 
 /** Of the peer. The socket of a session that has ended has none. */
-function addressOf({ session }: ServerHttp2Stream): string {
+function peerAddressOf({ session }: ServerHttp2Stream): string {
   return throttledAddress(session?.socket.remoteAddress ?? '')
 }
 

@@ -1,7 +1,7 @@
 /** Milliseconds between two looks. */
-const EVERY = 50
+const DELAY_LOOK_MS = 50
 /** Milliseconds of which the mean is taken. */
-const WINDOW = 1000
+const MEAN_WINDOW_MS = 1000
 /** Looks of which it is taken at least: one long turn by itself is over when it is seen. */
 const FEWEST = 2
 
@@ -20,7 +20,7 @@ export class LoopDelay {
   #looks = 0
 
   /** `now` is in milliseconds. */
-  constructor({ now = () => performance.now(), every = EVERY }: { now?: () => number; every?: number } = {}) {
+  constructor({ now = () => performance.now(), every = DELAY_LOOK_MS }: { now?: () => number; every?: number } = {}) {
     this.#now = now
     this.#every = every
     this.#last = this.#started = now()
@@ -37,7 +37,7 @@ export class LoopDelay {
     this.#late += Math.max(0, now - this.#last - this.#every)
     this.#looks += 1
     this.#last = now
-    if (now - this.#started < WINDOW || this.#looks < FEWEST) return
+    if (now - this.#started < MEAN_WINDOW_MS || this.#looks < FEWEST) return
     this.mean = this.#late / this.#looks
     this.#started = now
     this.#late = this.#looks = 0

@@ -17,7 +17,7 @@ const URL_FACTOR = 4
 const PIECE_OVERHEAD = 256
 
 /** Bytes that an address may hold, whatever others hold: 64 requests with small heads. */
-const ALWAYS = 64 * REQUEST_OVERHEAD
+const GUARANTEED_BYTES = 64 * REQUEST_OVERHEAD
 
 /** Bytes that a head takes. Node keeps it twice: its lines, and the object of its fields. `rawHeaders`: names and values in turn. */
 function sizeOfHead(rawHeaders: readonly string[]): number {
@@ -90,7 +90,7 @@ export class OpenRequests {
 
   #hasRoom(address: string, most: number): boolean {
     const held = this.#ofAddress.get(address) ?? 0
-    return held < most && (this.#all < this.#bounds.process || held < ALWAYS)
+    return held < most && (this.#all < this.#bounds.process || held < GUARANTEED_BYTES)
   }
 
   #add(address: string, bytes: number): void {

@@ -21,7 +21,7 @@ export const problemPages = fp<{ address: PublicAddress; hasDocs: boolean; texts
       const { code } = request.params
       if (!isErrorCode(code)) throw new DomainError('route.not-found', 'There is no problem of this name.')
       const base = address.baseFor(request)
-      const { body } = texts.of(`problem ${code} ${base}`, () => explanation(code, base, docs))
+      const { body } = texts.of(`problem ${code} ${base}`, () => explanationPage(code, base, docs))
       return reply.headers(HTML_HEADERS).send(body)
     })
   },
@@ -44,7 +44,7 @@ ${table([
   )
 }
 
-function explanation(code: ErrorCode, base: string, docs: string): string {
+function explanationPage(code: ErrorCode, base: string, docs: string): string {
   const { http, title, meaning, remedy } = errorKind(code)
   return htmlPage(
     title,

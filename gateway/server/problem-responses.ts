@@ -15,7 +15,7 @@ interface Meaning {
   readonly place?: ViolationPlace
 }
 
-const NO_JSON: Meaning = {
+const MALFORMED_JSON: Meaning = {
   code: 'body.malformed',
   detail: 'The body is not well-formed JSON.',
   place: { in: 'pointer', name: '' }
@@ -28,8 +28,8 @@ const NOT_JSON_TYPE: Meaning = {
 
 /** Fastify's own rejections that have a better name than "malformed". */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
-  FST_ERR_CTP_INVALID_JSON_BODY: NO_JSON,
-  FST_ERR_CTP_EMPTY_JSON_BODY: NO_JSON,
+  FST_ERR_CTP_INVALID_JSON_BODY: MALFORMED_JSON,
+  FST_ERR_CTP_EMPTY_JSON_BODY: MALFORMED_JSON,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: NOT_JSON_TYPE,
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: NOT_JSON_TYPE,
   FST_ERR_BAD_URL: { code: 'request.malformed', detail: 'The path is not percent-encoded UTF-8.' },

@@ -66,7 +66,7 @@ export const requestIdentity = fp<{ tracing?: Tracing | undefined; trustedProxie
         // The client's own span is the parent, and not the one that continueTrace made.
         const parent = isContinued ? String(traceparent).trim() : undefined
         const parentDecides = trustedProxies?.trusts(request.socket.remoteAddress) === true
-        request.span = startSpan(tracing, request, { parent, parentDecides })
+        request.span = startRequestSpan(tracing, request, { parent, parentDecides })
         request.traceparent = request.span.traceparent
       }
       if (isContinued) reply.header('traceparent', request.traceparent)
@@ -77,7 +77,7 @@ export const requestIdentity = fp<{ tracing?: Tracing | undefined; trustedProxie
 )
 
 /** Neither the path nor the query is told: both hold values. */
-function startSpan(
+function startRequestSpan(
   tracing: Tracing,
   request: FastifyRequest,
   of: Pick<SpanStart, 'parent' | 'parentDecides'>
@@ -242,7 +242,7 @@ function headOf(raw: IncomingMessage, target: string): RequestHead {
 }
 
 /** The ends of the connections of HTTP/1.1, each made by its first request that asks for one. */
-const connections = new WeakMap<Socket, CancellationSource>()
+const connectionEnds = new WeakMap<Socket, CancellationSource>()
 
 /**
  * Aborted if the client disconnects before it has received the whole response. The requests of a connection of HTTP/1.1
@@ -252,10 +252,10 @@ export function abortOnDisconnect({ raw, request }: FastifyReply): CancellationS
   const { socket } = raw
   // Requests of HTTP/2 are given up one by one.
   if (socket === null || request.raw.httpVersionMajor > 1) return abortOnClose(raw)
-  const known = connections.get(socket)
+  const known = connectionEnds.get(socket)
   if (known !== undefined) return known
   const disconnected = new CancellationSource()
-  connections.set(socket, disconnected)
+  connectionEnds.set(socket, disconnected)
   if (socket.destroyed) disconnected.abort(clientGone())
   else socket.once('close', () => disconnected.abort(clientGone()))
   return disconnected

@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls'
 import { throttledAddress } from '../../shared/ip-address.js'
 
 /** Milliseconds between two looks. */
-const LOOK_EVERY = 500
+const BYTES_LOOK_MS = 500
 
 /** Bytes that all connections of an address may bring in this time beside their requests. */
 const MOST = 512 * 1024
@@ -62,7 +62,7 @@ export class UnexplainedBytes {
   constructor(connections: () => Iterable<ConnectionBytes>, close: (socket: TLSSocket) => void) {
     this.#connections = connections
     this.#close = close
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY).unref()
+    this.#timer = setInterval(() => this.#look(), BYTES_LOOK_MS).unref()
   }
 
   stop(): void {

@@ -21,14 +21,12 @@ export interface UnsentBounds {
 
 export type UnsentBound = Exclude<keyof UnsentBounds, 'always'>
 
-const MIB = 1024 * 1024
-
 /**
  * A quarter of the memory, 256 MiB at most; of that a quarter for an address, and a sixteenth for a connection. A sixteenth
  * of what an address may hold is left to each, so that a few addresses cannot keep all others out.
  */
 export function unsentBounds(memory: number = memoryLimit()): UnsentBounds {
-  const inAll = Math.min(256 * MIB, Math.floor(memory / 4))
+  const inAll = Math.min(256 * 1024 * 1024, Math.floor(memory / 4))
   const address = Math.floor(inAll / 4)
   return { process: inAll, address, connection: Math.floor(inAll / 16), always: Math.floor(address / 16) }
 }
@@ -41,9 +39,6 @@ const STREAMED = 128 * 1024
 
 /** Milliseconds between two lines of the log that say that requests are refused. */
 const LOG_INTERVAL = 1000
-
-/** Seconds. */
-const RETRY_AFTER = 1
 
 /** An answer that is being made or sent. */
 export interface UnsentAnswer {
@@ -163,7 +158,7 @@ export class UnsentAnswers {
       `Too much of earlier answers to ${whose} has not been read, or of bodies has not been sent.`,
       {
         title: 'Earlier answers are not read',
-        retryAfter: RETRY_AFTER,
+        retryAfter: 1,
         cause: new Overload(bound)
       }
     )
@@ -195,7 +190,7 @@ export const boundUnsentAnswers = fp<{ answers: UnsentAnswers; onRefusal: OnRefu
       done()
     })
     app.addHook('onSend', (request, _reply, ...[payload, done]) => {
-      request.unsent?.hold(sizeOf(payload))
+      request.unsent?.hold(payloadSize(payload))
       done(null, payload)
     })
   },
@@ -210,7 +205,7 @@ function senderOf(request: FastifyRequest): Sender {
   }
 }
 
-function sizeOf(payload: unknown): number {
+function payloadSize(payload: unknown): number {
   if (typeof payload === 'string' || payload instanceof Uint8Array) return payload.length
   return payload instanceof Readable ? STREAMED : 0
 }

@@ -20,7 +20,7 @@ const USABLE_FOR = 24 * 60 * 60_000
 const FETCH_INTERVAL = 5000
 
 /** A key id is unique only together with its issuer. */
-interface KeyName {
+interface VerificationKeyName {
   readonly issuer: string
   readonly kid: string
 }
@@ -28,7 +28,7 @@ interface KeyName {
 interface KeysCall {
   readonly call: AuthCall
   /** The unknown key of an outside issuer that the data service is to look for. */
-  readonly missing?: KeyName
+  readonly missing?: VerificationKeyName
 }
 
 /** One answer of the rpc Keys. The ids of its keys are cacheIds. */
@@ -79,7 +79,7 @@ export class PublishedKeys {
   }
 
   /** The data service always has its own keys, so a key that it does not publish does not exist. */
-  async #ownKey(call: AuthCall, name: KeyName): Promise<VerificationKey | undefined> {
+  async #ownKey(call: AuthCall, name: VerificationKeyName): Promise<VerificationKey | undefined> {
     const id = cacheId(name)
     if (this.#cache.known(id) === undefined) await this.#cache.refresh({ call })
     const found = this.#cache.known(id)
@@ -88,7 +88,7 @@ export class PublishedKeys {
   }
 
   /** The data service may know of a newer key, or may be unable to find out whether there is one. */
-  async #outsideKey(call: AuthCall, name: KeyName): Promise<VerificationKey | undefined> {
+  async #outsideKey(call: AuthCall, name: VerificationKeyName): Promise<VerificationKey | undefined> {
     const id = cacheId(name)
     await this.#cache.lookFor(id, { call, missing: name })
     if (this.#cache.isInDoubt(id)) throw this.#cache.failure ?? keysUnavailable(FETCH_INTERVAL)
@@ -96,7 +96,7 @@ export class PublishedKeys {
   }
 }
 
-function parsePublished(answer: readonly IssuerKeys[], missing: KeyName | undefined): Published {
+function parsePublished(answer: readonly IssuerKeys[], missing: VerificationKeyName | undefined): Published {
   const [own] = answer
   if (own === undefined) throw new DomainError('upstream.bad-gateway', 'The data service published no keys.')
   const keys = new Map<string, VerificationKey>()
@@ -118,7 +118,7 @@ function parsePublished(answer: readonly IssuerKeys[], missing: KeyName | undefi
 }
 
 /** Keys of two issuers may have the same id. */
-function cacheId({ issuer, kid }: KeyName): string {
+function cacheId({ issuer, kid }: VerificationKeyName): string {
   return JSON.stringify([issuer, kid])
 }
 

@@ -31,7 +31,7 @@ export function decodeSignature(text: string): { readonly keyId: string; readonl
 }
 
 /** The length in bytes of the secret in the cookie, of a signature and of a mask. */
-const SECRET_BYTES = 32
+const MASKED_BYTES = 32
 
 const COOKIE_PURPOSE = 'antiforgery.cookie'
 const TOKEN_PURPOSE = 'antiforgery.token'
@@ -55,10 +55,10 @@ export class AntiforgeryTokens {
    */
   async issue(earlier: string | undefined, session: SessionBinding): Promise<{ cookie: string; token: string }> {
     const known = earlier === undefined ? undefined : await this.#secretOf(earlier)
-    const secret = Buffer.isBuffer(known) ? known : randomBytes(SECRET_BYTES)
+    const secret = Buffer.isBuffer(known) ? known : randomBytes(MASKED_BYTES)
     const { keyId, mac } = this.#ring.sign(COOKIE_PURPOSE, secret)
     const token = this.#ring.sign(TOKEN_PURPOSE, Buffer.concat([secret, session]))
-    const mask = randomBytes(SECRET_BYTES)
+    const mask = randomBytes(MASKED_BYTES)
     return {
       cookie: encodeSignature(keyId, Buffer.concat([secret, mac])),
       token: encodeSignature(token.keyId, Buffer.concat([mask, xor(mask, token.mac)]))
@@ -72,7 +72,7 @@ export class AntiforgeryTokens {
     const parts = decodeSignature(token)
     if (parts === undefined) return { valid: false, why: 'token: it is none' }
     const { keyId, bytes } = parts
-    const mac = xor(bytes.subarray(0, SECRET_BYTES), bytes.subarray(SECRET_BYTES))
+    const mac = xor(bytes.subarray(0, MASKED_BYTES), bytes.subarray(MASKED_BYTES))
     const verdict = await this.#ring.verify(TOKEN_PURPOSE, Buffer.concat([secret, session]), { keyId, mac })
     return verdict.valid ? verdict : { valid: false, why: `token, or the session is another: ${verdict.why}` }
   }
@@ -81,8 +81,8 @@ export class AntiforgeryTokens {
     const parts = decodeSignature(cookie)
     if (parts === undefined) return { why: 'it is none' }
     const { keyId, bytes } = parts
-    const secret = bytes.subarray(0, SECRET_BYTES)
-    const verdict = await this.#ring.verify(COOKIE_PURPOSE, secret, { keyId, mac: bytes.subarray(SECRET_BYTES) })
+    const secret = bytes.subarray(0, MASKED_BYTES)
+    const verdict = await this.#ring.verify(COOKIE_PURPOSE, secret, { keyId, mac: bytes.subarray(MASKED_BYTES) })
     return verdict.valid ? secret : verdict
   }
 }

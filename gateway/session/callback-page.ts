@@ -29,7 +29,7 @@ fetch(location.pathname, { method: 'POST', headers: { 'content-type': 'applicati
 const SCRIPT_HASH = createHash('sha256').update(SCRIPT).digest('base64')
 
 /** The page runs its own script alone, calls this origin alone, and tells nobody where it was. */
-const HEADERS = {
+const CALLBACK_HEADERS = {
   ...HTML_HEADERS,
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
@@ -58,7 +58,7 @@ export function callbackPage(ways: WaysOn): Page {
 <p id="message" role="status">Signing in needs JavaScript. Allow it for this site, and begin again.</p>
 ${links(ways)}
 <script>${SCRIPT}</script>`
-  return { headers: HEADERS, body: htmlPage('Signing in', body) }
+  return { headers: CALLBACK_HEADERS, body: htmlPage('Signing in', body) }
 }
 
 /** The page after the provider has answered with an error (RFC 6749 section 4.1.2.1). */
@@ -68,7 +68,7 @@ export function rejectedPage(error: string, ways: WaysOn): Page {
       ? 'The sign-in was cancelled, or the provider did not allow it.'
       : 'The provider could not sign you in.'
   const body = `<h1>You are not signed in</h1>\n<p>${escapeHtml(why)}</p>\n${links(ways)}`
-  return { headers: HEADERS, body: htmlPage('Not signed in', body) }
+  return { headers: CALLBACK_HEADERS, body: htmlPage('Not signed in', body) }
 }
 
 function links({ beginAgain, goBack }: WaysOn): string {

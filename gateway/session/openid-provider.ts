@@ -37,13 +37,13 @@ export interface CallbackParams {
 }
 
 /** Seconds for one request to the provider. */
-const TIMEOUT = 5
+const PROVIDER_TIMEOUT_SECONDS = 5
 /** Milliseconds after which the provider's metadata is fetched again. It is used on if that fails. */
-const FRESH = 60 * 60_000
+const METADATA_FRESH_MS = 60 * 60_000
 /** Milliseconds after a failure until the metadata that is known is fetched again. */
-const COOL_DOWN = 60_000
+const METADATA_COOL_DOWN_MS = 60_000
 /** Seconds after which a client may try again if the provider cannot be reached. */
-const RETRY_AFTER = 5
+const PROVIDER_RETRY_SECONDS = 5
 
 interface Discovered {
   readonly client: Client
@@ -135,7 +135,7 @@ export class OpenIdProvider {
         { reason: messageOf(failure.cause ?? failure) },
         'the sign-in provider is used by what is known of it'
       )
-      this.#discovered = { ...known, freshUntil: this.#now() + COOL_DOWN }
+      this.#discovered = { ...known, freshUntil: this.#now() + METADATA_COOL_DOWN_MS }
       return known
     }
   }
@@ -147,14 +147,14 @@ export class OpenIdProvider {
     const authentications = { client_secret_basic: ClientSecretBasic, client_secret_post: ClientSecretPost }
     const authentication = clientSecret === undefined ? None() : authentications[clientAuthentication](clientSecret)
     const configuration = await discovery(new URL(issuer), clientId, {}, authentication, {
-      timeout: TIMEOUT,
+      timeout: PROVIDER_TIMEOUT_SECONDS,
       [customFetch]: boundedFetch,
       // The settings take http for an issuer on this machine only.
       execute: issuer.startsWith('http:') ? [allowInsecureRequests] : []
     })
     // The data service compares `iss` exactly, and openid-client forgives a missing slash at the end.
     if (configuration.serverMetadata().issuer !== issuer) throw anotherIssuer(this.#log)
-    return { client, configuration, freshUntil: this.#now() + FRESH }
+    return { client, configuration, freshUntil: this.#now() + METADATA_FRESH_MS }
   }
 }
 
@@ -181,7 +181,7 @@ function wantedClaims(scope: string): { readonly claims?: string } {
 }
 
 /** Codes of openid-client's errors for a response that was changed on its way, or that belongs to another sign-in. */
-const NOT_VALID: readonly unknown[] = [
+const INVALID_RESPONSE_CODES: readonly unknown[] = [
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
@@ -209,7 +209,7 @@ function discoveryFailure(error: unknown, log: Logger): DomainError {
 function exchangeFailure(error: unknown, log: Logger): DomainError {
   const failure = outline(error)
   const { name, code, oauthError, status } = failure
-  if (oauthError === CODE_NOT_VALID || NOT_VALID.includes(code)) {
+  if (oauthError === CODE_NOT_VALID || INVALID_RESPONSE_CODES.includes(code)) {
     log.warn({ reason: oauthError ?? code }, 'the code of a sign-in was not accepted')
     return signInNotValid()
   }
@@ -223,7 +223,7 @@ function exchangeFailure(error: unknown, log: Logger): DomainError {
 function unavailable({ name, code, oauthError }: Outline): DomainError {
   const reason = oauthError ?? code ?? name
   return new DomainError('upstream.unavailable', 'The sign-in provider cannot be reached at the moment. Try again.', {
-    retryAfter: RETRY_AFTER,
+    retryAfter: PROVIDER_RETRY_SECONDS,
     cause: new Error(`the sign-in provider failed (${reason})`)
   })
 }

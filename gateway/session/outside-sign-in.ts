@@ -65,26 +65,24 @@ function beginRoute(app: FastifyInstance, { provider, address, cookieSecure }: S
   })
 }
 
-const SECRET_BYTES = 32
-
 function secret(): string {
-  return randomBytes(SECRET_BYTES).toString('base64url')
+  return randomBytes(32).toString('base64url')
 }
 
 /** Characters of a path to return to. The cookie has to hold it. */
 const MAX_RETURN_TO = 2048
 /** What no URL parser reads as another origin or as anything else than it says: a backslash is a slash to browsers. */
-const PLAIN_PATH = /^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/
+const RETURN_PATH = /^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/
 
 /** The path if it is one of the origin of `base`, else `/`. Nobody can make a sign-in lead to another site. */
 export function ownPath(path: string, base: string): string {
-  if (path.length > MAX_RETURN_TO || !PLAIN_PATH.test(path) || !URL.canParse(path, base)) return '/'
+  if (path.length > MAX_RETURN_TO || !RETURN_PATH.test(path) || !URL.canParse(path, base)) return '/'
   const url = new URL(path, base)
   // `/.//example.com` is a path of this origin, whose normal form would lead to another one.
   return url.origin === new URL(base).origin && !url.pathname.startsWith('//') ? path : '/'
 }
 
-const COOKIE_NAME = 'app_auth_sign_in'
+const SIGN_IN_COOKIE = 'app_auth_sign_in'
 /** Seconds that a person has for a sign-in. */
 const COOKIE_LIFETIME = 600
 
@@ -102,17 +100,17 @@ function signInCookie(
   { address, cookieSecure: secure }: Pick<SignInDeps, 'address' | 'cookieSecure'>
 ): string {
   const path = `${address.prefix}/auth`
-  if (begun === undefined) return setCookie(COOKIE_NAME, '', { path, secure, maxAge: 0 })
+  if (begun === undefined) return setCookie(SIGN_IN_COOKIE, '', { path, secure, maxAge: 0 })
   const { state, nonce, verifier, returnTo } = begun
   const value = [state, nonce, verifier, Buffer.from(returnTo).toString('base64url')].join('.')
-  return setCookie(COOKIE_NAME, value, { path, secure, maxAge: COOKIE_LIFETIME })
+  return setCookie(SIGN_IN_COOKIE, value, { path, secure, maxAge: COOKIE_LIFETIME })
 }
 
 const COOKIE_VALUE = /^([\w-]{43})\.([\w-]{43})\.([\w-]{43})\.([\w-]{2,2731})$/
 
 /** The sign-in of a `Cookie` header; undefined if there is none, or several: another site of the domain may have set one. */
 function begunSignIn(header: string | undefined, base: string): BegunSignIn | undefined {
-  const values = cookieValues(header, COOKIE_NAME)
+  const values = cookieValues(header, SIGN_IN_COOKIE)
   if (values.length !== 1) return undefined
   const [, state, nonce, verifier, path] = COOKIE_VALUE.exec(values[0] ?? '') ?? []
   if (state === undefined || nonce === undefined || verifier === undefined || path === undefined) return undefined
@@ -137,7 +135,7 @@ function finishRoute(app: FastifyInstance, { provider, tools, address, cookieSec
     const params = readParams(bodyOf(request))
     const uri = redirectUri(address, request)
     const begun = begunSignIn(request.headers.cookie, uri)
-    if (begun === undefined || !isSame(params.state, begun.state)) throw notBegunHere()
+    if (begun === undefined || !isSameText(params.state, begun.state)) throw notBegunHere()
     const { signal } = abortOnDisconnect(reply)
     const shares = [{ key: throttledAddress(clientAddress(request)), limit: EXCHANGES_OF_ADDRESS }] as const
     const leave = await exchanges.enter({ shares, signal })
@@ -166,7 +164,7 @@ function notBegunHere(): DomainError {
 }
 
 /** Whether two texts are the same. The time that it takes tells nothing of where they differ. */
-function isSame(one: string, other: string): boolean {
+function isSameText(one: string, other: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(one), hash(other))
 }
@@ -215,7 +213,7 @@ function waysOn(
 ): WaysOn {
   const signIn = address.prefix + SIGN_IN
   const begun = begunSignIn(request.headers.cookie, redirectUri(address, request))
-  if (begun === undefined || state === null || !isSame(state, begun.state)) return { beginAgain: signIn }
+  if (begun === undefined || state === null || !isSameText(state, begun.state)) return { beginAgain: signIn }
   const { returnTo } = begun
   return { beginAgain: `${signIn}?returnTo=${encodeURIComponent(returnTo)}`, goBack: returnTo }
 }

@@ -69,7 +69,7 @@ class SessionRefresh {
     const shared = this.#running.get(refreshToken) ?? this.#start(call, refreshToken)
     shared.waiting += 1
     try {
-      return await (timeout === undefined ? shared.session : within(timeout, shared.session))
+      return await (timeout === undefined ? shared.session : withinTimeout(timeout, shared.session))
     } finally {
       shared.waiting -= 1
       // The data service rolls a cancelled refresh back, so that the browser's token stays the newest of its family.
@@ -106,7 +106,7 @@ class SessionRefresh {
 }
 
 /** Rejects with `upstream.timeout` if the work takes longer than `timeout` milliseconds. The work goes on. */
-async function within<Result>(timeout: number, work: Promise<Result>): Promise<Result> {
+async function withinTimeout<Result>(timeout: number, work: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
@@ -210,16 +210,16 @@ export function sendAccessToken(
   { accessToken, accessTokenExpiry }: ShownSession,
   more: { readonly returnTo?: string } = {}
 ): FastifyReply {
-  return sendJson(reply.code(200), { accessToken, accessTokenExpiry, ...more })
+  return sendJsonObject(reply.code(200), { accessToken, accessTokenExpiry, ...more })
 }
 
 /** Answers 401 with the body that source.md demands. It is the only rejection that is not a problem document. */
 export function sendNoSession(reply: FastifyReply): FastifyReply {
-  return sendJson(reply.code(401).header('www-authenticate', 'Bearer'), { error: 'no_session' })
+  return sendJsonObject(reply.code(401).header('www-authenticate', 'Bearer'), { error: 'no_session' })
 }
 
 /** Sends bytes, because Fastify would add a charset to the type if it got a string. */
-function sendJson(reply: FastifyReply, body: object): FastifyReply {
+function sendJsonObject(reply: FastifyReply, body: object): FastifyReply {
   return reply.header('content-type', 'application/json').send(Buffer.from(JSON.stringify(body)))
 }
 
