@@ -158,6 +158,8 @@ export class ReadShares {
     const giveBack = (): void => void setImmediate(release)
     let answer: Answer
     try {
+      // Those that waited beside it have taken memory meanwhile.
+      this.#memory.check()
       answer = await read()
     } catch (error) {
       giveBack()

@@ -539,7 +539,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'parts of types, which parseValue, parseMember, isWritten and outOfBounds read by':
     'notTaken range outsideOfBounds amount parsedOperand textOrder isCanonical wholeNumber wholeNumberFrom between outOfIntegers integerOperand integerOperandOf integerDifference within isUnusualDate wireDigits tooFine instantOf parse',
   'values of rows, of entity files and for documents':
-    'inQuotes plainCell never madeInteger madeDay valueEncoder valueWriter cellWriter exampleOf statedExample',
+    'inQuotes plainCell never short widthOf madeInteger madeDay valueEncoder valueWriter cellWriter exampleOf statedExample',
   'what a caller may call, out of the catalogue and the token': 'allowedCalls ownsEverything',
   'answers, written from what was read':
     'KeptTexts attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +

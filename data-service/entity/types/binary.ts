@@ -18,6 +18,7 @@ export const binary: TypeRules = {
   comparable: [],
   operandOf: never,
   difference: never,
+  width: ({ maxLength }) => maxLength,
   example: (_name, { minLength, maxLength }) =>
     Buffer.from('example '.repeat(Math.ceil(minLength / 8) || 1)).subarray(0, maxLength),
   json: (value) => (value === null ? 'null' : `"${base64Of(value)}"`),

@@ -1,4 +1,4 @@
-import { never, plainCell, type TypeRules } from './type-rules.js'
+import { never, short, plainCell, type TypeRules } from './type-rules.js'
 
 export const bool: TypeRules = {
   parse: (text) => {
@@ -15,6 +15,7 @@ export const bool: TypeRules = {
   comparable: [],
   operandOf: (value) => (typeof value === 'boolean' ? value : undefined),
   difference: (value, operand) => (value === operand ? 0 : 1),
+  width: short,
   example: () => true,
   json: String,
   cell: plainCell

@@ -4,6 +4,7 @@ import {
   isCanonical,
   parsedOperand,
   plainCell,
+  short,
   range,
   textOrder,
   type TypeRules,
@@ -27,6 +28,7 @@ export const dateTime: TypeRules = {
   operandOf: parsedOperand(parse),
   difference: (value, operand, { form }) =>
     form === 'stored' ? textOrder(instantOf(value), instantOf(operand)) : undefined,
+  width: short,
   example: (name, { precision }) => `${madeDay(name)}T08:00:00.${'0'.repeat(Math.max(3, precision))}Z`,
   json: inQuotes,
   cell: plainCell

@@ -1,5 +1,14 @@
 import { isUnusualDate, madeDay, parseDateTime } from './date-time.js'
-import { inQuotes, isCanonical, never, parsedOperand, plainCell, textOrder, type TypeRules } from './type-rules.js'
+import {
+  inQuotes,
+  isCanonical,
+  never,
+  short,
+  parsedOperand,
+  plainCell,
+  textOrder,
+  type TypeRules
+} from './type-rules.js'
 
 export const date: TypeRules = {
   parse: parseDate,
@@ -14,6 +23,7 @@ export const date: TypeRules = {
   comparable: ['string'],
   operandOf: parsedOperand(parseDate),
   difference: (value, operand) => textOrder(String(value), String(operand)),
+  width: short,
   example: (name) => madeDay(name),
   json: inQuotes,
   cell: plainCell

@@ -2,7 +2,7 @@ import type { Field } from '../fields/field.js'
 import { JsonNumber, LONGEST_NUMBER, numberParts } from '../fields/json-values.js'
 import { compareDecimals, fitDecimal, formatDecimal, parseDecimal, unscaledAt } from '../fields/numbers.js'
 import { within } from './double.js'
-import { inQuotes, outsideOfBounds, plainCell, type TypeRules, Unmet } from './type-rules.js'
+import { inQuotes, outsideOfBounds, plainCell, short, type TypeRules, Unmet } from './type-rules.js'
 
 export const decimal: TypeRules = {
   parse: (text) => (parseDecimal(text) === undefined ? undefined : text),
@@ -24,6 +24,7 @@ export const decimal: TypeRules = {
   },
   difference: (value, operand, { form }) =>
     form === 'stored' ? compareDecimals(String(value), String(operand)) : undefined,
+  width: short,
   example: (_name, field) => madeDecimal(field),
   json: inQuotes,
   cell: plainCell

@@ -1,7 +1,7 @@
 import type { Field } from '../fields/field.js'
 import { JsonNumber } from '../fields/json-values.js'
 import { fitDouble, parseDouble } from '../fields/numbers.js'
-import { range, type TypeRules, Unmet } from './type-rules.js'
+import { range, short, type TypeRules, Unmet } from './type-rules.js'
 
 export const double: TypeRules = {
   parse: (text) => parseDouble(text),
@@ -18,6 +18,7 @@ export const double: TypeRules = {
   // A float has fewer digits than those of its text.
   difference: (value, operand, { form, field }) =>
     form === 'stored' && field.storage !== 'float' ? Number(value) - Number(operand) : undefined,
+  width: short,
   example: (_name, field) => within(1.5, field),
   // JavaScript writes the shortest digits that read back the same, but for the sign of zero.
   json: (value) => (Object.is(value, -0) ? '-0' : String(value)),

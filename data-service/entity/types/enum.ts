@@ -1,5 +1,5 @@
 import type { Field } from '../fields/field.js'
-import { notTaken, oneOf, oneOfWords, parsedOperand, plainCell, type TypeRules, Unmet } from './type-rules.js'
+import { notTaken, oneOf, oneOfWords, parsedOperand, plainCell, short, type TypeRules, Unmet } from './type-rules.js'
 
 export const enumeration: TypeRules = {
   parse,
@@ -16,6 +16,7 @@ export const enumeration: TypeRules = {
   comparable: ['string'],
   operandOf: parsedOperand(parse),
   difference: (value, operand, { form }) => (form === 'stored' ? Number(value !== operand) : undefined),
+  width: short,
   example: (_name, { words }) => words[0],
   json: JSON.stringify,
   cell: plainCell

@@ -1,5 +1,5 @@
 import { GUID } from '../fields/names.js'
-import { never, parsedOperand, plainCell, type TypeRules } from './type-rules.js'
+import { never, short, parsedOperand, plainCell, type TypeRules } from './type-rules.js'
 
 export const guid: TypeRules = {
   parse,
@@ -13,6 +13,7 @@ export const guid: TypeRules = {
   comparable: ['string'],
   operandOf: parsedOperand(parse),
   difference: (value, operand) => (value === operand ? 0 : 1),
+  width: short,
   example: () => '6f9619ff-8b86-d011-b42d-00c04fc964ff',
   // A column of a database that is not ours may hold any text.
   json: JSON.stringify,

@@ -7,6 +7,7 @@ import {
   outsideOfBounds,
   parseCustom,
   plainCell,
+  short,
   range,
   type StoredValue,
   type TypeRules,
@@ -36,6 +37,7 @@ export const int: TypeRules = {
   comparable: ['number', 'bigint'],
   operandOf: integerOperandOf,
   difference: integerDifference,
+  width: short,
   example: (_name, field) => Number(madeInteger(field)),
   json: String,
   cell: plainCell

@@ -1,7 +1,7 @@
 import type { Field } from '../fields/field.js'
 import { schemaViolation, validatorOf } from '../fields/json-schema.js'
 import { jsonText } from '../fields/json-values.js'
-import { never, plainCell, type TypeRules, Unmet } from './type-rules.js'
+import { never, plainCell, type TypeRules, UNBOUNDED, Unmet } from './type-rules.js'
 
 export const json: TypeRules = {
   parse: never,
@@ -18,6 +18,7 @@ export const json: TypeRules = {
   comparable: [],
   operandOf: never,
   difference: never,
+  width: () => UNBOUNDED,
   example: (_name, field) => madeJson(field),
   json: String,
   cell: plainCell

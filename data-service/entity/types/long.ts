@@ -11,7 +11,7 @@ import {
   wholeNumber,
   wholeNumberFrom
 } from './int.js'
-import { inQuotes, isCanonical, notTaken, plainCell, type TypeRules, Unmet } from './type-rules.js'
+import { inQuotes, isCanonical, notTaken, plainCell, short, type TypeRules, Unmet } from './type-rules.js'
 
 export const long: TypeRules = {
   parse,
@@ -31,6 +31,7 @@ export const long: TypeRules = {
   comparable: ['number', 'bigint', 'string'],
   operandOf: integerOperandOf,
   difference: integerDifference,
+  width: short,
   example: (_name, field) => madeInteger(field).toString(),
   json: inQuotes,
   cell: plainCell

@@ -20,6 +20,7 @@ export const set: TypeRules = {
   comparable: ['string'],
   operandOf: parsedOperand(parse),
   difference: never,
+  width: ({ words }) => words.join().length,
   example: (_name, { words }) => words.slice(0, 1),
   json: JSON.stringify,
   cell: plainCell

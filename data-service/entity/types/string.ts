@@ -15,6 +15,7 @@ export const string: TypeRules = {
   operandOf: parsedOperand(parse),
   // By the collation of the column.
   difference: never,
+  width: ({ maxLength, maxBytes }) => maxBytes ?? maxLength,
   example: (name, field) => madeText(name, field),
   json: JSON.stringify,
   cell: (value, out) => {

@@ -1,7 +1,7 @@
 import type { Field } from '../fields/field.js'
 import { withoutTrailingZeros } from '../fields/numbers.js'
 import { instantOf, tooFine, wireDigits } from './date-time.js'
-import { inQuotes, isCanonical, parsedOperand, plainCell, textOrder, type TypeRules } from './type-rules.js'
+import { inQuotes, isCanonical, parsedOperand, plainCell, short, textOrder, type TypeRules } from './type-rules.js'
 
 export const time: TypeRules = {
   parse,
@@ -17,6 +17,7 @@ export const time: TypeRules = {
   operandOf: parsedOperand(parse),
   difference: (value, operand, { form }) =>
     form === 'stored' && !UNORDERED.test(String(value)) ? textOrder(instantOf(value), instantOf(operand)) : undefined,
+  width: short,
   example: (_name, { precision }) => (precision === 0 ? '08:00:00' : `08:00:00.${'0'.repeat(precision)}`),
   json: inQuotes,
   cell: plainCell

@@ -50,6 +50,8 @@ export interface TypeRules {
     operand: Operand,
     how: { readonly form: Form; readonly field: Field }
   ) => number | undefined
+  /** The most bytes that a value may have, as far as the column says. */
+  readonly width: (field: Field) => number
   /** A value for documents, made from type and name, in the form in which rows have it. */
   readonly example: (name: string, field: Field) => StoredValue | undefined
   /** A value as JSON text. Values already have the form of the wire, so that only texts and words can need escaping. */
@@ -124,6 +126,12 @@ export const plainCell: CellWriter = (value, out) => {
 }
 
 export const never = (): undefined => undefined
+
+/** Bytes of a number, a moment, a word and the like. */
+export const short = (): number => 32
+
+/** Bytes that are taken of a value whose column has no bound. */
+export const UNBOUNDED = 65_536
 
 /** Of a type whose values an entity file writes as a query does. */
 export function parsedOperand(parse: TypeRules['parse']): TypeRules['operandOf'] {

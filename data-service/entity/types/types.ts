@@ -54,6 +54,11 @@ export function cellWriter(type: FieldType | 'bytes'): CellWriter {
   return TYPES[type === 'bytes' ? 'binary' : type].cell
 }
 
+/** The most bytes that a value of the column may have, as far as the column says. */
+export function widthOf(field: Field): number {
+  return TYPES[field.type].width(field)
+}
+
 /**
  * A value for documents: what the entity file says, an example of the application's own type, the default, or a value made
  * from type and name. undefined for a json with a schema that takes none of the values tried.

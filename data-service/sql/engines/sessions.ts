@@ -1,14 +1,18 @@
 import type { Cancellation } from '../../../shared/transport/cancellation.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { Value } from '../../entity/fields/field.js'
+import type { AnswerBytes } from './answer-bytes.js'
 import type { BoundValues, CsvRow, FoundRow, ShownStatement, Statement, StatementText } from './statement.js'
 
 /** One connection for the duration of one piece of work. */
 export interface ReadSession {
   /** The decoded rows, with values in the order of the statement's columns. */
   run(statement: Statement, values: BoundValues): Promise<Value[][]>
-  /** The same rows, for answers that show most of their values as JSON. */
-  rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]>
+  /**
+   * The same rows, for answers that show most of their values as JSON. Rejects with AnswerTooLarge for rows that have more
+   * bytes than `bytes` holds.
+   */
+  rows(statement: ShownStatement, values: BoundValues, bytes?: AnswerBytes): Promise<FoundRow[]>
 }
 
 /** A connection of a Reader. */

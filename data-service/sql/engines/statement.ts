@@ -3,7 +3,8 @@ import { type CellWriter, type CsvWriter } from '../../entity/fields/csv-text.js
 import type { Column } from '../../entity/fields/columns.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/fields/field.js'
 import { type JsonWriter, type ValueWriter } from '../../entity/fields/json-text.js'
-import { cellWriter, valueWriter } from '../../entity/types/types.js'
+import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
+import { cellWriter, valueWriter, widthOf } from '../../entity/types/types.js'
 
 /** An expression as Sequelize's generator takes it. */
 export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn> | ReturnType<typeof cast>
@@ -56,6 +57,8 @@ export interface Statement extends StatementText {
 /** A SELECT whose values can be shown. */
 export interface ShownStatement extends Statement {
   readonly fields: readonly Selected['field'][]
+  /** The most bytes that the values of a row have, as far as their columns say. */
+  readonly width: number
   /** Write the decoded values as JSON. */
   readonly write: readonly ValueWriter[]
   /** Write them as cells of CSV. */
@@ -84,6 +87,7 @@ export function selectStatement(
     write: fields.map((field) => valueWriter(field === 'rowVersion' ? 'bytes' : field.type)),
     writeCell: fields.map((field) => cellWriter(field === 'rowVersion' ? 'bytes' : field.type)),
     fields,
+    width: fields.reduce((sum, field) => sum + (field === 'rowVersion' ? ROW_VERSION_BYTES : widthOf(field)), 0),
     names: selected.map(({ name }) => name),
     keyAt: selected.flatMap(({ isKey }, index) => (isKey === true ? [index] : [])),
     exact: fields.some((field) => field !== 'rowVersion' && (field.type === 'long' || field.type === 'decimal'))

@@ -111,7 +111,8 @@ export async function loadLinked(
   const read = (owners: readonly RowKey[], cut: 'limit' | 'limit of each', part: Partial<Part>) => {
     const conditions = [keyIn(from.via, owners, 'refersToIn'), ...scopeConditions(scope)]
     const statement = statements.rows({ entity: link, ...selection, conditions, sort, cut, of: from.via })
-    return session.rows(statement, { ...boundValues(conditions, dialect), ...bound(part) })
+    const values = { ...boundValues(conditions, dialect), ...bound(part) }
+    return session.rows(statement, values, of.included.bytesOf(statement))
   }
   const reader: CollectionReader = {
     ofOne: (owner, limit) => read([owner], 'limit', { limit }),
@@ -161,7 +162,7 @@ export async function loadChildren(
 ): Promise<ReadonlyMap<string, Collection<LoadedChild>>> {
   const { children: owned, nested } = of.planned
   const { name, columns, key } = owned
-  const reader = childReader(session, source, { owner: of.owner, children: owned })
+  const reader = childReader(session, source, { owner: of.owner, children: owned, included: of.included })
   const found = await readCollection(reader, of.keys, of.included)
   const behind = of.owner.key.length
   const owners = mapValues(found, ({ rows, hasMore }) => ({
@@ -233,13 +234,14 @@ class RowBehind implements FoundRow {
 function childReader(
   session: ReadSession,
   { statements, dialect }: Source,
-  { owner, children }: { readonly owner: ChildrenOwner; readonly children: Children }
+  { owner, children, included }: Readonly<{ owner: ChildrenOwner; children: Children; included: IncludedRows }>
 ): CollectionReader {
   const ownerKey = owner.key.map((_, at) => at)
   const read = (owners: readonly RowKey[], cut: 'limit' | 'limit of each', part: Partial<Part>) => {
     const conditions = [keyIn(children.foreignKey, owners, 'refersToIn')]
     const statement = statements.children({ owner, children, conditions, cut })
-    return session.rows(statement, { ...boundValues(conditions, dialect), ...bound(part) })
+    const values = { ...boundValues(conditions, dialect), ...bound(part) }
+    return session.rows(statement, values, included.bytesOf(statement))
   }
   return {
     ofOne: (one, limit) => read([one], 'limit', { limit }),

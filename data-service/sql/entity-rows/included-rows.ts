@@ -1,4 +1,5 @@
 import { rejectionAt } from '../../../shared/errors.js'
+import { type AnswerBytes, AnswerTooLarge, TOO_LARGE } from '../engines/answer-bytes.js'
 
 /** Rows that an answer may include besides its own. */
 const MAX_INCLUDED = 20_000
@@ -8,11 +9,22 @@ export const MAX_OF_EACH = 1000
 
 /** The rows that one answer includes: those of its collections, those of collections within them, and referenced rows. */
 export class IncludedRows {
+  readonly #bytes: AnswerBytes
   #left = MAX_INCLUDED
+
+  /** `bytes`: those of the whole answer. */
+  constructor(bytes: AnswerBytes) {
+    this.#bytes = bytes
+  }
 
   /** Rows that the next statement may read: one more than there is room for, which tells that there are too many. */
   limit(): number {
     return this.#left + 1
+  }
+
+  /** What the rows of the next statement are counted in. */
+  bytesOf({ width }: { readonly width: number }): AnswerBytes | undefined {
+    return this.#bytes.ifNeeded(this.limit(), width)
   }
 
   /**
@@ -29,5 +41,23 @@ export class IncludedRows {
       )
     }
     return rows
+  }
+}
+
+const ADVICE = {
+  pageSize: { code: 'paging.invalid', advice: 'Ask for a smaller page, or for fewer fields.' },
+  fields: { code: 'fields.invalid', advice: 'Ask for fewer fields, or for pages.' },
+  includeFKs: { code: 'include.too-many', advice: 'Ask for a smaller page, or include less.' },
+  includeChildren: { code: 'include.too-many', advice: 'Ask for a smaller page, or include less.' }
+} as const
+
+/** Rejects where the rows that a parameter asks for have more bytes than are read for one answer. */
+export async function unlessTooLarge<Read>(parameter: keyof typeof ADVICE, reading: Promise<Read>): Promise<Read> {
+  try {
+    return await reading
+  } catch (error) {
+    if (!(error instanceof AnswerTooLarge)) throw error
+    const { code, advice } = ADVICE[parameter]
+    throw rejectionAt(code, `${TOO_LARGE}. ${advice}`, { place: { in: 'parameter', name: parameter }, cause: error })
   }
 }

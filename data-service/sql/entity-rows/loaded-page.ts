@@ -11,6 +11,7 @@ import type {
 } from '../../plan/model/plans.js'
 import type { LoadedChild, LoadedRow, PageResult } from '../../plan/model/stores.js'
 import { boundValues, isCountedAlong, type ScopedConditions } from './statements/conditions.js'
+import { AnswerBytes } from '../engines/answer-bytes.js'
 import type { ReadSession } from '../engines/sessions.js'
 import type { FoundRow } from '../engines/statement.js'
 import {
@@ -24,7 +25,7 @@ import {
 } from './statements/keyset.js'
 import { idText, type RowKey } from '../../entity/key.js'
 import { type Collection, loadChildren, loadLinked } from './collections.js'
-import { IncludedRows } from './included-rows.js'
+import { IncludedRows, unlessTooLarge } from './included-rows.js'
 import {
   keyReader,
   loadReferenced,
@@ -55,6 +56,14 @@ interface Cut {
   readonly offset?: number
   /** Whether the statement also counts the rows that meet the conditions. */
   readonly withTotal?: boolean
+  /** The parameter by which a caller gets a smaller answer. Default: `pageSize`. */
+  readonly parameter?: 'pageSize' | 'fields'
+}
+
+interface CountedRows {
+  readonly rows: readonly FoundRow[]
+  /** Those of the whole answer. */
+  readonly bytes: AnswerBytes
 }
 
 /** Finds the navigation's rows of a row. */
@@ -68,12 +77,15 @@ export class LoadedPage {
   readonly #references = new Map<string, Finder<LoadedRow | null>>()
   readonly #manyToMany = new Map<string, Finder<Collection<LoadedRow>>>()
   readonly #children = new Map<string, Finder<Collection<LoadedChild>>>()
-  readonly #included = new IncludedRows()
+  readonly #bytes: AnswerBytes
+  readonly #included: IncludedRows
 
-  private constructor(plan: RowsPlan, selection: Selection, rows: readonly FoundRow[]) {
+  private constructor(plan: RowsPlan, selection: Selection, { rows, bytes }: CountedRows) {
     this.#plan = plan
     this.#selection = selection
     this.#rows = rows
+    this.#bytes = bytes
+    this.#included = new IncludedRows(bytes)
   }
 
   static async load(session: ReadSession, source: Source, of: { plan: RowsPlan; cut: Cut }): Promise<LoadedPage> {
@@ -97,13 +109,19 @@ export class LoadedPage {
       byIndex: true,
       cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
     } as const
-    const rows = await session.rows(statements.rows(shape), values).catch((error: unknown) => {
+    const bytes = new AnswerBytes()
+    const read = (): Promise<readonly FoundRow[]> => {
+      const statement = statements.rows(shape)
+      const counted = limit === undefined ? undefined : bytes.ifNeeded(limit, statement.width)
+      return unlessTooLarge(cut.parameter ?? 'pageSize', session.rows(statement, values, counted))
+    }
+    const rows = await read().catch((error: unknown) => {
       // An index that is dropped while the service runs costs time, and no request.
       if (!dialect.isIndexMissing(error)) throw error
       statements.forgetIndexes()
-      return session.rows(statements.rows(shape), values)
+      return read()
     })
-    return new LoadedPage(plan, selection, rows)
+    return new LoadedPage(plan, selection, { rows, bytes })
   }
 
   /** The number of all rows that meet the conditions. undefined if it was not counted, or if the page has no row to show it. */
@@ -118,12 +136,12 @@ export class LoadedPage {
 
   /** A page of some of the rows, without loaded navigations. */
   slice(from: number, to: number): LoadedPage {
-    return new LoadedPage(this.#plan, this.#selection, this.#rows.slice(from, to))
+    return new LoadedPage(this.#plan, this.#selection, { rows: this.#rows.slice(from, to), bytes: this.#bytes })
   }
 
   /** A page of the rows from the last to the first, without loaded navigations. */
   reversed(): LoadedPage {
-    return new LoadedPage(this.#plan, this.#selection, this.#rows.toReversed())
+    return new LoadedPage(this.#plan, this.#selection, { rows: this.#rows.toReversed(), bytes: this.#bytes })
   }
 
   /** The sort keys of one row; undefined for no such row. As with `at`, -1 is the last row. */
@@ -138,7 +156,8 @@ export class LoadedPage {
       const shown = planned.projection.selected.length
       const keyOf = keyReader(this.#selection, referencePaths(reference, target))
       const keys = this.#rows.map(keyOf)
-      const found = await loadReferenced(session, source, { planned, keys, included: this.#included })
+      const loading = loadReferenced(session, source, { planned, keys, included: this.#included })
+      const found = await unlessTooLarge('includeFKs', loading)
       this.#references.set(reference.name, (row) => {
         const values = foundBy(found, keyOf(row))
         return values === undefined ? null : new RowOfPage(values, shown)
@@ -153,7 +172,8 @@ export class LoadedPage {
     const keys = this.#rows.map(keyOf)
     for (const planned of manyToMany) {
       const shown = planned.projection.selected.length
-      const found = await loadLinked(session, source, { owner: entity, planned, keys, included: this.#included })
+      const loading = loadLinked(session, source, { owner: entity, planned, keys, included: this.#included })
+      const found = await unlessTooLarge('includeChildren', loading)
       this.#manyToMany.set(planned.navigation.name, (row) => {
         const { rows, truncated } = foundBy(found, keyOf(row)) ?? NO_ROWS
         return { rows: rows.map((one) => new RowOfPage(one, shown)), truncated }
@@ -167,7 +187,8 @@ export class LoadedPage {
     const keyOf = keyReader(this.#selection, mapKey(entity.key, own))
     const keys = this.#rows.map(keyOf)
     for (const planned of which) {
-      const found = await loadChildren(session, source, { owner: entity, planned, keys, included: this.#included })
+      const loading = loadChildren(session, source, { owner: entity, planned, keys, included: this.#included })
+      const found = await unlessTooLarge('includeChildren', loading)
       this.#children.set(planned.children.name, (row) => foundBy(found, keyOf(row)) ?? NO_ROWS)
     }
   }

@@ -126,7 +126,8 @@ export async function loadReferenced(
     const conditions = [keyIn(target.key, some, 'isKeyIn'), ...scopeConditions(scope)]
     const statement = statements.rows({ entity: target, ...selection, conditions, sort: [], cut: 'limit' })
     const limit = BigInt(included.limit())
-    const rows = await session.rows(statement, { ...boundValues(conditions, dialect), limit })
+    const values = { ...boundValues(conditions, dialect), limit }
+    const rows = await session.rows(statement, values, included.bytesOf(statement))
     for (const row of included.add(rows, 'includeFKs')) {
       const key = keyOfRow(row)
       if (key !== undefined) found.set(idText(key), row)

@@ -100,7 +100,7 @@ export class SqlReadStore implements ReadStore {
     const { page, truncated } = await this.#load(plan, signal, async (session) => {
       const found = await LoadedPage.load(session, this.#primary, {
         plan,
-        cut: { conditions, sort, limit: plan.limit + 1 }
+        cut: { conditions, sort, limit: plan.limit + 1, parameter: 'fields' }
       })
       return { page: found.slice(0, plan.limit), truncated: found.length > plan.limit }
     })

@@ -3,6 +3,7 @@ import type { Connection } from 'mysql2'
 import { classifyMysqlError } from './driver/mysql-errors.js'
 import { type Cancellation, throwIfAborted, raceAbort } from '../../../../shared/transport/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
+import type { AnswerBytes } from '../answer-bytes.js'
 import { type Reader, type ReaderSession, type Snapshot, toDomainError } from '../sessions.js'
 import {
   answeredInTime,
@@ -56,9 +57,10 @@ export class MysqlSession implements ReaderSession {
     return rows.map((row) => decodeRow(statement, row))
   }
 
-  async rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]> {
+  async rows(statement: ShownStatement, values: BoundValues, bytes?: AnswerBytes): Promise<FoundRow[]> {
     throwIfAborted(this.signal)
-    return await this.untilAborted(executeRows(this.connection, statement, valuesOf(statement, values)))
+    const bound = { statement, values: valuesOf(statement, values) }
+    return await this.untilAborted(executeRows(this.connection, bound, bytes))
   }
 
   async runReadOnly(statement: Statement, values: BoundValues): Promise<Value[][]> {
@@ -162,8 +164,8 @@ class PooledSession implements ReaderSession {
     return (await this.#on(statement)).session.run(statement, values)
   }
 
-  async rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]> {
-    return (await this.#on(statement)).session.rows(statement, values)
+  async rows(statement: ShownStatement, values: BoundValues, bytes?: AnswerBytes): Promise<FoundRow[]> {
+    return (await this.#on(statement)).session.rows(statement, values, bytes)
   }
 
   async runReadOnly(statement: Statement, values: BoundValues): Promise<Value[][]> {

@@ -164,8 +164,8 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
           (await execute(connection, one.statement, values)).map((row) => decodeRow(one.statement, row))
       }
       case 'rows': {
-        const values = valuesOf(one.statement, one.values)
-        return () => executeRows(connection, one.statement, values)
+        const bound = { statement: one.statement, values: valuesOf(one.statement, one.values) }
+        return () => executeRows(connection, bound)
       }
       case 'change':
       case 'changeWithin': {

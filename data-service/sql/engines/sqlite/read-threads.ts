@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { type Cancellation, shareKeyOf } from '../../../../shared/transport/cancellation.js'
 import { observed } from '../../../observe/call-scope.js'
+import { AnswerTooLarge } from '../answer-bytes.js'
 import { type Queued, ReadQueue } from './read-queue.js'
 import { type BoundSelect, rowsRead, SqliteError, type SqliteValue, StatementStopped } from './sqlite-connection.js'
 
@@ -19,7 +20,7 @@ export type ReadTask =
     })
   | { readonly kind: 'end'; readonly connection: number }
 
-/** What it answers. A failure is an error of the database by its members, `stopped`, or a defect. */
+/** What it answers. A failure is an error of the database by its members, `stopped`, `too large`, or a defect. */
 export type ReadOutcome = { readonly id: number } & (
   | { readonly rows: SqliteValue[][]; readonly milliseconds: number }
   | { readonly failure: unknown }
@@ -261,6 +262,7 @@ class ReadThread {
 
 function errorOf(failure: unknown): unknown {
   if (failure === 'stopped') return new StatementStopped('The statement was stopped')
+  if (failure === 'too large') return new AnswerTooLarge()
   if (failure instanceof Error) return failure
   const { code, errno, message } = failure as { code: string; errno: number; message: string } // of read-worker.ts
   // It begins with the code, as that of every SqliteError.

@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { AnswerTooLarge } from '../answer-bytes.js'
 import type { ReadOutcome, ReadTask, ReadThreadData } from './read-threads.js'
 import { SqliteConnection, SqliteError, type SqliteValue, StatementStopped } from './sqlite-connection.js'
 
@@ -28,6 +29,7 @@ function outcomeOf(
     return { rows, milliseconds: performance.now() - began }
   } catch (error) {
     if (error instanceof StatementStopped) return { failure: 'stopped' }
+    if (error instanceof AnswerTooLarge) return { failure: 'too large' }
     if (!(error instanceof SqliteError)) return { failure: error }
     const { code, errno, message } = error
     // A copy of an error keeps neither its class nor its members.

@@ -1,3 +1,4 @@
+import { AnswerTooLarge, bytesOf } from '../answer-bytes.js'
 import { setTimeout as wait } from 'node:timers/promises'
 import type * as sqliteDriver from '@photostructure/sqlite'
 import { LRUCache } from 'lru-cache'
@@ -148,6 +149,8 @@ export interface BoundSelect {
   readonly parameters: readonly SqliteParameter[]
   /** Whether integers are read as bigint. */
   readonly exact: boolean
+  /** Bytes that the rows may have, but for the first one; undefined where nobody counts them. */
+  readonly bytes?: number | undefined
 }
 
 interface Mode {
@@ -241,13 +244,15 @@ export class SqliteConnection {
     observedAtOnce({ sql, system: 'sqlite' }, () => withSqliteErrors(() => this.#database.exec(sql)))
   }
 
-  /** Rows as arrays, in the order of the statement's columns. */
-  rows(sql: string, parameters: readonly SqliteParameter[], exact: boolean): SqliteValue[][] {
+  /** Rows as arrays, in the order of the statement's columns. Throws AnswerTooLarge. */
+  rows({ sql, parameters, exact, bytes }: BoundSelect): SqliteValue[][] {
     const isMoved = (): boolean => this.#isStopped
     return observedAtOnce({ sql, system: 'sqlite', values: parameters, rows: rowsRead, isMoved }, () => {
       const statement = this.#prepared(sql, { exact, arrays: true })
       // The driver's types say any; setReturnArrays made each row an array.
-      return withSqliteErrors(() => statement.all(...parameters.map(bindable)) as SqliteValue[][])
+      const values = parameters.map(bindable)
+      if (bytes === undefined) return withSqliteErrors(() => statement.all(...values) as SqliteValue[][])
+      return withSqliteErrors(() => rowsWithin(bytes, statement.iterate(...values) as Iterable<SqliteValue[]>))
     })
   }
 
@@ -255,10 +260,10 @@ export class SqliteConnection {
    * As `rows`, until `isToStop` answers true: then it throws StatementStopped. The driver has no way to interrupt a statement,
    * so it is asked where the statement compares text, which is what takes long. Any other statement runs to its end.
    */
-  rowsUntil(isToStop: () => boolean, { sql, parameters, exact }: BoundSelect): SqliteValue[][] {
+  rowsUntil(isToStop: () => boolean, select: BoundSelect): SqliteValue[][] {
     this.#isToStop = isToStop
     try {
-      return this.rows(sql, parameters, exact)
+      return this.rows(select)
     } catch (error) {
       // Of an error that a function throws, the driver keeps the message alone.
       throw this.#isStopped ? new StatementStopped('The statement was stopped', { cause: error }) : error
@@ -324,6 +329,17 @@ export class SqliteConnection {
     this.#statements.set(key, statement)
     return statement
   }
+}
+
+function rowsWithin(bytes: number, found: Iterable<SqliteValue[]>): SqliteValue[][] {
+  const rows: SqliteValue[][] = []
+  let left = bytes
+  for (const row of found) {
+    if (rows.length > 0) left -= bytesOf(row)
+    if (left < 0) throw new AnswerTooLarge()
+    rows.push(row)
+  }
+  return rows
 }
 
 export function rowsRead(rows: readonly unknown[]): number {

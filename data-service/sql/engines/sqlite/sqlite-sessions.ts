@@ -20,6 +20,7 @@ import {
   toDomainError,
   type Transactions
 } from '../sessions.js'
+import { type AnswerBytes, AnswerTooLarge, bytesOf } from '../answer-bytes.js'
 import { LongTexts } from '../long-texts.js'
 import { LongTurns, TURN_MS } from './long-turns.js'
 import { busy, ReadThreads, type SnapshotConnection } from './read-threads.js'
@@ -77,8 +78,8 @@ export class SqliteReader implements Reader {
       throwIfAborted(signal)
       const run: ReaderSession['run'] = (statement, values) =>
         decoded(this.#rows({ statement, values, signal }), (row) => decodeRow(statement, row))
-      const rows: ReaderSession['rows'] = (statement, values) =>
-        decoded(this.#rows({ statement, values, signal }), (row) => new DecodedRow(statement, row))
+      const rows: ReaderSession['rows'] = (statement, values, bytes) =>
+        decoded(this.#rows({ statement, values, signal, bytes }), (row) => new DecodedRow(statement, row))
       // The connections are read-only.
       return await work({ run, rows, runReadOnly: run })
     } catch (error) {
@@ -111,6 +112,13 @@ export class SqliteReader implements Reader {
   }
 
   async #rows(bound: BoundStatement): Promise<readonly (readonly unknown[])[]> {
+    const { bytes } = bound
+    const rows = await this.#read(bound)
+    if (bytes !== undefined && !rows.every((row) => bytes.holds(bytesOf(row)))) throw new AnswerTooLarge()
+    return rows
+  }
+
+  async #read(bound: BoundStatement): Promise<readonly (readonly unknown[])[]> {
     const { signal } = bound
     const select = selectOf(bound)
     if (!this.#long.has(select.sql)) {
@@ -184,10 +192,12 @@ interface BoundStatement {
   readonly statement: Statement
   readonly values: BoundValues
   readonly signal: Cancellation
+  /** What the rows are counted in, where that is needed. */
+  readonly bytes?: AnswerBytes | undefined
 }
 
-function selectOf({ statement, values }: Omit<BoundStatement, 'signal'>): BoundSelect {
-  return { sql: statement.sql, parameters: valuesOf(statement, values), exact: statement.exact }
+function selectOf({ statement, values, bytes }: Omit<BoundStatement, 'signal'>): BoundSelect {
+  return { sql: statement.sql, parameters: valuesOf(statement, values), exact: statement.exact, bytes: bytes?.left }
 }
 
 /** The decoded rows. Where they are many, other requests have a turn before the next statement of the same read. */
@@ -287,17 +297,13 @@ class SqliteTransaction implements OpenTransaction {
 
   run(statement: Statement, values: BoundValues): Promise<Value[][]> {
     return this.#step((connection) =>
-      connection
-        .rows(statement.sql, valuesOf(statement, values), statement.exact)
-        .map((row) => decodeRow(statement, row))
+      connection.rows(selectOf({ statement, values })).map((row) => decodeRow(statement, row))
     )
   }
 
   rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]> {
     return this.#step((connection) =>
-      connection
-        .rows(statement.sql, valuesOf(statement, values), statement.exact)
-        .map((row) => new DecodedRow(statement, row))
+      connection.rows(selectOf({ statement, values })).map((row) => new DecodedRow(statement, row))
     )
   }
 

@@ -203,7 +203,7 @@ class SqliteProbe implements Probe {
   look(): Promise<void> {
     return Promise.resolve().then(() => {
       this.#connection ??= SqliteConnection.openReadOnly(this.#file)
-      this.#connection.rows('SELECT COUNT(*) FROM sqlite_master', [], false)
+      this.#connection.rows({ sql: 'SELECT COUNT(*) FROM sqlite_master', parameters: [], exact: false })
     })
   }
 

@@ -11,9 +11,10 @@ describe('a closed connection to SQLite', () => {
       writer.execute('CREATE TABLE t (id INTEGER PRIMARY KEY)')
       const reader = SqliteConnection.openReadOnly(file)
       reader.execute('BEGIN')
-      reader.rows('SELECT id FROM t', [], false)
+      reader.rows({ sql: 'SELECT id FROM t', parameters: [], exact: false })
       // The log starts anew only where nobody reads from it.
-      const busy = (): unknown => writer.rows('PRAGMA wal_checkpoint(TRUNCATE)', [], false)[0]?.[0]
+      const busy = (): unknown =>
+        writer.rows({ sql: 'PRAGMA wal_checkpoint(TRUNCATE)', parameters: [], exact: false })[0]?.[0]
       expect(busy()).to.equal(1)
       reader.close()
       expect(busy()).to.equal(0)

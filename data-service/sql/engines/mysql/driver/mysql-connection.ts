@@ -12,6 +12,7 @@ import {
   type Statement,
   type StatementText
 } from '../../statement.js'
+import { type AnswerBytes, AnswerTooLarge, bytesOf } from '../../answer-bytes.js'
 import { MysqlRow } from './mysql-rows.js'
 import { type DriverWay, installedDriver } from './mysql-ways.js'
 
@@ -245,13 +246,15 @@ export function execute(
   return executeCommand(connection, statement, { values }) as Promise<unknown[][]>
 }
 
-/** The same, with rows as the way of the connection keeps them. */
+/** The same, with rows as the way of the connection keeps them. Rejects with AnswerTooLarge once the server has sent them all. */
 export async function executeRows(
   connection: Connection,
-  statement: ShownStatement,
-  values: BoundValue[]
+  { statement, values }: { readonly statement: ShownStatement; readonly values: BoundValue[] },
+  bytes?: AnswerBytes
 ): Promise<FoundRow[]> {
-  const rows = await executeCommand(connection, statement, { values, shown: statement })
+  const rows = await executeCommand(connection, statement, { values, shown: statement, bytes })
+  const isKept = (row: unknown): boolean => row instanceof MysqlRow || bytes?.holds(bytesOf(row as unknown[])) !== false
+  if (bytes?.isExceeded === true || !rows.every(isKept)) throw new AnswerTooLarge()
   return rows.map((row) => asFound(row, statement))
 }
 
@@ -263,7 +266,7 @@ function asFound(row: unknown, statement: ShownStatement): CsvRow {
 function executeCommand(
   connection: Connection,
   { sql }: Statement,
-  { values, shown }: { readonly values: BoundValue[]; readonly shown?: ShownStatement }
+  { values, shown, bytes }: Readonly<{ values: BoundValue[]; shown?: ShownStatement; bytes?: AnswerBytes | undefined }>
 ): Promise<readonly unknown[]> {
   const { way } = serverBehind(connection)
   const run = (): Promise<readonly unknown[]> =>
@@ -275,7 +278,7 @@ function executeCommand(
         if (!Array.isArray(rows)) return reject(new TypeError('A SELECT answered no rows'))
         resolve(rows)
       })
-      if (shown !== undefined) way.keepRows(command, shown)
+      if (shown !== undefined) way.keepRows(command, shown, bytes)
     })
   return observed({ sql, system: systemOf(connection), values, rows: rowsRead }, run)
 }

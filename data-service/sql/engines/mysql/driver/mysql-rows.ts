@@ -1,6 +1,7 @@
 import type { CsvWriter } from '../../../../entity/fields/csv-text.js'
 import type { Value } from '../../../../entity/fields/field.js'
 import type { JsonWriter } from '../../../../entity/fields/json-text.js'
+import type { AnswerBytes } from '../../answer-bytes.js'
 import { type CsvRow, decodeRow, type ShownStatement } from '../../statement.js'
 import { EXECUTE, type RowPacket, type RowParser } from './mysql-inner.js'
 import { columnsOf, type DriverField, LENGTH_BYTE, LENGTH_CODED, type ResultColumn } from './mysql-result-columns.js'
@@ -13,22 +14,29 @@ type PacketClass = new (id: number, buffer: Buffer, start: number, end: number) 
 
 /**
  * Makes a command of the driver answer each row as a MysqlRow. To be called in the turn in which the command was made: the
- * first answer of the server is read in a later one.
+ * first answer of the server is read in a later one. A row that `bytes` does not hold is not kept.
  */
-export function keepRows(command: object, statement: ShownStatement): void {
+export function keepRows(command: object, statement: ShownStatement, bytes?: AnswerBytes): void {
   const driver = EXECUTE.of(command)
   const build = driver.buildParserFromFields
   driver.buildParserFromFields = (fields, connection) => {
-    built = new RowsOfResult(statement, fields, (packet, options) => {
+    const rows = new RowsOfResult(statement, fields, (packet, options) => {
       const parser = new (build.call(command, fields, connection))()
       return parser.next(packet, fields, options)
     })
+    built = bytes === undefined ? rows : countedIn(bytes, rows)
     return BuiltParser
   }
 }
 
 /** The parser that was built last. The driver makes its instance of the class at once. */
 let built: RowParser | undefined
+
+function countedIn(bytes: AnswerBytes, rows: RowParser): RowParser {
+  return {
+    next: (packet, ...others) => (bytes.holds(packet.end - packet.start) ? rows.next(packet, ...others) : undefined)
+  }
+}
 
 /** What a constructor returns is what `new` makes. A class for each result would take V8 longer to make than a row to read. */
 const BuiltParser = function () {

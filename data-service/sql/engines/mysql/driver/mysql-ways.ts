@@ -1,5 +1,6 @@
 import type { Connection, QueryResult } from 'mysql2'
 import { untested, type Untested } from '../../../../../shared/inner-members.js'
+import type { AnswerBytes } from '../../answer-bytes.js'
 import type { ShownStatement } from '../../statement.js'
 import { type Answered, CONNECTION, missingMembers, MYSQL2, type PreparedRun } from './mysql-inner.js'
 import { pipelined, runPrepared } from './mysql-pipeline.js'
@@ -14,8 +15,8 @@ export interface DriverWay {
   pipelined<Issued>(connection: Connection, issue: () => Issued): Issued
   /** Runs a prepared statement, which is prepared first where the connection has not done so. Returns the driver's command. */
   runPrepared<Answer extends QueryResult>(connection: Connection, run: PreparedRun, answered: Answered<Answer>): object
-  /** Makes a command answer each row as a MysqlRow, or leaves it as it is. */
-  keepRows(command: object, statement: ShownStatement): void
+  /** Makes a command answer each row as a MysqlRow, and none where `bytes` does not hold it; or leaves it as it is. */
+  keepRows(command: object, statement: ShownStatement, bytes?: AnswerBytes): void
   /** Closes a prepared statement, where the driver has a way to. */
   unprepare(connection: Connection, statement: { readonly sql: string; readonly rowsAsArray: boolean }): void
 }

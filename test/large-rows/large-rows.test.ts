@@ -1,0 +1,119 @@
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { outputRoot } from '../harness/package-root.js'
+import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
+import { eachDatabase, type FreshDatabase, freshDatabase } from '../stack/databases.js'
+import { type Stack, type StackAnswer, startStack } from '../stack/stack.js'
+
+const TABLES = {
+  mysql: [
+    'CREATE TABLE folders (id INT NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL, cover TEXT NOT NULL)',
+    'CREATE TABLE letters (id INT NOT NULL PRIMARY KEY, folder_id INT NOT NULL, body MEDIUMTEXT NOT NULL)',
+    'CREATE TABLE notes (id INT NOT NULL PRIMARY KEY, folder_id INT NOT NULL, note TEXT NOT NULL, KEY (folder_id))'
+  ],
+  sqlite: [
+    'CREATE TABLE folders (id INTEGER PRIMARY KEY, name TEXT NOT NULL, cover TEXT NOT NULL)',
+    'CREATE TABLE letters (id INTEGER PRIMARY KEY, folder_id INTEGER NOT NULL, body TEXT NOT NULL)',
+    'CREATE TABLE notes (id INTEGER PRIMARY KEY, folder_id INTEGER NOT NULL, note TEXT NOT NULL)'
+  ]
+} as const
+
+/** 160 of them are more than 8 MiB, and 120 are less. */
+const LARGE = 'x'.repeat(60_000)
+const LARGER_THAN_AN_ANSWER = 'y'.repeat(9 * 1024 * 1024)
+
+/** Contract.md section 2: no answer grows without a bound, whatever the rows are. */
+eachDatabase((kind) => {
+  describe(`Answers of large rows on ${kind}`, function () {
+    this.timeout(120_000)
+    let database: FreshDatabase
+    let stack: Stack
+    let sql: TestDatabase
+
+    before(async () => {
+      database = await freshDatabase(kind)
+      sql = await openTestDatabase(database.url)
+      for (const statement of TABLES[kind]) await sql.run(statement)
+      const numbers = Array.from({ length: 160 }, (_, at) => at + 1)
+      for (const id of numbers) {
+        await sql.run('INSERT INTO letters VALUES (?, ?, ?)', [id, id, LARGE])
+        await sql.run('INSERT INTO folders VALUES (?, ?, ?)', [id, `F${id}`, id === 1 ? 'plain' : LARGE])
+        await sql.run('INSERT INTO notes VALUES (?, 1, ?)', [id, LARGE])
+      }
+      stack = await startStack({ app: join(outputRoot, 'test/large-rows'), database, amongTables: true })
+    })
+    after(async () => {
+      await sql?.close()
+      await stack?.stop()
+      await database?.dispose()
+    })
+
+    const refused = async (target: string): Promise<unknown> => {
+      const answer = await stack.call(target)
+      const { code, errors = [] } = answer.body as { code: string; errors?: { parameter?: string; detail: string }[] }
+      return [answer.status, code, errors.map(({ parameter }) => parameter), errors[0]?.detail]
+    }
+    const rowsOf = async (target: string): Promise<number> => {
+      const answer: StackAnswer = await stack.call(target)
+      expect(answer.status, answer.text.slice(0, 300)).to.equal(200)
+      return (answer.body as unknown[]).length
+    }
+
+    it('A page of more than 8 MiB is 400 with the parameter that makes it smaller, and a smaller page is answered.', async () => {
+      expect(await refused('/letters/paged?pageSize=160')).to.deep.equal([
+        400,
+        'paging.invalid',
+        ['pageSize'],
+        'The rows of the answer have more than 8 MiB. Ask for a smaller page, or for fewer fields.'
+      ])
+      expect(await rowsOf('/letters/paged?pageSize=120')).to.equal(120)
+      expect(await rowsOf('/letters/paged?pageSize=160&fields=id,folderId')).to.equal(160)
+    })
+
+    it('A list of more than 8 MiB is 400 with the advice to ask for fewer fields, which are answered.', async () => {
+      expect(await refused('/letters')).to.deep.equal([
+        400,
+        'fields.invalid',
+        ['fields'],
+        'The rows of the answer have more than 8 MiB. Ask for fewer fields, or for pages.'
+      ])
+      expect(await rowsOf('/letters?fields=id')).to.equal(160)
+    })
+
+    it('Included rows of more than 8 MiB are 400, together with the rows of the page.', async () => {
+      const tooMany = (parameter: string): unknown => [
+        400,
+        'include.too-many',
+        [parameter],
+        'The rows of the answer have more than 8 MiB. Ask for a smaller page, or include less.'
+      ]
+      expect(await refused('/folders/1?includeChildren=true')).to.deep.equal(tooMany('includeChildren'))
+      expect(await refused('/letters/paged?pageSize=100&includeFKs=true')).to.deep.equal(tooMany('includeFKs'))
+      expect(await rowsOf('/letters/paged?pageSize=50&includeFKs=true')).to.equal(50)
+    })
+
+    it('A row that has more than 8 MiB by itself is answered, by its id and as a page of one row.', async () => {
+      await sql.run('UPDATE letters SET body = ? WHERE id = 1', [LARGER_THAN_AN_ANSWER])
+      const row = await stack.call('/letters/1?includeFKs=true')
+      expect([row.status, (row.body as { body: string }).body.length]).to.deep.equal([
+        200,
+        LARGER_THAN_AN_ANSWER.length
+      ])
+      expect(await rowsOf('/letters/paged?pageSize=1')).to.equal(1)
+    })
+
+    it('An export has all rows, in an order that an index serves and in one that none does.', async () => {
+      for (const order of ['id', 'folderId']) {
+        const { status, text } = await stack.call(`/letters/export?sortColumn=${order}&sortDirection=desc`)
+        expect([status, text.trim().split('\r\n').length], order).to.deep.equal([200, 161])
+      }
+    })
+
+    it('The connection that read too much reads on.', async () => {
+      for (let round = 0; round < 20; round++) {
+        const [large, small] = await Promise.all([stack.call('/letters'), stack.call('/folders/1')])
+        expect([large.status, small.status]).to.deep.equal([400, 200])
+      }
+    })
+  })
+})
