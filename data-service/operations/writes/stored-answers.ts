@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { DomainError, rejectionAt } from '../../../shared/errors.js'
 import { unreservedClaims } from '../../auth/tokens/claims.js'
 import type { Authenticated } from '../../entity/caller.js'
-import { ROW_VERSION_BYTES, type RowVersion } from '../../entity/fields/row-version.js'
+import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { Entity } from '../../entity/entity.js'
 import type { Field, Value } from '../../entity/fields/field.js'
 import type { RowScope } from '../../plan/model/plans.js'
@@ -57,13 +57,14 @@ export async function storedAnswer(
   parsed: KeyedWrite
 ): Promise<WriteResponse> {
   const { caller } = parsed.writer
-  const { answer, isFor, isWithinRightsOf, isWithinViewOf } = decodeAnswer(stored.answer)
+  const { answer, isFor, isWithinRightsOf, isWithinViewOf, isOfSameClaims } = decodeAnswer(stored.answer)
   if (!isFor(caller)) throw storedForAnotherOwner()
   if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
   if (!isWithinRightsOf(caller)) throw storedForMoreRights()
   if (!isWithinViewOf(parsed)) {
     if (parsed.resource === undefined) throw storedForMoreRights()
-    if (!(await showsRows(answer, parsed, unit))) throw storedForOtherRows()
+    const asked = { isSame: isOfSameClaims(caller), unit }
+    if (!(await showsRows(answer, parsed, asked))) throw storedForOtherRows()
   }
   return withoutWithheld(answer, parsed)
 }
@@ -90,7 +91,7 @@ function withoutWithheld(response: WriteResponse, { resource, ignored }: KeyedWr
 async function showsRows(
   { json, id }: WriteResponse,
   { writer: { decided }, resource: { entity } }: KeyedRows,
-  unit: Pick<UnitOfWork, 'look'>
+  asked: Asked
 ): Promise<boolean> {
   if (decided instanceof DomainError) return false
   // The id of a batch is a JSON array, as its body is.
@@ -99,29 +100,38 @@ async function showsRows(
   // Only records of the entity are stored under its keys.
   const records = [JSON.parse(json.toString('utf8'))].flat() as readonly Told[]
   for (const [index, one] of ids.entries()) {
-    if (!(await showsRow({ told: records[index] ?? {}, id: one }, { entity, scope: decided.shown }, unit))) return false
+    if (!(await showsRow({ told: records[index] ?? {}, id: one }, { entity, scope: decided.shown }, asked)))
+      return false
   }
   return true
 }
 
 type Told = Readonly<Record<string, unknown>>
 
+interface Asked {
+  /** Whether the caller has the claims and rights of the first one, so that the scope is another one by the time alone. */
+  readonly isSame: boolean
+  readonly unit: Pick<UnitOfWork, 'look'>
+}
+
 /**
- * What the answer told of a row decides, also once the row is gone. What that cannot tell is asked of the row itself, which
- * must be the same one: another may have its key by now.
+ * What the answer told of a row decides, also once the row is gone. Where that cannot tell, as of a hidden column, nothing
+ * has changed for a caller whose claims are the same. For any other one the row must be in its scope as it was told: it may
+ * have come into it since.
  */
 async function showsRow(
   { told, id }: { readonly told: Told; readonly id: string },
   { entity, scope }: { readonly entity: Entity; readonly scope: RowScope },
-  unit: Pick<UnitOfWork, 'look'>
+  { isSame, unit }: Asked
 ): Promise<boolean> {
   const keys = new Set(['id', ...entity.key.map(({ name }) => name)])
   if (Object.keys(told).every((name) => keys.has(name))) return true
   const place = placeInScope(scope, ({ name, field }) => toldValue(told[name], field), 'stored')
   if (place !== 'unknown') return place === 'inside'
+  if (isSame) return true
   const row = await unit.look(planLook({ entity, key: parseId(id, entity, new Violations()), scope }))
   if (row === undefined) return false
-  return isOfOneRow(row.version, told['rowVersion']) || isAsTold(row, told, entity)
+  return hasVersion(row.version, told['rowVersion']) || isAsTold(row, told, entity)
 }
 
 /** undefined where the answer did not tell the value, or not in the form in which conditions compare it. */
@@ -131,14 +141,8 @@ function toldValue(value: unknown, field: Field): Value | undefined {
   return isPlain && isWritten(value, field) ? value : undefined
 }
 
-/**
- * Whether both versions are of one row: the first half is drawn once for each row, and the second counts. Nothing else tells
- * a row from a later one with its key.
- */
-function isOfOneRow(version: RowVersion | undefined, told: unknown): boolean {
-  if (version === undefined || typeof told !== 'string') return false
-  const half = ROW_VERSION_BYTES / 2
-  return version.subarray(0, half).equals(Buffer.from(told, 'base64').subarray(0, half))
+function hasVersion(version: RowVersion | undefined, told: unknown): boolean {
+  return version !== undefined && version.toString('base64') === told
 }
 
 /** Whether a row without a version is as the answer told it, which then tells nothing else, whichever row it is. */
@@ -195,7 +199,7 @@ export function encodeAnswer(response: WriteResponse, parsed: KeyedWrite): Buffe
   const { json, rowVersion, id, ignored, location } = response
   const owners = [claimText(caller.owner), ownersText(caller)]
   const rights = resource === undefined ? [...rightsOf(caller)].toSorted() : []
-  const seen = [rights, viewOf(parsed)]
+  const seen = [rights, viewOf(parsed), claimsText(caller)]
   const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, ...owners, ...seen]
   return Buffer.from(JSON.stringify(parts))
 }
@@ -211,13 +215,15 @@ interface DecodedAnswer {
   isWithinRightsOf(caller: Rights): boolean
   /** Whether the caller sees the rows, or has the claims, that the first caller had. */
   isWithinViewOf(parsed: KeyedWrite): boolean
+  /** Whether the caller has just the claims, roles and permissions of the first one. */
+  isOfSameClaims(caller: Authenticated): boolean
 }
 
 function decodeAnswer(stored: Buffer): DecodedAnswer {
   // Only encodeAnswer writes these. Earlier versions stored no owner claims, or one of them, no rights and no view; what
   // is not there counts as that of every caller.
-  type Parts = [string, string, string, string[], string, (string | null)?, string?, string[]?, string?]
-  const [json, rowVersion, id, ignored, location, first, others, rights = [], view] = JSON.parse(
+  type Parts = [string, string, string, string[], string, (string | null)?, string?, string[]?, string?, string?]
+  const [json, rowVersion, id, ignored, location, first, others, rights = [], view, claims] = JSON.parse(
     stored.toString('utf8')
   ) as Parts
   return {
@@ -229,7 +235,8 @@ function decodeAnswer(stored: Buffer): DecodedAnswer {
       const held = rightsOf(caller)
       return rights.every((right) => held.has(right))
     },
-    isWithinViewOf: (parsed) => view === undefined || [view, EVERY_ROW].includes(viewOf(parsed))
+    isWithinViewOf: (parsed) => view === undefined || [view, EVERY_ROW].includes(viewOf(parsed)),
+    isOfSameClaims: (caller) => claims === claimsText(caller)
   }
 }
 
@@ -240,13 +247,18 @@ const EVERY_ROW = 'all'
  * application sees. Those that differ from token to token of one session are left out.
  */
 function viewOf({ writer, resource }: KeyedWrite): string {
-  if (resource === undefined) {
-    const claims = JSON.stringify(unreservedClaims(writer.caller.claims, ''))
-    return sha256(canonicalJson(storedJson(claims))).toString('base64')
-  }
+  if (resource === undefined) return sha256(furtherClaims(writer.caller)).toString('base64')
   const { decided } = writer
   if (decided instanceof DomainError) return decided.code
   return decided.shown.kind === 'all-rows' ? EVERY_ROW : sha256(scopeText(decided.shown)).toString('base64')
+}
+
+function furtherClaims({ claims }: Authenticated): string {
+  return canonicalJson(storedJson(JSON.stringify(unreservedClaims(claims, ''))))
+}
+
+function claimsText(caller: Authenticated): string {
+  return sha256([furtherClaims(caller), ...[...rightsOf(caller)].toSorted()].join('\n')).toString('base64')
 }
 
 /** Handlers see both, and roles that grant no permission may decide what a handler answers. */

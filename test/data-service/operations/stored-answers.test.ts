@@ -15,7 +15,7 @@ import {
 } from '../../../data-service/entity/fields/words.js'
 import { firstRowVersion, nextRowVersion, type RowVersion } from '../../../data-service/entity/fields/row-version.js'
 import type { Value } from '../../../data-service/entity/fields/field.js'
-import type { RowsWanted } from '../../../data-service/entity/row-predicate.js'
+import type { RowsWanted, RowTest } from '../../../data-service/entity/row-predicate.js'
 import { encodeAnswer, storedAnswer } from '../../../data-service/operations/writes/stored-answers.js'
 import type { WriteScope } from '../../../data-service/plan/model/plans.js'
 import type { StoredRow } from '../../../data-service/plan/model/stores.js'
@@ -61,9 +61,13 @@ const version = firstRowVersion(randomBytes)
 
 /**
  * Tries again under another scope than that of the first request. Answers the code of the rejection, `replayed` for the same
- * bytes, or the other bytes. `row` has the key of the first row now.
+ * bytes, or the other bytes. `row` has the key of the first row now. `claims` are those of now.
  */
-async function retry(entity: Entity, scope: RowsWanted, row?: Partial<StoredRow>): Promise<string> {
+async function retry(
+  entity: Entity,
+  scope: RowsWanted,
+  { row, claims = { team: 'another' } }: { readonly row?: Partial<StoredRow>; readonly claims?: object } = {}
+): Promise<string> {
   const told = {
     id: 1,
     endsAt: '2026-06-01T08:00:00.000Z',
@@ -80,7 +84,7 @@ async function retry(entity: Entity, scope: RowsWanted, row?: Partial<StoredRow>
     ignored: [],
     location: ''
   }
-  const parsed = (shown: RowsWanted) => {
+  const parsed = (shown: RowsWanted, claimed: object) => {
     const rows = scopeOf(shown, entity)
     // authorize.ts alone brands scopes.
     const decided = { before: rows, after: rows, shown: rows } as unknown as WriteScope
@@ -88,14 +92,14 @@ async function retry(entity: Entity, scope: RowsWanted, row?: Partial<StoredRow>
       key: 'k',
       canonicalBody: '',
       ignored: [],
-      writer: { caller, decided },
+      writer: { caller: { ...caller, claims: { ...claimed } }, decided },
       resource: { withheld: new Set<string>(), entity, properties: new Map() }
     }
   }
-  const answer = encodeAnswer(response, parsed({ property: 'id', operator: 'equals', operands: [1] }))
+  const answer = encodeAnswer(response, parsed({ property: 'id', operator: 'equals', operands: [1] }, { exp: 1 }))
   const look = async () => (row === undefined ? undefined : { values: new Map(), version: undefined, ...row })
   try {
-    const { json } = await storedAnswer({ fingerprint, answer }, { claim, unit: { look } }, parsed(scope))
+    const { json } = await storedAnswer({ fingerprint, answer }, { claim, unit: { look } }, parsed(scope, claims))
     return json.equals(response.json) ? 'replayed' : json.toString()
   } catch (error) {
     if (error instanceof DomainError) return error.code
@@ -103,7 +107,7 @@ async function retry(entity: Entity, scope: RowsWanted, row?: Partial<StoredRow>
   }
 }
 
-const where = (property: string, operator: string, ...operands: readonly unknown[]): RowsWanted => ({
+const where = (property: string, operator: string, ...operands: readonly unknown[]): RowTest => ({
   property,
   operator,
   operands
@@ -127,13 +131,24 @@ describe('a stored answer of a row that is gone', () => {
     for (const scope of outside) expect(await retry(slots, scope), JSON.stringify(scope)).to.equal('ownership.denied')
   })
 
-  it('Where that cannot tell, a row that has its key by now shows it only as the same row, by its version.', async () => {
+  it('Where that cannot tell, a caller with other claims needs the row in its scope, in the version that was told.', async () => {
     const scope = where('tenant', 'equals', 'b')
-    const row = (stored: RowVersion | undefined) => ({ version: stored })
+    const row = (stored: RowVersion | undefined) => ({ row: { version: stored } })
     expect(await retry(slots, scope)).to.equal('ownership.denied')
     expect(await retry(slots, scope, row(firstRowVersion(randomBytes)))).to.equal('ownership.denied')
-    expect(await retry(slots, scope, row(nextRowVersion(version)))).to.equal('replayed')
+    expect(await retry(slots, scope, row(nextRowVersion(version)))).to.equal('ownership.denied')
+    expect(await retry(slots, scope, row(version))).to.equal('replayed')
     expect(await retry(notes, scope, row(undefined))).to.equal('ownership.denied')
+  })
+
+  it('Where that cannot tell, a caller whose claims are the same gets it again, unless the time has passed.', async () => {
+    const sentLater = { claims: { exp: 2 } }
+    const until = (endsAt: string): RowsWanted => ({
+      allOf: [where('tenant', 'equals', 'b'), where('endsAt', 'is after', endsAt)]
+    })
+    expect(await retry(slots, until('2026-05-01T00:00:00Z'), sentLater)).to.equal('replayed')
+    expect(await retry(notes, until('2026-05-01T00:00:00Z'), sentLater)).to.equal('replayed')
+    expect(await retry(slots, until('2026-07-01T00:00:00Z'), sentLater)).to.equal('ownership.denied')
   })
 
   it('A row without a version shows it where all that was told is as it was: nothing else is told then.', async () => {
@@ -145,11 +160,12 @@ describe('a stored answer of a row that is gone', () => {
       ['text', 'one'],
       ['tenant', 'b']
     ])
-    expect(await retry(notes, scope, { values })).to.equal('replayed')
-    expect(await retry(notes, scope, { values: new Map([...values, ['text', 'another']]) })).to.equal(
+    expect(await retry(notes, scope, { row: { values } })).to.equal('replayed')
+    expect(await retry(notes, scope, { row: { values: new Map([...values, ['text', 'another']]) } })).to.equal(
       'ownership.denied'
     )
-    expect(await retry(slots, scope, { values, version: firstRowVersion(randomBytes) })).to.equal('ownership.denied')
+    const row = { values, version: firstRowVersion(randomBytes) }
+    expect(await retry(slots, scope, { row })).to.equal('ownership.denied')
   })
 
   it('A column that has become a secret since is not told again.', async () => {
