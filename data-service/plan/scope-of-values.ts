@@ -1,7 +1,7 @@
 import type { Column } from '../entity/entity.js'
 import type { Operand, Value } from '../entity/fields/field.js'
 import type { ColumnCondition, Condition, RowScope } from './model/plans.js'
-import { type Form, type StoredValue } from '../entity/types/type-rules.js'
+import type { StoredValue } from '../entity/types/type-rules.js'
 import { TYPES } from '../entity/types/types.js'
 
 // Whether a row is in a scope, by its values. Of a row that is not written yet it lets a 403 come before the conflicts that
@@ -15,17 +15,12 @@ export type Place = 'inside' | 'outside' | 'unknown'
 /** The value that the row has, or will have, in a column; undefined where that is not known. */
 type ValueOf = (column: Column) => Value | undefined
 
-interface Known {
-  readonly valueOf: ValueOf
-  readonly form: Form
+export function placeInScope(scope: RowScope, valueOf: ValueOf): Place {
+  return scope.kind === 'all-rows' ? 'inside' : placeInAll(scope.conditions, valueOf)
 }
 
-export function placeInScope(scope: RowScope, valueOf: ValueOf, form: Form = 'unstored'): Place {
-  return scope.kind === 'all-rows' ? 'inside' : placeInAll(scope.conditions, { valueOf, form })
-}
-
-function placeInAll(conditions: readonly Condition[], known: Known): Place {
-  return placeOfAll(conditions.map((one) => placeIn(one, known)))
+function placeInAll(conditions: readonly Condition[], valueOf: ValueOf): Place {
+  return placeOfAll(conditions.map((one) => placeIn(one, valueOf)))
 }
 
 /** Inside where all of them are. */
@@ -34,12 +29,12 @@ export function placeOfAll(places: readonly Place[]): Place {
   return places.includes('unknown') ? 'unknown' : 'inside'
 }
 
-function placeIn(condition: Condition, known: Known): Place {
-  if ('allOf' in condition) return placeInAll(condition.allOf, known)
-  if ('anyOf' in condition) return placeInAny(condition.anyOf.map((one) => placeIn(one, known)))
+function placeIn(condition: Condition, valueOf: ValueOf): Place {
+  if ('allOf' in condition) return placeInAll(condition.allOf, valueOf)
+  if ('anyOf' in condition) return placeInAny(condition.anyOf.map((one) => placeIn(one, valueOf)))
   const { through, column } = condition.path
-  const value = through === null ? known.valueOf(column) : undefined
-  return value === undefined ? 'unknown' : compare(value, condition, known.form)
+  const value = through === null ? valueOf(column) : undefined
+  return value === undefined ? 'unknown' : compare(value, condition)
 }
 
 function placeInAny(places: readonly Place[]): Place {
@@ -47,11 +42,11 @@ function placeInAny(places: readonly Place[]): Place {
   return places.includes('unknown') ? 'unknown' : 'outside'
 }
 
-function compare(value: Value, condition: ColumnCondition, form: Form): Place {
+function compare(value: Value, condition: ColumnCondition): Place {
   const { exact, column } = condition.path
   const { field } = column
   const isEqual = (operand: Operand): Place => {
-    const difference = value === null ? 1 : TYPES[field.type].difference(value, operand, { form, field })
+    const difference = value === null ? 1 : TYPES[field.type].difference(value, operand, field)
     return difference === undefined ? 'unknown' : placed(difference === 0)
   }
   if (exact === true && typeof value === 'string') return compareText(value, condition)
@@ -64,7 +59,7 @@ function compare(value: Value, condition: ColumnCondition, form: Form): Place {
     case 'notEquals':
       return opposite(isEqual(condition.operands[0]))
     case 'notContains':
-      return value === null ? 'inside' : 'unknown'
+      return opposite(contains(value, condition.operands[0]))
     case 'equals':
       return isEqual(condition.operands[0])
     case 'in':
@@ -74,12 +69,19 @@ function compare(value: Value, condition: ColumnCondition, form: Form): Place {
     case 'lessThan':
     case 'lessThanOrEqual':
     case 'between':
-      return value === null ? 'outside' : order(value, condition, form)
+      return value === null ? 'outside' : order(value, condition)
     case 'contains':
+      return contains(value, condition.operands[0])
     case 'startsWith':
     case 'endsWith':
       return value === null ? 'outside' : 'unknown'
   }
+}
+
+/** Whether a set has a word. Of a text the collation decides. */
+function contains(value: Value, part: Operand): Place {
+  if (value === null) return 'outside'
+  return Array.isArray(value) ? placed(value.includes(part)) : 'unknown'
 }
 
 /** By the characters, as the database compares text in scopes. */
@@ -119,11 +121,9 @@ function emptiness(value: Value): Place {
   return placed(value === null || (Array.isArray(value) && value.length === 0))
 }
 
-function order(value: StoredValue, { comparison, operands, path }: ColumnCondition, form: Form): Place {
+function order(value: StoredValue, { comparison, operands, path }: ColumnCondition): Place {
   const { field } = path.column
-  const [first, second = first] = operands.map((operand) =>
-    TYPES[field.type].difference(value, operand, { form, field })
-  )
+  const [first, second = first] = operands.map((operand) => TYPES[field.type].difference(value, operand, field))
   if (first === undefined || second === undefined) return 'unknown'
   switch (comparison) {
     case 'greaterThan':

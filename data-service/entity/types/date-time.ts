@@ -26,8 +26,7 @@ export const dateTime: TypeRules = {
   isWritten: (value, field) => isCanonical(value, field, parse) || isUnusualDate(value),
   comparable: ['string'],
   operandOf: parsedOperand(parse),
-  difference: (value, operand, { form }) =>
-    form === 'stored' ? textOrder(instantOf(value), instantOf(operand)) : undefined,
+  difference: (value, operand) => textOrder(instantOf(value), instantOf(operand)),
   width: short,
   example: (name, { precision }) => `${madeDay(name)}T08:00:00.${'0'.repeat(Math.max(3, precision))}Z`,
   json: inQuotes,

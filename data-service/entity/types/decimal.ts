@@ -22,8 +22,7 @@ export const decimal: TypeRules = {
     const parsed = typeof value === 'string' ? parseDecimal(value) : undefined
     return parsed && fitDecimal(parsed, field, rounding)
   },
-  difference: (value, operand, { form }) =>
-    form === 'stored' ? compareDecimals(String(value), String(operand)) : undefined,
+  difference: (value, operand) => compareDecimals(String(value), String(operand)),
   width: short,
   example: (_name, field) => madeDecimal(field),
   json: inQuotes,

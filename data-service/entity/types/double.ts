@@ -16,8 +16,7 @@ export const double: TypeRules = {
   operandOf: (value, field, rounding) =>
     typeof value === 'number' && Number.isFinite(value) ? fitDouble(value, field, rounding) : undefined,
   // A float has fewer digits than those of its text.
-  difference: (value, operand, { form, field }) =>
-    form === 'stored' && field.storage !== 'float' ? Number(value) - Number(operand) : undefined,
+  difference: (value, operand, { storage }) => (storage !== 'float' ? Number(value) - Number(operand) : undefined),
   width: short,
   example: (_name, field) => within(1.5, field),
   // JavaScript writes the shortest digits that read back the same, but for the sign of zero.

@@ -15,7 +15,7 @@ export const enumeration: TypeRules = {
   isWritten: (value) => typeof value === 'string',
   comparable: ['string'],
   operandOf: parsedOperand(parse),
-  difference: (value, operand, { form }) => (form === 'stored' ? Number(value !== operand) : undefined),
+  difference: (value, operand) => Number(value !== operand),
   width: short,
   example: (_name, { words }) => words[0],
   json: JSON.stringify,

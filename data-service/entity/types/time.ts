@@ -15,8 +15,8 @@ export const time: TypeRules = {
     isCanonical(value, field, parse) || (typeof value === 'string' && STORED_TIME.test(value)),
   comparable: ['string'],
   operandOf: parsedOperand(parse),
-  difference: (value, operand, { form }) =>
-    form === 'stored' && !UNORDERED.test(String(value)) ? textOrder(instantOf(value), instantOf(operand)) : undefined,
+  difference: (value, operand) =>
+    !UNORDERED.test(String(value)) ? textOrder(instantOf(value), instantOf(operand)) : undefined,
   width: short,
   example: (_name, { precision }) => (precision === 0 ? '08:00:00' : `08:00:00.${'0'.repeat(precision)}`),
   json: inQuotes,

@@ -8,9 +8,6 @@ import type { Rounding } from '../fields/operators.js'
 
 export type StoredValue = Exclude<Value, null>
 
-/** `stored`: the database has given the value, and stores none in another form. */
-export type Form = 'stored' | 'unstored'
-
 /** What the service knows of a type of columns, whatever database they are in. Each type has a file here. */
 export interface TypeRules {
   /**
@@ -45,11 +42,7 @@ export interface TypeRules {
    * 0 if the value equals the operand, less if it comes before it, as the database compares them; undefined where the
    * database may compare them in another way. Types without an order say only whether it is 0.
    */
-  readonly difference: (
-    value: StoredValue,
-    operand: Operand,
-    how: { readonly form: Form; readonly field: Field }
-  ) => number | undefined
+  readonly difference: (value: StoredValue, operand: Operand, field: Field) => number | undefined
   /** The most bytes that a value may have, as far as the column says. */
   readonly width: (field: Field) => number
   /** A value for documents, made from type and name, in the form in which rows have it. */

@@ -10,7 +10,7 @@ import type { RowScope } from '../../plan/model/plans.js'
 import type { KeyClaim, StoredResponse, StoredRow, UnitOfWork } from '../../plan/model/stores.js'
 import { parseId } from '../../plan/parsing/keys.js'
 import { Violations } from '../../plan/parsing/violations.js'
-import { isWritten } from '../../entity/types/types.js'
+import { isWritten, TYPES } from '../../entity/types/types.js'
 import { placeInScope } from '../../plan/scope-of-values.js'
 import { planLook } from '../../plan/plan-writes.js'
 import { scopeText } from '../../plan/row-scopes.js'
@@ -126,7 +126,7 @@ async function showsRow(
 ): Promise<boolean> {
   const keys = new Set(['id', ...entity.key.map(({ name }) => name)])
   if (Object.keys(told).every((name) => keys.has(name))) return true
-  const place = placeInScope(scope, ({ name, field }) => toldValue(told[name], field), 'stored')
+  const place = placeInScope(scope, ({ name, field }) => toldValue(told[name], field))
   if (place !== 'unknown') return place === 'inside'
   if (isSame) return true
   const row = await unit.look(planLook({ entity, key: parseId(id, entity, new Violations()), scope }))
@@ -137,6 +137,7 @@ async function showsRow(
 /** undefined where the answer did not tell the value, or not in the form in which conditions compare it. */
 function toldValue(value: unknown, field: Field): Value | undefined {
   if (value === null) return null
+  if (field.type === 'set' && Array.isArray(value) && TYPES.set.holds(value, field)) return value as readonly string[]
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
   return isPlain && isWritten(value, field) ? value : undefined
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { everyone, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Value } from '../../../data-service/entity/fields/field.js'
-import { decimal, int, onCreate, readOnly } from '../../../data-service/entity/fields/words.js'
+import { float, int, onCreate, readOnly } from '../../../data-service/entity/fields/words.js'
 import { type WriteDeps, WriteSteps } from '../../../data-service/operations/writes/write-steps.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { allRows, type CountOutsidePlan, type RowScope } from '../../../data-service/plan/model/plans.js'
@@ -16,7 +16,7 @@ const listed = { description: 'x', filterable: [], sortable: [], label: 'id' } a
 const parts = defineEntity({
   ...listed,
   name: 'parts',
-  fields: { id: readOnly(int()), crateId: int(), area: onCreate(int()), price: onCreate(decimal(10, 2)) },
+  fields: { id: readOnly(int()), crateId: int(), area: onCreate(int()), price: onCreate(float()) },
   access,
   writes: ['create']
 })
@@ -74,8 +74,8 @@ const where = (property: string, operator: string, operand: unknown): RowScope =
   scopeOf({ property, operator, operands: [operand] }, parts)
 
 const ROWS = [
-  { area: 1, price: '9.00' },
-  { area: 1, price: '900.00' }
+  { area: 1, price: 9 },
+  { area: 1, price: 900 }
 ]
 
 describe('the check of rows that a create brings along', () => {
@@ -83,14 +83,14 @@ describe('the check of rows that a create brings along', () => {
     for (const scope of [allRows, where('area', 'equals', 1), where('crateId', 'equals', 7)]) {
       expect((await insert(scope, ROWS)).asked).to.deep.equal(['insert'])
     }
-    expect((await insert(where('price', 'less than', '100.00'), [])).asked, 'no rows').to.deep.equal(['insert'])
+    expect((await insert(where('price', 'less than', 100), [])).asked, 'no rows').to.deep.equal(['insert'])
   })
 
   it('It costs one statement where the database has to tell it of any of them.', async () => {
-    const { asked, failed } = await insert(where('price', 'less than', '1000.00'), ROWS)
+    const { asked, failed } = await insert(where('price', 'less than', 1000), ROWS)
     expect(asked).to.deep.equal(['insert', 'count of parts by crateId 7'])
     expect(failed).to.equal(undefined)
-    const refused = await insert(where('price', 'less than', '100.00'), ROWS, 1)
+    const refused = await insert(where('price', 'less than', 100), ROWS, 1)
     expect(refused.failed).to.include({ code: 'ownership.denied' })
   })
 
