@@ -4,7 +4,6 @@ import type { DescribeResponse } from '../shared/gen/entity/v1/DescribeResponse.
 import { isLoopback } from '../shared/ip-address.js'
 import { type Lifecycle, lifecycle, type Opened } from '../shared/lifecycle.js'
 import type { Logger } from '../shared/logger.js'
-import { MemoryGuard } from '../shared/memory-guard.js'
 import { openAdmin } from '../shared/observe/admin-server.js'
 import { openTracing, type Tracing } from '../shared/observe/tracing.js'
 import { warnOfClearText } from '../shared/openid-settings.js'
@@ -139,7 +138,7 @@ async function serve(how: Starting): Promise<string> {
     random
   })
   const { gatewaySecret: secret, gatewayName: name } = settings.grpc
-  const shares = new ReadShares(new MemoryGuard(log))
+  const shares = new ReadShares(stores.memory)
   const service = buildDataService({
     readDeps: { planning, store: stores.read, exports, shares },
     writeDeps,

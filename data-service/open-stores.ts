@@ -1,3 +1,4 @@
+import { MemoryGuard } from '../shared/memory-guard.js'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -39,6 +40,7 @@ const RETRY_SECOND_STORE = 5000
 export interface OpenStores {
   /** Those of the application, with the tables that they have in this database. */
   readonly entities: readonly Entity[]
+  readonly memory: MemoryGuard
   readonly read: ReadStore
   readonly write: WriteStore
   readonly auth: AuthStore
@@ -92,7 +94,8 @@ export async function openStores(
   const statementUse = new CacheUse()
   const models = new RowModels(primary.sequelize, entities, 'primary')
   const close = (store: { close(): Promise<void> }): Promise<void> => store.close()
-  const read = opened.add(new SqlReadStore(readable, entities, { facts, statementUse, models }), close)
+  const memory = new MemoryGuard(how.log)
+  const read = opened.add(new SqlReadStore(readable, entities, { facts, statementUse, models, memory }), close)
   const transactions = primary.openTransactions()
   const rowVersions = pooledBytes(randomBytes)
   const { onEmitted } = how
@@ -102,6 +105,7 @@ export async function openStores(
   const auth = opened.add(openAuthStore(primary, { tables, transactions, random }), close)
   return {
     entities,
+    memory,
     read,
     write,
     auth,

@@ -22,6 +22,11 @@ export interface MemorySource {
 
 /** Share of the limit beyond which new work is refused. */
 const FULL = 0.8
+/**
+ * The same for large texts: V8 keeps three of 65 KB in pages of 256 KB, and a heap that was four fifths full of them was at
+ * its limit.
+ */
+const FULL_OF_LARGE = 0.6
 /** Milliseconds for which a look at the memory is believed. */
 const BELIEVED = 100
 /** Milliseconds between two collections that are asked for here, and between two lines of the log. */
@@ -58,13 +63,22 @@ export class MemoryGuard {
 
   /** Throws `upstream.unavailable` where new work has to be refused. */
   check(): void {
-    if (!this.isFull()) return
-    throw new DomainError('upstream.unavailable', 'The data service has too much to do at the moment. Try again.', {
+    if (this.isFull()) throw this.rejection()
+  }
+
+  /** Whether so many bytes more, of large texts, would be too many, as the memory is at this moment. */
+  isFullWith(bytes: number): boolean {
+    return this.#look(this.#source.now(), { share: FULL_OF_LARGE, more: bytes })
+  }
+
+  rejection(): DomainError {
+    return new DomainError('upstream.unavailable', 'The data service has too much to do at the moment. Try again.', {
       retryAfter: RETRY_AFTER
     })
   }
 
-  #look(now: number): boolean {
+  #look(now: number, { share, more } = { share: FULL, more: 0 }): boolean {
+    const isFull = ({ used, limit }: Memory): boolean => used + more > limit * share
     if (!isFull(this.#source.read())) return false
     if (now - this.#collected < COLLECTION_INTERVAL) return true
     this.#collected = now
@@ -73,10 +87,6 @@ export class MemoryGuard {
     if (isFull(memory)) this.#log.warn(memory, 'new requests are refused: the memory is nearly full')
     return isFull(memory)
   }
-}
-
-function isFull({ used, limit }: Memory): boolean {
-  return used > limit * FULL
 }
 
 /**

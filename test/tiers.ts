@@ -118,6 +118,7 @@ const LONGER_IN_SOAK = [
   'test/faults/http/http-fuzz.test.ts',
   'test/faults/http2-fuzz.test.ts',
   'test/faults/replicas.test.ts',
+  'test/large-rows/large-rows.test.ts',
   'test/faults/untested-packages.test.ts',
   'test/faults/writes/killed-database.test.ts',
   'test/fitness/linear-readers.test.ts',

@@ -1,3 +1,4 @@
+import { hasTooManyValues, MAX_BODY_VALUES } from '../../shared/transport/json-bounds.js'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
 import { MAX_BATCH } from '../../shared/request-limits.js'
 import { decodeBase64 } from '../../shared/transport/wire.js'
@@ -250,10 +251,13 @@ const MAX_MERGED = 1_048_576
 
 /** Many patches could make more of a value than any body holds, and other writers may have stored more. */
 function mergedValue(stored: string, patch: JsonValue, field: Field): Value | Unmet {
-  const tooLong = new Unmet(`have at most ${MAX_MERGED} characters after the patch; a PUT replaces it`)
-  if (stored.length > MAX_MERGED) return tooLong
+  const isTooMuch = (text: string): boolean => text.length > MAX_MERGED || hasTooManyValues(text)
+  const tooMuch = new Unmet(
+    `have at most ${MAX_MERGED} characters and ${MAX_BODY_VALUES} values after the patch; a PUT replaces it`
+  )
+  if (isTooMuch(stored)) return tooMuch
   const value = parseMember(mergePatch(storedJson(stored), patch), field)
-  return typeof value === 'string' && value.length > MAX_MERGED ? tooLong : value
+  return typeof value === 'string' && isTooMuch(value) ? tooMuch : value
 }
 
 /**

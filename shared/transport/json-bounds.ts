@@ -2,7 +2,7 @@ import { DomainError, rejectionAt } from '../errors.js'
 import { BODY_TOO_DEEP, MAX_BODY_DEPTH } from './wire.js'
 
 /** Values of a body: objects, arrays, texts, numbers, booleans and nulls. Each costs the event loop microseconds here and there. */
-const MAX_BODY_VALUES = 50_000
+export const MAX_BODY_VALUES = 50_000
 
 /**
  * Whether all arrays, objects and strings of a JSON text are closed. Throws `body.too-large` if it holds too many values, and
@@ -18,6 +18,11 @@ export function isWithinBounds(body: Uint8Array): boolean {
     throw new DomainError('body.too-large', `The body holds more than ${MAX_BODY_VALUES} values. Send it in parts.`)
   }
   return true
+}
+
+/** Whether a JSON text holds more values than a body may. */
+export function hasTooManyValues(text: string): boolean {
+  return text.length > MAX_BODY_VALUES && scan(Buffer.from(text)).values > MAX_BODY_VALUES
 }
 
 const QUOTATION_MARK = 0x22

@@ -134,7 +134,7 @@ import {
 } from '../../shared/transport/call-frames.js'
 import { shortened } from '../../shared/errors.js'
 import { isLoopback, throttledAddress } from '../../shared/ip-address.js'
-import { isWithinBounds } from '../../shared/transport/json-bounds.js'
+import { hasTooManyValues, isWithinBounds } from '../../shared/transport/json-bounds.js'
 import { decodeDetails, fromStatusBytes } from '../../shared/transport/rpc-status.js'
 import {
   cookiePairs,
@@ -286,6 +286,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   ignoredParameters: (text) => ignoredParameters(text.replaceAll(/\p{Surrogate}/gu, '').split(',')),
   checkJsonBody: (text) => checkJsonBody(Buffer.from(text)),
   isWithinBounds: (text) => isWithinBounds(Buffer.from(text)),
+  hasTooManyValues: (text) => hasTooManyValues(text),
   checkJsonMediaType: (text) => {
     checkJsonMediaType({ 'content-type': `application/json${text}` })
     checkJsonMediaType({ 'content-type': text, 'content-encoding': text, 'content-length': text })

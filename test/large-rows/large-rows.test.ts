@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { isSoak } from '../harness/in-soak.js'
 import { outputRoot } from '../harness/package-root.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { eachDatabase, type FreshDatabase, freshDatabase } from '../stack/databases.js'
-import { type Stack, type StackAnswer, startStack } from '../stack/stack.js'
+import { type Stack, type StackAnswer, startProcesses, startStack } from '../stack/stack.js'
 
 const TABLES = {
   mysql: [
@@ -117,3 +118,38 @@ eachDatabase((kind) => {
     })
   })
 })
+
+// test/data-service/sql/engines/answer-bytes.test.ts has the look at the memory, without the race of a heap that fills.
+if (isSoak)
+  describe('A data service with little memory', function () {
+    this.timeout(120_000)
+    let database: FreshDatabase
+    before(async () => {
+      database = await freshDatabase('sqlite')
+    })
+    after(() => database?.dispose())
+
+    it('It survives that a caller asks for many pages at once that are as large as a page may be.', async () => {
+      const sql = await openTestDatabase(database.url)
+      for (const statement of TABLES.sqlite) await sql.run(statement)
+      for (let id = 1; id <= 120; id++) await sql.run('INSERT INTO letters VALUES (?, ?, ?)', [id, id, LARGE])
+      await sql.close()
+      await using stack = await startProcesses({
+        app: join(outputRoot, 'test/large-rows'),
+        database,
+        amongTables: true,
+        env: { NODE_OPTIONS: '--max-old-space-size=96' }
+      })
+      const statuses = new Set<number>()
+      for (let round = 0; round < 2; round++) {
+        const asked = Array.from({ length: 40 }, () => stack.call('/letters/paged?pageSize=120'))
+        for (const { status } of await Promise.all(asked)) statuses.add(status)
+      }
+      expect([...statuses].filter((status) => ![200, 503].includes(status))).to.deep.equal([])
+      expect(statuses.has(200), 'some are answered').to.equal(true)
+      // Whatever was held for them is given back.
+      let last = await stack.call('/letters/7')
+      while (last.status === 503) last = await stack.call('/letters/7')
+      expect(last.status, last.text.slice(0, 200)).to.equal(200)
+    })
+  })

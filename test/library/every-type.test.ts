@@ -422,8 +422,8 @@ describeLibrary('every type of columns', (store, kind) => {
     const meter = { name: 'Long', kind: 'gas', installedOn: '1999-12-31', factor: 1 }
     const made = await send('POST', '/meters', JSON.stringify({ ...meter, plan: {} }))
     const target = `/meters/${(json(made) as { id: string }).id}`
-    const add = (name: string, of: Answer): Promise<Answer> =>
-      send('PATCH', target, JSON.stringify({ plan: { [name]: 'x'.repeat(600_000) } }), {
+    const add = (name: string, of: Answer, value: unknown = 'x'.repeat(600_000)): Promise<Answer> =>
+      send('PATCH', target, JSON.stringify({ plan: { [name]: value } }), {
         'content-type': 'application/merge-patch+json',
         'if-match': of.headers.etag
       })
@@ -432,18 +432,13 @@ describeLibrary('every type of columns', (store, kind) => {
     // What is replaced does not count.
     const replaced = await add('one', first)
     expect(replaced.status).to.equal(200)
-    expectProblem(await add('two', replaced), {
-      status: 400,
-      code: 'body.invalid',
-      base: store.stack.url,
-      violations: [
-        {
-          code: 'body.invalid',
-          pointer: '/plan',
-          says: 'plan must have at most 1048576 characters after the patch; a PUT replaces it.'
-        }
-      ]
-    })
+    const says = 'plan must have at most 1048576 characters and 50000 values after the patch; a PUT replaces it.'
+    const tooMuch = { code: 'body.invalid', pointer: '/plan', says }
+    const problem = { status: 400, code: 'body.invalid', base: store.stack.url, violations: [tooMuch] }
+    expectProblem(await add('two', replaced), problem)
+    const many = await add('one', replaced, Array(30_000).fill(1))
+    expect(many.status).to.equal(200)
+    expectProblem(await add('two', many, Array(30_000).fill(1)), problem)
   })
 
   it('shows the rule of updates what a patch makes of JSON', async () => {

@@ -1,3 +1,5 @@
+import type { MemoryGuard } from '../../../shared/memory-guard.js'
+
 /** Bytes of rows that are read for one answer. The first row is read however large it is: nobody could ask for less. */
 const MAX_BYTES = 8 * 1024 * 1024
 
@@ -12,32 +14,60 @@ export class AnswerTooLarge extends Error {
   }
 }
 
+/** Says whether so many bytes more are too many for the memory of the process. */
+export type Memory = Pick<MemoryGuard, 'isFullWith' | 'rejection'>
+
 /** Counts the bytes of the rows that are read for one answer. */
 export class AnswerBytes {
+  readonly #memory: Memory | undefined
   #left = MAX_BYTES
+  #looked = MAX_BYTES
   #isEmpty = true
+  #isBounding = false
+  #failure: Error | undefined
 
-  get left(): number {
-    return this.#left
+  constructor(memory: Memory | undefined) {
+    this.#memory = memory
   }
 
-  /** Whether the last row was beyond them. */
-  get isExceeded(): boolean {
-    return this.#left < 0
+  /** Where the next statement has to stop; undefined where its rows cannot have so many bytes. */
+  get bound(): number | undefined {
+    return this.#isBounding ? this.#left : undefined
   }
 
-  /** This, where so many rows could be beyond them. Nothing has to be counted otherwise. */
+  /** Why the last row was not held: an AnswerTooLarge, or `upstream.unavailable` where the memory is nearly full. */
+  get failure(): Error | undefined {
+    return this.#failure
+  }
+
+  /** This, where the rows of the next statement may be large. Nothing has to be counted otherwise. */
   ifNeeded(rows: number, width: number): AnswerBytes | undefined {
-    return rows * width > this.#left ? this : undefined
+    this.#isBounding = rows * width > this.#left
+    return rows * width > LARGE ? this : undefined
   }
 
   /** Whether there is room for one more row, which is counted. */
   holds(bytes: number): boolean {
+    if (this.#failure !== undefined) return false
     if (this.#isEmpty) this.#isEmpty = false
     else this.#left -= bytes
-    return !this.isExceeded
+    if (this.#left < 0) this.#failure ??= new AnswerTooLarge()
+    else if (this.#looked - this.#left > LOOK_EVERY) this.#look()
+    return this.#failure === undefined
+  }
+
+  /** What has been read is to be written too, and takes as many bytes again. */
+  #look(): void {
+    this.#looked = this.#left
+    if (this.#memory?.isFullWith(MAX_BYTES - this.#left) === true) this.#failure ??= this.#memory.rejection()
   }
 }
+
+/** Bytes that nobody counts. */
+const LARGE = 1024 * 1024
+
+/** Bytes that are read between two looks at the memory. */
+const LOOK_EVERY = 256 * 1024
 
 /** About as many bytes as the values of a row take, which are what a driver makes of them. */
 export function bytesOf(raw: readonly unknown[]): number {

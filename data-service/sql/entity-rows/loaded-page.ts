@@ -94,7 +94,7 @@ export class LoadedPage {
     const references = plan.references.flatMap(({ reference, target }) => referencePaths(reference, target))
     const needed = [...references, ...sort.map(({ path }) => path)]
     const selection = selectionOf(plan.entity, plan.projection, needed)
-    const { statements, dialect } = source
+    const { statements, dialect, memory } = source
     const values = boundValues([...cut.conditions, ...anyOfRanges(ranges)], dialect)
     if (limit !== undefined) values['limit'] = BigInt(limit)
     if (offset !== undefined) values['offset'] = BigInt(offset)
@@ -109,7 +109,7 @@ export class LoadedPage {
       byIndex: true,
       cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
     } as const
-    const bytes = new AnswerBytes()
+    const bytes = new AnswerBytes(memory)
     const read = (): Promise<readonly FoundRow[]> => {
       const statement = statements.rows(shape)
       const counted = limit === undefined ? undefined : bytes.ifNeeded(limit, statement.width)

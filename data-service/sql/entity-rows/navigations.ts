@@ -1,3 +1,4 @@
+import type { Memory } from '../engines/answer-bytes.js'
 import type { Column, Entity, Reference } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
@@ -70,6 +71,8 @@ function keyOf(column: SelectedColumn): string {
 export interface Source {
   readonly statements: Statements
   readonly dialect: SqlDialect
+  /** What large answers are held against. */
+  readonly memory?: Memory | undefined
 }
 
 /** Reads the key of the selection's rows from these columns; undefined for a row in which one is null. */

@@ -21,6 +21,7 @@ import {
   type RowCondition,
   type ScopedConditions
 } from './statements/conditions.js'
+import type { Memory } from '../engines/answer-bytes.js'
 import type { Database } from '../engines/engine.js'
 import type { Reader, ReadSession } from '../engines/sessions.js'
 import { exportRows } from './exports.js'
@@ -46,6 +47,8 @@ interface ReadStoreDeps {
   readonly facts?: Partial<Pick<TableFacts, 'sortOrders' | 'texts'>>
   /** Counts the statements whose text is kept. */
   readonly statementUse?: CacheUse
+  /** Looked at while the rows of a large answer are read. */
+  readonly memory?: Memory
   /** Those of the primary database, which a write store uses too. Made of the entities without them. */
   readonly models?: RowModels
 }
@@ -72,7 +75,7 @@ export class SqlReadStore implements ReadStore {
   constructor(
     databases: Databases,
     entities: readonly Entity[],
-    { facts: { sortOrders, texts } = {}, statementUse: use, models }: ReadStoreDeps = {}
+    { facts: { sortOrders, texts } = {}, statementUse: use, models, memory }: ReadStoreDeps = {}
   ) {
     const storeOf = (name: StoreName, database: Database): Store => {
       const known = name === 'primary' ? models : undefined
@@ -81,7 +84,7 @@ export class SqlReadStore implements ReadStore {
         sortOrders,
         use
       })
-      return { statements, dialect, reader: database.openReader(NAMES[name]) }
+      return { statements, dialect, reader: database.openReader(NAMES[name]), memory }
     }
     this.#databases = databases
     this.#primary = storeOf('primary', databases.primary)

@@ -20,7 +20,7 @@ import {
   toDomainError,
   type Transactions
 } from '../sessions.js'
-import { type AnswerBytes, AnswerTooLarge, bytesOf } from '../answer-bytes.js'
+import { type AnswerBytes, bytesOf } from '../answer-bytes.js'
 import { LongTexts } from '../long-texts.js'
 import { LongTurns, TURN_MS } from './long-turns.js'
 import { busy, ReadThreads, type SnapshotConnection } from './read-threads.js'
@@ -114,7 +114,8 @@ export class SqliteReader implements Reader {
   async #rows(bound: BoundStatement): Promise<readonly (readonly unknown[])[]> {
     const { bytes } = bound
     const rows = await this.#read(bound)
-    if (bytes !== undefined && !rows.every((row) => bytes.holds(bytesOf(row)))) throw new AnswerTooLarge()
+    rows.every((row) => bytes?.holds(bytesOf(row)))
+    if (bytes?.failure !== undefined) throw bytes.failure
     return rows
   }
 
@@ -197,7 +198,7 @@ interface BoundStatement {
 }
 
 function selectOf({ statement, values, bytes }: Omit<BoundStatement, 'signal'>): BoundSelect {
-  return { sql: statement.sql, parameters: valuesOf(statement, values), exact: statement.exact, bytes: bytes?.left }
+  return { sql: statement.sql, parameters: valuesOf(statement, values), exact: statement.exact, bytes: bytes?.bound }
 }
 
 /** The decoded rows. Where they are many, other requests have a turn before the next statement of the same read. */

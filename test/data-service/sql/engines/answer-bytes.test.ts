@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { AnswerBytes, AnswerTooLarge } from '../../../../data-service/sql/engines/answer-bytes.js'
+import { DomainError } from '../../../../shared/errors.js'
+
+const MIB = 1024 * 1024
+const full = new DomainError('upstream.unavailable', 'too much to do')
+
+describe('the bytes of an answer', () => {
+  it('They hold a first row of any size and 8 MiB of further ones.', () => {
+    const bytes = new AnswerBytes(undefined)
+    expect(bytes.holds(100 * MIB)).to.equal(true)
+    for (let row = 0; row < 8; row++) expect(bytes.holds(MIB)).to.equal(true)
+    expect(bytes.failure).to.equal(undefined)
+    expect(bytes.holds(1)).to.equal(false)
+    expect(bytes.failure).to.be.instanceOf(AnswerTooLarge)
+    expect(bytes.holds(0)).to.equal(false)
+  })
+
+  it('They count only statements whose rows may be large, and bound those that may have too many bytes.', () => {
+    const bytes = new AnswerBytes(undefined)
+    expect(bytes.ifNeeded(500, 2000)).to.equal(undefined)
+    expect(bytes.ifNeeded(500, 10_000)?.bound).to.equal(undefined)
+    expect(bytes.ifNeeded(500, 65_535)?.bound).to.equal(8 * MIB)
+    bytes.holds(1)
+    bytes.holds(4 * MIB)
+    expect(bytes.ifNeeded(500, 10_000)?.bound).to.equal(4 * MIB)
+  })
+
+  it('They ask whether the memory holds what was read once more, and reject the read where it does not.', () => {
+    const asked: number[] = []
+    const isFullWith = (more: number): boolean => asked.push(more) === 3
+    const bytes = new AnswerBytes({ isFullWith, rejection: () => full })
+    const held = Array.from({ length: 40 }, () => bytes.holds(100 * 1024))
+    expect(held.indexOf(false)).to.equal(9)
+    expect(asked.map((more) => more / 1024)).to.deep.equal([300, 600, 900])
+    expect(bytes.failure).to.equal(full)
+  })
+})
