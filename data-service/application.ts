@@ -39,7 +39,7 @@ export interface Application {
   /** One handler for each type of event that the entities emit (docs/hooks.md). */
   readonly outbox?: readonly EventHandler[]
   /** Accounts and rows to try the service with. They exist only if SAMPLE_DATA is on. */
-  readonly sample?: Sample
+  readonly sample?: SampleRows
   /** The server of pages behind the gateway. Without it the gateway proxies nothing, unless RENDERER_URL names one. */
   readonly renderer?: Renderer
   /**
@@ -58,7 +58,7 @@ interface SecondStore {
   readonly migrations: Migrations
 }
 
-interface Sample extends SampleAccounts {
+interface SampleRows extends SampleAccounts {
   /** Rows that are loaded into an empty database, by resource; a resource comes after those that it refers to. */
   readonly rows?: () => ReadonlyMap<string, readonly SampleAggregate[]>
   /** Resources of which `uniform-rest sample --<resource> <count>` adds rows, in the order in which it adds them. */

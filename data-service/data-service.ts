@@ -75,7 +75,7 @@ export function createDataService(
   const { entities, roles, owners, operations, outbox: handlers = [] } = application
   const hasSecondStore = application.secondStore !== undefined
   checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, owners, operations, handlers })
-  return lifecycle((opened, stopping) => serve({ application, settings, deps, opened, stopping }))
+  return lifecycle((opened, stopping) => openAndListen({ application, settings, deps, opened, stopping }))
 }
 
 interface Starting {
@@ -87,7 +87,7 @@ interface Starting {
 }
 
 /** Opens all parts in order, and answers where the service listens. */
-async function serve(how: Starting): Promise<string> {
+async function openAndListen(how: Starting): Promise<string> {
   const { application, settings, deps, opened, stopping } = how
   const { log, now = Date.now, random = Math.random } = deps
   await keepDataPrivate(settings.dataDir, log)
@@ -220,10 +220,10 @@ export function warnOfSettings(application: Application, settings: DataServiceCo
   }
 }
 
-type Service = ReturnType<typeof buildDataService>
+type BuiltService = ReturnType<typeof buildDataService>
 
 interface ServingParts {
-  readonly service: Service
+  readonly service: BuiltService
   readonly stores: OpenStores
   readonly exports: ReturnType<typeof exportSemaphore>
   readonly shares: ReadShares
@@ -237,7 +237,7 @@ interface Observation {
   serving(parts: ServingParts): void
 }
 
-function sourcesOf({ service, stores, exports, shares, writes }: ServingParts): DataServiceSources {
+function metricSources({ service, stores, exports, shares, writes }: ServingParts): DataServiceSources {
   return {
     pools: stores.pools,
     statements: () => stores.statementUse,
@@ -253,7 +253,7 @@ function sourcesOf({ service, stores, exports, shares, writes }: ServingParts): 
 /** Traces, the log of SQL, metrics and the admin port, which answers while everything else starts. */
 async function openObservation({ settings, deps: { log }, opened }: Starting): Promise<Observation> {
   let parts: ServingParts | undefined
-  const metrics = settings.admin && new DataServiceMetrics(() => parts && sourcesOf(parts))
+  const metrics = settings.admin && new DataServiceMetrics(() => parts && metricSources(parts))
   const isReady = (): boolean => parts?.service.isServing ?? false
   opened.add(await openAdmin({ address: settings.admin, metrics, isReady, log }), (admin) => admin?.close())
   if (settings.logSql) {
@@ -285,7 +285,7 @@ async function openCredentials(
 }
 
 /** gRPC health follows the primary database. */
-function followHealth({ health }: OpenStores, service: Service, log: Logger): void {
+function followHealth({ health }: OpenStores, service: BuiltService, log: Logger): void {
   service.setServing(health.isServing)
   health.onChange((isServing) => {
     if (isServing) log.info('the primary database serves again')

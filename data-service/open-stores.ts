@@ -170,7 +170,7 @@ async function openSecondStore(
     const kind = second.classifyError(error)
     if (!(toDomainError(error, kind, 'The second database') instanceof DomainError)) throw failure
     log.error(reasonOf(failure), 'second store not reached: what includes its children is answered 503 until it is')
-    void retry(prepare, { log, stopping, database: other })
+    void repeatUntilDone(prepare, { log, stopping, database: other })
   }
   return second
 }
@@ -181,7 +181,7 @@ function reasonOf(failure: unknown): object {
 }
 
 /** Repeats `work` until it succeeds or the process stops. It never rejects. */
-async function retry(
+async function repeatUntilDone(
   work: () => Promise<void>,
   how: { log: Logger; stopping: AbortSignal; database: ConfiguredDatabase }
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { decimal } from '../data-service/entity/fields/words.js'
 import type { Value } from '../data-service/entity/fields/field.js'
 import { keyMaker } from '../data-service/entity/key.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
-import { type BoundValue, quoted } from '../data-service/sql/engines/statement.js'
+import { type BoundValue, quotedIdentifier } from '../data-service/sql/engines/statement.js'
 import { schemaOf } from './kinds/kinds.js'
 
 /** Values by property, without row version and, for children, without the id of the root. */
@@ -210,7 +210,7 @@ function insertStatement({ table, columns, versionColumn }: Target, rows: number
 
 /** A name in the text of `sequelize.query`, which takes `$name` for a bound value and `$$` for a `$`. */
 function bindable(name: string): string {
-  return quoted(name).replace(/\B\$(?=[$\w])/g, '$$$$')
+  return quotedIdentifier(name).replace(/\B\$(?=[$\w])/g, '$$$$')
 }
 
 /** Whether no table of the entities in the store has a row. */
@@ -224,7 +224,7 @@ async function isEmpty(
   const roots = entities.filter((one) => one.schema === undefined)
   const tables = (store === 'primary' ? roots : children).map(({ table }) => table)
   for (const table of tables) {
-    const rows = await sequelize.query(`SELECT 1 FROM ${quoted(table)} LIMIT 1`, {
+    const rows = await sequelize.query(`SELECT 1 FROM ${quotedIdentifier(table)} LIMIT 1`, {
       type: QueryTypes.SELECT,
       ...(transaction === undefined ? {} : { transaction })
     })

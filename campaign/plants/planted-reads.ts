@@ -132,7 +132,7 @@ export const PLANTED_READS: readonly Plant[] = [
     workloads: ['owners'],
     process: 'data-service',
     module: 'data-service/sql/entity-rows/statements/conditions.js',
-    find: 'return one === other || scopeText(one, dialect) === scopeText(other, dialect);',
+    find: 'return one === other || scopeKey(one, dialect) === scopeKey(other, dialect);',
     replace: 'return shapeOf(scopeConditions(one)) === shapeOf(scopeConditions(other));'
   },
   {
@@ -156,8 +156,8 @@ export const PLANTED_READS: readonly Plant[] = [
     database: 'mariadb',
     process: 'data-service',
     module: 'data-service/sql/engines/mysql/mysql-sessions.js',
-    find: "await command(this.connection, 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');",
-    replace: `await command(this.connection, 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+    find: "await runCommand(this.connection, 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');",
+    replace: `await runCommand(this.connection, 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
             const each = this.each.bind(this);
             let pause = 0;
             this.each = async (...of) => {

@@ -39,11 +39,11 @@ type Calls = readonly ObservedCall[]
 
 const scope = new AsyncLocalStorage<Calls>()
 
-const NONE: Calls = []
+const NO_CALLS: Calls = []
 
 /** The calls that are being worked for. */
 export function currentCalls(): Calls {
-  return scope.getStore() ?? NONE
+  return scope.getStore() ?? NO_CALLS
 }
 
 /** Does work for other calls than those that it is begun by, as where the reads of several become one statement. */
@@ -53,7 +53,7 @@ export function forCalls<Result>(calls: Calls, work: () => Result): Result {
 
 /** A statement of no call, such as the first ones of a connection, which may be opened while a call is worked for. */
 export function forNoCall<Result>(work: () => Result): Result {
-  return forCalls(NONE, work)
+  return forCalls(NO_CALLS, work)
 }
 
 export interface ObservedStatement<Result> {
@@ -121,14 +121,14 @@ export function observedAtOnce<Result>(statement: ObservedStatement<Result>, run
   }
 }
 
-type Outcome<Result> = { readonly answer: Result } | { readonly error: unknown }
+type StatementEnd<Result> = { readonly answer: Result } | { readonly error: unknown }
 
 /** Answers what to call when the statement has ended. */
-function begin<Result>(statement: ObservedStatement<Result>, calls: Calls): (outcome: Outcome<Result>) => void {
+function begin<Result>(statement: ObservedStatement<Result>, calls: Calls): (outcome: StatementEnd<Result>) => void {
   const endSpan = tracer && calls.length > 0 ? beginSpan(tracer, statement, calls) : undefined
   const begun = performance.now()
   return (outcome) => {
-    const code = 'error' in outcome ? codeOf(outcome.error) : undefined
+    const code = 'error' in outcome ? errorType(outcome.error) : undefined
     for (const { stopwatch } of calls) stopwatch?.statementEnded(begun)
     endSpan?.(code)
     const { sql, values, rows } = statement
@@ -143,7 +143,7 @@ function begin<Result>(statement: ObservedStatement<Result>, calls: Calls): (out
   }
 }
 
-const OPERATION = /^\w+/
+const FIRST_WORD = /^\w+/
 
 /** The first table that the text names. */
 const TABLE = /\b(?:FROM|INTO|UPDATE) `?(\w+)/
@@ -156,7 +156,7 @@ function beginSpan(
 ): (code: string | undefined) => void {
   const contexts = calls.flatMap(({ span }): SpanContext[] => (span === undefined ? [] : [span.context]))
   const [parent, ...links] = contexts
-  const [operation = 'SQL'] = OPERATION.exec(sql) ?? []
+  const [operation = 'SQL'] = FIRST_WORD.exec(sql) ?? []
   const [, table] = TABLE.exec(sql) ?? []
   const span = tracing.start({
     name: table === undefined ? operation : `${operation} ${table}`,
@@ -174,8 +174,8 @@ function beginSpan(
 }
 
 /** The driver's code, also of an error that Sequelize has wrapped. The message may hold values. */
-function codeOf(error: unknown): string {
+function errorType(error: unknown): string {
   if (!(error instanceof Error)) return '_OTHER'
   if ('code' in error && typeof error.code === 'string') return error.code
-  return 'parent' in error && error.parent !== error ? codeOf(error.parent) : '_OTHER'
+  return 'parent' in error && error.parent !== error ? errorType(error.parent) : '_OTHER'
 }

@@ -16,14 +16,14 @@ export function countedLogins<Request, Response>(
       metrics.loggedIn(way, 'ok')
       return response
     } catch (error) {
-      metrics.loggedIn(way, outcomeOf(error))
+      metrics.loggedIn(way, loginOutcome(error))
       throw error
     }
   }
 }
 
 /** What the client sent wrong, an empty password say, has failed as a wrong one has. */
-function outcomeOf(error: unknown): LoginOutcome {
+function loginOutcome(error: unknown): LoginOutcome {
   if (!(error instanceof DomainError)) return 'error'
   if (error.code === 'quota-exceeded') return 'throttled'
   return error.code === 'auth.invalid-credentials' || error.code === 'body.invalid' ? 'failed' : 'error'
@@ -49,10 +49,10 @@ export function countedExports<Request extends { readonly resource: string }>(
   metrics: DataServiceMetrics | undefined
 ): StreamHandler<Request, ExportResponse> {
   if (metrics === undefined) return handler
-  return (context: CallContext, request) => counted(handler(context, request), request.resource, metrics)
+  return (context: CallContext, request) => countedMessages(handler(context, request), request.resource, metrics)
 }
 
-async function* counted(
+async function* countedMessages(
   messages: AsyncIterable<ExportResponse>,
   resource: string,
   metrics: DataServiceMetrics

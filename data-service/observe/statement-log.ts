@@ -46,7 +46,7 @@ function typesOf(values: readonly unknown[]): string[] | undefined {
   if (values.length === 0) return undefined
   const runs: { readonly type: string; count: number }[] = []
   for (const value of values) {
-    const type = typeOf(value)
+    const type = loggedType(value)
     const last = runs.at(-1)
     if (last?.type === type) last.count += 1
     else runs.push({ type, count: 1 })
@@ -54,7 +54,7 @@ function typesOf(values: readonly unknown[]): string[] | undefined {
   return runs.map(({ type, count }) => (count === 1 ? type : `${type}*${count}`))
 }
 
-function typeOf(value: unknown): string {
+function loggedType(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (value instanceof Uint8Array) return 'bytes'
   if (value instanceof Date) return 'time'

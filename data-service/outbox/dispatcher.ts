@@ -157,7 +157,7 @@ export class OutboxDispatcher {
     const delivery = this.#deliver({ event, claimed, attempt: event.attempts + 1 }, handler)
       .catch((error: unknown) => {
         // The lease ends by itself, and the event is due again then.
-        this.#deps.log.error({ err: error, ...named(event) }, 'the outcome of a handler could not be stored')
+        this.#deps.log.error({ err: error, ...eventMembers(event) }, 'the outcome of a handler could not be stored')
       })
       .finally(() => {
         this.#running.delete(handler)
@@ -181,7 +181,7 @@ export class OutboxDispatcher {
     } finally {
       clearTimeout(timer)
     }
-    this.#deps.log.debug({ ...named(event), attempt }, 'an event was dealt with')
+    this.#deps.log.debug({ ...eventMembers(event), attempt }, 'an event was dealt with')
   }
 
   /** Runs the handler. What it wants to be stored is committed together with the mark that the event is delivered. */
@@ -216,12 +216,12 @@ export class OutboxDispatcher {
     const reason = error instanceof Error ? error.message : String(error)
     if (attempt >= settings.maxAttempts) {
       await store.setAside(claimed, { at: now, error: reason })
-      log.error({ err: error, ...named(event), attempt }, 'event set aside after its last failed delivery')
+      log.error({ err: error, ...eventMembers(event), attempt }, 'event set aside after its last failed delivery')
       return
     }
     const retryInMs = Math.round(retryDelay(attempt) * (0.75 + random() / 2))
     await store.postpone(claimed, { until: now + retryInMs, error: reason })
-    log.warn({ err: error, ...named(event), attempt, retryInMs }, 'delivery of an event failed')
+    log.warn({ err: error, ...eventMembers(event), attempt, retryInMs }, 'delivery of an event failed')
   }
 
   /** Events of a type that no handler is left for wait, and those after them of the same rows with them. */
@@ -258,7 +258,7 @@ function retryDelay(attempt: number): number {
 }
 
 /** The members of a log line that find the event and its row. */
-function named({ id, type, resource, rowId, requestId }: DueEvent): object {
+function eventMembers({ id, type, resource, rowId, requestId }: DueEvent): object {
   return { eventId: id, type, resource, id: rowId, requestId }
 }
 

@@ -68,7 +68,7 @@ import { create, createBatch } from '../operations/writes/create.js'
 import { remove } from '../operations/writes/delete.js'
 import { update } from '../operations/writes/update.js'
 
-interface DataServiceDeps {
+interface ServiceDeps {
   readonly readDeps: ReadDeps
   readonly writeDeps: WriteDeps
   readonly authDeps: AuthDeps
@@ -113,12 +113,12 @@ const NOTICE = 500
 
 const FILES = ['entity/v1/entity_service.proto', 'auth/v1/auth_service.proto'] as const
 const { definition, types } = loadProto(...FILES)
-const messages = loadMessages(...FILES)
+const loadedMessages = loadMessages(...FILES)
 // What proto-loader made of the files that the types were generated from.
 const { entity, auth } = types as unknown as EntityTypes & AuthTypes
 
 /** Puts the service together and starts nothing. */
-export function buildDataService(deps: DataServiceDeps): DataService {
+export function buildDataService(deps: ServiceDeps): DataService {
   const { readDeps, writeDeps, authDeps, describeTo, operations = [], typedServices, interceptors } = deps
   const { reflection, credentials } = deps
   const untaken = new PeerBytes()
@@ -139,9 +139,12 @@ export function buildDataService(deps: DataServiceDeps): DataService {
   probeServer(server)
   const entityService = withUndecodable(
     entity.v1.EntityService.service,
-    boundedDecoders(messages, 'entity.v1.EntityService')
+    boundedDecoders(loadedMessages, 'entity.v1.EntityService')
   )
-  const authService = withUndecodable(auth.v1.AuthService.service, boundedDecoders(messages, 'auth.v1.AuthService'))
+  const authService = withUndecodable(
+    auth.v1.AuthService.service,
+    boundedDecoders(loadedMessages, 'auth.v1.AuthService')
+  )
   const { metrics, knowsGateways = false } = interceptors
   const reads = readHandlers(readDeps, metrics)
   const writes = writeHandlers({ readDeps, writeDeps, operations }, metrics)

@@ -49,7 +49,8 @@ export function typedCalls(
   const codecOf = ({ name }: MessageType, namesUnknown = false): Codec => {
     root ??= rootOf(typed)
     const type = root.lookupType(`${typed.name}.${name}`)
-    const decode = (bytes: Buffer): Message => type.toObject(type.decode(new BoundedReader(bytes, MAX_FIELDS)), DECODED)
+    const decode = (bytes: Buffer): Message =>
+      type.toObject(type.decode(new BoundedReader(bytes, MAX_TYPED_FIELDS)), DECODED)
     return {
       decode: namesUnknown
         ? (bytes) => {
@@ -79,7 +80,7 @@ interface Codec {
 }
 
 /** Fields of a request: two thousand rows of twenty columns, with room. */
-const MAX_FIELDS = 50_000
+const MAX_TYPED_FIELDS = 50_000
 
 /** Longs are texts, since a number does not hold them all; oneofs name the field that is set. */
 const DECODED = { longs: String, enums: String, arrays: true, oneofs: true }
@@ -96,7 +97,7 @@ function unknownFields(
   bytes: Buffer,
   { at, found }: { readonly at: string; readonly found: string[] } = { at: '', found: [] }
 ): string[] {
-  const reader = new BoundedReader(bytes, MAX_FIELDS)
+  const reader = new BoundedReader(bytes, MAX_TYPED_FIELDS)
   const counts = new Map<number, number>()
   while (reader.pos < reader.len && found.length < MAX_UNKNOWN) {
     const tag = reader.uint32()

@@ -71,7 +71,7 @@ export function openFailure(error: unknown, configured: ConfiguredDatabase): unk
   // What callers see of it names neither the database nor the reason.
   if (error instanceof DomainError && isOfDatabase(error.cause)) return openFailure(error.cause, configured)
   if (error instanceof MigrationFailure) return migrationFailure(error, configured) ?? error
-  const code = codeOf(error)
+  const code = driverCodeOf(error)
   const advice = code === undefined ? undefined : engineOf(url).openingAdvice[code]
   if (advice === undefined && !(error instanceof ConnectionError)) {
     return isOfDatabase(error) ? statementFailure(error, configured) : error
@@ -91,21 +91,21 @@ function statementFailure(error: unknown, { setting, url }: ConfiguredDatabase):
 
 /** What a database says of a statement, what to do about it, and the statement. */
 function rejectionText(error: unknown, url: string): string {
-  const code = codeOf(error)
+  const code = driverCodeOf(error)
   const { statementAdvice, openingAdvice } = engineOf(url)
   const advice = code === undefined ? undefined : (statementAdvice[code] ?? openingAdvice[code])
   const driverError = driverErrorOf(error)
   const said = `${messageOf(driverError).replace(/\.$/, '')}${code === undefined ? '' : ` (${code})`}`
   const what = advice === undefined ? said : `${advice.wrong}: ${said}. ${advice.remedy}`
   const sql = driverError instanceof Error && 'sql' in driverError ? driverError.sql : undefined
-  const statement = typeof sql === 'string' && sql !== '' ? ` The statement: ${shortened(sql)}` : ''
+  const statement = typeof sql === 'string' && sql !== '' ? ` The statement: ${shortStatement(sql)}` : ''
   return `${what.replace(/\.$/, '')}.${statement}`
 }
 
 /** Characters of a statement that are told. */
 const LONGEST_STATEMENT = 500
 
-function shortened(sql: string): string {
+function shortStatement(sql: string): string {
   return sql.length > LONGEST_STATEMENT ? `${sql.slice(0, LONGEST_STATEMENT)}…` : sql
 }
 
@@ -134,7 +134,7 @@ function migrationFailure(error: MigrationFailure, { setting, url }: ConfiguredD
 /** Whether a driver made the error: Sequelize's own have one class, and the drivers' a number and a code of several words. */
 function isOfDatabase(error: unknown): boolean {
   if (error instanceof BaseError) return true
-  return error instanceof Error && 'errno' in error && /^(?!ERR_)[A-Z0-9]+_[A-Z0-9_]+$/.test(codeOf(error) ?? '')
+  return error instanceof Error && 'errno' in error && /^(?!ERR_)[A-Z0-9]+_[A-Z0-9_]+$/.test(driverCodeOf(error) ?? '')
 }
 
 /** Runs `work`. If the database cannot be opened, the error says what is wrong with its setting. */
@@ -158,7 +158,7 @@ function driverErrorOf(error: unknown): unknown {
   return error instanceof BaseError && 'parent' in error ? driverErrorOf(error.parent) : error
 }
 
-function codeOf(wrapped: unknown): string | undefined {
+function driverCodeOf(wrapped: unknown): string | undefined {
   const error = driverErrorOf(wrapped)
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
@@ -319,16 +319,16 @@ export async function watchDatabase(database: Pick<Database, 'openProbe'>): Prom
  * first connection alone that is lost.
  */
 async function canServe(probe: Probe, openProbe: () => Probe): Promise<boolean> {
-  const first = answerOf(probe)
-  const early = await inTime(first)
+  const first = isAnswered(probe)
+  const early = await answerInTime(first)
   if (early === true) return true
   const second = openProbe()
-  const late = early ?? (await inTime(Promise.race([first, answerOf(second)])))
+  const late = early ?? (await answerInTime(Promise.race([first, isAnswered(second)])))
   for (const asked of [probe, second]) asked.reset()
   return late ?? false
 }
 
-async function answerOf(probe: Probe): Promise<boolean> {
+async function isAnswered(probe: Probe): Promise<boolean> {
   return await probe.look().then(
     () => true,
     () => false
@@ -336,7 +336,7 @@ async function answerOf(probe: Probe): Promise<boolean> {
 }
 
 /** undefined for an answer that does not come. One that has come counts: a busy process sees its timers before its sockets. */
-async function inTime(answer: Promise<boolean>): Promise<boolean | undefined> {
+async function answerInTime(answer: Promise<boolean>): Promise<boolean | undefined> {
   const answered = new AbortController()
   const tooLate = wait(HALF_PROBE_MS, undefined, { signal: answered.signal, ref: false })
     .then(() => afterSockets(undefined))

@@ -18,7 +18,7 @@ import {
 import type { BoundValues, FoundRow, ShownStatement, Statement, StatementText } from './engines/statement.js'
 
 /** How often a transaction is tried before its race counts as lost. */
-const TRIES = 5
+const MAX_TRIES = 5
 
 /** The wait before the second try is at most twice this, in ms. The limit doubles for each further try, up to the sixth. */
 const BACK_OFF_MS = 10
@@ -46,7 +46,7 @@ export interface Work<Result> {
  * failure of a statement that nothing else explains is passed on.
  */
 export async function runTransaction<Result>(
-  { transactions, what, random, tries: maxTries = TRIES }: TransactionOptions,
+  { transactions, what, random, tries: maxTries = MAX_TRIES }: TransactionOptions,
   signal: Cancellation,
   work: Work<Result>
 ): Promise<Result> {
@@ -58,7 +58,7 @@ export async function runTransaction<Result>(
     } catch (thrown) {
       const error = attempt.failureOr(thrown)
       const kind = transactions.classifyError(error)
-      const isLast = tries >= (kind === 'deadlock' ? maxTries : Math.min(TRIES, maxTries))
+      const isLast = tries >= (kind === 'deadlock' ? maxTries : Math.min(MAX_TRIES, maxTries))
       const isSafe = !attempt.isCommitting || work.isRepeatable()
       const mayBeExplained = kind === 'other' || kind === 'forbidden' || kind === 'constraint'
       if (mayBeExplained && thrown instanceof DomainError && thrown.cause === error) throw thrown
@@ -237,7 +237,7 @@ export class TransactionAttempt implements WriteSession {
     return this.#inTurn(async () => {
       const [tried, ...others] = await this.#open(timeout).then((opened) => opened.batch([change, ...behind]))
       const failed = tried?.status === 'rejected' ? tried : undefined
-      if (failed === undefined && tried !== undefined && isOneRow(tried)) return others.map(valueOf)
+      if (failed === undefined && tried !== undefined && isOneRow(tried)) return others.map(fulfilledValue)
       await this.#undo()
       if (failed === undefined) return undefined
       throw new FirstStatementFailed('The first statement, which was only tried, failed', { cause: failed.reason })
@@ -246,7 +246,7 @@ export class TransactionAttempt implements WriteSession {
 
   /** Runs a batch. Throws the first failure. */
   send(batch: readonly BatchStatement[]): Promise<readonly BatchOutcome[]> {
-    return this.#inTurn(async () => (await (await this.#open(BEGIN_TIMEOUT_MS)).batch(batch)).map(valueOf))
+    return this.#inTurn(async () => (await (await this.#open(BEGIN_TIMEOUT_MS)).batch(batch)).map(fulfilledValue))
   }
 
   #assertFirst(): void {
@@ -376,7 +376,7 @@ function isOneRow(outcome: PromiseSettledResult<BatchOutcome>): boolean {
 }
 
 /** Throws the reason of a rejection. */
-function valueOf(outcome: PromiseSettledResult<BatchOutcome>): BatchOutcome {
+function fulfilledValue(outcome: PromiseSettledResult<BatchOutcome>): BatchOutcome {
   if (outcome.status === 'rejected') throw outcome.reason
   return outcome.value
 }

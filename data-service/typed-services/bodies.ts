@@ -12,16 +12,16 @@ export interface WrittenBody {
 }
 
 /** Rows of a request, children included: more than twice those that a batch may have. */
-const MAX_ROWS = 5000
+const MAX_BODY_ROWS = 5000
 
 /** Counts the rows of a request, since each costs microseconds before anybody looks who its caller is. */
 export class RowCount {
-  #left = MAX_ROWS
+  #left = MAX_BODY_ROWS
 
   /** Throws `request.malformed` where the request has more rows than any may have. */
   add(rows: number): void {
     this.#left -= rows
-    if (this.#left < 0) throw new DomainError('request.malformed', `The request has more than ${MAX_ROWS} rows.`)
+    if (this.#left < 0) throw new DomainError('request.malformed', `The request has more than ${MAX_BODY_ROWS} rows.`)
   }
 }
 

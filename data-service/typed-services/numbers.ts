@@ -27,7 +27,7 @@ interface RemovedMember {
   readonly name: string
 }
 
-const NOTHING: LockedType = { members: {}, removed: [] }
+const NO_MEMBERS: LockedType = { members: {}, removed: [] }
 
 export const EMPTY_LOCK: ProtoLock = { rows: {}, types: {} }
 
@@ -94,14 +94,14 @@ export class Numbers {
     members: readonly Unnumbered[],
     nameOf: (member: Unnumbered, number: number) => string
   ): NumberedType {
-    const before = ownOf(this.#before.types, type) ?? NOTHING
+    const before = ownOf(this.#before.types, type) ?? NO_MEMBERS
     const wanted = new Map(members.map(({ key, type: written }) => [key, written]))
     const gone = Object.entries(before.members).filter(([key, { type: written }]) => wanted.get(key) !== written)
     const isSame = gone.length === 0 && members.every(({ key }) => Object.hasOwn(before.members, key))
     const locked = isSame ? before : this.#changed(before, { members, gone, nameOf })
     if (!isSame) this.#areLocked = false
     this.#types.set(type, locked)
-    const names = namesOf(locked, nameOf)
+    const names = namesByKey(locked, nameOf)
     return {
       members: members.map(({ key }) => ({
         number: ownOf(locked.members, key)?.number ?? 0,
@@ -120,7 +120,7 @@ export class Numbers {
     }
   ): LockedType {
     const { members, gone, nameOf } = change
-    const named = namesOf(before, nameOf)
+    const named = namesByKey(before, nameOf)
     const removed = [
       ...before.removed,
       ...gone.map(([key, { number }]) => ({ number, name: named.get(key) ?? key }))
@@ -153,7 +153,7 @@ function ownOf<Value>(members: Readonly<Record<string, Value>> | undefined, key:
 }
 
 /** The names in the proto of the members of a type, by key. The one with the lowest number gets a name that two want. */
-function namesOf(
+function namesByKey(
   { members, removed }: LockedType,
   nameOf: (member: Unnumbered, number: number) => string
 ): ReadonlyMap<string, string> {

@@ -16,7 +16,7 @@ const WELL_KNOWN = {
 
 /** The file in the proto language, version 3. */
 export function protoText({ packageName, comment, services, types }: ProtoFile): string {
-  const body = [...services.map(serviceText), ...types.map((type) => typeText(type, ''))].join('\n')
+  const body = [...services.map(serviceText), ...types.map((type) => protoTypeText(type, ''))].join('\n')
   const imports = Object.entries(WELL_KNOWN)
     .filter(([type]) => body.includes(type))
     .map(([, file]) => `import "${file}";\n`)
@@ -33,7 +33,7 @@ function serviceText({ name, comment, rpcs }: ServiceType): string {
   return `${commentText(comment, '')}service ${name} {\n${lines.join('')}}\n`
 }
 
-function typeText(type: MessageType | EnumType, indent: string): string {
+function protoTypeText(type: MessageType | EnumType, indent: string): string {
   const inner = `${indent}  `
   const parts = isEnum(type) ? enumParts(type, inner) : messageParts(type, inner)
   const name = type.name.slice(type.name.lastIndexOf('.') + 1)
@@ -45,15 +45,15 @@ function typeText(type: MessageType | EnumType, indent: string): string {
 function messageParts({ fields, oneof, nested }: MessageType, indent: string): string[] {
   const chosen = fields.filter(({ label }) => label === 'oneof')
   const plain = fields.filter(({ label }) => label !== 'oneof')
-  const ofOneof = chosen.map((field) => fieldText(field, `${indent}  `)).join('')
+  const ofOneof = chosen.map((field) => messageFieldText(field, `${indent}  `)).join('')
   return [
-    ...nested.map((type) => typeText(type, indent)),
+    ...nested.map((type) => protoTypeText(type, indent)),
     ...(chosen.length === 0 ? [] : [`${indent}// Exactly one.\n${indent}oneof ${oneof} {\n${ofOneof}${indent}}\n`]),
-    ...plain.map((field) => fieldText(field, indent))
+    ...plain.map((field) => messageFieldText(field, indent))
   ]
 }
 
-function fieldText({ name, number, type, label, comment }: MessageField, indent: string): string {
+function messageFieldText({ name, number, type, label, comment }: MessageField, indent: string): string {
   const keyword = label === 'plain' || label === 'oneof' ? '' : `${label} `
   return `${commentText(comment, indent)}${indent}${keyword}${type} ${name} = ${number};\n`
 }

@@ -15,7 +15,7 @@ import {
   makeMessage,
   type MessageType,
   pascalCase,
-  snakeCase
+  protoFieldName
 } from './schema.js'
 import { type Message, scalarText, type ValueType } from './values.js'
 
@@ -211,7 +211,7 @@ function filterOf({ name = '', type = '' }: Property, value: ValueType, conditio
 }
 
 function fieldOfOperator({ comparison, arity }: Operator): string {
-  return arity === 'list' ? IN : snakeCase(comparison)
+  return arity === 'list' ? IN : protoFieldName(comparison)
 }
 
 /** So that commas and white space in it are its own. */
@@ -290,7 +290,7 @@ export function fieldsOf(row: RowType, request: Message): Pick<Shape__Output, 'f
   return { fields: paths.map((path) => row.members.find(({ field }) => field === path)?.key ?? path).join() }
 }
 
-export function shapeOf(row: RowType, request: Message): Shape__Output {
+export function requestedShape(row: RowType, request: Message): Shape__Output {
   return {
     ...fieldsOf(row, request),
     ...(request['include_references'] === true ? { includeFks: 'true' } : {}),

@@ -265,12 +265,12 @@ export interface ResourceTypes {
 }
 
 /** Types of which an absent field without presence is the number 0. */
-const NUMBERS: ReadonlySet<string> = new Set(['int32', 'int64', 'uint64', 'double'])
+const NUMERIC_TYPES: ReadonlySet<string> = new Set(['int32', 'int64', 'uint64', 'double'])
 
 /** The id as it stands in a path; empty where none was sent, which is no id. A number that was not sent is 0. */
-export function idText({ idType }: ResourceTypes, type: MessageType, request: Message): string {
+export function pathId({ idType }: ResourceTypes, type: MessageType, request: Message): string {
   const id = request[fieldOf(type, 'id')]
-  if (id === undefined) return NUMBERS.has(idType.proto) ? '0' : ''
+  if (id === undefined) return NUMERIC_TYPES.has(idType.proto) ? '0' : ''
   return idType.toText(id)
 }
 

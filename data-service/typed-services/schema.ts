@@ -89,7 +89,7 @@ export function makeMessage(
   const { members, removed } = numbers.assign(
     name,
     specs.map((spec) => ({ key: spec.key, type: lockedType(spec) })),
-    ({ key }) => snakeCase(key)
+    ({ key }) => protoFieldName(key)
   )
   const fields = specs.map(({ key, type, label = 'optional', comment: said }, index): MessageField => {
     const { number, name: written } = members[index] ?? { number: 0, name: key }
@@ -147,7 +147,7 @@ export function pascalCase(name: string): string {
 }
 
 /** `unitPrice`, `unit-price` → `unit_price`; `fooURL` → `foo_url`. */
-export function snakeCase(name: string): string {
+export function protoFieldName(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
@@ -158,7 +158,7 @@ export function snakeCase(name: string): string {
 }
 
 export function upperSnakeCase(name: string): string {
-  return snakeCase(name).toUpperCase()
+  return protoFieldName(name).toUpperCase()
 }
 
 /**

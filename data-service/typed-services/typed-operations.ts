@@ -4,9 +4,9 @@ import type { TypedRpc } from './generic.js'
 import type { Numbers } from './numbers.js'
 import { makeParameters } from './queries.js'
 import { makeAnswer, makeObject, readRow, type RowType } from './rows.js'
-import { type EnumType, makeMessage, type MessageType, pascalCase, snakeCase } from './schema.js'
+import { type EnumType, makeMessage, type MessageType, pascalCase, protoFieldName } from './schema.js'
 import { parsed } from './typed-reads.js'
-import { commonOf, IGNORED, KEY, NULLS, pathsOf, REPLAYED, STRICT, withBody } from './typed-writes.js'
+import { commonOf, IGNORED, KEY, NULLS, maskPaths, REPLAYED, STRICT, withBody } from './typed-writes.js'
 import type { Message } from './values.js'
 
 /** Fields of a request that no parameter is called by. */
@@ -26,12 +26,12 @@ export function operationRpc(numbers: Numbers, operation: Operation): TypedRpc {
   const nested: (MessageType | EnumType)[] = []
   const within = { message: `${name}Request`, numbers, nested }
   const inPath = pathParameters.map((one) => one.name)
-  const isOwn = (key: string): boolean => OWN_FIELDS.includes(snakeCase(key))
+  const isOwn = (key: string): boolean => OWN_FIELDS.includes(protoFieldName(key))
   const path = makeParameters(pathParameters, within, (key) => (isOwn(key) ? `path ${key}` : key))
   const query = makeParameters(queryParameters, within, (key) =>
     isOwn(key) || inPath.includes(key) ? `query ${key}` : key
   )
-  const body = bodyOf(operation, name, numbers)
+  const body = bodyTypeOf(operation, name, numbers)
   if (body !== undefined) nested.push(body.message)
   const request = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.`, nested }, [
     ...path.fields,
@@ -41,7 +41,7 @@ export function operationRpc(numbers: Numbers, operation: Operation): TypedRpc {
       : [{ key: 'body', type: body.message.name, label: 'plain' as const, comment: 'The body.' }, STRICT, NULLS]),
     ...(isRead ? [] : [KEY])
   ])
-  const answer = answerOf(operation, name, numbers)
+  const answer = answerTypeOf(operation, name, numbers)
   return {
     name,
     comment: description,
@@ -61,7 +61,7 @@ export function operationRpc(numbers: Numbers, operation: Operation): TypedRpc {
         ...common
       }
       const { json, replayed, ignoredMembers } = await withBody(
-        body === undefined ? NO_BODY : writeBody(body, sent, { nulls: pathsOf(message, 'null_mask') }),
+        body === undefined ? NO_BODY : writeBody(body, sent, { nulls: maskPaths(message, 'null_mask') }),
         (bytes) => generic.Call(context, { ...call, body: bytes })
       )
       return {
@@ -74,7 +74,7 @@ export function operationRpc(numbers: Numbers, operation: Operation): TypedRpc {
 
 const NO_BODY = { text: '{}', malformed: [] }
 
-function bodyOf({ body }: Operation, name: string, numbers: Numbers): RowType | undefined {
+function bodyTypeOf({ body }: Operation, name: string, numbers: Numbers): RowType | undefined {
   if (!body) return undefined
   return makeObject(numbers, {
     name: `${name}Request.Body`,
@@ -89,7 +89,7 @@ interface AnswerType {
   readonly read: (json: Parameters<typeof parsed>[0]) => Message
 }
 
-function answerOf({ answer, method }: Operation, name: string, numbers: Numbers): AnswerType {
+function answerTypeOf({ answer, method }: Operation, name: string, numbers: Numbers): AnswerType {
   const declared = { name: `${name}Response`, comment: `Response of ${name}.` }
   const further = method === 'GET' ? [] : [REPLAYED, IGNORED]
   if (!answer) return { message: makeMessage(numbers, declared, further), read: () => ({}) }

@@ -6,11 +6,11 @@ import {
   makeParameters,
   type QueryType,
   shapeFields,
-  shapeOf,
+  requestedShape,
   truncatedFields,
   truncatedOf
 } from './queries.js'
-import { idText, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes, type RowType } from './rows.js'
+import { pathId, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes, type RowType } from './rows.js'
 import {
   type EnumType,
   fieldOf,
@@ -18,14 +18,14 @@ import {
   makeMessage,
   type MessageType,
   pascalCase,
-  snakeCase
+  protoFieldName
 } from './schema.js'
 import { elementsOf, type JsonMember, type Message, scalarText } from './values.js'
 import { storedJson } from '../entity/fields/json-values.js'
 
 // The reads of a typed service: messages, and what each is in the generic service.
 
-const flag = (key: string, comment: string): FieldSpec => ({ key, type: 'bool', label: 'plain', comment })
+const flagField = (key: string, comment: string): FieldSpec => ({ key, type: 'bool', label: 'plain', comment })
 
 export function getRpc(types: ResourceTypes): TypedRpc {
   const { numbers, resource, row, idType } = types
@@ -49,13 +49,13 @@ export function getRpc(types: ResourceTypes): TypedRpc {
     async handle(generic, context, request) {
       const answer = await generic.Get(context, {
         resource: types.name,
-        id: idText(types, requestType, request),
-        shape: shapeOf(row, request),
+        id: pathId(types, requestType, request),
+        shape: requestedShape(row, request),
         unplaced: null,
         ...ownerOf(request)
       })
       return {
-        [snakeCase(row.message.name)]: readRow(row, parsed(answer.record?.json)),
+        [protoFieldName(row.message.name)]: readRow(row, parsed(answer.record?.json)),
         ...truncatedOf(answer)
       }
     }
@@ -63,7 +63,7 @@ export function getRpc(types: ResourceTypes): TypedRpc {
 }
 
 export function rowField({ message: { name } }: RowType): FieldSpec {
-  return { key: snakeCase(name), type: name, label: 'plain', comment: 'The row.' }
+  return { key: protoFieldName(name), type: name, label: 'plain', comment: 'The row.' }
 }
 
 /** JSON of an answer of the generic service, with all digits of its numbers. */
@@ -78,7 +78,7 @@ function rowsIn(json: JsonMember, row: RowType): readonly Message[] {
 export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
   const { numbers, resource, row } = types
   const name = `List${types.plural}`
-  const rows = snakeCase(types.plural)
+  const rows = protoFieldName(types.plural)
   return {
     name,
     comment: 'A page of rows, by its number or by a cursor.',
@@ -94,7 +94,7 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
       { key: 'page_number', type: 'int64', comment: 'From 1; 1 where absent. Not together with a cursor.' },
       { key: 'after', type: 'string', comment: 'A cursor of an answer to the same query: what follows its row.' },
       { key: 'before', type: 'string', comment: 'A cursor as after: what precedes its row.' },
-      flag('skip_total', 'Whether rows are not counted, which takes time in large tables.'),
+      flagField('skip_total', 'Whether rows are not counted, which takes time in large tables.'),
       ...shapeFields(resource),
       ...ownerFields(resource)
     ]),
@@ -103,8 +103,8 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
       { key: 'page_size', type: 'int32', label: 'plain', comment: 'At most the maximum of the service.' },
       { key: 'page_number', type: 'int64', comment: 'Absent in an answer to a cursor.' },
       { key: 'total_count', type: 'int64', comment: 'Rows that match in all. Absent where the request skips it.' },
-      flag('has_next', 'Whether rows follow this page.'),
-      flag('has_previous', 'Whether rows precede this page.'),
+      flagField('has_next', 'Whether rows follow this page.'),
+      flagField('has_previous', 'Whether rows precede this page.'),
       { key: 'next_cursor', type: 'string', comment: 'What after takes for the rows that follow.' },
       { key: 'previous_cursor', type: 'string', comment: 'What before takes for the rows that precede.' },
       ...truncatedFields(resource)
@@ -114,10 +114,15 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
       const page = await generic.Page(context, {
         resource: types.name,
         selection: query.selection(request),
-        shape: shapeOf(row, request),
+        shape: requestedShape(row, request),
         unplaced: null,
         asArray: true,
-        ...texts(request, { page_size: 'pageSize', page_number: 'pageNumber', after: 'after', before: 'before' }),
+        ...presentTexts(request, {
+          page_size: 'pageSize',
+          page_number: 'pageNumber',
+          after: 'after',
+          before: 'before'
+        }),
         ...(request['skip_total'] === true ? { includeTotal: 'false' } : {}),
         ...ownerOf(request)
       })
@@ -138,7 +143,7 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
 }
 
 /** The fields that are present, as texts under the names of the generic request. */
-function texts<Name extends string>(
+function presentTexts<Name extends string>(
   request: Message,
   names: Readonly<Record<string, Name>>
 ): Partial<Record<Name, string>> {
@@ -170,7 +175,7 @@ export function lookupRpc(types: ResourceTypes): TypedRpc {
       { name: `${name}Response`, comment: `Response of ${name} for ${row.message.name}.`, nested: [item] },
       [
         { key: 'items', type: item.name, label: 'repeated', comment: 'In order of their names.' },
-        flag('truncated', 'Whether names were left out.')
+        flagField('truncated', 'Whether names were left out.')
       ]
     ),
     streams: false,
@@ -178,7 +183,7 @@ export function lookupRpc(types: ResourceTypes): TypedRpc {
       const { json, truncated } = await generic.Lookup(context, {
         resource: types.name,
         unplaced: null,
-        ...texts(request, { search: 'search' }),
+        ...presentTexts(request, { search: 'search' }),
         ...ownerOf(request)
       })
       const { items } = parsed(json) as unknown as { readonly items: readonly { id: JsonMember; name: string }[] } // Of operations/reads.ts.
@@ -212,7 +217,7 @@ export function customReadRpc(types: ResourceTypes, read: CustomRead): TypedRpc 
       [
         { key: 'items', type: item.message.name, label: 'repeated', comment: 'In the order of the read.' },
         { key: 'row_limit', type: 'int32', label: 'plain', comment: 'The most items that are answered.' },
-        flag('truncated', 'Whether items were left out.')
+        flagField('truncated', 'Whether items were left out.')
       ]
     ),
     streams: false,
@@ -241,7 +246,7 @@ export function exportRpc(types: ResourceTypes, query: QueryType): TypedRpc {
   ])
   const rows = part('rows', [
     {
-      key: snakeCase(types.plural),
+      key: protoFieldName(types.plural),
       type: row.message.name,
       label: 'repeated',
       comment: 'The next rows, in the order asked for.'
@@ -249,7 +254,7 @@ export function exportRpc(types: ResourceTypes, query: QueryType): TypedRpc {
   ])
   const end = part('end', [
     { key: 'count', type: 'int32', label: 'plain', comment: 'How many rows came in all.' },
-    flag('truncated', 'Whether the limit left rows out.')
+    flagField('truncated', 'Whether the limit left rows out.')
   ])
   const oneof = (key: string, { name: type }: MessageType, comment: string): FieldSpec => ({
     key,
@@ -307,7 +312,7 @@ export function exportRpc(types: ResourceTypes, query: QueryType): TypedRpc {
         asCsv: null,
         ...ownerOf(request)
       })
-      return exported(messages, { row, rows: snakeCase(types.plural) })
+      return exported(messages, { row, rows: protoFieldName(types.plural) })
     }
   }
 }

@@ -3,8 +3,8 @@ import type { Action } from '../../shared/gen/entity/v1/Action.js'
 import type { Precondition__Output } from '../../shared/gen/entity/v1/Precondition.js'
 import { fieldsBeside, RowCount, unknownPaths, writeBody, type WrittenBody } from './bodies.js'
 import type { TypedRpc } from './generic.js'
-import { idText, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes } from './rows.js'
-import { type FieldSpec, makeMessage, pascalCase, snakeCase } from './schema.js'
+import { pathId, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes } from './rows.js'
+import { type FieldSpec, makeMessage, pascalCase, protoFieldName } from './schema.js'
 import { parsed, rowField } from './typed-reads.js'
 import { elementsOf, type Message, scalarText, UNKNOWN_FIELDS } from './values.js'
 
@@ -69,7 +69,7 @@ function rowAnswer(
   unused: readonly string[]
 ): Message {
   return {
-    [snakeCase(row.message.name)]: readRow(row, parsed(record?.json)),
+    [protoFieldName(row.message.name)]: readRow(row, parsed(record?.json)),
     ignored_members: [...ignoredMembers, ...unused],
     replayed
   }
@@ -93,7 +93,7 @@ export function createRpc(types: ResourceTypes): TypedRpc {
     ...rowResponse(types, name),
     streams: false,
     async handle(generic, context, request) {
-      const body = writeBody(row, rowIn(types, request), { nulls: pathsOf(request, 'null_mask') })
+      const body = writeBody(row, rowIn(types, request), { nulls: maskPaths(request, 'null_mask') })
       const { unused, ...sent } = commonOf(request)
       const common = { resource: types.name, linkBase: '', ...sent }
       const answer = await withBody(body, (bytes) => generic.Create(context, { ...common, body: bytes }))
@@ -105,7 +105,7 @@ export function createRpc(types: ResourceTypes): TypedRpc {
 export function batchCreateRpc(types: ResourceTypes): TypedRpc {
   const { numbers, resource, row, plural } = types
   const name = `BatchCreate${plural}`
-  const rows = snakeCase(plural)
+  const rows = protoFieldName(plural)
   return {
     name,
     comment: '1 to 500 new rows, all or none.',
@@ -182,18 +182,18 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
     streams: false,
     async handle(generic, context, request) {
       const message = rowIn(types, request)
-      const paths = isPatch ? pathsOf(request, 'update_mask') : []
+      const paths = isPatch ? maskPaths(request, 'update_mask') : []
       const isWhole = paths.length === 1 && paths[0] === EVERY_FIELD
       const only = paths.length === 0 || isWhole ? undefined : paths
-      const body = writeBody(row, message, { only, nulls: pathsOf(request, 'null_mask') })
-      const rowName = snakeCase(row.message.name)
+      const body = writeBody(row, message, { only, nulls: maskPaths(request, 'null_mask') })
+      const rowName = protoFieldName(row.message.name)
       const { unused, ...sent } = commonOf(request, {
         beside: only === undefined ? [] : fieldsBeside(row, message, only).map((field) => `${rowName}.${field}`),
         wrong: only === undefined ? [] : unknownPaths(row, only).map((path) => `update_mask.${path}`)
       })
       const common = {
         resource: types.name,
-        id: idText(types, requestType, request),
+        id: pathId(types, requestType, request),
         precondition: precondition(request),
         mergePatch: isPatch && !isWhole,
         ...sent
@@ -226,7 +226,7 @@ export function deleteRpc(types: ResourceTypes): TypedRpc {
     async handle(generic, context, request) {
       await generic.Delete(context, {
         resource: types.name,
-        id: idText(types, requestType, request),
+        id: pathId(types, requestType, request),
         precondition: precondition(request),
         unplaced: null,
         ...ownerOf(request)
@@ -272,11 +272,11 @@ export function actionRpc(types: ResourceTypes, action: Action): TypedRpc {
     streams: false,
     async handle(generic, context, request) {
       const input = (request['input'] ?? {}) as Message // Of our own codec.
-      const written = writeBody(body, input, { nulls: pathsOf(request, 'null_mask') })
+      const written = writeBody(body, input, { nulls: maskPaths(request, 'null_mask') })
       const { unused, ...sent } = commonOf(request)
       const common = {
         resource: types.name,
-        id: idText(types, requestType, request),
+        id: pathId(types, requestType, request),
         action: actionName,
         precondition: precondition(request),
         ...sent
@@ -288,10 +288,10 @@ export function actionRpc(types: ResourceTypes, action: Action): TypedRpc {
 }
 
 function rowIn({ row }: ResourceTypes, request: Message): Message {
-  return (request[snakeCase(row.message.name)] ?? {}) as Message // Of our own codec.
+  return (request[protoFieldName(row.message.name)] ?? {}) as Message // Of our own codec.
 }
 
-export function pathsOf(request: Message, mask: string): readonly string[] {
+export function maskPaths(request: Message, mask: string): readonly string[] {
   const { paths = [] } = (request[mask] ?? {}) as { readonly paths?: readonly string[] } // Of our own codec.
   return paths
 }

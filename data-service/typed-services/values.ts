@@ -43,58 +43,58 @@ export function elementsOf(json: JsonMember | null | undefined): readonly JsonMe
 }
 
 const asText = scalarText
-const quoted = (value: unknown): string => JSON.stringify(scalarText(value))
+const quotedScalar = (value: unknown): string => JSON.stringify(scalarText(value))
 const numeric = (value: JsonMember): number => Number(value instanceof JsonNumber ? value.text : value)
-const bytes = (value: unknown): string => (Buffer.isBuffer(value) ? value.toString('base64') : '')
+const base64Text = (value: unknown): string => (Buffer.isBuffer(value) ? value.toString('base64') : '')
 
-function valueType(
+function makeValueType(
   [proto, conditions, comment = '']: readonly [proto: string, conditions: string, comment?: string],
   codec: Pick<ValueType, 'toJson' | 'fromJson'> & Partial<ValueType>
 ): ValueType {
   return { proto, conditions, comment, toText: asText, fromCell: codec.fromJson, ...codec }
 }
 
-function texts(conditions: string, comment: string): ValueType {
-  return valueType(['string', conditions, comment], { toJson: quoted, fromJson: asText })
+function textType(conditions: string, comment: string): ValueType {
+  return makeValueType(['string', conditions, comment], { toJson: quotedScalar, fromJson: asText })
 }
 
 /** Beyond these an int has no room in an int32, and a long none in an int64. */
 const MAX_INT32 = 2n ** 31n - 1n
 const MAX_INT64 = 2n ** 63n - 1n
 
-const INT32 = valueType(['int32', 'Int32'], { toJson: asText, fromJson: numeric })
-const WIDE_INT = valueType(['int64', 'Int64'], { toJson: asText, fromJson: numeric })
-const INT64 = valueType(['int64', 'Int64'], { toJson: quoted, fromJson: asText })
-const UINT64 = valueType(['uint64', 'Uint64'], { toJson: quoted, fromJson: asText })
-const DOUBLE = valueType(['double', 'Double'], {
+const INT32_TYPE = makeValueType(['int32', 'Int32'], { toJson: asText, fromJson: numeric })
+const WIDE_INT_TYPE = makeValueType(['int64', 'Int64'], { toJson: asText, fromJson: numeric })
+const INT64_TYPE = makeValueType(['int64', 'Int64'], { toJson: quotedScalar, fromJson: asText })
+const UINT64_TYPE = makeValueType(['uint64', 'Uint64'], { toJson: quotedScalar, fromJson: asText })
+const DOUBLE_TYPE = makeValueType(['double', 'Double'], {
   // What is no number is rejected as the text that it is: JSON has no form for it.
-  toJson: (value) => (Number.isFinite(value) ? String(value) : quoted(value)),
+  toJson: (value) => (Number.isFinite(value) ? String(value) : quotedScalar(value)),
   fromJson: numeric
 })
-const JSON_TEXT = valueType(['string', 'Json', 'JSON (RFC 8259).'], {
+const JSON_TEXT = makeValueType(['string', 'Json', 'JSON (RFC 8259).'], {
   toJson: (value) => (isJson(scalarText(value)) ? scalarText(value) : undefined),
   fromJson: (value) => jsonText(value as JsonValue), // Read by storedJson, so that numbers have all their digits.
   fromCell: asText
 })
-const TIMESTAMP = valueType(['google.protobuf.Timestamp', 'Timestamp'], {
+const TIMESTAMP = makeValueType(['google.protobuf.Timestamp', 'Timestamp'], {
   toJson: (value) => JSON.stringify(momentText(value)),
   toText: momentText,
-  fromJson: (value) => timestamp(scalarText(value))
+  fromJson: (value) => timestampMessage(scalarText(value))
 })
 
 const BASIC: Readonly<Record<string, ValueType>> = {
-  string: texts('String', ''),
-  bool: valueType(['bool', 'Bool'], { toJson: asText, fromJson: Boolean }),
-  decimal: texts('Decimal', 'Decimal digits with all of the scale, such as `12.50`.'),
-  double: DOUBLE,
+  string: textType('String', ''),
+  bool: makeValueType(['bool', 'Bool'], { toJson: asText, fromJson: Boolean }),
+  decimal: textType('Decimal', 'Decimal digits with all of the scale, such as `12.50`.'),
+  double: DOUBLE_TYPE,
   dateTime: TIMESTAMP,
-  date: texts('Date', '`YYYY-MM-DD`.'),
-  time: texts('Time', '`HH:MM:SS`, with a fraction where the property has one.'),
-  guid: texts('Guid', 'A GUID in lower case with hyphens.'),
+  date: textType('Date', '`YYYY-MM-DD`.'),
+  time: textType('Time', '`HH:MM:SS`, with a fraction where the property has one.'),
+  guid: textType('Guid', 'A GUID in lower case with hyphens.'),
   json: JSON_TEXT,
-  binary: valueType(['bytes', 'Binary'], {
-    toJson: (value) => JSON.stringify(bytes(value)),
-    toText: bytes,
+  binary: makeValueType(['bytes', 'Binary'], {
+    toJson: (value) => JSON.stringify(base64Text(value)),
+    toText: base64Text,
     fromJson: (value) => Buffer.from(scalarText(value), 'base64')
   })
 }
@@ -102,8 +102,8 @@ const BASIC: Readonly<Record<string, ValueType>> = {
 /** The type of a property that is neither enum nor set. */
 export function valueTypeOf({ type = '', maximum = '' }: Property): ValueType {
   const greatest = /^\d+$/.test(maximum) ? BigInt(maximum) : 0n
-  if (type === 'int') return greatest > MAX_INT32 ? WIDE_INT : INT32
-  if (type === 'long') return greatest > MAX_INT64 ? UINT64 : INT64
+  if (type === 'int') return greatest > MAX_INT32 ? WIDE_INT_TYPE : INT32_TYPE
+  if (type === 'long') return greatest > MAX_INT64 ? UINT64_TYPE : INT64_TYPE
   const known = BASIC[type === 'bytes' ? 'binary' : type]
   if (known === undefined) throw new TypeError(`no typed message has values of type ${type}`)
   return known
@@ -114,7 +114,7 @@ export function enumValueType(type: EnumType): ValueType {
   const toName = new Map(type.words.map(({ word, name }) => [word, name]))
   // A number that the enum does not have is passed on as it is, and is no word.
   const word = (value: unknown): string => toWord.get(scalarText(value)) ?? scalarText(value)
-  return valueType([type.name, ''], {
+  return makeValueType([type.name, ''], {
     toJson: (value) => JSON.stringify(word(value)),
     toText: word,
     fromJson: (value) => nameOfWord(toName, scalarText(value), type)
@@ -123,20 +123,20 @@ export function enumValueType(type: EnumType): ValueType {
 
 /** The words of an enum as texts. */
 export function textOfWords(words: readonly string[]): ValueType {
-  return texts('String', `One of ${words.join(', ')}.`)
+  return textType('String', `One of ${words.join(', ')}.`)
 }
 
 /** A set is a message with its words, so that an empty set differs from none. */
 export function setValueType(message: string, type: EnumType): ValueType {
   const one = enumValueType(type)
-  return valueType([message, ''], {
-    toJson: (value) => `[${wordsOf(value).map(one.toJson).join()}]`,
-    toText: (value) => wordsOf(value).map(one.toText).join(),
+  return makeValueType([message, ''], {
+    toJson: (value) => `[${wordsOfSet(value).map(one.toJson).join()}]`,
+    toText: (value) => wordsOfSet(value).map(one.toText).join(),
     fromJson: (value) => ({ words: elementsOf(value).map(one.fromJson) })
   })
 }
 
-function wordsOf(value: unknown): readonly unknown[] {
+function wordsOfSet(value: unknown): readonly unknown[] {
   return typeof value === 'object' && value !== null && 'words' in value && Array.isArray(value.words)
     ? value.words
     : []
@@ -158,7 +158,7 @@ function isJson(text: string): boolean {
 }
 
 /** A moment of RFC 3339 in UTC, as answers have it, as google.protobuf.Timestamp. */
-function timestamp(text: string): { readonly seconds: string; readonly nanos: number } {
+function timestampMessage(text: string): { readonly seconds: string; readonly nanos: number } {
   const [, whole = '', fraction = ''] = /^([^.Z]+)(?:\.(\d+))?Z$/.exec(text) ?? []
   return { seconds: String(Date.parse(`${whole}Z`) / 1000), nanos: Number(fraction.padEnd(9, '0')) }
 }

@@ -5,7 +5,7 @@ import type { Children, Column, Entity, ManyToMany, StoreName } from '../../data
 import { type Keyed, keyMaker, unreachableIds } from '../../data-service/entity/key.js'
 import { suggestion } from '../../data-service/entity/fields/names.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
-import { quoted } from '../../data-service/sql/engines/statement.js'
+import { quotedIdentifier } from '../../data-service/sql/engines/statement.js'
 import type { LiveSchema, LiveTable } from '../model/live-schema.js'
 import type { MissingIndex, SchemaChecks } from '../model/schema-checks.js'
 import {
@@ -357,10 +357,10 @@ export async function unreachableRows(
   for (const entity of entities) {
     const segments = unreachableIds(entity)
     if (segments.length === 0) continue
-    const id = quoted(entity.key[0].column)
+    const id = quotedIdentifier(entity.key[0].column)
     const places = segments.map((_, at) => `$${at + 1}`).join(', ')
     const rows = await sequelize.query<{ id: unknown }>(
-      `SELECT ${id} AS id FROM ${quoted(entity.table)} WHERE ${id} IN (${places}) LIMIT ${4 * segments.length}`,
+      `SELECT ${id} AS id FROM ${quotedIdentifier(entity.table)} WHERE ${id} IN (${places}) LIMIT ${4 * segments.length}`,
       { type: QueryTypes.SELECT, bind: [...segments] }
     )
     // The collation of the column may equate other texts with these.

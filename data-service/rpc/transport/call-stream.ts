@@ -54,7 +54,7 @@ export function framedMethods(service: ServiceDefinition, handlers: UntypedHandl
 }
 
 /** Streams of one connection. A gateway has one, and for a moment two while one replaces the other. */
-const MAX_STREAMS = 4
+const MAX_CALL_STREAMS = 4
 
 /**
  * Refused calls that the caller may leave unread. A gateway has MAX_CALLS under way, and for a moment as many that it has
@@ -116,7 +116,7 @@ export class CallStreams {
     }
     const peer = call.getPeer()
     const ofPeer = Array.from(this.#streams).filter((one) => one.peer === peer)
-    if (this.#isDraining || ofPeer.length >= MAX_STREAMS) {
+    if (this.#isDraining || ofPeer.length >= MAX_CALL_STREAMS) {
       const code = this.#isDraining ? status.UNAVAILABLE : status.RESOURCE_EXHAUSTED
       call.emit('error', { code, details: 'This process opens no further stream.' })
       return

@@ -16,7 +16,7 @@ import { MAX_CALL_TIME } from './interceptors.js'
 import { hasTooMuchMetadata, isCompressed, UnfinishedRequests } from './unfinished-requests.js'
 
 /** Connections of one address. A gateway has one, and its watch of the health shares it. */
-const MAX_CONNECTIONS = 128
+const MAX_CONNECTIONS_OF_ADDRESS = 128
 
 /**
  * HTTP/2 streams of a connection at a time. A gateway has one connection for its stream of calls, the watch of the health
@@ -124,7 +124,7 @@ export class Connections {
       else this.#byAddress.set(address, left)
     })
     // The listeners after this one make a session of the socket, which has to be whole for that.
-    if (count > MAX_CONNECTIONS) process.nextTick(() => socket.destroy())
+    if (count > MAX_CONNECTIONS_OF_ADDRESS) process.nextTick(() => socket.destroy())
   }
 
   #boundStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {

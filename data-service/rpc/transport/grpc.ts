@@ -33,7 +33,7 @@ type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown
 export function connectionOf(call: GrpcCall | ServerDuplexStream<unknown, unknown>): Connection {
   return {
     peerAddress: addressOf(call.getPeer()),
-    gatewaySecrets: texts(call.metadata, GATEWAY_SECRET_METADATA),
+    gatewaySecrets: metadataTexts(call.metadata, GATEWAY_SECRET_METADATA),
     // grpc-js returns only a certificate that it has verified.
     peerCertificate: () => call.getAuthContext().sslPeerCertificate?.raw
   }
@@ -65,12 +65,12 @@ function incomingCall(
   })
   return {
     incoming: {
-      authorization: texts(call.metadata, 'authorization'),
-      requestId: texts(call.metadata, 'x-request-id')[0],
+      authorization: metadataTexts(call.metadata, 'authorization'),
+      requestId: metadataTexts(call.metadata, 'x-request-id')[0],
       ...connectionOf(call),
-      clientAddress: texts(call.metadata, CLIENT_ADDRESS_METADATA)[0],
-      traceparent: texts(call.metadata, 'traceparent')[0],
-      stopwatch: texts(call.metadata, TIMES_METADATA)[0] === '1' ? new Stopwatch() : undefined,
+      clientAddress: metadataTexts(call.metadata, CLIENT_ADDRESS_METADATA)[0],
+      traceparent: metadataTexts(call.metadata, 'traceparent')[0],
+      stopwatch: metadataTexts(call.metadata, TIMES_METADATA)[0] === '1' ? new Stopwatch() : undefined,
       deadline,
       signal: controller.signal,
       cancellation: controller.signal,
@@ -94,12 +94,12 @@ export function addressOf(peer: string): string | undefined {
   return isIP(host) === 0 ? undefined : host
 }
 
-function texts(metadata: Metadata, name: string): string[] {
+function metadataTexts(metadata: Metadata, name: string): string[] {
   return metadata.get(name).map(String)
 }
 
 /** Fields of a request of a generic service, which has up to 50 filters and writes rows as JSON. */
-const MAX_FIELDS = 5000
+const MAX_GENERIC_FIELDS = 5000
 
 /** Decodes the requests of a service by the names of their rpcs. */
 type RequestDecoders = Readonly<Record<string, (bytes: Buffer) => unknown>>
@@ -109,7 +109,10 @@ export function boundedDecoders(root: protobuf.Root, service: string): RequestDe
   return Object.fromEntries(
     root.lookupService(service).methodsArray.map(({ name, parent, requestType }) => {
       const type = (parent ?? root).lookupType(requestType)
-      return [name, (bytes) => type.toObject(type.decode(new BoundedReader(bytes, MAX_FIELDS)), MESSAGE_OPTIONS)]
+      return [
+        name,
+        (bytes) => type.toObject(type.decode(new BoundedReader(bytes, MAX_GENERIC_FIELDS)), MESSAGE_OPTIONS)
+      ]
     })
   )
 }

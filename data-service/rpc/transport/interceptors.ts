@@ -140,11 +140,11 @@ function intercepted<Request, Response>(
       if (isDecoded && rules.bounded?.(request) !== true) requireDeadline(incoming)
       if (rules.exempt !== true) call.caller = await identify(incoming.authorization)
       if (incoming.cancellation.aborted) throw incoming.cancellation.reason
-      if (!isDecoded) throw undecodable(request)
+      if (!isDecoded) throw malformedRequest(request)
       return await call.within(() => handler(call, request))
     } catch (error) {
       const target = isDecoded ? rules.target?.(request) : undefined
-      const failure = toDomainError(error, call, target)
+      const failure = domainErrorFor(error, call, target)
       call.failed(failure)
       if (failure.code === 'conflict' && failure.guarded && target !== undefined) {
         metrics?.versionConflict(target.resource)
@@ -319,7 +319,7 @@ async function* guarded<Response>(messages: AsyncIterable<Response>, call: Inter
     }
     call.ended(status.OK)
   } catch (error) {
-    const failure = toDomainError(error, call)
+    const failure = domainErrorFor(error, call)
     call.failed(failure)
     throw failure
   } finally {
@@ -333,7 +333,7 @@ function requireDeadline({ deadline }: IncomingCall): void {
   if (deadline === Infinity) throw new DomainError('request.malformed', 'Every call needs a deadline.')
 }
 
-function undecodable({ cause }: UndecodableRequest): DomainError {
+function malformedRequest({ cause }: UndecodableRequest): DomainError {
   if (cause instanceof DomainError) return cause
   return new DomainError('request.malformed', 'The bytes of the request are not those of the message of its rpc.', {
     cause
@@ -362,7 +362,7 @@ type FailedCall = Pick<CallContext, 'cancellation' | 'log' | 'caller' | 'clientA
  * log has its details under the request id. This is the one place that logs the cause of an error, and for a conflict
  * the row.
  */
-function toDomainError(error: unknown, call: FailedCall, target?: Target): DomainError {
+function domainErrorFor(error: unknown, call: FailedCall, target?: Target): DomainError {
   const { cancellation, log, caller } = call
   const reason: unknown = cancellation.aborted ? cancellation.reason : undefined
   if (reason instanceof DomainError) {
@@ -394,16 +394,17 @@ function toDomainError(error: unknown, call: FailedCall, target?: Target): Domai
       reason: error.message,
       ...target
     })
-  } else if (CONFLICTS.includes(code)) log.info({ code, reason: reasonOf(error), ...target }, 'call refused')
+  } else if (CONFLICTS.includes(code)) log.info({ code, reason: loggedReason(error), ...target }, 'call refused')
   // The trail of logins has a line about a throttled call already.
-  else if (cause !== undefined && code !== 'quota-exceeded') log.info({ code, reason: reasonOf(error) }, 'call refused')
+  else if (cause !== undefined && code !== 'quota-exceeded')
+    log.info({ code, reason: loggedReason(error) }, 'call refused')
   // The message repeats names and values that the caller sent, which must not be in the log.
   else log.debug({ code, faults: error.violations.length }, 'call refused')
   return error
 }
 
 /** What the log says of the cause. The words of a driver may hold values of the request: its code stands for them. */
-function reasonOf({ cause, reason, message }: DomainError): string {
+function loggedReason({ cause, reason, message }: DomainError): string {
   const said = cause === undefined ? message : (driverCode(cause) ?? messageOf(cause))
   return reason === undefined ? said : `${reason}: ${said}`
 }
@@ -432,7 +433,7 @@ export function gatewayPeers(
   { secret, name }: { readonly secret: string | undefined; readonly name: string },
   { log, now }: { readonly log: Logger; readonly now: () => number }
 ): IsGateway {
-  const expected = secret === undefined ? undefined : digest(secret)
+  const expected = secret === undefined ? undefined : secretDigest(secret)
   let warned = -Infinity
   // The calls of a stream have the secrets that it was opened with.
   const proven = new WeakSet<readonly string[]>()
@@ -440,7 +441,7 @@ export function gatewayPeers(
     if (proven.has(call.gatewaySecrets)) return true
     const [sent, ...others] = call.gatewaySecrets
     if (sent !== undefined && others.length === 0 && expected !== undefined) {
-      if (timingSafeEqual(digest(sent), expected)) {
+      if (timingSafeEqual(secretDigest(sent), expected)) {
         proven.add(call.gatewaySecrets)
         return true
       }
@@ -450,16 +451,16 @@ export function gatewayPeers(
       }
     }
     const certificate = call.peerCertificate()
-    return certificate !== undefined && isFor(certificate, name)
+    return certificate !== undefined && isCertificateFor(certificate, name)
   }
 }
 
-function isFor(der: Buffer, name: string): boolean {
+function isCertificateFor(der: Buffer, name: string): boolean {
   return new X509Certificate(der).checkHost(name, { wildcards: false }) !== undefined
 }
 
 /** Has the same length for every secret, so that the comparison does not reveal the length of ours. */
-function digest(text: string): Buffer {
+function secretDigest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 

@@ -29,7 +29,7 @@ export function boundedReflection(server: Pick<Server, 'addService'>): Pick<Serv
       if (left === 0) open.delete(peer)
       else open.set(peer, left)
     })
-    handle(oneByOne(call, (answer) => turns.enter(peer, answer)))
+    handle(withMessagesInTurn(call, (answer) => turns.enter(peer, answer)))
   }
   return {
     addService: (service, implementation) => {
@@ -44,7 +44,7 @@ export function boundedReflection(server: Pick<Server, 'addService'>): Pick<Serv
 }
 
 /** The call, whose listeners get the next message once `inTurn` has let them and the answers before have been taken. */
-function oneByOne(call: Reflection, inTurn: (answer: () => void) => void): Reflection {
+function withMessagesInTurn(call: Reflection, inTurn: (answer: () => void) => void): Reflection {
   const listen = call.on.bind(call)
   let asked = 0
   const on = (event: string, listener: (...args: unknown[]) => void): Reflection => {

@@ -6,7 +6,7 @@ import { PeerBytes } from './peer-bytes.js'
 const MIB = 1024 * 1024
 
 /** Bytes that grpc-js and Node take for a call that is open, whatever it sends. */
-const CALL_OVERHEAD = 16 * 1024
+const OPEN_CALL_BYTES = 16 * 1024
 
 /** Bytes that grpc-js and Node take for each frame, however little it holds. */
 const FRAME_OVERHEAD = 256
@@ -38,7 +38,7 @@ export class UnfinishedRequests {
   /** To be called when grpc-js listens to the stream, so that it still decides when the stream is read. */
   bound(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const peer = peerOfStream(stream)
-    const head = CALL_OVERHEAD + sizeOf(headers)
+    const head = OPEN_CALL_BYTES + sizeOf(headers)
     let held = 0
     let isChecked = false
     const become = (bytes: number): void => {

@@ -1,9 +1,9 @@
 import type { MemoryGuard } from '../../../shared/memory-guard.js'
 
 /** Bytes of rows that are read for one answer. The first row is read however large it is: nobody could ask for less. */
-const MAX_BYTES = 8 * 1024 * 1024
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
-export const TOO_LARGE = `The rows of the answer have more than ${MAX_BYTES / 1024 / 1024} MiB`
+export const TOO_LARGE = `The rows of the answer have more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`
 
 /** The rows of an answer have more bytes than are read for one. */
 export class AnswerTooLarge extends Error {
@@ -20,8 +20,8 @@ export type Memory = Pick<MemoryGuard, 'isFullWith' | 'rejection'>
 /** Counts the bytes of the rows that are read for one answer. */
 export class AnswerBytes {
   readonly #memory: Memory | undefined
-  #left = MAX_BYTES
-  #looked = MAX_BYTES
+  #left = MAX_ANSWER_BYTES
+  #looked = MAX_ANSWER_BYTES
   #isEmpty = true
   #isBounding = false
   #failure: Error | undefined
@@ -43,7 +43,7 @@ export class AnswerBytes {
   /** This, where the rows of the next statement may be large. Nothing has to be counted otherwise. */
   ifNeeded(rows: number, width: number): AnswerBytes | undefined {
     this.#isBounding = rows * width > this.#left
-    return rows * width > LARGE ? this : undefined
+    return rows * width > UNCOUNTED_BYTES ? this : undefined
   }
 
   /** Whether there is room for one more row, which is counted. */
@@ -52,22 +52,22 @@ export class AnswerBytes {
     if (this.#isEmpty) this.#isEmpty = false
     else this.#left -= bytes
     if (this.#left < 0) this.#failure ??= new AnswerTooLarge()
-    else if (this.#looked - this.#left > LOOK_EVERY) this.#look()
+    else if (this.#looked - this.#left > BYTES_BETWEEN_LOOKS) this.#look()
     return this.#failure === undefined
   }
 
   /** What has been read is to be written too, and takes as many bytes again. */
   #look(): void {
     this.#looked = this.#left
-    if (this.#memory?.isFullWith(MAX_BYTES - this.#left) === true) this.#failure ??= this.#memory.rejection()
+    if (this.#memory?.isFullWith(MAX_ANSWER_BYTES - this.#left) === true) this.#failure ??= this.#memory.rejection()
   }
 }
 
 /** Bytes that nobody counts. */
-const LARGE = 1024 * 1024
+const UNCOUNTED_BYTES = 1024 * 1024
 
 /** Bytes that are read between two looks at the memory. */
-const LOOK_EVERY = 256 * 1024
+const BYTES_BETWEEN_LOOKS = 256 * 1024
 
 /** About as many bytes as the values of a row take, which are what a driver makes of them. */
 export function bytesOf(raw: readonly unknown[]): number {

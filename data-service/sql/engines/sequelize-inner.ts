@@ -34,7 +34,7 @@ const GENERATOR = new InnerMembers<StatementGenerator>({
   deleteQuery: 'function'
 })
 const POOL_HOLDER = new InnerMembers<PoolHolder>({ pool: 'object' })
-const POOL = new InnerMembers<ConnectionPool>({
+const CONNECTION_POOL = new InnerMembers<ConnectionPool>({
   maxSize: 'number',
   using: 'number',
   available: 'number',
@@ -46,7 +46,7 @@ export function probeSequelize(sequelize: Sequelize, { hasPool }: { readonly has
   const holder = sequelize.connectionManager
   requireInner(SEQUELIZE, [
     ...GENERATOR.missingIn(sequelize.getQueryInterface().queryGenerator),
-    ...(hasPool ? [...POOL_HOLDER.missingIn(holder), ...POOL.missingIn(POOL_HOLDER.of(holder).pool)] : [])
+    ...(hasPool ? [...POOL_HOLDER.missingIn(holder), ...CONNECTION_POOL.missingIn(POOL_HOLDER.of(holder).pool)] : [])
   ])
 }
 
@@ -56,5 +56,5 @@ export function generatorOf(sequelize: Sequelize): StatementGenerator {
 }
 
 export function poolOf(sequelize: Sequelize): ConnectionPool {
-  return POOL.of(POOL_HOLDER.of(sequelize.connectionManager).pool)
+  return CONNECTION_POOL.of(POOL_HOLDER.of(sequelize.connectionManager).pool)
 }

@@ -56,7 +56,7 @@ export interface Statement extends StatementText {
 
 /** A SELECT whose values can be shown. */
 export interface ShownStatement extends Statement {
-  readonly fields: readonly Selected['field'][]
+  readonly fields: readonly SelectedField['field'][]
   /** The most bytes that the values of a row have, as far as their columns say. */
   readonly width: number
   /** Write the decoded values as JSON. */
@@ -66,7 +66,7 @@ export interface ShownStatement extends Statement {
 }
 
 /** A column that a statement selects, or the row version. */
-export interface Selected {
+export interface SelectedField {
   /** `table.column`. */
   readonly name: string
   readonly field: Field | 'rowVersion'
@@ -77,7 +77,7 @@ export interface Selected {
 /** Makes a SELECT from a text with `$name` placeholders. `decode` is the dialect's. */
 export function selectStatement(
   text: string,
-  selected: readonly Selected[],
+  selected: readonly SelectedField[],
   decode: (field: Field) => (raw: unknown) => Value
 ): ShownStatement {
   const fields = selected.map(({ field }) => field)
@@ -109,7 +109,7 @@ export function statementText(text: string): StatementText {
 }
 
 /** A name of a table or a column in a statement. No name has a backtick: that is a mistake of the entity file. */
-export function quoted(name: string): string {
+export function quotedIdentifier(name: string): string {
   return `\`${name}\``
 }
 
@@ -203,7 +203,7 @@ export class DecodedRow implements CsvRow {
 }
 
 /** The text of a JSON value, unchanged. Text that is no JSON would spoil the answer that it is put into. */
-export function jsonText(raw: unknown): string {
+export function jsonOfColumn(raw: unknown): string {
   if (typeof raw !== 'string') throw undecodable('json', raw)
   try {
     JSON.parse(raw)

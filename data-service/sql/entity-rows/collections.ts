@@ -21,7 +21,7 @@ export interface Collection<Row> {
 }
 
 /** Which rows of a collection a statement reads: those with these numbers among the rows of each owner, in all at most `limit`. */
-interface Part {
+interface CollectionPart {
   readonly first: number
   readonly last: number
   readonly limit: number
@@ -31,7 +31,7 @@ interface Part {
 interface CollectionReader {
   /** The first rows of one owner. */
   ofOne(owner: RowKey, limit: number): Promise<readonly FoundRow[]>
-  ofEach(owners: readonly RowKey[], part: Part): Promise<readonly FoundRow[]>
+  ofEach(owners: readonly RowKey[], part: CollectionPart): Promise<readonly FoundRow[]>
   /** The key of a row's owner. undefined for a row that leads to nothing. */
   readonly ownerOf: (row: FoundRow) => RowKey | undefined
 }
@@ -108,10 +108,10 @@ export async function loadLinked(
     shown: shown.length
   }
   const sort = [...navigation.sort, ...target.key].map((column) => ({ path: linked(column), descending: false }))
-  const read = (owners: readonly RowKey[], cut: 'limit' | 'limit of each', part: Partial<Part>) => {
+  const read = (owners: readonly RowKey[], cut: 'limit' | 'limit of each', part: Partial<CollectionPart>) => {
     const conditions = [keyIn(from.via, owners, 'refersToIn'), ...scopeConditions(scope)]
     const statement = statements.rows({ entity: link, ...selection, conditions, sort, cut, of: from.via })
-    const values = { ...boundValues(conditions, dialect), ...bound(part) }
+    const values = { ...boundValues(conditions, dialect), ...boundPart(part) }
     return session.rows(statement, values, of.included.bytesOf(statement))
   }
   const reader: CollectionReader = {
@@ -132,7 +132,7 @@ export async function loadLinked(
   })
 }
 
-function bound(part: Partial<Part>): BoundValues {
+function boundPart(part: Partial<CollectionPart>): BoundValues {
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, BigInt(value)]))
 }
 
@@ -182,7 +182,7 @@ export async function loadChildren(
     const truncated = new Set(hasMore ? [name] : [])
     const loaded = rows.map((row) => {
       const id = within.length === 0 ? undefined : keyOf(row)
-      if (id === undefined) return new Child(row, NONE)
+      if (id === undefined) return new Child(row, NO_COLLECTIONS)
       const ofRow = within.map(([inner, byOwner]) => [inner, byOwner.get(idText(id))] as const)
       for (const one of ofRow.flatMap(([, collection]) => collection?.truncated ?? [])) truncated.add(`${name}.${one}`)
       return new Child(row, new Map(ofRow.map(([inner, collection]) => [inner, collection?.rows ?? []])))
@@ -191,7 +191,7 @@ export async function loadChildren(
   })
 }
 
-const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+const NO_COLLECTIONS: ReadonlyMap<string, never> = new Map<string, never>()
 
 class Child implements LoadedChild {
   readonly stored: FoundRow
@@ -237,10 +237,10 @@ function childReader(
   { owner, children, included }: Readonly<{ owner: ChildrenOwner; children: Children; included: IncludedRows }>
 ): CollectionReader {
   const ownerKey = owner.key.map((_, at) => at)
-  const read = (owners: readonly RowKey[], cut: 'limit' | 'limit of each', part: Partial<Part>) => {
+  const read = (owners: readonly RowKey[], cut: 'limit' | 'limit of each', part: Partial<CollectionPart>) => {
     const conditions = [keyIn(children.foreignKey, owners, 'refersToIn')]
     const statement = statements.children({ owner, children, conditions, cut })
-    const values = { ...boundValues(conditions, dialect), ...bound(part) }
+    const values = { ...boundValues(conditions, dialect), ...boundPart(part) }
     return session.rows(statement, values, included.bytesOf(statement))
   }
   return {

@@ -15,7 +15,7 @@ import {
   comparisonsOf,
   operandsInText,
   scopeConditions,
-  scopeText,
+  scopeKey,
   shapeOf
 } from './statements/conditions.js'
 import type { SqlDialect } from '../engines/statement.js'
@@ -39,7 +39,7 @@ const MAX_OPERANDS = 256
  * Statements of one kind under way. What comes meanwhile waits and becomes one statement: under load that takes less time
  * in all than many statements at once, of which each costs two system calls.
  */
-const MAX_RUNNING = 2
+const MAX_RUNNING_READS = 2
 
 /**
  * Reads by id, those of a tick in one statement where they want the same of rows of an entity. Each row is read in the scope
@@ -64,7 +64,7 @@ export class GatheredReads {
   get(plan: GetPlan, cancellation: Cancellation): Promise<LoadedRow | undefined> {
     if (cancellation.aborted) return Promise.reject(cancellation.reason)
     return new Promise((resolve, reject) => {
-      const member = new Member(plan, cancellation, { resolve, reject })
+      const member = new WaitingRead(plan, cancellation, { resolve, reject })
       cancellation.addEventListener('abort', member)
       if (!plan.entity.key.every(hasOneText)) {
         void this.#run([member])
@@ -75,7 +75,7 @@ export class GatheredReads {
     })
   }
 
-  #add(member: Member, where: Pick<Group, 'aside'>): void {
+  #add(member: WaitingRead, where: Pick<Group, 'aside'>): void {
     const group = this.#groupOf(member.plan, where)
     group.waiting.push(member)
     member.leave = () => {
@@ -101,7 +101,7 @@ export class GatheredReads {
     const others = [...references, ...manyToMany]
     const own = shapeOf(scopeConditions(scope))
     if (others.length === 0) return own
-    const texts = others.map((one) => (one.scope === null ? 'none' : scopeText(one.scope, this.#dialect)))
+    const texts = others.map((one) => (one.scope === null ? 'none' : scopeKey(one.scope, this.#dialect)))
     return JSON.stringify([own, ...texts])
   }
 
@@ -116,7 +116,7 @@ export class GatheredReads {
 
   #flush(group: Group): void {
     if (group.aside === undefined) this.#setAside(group)
-    while (group.waiting.length > 0 && group.running < MAX_RUNNING) {
+    while (group.waiting.length > 0 && group.running < MAX_RUNNING_READS) {
       const members = this.#takeNext(group)
       group.running += 1
       void this.#run(members).finally(() => {
@@ -141,11 +141,11 @@ export class GatheredReads {
    * Takes out the members of the next statement, the oldest first. A row that two callers want in different scopes is read
    * for the second one by a later statement, because a found row does not tell in whose scope it is.
    */
-  #takeNext(group: Group): Member[] {
+  #takeNext(group: Group): WaitingRead[] {
     const { waiting, maxRows, plan } = group
     if (plan.scope.kind === 'all-rows') return waiting.splice(0, maxRows)
-    const members: Member[] = []
-    const others: Member[] = []
+    const members: WaitingRead[] = []
+    const others: WaitingRead[] = []
     const wanted = new Map<string, GetPlan>()
     for (const member of waiting) {
       const id = idText(member.plan.key)
@@ -170,7 +170,7 @@ export class GatheredReads {
   }
 
   /** Never rejects. */
-  async #run(members: readonly Member[]): Promise<void> {
+  async #run(members: readonly WaitingRead[]): Promise<void> {
     const [first, ...others] = members
     if (first === undefined) return
     const abandoned = new CancellationSource(...members.map(({ cancellation }) => cancellation))
@@ -211,7 +211,7 @@ interface Group {
    * The oldest first. Not a Set: one whose entries come and go moves what they hold into the old generation, as a Map does
    * (CallTable in shared/transport/call-stream.ts).
    */
-  waiting: Member[]
+  waiting: WaitingRead[]
   running: number
 }
 
@@ -272,7 +272,7 @@ interface Settle {
 }
 
 /** A read that waits for its row. It listens to the end of its call itself. */
-class Member implements AbortListener {
+class WaitingRead implements AbortListener {
   readonly plan: GetPlan
   /** Those that wait for the row. */
   readonly calls = currentCalls()

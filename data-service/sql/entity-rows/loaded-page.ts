@@ -175,7 +175,7 @@ export class LoadedPage {
       const loading = loadLinked(session, source, { owner: entity, planned, keys, included: this.#included })
       const found = await unlessTooLarge('includeChildren', loading)
       this.#manyToMany.set(planned.navigation.name, (row) => {
-        const { rows, truncated } = foundBy(found, keyOf(row)) ?? NO_ROWS
+        const { rows, truncated } = foundBy(found, keyOf(row)) ?? EMPTY_COLLECTION
         return { rows: rows.map((one) => new RowOfPage(one, shown)), truncated }
       })
     }
@@ -189,7 +189,7 @@ export class LoadedPage {
     for (const planned of which) {
       const loading = loadChildren(session, source, { owner: entity, planned, keys, included: this.#included })
       const found = await unlessTooLarge('includeChildren', loading)
-      this.#children.set(planned.children.name, (row) => foundBy(found, keyOf(row)) ?? NO_ROWS)
+      this.#children.set(planned.children.name, (row) => foundBy(found, keyOf(row)) ?? EMPTY_COLLECTION)
     }
   }
 
@@ -212,9 +212,9 @@ export class LoadedPage {
     const [manyToMany, children] = [foundFor(row, this.#manyToMany), foundFor(row, this.#children)]
     return new RowOfPage(row, this.#selection.shown, {
       references: foundFor(row, this.#references),
-      manyToMany: rowsOf(manyToMany),
-      children: rowsOf(children),
-      truncated: [...truncatedOf(manyToMany), ...truncatedOf(children)]
+      manyToMany: rowsByName(manyToMany),
+      children: rowsByName(children),
+      truncated: [...truncatedNames(manyToMany), ...truncatedNames(children)]
     })
   }
 }
@@ -223,14 +223,14 @@ function foundBy<Found>(found: ReadonlyMap<string, Found>, key: RowKey | undefin
   return key === undefined ? undefined : found.get(idText(key))
 }
 
-const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+const NOTHING_FOUND: ReadonlyMap<string, never> = new Map<string, never>()
 
-const NO_ROWS: Collection<never> = { rows: [], truncated: [] }
+const EMPTY_COLLECTION: Collection<never> = { rows: [], truncated: [] }
 
-const NO_NAVIGATIONS: Omit<LoadedRow, 'values' | 'stored'> = {
-  references: NONE,
-  manyToMany: NONE,
-  children: NONE,
+const WITHOUT_NAVIGATIONS: Omit<LoadedRow, 'values' | 'stored'> = {
+  references: NOTHING_FOUND,
+  manyToMany: NOTHING_FOUND,
+  children: NOTHING_FOUND,
   truncated: []
 }
 
@@ -243,7 +243,7 @@ export class RowOfPage implements LoadedRow {
   readonly children: LoadedRow['children']
   readonly truncated: LoadedRow['truncated']
 
-  constructor(row: FoundRow, shown: number, { references, manyToMany, children, truncated } = NO_NAVIGATIONS) {
+  constructor(row: FoundRow, shown: number, { references, manyToMany, children, truncated } = WITHOUT_NAVIGATIONS) {
     this.stored = row
     this.#shown = shown
     this.references = references
@@ -258,16 +258,16 @@ export class RowOfPage implements LoadedRow {
 }
 
 function foundFor<Found>(row: FoundRow, finders: ReadonlyMap<string, Finder<Found>>): ReadonlyMap<string, Found> {
-  if (finders.size === 0) return NONE
+  if (finders.size === 0) return NOTHING_FOUND
   return new Map([...finders].map(([name, find]) => [name, find(row)]))
 }
 
-function rowsOf<Row>(collections: ReadonlyMap<string, Collection<Row>>): ReadonlyMap<string, readonly Row[]> {
-  if (collections.size === 0) return NONE
+function rowsByName<Row>(collections: ReadonlyMap<string, Collection<Row>>): ReadonlyMap<string, readonly Row[]> {
+  if (collections.size === 0) return NOTHING_FOUND
   return new Map(Array.from(collections, ([name, { rows }]) => [name, rows]))
 }
 
-function truncatedOf(collections: ReadonlyMap<string, Collection<unknown>>): readonly string[] {
+function truncatedNames(collections: ReadonlyMap<string, Collection<unknown>>): readonly string[] {
   return Array.from(collections.values()).flatMap(({ truncated }) => truncated)
 }
 
@@ -287,7 +287,7 @@ interface PageOf {
 export function readPage(session: ReadSession, source: Source, { plan, conditions }: PageOf): Promise<FoundPage> {
   const { start } = plan
   const counting = plan.withTotal && source.dialect.isServer && isCountedAlong(conditions)
-  const read: ReadRows = ({ withTotal, ...cut }) =>
+  const read: ReadCut = ({ withTotal, ...cut }) =>
     LoadedPage.load(session, source, { plan, cut: { ...cut, conditions, withTotal: withTotal === true && counting } })
   const order = exactOrder(plan.sort, plan.entity, source.dialect)
   return start.kind === 'offset'
@@ -295,12 +295,12 @@ export function readPage(session: ReadSession, source: Source, { plan, condition
     : readAtCursor(plan, { start, order }, read)
 }
 
-type ReadRows = (cut: Omit<Cut, 'conditions'>) => Promise<LoadedPage>
+type ReadCut = (cut: Omit<Cut, 'conditions'>) => Promise<LoadedPage>
 
 async function readAtOffset(
   { sort, limit }: PagePlan,
   { offset, order }: { readonly offset: number; readonly order: readonly SortKey[] },
-  read: ReadRows
+  read: ReadCut
 ): Promise<FoundPage> {
   // One row more than the page has tells whether rows follow.
   const found = await read({ sort: order, limit: limit + 1, offset, withTotal: true })
@@ -325,7 +325,7 @@ async function readAtCursor(
     start: { kind, position },
     order
   }: { readonly start: Exclude<PagePlan['start'], { kind: 'offset' }>; readonly order: readonly SortKey[] },
-  read: ReadRows
+  read: ReadCut
 ): Promise<FoundPage> {
   const ahead = kind === 'after' ? order : reversed(order)
   const back = reversed(ahead)

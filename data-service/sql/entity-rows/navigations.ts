@@ -36,7 +36,7 @@ function makeSelection(entity: Entity, projection: Projection, more: readonly Pa
     if (one.kind === 'rowVersion') return 'rowVersion'
     return { through: one.kind === 'joined' ? one.through : null, column: one.column }
   })
-  const present = new Set(shown.map(keyOf))
+  const present = new Set(shown.map(selectedKey))
   const added: Path[] = []
   for (const path of [...entity.key.map(own), ...more]) {
     if (present.has(pathKey(path))) continue
@@ -58,12 +58,12 @@ export function own(column: Column): Path {
 /** Reads one column of the selection's rows. */
 export function valueAt({ selected }: Selection, path: Path): (row: Pick<FoundRow, 'value'>) => Value {
   const key = pathKey(path)
-  const index = selected.findIndex((column) => keyOf(column) === key)
+  const index = selected.findIndex((column) => selectedKey(column) === key)
   if (index < 0) throw new TypeError(`${key} is not selected`)
   return (row) => row.value(index)
 }
 
-function keyOf(column: SelectedColumn): string {
+function selectedKey(column: SelectedColumn): string {
   return column === 'rowVersion' ? column : pathKey(column)
 }
 

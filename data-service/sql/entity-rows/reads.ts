@@ -54,11 +54,11 @@ interface ReadStoreDeps {
 }
 
 /** One of the service's two databases. */
-interface Store extends Source {
+interface ReadableStore extends Source {
   readonly reader: Reader
 }
 
-const NAMES: Record<StoreName, string> = { primary: 'The database', second: 'The second database' }
+const STORE_NAMES: Record<StoreName, string> = { primary: 'The database', second: 'The second database' }
 
 /**
  * Reads from the two databases of the service. It sends nothing before the first read. Rows are read first, then what
@@ -66,8 +66,8 @@ const NAMES: Record<StoreName, string> = { primary: 'The database', second: 'The
  */
 export class SqlReadStore implements ReadStore {
   readonly #databases: Databases
-  readonly #primary: Store
-  readonly #second: Store | undefined
+  readonly #primary: ReadableStore
+  readonly #second: ReadableStore | undefined
   readonly #gathered: GatheredReads
   /** Everybody who opens a form asks for the same rows. */
   readonly #lookups = new SharedReads<LookupResult>()
@@ -77,14 +77,14 @@ export class SqlReadStore implements ReadStore {
     entities: readonly Entity[],
     { facts: { sortOrders, texts } = {}, statementUse: use, models, memory }: ReadStoreDeps = {}
   ) {
-    const storeOf = (name: StoreName, database: Database): Store => {
+    const storeOf = (name: StoreName, database: Database): ReadableStore => {
       const known = name === 'primary' ? models : undefined
       const dialect = name === 'primary' ? withLiveTexts(database.dialect, texts) : database.dialect
       const statements = new Statements(known ?? new RowModels(database.sequelize, entities, name), dialect, {
         sortOrders,
         use
       })
-      return { statements, dialect, reader: database.openReader(NAMES[name]), memory }
+      return { statements, dialect, reader: database.openReader(STORE_NAMES[name]), memory }
     }
     this.#databases = databases
     this.#primary = storeOf('primary', databases.primary)

@@ -16,7 +16,7 @@ import {
   bindNames,
   bindNamesOfTwo,
   padToPowerOfTwo,
-  quoted,
+  quotedIdentifier,
   type ShownStatement,
   type SqlDialect,
   type StatementText,
@@ -32,7 +32,7 @@ interface WrittenTable extends Pick<RowChange['into'], 'table' | 'columns' | 'fo
   readonly versionColumn: string | undefined
 }
 
-interface NewRow {
+interface RowToInsert {
   readonly values: Assignments
   /** null in a table without row versions, for all rows alike. */
   readonly version: RowVersion | null
@@ -68,7 +68,7 @@ const nameToSet = bindNames('s')
 const nameExpected = bindNames('e')
 
 /** Rows of one INSERT. A power of two, so that there are few different texts. */
-const ROWS_AT_ONCE = 64
+const ROWS_PER_INSERT = 64
 
 /** Writes rows, one statement at a time. The statement itself checks all conditions and the version of a row. */
 export class RowWriter {
@@ -82,7 +82,7 @@ export class RowWriter {
     this.#keys = keys
   }
 
-  insertOne(session: TransactionAttempt, into: WrittenTable, row: NewRow): Promise<Changed> {
+  insertOne(session: TransactionAttempt, into: WrittenTable, row: RowToInsert): Promise<Changed> {
     return this.#insert(session, into, [row])
   }
 
@@ -90,10 +90,10 @@ export class RowWriter {
    * Inserts in the given order, in which the database numbers the rows. A column that a row lacks gets its default, so that
    * one statement holds rows with the same columns alone.
    */
-  async insertAll(session: TransactionAttempt, into: WrittenTable, rows: readonly NewRow[]): Promise<void> {
+  async insertAll(session: TransactionAttempt, into: WrittenTable, rows: readonly RowToInsert[]): Promise<void> {
     for (let start = 0; start < rows.length;) {
       const alike = countAlike(rows, start)
-      const count = Math.min(ROWS_AT_ONCE, 2 ** Math.floor(Math.log2(alike)))
+      const count = Math.min(ROWS_PER_INSERT, 2 ** Math.floor(Math.log2(alike)))
       await this.#insert(session, into, rows.slice(start, start + count))
       start += count
     }
@@ -103,7 +103,7 @@ export class RowWriter {
    * An INSERT of one row that answers the row as `shown` selects it, and does nothing unless the guard holds. `isNumbered`:
    * whether the database gives the row its id.
    */
-  insertReturning(into: WrittenTable, row: NewRow, how: Returning): GuardedInsert {
+  insertReturning(into: WrittenTable, row: RowToInsert, how: Returning): GuardedInsert {
     const { written, names, bound } = this.#bound(into, [row])
     const change = { verb: 'insert', into, written } as const
     return { statement: this.#texts.insertReturning(into.table, names, how), values: bound, change }
@@ -135,7 +135,7 @@ export class RowWriter {
     return rows > 0
   }
 
-  #insert(session: TransactionAttempt, into: WrittenTable, rows: readonly NewRow[]): Promise<Changed> {
+  #insert(session: TransactionAttempt, into: WrittenTable, rows: readonly RowToInsert[]): Promise<Changed> {
     const { written, names, bound } = this.#bound(into, rows)
     const statement = this.#texts.insert(into.table, names, rows.length)
     return this.#change(session, { statement, bound }, { verb: 'insert', into, written })
@@ -143,7 +143,7 @@ export class RowWriter {
 
   #bound(
     { versionColumn }: WrittenTable,
-    rows: readonly NewRow[]
+    rows: readonly RowToInsert[]
   ): { readonly written: readonly Column[]; readonly names: readonly string[]; readonly bound: BoundValues } {
     const columns = [...new Map(Array.from(rows[0]?.values.keys() ?? [], (one) => [one.column, one])).values()]
     const bound: BoundValues = {}
@@ -219,7 +219,7 @@ function unstorable(name: string, why: string, cause: unknown): DomainError {
 }
 
 /** How many rows from `start` on have the same columns, in any order. */
-function countAlike(rows: readonly NewRow[], start: number): number {
+function countAlike(rows: readonly RowToInsert[], start: number): number {
   const first = rows[start]?.values
   if (first === undefined) return 0
   const columns = [...first.keys()]
@@ -288,31 +288,31 @@ export class ChangeTexts {
 
   #returningText(table: string, columns: readonly string[], { shown, numbered, guard }: Returning): StatementText {
     const answered = shown.sql.slice('SELECT '.length, shown.sql.lastIndexOf(' FROM '))
-    const into = [...(numbered === undefined ? [] : [numbered]), ...columns].map(quoted).join(', ')
+    const into = [...(numbered === undefined ? [] : [numbered]), ...columns].map(quotedIdentifier).join(', ')
     const values = columns.map((_, at) => `$r0_${at}`).join(', ')
     const row =
       numbered === undefined
         ? `SELECT ${values} FROM DUAL WHERE ${guard}`
         : `VALUES (${[numberIf(this.#dialect, guard), values].join(', ')})`
-    return statementText(`INSERT INTO ${quoted(table)} (${into}) ${row} RETURNING ${answered}`)
+    return statementText(`INSERT INTO ${quotedIdentifier(table)} (${into}) ${row} RETURNING ${answered}`)
   }
 
   /** Sets the columns, `reset` to their defaults, and advances the version. */
   update(match: Match, columns: readonly string[], reset: readonly string[]): StatementText {
-    const key = `update\`${keyOf(match)}\`${columns.join('`')}\`${reset.length}\`${reset.join('`')}`
+    const key = `update\`${matchShape(match)}\`${columns.join('`')}\`${reset.length}\`${reset.join('`')}`
     return this.#guarded(key, match, (rows) => {
       const { table, versionColumn } = match.of
       if (versionColumn === undefined)
         throw new TypeError(`Rows of ${table} have no version that an UPDATE could advance`)
       const values = Object.fromEntries(columns.map((one, index) => [one, literal(`$s${index}`)]))
       for (const one of reset) values[one] = literal(this.#defaultOf(table, one))
-      values[versionColumn] = literal(this.#dialect.nextVersion(quoted(versionColumn)))
+      values[versionColumn] = literal(this.#dialect.nextVersion(quotedIdentifier(versionColumn)))
       return this.#generator.updateQuery(table, values, rows, {}).query
     })
   }
 
   delete(match: Match): StatementText {
-    return this.#guarded(`delete\`${keyOf(match)}`, match, (rows) =>
+    return this.#guarded(`delete\`${matchShape(match)}`, match, (rows) =>
       this.#generator.deleteQuery(match.of.table, rows, {})
     )
   }
@@ -373,9 +373,9 @@ function numberIf({ guards }: SqlDialect, condition: string): string {
 
 /** A column of a table as the key of a map. */
 export function columnKey(table: string, column: string): string {
-  return `${quoted(table)}.${quoted(column)}`
+  return `${quotedIdentifier(table)}.${quotedIdentifier(column)}`
 }
 
-function keyOf({ of, conditions, versions }: Match): string {
+function matchShape({ of, conditions, versions }: Match): string {
   return `${of.table}\`${shapeOf(conditions)}\`${versions}`
 }

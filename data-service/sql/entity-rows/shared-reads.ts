@@ -33,13 +33,13 @@ export class SharedReads<Result> {
 }
 
 class SharedRead<Result> {
-  readonly #members = new Set<Member<Result>>()
+  readonly #members = new Set<WaitingCaller<Result>>()
   /** Of the statement, once it is sent. Before that another caller may still join. */
   #sent: CancellationSource | undefined
 
   join(cancellation: Cancellation): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const member = new Member<Result>(cancellation, { resolve, reject }, () => {
+      const member = new WaitingCaller<Result>(cancellation, { resolve, reject }, () => {
         this.#members.delete(member)
         if (this.#members.size === 0) this.#sent?.abort(cancellation.reason)
       })
@@ -62,7 +62,7 @@ class SharedRead<Result> {
     }
   }
 
-  #end(): Member<Result>[] {
+  #end(): WaitingCaller<Result>[] {
     const members = [...this.#members]
     this.#members.clear()
     return members
@@ -75,7 +75,7 @@ interface Settle<Result> {
 }
 
 /** A caller who waits for the result. It listens to the end of its call itself. */
-class Member<Result> implements AbortListener {
+class WaitingCaller<Result> implements AbortListener {
   readonly calls = currentCalls()
   readonly cancellation: Cancellation
   readonly #settle: Settle<Result>

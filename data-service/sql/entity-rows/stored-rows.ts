@@ -198,7 +198,7 @@ export class StoredRows {
   }
 
   /** The children's values contain the root's key, under the property names of their foreign key. */
-  async #children(session: ReadSession, children: Children, { conditions, lock }: Wanted): Promise<StoredChild[]> {
+  async #children(session: ReadSession, children: Children, { conditions, lock }: Wanted): Promise<StoredChildRow[]> {
     assertPrimary(children)
     const { statements, dialect } = this.#source
     const statement = statements.children({
@@ -217,7 +217,7 @@ export class StoredRows {
   }
 }
 
-interface StoredChild extends StoredRow {
+interface StoredChildRow extends StoredRow {
   /** The text of the root's id as the root has it, which the foreign key may only equal. */
   readonly rootId: string
 }

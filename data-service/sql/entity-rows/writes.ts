@@ -277,7 +277,7 @@ class SqlUnitOfWork implements UnitOfWork {
     const { entity, key } = plan
     const row = await read()
     this.#guards.excludeRow(entity, key)
-    return row ?? (isNamed(entity) ? await this.#again(read, undefined) : undefined)
+    return row ?? (isKeyKnown(entity) ? await this.#again(read, undefined) : undefined)
   }
 
   look(plan: LookPlan): Promise<StoredRow | undefined> {
@@ -334,7 +334,7 @@ class SqlUnitOfWork implements UnitOfWork {
     const { entity, children, keys } = plan
     const read = (): Promise<ReadonlyMap<string, StoredRow>> => this.#parts.rows.find(this.#transaction, plan)
     let rows = await read()
-    const missing = isNamed(children ?? entity) ? keys.filter((key) => !rows.has(idText(key))) : []
+    const missing = isKeyKnown(children ?? entity) ? keys.filter((key) => !rows.has(idText(key))) : []
     for (const key of missing) this.#guards.excludeRow(children ?? entity, key)
     if (missing.length > 0) rows = await this.#again(read, rows)
     for (const row of rows.values()) {
@@ -437,6 +437,6 @@ function withRootKey(
 }
 
 /** Whether a request can name the key of a row that does not exist yet. Ids that the database numbers are not known before. */
-function isNamed(keyed: Keyed): boolean {
+function isKeyKnown(keyed: Keyed): boolean {
   return keyed.key.some((column) => keyMaker(column, keyed) !== 'database')
 }

@@ -1,11 +1,11 @@
 import type { AccountLink, AuthStore } from '../../auth/accounts/accounts.js'
-import { digits, rowsOf, type Select, select, text } from './account-rows.js'
+import { digits, selectedRows, type Select, select, textOfColumn } from './account-rows.js'
 import type { ReadSession, WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
 import { type StatementText, statementText } from '../engines/statement.js'
 
 const ACCOUNT = { account_id: digits }
-const LINK = { account_id: digits, issuer: text, subject: text }
+const LINK = { account_id: digits, issuer: textOfColumn, subject: textOfColumn }
 
 /** The identities of outside providers that may sign in to accounts. */
 export class AccountLinkRows {
@@ -25,12 +25,12 @@ export class AccountLinkRows {
   }
 
   async find(session: WriteSession, key: Buffer): Promise<string | undefined> {
-    const [row] = await rowsOf(session, this.#find, { key })
+    const [row] = await selectedRows(session, this.#find, { key })
     return row?.account_id
   }
 
   async list(session: ReadSession): ReturnType<AuthStore['listLinks']> {
-    const rows = await rowsOf(session, this.#all, {})
+    const rows = await selectedRows(session, this.#all, {})
     return rows.map(({ account_id: accountId, issuer, subject }) => ({ accountId, issuer, subject }))
   }
 

@@ -23,9 +23,9 @@ export const digits: Read<string> = (raw) => {
   return String(raw)
 }
 
-const flag: Read<boolean> = (raw) => Number(raw) === 1
+const isOne: Read<boolean> = (raw) => Number(raw) === 1
 
-export const text: Read<string> = (raw) => {
+export const textOfColumn: Read<string> = (raw) => {
   if (typeof raw !== 'string') throw wrongType(raw)
   return raw
 }
@@ -38,7 +38,7 @@ export function orNull<Kind extends Value>(read: Read<Kind>): Read<Kind | null> 
 
 type Columns = Readonly<Record<string, Read<Value>>>
 /** The rows of such a SELECT. */
-export type RowOf<C extends Columns> = { readonly [Name in keyof C]: ReturnType<C[Name]> }
+export type RowOfColumns<C extends Columns> = { readonly [Name in keyof C]: ReturnType<C[Name]> }
 
 /** A SELECT of named columns, for tables that belong to no entity. */
 export interface Select<C extends Columns> {
@@ -52,15 +52,15 @@ export function select<const C extends Columns>(columns: C, rest: string): Selec
   return { statement: { ...compiled, decode: Object.values(columns), exact: true }, columns }
 }
 
-export async function rowsOf<C extends Columns>(
+export async function selectedRows<C extends Columns>(
   session: ReadSession,
   { statement, columns }: Select<C>,
   values: BoundValues
-): Promise<RowOf<C>[]> {
+): Promise<RowOfColumns<C>[]> {
   const names = Object.keys(columns)
   const rows = await session.run(statement, values)
   // Each value was converted by the function of its column.
-  return rows.map((row) => Object.fromEntries(names.map((name, place) => [name, row[place]])) as RowOf<C>)
+  return rows.map((row) => Object.fromEntries(names.map((name, place) => [name, row[place]])) as RowOfColumns<C>)
 }
 
 function wrongType(raw: unknown): TypeError {
@@ -69,14 +69,14 @@ function wrongType(raw: unknown): TypeError {
 
 const COLUMNS = {
   id: digits,
-  email: text,
-  name: text,
-  password_hash: text,
-  role: text,
-  roles: orNull(text),
+  email: textOfColumn,
+  name: textOfColumn,
+  password_hash: textOfColumn,
+  role: textOfColumn,
+  roles: orNull(textOfColumn),
   owner: orNull(digits),
-  claims: orNull(text),
-  is_sample: flag,
+  claims: orNull(textOfColumn),
+  is_sample: isOne,
   disabled_at: orNull(millis),
   session_generation: orNull(millis),
   created_at: millis
@@ -119,25 +119,25 @@ export class AccountRows {
   }
 
   async find(session: ReadSession, emailKey: Buffer): Promise<StoredAccount | undefined> {
-    return accountOf(await rowsOf(session, this.#byKey, { key: emailKey }))
+    return accountOf(await selectedRows(session, this.#byKey, { key: emailKey }))
   }
 
   async get(session: WriteSession, id: string): Promise<StoredAccount | undefined> {
-    return accountOf(await rowsOf(session, this.#byId, { id: BigInt(id) }))
+    return accountOf(await selectedRows(session, this.#byId, { id: BigInt(id) }))
   }
 
   async list(session: ReadSession): Promise<StoredAccount[]> {
-    return (await rowsOf(session, this.#all, {})).map(storedAccount)
+    return (await selectedRows(session, this.#all, {})).map(storedAccount)
   }
 
   /** Changes nothing if an account with the same e-mail address exists. */
   async insertOrKeep(session: WriteSession, account: NewAccount): Promise<void> {
-    await session.change(this.#insertOrKeep, newRow(account))
+    await session.change(this.#insertOrKeep, accountValues(account))
   }
 
   /** Fails if an account with the same e-mail address exists. */
   async insert(session: WriteSession, account: NewAccount): Promise<void> {
-    await session.change(this.#insert, newRow(account))
+    await session.change(this.#insert, accountValues(account))
   }
 
   async change(session: WriteSession, id: string, change: AccountChange): Promise<void> {
@@ -166,7 +166,7 @@ export class AccountRows {
   }
 }
 
-function newRow(account: NewAccount): BoundValues {
+function accountValues(account: NewAccount): BoundValues {
   const { emailKey, email, name, passwordHash, roles, owner, claims, isSample, createdAt } = account
   return {
     key: emailKey,
@@ -186,7 +186,7 @@ function storedRoles(roles: readonly string[]): { readonly role: string; readonl
   return { role: roles[0] ?? '', roles: JSON.stringify(roles) }
 }
 
-type AccountRow = Awaited<ReturnType<typeof rowsOf<typeof COLUMNS>>>[number]
+type AccountRow = Awaited<ReturnType<typeof selectedRows<typeof COLUMNS>>>[number]
 
 function accountOf([row]: readonly AccountRow[]): StoredAccount | undefined {
   return row && storedAccount(row)
@@ -225,8 +225,8 @@ function claimsOf(stored: string | null): Readonly<Record<string, unknown>> {
   return { ...claims }
 }
 
-const ATTEMPTS = { attempts: text }
-const ATTEMPTS_OF_KEY = { key_hash: binary, attempts: text }
+const ATTEMPTS = { attempts: textOfColumn }
+const ATTEMPTS_OF_KEY = { key_hash: binary, attempts: textOfColumn }
 
 /** Recent log-ins by the hash of a client's address or of an account. */
 export class LoginAttemptRows {
@@ -249,7 +249,7 @@ export class LoginAttemptRows {
    */
   async lock(session: WriteSession, keyHash: Buffer): Promise<LoginAttempts> {
     await session.change(this.#lock, { key: keyHash })
-    const [row] = await rowsOf(session, this.#find, { key: keyHash })
+    const [row] = await selectedRows(session, this.#find, { key: keyHash })
     return attemptsOf(row?.attempts ?? '')
   }
 
@@ -261,7 +261,7 @@ export class LoginAttemptRows {
     session: ReadSession,
     keys: readonly [first: Buffer, second: Buffer]
   ): Promise<[LoginAttempts, LoginAttempts]> {
-    const rows = await rowsOf(session, this.#findBoth, { first: keys[0], second: keys[1] })
+    const rows = await selectedRows(session, this.#findBoth, { first: keys[0], second: keys[1] })
     const of = (key: Buffer): LoginAttempts => {
       const row = rows.find(({ key_hash: hash }) => hash.equals(key))
       return row === undefined ? { failed: [], pending: [] } : attemptsOf(row.attempts)
@@ -280,15 +280,15 @@ export class LoginAttemptRows {
 }
 
 function attemptsOf(stored: string): LoginAttempts {
-  const [failed, pending] = membersOf(JSON.parse(stored))
-  return { failed: timesOf(failed), pending: timesOf(pending) }
+  const [failed, pending] = attemptList(JSON.parse(stored))
+  return { failed: attemptTimes(failed), pending: attemptTimes(pending) }
 }
 
-function timesOf(list: unknown): number[] {
-  return membersOf(list).filter((at) => typeof at === 'number')
+function attemptTimes(list: unknown): number[] {
+  return attemptList(list).filter((at) => typeof at === 'number')
 }
 
-function membersOf(list: unknown): readonly unknown[] {
+function attemptList(list: unknown): readonly unknown[] {
   if (!Array.isArray(list)) throw new TypeError('login_attempts holds no list')
   return list
 }

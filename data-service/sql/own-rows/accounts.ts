@@ -1,7 +1,7 @@
 import { DomainError } from '../../../shared/errors.js'
 import type { AuthStore, AuthUnit } from '../../auth/accounts/accounts.js'
 import { AccountLinkRows } from './account-links.js'
-import { AccountRows, binary, LoginAttemptRows, rowsOf, type Select, select } from './account-rows.js'
+import { AccountRows, binary, LoginAttemptRows, selectedRows, type Select, select } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
 import type { Transactions, WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
@@ -80,7 +80,7 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
         isRepeatable: () => true
       })
     } catch (error) {
-      throw error instanceof DomainError && error.code === 'conflict' ? busy(error.cause) : error
+      throw error instanceof DomainError && error.code === 'conflict' ? databaseBusy(error.cause) : error
     }
   }
   const never = new AbortController().signal
@@ -102,7 +102,7 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
 }
 
 /** The answer to any conflict here: nearly always a lost race, which the caller did not cause. Trying again helps. */
-function busy(cause: unknown): DomainError {
+function databaseBusy(cause: unknown): DomainError {
   return new DomainError('upstream.unavailable', 'The database is busy. Try again.', { retryAfter: 1, cause })
 }
 
@@ -139,7 +139,7 @@ function unitOver(session: WriteSession, { accounts, attempts: logins, links, fa
 }
 
 /** Rows of one DELETE at most. */
-const AT_ONCE = 1024
+const ROWS_PER_DELETE = 1024
 
 /** A SELECT of the keys of rows that are no longer needed, and the beginning of the DELETE of these keys. */
 interface Purge {
@@ -183,6 +183,6 @@ async function purge(
   { find, statement }: Purge,
   { now, limit }: { readonly now: number; readonly limit: number }
 ): Promise<number> {
-  const found = await rowsOf(session, find, { now: BigInt(now), limit: BigInt(Math.min(limit, AT_ONCE)) })
+  const found = await selectedRows(session, find, { now: BigInt(now), limit: BigInt(Math.min(limit, ROWS_PER_DELETE)) })
   return await deleteListed(session, statement, { keys: found.map((row) => row.key_bytes), now })
 }

@@ -29,7 +29,7 @@ const WAIT_MS = 2000
 const RETRY_AFTER_S = 1
 
 /** Keys of one DELETE at most. */
-const KEYS_AT_ONCE = 1024
+const KEYS_PER_DELETE = 1024
 
 /** A request with a key, over all tries of its transaction. */
 export interface KeyedRequest {
@@ -148,7 +148,10 @@ export class IdempotencyKeys {
   }
 
   async purge(session: WriteSession, now: number, limit: number): Promise<number> {
-    const found = await session.run(this.#expired, { now: BigInt(now), limit: BigInt(Math.min(limit, KEYS_AT_ONCE)) })
+    const found = await session.run(this.#expired, {
+      now: BigInt(now),
+      limit: BigInt(Math.min(limit, KEYS_PER_DELETE))
+    })
     const keys = found.flatMap(([key]) => (Buffer.isBuffer(key) ? [key] : []))
     return await deleteListed(session, this.#purge, { keys, now })
   }

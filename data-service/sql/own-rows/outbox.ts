@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClaimedEvent, DueEvent, EmittedEvent, OutboxStore, SetAsideEvent } from '../../plan/model/stores.js'
-import { digits, millis, orNull, type RowOf, rowsOf, select, text } from './account-rows.js'
+import { digits, millis, orNull, type RowOfColumns, selectedRows, select, textOfColumn } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
 import type { Transactions, WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
@@ -63,20 +63,20 @@ function aggregateKey({ resource, rowId }: Pick<EmittedEvent, 'resource' | 'rowI
 
 const EVENT = {
   id: digits,
-  event_id: text,
-  type: text,
-  resource: text,
-  row_id: text,
-  request_id: text,
+  event_id: textOfColumn,
+  type: textOfColumn,
+  resource: textOfColumn,
+  row_id: textOfColumn,
+  request_id: textOfColumn,
   occurred_at: millis,
   attempts: millis
 }
 
-const DUE = { ...EVENT, payload: text, due_at: millis }
+const DUE = { ...EVENT, payload: textOfColumn, due_at: millis }
 
-const DEAD = { ...EVENT, dead_at: orNull(millis), last_error: orNull(text) }
+const DEAD = { ...EVENT, dead_at: orNull(millis), last_error: orNull(textOfColumn) }
 
-const UNHANDLED = { type: text, waiting: millis }
+const UNHANDLED = { type: textOfColumn, waiting: millis }
 
 const ID = { id: digits }
 
@@ -122,7 +122,7 @@ function outboxTexts({ sql: { outbox } }: OwnTables) {
 const TRANSACTION_TIMEOUT = 10_000
 
 /** Events of one DELETE at most. */
-const AT_ONCE = 1024
+const EVENTS_PER_DELETE = 1024
 
 /** Characters that fit into the column. */
 const LONGEST_ERROR = 1000
@@ -162,12 +162,12 @@ export function createOutboxStore(
     async due(types, { now, limit }) {
       const padded = padToPowerOfTwo(types)
       const values = { ...namedTypes(padded), now: BigInt(now), limit: BigInt(limit) }
-      const rows = await reader.read(never, (session) => rowsOf(session, texts.due(padded), values))
+      const rows = await reader.read(never, (session) => selectedRows(session, texts.due(padded), values))
       return rows.map((row): DueEvent => ({ ...eventOf(row), payload: row.payload, dueAt: row.due_at }))
     },
     async unhandled(types) {
       const padded = padToPowerOfTwo(types)
-      return await reader.read(never, (session) => rowsOf(session, texts.unhandled(padded), namedTypes(padded)))
+      return await reader.read(never, (session) => selectedRows(session, texts.unhandled(padded), namedTypes(padded)))
     },
     async claim({ sequence, dueAt, attempts }, { lease, until }) {
       // One try: whoever loses the race looks for another event.
@@ -185,11 +185,12 @@ export function createOutboxStore(
       return rows === 1
     },
     postpone: (claimed, { until, error }) =>
-      settle(texts.postpone, claimed, { due: BigInt(until), error: shortened(error) }),
+      settle(texts.postpone, claimed, { due: BigInt(until), error: storableError(error) }),
     release: (claimed, now) => settle(texts.release, claimed, { due: BigInt(now) }),
-    setAside: (claimed, { at, error }) => settle(texts.setAside, claimed, { at: BigInt(at), error: shortened(error) }),
+    setAside: (claimed, { at, error }) =>
+      settle(texts.setAside, claimed, { at: BigInt(at), error: storableError(error) }),
     async dead(limit) {
-      const rows = await reader.read(never, (session) => rowsOf(session, texts.dead, { limit: BigInt(limit) }))
+      const rows = await reader.read(never, (session) => selectedRows(session, texts.dead, { limit: BigInt(limit) }))
       return rows.map((row): SetAsideEvent => ({
         ...eventOf(row),
         setAsideAt: new Date(row.dead_at ?? 0).toISOString(),
@@ -203,9 +204,9 @@ export function createOutboxStore(
       }),
     purge: (deliveredBefore, limit) =>
       run(async (session) => {
-        const old = await rowsOf(session, texts.old, {
+        const old = await selectedRows(session, texts.old, {
           now: BigInt(deliveredBefore),
-          limit: BigInt(Math.min(limit, AT_ONCE))
+          limit: BigInt(Math.min(limit, EVENTS_PER_DELETE))
         })
         const keys = old.map(({ id }) => BigInt(id))
         return await deleteListed(session, texts.purge, { keys, now: deliveredBefore })
@@ -214,7 +215,9 @@ export function createOutboxStore(
   }
 }
 
-function eventOf(row: RowOf<typeof EVENT>): Omit<EmittedEvent, 'payload'> & Pick<DueEvent, 'sequence' | 'attempts'> {
+function eventOf(
+  row: RowOfColumns<typeof EVENT>
+): Omit<EmittedEvent, 'payload'> & Pick<DueEvent, 'sequence' | 'attempts'> {
   return {
     sequence: row.id,
     id: row.event_id,
@@ -232,6 +235,6 @@ function namedTypes(types: readonly string[]): BoundValues {
 }
 
 /** Without U+0000, which no text column takes everywhere, and as long as the column. */
-function shortened(error: string): string {
+function storableError(error: string): string {
   return Array.from(error.replaceAll('\0', '')).slice(0, LONGEST_ERROR).join('')
 }

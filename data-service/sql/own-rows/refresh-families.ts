@@ -1,5 +1,5 @@
 import type { Family, KeptToken, NewToken, Rotation, TokenKeys } from '../../auth/accounts/accounts.js'
-import { binary, digits, millis, orNull, rowsOf, type Select, select } from './account-rows.js'
+import { binary, digits, millis, orNull, selectedRows, type Select, select } from './account-rows.js'
 import { type SqlDialect, type StatementText, statementText } from '../engines/statement.js'
 import type { WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
@@ -14,7 +14,7 @@ const FAMILY = {
 }
 const FAMILY_OF_TOKEN = { family_id: binary }
 const FAMILY_ID = { id: binary }
-const TOKEN = {
+const TOKEN_COLUMNS = {
   family_id: binary,
   issued_at: millis,
   expires_at: millis,
@@ -31,7 +31,7 @@ export class RefreshFamilies {
   readonly #namedFamily: Select<typeof FAMILY_ID>
   /** Every change of a family or its tokens first locks the family's row, so that changes of one family run in sequence. */
   readonly #lockFamily: Select<typeof FAMILY>
-  readonly #token: Select<typeof TOKEN>
+  readonly #token: Select<typeof TOKEN_COLUMNS>
   readonly #issued: Select<typeof ISSUED>
   readonly #use: StatementText
   /** Concurrent refreshes on two nodes of a cluster collide on this write. A row lock holds on one node only. */
@@ -55,7 +55,7 @@ export class RefreshFamilies {
     this.#familyOfToken = select(FAMILY_OF_TOKEN, `FROM ${tokens} WHERE token_hash = $hash`)
     this.#namedFamily = select(FAMILY_ID, `FROM ${families} WHERE ref_hash = $ref`)
     this.#lockFamily = select(FAMILY, `FROM ${families} WHERE id = $id${forUpdate}`)
-    this.#token = select(TOKEN, `FROM ${tokens} WHERE token_hash = $hash`)
+    this.#token = select(TOKEN_COLUMNS, `FROM ${tokens} WHERE token_hash = $hash`)
     this.#issued = select(ISSUED, `FROM ${tokens} WHERE family_id = $id AND issued_at > $since ORDER BY issued_at`)
     this.#use = statementText(
       `UPDATE ${tokens} SET used_at = $at, successor = $sealed, purge_at = $purge WHERE token_hash = $hash`
@@ -92,7 +92,7 @@ export class RefreshFamilies {
   async lockFamilyOf(session: WriteSession, token: TokenKeys): Promise<Family | undefined> {
     const id = await this.#familyIdOf(session, token)
     if (id === undefined) return undefined
-    const [row] = await rowsOf(session, this.#lockFamily, { id })
+    const [row] = await selectedRows(session, this.#lockFamily, { id })
     if (row === undefined) return undefined
     return {
       id: row.id,
@@ -105,11 +105,11 @@ export class RefreshFamilies {
   }
 
   async issuedSince(session: WriteSession, id: Buffer, since: number): Promise<number[]> {
-    return (await rowsOf(session, this.#issued, { id, since: BigInt(since) })).map((row) => row.issued_at)
+    return (await selectedRows(session, this.#issued, { id, since: BigInt(since) })).map((row) => row.issued_at)
   }
 
   async findToken(session: WriteSession, hash: Buffer): Promise<KeptToken | undefined> {
-    const [row] = await rowsOf(session, this.#token, { hash })
+    const [row] = await selectedRows(session, this.#token, { hash })
     if (row === undefined) return undefined
     const { family_id: familyId, issued_at: issuedAt, expires_at: expiresAt, used_at: usedAt, successor } = row
     return { hash, familyId, issuedAt, expiresAt, usedAt, successor }
@@ -142,9 +142,9 @@ export class RefreshFamilies {
   }
 
   async #familyIdOf(session: WriteSession, { hash, refHash }: TokenKeys): Promise<Buffer | undefined> {
-    const [found] = await rowsOf(session, this.#familyOfToken, { hash })
+    const [found] = await selectedRows(session, this.#familyOfToken, { hash })
     if (found !== undefined || refHash === null) return found?.family_id
-    const [named] = await rowsOf(session, this.#namedFamily, { ref: refHash })
+    const [named] = await selectedRows(session, this.#namedFamily, { ref: refHash })
     return named?.id
   }
 

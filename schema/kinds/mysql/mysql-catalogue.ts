@@ -10,7 +10,7 @@ import {
   type ReferentialAction
 } from '../../model/live-schema.js'
 import { isToken, sqlTokens, wordsOfCheck } from '../../model/sql-tokens.js'
-import { quoted } from '../../../data-service/sql/engines/statement.js'
+import { quotedIdentifier } from '../../../data-service/sql/engines/statement.js'
 
 /** The rows of a SELECT. Column names are in upper case, as information_schema of both servers has them. */
 type Select = <Row extends object>(statement: string) => Promise<Row[]>
@@ -303,7 +303,7 @@ async function checksOf(
   const defined: CheckRow[] = []
   for (const { TABLE_NAME, TABLE_TYPE } of present) {
     if (TABLE_TYPE !== 'BASE TABLE' && TABLE_TYPE !== 'SYSTEM VERSIONED') continue
-    const definition = select<{ readonly 'Create Table': string }>(`SHOW CREATE TABLE ${quoted(TABLE_NAME)}`)
+    const definition = select<{ readonly 'Create Table': string }>(`SHOW CREATE TABLE ${quotedIdentifier(TABLE_NAME)}`)
     // Not even that may be allowed: then the check at start says what the columns lack.
     const [shown] = await definition.catch(() => [])
     for (const line of shown?.['Create Table'].split('\n') ?? []) {

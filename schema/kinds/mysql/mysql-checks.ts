@@ -15,7 +15,7 @@ import type {
   VersionedTable,
   VersionTrigger
 } from '../../model/schema-checks.js'
-import { quoted } from '../../../data-service/sql/engines/statement.js'
+import { quotedIdentifier } from '../../../data-service/sql/engines/statement.js'
 import { LONGEST_VARCHAR } from '../../model/tables.js'
 
 /** MySQL and MariaDB. */
@@ -31,7 +31,7 @@ export function mysqlChecks(live: LiveSchema): SchemaChecks {
     mend: {
       addVersion,
       versionTriggers,
-      changeEngine: (table) => `ALTER TABLE ${quoted(table)} ENGINE=InnoDB`,
+      changeEngine: (table) => `ALTER TABLE ${quotedIdentifier(table)} ENGINE=InnoDB`,
       changeColumn,
       addIndex,
       addForeignKey
@@ -260,7 +260,7 @@ function nextOf(column: string): string {
 
 function addVersion({ table, column }: VersionedTable): string {
   return (
-    `ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(column)} BINARY(8) NOT NULL DEFAULT x'${'00'.repeat(8)}', ` +
+    `ALTER TABLE ${quotedIdentifier(table)} ADD COLUMN ${quotedIdentifier(column)} BINARY(8) NOT NULL DEFAULT x'${'00'.repeat(8)}', ` +
     'ALGORITHM=INSTANT'
   )
 }
@@ -271,12 +271,12 @@ function addVersion({ table, column }: VersionedTable): string {
  * that it had before. RANDOM_BYTES is missing on MariaDB before 10.10.
  */
 function versionTriggers({ table, column }: VersionedTable): VersionTrigger[] {
-  const [version, old] = [`NEW.${quoted(column)}`, `OLD.${quoted(column)}`]
+  const [version, old] = [`NEW.${quotedIdentifier(column)}`, `OLD.${quotedIdentifier(column)}`]
   const first = 'UNHEX(LEFT(SHA2(CONCAT(UUID(), RAND()), 256), 16))'
   const trigger = (event: 'insert' | 'update', value: string): VersionTrigger => {
     const name = `${table.slice(0, 40)}_version_${event}`
     const statement =
-      `CREATE TRIGGER ${quoted(name)} BEFORE ${event.toUpperCase()} ON ${quoted(table)} FOR EACH ROW ` +
+      `CREATE TRIGGER ${quotedIdentifier(name)} BEFORE ${event.toUpperCase()} ON ${quotedIdentifier(table)} FOR EACH ROW ` +
       `SET ${version} = ${value}`
     return { name, event, statement }
   }
@@ -291,7 +291,7 @@ function changeColumn(table: string, column: LiveColumn, { type, nullable = colu
   const { name, collation, default: byDefault, onUpdate, autoIncrement, comment, generated } = column
   const holdsText = type === undefined ? collation !== undefined : /^(var)?char|text$/.test(type)
   const parts = [
-    quoted(name),
+    quotedIdentifier(name),
     type ?? column.nativeType,
     ...(holdsText && collation !== undefined ? [`COLLATE ${collation}`] : []),
     ...(generated === undefined
@@ -305,7 +305,7 @@ function changeColumn(table: string, column: LiveColumn, { type, nullable = colu
     ...(autoIncrement ? ['AUTO_INCREMENT'] : []),
     ...(comment === '' ? [] : [`COMMENT ${quotedText(comment)}`])
   ]
-  return `ALTER TABLE ${quoted(table)} MODIFY COLUMN ${parts.join(' ')}`
+  return `ALTER TABLE ${quotedIdentifier(table)} MODIFY COLUMN ${parts.join(' ')}`
 }
 
 /** MySQL takes an expression within brackets alone, but for the moment of now. */
@@ -337,12 +337,14 @@ function addIndex({ table, column: { column }, live }: MissingIndex): AddedIndex
     }
   }
   const name = `${table}_${column}`.slice(0, LONGEST_NAME).trimEnd()
-  return { statements: [`CREATE INDEX ${quoted(name)} ON ${quoted(table)} (${quoted(column)})`] }
+  return {
+    statements: [`CREATE INDEX ${quotedIdentifier(name)} ON ${quotedIdentifier(table)} (${quotedIdentifier(column)})`]
+  }
 }
 
 function addForeignKey({ table, columns, to, toColumns }: MissingForeignKey): string {
   return (
-    `ALTER TABLE ${quoted(table)} ADD FOREIGN KEY (${columns.map(quoted).join(', ')}) ` +
-    `REFERENCES ${quoted(to)} (${toColumns.map(quoted).join(', ')}) ON DELETE CASCADE`
+    `ALTER TABLE ${quotedIdentifier(table)} ADD FOREIGN KEY (${columns.map(quotedIdentifier).join(', ')}) ` +
+    `REFERENCES ${quotedIdentifier(to)} (${toColumns.map(quotedIdentifier).join(', ')}) ON DELETE CASCADE`
   )
 }

@@ -9,7 +9,7 @@ import type {
   VersionedTable,
   VersionTrigger
 } from '../../model/schema-checks.js'
-import { quoted } from '../../../data-service/sql/engines/statement.js'
+import { quotedIdentifier } from '../../../data-service/sql/engines/statement.js'
 import { LONGEST_VARCHAR } from '../../model/tables.js'
 
 /** SQLite, whose columns have an affinity, which decides what becomes of a value that is stored. */
@@ -24,7 +24,7 @@ export function sqliteChecks(): SchemaChecks {
     mend: {
       changeEngine: () => undefined,
       addVersion: ({ table, column }) =>
-        `ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(column)} BLOB NOT NULL DEFAULT x'${'00'.repeat(8)}'`,
+        `ALTER TABLE ${quotedIdentifier(table)} ADD COLUMN ${quotedIdentifier(column)} BLOB NOT NULL DEFAULT x'${'00'.repeat(8)}'`,
       versionTriggers,
       // It changes no column of a table that is there.
       changeColumn: () => undefined,
@@ -116,9 +116,11 @@ function addIndex({ table, column: { column, field }, key }: MissingIndex): Adde
         'write the table any more, since only the service has the order of texts'
     }
   }
-  const more = key.filter((one) => one !== column).map((one) => `, ${quoted(one)}`)
-  const name = quoted(`${table}_${column}`)
-  return { statements: [`CREATE INDEX ${name} ON ${quoted(table)} (${quoted(column)}${more.join('')})`] }
+  const more = key.filter((one) => one !== column).map((one) => `, ${quotedIdentifier(one)}`)
+  const name = quotedIdentifier(`${table}_${column}`)
+  return {
+    statements: [`CREATE INDEX ${name} ON ${quotedIdentifier(table)} (${quotedIdentifier(column)}${more.join('')})`]
+  }
 }
 
 const BYTES = 8
@@ -147,13 +149,13 @@ function nextOf(column: string): string {
  * sets the next version itself, is left alone.
  */
 function versionTriggers({ table, column, key }: VersionedTable): VersionTrigger[] {
-  const [version, old] = [`NEW.${quoted(column)}`, `OLD.${quoted(column)}`]
-  const row = key.map((one) => `${quoted(one)} IS NEW.${quoted(one)}`).join(' AND ')
+  const [version, old] = [`NEW.${quotedIdentifier(column)}`, `OLD.${quotedIdentifier(column)}`]
+  const row = key.map((one) => `${quotedIdentifier(one)} IS NEW.${quotedIdentifier(one)}`).join(' AND ')
   const trigger = (event: 'insert' | 'update', when: string, value: string): VersionTrigger => {
     const name = `${table}_version_${event}`
     const statement =
-      `CREATE TRIGGER ${quoted(name)} AFTER ${event.toUpperCase()} ON ${quoted(table)} WHEN ${when} BEGIN ` +
-      `UPDATE ${quoted(table)} SET ${quoted(column)} = ${value} WHERE ${row}; END`
+      `CREATE TRIGGER ${quotedIdentifier(name)} AFTER ${event.toUpperCase()} ON ${quotedIdentifier(table)} WHEN ${when} BEGIN ` +
+      `UPDATE ${quotedIdentifier(table)} SET ${quotedIdentifier(column)} = ${value} WHERE ${row}; END`
     return { name, event, statement }
   }
   return [

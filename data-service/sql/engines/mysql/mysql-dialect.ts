@@ -6,7 +6,7 @@ import {
   type BoundValue,
   bytes,
   flag,
-  jsonText,
+  jsonOfColumn,
   type SqlDialect,
   type TextMatch,
   undecodable
@@ -33,7 +33,7 @@ export const mysqlDialect: SqlDialect = {
   },
   bindOperand,
   bind: boundOperand,
-  store: storedValue,
+  store: mysqlValue,
   textOperand: () => undefined,
   isTextOfWords: () => false,
   hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
@@ -138,7 +138,7 @@ function asFloat(value: number): number {
   return shortestFloat(float) === value ? float : value
 }
 
-function storedValue(value: Exclude<Value, null>, field: Field): BoundValue {
+function mysqlValue(value: Exclude<Value, null>, field: Field): BoundValue {
   if (Buffer.isBuffer(value)) return value
   if (typeof value === 'object') return value.join()
   // A BIT column takes the bytes of a text as its bits.
@@ -221,7 +221,7 @@ function decoderOfType({ type, storage, precision, scale }: Field): (raw: unknow
         return raw === '' ? [] : raw.split(',')
       }
     case 'json':
-      return jsonText
+      return jsonOfColumn
     case 'binary':
       return bytes
   }

@@ -4,7 +4,7 @@ import type { Examined } from '../engine.js'
 import {
   collationOf,
   type MysqlSettings,
-  namedValues,
+  shownValues,
   openConnection,
   serverOf,
   SQL_MODE
@@ -42,9 +42,15 @@ const FOUND_ROWS = 2
 export async function examineServer(settings: MysqlSettings, poolSize: number): Promise<readonly Examined[]> {
   const connection = await openConnection(settings)
   try {
-    const global = await namedValues(connection, `SHOW GLOBAL VARIABLES WHERE Variable_name IN (${listed(VARIABLES)})`)
-    const session = await namedValues(connection, `SHOW SESSION VARIABLES WHERE Variable_name IN (${listed(SESSION)})`)
-    const node = await namedValues(connection, `SHOW GLOBAL STATUS WHERE Variable_name IN (${listed(NODE)})`)
+    const global = await shownValues(
+      connection,
+      `SHOW GLOBAL VARIABLES WHERE Variable_name IN (${quotedNames(VARIABLES)})`
+    )
+    const session = await shownValues(
+      connection,
+      `SHOW SESSION VARIABLES WHERE Variable_name IN (${quotedNames(SESSION)})`
+    )
+    const node = await shownValues(connection, `SHOW GLOBAL STATUS WHERE Variable_name IN (${quotedNames(NODE)})`)
     return [
       { what: 'server', found: global.get('version') ?? 'unknown' },
       await examineClock(connection),
@@ -59,7 +65,7 @@ export async function examineServer(settings: MysqlSettings, poolSize: number): 
   }
 }
 
-function listed(names: readonly string[]): string {
+function quotedNames(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ')
 }
 

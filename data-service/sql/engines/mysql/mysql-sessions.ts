@@ -7,7 +7,7 @@ import type { AnswerBytes } from '../answer-bytes.js'
 import { type Reader, type ReaderSession, type Snapshot, toDomainError } from '../sessions.js'
 import {
   answeredInTime,
-  command,
+  runCommand,
   execute,
   executeEach,
   executeRows,
@@ -65,12 +65,12 @@ export class MysqlSession implements ReaderSession {
 
   async runReadOnly(statement: Statement, values: BoundValues): Promise<Value[][]> {
     throwIfAborted(this.signal)
-    await this.untilAborted(command(this.connection, 'START TRANSACTION READ ONLY'))
+    await this.untilAborted(runCommand(this.connection, 'START TRANSACTION READ ONLY'))
     try {
       return await this.run(statement, values)
     } finally {
       // A connection whose statement is being stopped will be closed.
-      if (this.#stopped === undefined) await answeredInTime(this.connection, command(this.connection, 'ROLLBACK'))
+      if (this.#stopped === undefined) await answeredInTime(this.connection, runCommand(this.connection, 'ROLLBACK'))
     }
   }
 
@@ -86,7 +86,7 @@ export class MysqlSession implements ReaderSession {
 }
 
 /** Rows that one statement of a snapshot reads. */
-const BATCH = 1000
+const SNAPSHOT_BATCH = 1000
 
 /** Milliseconds to wait for the server to close the connection of a snapshot. */
 const CLOSE_TIMEOUT_MS = 2000
@@ -196,7 +196,7 @@ interface OnConnection {
 }
 
 class MysqlSnapshot extends MysqlSession implements Snapshot {
-  readonly batch = BATCH
+  readonly batch = SNAPSHOT_BATCH
   readonly #what: string
 
   constructor(options: SessionOptions, what: string) {
@@ -206,8 +206,8 @@ class MysqlSnapshot extends MysqlSession implements Snapshot {
 
   async begin(): Promise<void> {
     try {
-      await command(this.connection, 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ')
-      await command(this.connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
+      await runCommand(this.connection, 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+      await runCommand(this.connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
     } catch (error) {
       this.connection.destroy()
       throw error

@@ -14,7 +14,7 @@ import {
 } from '../sessions.js'
 import {
   answeredInTime,
-  command,
+  runCommand,
   execute,
   executeChange,
   executeRows,
@@ -144,7 +144,7 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
     this.#isStarted = true
     const issues = statements.map((one) => this.#issue(one))
     const sent = pipelined(this.connection, () => {
-      const started = isStarting ? [command(this.connection, START)] : []
+      const started = isStarting ? [runCommand(this.connection, START)] : []
       return { started, outcomes: issues.map((issue) => issue()) }
     })
     // They are waited for together, since an abort ends all of them.
@@ -183,13 +183,13 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
     }
     if (!this.#isStarted) await this.#start()
     const limit = `SET @lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = ${seconds}`
-    await this.untilAborted(command(this.connection, limit))
+    await this.untilAborted(runCommand(this.connection, limit))
     try {
       return await this.change(text, values)
     } finally {
       // A connection whose statement is being stopped will be closed, so its settings need no reset.
       if (this.stopped === undefined) {
-        await this.untilAborted(command(this.connection, 'SET SESSION innodb_lock_wait_timeout = @lock_wait'))
+        await this.untilAborted(runCommand(this.connection, 'SET SESSION innodb_lock_wait_timeout = @lock_wait'))
       }
     }
   }
@@ -208,7 +208,7 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
   async #start(): Promise<void> {
     throwIfAborted(this.signal)
     this.#isStarted = true
-    await this.untilAborted(command(this.connection, START))
+    await this.untilAborted(runCommand(this.connection, START))
     // A unit of work that did not wait for this may have given the transaction up meanwhile.
     if (this.#isOver) throw new TypeError('The transaction ended before its first statement')
   }
@@ -216,7 +216,7 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
   async #startWith<Outcome>(send: () => Promise<Outcome>): Promise<Outcome> {
     throwIfAborted(this.signal)
     this.#isStarted = true
-    const start = (): Promise<void> => this.untilAborted(command(this.connection, START))
+    const start = (): Promise<void> => this.untilAborted(runCommand(this.connection, START))
     const [started, outcome] = pipelined(this.connection, () => [start(), send()] as const)
     await Promise.allSettled([started, outcome])
     await started
@@ -230,7 +230,7 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
       else {
         if (last !== undefined) assertOneRow((await this.change(last.text, last.values)).rows)
         // Sent as text: a prepared COMMIT may hide from its caller that Galera rolled the transaction back (MDEV-35446).
-        await answeredInTime(this.connection, command(this.connection, 'COMMIT'))
+        await answeredInTime(this.connection, runCommand(this.connection, 'COMMIT'))
       }
     } catch (error) {
       await this.rollback()
@@ -245,7 +245,7 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
       () =>
         [
           executeChange(this.connection, text, valuesOf(text, values)),
-          command(this.connection, COMMIT_IF_CHANGED)
+          runCommand(this.connection, COMMIT_IF_CHANGED)
         ] as const
     )
     await answeredInTime(this.connection, Promise.allSettled([changed, ended]))
@@ -260,7 +260,7 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
     if (!this.#isStarted) return this.#pool.release(this.connection)
     if (this.stopped !== undefined) return this.#pool.release(this.connection, this.stopped)
     try {
-      await answeredInTime(this.connection, command(this.connection, 'ROLLBACK'))
+      await answeredInTime(this.connection, runCommand(this.connection, 'ROLLBACK'))
       this.#pool.release(this.connection)
     } catch {
       this.#pool.discard(this.connection)
@@ -271,7 +271,7 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
 /** Throws unless the transaction is still open. */
 function changedBy({ affectedRows, insertId, serverStatus }: ResultSetHeader): Changed {
   if ((serverStatus & IN_TRANSACTION) === 0) throw new LostTransaction()
-  return { rows: affectedRows, insertedId: unsigned(insertId) }
+  return { rows: affectedRows, insertedId: unsignedId(insertId) }
 }
 
 const textsWithin = new WeakMap<StatementText, { readonly seconds: number; readonly sql: string }>()
@@ -286,6 +286,6 @@ function textWithin(text: StatementText, seconds: number): string {
 }
 
 /** mysql2 reads the id that the server gave to a row as a signed number, and the servers mean an unsigned one. */
-function unsigned(insertId: string | number): string | number | bigint {
+function unsignedId(insertId: string | number): string | number | bigint {
   return Number(insertId) < 0 ? BigInt.asUintN(64, BigInt(insertId)) : insertId
 }

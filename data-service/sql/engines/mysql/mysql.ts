@@ -19,7 +19,7 @@ import { poolOf, probeSequelize } from '../sequelize-inner.js'
 import {
   driverOptions,
   type MysqlSettings,
-  namedValues,
+  shownValues,
   openConnection,
   prepareSession,
   serverBehind
@@ -53,7 +53,7 @@ const NO_RIGHT: OpeningAdvice = {
   wrong: 'the account has not the right to it',
   remedy: '`uniform-rest migrate --grants <account>` prints what it takes.'
 }
-const READ_ONLY: OpeningAdvice = { wrong: 'the server is read-only', remedy: 'Name one that takes writes.' }
+const READ_ONLY_SERVER: OpeningAdvice = { wrong: 'the server is read-only', remedy: 'Name one that takes writes.' }
 const NO_ROOM: OpeningAdvice = { wrong: 'the server has no room left', remedy: 'Make some, and try again.' }
 const DAMAGED: OpeningAdvice = {
   wrong: 'the table is damaged',
@@ -124,9 +124,9 @@ export const mysqlEngine: Engine = {
     ER_TABLEACCESS_DENIED_ERROR: NO_RIGHT,
     ER_COLUMNACCESS_DENIED_ERROR: NO_RIGHT,
     ER_SPECIFIC_ACCESS_DENIED_ERROR: NO_RIGHT,
-    ER_OPTION_PREVENTS_STATEMENT: READ_ONLY,
-    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: READ_ONLY,
-    ER_READ_ONLY_MODE: READ_ONLY,
+    ER_OPTION_PREVENTS_STATEMENT: READ_ONLY_SERVER,
+    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: READ_ONLY_SERVER,
+    ER_READ_ONLY_MODE: READ_ONLY_SERVER,
     ER_RECORD_FILE_FULL: NO_ROOM,
     ER_DISK_FULL: NO_ROOM,
     ER_LOCK_WAIT_TIMEOUT: LOCKED,
@@ -370,7 +370,7 @@ function observeStatements(sequelize: Sequelize): void {
   type Query = (sql: string, options?: QueryOptions) => Promise<unknown>
   const query: Query = sequelize.query.bind(sequelize)
   const observedQuery: Query = (sql, options = {}) => {
-    const rows = options.type === QueryTypes.SELECT ? rowsRead : rowsChanged
+    const rows = options.type === QueryTypes.SELECT ? sequelizeRowsRead : sequelizeRowsChanged
     const values = options.bind === undefined ? {} : { values: options.bind }
     return forNoCall(() => observed({ sql, system: 'mysql', ...values, rows }, () => query(sql, options)))
   }
@@ -378,12 +378,12 @@ function observeStatements(sequelize: Sequelize): void {
   sequelize.query = observedQuery as typeof sequelize.query
 }
 
-function rowsRead(answer: unknown): number | undefined {
+function sequelizeRowsRead(answer: unknown): number | undefined {
   return Array.isArray(answer) ? answer.length : undefined
 }
 
 /** Sequelize answers a change with something and the count of its rows, or the driver's header that holds it. */
-function rowsChanged(answer: unknown): number | undefined {
+function sequelizeRowsChanged(answer: unknown): number | undefined {
   const second: unknown = Array.isArray(answer) ? answer[1] : undefined
   const count = typeof second === 'object' && second !== null && 'affectedRows' in second ? second.affectedRows : second
   return typeof count === 'number' ? count : undefined
@@ -427,7 +427,7 @@ class MysqlProbe implements Probe {
     this.#opening ??= openConnection(this.#settings)
     const connection = await this.#opening
     if (serverBehind(connection).node === undefined) return connection.promise().ping()
-    const state = await namedValues(connection, NODE_STATE)
+    const state = await shownValues(connection, NODE_STATE)
     const isReady = state.get('wsrep_ready') === 'ON' && state.get('wsrep_cluster_status') === 'Primary'
     if (!isReady) throw new Error('The node is outside of its cluster')
   }

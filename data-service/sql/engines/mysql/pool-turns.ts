@@ -8,22 +8,22 @@ import { LongTexts } from '../long-texts.js'
 const LONG_MS = 500
 
 /** Milliseconds that work waits for its turn. */
-const WAIT_TIMEOUT = 5_000
+const TURN_TIMEOUT_MS = 5_000
 
 /** Seconds after which rejected work may be tried again. */
 const RETRY_AFTER = 1
 
 /** Pieces of work that wait. Reads and writes have places of their callers before, so that this is never the bound of one. */
-const WAITING = 1024
+const MAX_WAITING_WORK = 1024
 
 /** The share of the long work of all callers. */
-const LONG = 'long'
+const LONG_WORK = 'long'
 
 /** The share of all callers. Two of one person, such as an account and an address, must not have all connections. */
-const ALL = 'all'
+const ALL_CALLERS = 'all'
 
 function longOf(key: string): string {
-  return `${LONG} ${key}`
+  return `${LONG_WORK} ${key}`
 }
 
 /** A turn on one connection. */
@@ -46,9 +46,9 @@ export class PoolTurns {
   readonly #long = new LongTexts(LONG_MS)
 
   /** `connections`: those of the pool. */
-  constructor(connections: number, { timeout = WAIT_TIMEOUT }: { readonly timeout?: number } = {}) {
+  constructor(connections: number, { timeout = TURN_TIMEOUT_MS }: { readonly timeout?: number } = {}) {
     this.#limits = {
-      all: { key: ALL, limit: connections, waiting: WAITING },
+      all: { key: ALL_CALLERS, limit: connections, waiting: MAX_WAITING_WORK },
       // No less than writes of a caller may have (operations/writes/write-shares.ts).
       ofCaller: Math.ceil(connections / 2),
       long: Math.max(1, Math.floor(connections / 2)),
@@ -56,7 +56,7 @@ export class PoolTurns {
     }
     this.#semaphore = new FairSemaphore({
       places: connections,
-      waiting: WAITING,
+      waiting: MAX_WAITING_WORK,
       timeout,
       detail: 'The database has too much to do. Try again.',
       retryAfter: RETRY_AFTER
@@ -89,7 +89,7 @@ export class PoolTurns {
   isFull(signal: Cancellation): boolean {
     const { ofCaller, longOfCaller } = this.#limits
     // This is asked for each read by id. A caller cannot hold so many while all callers together hold fewer.
-    const mayBe = this.#semaphore.places.taken >= ofCaller || this.#semaphore.heldBy(LONG) >= longOfCaller
+    const mayBe = this.#semaphore.places.taken >= ofCaller || this.#semaphore.heldBy(LONG_WORK) >= longOfCaller
     return mayBe && this.#isFull(shareKeyOf(signal))
   }
 
@@ -103,7 +103,7 @@ export class PoolTurns {
   #shareOf(key: string): Share {
     const { all, ofCaller } = this.#limits
     const within = [{ share: all, last: Math.floor(all.limit / 2), atLeast: 1 }]
-    return { key, limit: ofCaller, waiting: WAITING / 2, within }
+    return { key, limit: ofCaller, waiting: MAX_WAITING_WORK / 2, within }
   }
 
   #sharesOf(signal: Cancellation, isLong: boolean): Entrant['shares'] {
@@ -113,8 +113,8 @@ export class PoolTurns {
     if (!isLong) return [all, own]
     return [
       all,
-      { key: LONG, limit: long, waiting: WAITING / 2 },
-      { key: longOf(key), limit: longOfCaller, waiting: WAITING / 2 },
+      { key: LONG_WORK, limit: long, waiting: MAX_WAITING_WORK / 2 },
+      { key: longOf(key), limit: longOfCaller, waiting: MAX_WAITING_WORK / 2 },
       own
     ]
   }

@@ -8,7 +8,7 @@ const OF_HOLDER_MS = 50
 const OF_ALL_MS = 200
 
 /** Milliseconds that come back in each second. */
-class Part {
+class Allowance {
   readonly #perSecond: number
   #left: number
   #at: number
@@ -38,14 +38,14 @@ class Part {
 /** The turns of the event loop that reads have. Reads whose texts are all different would hold it otherwise. */
 export class LongTurns {
   readonly #now: () => number
-  readonly #ofAll: Part
+  readonly #ofAll: Allowance
   /** Of those that have used something of theirs, in the order of their last use. */
-  readonly #ofHolders = new Map<string, Part>()
+  readonly #ofHolders = new Map<string, Allowance>()
 
   /** `now`: milliseconds. */
   constructor(now: () => number) {
     this.#now = now
-    this.#ofAll = new Part(OF_ALL_MS, now())
+    this.#ofAll = new Allowance(OF_ALL_MS, now())
   }
 
   /** How many holders of shares are remembered. */
@@ -70,7 +70,7 @@ export class LongTurns {
   }
 
   #count(shareKey: string, took: number, now: number): void {
-    const own = this.#ofHolders.get(shareKey) ?? new Part(OF_HOLDER_MS, now)
+    const own = this.#ofHolders.get(shareKey) ?? new Allowance(OF_HOLDER_MS, now)
     // What goes beyond its own part is the holder's debt, and takes nothing from the others.
     this.#ofAll.take(Math.min(took, Math.max(0, own.left(now))), now)
     own.take(took, now)

@@ -35,9 +35,9 @@ export interface ReadThreadData {
 /** Threads of reads. One more than one, so that a read that takes long does not hold up every other one. */
 const READ_THREADS = 2
 /** Reads that wait for a thread, of each thread. Each has a place of its caller's share, so this is never the bound of one caller. */
-const MAX_WAITING = 256
+const MAX_WAITING_READS = 256
 /** Milliseconds after which a thread without work ends: it keeps some 15 MiB. */
-const IDLE_MS = 30_000
+const IDLE_THREAD_MS = 30_000
 
 interface ReadThreadsOptions {
   readonly file: string
@@ -48,14 +48,14 @@ interface ReadThreadsOptions {
 /** The threads that read one file. A thread starts with the first work for it. */
 export class ReadThreads {
   readonly #took: ReadThreadsOptions['took']
-  readonly #queue = new ReadQueue<Waiting>(READ_THREADS * MAX_WAITING)
+  readonly #queue = new ReadQueue<Waiting>(READ_THREADS * MAX_WAITING_READS)
   readonly #reads: readonly ReadThread[]
   readonly #snapshots: ReadThread
 
   constructor({ file, took }: ReadThreadsOptions) {
     this.#took = took
     this.#reads = Array.from({ length: READ_THREADS }, () => new ReadThread(file, this.#queue))
-    this.#snapshots = new ReadThread(file, new ReadQueue(MAX_WAITING))
+    this.#snapshots = new ReadThread(file, new ReadQueue(MAX_WAITING_READS))
   }
 
   /** Runs a SELECT on the state that is committed now. */
@@ -95,7 +95,7 @@ interface Waiting extends Queued {
   readonly settle: (outcome: Settled) => void
 }
 
-interface Asked extends Pick<Waiting, 'select' | 'connection'> {
+interface SelectInThread extends Pick<Waiting, 'select' | 'connection'> {
   readonly signal: Cancellation
 }
 
@@ -109,7 +109,10 @@ interface WaitedFor {
 let lastId = 0
 
 /** Runs a SELECT in the first of the threads that is free. */
-function waitFor({ select, connection, signal }: Asked, { queue, threads }: WaitedFor): Promise<SqliteValue[][]> {
+function waitFor(
+  { select, connection, signal }: SelectInThread,
+  { queue, threads }: WaitedFor
+): Promise<SqliteValue[][]> {
   const { sql, parameters: values } = select
   return observed<SqliteValue[][]>({ sql, system: 'sqlite', values, rows: rowsRead }, () => {
     if (queue.isFull) return Promise.reject(busy())
@@ -256,7 +259,7 @@ class ReadThread {
       const worker = this.#worker
       this.#worker = undefined
       void worker?.terminate()
-    }, IDLE_MS).unref()
+    }, IDLE_THREAD_MS).unref()
   }
 }
 

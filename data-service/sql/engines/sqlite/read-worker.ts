@@ -5,10 +5,10 @@ import type { ReadOutcome, ReadTask, ReadThreadData } from './read-threads.js'
 import { SqliteConnection, SqliteError, type SqliteValue, StatementStopped } from './sqlite-connection.js'
 
 /** As for nice(1): calls that the main thread serves come first. */
-const NICENESS = 5
+const READ_NICENESS = 5
 
 // On Linux setpriority(2) changes the calling thread only; on other systems it would change the whole process.
-if (process.platform === 'linux') setPriority(0, NICENESS)
+if (process.platform === 'linux') setPriority(0, READ_NICENESS)
 
 const { file, stopped } = workerData as ReadThreadData // read-threads.ts gives it
 const connections = new Map<number, SqliteConnection>()
@@ -17,15 +17,15 @@ const idle: SqliteConnection[] = []
 
 parentPort?.on('message', (task: ReadTask) => {
   if (task.kind === 'end') end(task.connection)
-  else parentPort?.postMessage({ id: task.id, ...outcomeOf(task) } satisfies ReadOutcome)
+  else parentPort?.postMessage({ id: task.id, ...readOutcome(task) } satisfies ReadOutcome)
 })
 
-function outcomeOf(
+function readOutcome(
   task: ReadTask & { readonly kind: 'rows' }
 ): { rows: SqliteValue[][]; milliseconds: number } | { failure: unknown } {
   const began = performance.now()
   try {
-    const rows = connectionOf(task).rowsUntil(() => Atomics.load(stopped, 0) === task.id, task)
+    const rows = connectionFor(task).rowsUntil(() => Atomics.load(stopped, 0) === task.id, task)
     return { rows, milliseconds: performance.now() - began }
   } catch (error) {
     if (error instanceof StatementStopped) return { failure: 'stopped' }
@@ -37,7 +37,7 @@ function outcomeOf(
   }
 }
 
-function connectionOf({ connection, isSnapshot, isFirst }: ReadTask & { readonly kind: 'rows' }): SqliteConnection {
+function connectionFor({ connection, isSnapshot, isFirst }: ReadTask & { readonly kind: 'rows' }): SqliteConnection {
   const known = connections.get(connection)
   if (known !== undefined) return known
   if (isSnapshot && !isFirst) throw new Error('The thread that held the snapshot has ended')

@@ -12,7 +12,7 @@ import {
   type BoundValue,
   bytes,
   flag,
-  jsonText,
+  jsonOfColumn,
   type SqlDialect,
   undecodable,
   Unstorable,
@@ -36,9 +36,9 @@ export const sqliteDialect: SqlDialect = {
     if (field.type === 'double') return `CAST($${name} AS REAL)`
     return isWide(field) ? `CAST($${name} AS NUMERIC)` : `$${name}`
   },
-  bindOperand: boundOperand,
-  bind: boundOperand,
-  store: storedValue,
+  bindOperand: sqliteOperand,
+  bind: sqliteOperand,
+  store: sqliteValue,
   textOperand: () => undefined,
   isTextOfWords: () => false,
   // A set is stored as MySQL writes it: its words with commas between.
@@ -60,7 +60,7 @@ export const sqliteDialect: SqlDialect = {
   columnWithoutCharacter: () => undefined,
   violatedKey: sqliteViolatedKey,
   decode: (field) => {
-    const decode = decoderOf(field)
+    const decode = sqliteDecoder(field)
     return (raw) => (raw === null ? null : decode(raw))
   },
   insertOrKeep: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
@@ -74,7 +74,7 @@ export const sqliteDialect: SqlDialect = {
   forUpdateNow: undefined
 }
 
-function boundOperand(operand: Operand, field: Field): BoundValue {
+function sqliteOperand(operand: Operand, field: Field): BoundValue {
   const { type, unsigned, scale } = field
   switch (type) {
     case 'string':
@@ -114,7 +114,7 @@ function paddedDigits(digits: string): string {
   return digits.startsWith('-') ? digits : digits.padStart(20, '0')
 }
 
-function storedValue(value: Exclude<Value, null>, field: Field): BoundValue {
+function sqliteValue(value: Exclude<Value, null>, field: Field): BoundValue {
   if (Buffer.isBuffer(value)) return value
   if (typeof value === 'object') return value.join()
   if (field.type === 'decimal') {
@@ -124,7 +124,7 @@ function storedValue(value: Exclude<Value, null>, field: Field): BoundValue {
       `has more digits than SQLite stores: its decimals are whole numbers of 64 bits, ${field.scale} digits of which stand after the point`
     )
   }
-  return field.type === 'string' || field.type === 'enum' ? String(value) : boundOperand(value, field)
+  return field.type === 'string' || field.type === 'enum' ? String(value) : sqliteOperand(value, field)
 }
 
 /** A decimal whose operands may be beyond the 64 bits of a column. */
@@ -140,7 +140,7 @@ function unitsOf(decimal: string, scale: number): bigint {
 }
 
 /** A column may hold values of any type in SQLite: one that is not of the field's type is an error. */
-function decoderOf({ type, storage, unsigned, precision, scale }: Field): (raw: unknown) => Value {
+function sqliteDecoder({ type, storage, unsigned, precision, scale }: Field): (raw: unknown) => Value {
   switch (type) {
     case 'bool':
       return (raw) => {
@@ -154,11 +154,11 @@ function decoderOf({ type, storage, unsigned, precision, scale }: Field): (raw: 
         return value
       }
     case 'long':
-      return unsigned ? unsignedDigits : (raw) => integerOf(raw, type).toString()
+      return unsigned ? unsignedDigits : (raw) => bigintOf(raw, type).toString()
     case 'decimal': {
       const beyond = 10n ** BigInt(precision)
       return (raw) => {
-        const units = integerOf(raw, type)
+        const units = bigintOf(raw, type)
         if (units >= beyond || units <= -beyond) throw undecodable(type, raw)
         return formatDecimal(units, scale)
       }
@@ -182,9 +182,9 @@ function decoderOf({ type, storage, unsigned, precision, scale }: Field): (raw: 
       }
     }
     case 'date':
-      return textOf(type, /^\d{4}-\d{2}-\d{2}$/, beginsWithDay)
+      return textDecoder(type, /^\d{4}-\d{2}-\d{2}$/, beginsWithDay)
     case 'time':
-      return textOf(type, /^\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?$/, hasTimeOfDay)
+      return textDecoder(type, /^\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?$/, hasTimeOfDay)
     case 'string':
     case 'guid':
     case 'enum':
@@ -198,20 +198,20 @@ function decoderOf({ type, storage, unsigned, precision, scale }: Field): (raw: 
         return raw === '' ? [] : raw.split(',')
       }
     case 'json':
-      return jsonText
+      return jsonOfColumn
     case 'binary':
       return bytes
   }
 }
 
-function textOf(type: FieldType, pattern: RegExp, isValid: (text: string) => boolean): (raw: unknown) => string {
+function textDecoder(type: FieldType, pattern: RegExp, isValid: (text: string) => boolean): (raw: unknown) => string {
   return (raw) => {
     if (typeof raw !== 'string' || !pattern.test(raw) || !isValid(raw)) throw undecodable(type, raw)
     return raw
   }
 }
 
-function integerOf(raw: unknown, type: FieldType): bigint {
+function bigintOf(raw: unknown, type: FieldType): bigint {
   if (typeof raw !== 'bigint') throw undecodable(type, raw)
   return raw
 }
@@ -235,11 +235,11 @@ function hasTimeOfDay(text: string, at = 0): boolean {
   return twoDigits(text, at) <= 23 && twoDigits(text, at + 3) <= 59 && twoDigits(text, at + 6) <= 59
 }
 
-const ZERO = '0'.charCodeAt(0)
+const ZERO_DIGIT = '0'.charCodeAt(0)
 
 /** The number of two digits; NaN for other characters. */
 function twoDigits(text: string, at: number): number {
-  const [tens, ones] = [text.charCodeAt(at) - ZERO, text.charCodeAt(at + 1) - ZERO]
+  const [tens, ones] = [text.charCodeAt(at) - ZERO_DIGIT, text.charCodeAt(at + 1) - ZERO_DIGIT]
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
 }
 

@@ -77,9 +77,9 @@ export class SqliteReader implements Reader {
     try {
       throwIfAborted(signal)
       const run: ReaderSession['run'] = (statement, values) =>
-        decoded(this.#rows({ statement, values, signal }), (row) => decodeRow(statement, row))
+        decodedRows(this.#rows({ statement, values, signal }), (row) => decodeRow(statement, row))
       const rows: ReaderSession['rows'] = (statement, values, bytes) =>
-        decoded(this.#rows({ statement, values, signal, bytes }), (row) => new DecodedRow(statement, row))
+        decodedRows(this.#rows({ statement, values, signal, bytes }), (row) => new DecodedRow(statement, row))
       // The connections are read-only.
       return await work({ run, rows, runReadOnly: run })
     } catch (error) {
@@ -157,10 +157,10 @@ interface SnapshotOptions {
 }
 
 /** Rows that one statement reads. Other calls wait while they are written. */
-const BATCH = 250
+const ROWS_PER_TURN = 250
 
 class SqliteSnapshot implements Snapshot {
-  readonly batch = BATCH
+  readonly batch = ROWS_PER_TURN
   readonly #options: SnapshotOptions
   #open = true
 
@@ -202,12 +202,12 @@ function selectOf({ statement, values, bytes }: Omit<BoundStatement, 'signal'>):
 }
 
 /** The decoded rows. Where they are many, other requests have a turn before the next statement of the same read. */
-async function decoded<Row>(
+async function decodedRows<Row>(
   raw: Promise<readonly (readonly unknown[])[]>,
   decode: (row: readonly unknown[]) => Row
 ): Promise<Row[]> {
   const rows = (await raw).map(decode)
-  if (rows.length > BATCH) await setImmediate()
+  if (rows.length > ROWS_PER_TURN) await setImmediate()
   return rows
 }
 
@@ -275,7 +275,7 @@ export class SqliteTransactions implements Transactions {
   }
 }
 
-interface TransactionOptions {
+interface SqliteTransactionOptions {
   readonly connection: SqliteConnection
   readonly signal: Cancellation
   readonly wal: WalSync
@@ -288,11 +288,11 @@ const TRANSACTION_TURN_MS = 10
 class SqliteTransaction implements OpenTransaction {
   readonly node = undefined
   readonly isGuarding = false
-  readonly #options: TransactionOptions
+  readonly #options: SqliteTransactionOptions
   #turnBegan = performance.now()
   #hasEnded = false
 
-  constructor(options: TransactionOptions) {
+  constructor(options: SqliteTransactionOptions) {
     this.#options = options
   }
 
@@ -425,7 +425,7 @@ async function openIfThere(file: string): Promise<FileHandle | undefined> {
 }
 
 const BUSY = 5
-const LOCKED = 6
+const TABLE_LOCKED = 6
 
 /** SQLITE_CANTOPEN. */
 const CANNOT_OPEN = 14
@@ -452,7 +452,7 @@ export function classifySqliteError(error: unknown): ErrorKind {
   if (error.errno === TRIGGER) return RESTRICTED.test(error.message) ? 'constraint' : 'forbidden'
   if (error.errno === CHECK) return 'forbidden'
   const code = error.errno & 0xff
-  if (code === BUSY || code === LOCKED) return 'lockTimeout'
+  if (code === BUSY || code === TABLE_LOCKED) return 'lockTimeout'
   if (code === CANNOT_OPEN) return 'unreachable'
   return TEMPORARY_FAILURES.includes(code) ? 'unavailable' : 'other'
 }

@@ -27,7 +27,7 @@ const FORBIDDEN: OpeningAdvice = {
   remedy: 'Grant that, or name another file.'
 }
 
-const LOCKED: OpeningAdvice = { wrong: 'another process holds the file', remedy: 'End that one, or try again.' }
+const FILE_HELD: OpeningAdvice = { wrong: 'another process holds the file', remedy: 'End that one, or try again.' }
 
 /** SQLite, embedded in this process. */
 export const sqliteEngine: Engine = {
@@ -50,8 +50,8 @@ export const sqliteEngine: Engine = {
     EROFS: { wrong: 'the file system is read-only', remedy: 'Name a file elsewhere.' }
   },
   statementAdvice: {
-    SQLITE_BUSY: LOCKED,
-    SQLITE_LOCKED: LOCKED,
+    SQLITE_BUSY: FILE_HELD,
+    SQLITE_LOCKED: FILE_HELD,
     SQLITE_FULL: { wrong: 'the disk is full', remedy: 'Make room, and try again.' },
     SQLITE_IOERR: { wrong: 'the file system fails', remedy: 'Its log says why; restore the file if it was damaged.' },
     SQLITE_CORRUPT: { wrong: 'the file is damaged', remedy: 'Restore it from a backup.' }

@@ -20,7 +20,7 @@ class Statement {
 
 type Callback = (this: Statement, error: unknown, rows?: readonly Record<string, unknown>[]) => void
 
-interface Outcome {
+interface StatementOutcome {
   readonly statement: Statement
   readonly error: unknown
   readonly rows: readonly Record<string, unknown>[]
@@ -91,7 +91,7 @@ class Sqlite3Database {
     return this
   }
 
-  async #outcome(sql: string, parameters: SqliteParameters): Promise<Outcome> {
+  async #outcome(sql: string, parameters: SqliteParameters): Promise<StatementOutcome> {
     try {
       const { rows, changes } = await this.#inTurn(sql, (connection) => connection.run(sql, parameters))
       const statement = new Statement(Number(changes.lastInsertRowid), Number(changes.changes))

@@ -18,12 +18,12 @@ const matchKeys = asciiKeys(IGNORED_KEY)
  * is ordered as on MariaDB, and all other letters follow by code point.
  */
 export function sortKey(text: string): string {
-  return keyOf(text, sortKeys)
+  return foldedKey(text, sortKeys)
 }
 
 /** As sortKey, but with one character for each character of the text, as LIKE compares them. For `contains` and the like. */
 export function matchKey(text: string): string {
-  return keyOf(text, matchKeys)
+  return foldedKey(text, matchKeys)
 }
 
 function asciiKeys(ignored: string): readonly string[] {
@@ -33,7 +33,7 @@ function asciiKeys(ignored: string): readonly string[] {
   })
 }
 
-function keyOf(text: string, keys: readonly string[]): string {
+function foldedKey(text: string, keys: readonly string[]): string {
   const folded = isAscii(text) ? text : text.normalize('NFC').toLowerCase().normalize('NFC')
   let key = ''
   for (let index = 0; index < folded.length; index++) key += keys[folded.charCodeAt(index)] ?? folded.charAt(index)

@@ -8,7 +8,7 @@ import {
   type BoundValue,
   type BoundValues,
   padToPowerOfTwo,
-  quoted,
+  quotedIdentifier,
   type SqlDialect
 } from '../../engines/statement.js'
 
@@ -47,12 +47,16 @@ export interface KeyListComparison {
 
 /** The row with this key. */
 export function keyIs(columns: KeyColumns, key: RowKey): RowCondition[] {
-  return columns.map((column, at) => ({ path: ownPath(column), comparison: 'isKey', operands: [partOf(key, at)] }))
+  return columns.map((column, at) => ({ path: pathOfColumn(column), comparison: 'isKey', operands: [partOf(key, at)] }))
 }
 
 /** The rows whose foreign key refers to the row with this key. */
 export function refersTo(columns: KeyColumns, key: RowKey): RowCondition[] {
-  return columns.map((column, at) => ({ path: ownPath(column), comparison: 'refersTo', operands: [partOf(key, at)] }))
+  return columns.map((column, at) => ({
+    path: pathOfColumn(column),
+    comparison: 'refersTo',
+    operands: [partOf(key, at)]
+  }))
 }
 
 /** The rows with one of these keys, or that refer to one of them. */
@@ -62,12 +66,12 @@ export function keyIn(
   comparison: 'isKeyIn' | 'refersToIn'
 ): RowCondition {
   const [first, second, ...others] = columns
-  if (second === undefined) return { path: ownPath(first), comparison, operands: keys.map(([value]) => value) }
-  const paths = [ownPath(first), ownPath(second), ...others.map(ownPath)] as const
+  if (second === undefined) return { path: pathOfColumn(first), comparison, operands: keys.map(([value]) => value) }
+  const paths = [pathOfColumn(first), pathOfColumn(second), ...others.map(pathOfColumn)] as const
   return { paths, comparison, operands: padToPowerOfTwo(keys).flat() }
 }
 
-function ownPath(column: Column): Path {
+function pathOfColumn(column: Column): Path {
   return { through: null, column }
 }
 
@@ -77,10 +81,10 @@ function partOf(key: RowKey, at: number): Operand {
   return part
 }
 
-declare const scoped: unique symbol
+declare const isScoped: unique symbol
 
 /** Conditions with those of the scope of whoever reads. Only `inScope` and `inScopesOf` make them, and pages take no others. */
-export type ScopedConditions = readonly RowCondition[] & { readonly [scoped]: true }
+export type ScopedConditions = readonly RowCondition[] & { readonly [isScoped]: true }
 
 export function scopeConditions(scope: RowScope): readonly RowCondition[] {
   return scope.kind === 'all-rows' ? [] : scope.conditions
@@ -141,11 +145,11 @@ function scopedBy(conditions: readonly RowCondition[]): ScopedConditions {
 
 /** Whether two scopes are the same conditions with the same values. */
 export function areEqualScopes(one: RowScope, other: RowScope, dialect: SqlDialect): boolean {
-  return one === other || scopeText(one, dialect) === scopeText(other, dialect)
+  return one === other || scopeKey(one, dialect) === scopeKey(other, dialect)
 }
 
 /** Scopes with the same text are the same conditions with the same values. */
-export function scopeText(scope: RowScope, dialect: SqlDialect): string {
+export function scopeKey(scope: RowScope, dialect: SqlDialect): string {
   return scope.kind === 'all-rows' ? '' : conditionsText(scope.conditions, dialect)
 }
 
@@ -191,7 +195,11 @@ export function boundValues(conditions: readonly RowCondition[], dialect: SqlDia
     paddedOperands(condition).forEach((operand, position) => {
       const path = paths[position % paths.length]
       if (path === undefined) return
-      values[operandName(index, position)] = boundOperand(operand, { path, comparison: condition.comparison }, dialect)
+      values[operandName(index, position)] = comparedOperand(
+        operand,
+        { path, comparison: condition.comparison },
+        dialect
+      )
       if (isOfTexts(path, condition)) values[plainTextName(index, position)] = String(operand)
     })
   })
@@ -232,7 +240,7 @@ function joinedAs(combined: Exclude<RowCondition, AnyComparison>): string {
 }
 
 export function pathKey({ through, column }: Path): string {
-  return `${through === null ? '' : aliasOf(through, '')}.${quoted(column.column)}`
+  return `${through === null ? '' : aliasOf(through, '')}.${quotedIdentifier(column.column)}`
 }
 
 /** The alias of a joined row: that of its last step, which begins at the row of the root. */
@@ -249,7 +257,7 @@ export function joinAlias(from: string, reference: string): string {
   return `${from}->${reference}`
 }
 
-function boundOperand(
+function comparedOperand(
   operand: Operand,
   { path, comparison }: Pick<ColumnComparison, 'path' | 'comparison'>,
   dialect: SqlDialect

@@ -11,7 +11,7 @@ import type { Children, Column, Entity, KeyColumns, StoreName } from '../../../e
 import type { Field } from '../../../entity/fields/field.js'
 import type { Keyed } from '../../../entity/key.js'
 import { type Join, type Path, stepsOf } from '../../../plan/model/plans.js'
-import { quoted } from '../../engines/statement.js'
+import { quotedIdentifier } from '../../engines/statement.js'
 
 export type RowModel = ModelStatic<Model>
 
@@ -57,7 +57,11 @@ export class RowModels {
    */
   inSchemas(text: string): string {
     return this.#schemas.reduce(
-      (named, { table, schema }) => named.replaceAll(`${quoted(table)} AS `, `${quoted(schema)}.${quoted(table)} AS `),
+      (named, { table, schema }) =>
+        named.replaceAll(
+          `${quotedIdentifier(table)} AS `,
+          `${quotedIdentifier(schema)}.${quotedIdentifier(table)} AS `
+        ),
       text
     )
   }
@@ -123,7 +127,7 @@ export class RowModels {
       const { model } = this.ofChildren(children)
       if (hasTextKey(owner)) {
         this.#keys.set(target, owner.key)
-        this.#belongsTo(model, target, { as: OWNER, via: children.foreignKey })
+        this.#belongsTo(model, target, { as: OWNER_JOIN, via: children.foreignKey })
       }
       this.#referToOwner(children, model)
     }
@@ -171,11 +175,11 @@ export function hasTextKey({ key }: Keyed): boolean {
 }
 
 /** The name of the join from children to the row that they belong to, which is no name of a property. */
-const OWNER = '$owner'
+const OWNER_JOIN = '$owner'
 
 /** The key of the row that children belong to, as that row has it. */
 export function ownerPaths({ name, key }: ChildrenOwner, { foreignKey }: Children): Path[] {
-  const through: Join = { name: OWNER, to: name, via: foreignKey }
+  const through: Join = { name: OWNER_JOIN, to: name, via: foreignKey }
   return key.map((column) => ({ through, column }))
 }
 

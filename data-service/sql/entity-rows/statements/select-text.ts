@@ -1,6 +1,6 @@
 import { type BelongsTo, IndexHints, literal, Op, where, type WhereOptions } from 'sequelize'
 import { generatorOf } from '../../engines/sequelize-inner.js'
-import { type Expression, quoted, type SqlDialect } from '../../engines/statement.js'
+import { type Expression, quotedIdentifier, type SqlDialect } from '../../engines/statement.js'
 import { columnNamed } from './where-text.js'
 import { joinAlias } from './conditions.js'
 import { type JoinShape, known, type RowModel, type RowModels } from './row-models.js'
@@ -43,14 +43,14 @@ interface Among {
 
 /** The text of a SELECT, with `$name` for each value. */
 export function selectText(shape: SelectShape): string {
-  return shape.models.inSchemas(textOf(shape))
+  return shape.models.inSchemas(selectTextOf(shape))
 }
 
 /** The text without the schemas of tables. */
-function textOf(shape: SelectShape): string {
+function selectTextOf(shape: SelectShape): string {
   const { model, joins, lock, index, limit, offset, total, among } = shape
-  const root = aliasOf(model)
-  const further = total === undefined ? [] : [[literal(`(${textOf(total)})`), 'total'] as const]
+  const root = rootAlias(model)
+  const further = total === undefined ? [] : [[literal(`(${selectTextOf(total)})`), 'total'] as const]
   const { sequelize } = shape.models
   const options = {
     model,
@@ -71,7 +71,7 @@ function textOf(shape: SelectShape): string {
     .replace(/;$/, '')
   return among === undefined
     ? text
-    : textAmong(text, { from: `${quoted(tableOf(model))} AS ${quoted(root)}`, root, among })
+    : textAmong(text, { from: `${quotedIdentifier(tableOf(model))} AS ${quotedIdentifier(root)}`, root, among })
 }
 
 /**
@@ -83,12 +83,14 @@ function textAmong(
   { from, root, among: { rows, join, key } }: { readonly from: string; readonly root: string; readonly among: Among }
 ): string {
   const page = pageAlias(root)
-  const isSame = key.map((column) => [root, page].map((one) => `${quoted(one)}.${quoted(column)}`).join(' = '))
+  const isSame = key.map((column) =>
+    [root, page].map((one) => `${quotedIdentifier(one)}.${quotedIdentifier(column)}`).join(' = ')
+  )
   // The SELECT of a total, which may have the same table, stands before it.
   const at = text.lastIndexOf(` FROM ${from}`)
   if (at < 0) throw new TypeError(`No ${from} in ${text}`)
   const [before, after] = [text.slice(0, at), text.slice(at + ` FROM ${from}`.length)]
-  return `${before} FROM (${textOf(rows)}) AS ${quoted(page)} ${join} ${from} ON ${isSame.join(' AND ')}${after}`
+  return `${before} FROM (${selectTextOf(rows)}) AS ${quotedIdentifier(page)} ${join} ${from} ON ${isSame.join(' AND ')}${after}`
 }
 
 /** Alias of the rows of `Among`. No entity and no join has such a name. */
@@ -128,7 +130,7 @@ function includeOf(
 }
 
 /** Alias of the model's own rows in the text. */
-export function aliasOf(model: RowModel): string {
+export function rootAlias(model: RowModel): string {
   return model.name
 }
 

@@ -7,15 +7,15 @@ import { keyOrder } from '../../../plan/model/catalogue.js'
 import { type Join, type Path, type SortKey, stepsOf } from '../../../plan/model/plans.js'
 import {
   type Expression,
-  quoted,
-  type Selected,
+  quotedIdentifier,
+  type SelectedField,
   selectStatement,
   type ShownStatement,
   type SqlDialect
 } from '../../engines/statement.js'
 import {
   columnNamed,
-  columnOf,
+  columnExpression,
   keyFunctionOf,
   numberWithin,
   sortExpression,
@@ -25,7 +25,7 @@ import {
 import { comparisonsOf, isComparison, pathKey, pathsOf, type RowCondition, shapeOf } from './conditions.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
 import { type ChildrenOwner, hasTextKey, ownerPaths, type RowModels, type Table } from './row-models.js'
-import { aliasOf, type Lock, pageAlias, type SelectShape, selectText } from './select-text.js'
+import { rootAlias, type Lock, pageAlias, type SelectShape, selectText } from './select-text.js'
 
 /** A column to select: of the row, of a referenced row, or the row's version. */
 export type SelectedColumn = Path | 'rowVersion'
@@ -62,7 +62,7 @@ interface ChildrenShape {
 /** The number of a row among those of the same owner, under a name that no column has. */
 const PLACE = 'its place'
 
-const TOTAL: Selected = { name: 'COUNT(*)', field: int() }
+const TOTAL: SelectedField = { name: 'COUNT(*)', field: int() }
 
 /** Characters of texts and keys in the cache: thousands of statements, or some dozen of the longest possible ones. */
 const MAX_TEXT = 16_000_000
@@ -268,7 +268,7 @@ export class Statements {
   ): string {
     const { entity, selected, conditions, sort, cut, of, lock, withTotal } = shape
     const model = this.#models.of(entity)
-    const context = { dialect: this.#dialect, root: aliasOf(model) }
+    const context = { dialect: this.#dialect, root: rootAlias(model) }
     const compared = comparisonsOf([...conditions, ...range])
     const paths = [...selected, ...compared.flatMap(pathsOf), ...sort.map(({ path }) => path)]
     const ranged = range.length === 0 ? [] : [whereAll(range, context, first)]
@@ -308,7 +308,7 @@ export class Statements {
       order: [],
       ...(total === undefined ? {} : { total }),
       among: {
-        rows: { ...rows, columns: Array.from(names, (name) => [columnNamed(aliasOf(model), name), name]), joins: [] },
+        rows: { ...rows, columns: Array.from(names, (name) => [columnNamed(rootAlias(model), name), name]), joins: [] },
         join: this.#dialect.joinInOrder,
         key: entity.key.map(({ column }) => column),
         order: sort.map(({ path, descending }) => [path.column.column, descending ? 'DESC' : 'ASC'])
@@ -324,13 +324,13 @@ export class Statements {
    */
   #limitOfEach(
     { order: _order, limit: _limit, ...rows }: SelectShape,
-    of: Numbered,
+    of: Numbering,
     context: TextContext
   ): SelectShape {
     const { models, model, columns } = rows
     const names = new Set([...of.key, ...of.by].map(({ column }) => column))
     const numbered = Array.from(names, (name) => [columnNamed(context.root, name), name] as const)
-    const place = `${quoted(pageAlias(context.root))}.${quoted(PLACE)}`
+    const place = `${quotedIdentifier(pageAlias(context.root))}.${quotedIdentifier(PLACE)}`
     return {
       models,
       model,
@@ -360,7 +360,7 @@ export class Statements {
       model,
       columns: [[fn('COUNT', literal('*')), 'c0']],
       joins: this.#models.joins(model, comparisonsOf(conditions).flatMap(pathsOf)),
-      where: whereAll(conditions, { dialect: this.#dialect, root: aliasOf(model) }),
+      where: whereAll(conditions, { dialect: this.#dialect, root: rootAlias(model) }),
       order: []
     }
   }
@@ -371,7 +371,7 @@ export class Statements {
 
   #compileChildren({ owner, children, conditions, cut, lock }: ChildrenShape): ShownStatement {
     const { model } = this.#models.ofChildren(children)
-    const context = { dialect: this.#dialect, root: aliasOf(model) }
+    const context = { dialect: this.#dialect, root: rootAlias(model) }
     const { foreignKey } = children
     const own = (column: Column): Path => ({ through: null, column })
     const isJoined = hasTextKey(owner) && children.store === 'primary'
@@ -403,7 +403,7 @@ export class Statements {
 }
 
 /** What rows are numbered by: those with the same values in `by`, in the order of `sort`. */
-interface Numbered {
+interface Numbering {
   readonly by: KeyColumns
   readonly sort: readonly SortKey[]
   /** Of the table. */
@@ -424,13 +424,13 @@ function selectedColumn(
   context: TextContext,
   { versionColumn }: Pick<Table, 'versionColumn'>
 ): Expression {
-  if (column !== 'rowVersion') return columnOf(column, context)
+  if (column !== 'rowVersion') return columnExpression(column, context)
   if (versionColumn === undefined) throw new TypeError(`${context.root} has no row version`)
   return columnNamed(context.root, versionColumn)
 }
 
 /** A column with its name for errors. One of a joined row is named by the join. */
-function selectedOf({ table, key }: Keyed & { readonly table: string }): (column: SelectedColumn) => Selected {
+function selectedOf({ table, key }: Keyed & { readonly table: string }): (column: SelectedColumn) => SelectedField {
   return (column) =>
     column === 'rowVersion'
       ? { name: `${table}.${column}`, field: column }

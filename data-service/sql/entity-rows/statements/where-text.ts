@@ -5,7 +5,7 @@ import type { Path, SortKey } from '../../../plan/model/plans.js'
 import {
   anyOfTuples,
   type Expression,
-  quoted,
+  quotedIdentifier,
   type SqlDialect,
   type TextMatch,
   type TextOperand
@@ -57,17 +57,17 @@ export function whereAll(conditions: readonly RowCondition[], context: TextConte
 }
 
 /** The expression of a column in the select list. */
-export function columnOf({ through, column }: Path, { root }: TextContext): Expression {
+export function columnExpression({ through, column }: Path, { root }: TextContext): Expression {
   return columnNamed(aliasOf(through, root), column.column)
 }
 
 /** A column of the table or join of this alias. Sequelize's `col` would take a point in a name for a separator. */
 export function columnNamed(alias: string, column: string): Expression {
-  return literal(`${quoted(alias)}.${quoted(column)}`)
+  return literal(`${quotedIdentifier(alias)}.${quotedIdentifier(column)}`)
 }
 
 /** The expression of a column in sort orders and, with `equal`, in comparisons that do not depend on an order. */
-function keyOf(path: Path, context: TextContext, use: 'equal' | 'order' = 'order'): Expression {
+function keyExpression(path: Path, context: TextContext, use: 'equal' | 'order' = 'order'): Expression {
   return literal(keyText(path, context, use))
 }
 
@@ -108,7 +108,7 @@ function exactText(path: Path, context: TextContext): string {
 
 /** The column as the text of a statement has it. */
 function quotedColumn({ through, column }: Path, { root }: TextContext): string {
-  return `${quoted(aliasOf(through, root))}.${quoted(column.column)}`
+  return `${quotedIdentifier(aliasOf(through, root))}.${quotedIdentifier(column.column)}`
 }
 
 function whereComparison(condition: AnyComparison, number: string, context: TextContext): WhereOptions {
@@ -180,7 +180,7 @@ function whereTuples(
       if (path === undefined) throw new TypeError('A key has no column')
       return isPlain && isText(path.column)
         ? textOperandOf(path, context)(`$t${number}_${position}`)
-        : operandOf(path, { name: `f${number}_${position}`, isAlone: false }, context)
+        : operandText(path, { name: `f${number}_${position}`, isAlone: false }, context)
     })
     const rows = Array.from({ length: names.length / paths.length }, (_, row) =>
       names.slice(row * paths.length, (row + 1) * paths.length)
@@ -205,10 +205,10 @@ const ORDERS = { '>': Op.gt, '>=': Op.gte, '<': Op.lt, '<=': Op.lte } as const
 
 function whereOne(condition: ColumnComparison, name: string, context: TextContext): WhereOptions {
   const { path, comparison } = condition
-  const key = keyOf(path, context, isOrder(comparison) ? 'order' : 'equal')
+  const key = keyExpression(path, context, isOrder(comparison) ? 'order' : 'equal')
   const isAlone = isOfOne(comparison)
   const operands = paddedOperands(condition).map((_, position) =>
-    operandOf(path, { name: `${name}_${position}`, isAlone }, context)
+    operandText(path, { name: `${name}_${position}`, isAlone }, context)
   )
   switch (comparison) {
     case 'isNull':
@@ -218,7 +218,7 @@ function whereOne(condition: ColumnComparison, name: string, context: TextContex
     case 'lessThanNull':
       return where(key, Op.lt, literal('NULL'))
     case 'never':
-      return where(fn('LENGTH', columnOf(path, context)), Op.lt, literal('0'))
+      return where(fn('LENGTH', columnExpression(path, context)), Op.lt, literal('0'))
     case 'isKey':
     case 'refersTo':
       return where(key, Op.eq, literal(operands.join()))
@@ -234,7 +234,7 @@ function whereOne(condition: ColumnComparison, name: string, context: TextContex
 }
 
 /** What a comparison of the operator table compares. */
-interface Written {
+interface WrittenComparison {
   readonly path: Path
   readonly key: Expression
   readonly operands: readonly string[]
@@ -243,11 +243,11 @@ interface Written {
   readonly matches: (matching: Matching) => WhereOptions
 }
 
-function whereOperator(comparison: Comparison, written: Written, context: TextContext): WhereOptions {
+function whereOperator(comparison: Comparison, written: WrittenComparison, context: TextContext): WhereOptions {
   const { path, key, operands } = written
   const compared = whereCompared(comparison, written)
   if (!isNegated(comparison)) return compared
-  const kept = orNull(compared, path, key)
+  const kept = orWithoutValue(compared, path, key)
   // No value is equal to an operand that the column's character set cannot hold.
   const unequal = context.dialect.textOperand(path.column) === undefined ? [] : operands
   return unequal.length === 0 ? kept : { [Op.or]: [kept, ...unequal.map((one) => literal(`${one} IS NULL`))] }
@@ -259,7 +259,7 @@ function isOrder(comparison: ColumnComparison['comparison']): boolean {
 }
 
 /** The operand bound under a name, as the column is compared with it. */
-function operandOf(
+function operandText(
   path: Path,
   { name, isAlone }: { readonly name: string; readonly isAlone: boolean },
   context: TextContext
@@ -273,7 +273,10 @@ function textOperandOf({ column }: Path, { dialect }: TextContext): TextOperand 
 }
 
 /** The SQL of a comparison, by the operator table. */
-function whereCompared(comparison: Comparison, { path, key, operands, empty, matches }: Written): WhereOptions {
+function whereCompared(
+  comparison: Comparison,
+  { path, key, operands, empty, matches }: WrittenComparison
+): WhereOptions {
   const { sql } = OPERATORS[comparison]
   const negated = isNegated(comparison)
   const emptyText = literal(empty)
@@ -311,7 +314,7 @@ interface Matching {
 }
 
 function whereText(path: Path, { match, negated, operand }: Matching, context: TextContext): WhereOptions {
-  const column = columnOf(path, context)
+  const column = columnExpression(path, context)
   if (path.column.field.type === 'set') {
     return where(context.dialect.hasWord(column, operand), Op.eq, literal(negated ? '0' : '1'))
   }
@@ -322,7 +325,7 @@ function whereText(path: Path, { match, negated, operand }: Matching, context: T
 }
 
 /** A negative comparison also matches rows without a value. A column that is never null needs no OR: the index stays usable. */
-function orNull(negative: WhereOptions, path: Path, key: Expression): WhereOptions {
+function orWithoutValue(negative: WhereOptions, path: Path, key: Expression): WhereOptions {
   return path.column.field.nullable || path.through !== null ? { [Op.or]: [negative, isNull(key)] } : negative
 }
 

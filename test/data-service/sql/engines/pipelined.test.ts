@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Connection } from 'mysql2'
 import type { Socket } from 'node:net'
 import {
-  command,
+  runCommand,
   execute,
   executeChange,
   openConnection,
@@ -143,7 +143,7 @@ describeMysqlWays('statements that are sent together to', ({ way }) => {
     connection.pause()
     const running = Promise.allSettled(
       pipelined(connection, () => [
-        command(connection, 'START TRANSACTION'),
+        runCommand(connection, 'START TRANSACTION'),
         executeChange(connection, UPDATE, ['new', '1']),
         execute(connection, READ, ['1'])
       ])

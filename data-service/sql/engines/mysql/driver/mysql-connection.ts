@@ -153,12 +153,12 @@ function sessionStatements(server: MysqlServer): readonly string[] {
 
 /** Sets the service's collation, SQL mode and time zone on a new connection, and records its server. */
 export async function prepareSession(connection: Connection, settings: MysqlSettings): Promise<void> {
-  const variables = await namedValues(connection, WHICH_SERVER)
+  const variables = await shownValues(connection, WHICH_SERVER)
   const server = serverOf(variables.get('version') ?? '')
-  for (const statement of sessionStatements(server)) await forNoCall(() => command(connection, statement))
+  for (const statement of sessionStatements(server)) await forNoCall(() => runCommand(connection, statement))
   const isNode = variables.get('wsrep_on') === 'ON' && !['', 'none'].includes(variables.get('wsrep_provider') ?? '')
-  if (isNode) await forNoCall(() => command(connection, WAIT_FOR_OTHER_NODES))
-  const index = isNode ? Number((await namedValues(connection, WHICH_NODE)).get('wsrep_local_index')) : undefined
+  if (isNode) await forNoCall(() => runCommand(connection, WAIT_FOR_OTHER_NODES))
+  const index = isNode ? Number((await shownValues(connection, WHICH_NODE)).get('wsrep_local_index')) : undefined
   const { way = installedDriver().way } = settings
   servers.set(connection, { server, node: index !== undefined && Number.isNaN(index) ? 0 : index, way })
 }
@@ -171,7 +171,7 @@ export function serverBehind(connection: Connection): ConnectedServer {
 }
 
 /** The rows of a `SHOW VARIABLES` or `SHOW STATUS`, by name. */
-export async function namedValues(connection: Connection, statement: string): Promise<ReadonlyMap<string, string>> {
+export async function shownValues(connection: Connection, statement: string): Promise<ReadonlyMap<string, string>> {
   const pairs = await forNoCall(() =>
     observed(
       { sql: statement, system: systemOf(connection), rows: rowsRead },
@@ -362,7 +362,7 @@ export function executeChange(
 }
 
 /** Runs a statement without values and without an answer that anybody reads, such as COMMIT, as text. */
-export function command(connection: Connection, sql: string): Promise<void> {
+export function runCommand(connection: Connection, sql: string): Promise<void> {
   const run = (): Promise<void> =>
     new Promise((resolve, reject) => {
       connection.query(sql, (error) => {
@@ -426,7 +426,7 @@ export async function stopStatement(
   try {
     const side = await openBareConnection(settings)
     try {
-      await command(side, `KILL CONNECTION ${connection.threadId}`)
+      await runCommand(side, `KILL CONNECTION ${connection.threadId}`)
     } finally {
       side.destroy()
     }

@@ -45,7 +45,7 @@ export interface InnerCommand {
 }
 
 /** The command that prepares a statement. It gives the statement to the command that runs it. */
-interface Preparation {
+interface PrepareCommand {
   /** No other command has it. */
   readonly parameterDefinitions?: object
 }
@@ -94,7 +94,7 @@ const STATEMENTS = new InnerMembers<PreparedStatements>({ get: 'function' })
 const STATEMENT_KEYS = new InnerMembers<StatementKeys>({ statementKey: 'function' })
 export const CONFIG = new InnerMembers<InnerConfig>({ clientFlags: 'number' })
 const COMMAND = new InnerMembers<InnerCommand>({ execute: 'function', onResult: 'function' })
-export const PREPARATION = new InnerMembers<Preparation>({ parameterDefinitions: 'object' })
+export const PREPARE_COMMAND = new InnerMembers<PrepareCommand>({ parameterDefinitions: 'object' })
 export const EXECUTE = new InnerMembers<ExecuteCommand>({ buildParserFromFields: 'function' })
 
 /** The inner members that the driver lacks, found on a connection without a server. Empty if it has all of them. */
@@ -113,10 +113,10 @@ export function missingMembers(driver: Pick<typeof mysql2, 'createConnection'> =
 function missingInConnection(connection: Connection): readonly string[] {
   const { _statements: statements, constructor } = CONNECTION.of(connection)
   return [
-    ...named('Connection', CONNECTION.missingIn(connection)),
-    ...named('Connection._statements', STATEMENTS.missingIn(statements)),
-    ...named('Connection', STATEMENT_KEYS.missingIn(constructor)),
-    ...named('Connection.config', CONFIG.missingIn(connection.config))
+    ...memberNames('Connection', CONNECTION.missingIn(connection)),
+    ...memberNames('Connection._statements', STATEMENTS.missingIn(statements)),
+    ...memberNames('Connection', STATEMENT_KEYS.missingIn(constructor)),
+    ...memberNames('Connection.config', CONFIG.missingIn(connection.config))
   ]
 }
 
@@ -130,11 +130,11 @@ function missingInCommands(connection: Connection): readonly string[] {
   connection.execute('SELECT 7', () => undefined)
   const [preparation, execute] = commands
   return [
-    ...named('Prepare', [...COMMAND.missingIn(preparation), ...PREPARATION.missingIn(preparation)]),
-    ...named('Execute', [...COMMAND.missingIn(execute), ...EXECUTE.missingIn(execute)])
+    ...memberNames('Prepare', [...COMMAND.missingIn(preparation), ...PREPARE_COMMAND.missingIn(preparation)]),
+    ...memberNames('Execute', [...COMMAND.missingIn(execute), ...EXECUTE.missingIn(execute)])
   ]
 }
 
-function named(object: string, members: readonly string[]): readonly string[] {
+function memberNames(object: string, members: readonly string[]): readonly string[] {
   return members.map((member) => `${object}.${member}`)
 }

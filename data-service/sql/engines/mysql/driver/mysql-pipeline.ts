@@ -7,7 +7,7 @@ import {
   type ExecuteClass,
   type InnerCommand,
   type InnerConnection,
-  PREPARATION,
+  PREPARE_COMMAND,
   type PreparedRun
 } from './mysql-inner.js'
 
@@ -35,7 +35,7 @@ export function pipelined<Issued>(connection: Connection, issue: () => Issued): 
     return issue()
   } finally {
     Reflect.deleteProperty(driver, 'addCommand')
-    const isPreparation = (one: InnerCommand): boolean => PREPARATION.of(one).parameterDefinitions !== undefined
+    const isPreparation = (one: InnerCommand): boolean => PREPARE_COMMAND.of(one).parameterDefinitions !== undefined
     for (const one of commands.filter(isPreparation)) driver.addCommand(one)
     driver.addCommand(new Pipeline(commands.filter((one) => !isPreparation(one))))
   }
@@ -87,7 +87,7 @@ function writtenTogether(driver: InnerConnection, write: () => void): void {
 }
 
 /** The driver has no other place where the class is found than its first instance. */
-let executeCommand: ExecuteClass | undefined
+let executeClass: ExecuteClass | undefined
 
 /** Whether somebody follows the statements that the driver runs, which only its `execute` tells. */
 const tracing = channel('tracing:mysql2:execute:start')
@@ -103,20 +103,23 @@ export function runPrepared<Answer extends QueryResult>(
 ): object {
   const driver = CONNECTION.of(connection)
   const statement = driver._statements.get(statementKey(driver, run))
-  if (statement === undefined || executeCommand === undefined || tracing.hasSubscribers) {
+  if (statement === undefined || executeClass === undefined || tracing.hasSubscribers) {
     const command = connection.execute(run, answered)
-    executeCommand ??= command.constructor as ExecuteClass
+    executeClass ??= command.constructor as ExecuteClass
     return command
   }
-  return driver.addCommand(new executeCommand({ ...run, statement }, answered))
+  return driver.addCommand(new executeClass({ ...run, statement }, answered))
 }
 
 const KEYS = 1024
-const keys = { arrays: new LRUCache<string, string>({ max: KEYS }), plain: new LRUCache<string, string>({ max: KEYS }) }
+const statementKeys = {
+  arrays: new LRUCache<string, string>({ max: KEYS }),
+  plain: new LRUCache<string, string>({ max: KEYS })
+}
 
 /** The driver's key of a statement. Kept, because a text that was just joined has to be hashed when it is looked for. */
 function statementKey(driver: InnerConnection, { sql, rowsAsArray }: PreparedRun): string {
-  const known = rowsAsArray === true ? keys.arrays : keys.plain
+  const known = rowsAsArray === true ? statementKeys.arrays : statementKeys.plain
   const kept = known.get(sql)
   if (kept !== undefined) return kept
   const key = driver.constructor.statementKey({ sql, ...(rowsAsArray === true ? { rowsAsArray } : {}) })

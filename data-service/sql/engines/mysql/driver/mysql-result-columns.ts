@@ -102,7 +102,7 @@ const SIZES: ReadonlyMap<number, number> = new Map([
   [TYPE.time, LENGTH_BYTE]
 ])
 
-const TEXTS: ReadonlySet<number> = new Set<number>([
+const TEXT_TYPES: ReadonlySet<number> = new Set<number>([
   TYPE.varChar,
   TYPE.varString,
   TYPE.string,
@@ -120,14 +120,14 @@ interface CompiledColumns {
 }
 
 /** Compiled once for each statement, and again when a column of a table has another type than before. */
-const compiled = new WeakMap<ShownStatement, CompiledColumns>()
+const compiledColumns = new WeakMap<ShownStatement, CompiledColumns>()
 
 export function columnsOf(statement: ShownStatement, fields: readonly DriverField[]): readonly ResultColumn[] {
-  const known = compiled.get(statement)
+  const known = compiledColumns.get(statement)
   if (known !== undefined && areSame(known.fields, fields)) return known.columns
-  const columns = fields.map((field, index) => columnOf(field, statement.fields[index]))
+  const columns = fields.map((field, index) => resultColumn(field, statement.fields[index]))
   const kept = fields.map(({ columnType, flags, encoding, decimals }) => ({ columnType, flags, encoding, decimals }))
-  compiled.set(statement, { fields: kept, columns })
+  compiledColumns.set(statement, { fields: kept, columns })
   return columns
 }
 
@@ -146,33 +146,35 @@ function areSame(some: readonly DriverField[], others: readonly DriverField[]): 
   return true
 }
 
-function columnOf(driver: DriverField, field: Field | 'rowVersion' | undefined): ResultColumn {
+function resultColumn(driver: DriverField, field: Field | 'rowVersion' | undefined): ResultColumn {
   const size = SIZES.get(driver.columnType) ?? LENGTH_CODED
-  return { size, ...(field === undefined ? DECODED : accessTo(driver, field)) }
+  return { size, ...(field === undefined ? DECODED_COLUMN : accessTo(driver, field)) }
 }
 
-const DECODED: ColumnAccess = { write: undefined, writeCell: undefined, read: undefined }
+const DECODED_COLUMN: ColumnAccess = { write: undefined, writeCell: undefined, read: undefined }
 
 function accessTo(driver: DriverField, field: Field | 'rowVersion'): ColumnAccess {
-  const isText = TEXTS.has(driver.columnType)
+  const isText = TEXT_TYPES.has(driver.columnType)
   // An export has no column of bytes.
   if (field === 'rowVersion' || field.type === 'binary') {
-    return isText && driver.encoding === 'binary' ? { ...DECODED, write: writeBytes, read: readBytes } : DECODED
+    return isText && driver.encoding === 'binary'
+      ? { ...DECODED_COLUMN, write: writeBytes, read: readBytes }
+      : DECODED_COLUMN
   }
   const { type } = field
   if (type === 'string' || type === 'guid' || type === 'enum') {
-    if (!isText || driver.encoding !== 'utf8') return DECODED
+    if (!isText || driver.encoding !== 'utf8') return DECODED_COLUMN
     return { write: writeText, writeCell: type === 'string' ? writeFreeTextCell : writeTextCell, read: readText }
   }
   const plain = plainWriter(driver, field)
-  if (plain === undefined) return DECODED
+  if (plain === undefined) return DECODED_COLUMN
   const isBare = type === 'bool' || type === 'int' || type === 'double'
-  return { write: isBare ? plain : quoted(plain), writeCell: plain, read: readerOf(driver, field, plain) }
+  return { write: isBare ? plain : quotedWriter(plain), writeCell: plain, read: readerOf(driver, field, plain) }
 }
 
 const QUOTE = '"'.charCodeAt(0)
 
-function quoted(write: WritePlace<TextWriter>): WritePlace<JsonWriter> {
+function quotedWriter(write: WritePlace<TextWriter>): WritePlace<JsonWriter> {
   return (buffer, at, out) => {
     out.byte(QUOTE)
     if (!write(buffer, at, out)) return false
