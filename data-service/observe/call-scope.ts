@@ -69,6 +69,11 @@ export interface ObservedStatement<Result> {
   readonly isMoved?: () => boolean
 }
 
+/** `ObservedStatement.rows` of a SELECT. */
+export function rowsRead(rows: readonly unknown[]): number {
+  return rows.length
+}
+
 // As the tracer of OpenTelemetry itself: one for the process, since every connection of it would be given the same.
 let tracer: Tracing | undefined
 

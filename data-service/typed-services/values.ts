@@ -1,6 +1,7 @@
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { EnumType } from './schema.js'
 import { JsonNumber, jsonText, type JsonValue } from '../entity/fields/json-values.js'
+import { isJson } from '../entity/types/json.js'
 
 // How the values of properties are written in typed messages. Nothing is lost in either direction, and nothing is judged
 // here: what a property does not take is passed on, in a form that the parser of requests rejects in its own words.
@@ -146,15 +147,6 @@ function nameOfWord(names: ReadonlyMap<string, string>, word: string, { name }: 
   const found = names.get(word)
   if (found === undefined) throw new TypeError(`${JSON.stringify(word)} is no word of ${name}`)
   return found
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** A moment of RFC 3339 in UTC, as answers have it, as google.protobuf.Timestamp. */

@@ -157,6 +157,7 @@ import {
 } from '../../data-service/entity/fields/json-values.js'
 import { parseDate } from '../../data-service/entity/types/date.js'
 import { parseDateTime } from '../../data-service/entity/types/date-time.js'
+import { isJson } from '../../data-service/entity/types/json.js'
 import { parseTime } from '../../data-service/entity/types/time.js'
 import { outOfBounds, parseMember, parseValue } from '../../data-service/entity/types/types.js'
 import { parseJson } from '../../data-service/plan/parsing/json-body.js'
@@ -417,6 +418,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
       ownership
     ),
   parseAct: (text) => parseAct({ ...write(text), id: '1' }, call),
+  isJson,
   isTooLong,
   isCursor,
   CursorCodec: (text) => new CursorCodec({ resource: text, conditions: [], sort: [] }).decode(text),

@@ -24,7 +24,7 @@ export const json: TypeRules = {
   cell: plainCell
 }
 
-function isJson(text: string): boolean {
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text)
     return true

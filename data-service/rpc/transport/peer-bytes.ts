@@ -3,7 +3,7 @@ import { DomainError } from '../../../shared/errors.js'
 /** Bytes of answers that one stream may have waiting. Beyond, it takes no further frames. */
 export const MAX_OF_STREAM = 16 * 1024 * 1024
 
-const MIB = 1024 * 1024
+export const MIB = 1024 * 1024
 
 /** Bytes that a peer, and a stream, may have whatever others have. */
 export const ALWAYS = MIB
@@ -18,9 +18,6 @@ interface PeerBounds {
 }
 
 const BOUNDS: PeerBounds = { ofPeer: 32 * MIB, inAll: 64 * MIB, always: ALWAYS }
-
-/** Seconds after which a refused caller may try again. */
-const RETRY_AFTER = 1
 
 /**
  * What is held for peers, in bytes: answers and failures that they have not taken, with the requests of calls that run, and
@@ -62,6 +59,6 @@ export function peerOf({ peerAddress = 'no address' }: { readonly peerAddress: s
 /** Of a call that is not begun, because too much waits to be taken. */
 export function untakenAnswers(): DomainError {
   return new DomainError('upstream.unavailable', 'Too many answers of the data service wait to be read. Try again.', {
-    retryAfter: RETRY_AFTER
+    retryAfter: 1
   })
 }

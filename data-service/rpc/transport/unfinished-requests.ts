@@ -1,9 +1,7 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { throttledAddress } from '../../../shared/ip-address.js'
 import { memoryLimit } from '../../../shared/memory-guard.js'
-import { PeerBytes } from './peer-bytes.js'
-
-const MIB = 1024 * 1024
+import { MIB, PeerBytes } from './peer-bytes.js'
 
 /** Bytes that grpc-js and Node take for a call that is open, whatever it sends. */
 const OPEN_CALL_BYTES = 16 * 1024

@@ -194,9 +194,6 @@ export class CommitUnknown extends Error {
   override readonly name = 'CommitUnknown'
 }
 
-/** Seconds. */
-const RETRY_AFTER = 1
-
 /**
  * The error that callers see: `upstream.unavailable` for a database that cannot be reached or rejects statements for a
  * temporary reason. Any other error is returned unchanged. `what` names the database to callers.
@@ -220,5 +217,5 @@ export function toDomainError(error: unknown, kind: ErrorKind, what: string): un
 }
 
 export function upstreamUnavailable(detail: string, cause: unknown): DomainError {
-  return new DomainError('upstream.unavailable', detail, { retryAfter: RETRY_AFTER, cause })
+  return new DomainError('upstream.unavailable', detail, { retryAfter: 1, cause })
 }

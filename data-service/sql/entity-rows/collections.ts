@@ -182,7 +182,7 @@ export async function loadChildren(
     const truncated = new Set(hasMore ? [name] : [])
     const loaded = rows.map((row) => {
       const id = within.length === 0 ? undefined : keyOf(row)
-      if (id === undefined) return new Child(row, NO_COLLECTIONS)
+      if (id === undefined) return new Child(row, NOTHING_LOADED)
       const ofRow = within.map(([inner, byOwner]) => [inner, byOwner.get(idText(id))] as const)
       for (const one of ofRow.flatMap(([, collection]) => collection?.truncated ?? [])) truncated.add(`${name}.${one}`)
       return new Child(row, new Map(ofRow.map(([inner, collection]) => [inner, collection?.rows ?? []])))
@@ -191,7 +191,7 @@ export async function loadChildren(
   })
 }
 
-const NO_COLLECTIONS: ReadonlyMap<string, never> = new Map<string, never>()
+export const NOTHING_LOADED: ReadonlyMap<string, never> = new Map<string, never>()
 
 class Child implements LoadedChild {
   readonly stored: FoundRow

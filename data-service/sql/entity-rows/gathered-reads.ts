@@ -18,6 +18,7 @@ import {
   scopeKey,
   shapeOf
 } from './statements/conditions.js'
+import type { Settle } from './shared-reads.js'
 import type { SqlDialect } from '../engines/statement.js'
 
 /** Plans that differ in their keys, and in the values of their rows' scopes. Those of the same row have equal scopes. */
@@ -266,11 +267,6 @@ function hasOneText({ field: { type } }: Column): boolean {
   return type === 'int' || type === 'long' || type === 'guid'
 }
 
-interface Settle {
-  resolve(row: LoadedRow | undefined): void
-  reject(reason: unknown): void
-}
-
 /** A read that waits for its row. It listens to the end of its call itself. */
 class WaitingRead implements AbortListener {
   readonly plan: GetPlan
@@ -280,9 +276,9 @@ class WaitingRead implements AbortListener {
   /** Called when nobody waits for the row any more. */
   leave: (reason: unknown) => void = () => undefined
   readonly cancellation: Cancellation
-  readonly #settle: Settle
+  readonly #settle: Settle<LoadedRow | undefined>
 
-  constructor(plan: GetPlan, cancellation: Cancellation, settle: Settle) {
+  constructor(plan: GetPlan, cancellation: Cancellation, settle: Settle<LoadedRow | undefined>) {
     this.plan = plan
     this.cancellation = cancellation
     this.#settle = settle

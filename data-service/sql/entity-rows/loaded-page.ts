@@ -24,7 +24,7 @@ import {
   sortKeyOf
 } from './statements/keyset.js'
 import { idText, type RowKey } from '../../entity/key.js'
-import { type Collection, loadChildren, loadLinked } from './collections.js'
+import { type Collection, loadChildren, loadLinked, NOTHING_LOADED } from './collections.js'
 import { IncludedRows, unlessTooLarge } from './included-rows.js'
 import {
   keyReader,
@@ -223,14 +223,12 @@ function foundBy<Found>(found: ReadonlyMap<string, Found>, key: RowKey | undefin
   return key === undefined ? undefined : found.get(idText(key))
 }
 
-const NOTHING_FOUND: ReadonlyMap<string, never> = new Map<string, never>()
-
 const EMPTY_COLLECTION: Collection<never> = { rows: [], truncated: [] }
 
 const WITHOUT_NAVIGATIONS: Omit<LoadedRow, 'values' | 'stored'> = {
-  references: NOTHING_FOUND,
-  manyToMany: NOTHING_FOUND,
-  children: NOTHING_FOUND,
+  references: NOTHING_LOADED,
+  manyToMany: NOTHING_LOADED,
+  children: NOTHING_LOADED,
   truncated: []
 }
 
@@ -258,12 +256,12 @@ export class RowOfPage implements LoadedRow {
 }
 
 function foundFor<Found>(row: FoundRow, finders: ReadonlyMap<string, Finder<Found>>): ReadonlyMap<string, Found> {
-  if (finders.size === 0) return NOTHING_FOUND
+  if (finders.size === 0) return NOTHING_LOADED
   return new Map([...finders].map(([name, find]) => [name, find(row)]))
 }
 
 function rowsByName<Row>(collections: ReadonlyMap<string, Collection<Row>>): ReadonlyMap<string, readonly Row[]> {
-  if (collections.size === 0) return NOTHING_FOUND
+  if (collections.size === 0) return NOTHING_LOADED
   return new Map(Array.from(collections, ([name, { rows }]) => [name, rows]))
 }
 

@@ -69,7 +69,7 @@ class SharedRead<Result> {
   }
 }
 
-interface Settle<Result> {
+export interface Settle<Result> {
   resolve(result: Result): void
   reject(reason: unknown): void
 }

@@ -30,8 +30,6 @@ export const textOfColumn: Read<string> = (raw) => {
   return raw
 }
 
-export const binary: Read<Buffer> = bytes
-
 export function orNull<Kind extends Value>(read: Read<Kind>): Read<Kind | null> {
   return (raw) => (raw === null ? null : read(raw))
 }
@@ -226,7 +224,7 @@ function claimsOf(stored: string | null): Readonly<Record<string, unknown>> {
 }
 
 const ATTEMPTS = { attempts: textOfColumn }
-const ATTEMPTS_OF_KEY = { key_hash: binary, attempts: textOfColumn }
+const ATTEMPTS_OF_KEY = { key_hash: bytes, attempts: textOfColumn }
 
 /** Recent log-ins by the hash of a client's address or of an account. */
 export class LoginAttemptRows {

@@ -1,10 +1,11 @@
 import { DomainError } from '../../../shared/errors.js'
 import type { AuthStore, AuthUnit } from '../../auth/accounts/accounts.js'
 import { AccountLinkRows } from './account-links.js'
-import { AccountRows, binary, LoginAttemptRows, selectedRows, type Select, select } from './account-rows.js'
+import { AccountRows, LoginAttemptRows, selectedRows, type Select, select } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
 import type { Transactions, WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
+import { bytes } from '../engines/statement.js'
 import { deleteListed } from './idempotency-keys.js'
 import { RefreshFamilies } from './refresh-families.js'
 import { runTransaction } from '../transactions.js'
@@ -143,13 +144,13 @@ const ROWS_PER_DELETE = 1024
 
 /** A SELECT of the keys of rows that are no longer needed, and the beginning of the DELETE of these keys. */
 interface Purge {
-  readonly find: Select<{ readonly key_bytes: typeof binary }>
+  readonly find: Select<{ readonly key_bytes: typeof bytes }>
   readonly statement: string
 }
 
 function purgesOf({ sql }: OwnTables) {
   const { login_attempts: attempts, refresh_families: families, refresh_tokens: tokens } = sql
-  const keys = (rows: string): Purge['find'] => select({ key_bytes: binary }, `FROM (${rows} LIMIT $limit) AS found`)
+  const keys = (rows: string): Purge['find'] => select({ key_bytes: bytes }, `FROM (${rows} LIMIT $limit) AS found`)
   const expired = (table: string, key: string): Purge['find'] =>
     keys(`SELECT ${key} AS key_bytes FROM ${table} WHERE expires_at <= $now ORDER BY expires_at`)
   return {

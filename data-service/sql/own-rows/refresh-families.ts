@@ -1,25 +1,25 @@
 import type { Family, KeptToken, NewToken, Rotation, TokenKeys } from '../../auth/accounts/accounts.js'
-import { binary, digits, millis, orNull, selectedRows, type Select, select } from './account-rows.js'
-import { type SqlDialect, type StatementText, statementText } from '../engines/statement.js'
+import { digits, millis, orNull, selectedRows, type Select, select } from './account-rows.js'
+import { bytes, type SqlDialect, type StatementText, statementText } from '../engines/statement.js'
 import type { WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
 
 const FAMILY = {
-  id: binary,
+  id: bytes,
   account_id: digits,
   created_at: millis,
   ends_at: millis,
   revoked_at: orNull(millis),
   session_generation: orNull(millis)
 }
-const FAMILY_OF_TOKEN = { family_id: binary }
-const FAMILY_ID = { id: binary }
+const FAMILY_OF_TOKEN = { family_id: bytes }
+const FAMILY_ID = { id: bytes }
 const TOKEN_COLUMNS = {
-  family_id: binary,
+  family_id: bytes,
   issued_at: millis,
   expires_at: millis,
   used_at: orNull(millis),
-  successor: orNull(binary)
+  successor: orNull(bytes)
 }
 const ISSUED = { issued_at: millis }
 

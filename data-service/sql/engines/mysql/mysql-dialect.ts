@@ -246,20 +246,16 @@ function paddedTime(text: string, digits: number): string {
   return digits === 0 && fraction === '' ? whole : `${whole}.${fraction.padEnd(digits, '0')}`
 }
 
-const ZERO = '0'.charCodeAt(0)
-
 /** The digits of a number as every other column has them: a ZEROFILL column pads them, `0052.50`. */
 function withoutZerofill(digits: string): string {
-  if (digits.charCodeAt(0) !== ZERO) return digits
+  if (digits.charAt(0) !== '0') return digits
   let at = 0
-  while (at < digits.length - 1 && digits.charCodeAt(at) === ZERO && digits.charAt(at + 1) !== '.') at++
+  while (at < digits.length - 1 && digits.charAt(at) === '0' && digits.charAt(at + 1) !== '.') at++
   return at === 0 ? digits : digits.slice(at)
 }
-
-const MINUS = '-'.charCodeAt(0)
 
 function digitsBeforePoint(decimal: string): number {
   const point = decimal.indexOf('.')
   const end = point < 0 ? decimal.length : point
-  return decimal.charCodeAt(0) === MINUS ? end - 1 : end
+  return decimal.startsWith('-') ? end - 1 : end
 }

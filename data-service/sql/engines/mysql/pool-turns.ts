@@ -10,9 +10,6 @@ const LONG_MS = 500
 /** Milliseconds that work waits for its turn. */
 const TURN_TIMEOUT_MS = 5_000
 
-/** Seconds after which rejected work may be tried again. */
-const RETRY_AFTER = 1
-
 /** Pieces of work that wait. Reads and writes have places of their callers before, so that this is never the bound of one. */
 const MAX_WAITING_WORK = 1024
 
@@ -59,7 +56,7 @@ export class PoolTurns {
       waiting: MAX_WAITING_WORK,
       timeout,
       detail: 'The database has too much to do. Try again.',
-      retryAfter: RETRY_AFTER
+      retryAfter: 1
     })
   }
 

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { type Cancellation, shareKeyOf } from '../../../../shared/transport/cancellation.js'
-import { observed } from '../../../observe/call-scope.js'
+import { observed, rowsRead } from '../../../observe/call-scope.js'
 import { AnswerTooLarge } from '../answer-bytes.js'
 import { type Queued, ReadQueue } from './read-queue.js'
-import { type BoundSelect, rowsRead, SqliteError, type SqliteValue, StatementStopped } from './sqlite-connection.js'
+import { type BoundSelect, SqliteError, type SqliteValue, StatementStopped } from './sqlite-connection.js'
 
 // The driver is synchronous, so a SELECT that takes long runs in a thread: on the main one it would hold up every call.
 
@@ -95,10 +95,6 @@ interface Waiting extends Queued {
   readonly settle: (outcome: Settled) => void
 }
 
-interface SelectInThread extends Pick<Waiting, 'select' | 'connection'> {
-  readonly signal: Cancellation
-}
-
 interface WaitedFor {
   readonly queue: ReadQueue<Waiting>
   /** Those that take their work from the queue. */
@@ -110,7 +106,7 @@ let lastId = 0
 
 /** Runs a SELECT in the first of the threads that is free. */
 function waitFor(
-  { select, connection, signal }: SelectInThread,
+  { select, connection, signal }: Pick<Waiting, 'select' | 'connection'> & { readonly signal: Cancellation },
   { queue, threads }: WaitedFor
 ): Promise<SqliteValue[][]> {
   const { sql, parameters: values } = select

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
 import { requireOptional } from '../../../../shared/optional-package.js'
 import { nextRowVersion } from '../../../entity/fields/row-version.js'
-import { forNoCall, observedAtOnce } from '../../../observe/call-scope.js'
+import { forNoCall, observedAtOnce, rowsRead } from '../../../observe/call-scope.js'
 import { bytes } from '../statement.js'
 import { matchKey, sortKey } from './text-keys.js'
 
@@ -340,10 +340,6 @@ function rowsWithin(bytes: number, found: Iterable<SqliteValue[]>): SqliteValue[
     rows.push(row)
   }
   return rows
-}
-
-export function rowsRead(rows: readonly unknown[]): number {
-  return rows.length
 }
 
 const CHANGES_ROWS = /^\s*(?:INSERT|UPDATE|DELETE|REPLACE|WITH)\b/i

@@ -135,8 +135,6 @@ function plainValue(value: SqliteValue): unknown {
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
 }
 
-type Opened = (error: unknown) => void
-
 /**
  * The part of the `sqlite3` package that Sequelize 6 uses, built on the embedded driver, for its `dialectModule`. Make one
  * module for each file: all connections opened through it share one queue of write transactions.
@@ -148,7 +146,7 @@ export function sqlite3Module(): object {
     OPEN_READWRITE: 2,
     OPEN_CREATE: 4,
     Database: class extends Sqlite3Database {
-      constructor(file: string, _mode: number, opened: Opened) {
+      constructor(file: string, _mode: number, opened: Opening['opened']) {
         super({ file, writes, opened })
       }
     }

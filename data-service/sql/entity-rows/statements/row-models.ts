@@ -119,7 +119,7 @@ export class RowModels {
   }
 
   /**
-   * Joins children to the row that they belong to, under the name `OWNER`. The foreign key of a child may equal the key of
+   * Joins children to the row that they belong to, under the name `OWNER_JOIN`. The foreign key of a child may equal the key of
    * that row in other characters (`a` and `A`), so the key is read from the row itself.
    */
   #referToOwner(owner: ChildrenOwner & { readonly children: readonly Children[] }, target: RowModel): void {

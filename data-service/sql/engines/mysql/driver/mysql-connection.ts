@@ -2,7 +2,7 @@ import { connect as connectTo, isIP, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import mysql2, { type Connection, type ConnectionOptions, type ResultSetHeader, type RowDataPacket } from 'mysql2'
 import { ConnectionError } from 'sequelize'
-import { forNoCall, observed } from '../../../../observe/call-scope.js'
+import { forNoCall, observed, rowsRead } from '../../../../observe/call-scope.js'
 import {
   type BoundValue,
   type CsvRow,
@@ -286,10 +286,6 @@ function executeCommand(
 /** As traces and the log name it. */
 function systemOf(connection: Connection): string {
   return servers.get(connection)?.server ?? 'mysql'
-}
-
-function rowsRead(rows: readonly unknown[]): number {
-  return rows.length
 }
 
 function rowsChanged({ affectedRows }: ResultSetHeader): number {

@@ -21,7 +21,7 @@ import {
  *
  * Statements that this connection has not prepared yet are prepared before, one after the other.
  */
-export function pipelined<Issued>(connection: Connection, issue: () => Issued): Issued {
+export function sentInOneGo<Issued>(connection: Connection, issue: () => Issued): Issued {
   const driver = CONNECTION.of(connection)
   // Within another call all is sent with what that one sends. A connection that was closed has a function of its own in this
   // place, which rejects every command.

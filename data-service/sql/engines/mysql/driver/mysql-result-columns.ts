@@ -172,13 +172,13 @@ function accessTo(driver: DriverField, field: Field | 'rowVersion'): ColumnAcces
   return { write: isBare ? plain : quotedWriter(plain), writeCell: plain, read: readerOf(driver, field, plain) }
 }
 
-const QUOTE = '"'.charCodeAt(0)
+const JSON_QUOTE = '"'.charCodeAt(0)
 
 function quotedWriter(write: WritePlace<TextWriter>): WritePlace<JsonWriter> {
   return (buffer, at, out) => {
-    out.byte(QUOTE)
+    out.byte(JSON_QUOTE)
     if (!write(buffer, at, out)) return false
-    out.byte(QUOTE)
+    out.byte(JSON_QUOTE)
     return true
   }
 }

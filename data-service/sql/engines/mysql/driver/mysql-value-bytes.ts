@@ -7,14 +7,14 @@ import { shortestFloat } from '../../../../entity/fields/numbers.js'
 // but for quotes, and texts are not. A writer returns false where only the driver's reading and the decoder can say what the
 // value is; what it has written by then is to be taken back.
 
-const ZERO = '0'.charCodeAt(0)
-const NINE = '9'.charCodeAt(0)
-const MINUS = '-'.charCodeAt(0)
-const POINT = '.'.charCodeAt(0)
-const QUOTE = '"'.charCodeAt(0)
-const BACKSLASH = '\\'.charCodeAt(0)
-const COLON = ':'.charCodeAt(0)
-const SPACE = ' '.charCodeAt(0)
+const ZERO_BYTE = '0'.charCodeAt(0)
+const NINE_BYTE = '9'.charCodeAt(0)
+const MINUS_BYTE = '-'.charCodeAt(0)
+const POINT_BYTE = '.'.charCodeAt(0)
+const QUOTE_BYTE = '"'.charCodeAt(0)
+const BACKSLASH_BYTE = '\\'.charCodeAt(0)
+const COLON_BYTE = ':'.charCodeAt(0)
+const SPACE_BYTE = ' '.charCodeAt(0)
 
 export function writeFlag(value: number, out: TextWriter): boolean {
   out.text(value === 1 ? 'true' : 'false')
@@ -49,15 +49,15 @@ export function writeDecimal(
   const end = endOfText(buffer, place)
   out.reserve(end - at)
   const { bytes } = out
-  if (buffer[at] === MINUS) bytes[out.at++] = buffer[at++] ?? 0
+  if (buffer[at] === MINUS_BYTE) bytes[out.at++] = buffer[at++] ?? 0
   const first = at
-  if (buffer[at] === ZERO && at + 1 < end && buffer[at + 1] !== POINT) return false
+  if (buffer[at] === ZERO_BYTE && at + 1 < end && buffer[at + 1] !== POINT_BYTE) return false
   let beforePoint = end - first
   let to = out.at
   for (; at < end; at++) {
     const byte = buffer[at] ?? 0
-    if (byte === POINT) beforePoint = at - first
-    else if (byte < ZERO || byte > NINE) return false
+    if (byte === POINT_BYTE) beforePoint = at - first
+    else if (byte < ZERO_BYTE || byte > NINE_BYTE) return false
     bytes[to++] = byte
   }
   out.at = to
@@ -67,7 +67,7 @@ export function writeDecimal(
 /** Writes the last digits of a number that is not negative. */
 function writeDigits(bytes: Buffer, at: number, { value, digits }: { value: number; readonly digits: number }): number {
   for (let index = at + digits - 1; index >= at; index--) {
-    bytes[index] = ZERO + (value % 10)
+    bytes[index] = ZERO_BYTE + (value % 10)
     value = (value / 10) | 0
   }
   return at + digits
@@ -83,9 +83,9 @@ function writeDay(buffer: Buffer, at: number, out: TextWriter): void {
   const month = length === 0 ? 0 : (buffer[at + 3] ?? 0)
   const day = length === 0 ? 0 : (buffer[at + 4] ?? 0)
   to = writeDigits(bytes, to, { value: year, digits: 4 })
-  bytes[to++] = MINUS
+  bytes[to++] = MINUS_BYTE
   to = writeDigits(bytes, to, { value: month, digits: 2 })
-  bytes[to++] = MINUS
+  bytes[to++] = MINUS_BYTE
   out.at = writeDigits(bytes, to, { value: day, digits: 2 })
 }
 
@@ -123,14 +123,14 @@ export function writeDateTime(
   bytes[to++] = T
   for (const part of [5, 6, 7]) {
     to = writeDigits(bytes, to, { value: hasTime ? (buffer[at + part] ?? 0) : 0, digits: 2 })
-    bytes[to++] = part === 7 ? POINT : COLON
+    bytes[to++] = part === 7 ? POINT_BYTE : COLON_BYTE
   }
   const stored = hasFraction ? decimals : 0
   const micros = hasFraction ? buffer.readUInt32LE(at + 8) : 0
   // Digits behind those that are shown are cut: the server has rounded before.
   writeDigits(bytes, to, { value: micros, digits: 6 })
   to += stored
-  for (let index = stored; index < digits; index++) bytes[to++] = ZERO
+  for (let index = stored; index < digits; index++) bytes[to++] = ZERO_BYTE
   bytes[to++] = Z
   out.at = to
   return true
@@ -157,16 +157,16 @@ export function writeText(buffer: Buffer, place: number, out: JsonWriter): boole
   out.reserve(end - start + 2)
   const { bytes } = out
   let to = out.at
-  bytes[to++] = QUOTE
+  bytes[to++] = QUOTE_BYTE
   for (let at = start; at < end; at++) {
     const byte = buffer[at] ?? 0
-    if (byte < SPACE || byte > 0x7f || byte === QUOTE || byte === BACKSLASH) {
+    if (byte < SPACE_BYTE || byte > 0x7f || byte === QUOTE_BYTE || byte === BACKSLASH_BYTE) {
       out.string(buffer.toString('utf8', start, end))
       return true
     }
     bytes[to++] = byte
   }
-  bytes[to++] = QUOTE
+  bytes[to++] = QUOTE_BYTE
   out.at = to
   return true
 }

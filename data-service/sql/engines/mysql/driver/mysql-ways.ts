@@ -3,7 +3,7 @@ import { untested, type Untested } from '../../../../../shared/inner-members.js'
 import type { AnswerBytes } from '../../answer-bytes.js'
 import type { ShownStatement } from '../../statement.js'
 import { type Answered, CONNECTION, missingMembers, MYSQL2, type PreparedRun } from './mysql-inner.js'
-import { pipelined, runPrepared } from './mysql-pipeline.js'
+import { sentInOneGo, runPrepared } from './mysql-pipeline.js'
 import { keepRows } from './mysql-rows.js'
 
 /** How statements are handed to the driver. Both ways have the same answers. */
@@ -23,7 +23,7 @@ export interface DriverWay {
 
 /** By inner members of the driver: statements are sent together, and rows stay the bytes that the server sent. */
 export const innerWay: DriverWay = {
-  pipelined,
+  pipelined: sentInOneGo,
   runPrepared,
   keepRows,
   unprepare: (connection, statement) => {
