@@ -15,10 +15,10 @@ import {
 } from '../schema/introspect/changes.js'
 import type { EntityDraft } from '../schema/introspect/entity-draft.js'
 import { entityFile, listFile } from '../schema/introspect/entity-file.js'
-import { introspect as readDatabase, KeyMistake } from '../schema/introspect/introspect.js'
+import { introspectDatabase as readDatabase, KeyMistake } from '../schema/introspect/introspect.js'
 import { changeLines, reportOf } from '../schema/introspect/report.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
-import { quoted } from '../schema/model/column-types.js'
+import { stringLiteral } from '../schema/model/column-types.js'
 import { type OwnTables, RECORD } from '../data-service/sql/engines/own-tables.js'
 import { amongTablesOf } from '../schema/migrations/look-first.js'
 import { numberOf } from '../schema/migrations/migration-folder.js'
@@ -340,7 +340,7 @@ async function writeConfig(loaded: LoadedApplication, writer: Writer, list: stri
 
 function importLine(folder: string, list: string): string {
   const from = `./${relative(folder, list).replaceAll(sep, '/').replace(/\.ts$/, '.js')}`
-  return `import { introspected, introspectedPermissions } from ${quoted(from)}`
+  return `import { introspected, introspectedPermissions } from ${stringLiteral(from)}`
 }
 
 /** `init` writes it into the config. Applications that share a key ring must have different names. */
@@ -353,7 +353,7 @@ function configFile({ application, folder }: LoadedApplication, list: string): s
   const written =
     name === undefined
       ? `{ ${settings.join(', ')} }`
-      : `{\n    ${[...settings, `${APPLICATION_NAME}: ${quoted(name)}`].join(',\n    ')}\n  }`
+      : `{\n    ${[...settings, `${APPLICATION_NAME}: ${stringLiteral(name)}`].join(',\n    ')}\n  }`
   return `import { defineApplication, migrationsIn } from 'uniform-rest'
 ${importLine(folder, list)}
 

@@ -13,7 +13,11 @@ import { engineMigrations } from '../schema/migrations/engine-tables.js'
 import { entityTables } from '../schema/migrations/entity-tables.js'
 import { findOwnTables, withOwnTables } from '../schema/migrations/find-own-tables.js'
 import { type Allowed, readRecord } from '../schema/migrations/look-first.js'
-import { migrate as runMigrations, type PendingStatements, pendingStatements } from '../schema/migrations/migrate.js'
+import {
+  migrateDatabase as runMigrations,
+  type PendingStatements,
+  pendingStatements
+} from '../schema/migrations/migrate.js'
 import { type Migration, plan, schemaAfter } from '../schema/migrations/migration.js'
 import { migrationFile } from '../schema/migrations/migration-file.js'
 import { type Migrations, numberOf } from '../schema/migrations/migration-folder.js'

@@ -104,7 +104,7 @@ function entityNamed(entities: readonly Entity[], resource: string): Entity {
 }
 
 /** A table and its columns without the row version. */
-interface Target {
+interface SampleTable {
   readonly table: string
   readonly columns: readonly Column[]
   readonly versionColumn: string | undefined
@@ -117,7 +117,7 @@ function tablesOf(
   entity: Entity,
   store: StoreName,
   aggregates: readonly SampleAggregate[]
-): { readonly target: Target; readonly rows: readonly SampleRow[] }[] {
+): { readonly target: SampleTable; readonly rows: readonly SampleRow[] }[] {
   const { table, columns, versionColumn } = entity
   const root = { target: { table, columns, versionColumn, numbered: [] }, rows: aggregates.map((one) => one.root) }
   const children = entity.children
@@ -141,7 +141,7 @@ function rootProperty(at: number): string {
 }
 
 /** The table of children. */
-function childTarget(children: Children): Target {
+function childTarget(children: Children): SampleTable {
   const { table, foreignKey, versionColumn } = children
   const rootKey = foreignKey.map((column, at) => ({ ...column, name: rootProperty(at) }))
   const own = children.columns.filter(({ column }) => !foreignKey.some((one) => one.column === column))
@@ -152,7 +152,7 @@ function childTarget(children: Children): Target {
 /** Inserts rows, many in one statement. If a row lacks a value it throws a TypeError before it sends that statement. */
 async function insertRows(
   { sequelize, dialect, bulk }: Database,
-  { target, rows }: { readonly target: Target; readonly rows: readonly SampleRow[] },
+  { target, rows }: { readonly target: SampleTable; readonly rows: readonly SampleRow[] },
   transaction: Transaction
 ): Promise<void> {
   const { table, versionColumn } = target
@@ -165,7 +165,7 @@ async function insertRows(
     const some = rows.slice(start, start + rowsAtOnce)
     const bind = some.flatMap((row): BoundValue[] => {
       const values = columns.map(({ name, field }) => {
-        const value = valueOf(row, { name, field }, table)
+        const value = sampleValue(row, { name, field }, table)
         try {
           return value === null ? null : dialect.store(value, field)
         } catch (error) {
@@ -181,7 +181,7 @@ async function insertRows(
   }
 }
 
-function valueOf(row: SampleRow, { name, field }: Pick<Column, 'name' | 'field'>, table: string): Value {
+function sampleValue(row: SampleRow, { name, field }: Pick<Column, 'name' | 'field'>, table: string): Value {
   const value = row[name]
   if (value !== undefined) return value
   if (field.nullable) return null
@@ -199,17 +199,17 @@ function rowVersionOf(table: string, row: SampleRow): Buffer {
   return createHash('sha256').update(`${table}/${id}`).digest().subarray(0, 8)
 }
 
-function insertStatement({ table, columns, versionColumn }: Target, rows: number): string {
+function insertStatement({ table, columns, versionColumn }: SampleTable, rows: number): string {
   const names = [...columns.map(({ column }) => column), ...(versionColumn === undefined ? [] : [versionColumn])]
   const tuples = Array.from(
     { length: rows },
     (_, row) => `(${names.map((_name, index) => `$${row * names.length + index + 1}`).join(', ')})`
   )
-  return `INSERT INTO ${bindable(table)} (${names.map(bindable).join(', ')}) VALUES ${tuples.join(', ')}`
+  return `INSERT INTO ${quotedForBind(table)} (${names.map(quotedForBind).join(', ')}) VALUES ${tuples.join(', ')}`
 }
 
 /** A name in the text of `sequelize.query`, which takes `$name` for a bound value and `$$` for a `$`. */
-function bindable(name: string): string {
+function quotedForBind(name: string): string {
   return quotedIdentifier(name).replace(/\B\$(?=[$\w])/g, '$$$$')
 }
 

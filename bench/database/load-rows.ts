@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { connect } from '../../data-service/sql/connect.js'
 import { DEFAULT_PREFIX, ownTables } from '../../data-service/sql/engines/own-tables.js'
 import { sampleDatabase } from '../../schema/sample-rows.js'
-import { migrate } from '../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../schema/migrations/migrate.js'
 import { entities } from '../../examples/store/entities/index.js'
 import { orderMaker, someSellables } from '../../examples/store/sample/orders.js'
 import { customerMaker, productMaker, sampleCategories } from '../../examples/store/sample/shop.js'
@@ -27,7 +27,7 @@ export async function loadRows(url: string, products: number): Promise<void> {
   const orders = Math.min(ORDERS, Math.max(products, 10 * CUSTOMERS))
   await withDatabase(url, async (database) => {
     const own = ownTables({ schema: undefined, prefix: DEFAULT_PREFIX })
-    await migrate(database, primaryMigrations, { own, log: pino({ enabled: false }) })
+    await migrateDatabase(database, primaryMigrations, { own, log: pino({ enabled: false }) })
     const rows = sampleDatabase(database, entities)
     const insert = async (resource: string, count: number, make: SampleMaker): Promise<void> => {
       for (let first = 1; first <= count; first += ROWS_AT_ONCE) {

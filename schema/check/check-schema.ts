@@ -58,11 +58,11 @@ export async function checkSchema(
   if (mistakes.length === 0) return live
   const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`
   const lines = mistakes.map(({ text }) => `- ${text}`).join('\n')
-  throw new StartError(`${count} in the tables of ${setting}.\n${lines}\n${ADVICE}`)
+  throw new StartError(`${count} in the tables of ${setting}.\n${lines}\n${HOW_TO_MEND}`)
 }
 
 /** A changed migration has no effect on a database in which it has run. */
-const ADVICE =
+const HOW_TO_MEND =
   'Tables of your own migrations are mended in a new one, which `uniform-rest migrate create <name>` writes: one that ran ' +
   'is not run again. For tables that others made, change the entity file as the lines say, or have them altered: ' +
   '`uniform-rest check --sql` prints the statements. On a throw-away database delete DATA_DIR instead.'

@@ -2,7 +2,7 @@ import { permission } from '../../data-service/entity/access.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
 import type { Entity } from '../../data-service/entity/entity.js'
 import { column } from '../../data-service/entity/fields/words.js'
-import { type ColumnWord, fieldOf, isColumnWord } from '../model/column-types.js'
+import { type ColumnWord, fieldOfWord, isColumnWord } from '../model/column-types.js'
 import type { ColumnType, TableStep } from '../model/tables.js'
 import { difference } from '../migrations/difference.js'
 import { entityTables } from '../migrations/entity-tables.js'
@@ -91,7 +91,7 @@ function anyValueOf(type: ColumnType): string | number | boolean | undefined {
 function entityOf(draft: EntityDraft): Entity {
   const { resource, table, key, label, filterable, sortable, references, versionColumn } = draft
   const fields = Object.fromEntries(
-    draft.fields.map((field) => [field.property, column(field.column, fieldOf(plainWord(field.word)))])
+    draft.fields.map((field) => [field.property, column(field.column, fieldOfWord(plainWord(field.word)))])
   )
   const definition = {
     name: resource,

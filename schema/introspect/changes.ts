@@ -118,12 +118,12 @@ function changedLines(was: IntrospectedTable, draft: EntityDraft): string[] {
   const now = introspectedTable(draft)
   const lines: string[] = []
   if (was.rows !== now.rows) lines.push(...rowsLines(was.rows, now.rows, draft))
-  for (const [before, after] of pairs(was.columns, now.columns)) {
+  for (const [before, after] of differing(was.columns, now.columns)) {
     if (before === undefined) lines.push(`+ ${after}`)
     else if (after === undefined) lines.push(`- ${before}`)
     else lines.push(`~ ${after} (was ${before})`)
   }
-  for (const [before, after, name] of pairs(was.references, now.references)) {
+  for (const [before, after, name] of differing(was.references, now.references)) {
     if (before === undefined) lines.push(`+ the reference ${name} ${after}`)
     else if (after === undefined) lines.push(`- the reference ${name} ${before}`)
     else lines.push(`~ the reference ${name} ${after} (was ${before})`)
@@ -131,10 +131,10 @@ function changedLines(was: IntrospectedTable, draft: EntityDraft): string[] {
   return lines
 }
 
-type Words = Readonly<Record<string, string>>
+type WordsByName = Readonly<Record<string, string>>
 
 /** What differs between two records of words: the word before, the word after, and its name. */
-function pairs(was: Words, now: Words): (readonly [string | undefined, string | undefined, string])[] {
+function differing(was: WordsByName, now: WordsByName): (readonly [string | undefined, string | undefined, string])[] {
   const [before, after] = [new Map(Object.entries(was)), new Map(Object.entries(now))]
   const names = new Set([...before.keys(), ...after.keys()])
   return [...names].flatMap((name) =>

@@ -6,13 +6,13 @@ import {
   type ColumnTypes,
   type ColumnWord,
   columnWord,
-  fieldOf,
+  fieldOfWord,
   isColumnWord,
   type StoredValues,
   treatmentOf
 } from '../model/column-types.js'
 import type { LiveColumn, LiveForeignKey, LiveIndex, LiveSchema, LiveTable } from '../model/live-schema.js'
-import { constantName, propertyName, referenceName, resourceName } from './names.js'
+import { constantName, columnPropertyName, referenceName, resourceName } from './names.js'
 
 /** An entity file before it is written, as data: all names are chosen, and every word is known. */
 export interface EntityDraft {
@@ -139,7 +139,7 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
   const usable = treated.filter(({ live, treatment }) => {
     if (live === version) return false
     if (treatment.kind === 'refused')
-      notes.push(`The column \`${live.name}\` (${typeOf(live)}) is left out: ${treatment.why}.`)
+      notes.push(`The column \`${live.name}\` (${nativeTypeText(live)}) is left out: ${treatment.why}.`)
     else if (!isQuotable(live.name)) notes.push(`The column \`${live.name}\` is left out: its name cannot be quoted.`)
     else return true
     return false
@@ -148,7 +148,7 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
     usable.flatMap(({ live, treatment }) => ('word' in treatment ? [[live.name, treatment.word]] : []))
   )
   const named = options.keys.get(table.name)
-  const key = keyOf(table, servable, named)
+  const key = keyOrProblem(table, servable, named)
   if (typeof key === 'string') return key
   for (const live of key.filter((one) => isSuspectColumn(one, servable.get(one.name), table))) {
     notes.push(`The name of the column \`${live.name}\` says that it is a secret. It is served, since --key names it.`)
@@ -158,7 +158,7 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
   // The key first, so that another column does not take its name.
   for (const column of [...key, ...usable.map(({ live }) => live)]) {
     if (properties.has(column.name)) continue
-    properties.set(column.name, key.length === 1 && column === key[0] ? 'id' : propertyName(column.name, taken))
+    properties.set(column.name, key.length === 1 && column === key[0] ? 'id' : columnPropertyName(column.name, taken))
   }
   const ordered = [...key, ...usable.map(({ live }) => live).filter((live) => !key.includes(live))]
   const columns = ordered.flatMap((live): BegunColumn[] => {
@@ -166,7 +166,7 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
     const property = properties.get(live.name)
     if (treatment === undefined || property === undefined || treatment.kind === 'refused') return []
     if (treatment.kind === 'readOnly') {
-      notes.push(`\`${property}\` (${typeOf(live)}) is read-only: ${treatment.why}.`)
+      notes.push(`\`${property}\` (${nativeTypeText(live)}) is read-only: ${treatment.why}.`)
     }
     return [{ live, property, type: treatment.word, isReadOnly: treatment.kind === 'readOnly' }]
   })
@@ -187,7 +187,7 @@ function unknownDates(columns: readonly BegunColumn[]): string[] {
     )
 }
 
-function typeOf({ nativeType }: LiveColumn): string {
+function nativeTypeText({ nativeType }: LiveColumn): string {
   return nativeType === '' ? 'no type' : nativeType
 }
 
@@ -202,7 +202,7 @@ function isQuotable(name: string): boolean {
 }
 
 /** The columns of the primary key, or of a unique key that is never null; else the reason why there is none. */
-function keyOf(
+function keyOrProblem(
   table: LiveTable,
   servable: ReadonlyMap<string, ColumnWord>,
   named: readonly string[] | undefined
@@ -261,7 +261,7 @@ function secretInKey(
 
 function isSuspectColumn(live: LiveColumn, word: ColumnWord | undefined, { name, columns }: LiveTable): boolean {
   if (word === undefined) return false
-  const { type } = fieldOf(word)
+  const { type } = fieldOfWord(word)
   return isSuspect({ table: name, column: live.name, type, beside: columns.map((one) => one.name) })
 }
 
@@ -273,8 +273,8 @@ function keyProblem(columns: readonly LiveColumn[], servable: ReadonlyMap<string
   for (const live of columns) {
     const { name, generated } = live
     const word = servable.get(name)
-    if (word === undefined || !KEY_TYPES.includes(fieldOf(word).type))
-      return `\`${name}\` (${typeOf(live)}) cannot be part of a key`
+    if (word === undefined || !KEY_TYPES.includes(fieldOfWord(word).type))
+      return `\`${name}\` (${nativeTypeText(live)}) cannot be part of a key`
     if (generated !== undefined && columns.length === 1) return `\`${name}\` is computed`
   }
   return undefined
@@ -315,7 +315,7 @@ function finishDraft(
   const comparable = filterable.filter(({ type }) => type.word !== 'setOf')
   const isIndexed = ({ live, type }: BegunColumn): boolean => {
     if (key.length === 1 && live === key[0]) return true
-    const by = options.sortedBy(fieldOf(type).type)
+    const by = options.sortedBy(fieldOfWord(type).type)
     const isFirst = by === undefined && table.primaryKey[0] === live.name
     return isFirst || table.indexes.some((index) => servesOrder(index, live, by))
   }
@@ -470,10 +470,10 @@ function labelOf(draft: BegunDraft): string {
   const { columns, key, table } = draft
   const fit = columns.filter(
     (column) =>
-      LABEL_TYPES.includes(fieldOf(column.type).type) &&
+      LABEL_TYPES.includes(fieldOfWord(column.type).type) &&
       (key.includes(column.live) || (!column.live.nullable && !isSecret(column, draft)))
   )
-  const texts = fit.filter(({ live, type }) => fieldOf(type).type === 'string' && !live.nullable)
+  const texts = fit.filter(({ live, type }) => fieldOfWord(type).type === 'string' && !live.nullable)
   const named = LABELS.flatMap((label) => texts.find(({ property }) => property === label) ?? [])[0]
   const ending = texts.find(({ property }) => /(?:Name|Title)$/.test(property))
   const unique = texts.find(({ live }) =>

@@ -1,10 +1,10 @@
-import { type ColumnWord, isColumnWord, quoted, wordText } from '../model/column-types.js'
+import { type ColumnWord, isColumnWord, stringLiteral, wordText } from '../model/column-types.js'
 import { layout, type Part } from '../migrations/migration-file.js'
 import { type EntityDraft, type FieldDraft, isRenamed } from './entity-draft.js'
 
 /** The text of an entity file; without types for an application in JavaScript they are the same. */
 export function entityFile(draft: EntityDraft): string {
-  const definition: Part = ['{', membersOf(draft), '}', 'broken']
+  const definition: Part = ['{', definitionMembers(draft), '}', 'broken']
   const start = `export const ${draft.constant} = defineEntity(`
   return [
     layout(['import {', importsOf(draft), "} from 'uniform-rest'"], 0, -1),
@@ -15,20 +15,20 @@ export function entityFile(draft: EntityDraft): string {
   ].join('\n')
 }
 
-function membersOf(draft: EntityDraft): Part[] {
+function definitionMembers(draft: EntityDraft): Part[] {
   const { resource, table, key, fields, label, filterable, sortable, references, versionColumn } = draft
-  const members: Part[] = [`name: ${quoted(resource)}`]
-  if (table !== resource.replaceAll('-', '_')) members.push(`table: ${quoted(table)}`)
-  members.push(`description: ${quoted(descriptionOf(draft))}`)
+  const members: Part[] = [`name: ${stringLiteral(resource)}`]
+  if (table !== resource.replaceAll('-', '_')) members.push(`table: ${stringLiteral(table)}`)
+  members.push(`description: ${stringLiteral(descriptionOf(draft))}`)
   if (versionColumn === undefined) members.push("rowVersion: 'none'")
   if (key.length > 1) members.push(listOf('key', key))
   members.push(['fields: {', fields.map(fieldText), '}', 'broken'])
-  members.push(`label: ${quoted(label)}`, listOf('filterable', filterable), listOf('sortable', sortable))
+  members.push(`label: ${stringLiteral(label)}`, listOf('filterable', filterable), listOf('sortable', sortable))
   if (references.length > 0) {
     const texts = references.map(({ name, to, via }) => {
       const [first = '', second] = via
-      const columns = second === undefined ? quoted(first) : `[${via.map(quoted).join(', ')}]`
-      return `${name}: { to: ${quoted(to)}, via: ${columns} }`
+      const columns = second === undefined ? stringLiteral(first) : `[${via.map(stringLiteral).join(', ')}]`
+      return `${name}: { to: ${stringLiteral(to)}, via: ${columns} }`
     })
     members.push(['references: {', texts, '}', 'broken'])
   }
@@ -41,7 +41,7 @@ function membersOf(draft: EntityDraft): Part[] {
 }
 
 function listOf(name: string, values: readonly string[]): Part {
-  return [`${name}: [`, values.map(quoted), ']']
+  return [`${name}: [`, values.map(stringLiteral), ']']
 }
 
 /** One sentence for people: the comment of the table, or its name. */
@@ -51,7 +51,7 @@ function descriptionOf({ table, kind, comment }: EntityDraft): string {
 }
 
 /** Permissions that the file names. */
-function permissionsOf({ resource, versionColumn }: EntityDraft): string[] {
+function namedPermissions({ resource, versionColumn }: EntityDraft): string[] {
   return versionColumn === undefined ? [`${resource}:read`] : [`${resource}:read`, `${resource}:write`]
 }
 
@@ -62,7 +62,7 @@ export function fieldText(field: FieldDraft): string {
 
 function fieldWordText(field: FieldDraft): string {
   const word = wordText(field.word)
-  return isRenamed(field) ? `column(${quoted(field.column)}, ${word})` : word
+  return isRenamed(field) ? `column(${stringLiteral(field.column)}, ${word})` : word
 }
 
 function importsOf(draft: EntityDraft): string[] {
@@ -88,13 +88,13 @@ function remarksOf({ notes, cascades }: EntityDraft): string[] {
   return [...notes, ...cascading].flatMap((text) => wrapped(text))
 }
 
-const WIDTH = 117
+const REMARK_WIDTH = 117
 
 function wrapped(text: string): string[] {
   const lines: string[] = []
   for (const word of text.replaceAll(/\s+/g, ' ').split(' ')) {
     const last = lines.at(-1)
-    if (last === undefined || last.length + word.length + 1 > WIDTH) lines.push(word)
+    if (last === undefined || last.length + word.length + 1 > REMARK_WIDTH) lines.push(word)
     else lines[lines.length - 1] = `${last} ${word}`
   }
   return lines.map((line) => `// ${line}`)
@@ -103,7 +103,7 @@ function wrapped(text: string): string[] {
 /** The file that lists all written entity files, with the permissions that they name. */
 export function listFile(drafts: readonly EntityDraft[], isTyped: boolean): string {
   const constants: Part = ['[', drafts.map(({ constant }) => constant), ']']
-  const permissions: Part = ['[', drafts.flatMap(permissionsOf).map(quoted), ']']
+  const permissions: Part = ['[', drafts.flatMap(namedPermissions).map(stringLiteral), ']']
   const type = isTyped ? ': Permission[]' : ''
   return [
     '// Written by `uniform-rest introspect`, which writes it anew for as long as nobody changes it.',

@@ -31,7 +31,7 @@ export class KeyMistake extends Error {
  * Drafts of entity files for the tables and views of a database. Reads its catalogue, up to a hundred thousand rows of the tables
  * whose declared types leave open what they hold, and the named keys of all rows; writes nothing. Throws a KeyMistake.
  */
-export async function introspect(database: Database, options: IntrospectOptions): Promise<Found> {
+export async function introspectDatabase(database: Database, options: IntrospectOptions): Promise<Found> {
   const schema = schemaOf(database)
   const { dialect } = database
   const described = await schema.describe()

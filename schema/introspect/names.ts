@@ -5,7 +5,7 @@ import { CAMEL_CASE, KEBAB_CASE, wordsOf } from '../../data-service/entity/field
 // Names for the API out of names in a database, which may be in any style and any script.
 
 /** Words that have no plural of their own, or are one. */
-const SAME: readonly string[] = [
+const UNCOUNTABLE: readonly string[] = [
   'staff',
   'info',
   'information',
@@ -17,12 +17,12 @@ const SAME: readonly string[] = [
   'content'
 ]
 
-function plural(word: string): string {
-  return SAME.includes(word) ? word : Utils.pluralize(word)
+function pluralWord(word: string): string {
+  return UNCOUNTABLE.includes(word) ? word : Utils.pluralize(word)
 }
 
-function singular(word: string): string {
-  return SAME.includes(word) ? word : Utils.singularize(word)
+function singularWord(word: string): string {
+  return UNCOUNTABLE.includes(word) ? word : Utils.singularize(word)
 }
 
 /** A name that no other one of the set has, by a number at its end if it must be. Adds it. */
@@ -43,28 +43,28 @@ export function resourceName(table: string, taken: Set<string>): string {
   const all = wordsOf(table)
   const words = all.length > 1 && PREFIXES.includes(all[0] ?? '') ? all.slice(1) : all
   const last = words.pop()
-  const joined = [...words, ...(last === undefined ? ['table'] : [plural(last)])].join('-')
+  const joined = [...words, ...(last === undefined ? ['table'] : [pluralWord(last)])].join('-')
   const name = KEBAB_CASE.test(joined) ? joined : `table-${joined}`
   return claim(name, taken, '-')
 }
 
 /** camelCase of words that may begin with a digit. */
-function camelCase(words: readonly string[], otherwise: string): string {
+function camelCaseName(words: readonly string[], otherwise: string): string {
   const [first = otherwise, ...others] = words
   const name = first + others.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
   return CAMEL_CASE.test(name) ? name : otherwise + name.charAt(0).toUpperCase() + name.slice(1)
 }
 
 /** `categoryId` for `category_id`, `CategoryID` and `Category Id`. `taken` are the other properties, in lower case. */
-export function propertyName(column: string, taken: Set<string>): string {
-  const name = camelCase(wordsOf(column), 'column')
+export function columnPropertyName(column: string, taken: Set<string>): string {
+  const name = camelCaseName(wordsOf(column), 'column')
   // Every object has these.
   return claim(name in {} ? `${name}Value` : name, taken, '')
 }
 
 /** The constant that an entity file exports: `filmActors` for `film-actors`. */
 export function constantName(resource: string): string {
-  const name = camelCase(resource.split('-'), 'table')
+  const name = camelCaseName(resource.split('-'), 'table')
   const isTaken = name in words || name === 'defineEntity' || name === 'permission' || LANGUAGE.includes(name)
   return isTaken ? `${name}Entity` : name
 }
@@ -96,7 +96,7 @@ export function referenceName(columns: readonly string[], target: string, taken:
   const words = wordsOf(column)
   const isMark = (word: string | undefined): boolean => word !== undefined && MARKS.includes(word)
   const bare = isMark(words.at(-1)) ? words.slice(0, -1) : isMark(words[0]) ? words.slice(1) : words
-  const targetWords = wordsOf(target).map((word, at, all) => (at === all.length - 1 ? singular(word) : word))
+  const targetWords = wordsOf(target).map((word, at, all) => (at === all.length - 1 ? singularWord(word) : word))
   if (columns.length > 1) {
     // What all columns begin with says more than the table: `parent` of parent_operator and parent_stop_no.
     const all = columns.map(wordsOf)
@@ -104,11 +104,11 @@ export function referenceName(columns: readonly string[], target: string, taken:
     const shared = words.filter((_, at) =>
       all.every((one) => one.length > at + 1 && begin(one, at) === begin(words, at))
     )
-    return claim(camelCase(shared.length > 0 ? shared : targetWords, 'row'), taken, '')
+    return claim(camelCaseName(shared.length > 0 ? shared : targetWords, 'row'), taken, '')
   }
-  if (bare.length === 0) return claim(camelCase(targetWords, 'row'), taken, '')
-  const name = camelCase(bare, 'row')
+  if (bare.length === 0) return claim(camelCaseName(targetWords, 'row'), taken, '')
+  const name = camelCaseName(bare, 'row')
   if (!taken.has(name.toLowerCase())) return claim(name, taken, '')
   const isSame = bare.at(-1) === targetWords.at(-1)
-  return claim(camelCase([...bare, ...(isSame ? ['row'] : targetWords)], 'row'), taken, '')
+  return claim(camelCaseName([...bare, ...(isSame ? ['row'] : targetWords)], 'row'), taken, '')
 }

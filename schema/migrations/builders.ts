@@ -17,8 +17,8 @@ export function createTable<const Name extends string>(
   const definition: Table = {
     name: identifier(table),
     ...keyed,
-    indexes: indexesOf(table, indexes),
-    foreignKeys: foreignKeysOf(table, foreignKeys)
+    indexes: definedIndexes(table, indexes),
+    foreignKeys: definedForeignKeys(table, foreignKeys)
   }
   const named = new Set(definition.columns.map(({ name }) => name))
   if (named.size !== columns.length) throw new TypeError(`${table} has two columns of one name`)
@@ -97,8 +97,8 @@ export function addColumns<const Name extends string>(
     kind: 'addColumns',
     table: identifier(table),
     columns: columns.map(({ column }) => column),
-    indexes: indexesOf(table, indexes),
-    foreignKeys: foreignKeysOf(table, foreignKeys)
+    indexes: definedIndexes(table, indexes),
+    foreignKeys: definedForeignKeys(table, foreignKeys)
   }
 }
 
@@ -124,7 +124,7 @@ export function addIndexes(
   table: string,
   define: (t: TableWords) => readonly (IndexBuilder<string> | readonly IndexBuilder<string>[])[]
 ): Step {
-  return { kind: 'addIndexes', table: identifier(table), indexes: indexesOf(table, define(TABLE_WORDS)) }
+  return { kind: 'addIndexes', table: identifier(table), indexes: definedIndexes(table, define(TABLE_WORDS)) }
 }
 
 /** By the names of the indexes, `products_price_desc`. */
@@ -134,7 +134,7 @@ export function dropIndexes(table: string, ...indexes: readonly string[]): Step 
 
 /** Every row must refer to a row that is there. */
 export function addForeignKeys(table: string, ...foreignKeys: readonly ForeignKeyDefinition<string>[]): Step {
-  return { kind: 'addForeignKeys', table: identifier(table), foreignKeys: foreignKeysOf(table, foreignKeys) }
+  return { kind: 'addForeignKeys', table: identifier(table), foreignKeys: definedForeignKeys(table, foreignKeys) }
 }
 
 /** By the names of the constraints, `orders_customer_id_fk`. */
@@ -169,7 +169,7 @@ export function run(description: string, work: (database: MigrationDatabase) => 
   return { kind: 'run', description, work }
 }
 
-function indexesOf(
+function definedIndexes(
   table: string,
   indexes: readonly (IndexBuilder<string> | readonly IndexBuilder<string>[])[]
 ): TableIndex[] {
@@ -180,16 +180,16 @@ function indexesOf(
   })
 }
 
-function placeOf(references: ReferencedColumn): { readonly table: string; readonly column: string } {
+function referredColumn(references: ReferencedColumn): { readonly table: string; readonly column: string } {
   if (typeof references !== 'string') return references
   const [table = '', column = ''] = references.split('.')
   return { table, column }
 }
 
-function foreignKeysOf(table: string, foreignKeys: readonly ForeignKeyDefinition<string>[]): ForeignKey[] {
+function definedForeignKeys(table: string, foreignKeys: readonly ForeignKeyDefinition<string>[]): ForeignKey[] {
   return foreignKeys.map((definition) => {
     const columns = 'column' in definition ? [definition.column] : definition.columns
-    const places = ('column' in definition ? [definition.references] : definition.references).map(placeOf)
+    const places = ('column' in definition ? [definition.references] : definition.references).map(referredColumn)
     const to = places[0]?.table ?? ''
     const [column = ''] = columns
     if (columns.length !== places.length || places.some((one) => one.table !== to)) {

@@ -7,12 +7,12 @@ import type { Migration } from './migration.js'
  * statements for its kind of database, unchanged since their release. A statement that adds an existing column has been
  * run before, as a whole, and is skipped.
  */
-function ownTables(name: OwnTablesMigration): Migration {
+function engineTables(name: OwnTablesMigration): Migration {
   return { name, steps: [{ kind: 'engineTables', name }] }
 }
 
 /** Idempotency keys of writes with their stored answers, purged by `expires_at`. Times are epoch milliseconds. */
-const createIdempotencyKeys = ownTables('005-idempotency-keys')
+const createIdempotencyKeys = engineTables('005-idempotency-keys')
 
 /** Audit entries are sorted by these. */
 const AUDIT_SORTED = ['at', 'subject', 'resource', 'row_id', 'action'] as const
@@ -42,14 +42,14 @@ function createAuditEntries(table: string): Migration {
  * Accounts, found by the hash of their e-mail address in lower case, and recent failed logins, found by the hash of the
  * client's address and of the account. Times are epoch milliseconds.
  */
-const createAccounts = ownTables('007-accounts')
+const createAccounts = engineTables('007-accounts')
 
 /**
  * A family of refresh tokens for each login. A token is stored as its SHA-256. The successor of a used token is stored
  * encrypted under a key that is derived from the used token. Families are purged by `expires_at`, with their tokens.
  * Times are epoch milliseconds.
  */
-const createSessions = ownTables('008-sessions')
+const createSessions = engineTables('008-sessions')
 
 /** One index serves both directions, since the id follows the direction of the column before it. */
 function dropDescending(table: string): Migration {
@@ -70,39 +70,39 @@ function addAuditRequestId(table: string): Migration {
  * The guard rows on which transactions of two cluster nodes collide (guards.ts). Their number is bounded and they hold no
  * data. An engine that knows no clusters has no such table.
  */
-const createLookupGuards = ownTables('033-look-up-guards')
+const createLookupGuards = engineTables('033-look-up-guards')
 
 /**
  * A refresh token contains a reference of its family, of which the family stores the hash, so that a used token is
  * recognised after it was purged. Used tokens are purged by `purge_at`, epoch milliseconds. Both columns are null in rows
  * of earlier versions: those tokens name no family and stay until their family is purged.
  */
-const addFamilyRefs = ownTables('034-family-refs')
+const addFamilyRefs = engineTables('034-family-refs')
 
 /**
  * The roles of an account, a JSON array, and its further claims, a JSON object. `role` stays filled with the first role for
  * the version before. Both columns are null in rows of that version, whose accounts have the one role.
  */
-const addAccountClaims = ownTables('050-account-claims')
+const addAccountClaims = engineTables('050-account-claims')
 
 /**
  * When an account was disabled, in epoch milliseconds, and the number by which all its sessions are ended at once
  * (`StoredAccount.sessionGeneration`). A number that is null counts as 0, as in rows of the version before.
  */
-const addAccountSessions = ownTables('051-account-sessions')
+const addAccountSessions = engineTables('051-account-sessions')
 
 /**
  * The identities of outside OpenID providers that may sign in to an account: issuer and subject, found by the hash of both.
  * The hash makes them unique exactly as they are written, while collations would equate subjects that differ in case.
  * `created_at` is epoch milliseconds.
  */
-const createAccountLinks = ownTables('053-account-links')
+const createAccountLinks = engineTables('053-account-links')
 
 /** Events that writes emit, until they were delivered to their handler and for a while after (sql/own-rows/outbox.ts). */
-const createOutbox = ownTables('054-outbox')
+const createOutbox = engineTables('054-outbox')
 
 /** Ids of composite and text keys may be longer than the 255 characters that the outbox took. */
-const widenOutboxRowIds = ownTables('055-outbox-row-ids')
+const widenOutboxRowIds = engineTables('055-outbox-row-ids')
 
 /**
  * The migrations of the engine's own tables, in order, with the names that these have in a database. They run before those

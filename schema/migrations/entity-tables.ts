@@ -78,7 +78,7 @@ export function sortedColumn(entity: Entity, property: string, entities: readonl
   return { table: target.table, column: column.column, isOfKey: column === target.key[0] }
 }
 
-interface Parts {
+interface DraftTable {
   readonly owner: string
   readonly columns: Map<string, TableColumn>
   /** In the order of the key, with several columns. */
@@ -94,7 +94,7 @@ interface ReferredTable extends Keyed {
 
 /** Tables in the making: a table may be that of an entity and of a child collection at once. */
 class Collected {
-  readonly #tables = new Map<string, Parts>()
+  readonly #tables = new Map<string, DraftTable>()
   readonly #defaults = new Map<string, ColumnDefault>()
   readonly #filled = new Map<string, 'generated' | 'default'>()
   readonly #conflicts: string[] = []
@@ -110,7 +110,7 @@ class Collected {
       const isKey = key.some((one) => one.column === column)
       this.#addColumn(name, owner, {
         name: column,
-        type: columnType(field),
+        type: typeOfField(field),
         nullable: field.nullable,
         key: !isKey ? 'none' : keyMaker(own, { key }) === 'database' ? 'autoIncrement' : 'primary'
       })
@@ -181,7 +181,7 @@ class Collected {
     const tables = Array.from(this.#tables, ([name, parts]): [string, Table] => {
       const columns = [...parts.columns.values()]
       // The row version stands last, whatever came after it.
-      const [versions, others] = [columns.filter(isVersion), columns.filter((column) => !isVersion(column))]
+      const [versions, others] = [columns.filter(isRowVersion), columns.filter((column) => !isRowVersion(column))]
       return [
         name,
         {
@@ -205,7 +205,7 @@ class Collected {
     }
   }
 
-  #indexesOf(table: string, { name: column, type }: TableColumn, parts: Parts): TableIndex[] {
+  #indexesOf(table: string, { name: column, type }: TableColumn, parts: DraftTable): TableIndex[] {
     const { unique, foreignKeys, primaryKey } = parts
     const ascending = { column, descending: false }
     const name = `${table}_${column}`
@@ -220,7 +220,7 @@ class Collected {
     ]
   }
 
-  #parts(name: string, owner: string): Parts {
+  #parts(name: string, owner: string): DraftTable {
     const parts = this.#tables.get(name) ?? {
       owner,
       columns: new Map<string, TableColumn>(),
@@ -244,10 +244,10 @@ class Collected {
   }
 }
 
-const isVersion = ({ type }: TableColumn): boolean => type.kind === 'rowVersion'
+const isRowVersion = ({ type }: TableColumn): boolean => type.kind === 'rowVersion'
 
 /** The indexes of foreign keys of several columns, unless the primary key begins with them. */
-function compositeIndexes(table: string, { foreignKeys, primaryKey = [] }: Parts): TableIndex[] {
+function compositeIndexes(table: string, { foreignKeys, primaryKey = [] }: DraftTable): TableIndex[] {
   return [...foreignKeys.values()].flatMap(({ columns }): TableIndex[] => {
     const isServed = columns.every((column, at) => primaryKey[at] === column)
     if (columns.length === 1 || isServed) return []
@@ -256,7 +256,7 @@ function compositeIndexes(table: string, { foreignKeys, primaryKey = [] }: Parts
   })
 }
 
-function columnType(field: Field): ColumnType {
+function typeOfField(field: Field): ColumnType {
   const { type, storage, unsigned, precision, maxLength, maxBytes, words } = field
   const sign = unsigned ? ({ unsigned } as const) : {}
   if (storage === 'bits') return { kind: 'bit', bits: precision }

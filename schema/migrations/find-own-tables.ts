@@ -29,7 +29,7 @@ export async function findOwnTables(
   migrations: readonly Migration[]
 ): Promise<OwnTables> {
   const configured = ownTables(setting)
-  const isOurs = namesOf([...engineMigrations(configured), ...migrations])
+  const isOurs = migrationNames([...engineMigrations(configured), ...migrations])
   const schema = schemaOf(database)
   const here = await schema.present()
   const there = setting.schema === undefined ? here : await schema.present(setting.schema)
@@ -38,7 +38,7 @@ export async function findOwnTables(
   const record = `${setting.prefix}${RECORD}`
   if (there.has(record) && !hasRecord(there, configured)) {
     throw new StartError(
-      `${kindOf(there.get(record))} ${inSchema(setting, record)} stands there, and it is no record of migrations of this ` +
+      `${relationText(there.get(record))} ${inSchema(setting, record)} stands there, and it is no record of migrations of this ` +
         'service. Nothing was changed. Name another beginning for the tables of the engine with ENGINE_TABLE_PREFIX, such ' +
         `as ENGINE_TABLE_PREFIX=${setting.schema === undefined ? '' : `${setting.schema}.`}rest_.`
     )
@@ -47,8 +47,8 @@ export async function findOwnTables(
     const others = there.has(record) ? ofAnother(await schema.appliedMigrations(configured), migrations) : []
     if (others.length === 0) return configured
     throw new StartError(
-      `${inSchema(setting, record)} is the record of another application: it names ${others.slice(0, NAMES_TOLD).join(', ')}` +
-        `${others.length > NAMES_TOLD ? ' and more' : ''}, and no migration of this one. Nothing was changed. Two ` +
+      `${inSchema(setting, record)} is the record of another application: it names ${others.slice(0, MIGRATIONS_TOLD).join(', ')}` +
+        `${others.length > MIGRATIONS_TOLD ? ' and more' : ''}, and no migration of this one. Nothing was changed. Two ` +
         'applications would share accounts, sessions and outbox: give this one a beginning of its own for the tables of the ' +
         `engine, such as ENGINE_TABLE_PREFIX=${setting.schema === undefined ? '' : `${setting.schema}.`}rest_, or a database ` +
         'of its own.'
@@ -66,7 +66,7 @@ export async function findOwnTables(
 }
 
 /** So many migrations of another application are told. */
-const NAMES_TOLD = 3
+const MIGRATIONS_TOLD = 3
 
 /**
  * The migrations of another application in a record: names that are neither the engine's nor this application's, where none
@@ -76,9 +76,9 @@ const NAMES_TOLD = 3
 function ofAnother(recorded: ReadonlySet<string>, migrations: readonly Migration[]): readonly string[] {
   // Those that have begun, or whose tables stood there, are marked.
   const names = [...recorded].map((name) => name.replace(/^[>~]/, ''))
-  const own = namesOf(migrations)
+  const own = migrationNames(migrations)
   if (own.size === 0 || names.some((name) => own.has(name))) return []
-  const engine = namesOf(engineMigrations(UNPREFIXED))
+  const engine = migrationNames(engineMigrations(UNPREFIXED))
   return [...new Set(names.filter((name) => !engine.has(name)))]
 }
 
@@ -121,7 +121,7 @@ export function ownTableMistakes(entities: readonly Entity[], tables: OwnTables)
     .map(({ owner, table }) => `${owner}: the table ${table} is one of the engine's own. Name another with \`table\`.`)
 }
 
-function namesOf(migrations: readonly Migration[]): ReadonlySet<string> {
+function migrationNames(migrations: readonly Migration[]): ReadonlySet<string> {
   return new Set(migrations.map(({ name }) => name))
 }
 
@@ -147,7 +147,7 @@ function requireShapes(present: ReadonlyMap<string, PresentRelation>, applied: R
   }
 }
 
-function kindOf(found: PresentRelation | undefined): string {
+function relationText(found: PresentRelation | undefined): string {
   return found?.kind === 'view' ? 'a view' : 'a table'
 }
 

@@ -3,7 +3,7 @@ import type { Database } from '../../data-service/sql/engines/engine.js'
 import type { Ddl, PresentRelation } from '../model/schema-tools.js'
 import { OWN_TABLES, ownTableNames, type OwnTables, RECORD } from '../../data-service/sql/engines/own-tables.js'
 import type { ForeignKey } from '../model/tables.js'
-import { type PlannedMigration, statementsOf } from './migration.js'
+import { type PlannedMigration, statementsOfStep } from './migration.js'
 import { schemaOf } from '../kinds/kinds.js'
 
 /** What a person has named, so that migrations may do it in a database that holds tables of others. */
@@ -78,7 +78,7 @@ export async function lookFirst(
   return { record, pending, toTakeOver: survey.toTakeOver, objection: survey.objection() }
 }
 
-interface Found {
+interface Surveyed {
   readonly database: Database
   readonly own: OwnTables
   readonly ddl: Ddl
@@ -92,7 +92,7 @@ interface Found {
 
 class Survey {
   readonly toTakeOver = new Set<string>()
-  readonly #found: Found
+  readonly #found: Surveyed
   /** Tables of the rows' database that migrations have made, or make before the step that is looked at. */
   readonly #made = new Set<string>()
   /** As `#made`, in the database of the engine's tables. */
@@ -105,7 +105,7 @@ class Survey {
   readonly #soft: string[] = []
   readonly #toName = new Set<string>()
 
-  constructor(found: Found) {
+  constructor(found: Surveyed) {
     this.#found = found
     const isApart = found.own.schema !== undefined
     this.#ownMade = isApart ? new Set() : this.#made
@@ -134,7 +134,7 @@ class Survey {
     if (this.#isTakenOver(migration)) return
     for (const one of steps) {
       if (!('step' in one)) {
-        if (one.kind === 'sql') for (const text of statementsOf(one, this.#found.ddl)) this.#statement(name, text)
+        if (one.kind === 'sql') for (const text of statementsOfStep(one, this.#found.ddl)) this.#statement(name, text)
         continue
       }
       const { step } = one
@@ -167,7 +167,7 @@ class Survey {
     if (reasons.length === 0) return undefined
     const flags = [
       ...crowded.map(({ name }) => amongTablesOf(name)),
-      ...[...this.#toName].map((table) => `--may-alter ${quoted(table)}`)
+      ...[...this.#toName].map((table) => `--may-alter ${quotedForShell(table)}`)
     ]
     const word =
       this.#hard.length > 0
@@ -182,7 +182,7 @@ class Survey {
   /** Tables of others among which the first tables of ours would be made. */
   #crowd(
     name: string,
-    present: Found['present'],
+    present: Surveyed['present'],
     { made, toMake }: { readonly made: ReadonlySet<string>; readonly toMake: ReadonlySet<string> }
   ): { readonly name: string; readonly reason: string } | undefined {
     const others = [...present.keys()].filter((one) => !made.has(one))
@@ -194,7 +194,7 @@ class Survey {
     return {
       name,
       reason:
-        `the database ${name} holds ${count} of others (${listed(others)}), and ${missing.length} would be made among ` +
+        `the database ${name} holds ${count} of others (${toldNames(others)}), and ${missing.length} would be made among ` +
         `them: ${missing.join(', ')}`
     }
   }
@@ -245,7 +245,7 @@ class Survey {
     for (const { table, definition } of standing) this.#requireColumns(name, table, namesOf(definition.columns))
     if (missing.length > 0) {
       this.#hard.push(
-        `the baseline ${name} describes tables that are there, and ${listed(missing)}, which ` +
+        `the baseline ${name} describes tables that are there, and ${toldNames(missing)}, which ` +
           `${missing.length === 1 ? 'is' : 'are'} not: move what is to be made into a migration of its own`
       )
     }
@@ -301,7 +301,7 @@ class Survey {
         this.#toMake.add(table)
         this.#made.add(table)
       } else if (this.#stands(table) && !this.#isNamed(table) && !this.#found.record.begun.has(migration)) {
-        this.#name(table, `${migration} runs \`${shortened(text)}\`, and no migration made the table ${table}`)
+        this.#name(table, `${migration} runs \`${onOneLine(text)}\`, and no migration made the table ${table}`)
       }
     }
   }
@@ -324,7 +324,7 @@ class Survey {
     const missing = columns.filter((column) => found?.columns.has(column) !== true)
     if (missing.length === 0) return true
     this.#hard.push(
-      `${migration} makes the table ${table} with ${listed(missing)}, and the one that stands there has no such column`
+      `${migration} makes the table ${table} with ${toldNames(missing)}, and the one that stands there has no such column`
     )
     return false
   }
@@ -368,24 +368,24 @@ function tablesIn(text: string): { readonly table: string; readonly makes: boole
 /** So many names are told, and the number of the others. */
 const NAMES_TOLD = 10
 
-function listed(names: readonly string[]): string {
+function toldNames(names: readonly string[]): string {
   const more = names.length - NAMES_TOLD
   return more > 1 ? `${names.slice(0, NAMES_TOLD).join(', ')} and ${more} more` : names.join(', ')
 }
 
 const LONGEST_TEXT = 80
 
-function shortened(text: string): string {
+function onOneLine(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > LONGEST_TEXT ? `${line.slice(0, LONGEST_TEXT)}…` : line
 }
 
 /** The flag of `uniform-rest migrate` that lets it make tables in a database that holds tables of others, for a shell. */
 export function amongTablesOf(database: string): string {
-  return `--among-tables-of ${quoted(database)}`
+  return `--among-tables-of ${quotedForShell(database)}`
 }
 
 /** For a POSIX shell. */
-function quoted(word: string): string {
+function quotedForShell(word: string): string {
   return /^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

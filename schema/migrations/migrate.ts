@@ -14,7 +14,7 @@ import {
   plan,
   type PlannedMigration,
   type PlannedStep,
-  statementsOf
+  statementsOfStep
 } from './migration.js'
 import { schemaOf } from '../kinds/kinds.js'
 
@@ -29,7 +29,7 @@ interface MigrateOptions {
  * Runs the migrations that a database has not had, and returns their names. If it has had all of them, nothing is changed
  * and the right to SELECT is enough. Any number of processes may call this at the same time: one migrates, the others wait.
  */
-export async function migrate(
+export async function migrateDatabase(
   database: Database,
   migrations: readonly Migration[],
   { own, log, allowed = NOTHING_NAMED }: MigrateOptions
@@ -42,7 +42,7 @@ export async function migrate(
   if (objection !== undefined) throw objection
   const names = pending.map(({ name }) => name).join(', ')
   const statements = pending.flatMap(({ name, steps }) =>
-    toTakeOver.has(name) ? [] : steps.flatMap((step) => statementsOf(step, ddl))
+    toTakeOver.has(name) ? [] : steps.flatMap((step) => statementsOfStep(step, ddl))
   )
   const lacking = await schema.missingRights([ddl.createMigrationRecord, ...statements], own)
   if (lacking !== undefined) throw new StartError(`migrations have to run (${names}), and ${lacking}`)
@@ -125,7 +125,7 @@ export async function migrateAtStart(
   migrations: readonly Migration[],
   { mayMigrate, ...options }: MigrateOptions & { readonly mayMigrate: boolean }
 ): Promise<void> {
-  if (mayMigrate) await migrate(database, migrations, options)
+  if (mayMigrate) await migrateDatabase(database, migrations, options)
   else await requireMigrated(database, migrations, options.own)
 }
 
@@ -154,7 +154,7 @@ async function runStep(step: PlannedStep, ddl: Ddl, database: MigrationDatabase)
     return
   }
   if (step.kind === 'run') return await step.work(database)
-  for (const statement of statementsOf(step, ddl)) {
+  for (const statement of statementsOfStep(step, ddl)) {
     try {
       await database.run(statement)
     } catch (error) {
@@ -200,7 +200,7 @@ export async function pendingStatements(
       name,
       statements: look.toTakeOver.has(name)
         ? ['-- its tables stand there already: it is recorded, and runs no statement']
-        : steps.flatMap((step) => statementsOf(step, ddl))
+        : steps.flatMap((step) => statementsOfStep(step, ddl))
     })),
     record: look.record.applied.size === 0 && look.pending.length > 0 ? ddl.createMigrationRecord : undefined,
     objection: look.objection

@@ -1,4 +1,4 @@
-import { quoted } from '../model/column-types.js'
+import { stringLiteral } from '../model/column-types.js'
 import type { ForeignKey, TableColumn, TableIndex, TableStep } from '../model/tables.js'
 
 /**
@@ -13,7 +13,7 @@ export function migrationFile(
   const words = [...new Set(steps.map(({ kind }) => kind))].toSorted()
   const start = isTyped ? 'export const migration: Migration = ' : 'export const migration = '
   const type = isTyped ? [] : ["/** @type {import('uniform-rest').Migration} */"]
-  const members = [`name: ${quoted(name)}`, ...(isBaseline ? ['baseline: true'] : [])]
+  const members = [`name: ${stringLiteral(name)}`, ...(isBaseline ? ['baseline: true'] : [])]
   const migration: Part = ['{', [...members, ['steps: [', steps.map(stepPart), ']']], '}', 'broken']
   return [...importLines(words, isTyped), ...type, `${start}${layout(migration, 0, start.length)}`, ''].join('\n')
 }
@@ -21,14 +21,14 @@ export function migrationFile(
 /** A text, or an opening, its items and a closing: on one line if they fit, unless it is `broken`. */
 export type Part = string | readonly [open: string, items: readonly Part[], close: string, manner?: 'broken']
 
-const WIDTH = 120
+const LINE_WIDTH = 120
 
 /** Two spaces for each level, no comma after the last item. `used` are the characters of the line before the part. */
 export function layout(part: Part, depth: number, used: number): string {
   if (typeof part === 'string') return part
   const line = inline(part)
   // The comma after it belongs to the line too.
-  if (line !== undefined && used + line.length < WIDTH) return line
+  if (line !== undefined && used + line.length < LINE_WIDTH) return line
   const [open, items, close] = part
   const indent = '  '.repeat(depth + 1)
   // No comma comes after the last one.
@@ -55,8 +55,8 @@ function importLines(words: readonly string[], isTyped: boolean): string[] {
 }
 
 function stepPart(step: TableStep): Part {
-  const table = quoted(step.table)
-  const named = (names: readonly string[]): Part => [`${step.kind}(`, [table, ...names.map(quoted)], ')']
+  const table = stringLiteral(step.table)
+  const named = (names: readonly string[]): Part => [`${step.kind}(`, [table, ...names.map(stringLiteral)], ')']
   switch (step.kind) {
     case 'createTable':
       return [`createTable(${table}, (t) => ({`, tableParts(step.table, step.definition), '}))', 'broken']
@@ -89,9 +89,9 @@ function addForeignKeysPart(table: string, foreignKeys: readonly ForeignKey[]): 
   const [only, second] = keys
   if (typeof only === 'object' && second === undefined) {
     const [, members] = only
-    return [`addForeignKeys(${quoted(table)}, {`, members, '})']
+    return [`addForeignKeys(${stringLiteral(table)}, {`, members, '})']
   }
-  return ['addForeignKeys(', [quoted(table), ...keys], ')']
+  return ['addForeignKeys(', [stringLiteral(table), ...keys], ')']
 }
 
 interface Parts {
@@ -106,7 +106,7 @@ function tableParts(table: string, { columns, primaryKey, indexes, foreignKeys }
   const single = columns.map((column) => (primaryKey === undefined ? column : { ...column, key: 'none' as const }))
   return [
     ['columns: [', single.map(columnText), ']'],
-    ...(primaryKey === undefined ? [] : [['primaryKey: [', primaryKey.map(quoted), ']'] as const]),
+    ...(primaryKey === undefined ? [] : [['primaryKey: [', primaryKey.map(stringLiteral), ']'] as const]),
     ...(indexes.length === 0 ? [] : [['indexes: [', indexTexts(table, indexes), ']'] as const]),
     ...(keys.length === 0 ? [] : [keys.length === 1 ? (['foreignKeys: [', keys, ']'] as const) : broken(keys)])
   ]
@@ -122,7 +122,7 @@ function columnText({ name, type, nullable, key, defaultTo }: TableColumn): stri
     primary: '.primaryKey()',
     autoIncrement: '.autoIncrement()'
   } as const
-  const value = typeof defaultTo === 'string' ? quoted(defaultTo) : String(defaultTo)
+  const value = typeof defaultTo === 'string' ? stringLiteral(defaultTo) : String(defaultTo)
   const filled = defaultTo === undefined ? '' : `.default(${value})`
   return `${typeWord(name, type)}${words[key]}${nullable ? '.nullable()' : ''}${filled}`
 }
@@ -130,40 +130,40 @@ function columnText({ name, type, nullable, key, defaultTo }: TableColumn): stri
 function typeWord(name: string, type: TableColumn['type']): string {
   switch (type.kind) {
     case 'rowVersion':
-      return name === 'row_version' ? 't.rowVersion()' : `t.rowVersion(${quoted(name)})`
+      return name === 'row_version' ? 't.rowVersion()' : `t.rowVersion(${stringLiteral(name)})`
     case 'text':
-      return `t.text(${quoted(name)}, ${type.bytes})`
+      return `t.text(${stringLiteral(name)}, ${type.bytes})`
     case 'varchar':
     case 'varbinary':
     case 'binary':
-      return `t.${type.kind}(${quoted(name)}, ${type.length})`
+      return `t.${type.kind}(${stringLiteral(name)}, ${type.length})`
     case 'bit':
-      return `t.bit(${quoted(name)}, ${type.bits})`
+      return `t.bit(${stringLiteral(name)}, ${type.bits})`
     case 'datetime':
     case 'time':
-      return `t.${type.kind}(${[quoted(name), ...(type.precision === undefined ? [] : [type.precision])].join(', ')})`
+      return `t.${type.kind}(${[stringLiteral(name), ...(type.precision === undefined ? [] : [type.precision])].join(', ')})`
     case 'enum':
     case 'set': {
       const length = 'length' in type ? `, ${type.length}` : ''
-      return `t.${type.kind}(${quoted(name)}, [${type.words.map(quoted).join(', ')}]${length})`
+      return `t.${type.kind}(${stringLiteral(name)}, [${type.words.map(stringLiteral).join(', ')}]${length})`
     }
     case 'tinyint':
     case 'smallint':
     case 'mediumint':
     case 'int':
     case 'bigint':
-      return `t.${type.kind}(${quoted(name)})${type.unsigned === true ? '.unsigned()' : ''}`
+      return `t.${type.kind}(${stringLiteral(name)})${type.unsigned === true ? '.unsigned()' : ''}`
     case 'decimal':
-      return `t.decimal(${quoted(name)}, ${type.precision}, ${type.scale})`
+      return `t.decimal(${stringLiteral(name)}, ${type.precision}, ${type.scale})`
     default:
-      return `t.${type.kind}(${quoted(name)})`
+      return `t.${type.kind}(${stringLiteral(name)})`
   }
 }
 
 function indexTexts(table: string, indexes: readonly TableIndex[]): string[] {
   return indexes.map((index) => {
-    const keys = index.keys.map(({ column, descending }) => quoted(descending ? `${column} desc` : column))
-    const name = index.name === derivedName(table, index) ? '' : `.named(${quoted(index.name)})`
+    const keys = index.keys.map(({ column, descending }) => stringLiteral(descending ? `${column} desc` : column))
+    const name = index.name === derivedName(table, index) ? '' : `.named(${stringLiteral(index.name)})`
     return `t.${index.unique ? 'unique' : 'index'}(${keys.join(', ')})${name}`
   })
 }
@@ -178,14 +178,14 @@ function foreignKeyPart(table: string, { name, columns, to, toColumns, onDelete 
   const [column = '', ...others] = columns
   const places = toColumns.map((toColumn) =>
     `${to}${toColumn}`.includes('.')
-      ? `{ table: ${quoted(to)}, column: ${quoted(toColumn)} }`
-      : quoted(`${to}.${toColumn}`)
+      ? `{ table: ${stringLiteral(to)}, column: ${stringLiteral(toColumn)} }`
+      : stringLiteral(`${to}.${toColumn}`)
   )
   const members: Part[] = [
     ...(others.length === 0
-      ? [`column: ${quoted(column)}`, `references: ${places.join()}`]
-      : [['columns: [', columns.map(quoted), ']'] as const, ['references: [', places, ']'] as const]),
-    `onDelete: ${quoted(onDelete)}`
+      ? [`column: ${stringLiteral(column)}`, `references: ${places.join()}`]
+      : [['columns: [', columns.map(stringLiteral), ']'] as const, ['references: [', places, ']'] as const]),
+    `onDelete: ${stringLiteral(onDelete)}`
   ]
-  return ['{', name === `${table}_${column}_fk` ? members : [...members, `name: ${quoted(name)}`], '}']
+  return ['{', name === `${table}_${column}_fk` ? members : [...members, `name: ${stringLiteral(name)}`], '}']
 }

@@ -105,11 +105,11 @@ export function plan(migrations: readonly Migration[]): {
 }
 
 /** The texts of a step, as they are for a database that has had the steps before it. */
-export function statementsOf(step: PlannedStep, ddl: Ddl): readonly string[] {
+export function statementsOfStep(step: PlannedStep, ddl: Ddl): readonly string[] {
   if ('step' in step) return ddl.statements(step)
   switch (step.kind) {
     case 'sql':
-      return ownStatements(step.statements, ddl.engine)
+      return statementsFor(step.statements, ddl.engine)
     case 'run':
       return [`-- ${step.description}`]
     case 'engineTables':
@@ -117,12 +117,12 @@ export function statementsOf(step: PlannedStep, ddl: Ddl): readonly string[] {
   }
 }
 
-function ownStatements(statements: Readonly<Record<string, string | readonly string[]>>, engine: string) {
+function statementsFor(statements: Readonly<Record<string, string | readonly string[]>>, engine: string) {
   return [statements[engine] ?? []].flat()
 }
 
 /** The statements of each migration on one kind of database that has had none of them. */
 export function statementsOfAll(migrations: readonly Migration[], ddl: Ddl): ReadonlyMap<string, readonly string[]> {
   const { planned } = plan(migrations)
-  return new Map(planned.map(({ name, steps }) => [name, steps.flatMap((step) => statementsOf(step, ddl))]))
+  return new Map(planned.map(({ name, steps }) => [name, steps.flatMap((step) => statementsOfStep(step, ddl))]))
 }

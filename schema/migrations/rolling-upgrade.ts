@@ -1,4 +1,4 @@
-import { columnOf, type Table, type TableChange, type TableColumn, type TableIndex } from '../model/tables.js'
+import { columnOfTable, type Table, type TableChange, type TableColumn, type TableIndex } from '../model/tables.js'
 import type { PlannedMigration, PlannedStep } from './migration.js'
 import { becomesWords, typeChange, typeText } from './type-change.js'
 
@@ -58,7 +58,7 @@ class Judge {
 /** A column of text that takes words alone is read as before. Only a reader knows whether the version before writes others. */
 function limits({ step, before }: TableChange): readonly string[] {
   if (step.kind !== 'alterColumn' || before === undefined || step.column.type.kind !== 'enum') return []
-  if (!becomesWords(columnOf(before, step.column.name).type, step.column.type)) return []
+  if (!becomesWords(columnOfTable(before, step.column.name).type, step.column.type)) return []
   const words = step.column.type.words.join(', ')
   return [`${step.table}.${step.column.name} takes nothing but ${words}: safe if the version before writes no others`]
 }

@@ -59,11 +59,11 @@ export interface TableWords {
   sorted<const Name extends string>(column: Name): IndexBuilder<Name>
 }
 
-function plain<Name extends string>(name: Name, type: ColumnType): ColumnBuilder<Name> {
+function builder<Name extends string>(name: Name, type: ColumnType): ColumnBuilder<Name> {
   return new ColumnBuilder({ name: identifier(name), type, nullable: false, key: 'none' })
 }
 
-function whole(name: string, value: number, [min, max]: readonly [number, number]): number {
+function bounded(name: string, value: number, [min, max]: readonly [number, number]): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value
   throw new TypeError(`${name} takes a number from ${min} to ${max}, not ${value}`)
 }
@@ -76,53 +76,53 @@ function longestOf(words: readonly string[]): number {
 const MOST_BYTES = 4_294_967_295
 
 export const TABLE_WORDS: TableWords = {
-  varchar: (name, length) => plain(name, { kind: 'varchar', length: whole(name, length, [1, LONGEST_VARCHAR]) }),
-  text: (name, bytes) => plain(name, { kind: 'text', bytes: whole(name, bytes, [1, MOST_BYTES]) }),
-  boolean: (name) => plain(name, { kind: 'boolean' }),
-  tinyint: (name) => plain(name, { kind: 'tinyint' }),
-  smallint: (name) => plain(name, { kind: 'smallint' }),
-  mediumint: (name) => plain(name, { kind: 'mediumint' }),
-  year: (name) => plain(name, { kind: 'year' }),
-  bit: (name, bits) => plain(name, { kind: 'bit', bits: whole(name, bits, [1, 64]) }),
-  double: (name) => plain(name, { kind: 'double' }),
-  float: (name) => plain(name, { kind: 'float' }),
-  date: (name) => plain(name, { kind: 'date' }),
+  varchar: (name, length) => builder(name, { kind: 'varchar', length: bounded(name, length, [1, LONGEST_VARCHAR]) }),
+  text: (name, bytes) => builder(name, { kind: 'text', bytes: bounded(name, bytes, [1, MOST_BYTES]) }),
+  boolean: (name) => builder(name, { kind: 'boolean' }),
+  tinyint: (name) => builder(name, { kind: 'tinyint' }),
+  smallint: (name) => builder(name, { kind: 'smallint' }),
+  mediumint: (name) => builder(name, { kind: 'mediumint' }),
+  year: (name) => builder(name, { kind: 'year' }),
+  bit: (name, bits) => builder(name, { kind: 'bit', bits: bounded(name, bits, [1, 64]) }),
+  double: (name) => builder(name, { kind: 'double' }),
+  float: (name) => builder(name, { kind: 'float' }),
+  date: (name) => builder(name, { kind: 'date' }),
   time: (name, precision = 0) =>
-    plain(name, precision === 0 ? { kind: 'time' } : { kind: 'time', precision: whole(name, precision, [0, 6]) }),
+    builder(name, precision === 0 ? { kind: 'time' } : { kind: 'time', precision: bounded(name, precision, [0, 6]) }),
   enum: (name, words, length) =>
-    plain(
+    builder(
       name,
       length === undefined
         ? { kind: 'enum', words }
-        : { kind: 'enum', words, length: whole(name, length, [longestOf(words), LONGEST_VARCHAR]) }
+        : { kind: 'enum', words, length: bounded(name, length, [longestOf(words), LONGEST_VARCHAR]) }
     ),
-  set: (name, words) => plain(name, { kind: 'set', words }),
-  json: (name) => plain(name, { kind: 'json' }),
-  varbinary: (name, length) => plain(name, { kind: 'varbinary', length: whole(name, length, [1, MOST_BYTES]) }),
-  binary: (name, length) => plain(name, { kind: 'binary', length: whole(name, length, [1, 255]) }),
-  int: (name) => plain(name, { kind: 'int' }),
-  bigint: (name) => plain(name, { kind: 'bigint' }),
+  set: (name, words) => builder(name, { kind: 'set', words }),
+  json: (name) => builder(name, { kind: 'json' }),
+  varbinary: (name, length) => builder(name, { kind: 'varbinary', length: bounded(name, length, [1, MOST_BYTES]) }),
+  binary: (name, length) => builder(name, { kind: 'binary', length: bounded(name, length, [1, 255]) }),
+  int: (name) => builder(name, { kind: 'int' }),
+  bigint: (name) => builder(name, { kind: 'bigint' }),
   decimal: (name, precision, scale) =>
-    plain(name, {
+    builder(name, {
       kind: 'decimal',
-      precision: whole(name, precision, [1, 64]),
+      precision: bounded(name, precision, [1, 64]),
       // MySQL has no more.
-      scale: whole(name, scale, [0, Math.min(precision, 30)])
+      scale: bounded(name, scale, [0, Math.min(precision, 30)])
     }),
   datetime: (name, precision = 3) =>
-    plain(
+    builder(
       name,
-      precision === 3 ? { kind: 'datetime' } : { kind: 'datetime', precision: whole(name, precision, [0, 6]) }
+      precision === 3 ? { kind: 'datetime' } : { kind: 'datetime', precision: bounded(name, precision, [0, 6]) }
     ),
-  guid: (name) => plain(name, { kind: 'guid' }),
+  guid: (name) => builder(name, { kind: 'guid' }),
   // The compiler does not know that Name is `row_version` where the name is left out.
-  rowVersion: <Name extends string>(name = 'row_version' as Name) => plain(name, { kind: 'rowVersion' }),
-  unique: (...columns) => new IndexBuilder(true, columns.map(keyOf)),
-  index: (...keys) => new IndexBuilder(false, keys.map(keyOf)),
+  rowVersion: <Name extends string>(name = 'row_version' as Name) => builder(name, { kind: 'rowVersion' }),
+  unique: (...columns) => new IndexBuilder(true, columns.map(parsedKey)),
+  index: (...keys) => new IndexBuilder(false, keys.map(parsedKey)),
   sorted: (column) => new IndexBuilder(false, [{ column, descending: false }])
 }
 
-function keyOf(key: string): IndexKey {
+function parsedKey(key: string): IndexKey {
   const descending = key.endsWith(' desc')
   return { column: identifier(descending ? key.slice(0, -' desc'.length) : key), descending }
 }
@@ -173,7 +173,7 @@ function isInteger(type: ColumnType): type is Extract<ColumnType, { readonly kin
 
 const WHOLE = /^-?\d+$/
 const DECIMAL = /^-?\d+(\.\d+)?$/
-const DOUBLE = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/
+const FLOATING_POINT = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/
 const DATETIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/
 const DATE = /^\d{4}-\d\d-\d\d$/
 const TIME = /^\d\d:\d\d:\d\d(\.\d{1,6})?$/
@@ -182,7 +182,7 @@ function isBase64(text: string): boolean {
   return Buffer.from(text, 'base64').toString('base64') === text
 }
 
-function isJson(text: string): boolean {
+function isJsonText(text: string): boolean {
   try {
     JSON.parse(text)
     return true
@@ -205,15 +205,15 @@ function requireDefault({ name, type }: TableColumn, value: string | number | bo
     year: isWhole,
     bit: (text) => typeof value === 'boolean' || isWhole(text),
     decimal: (text) => DECIMAL.test(text),
-    double: (text) => DOUBLE.test(text),
-    float: (text) => DOUBLE.test(text),
+    double: (text) => FLOATING_POINT.test(text),
+    float: (text) => FLOATING_POINT.test(text),
     datetime: (text) => DATETIME.test(text),
     date: (text) => DATE.test(text),
     time: (text) => TIME.test(text),
     enum: (text) => type.kind === 'enum' && type.words.includes(text),
     text: () => typeof value === 'string',
     set: (text) => type.kind === 'set' && text.split(',').every((one) => one === '' || type.words.includes(one)),
-    json: (text) => typeof value === 'string' && isJson(text),
+    json: (text) => typeof value === 'string' && isJsonText(text),
     varbinary: isBase64,
     binary: isBase64,
     rowVersion: () => false

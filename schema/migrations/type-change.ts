@@ -48,7 +48,7 @@ export function typeChange(before: ColumnType, after: ColumnType): 'same' | 'wid
   const longer = longerKind(before, after)
   if (longer !== undefined) return longer
   if (before.kind === 'boolean' && (after.kind === 'int' || after.kind === 'bigint')) return 'wider'
-  const [old, altered] = [digitsOf(before), digitsOf(after)]
+  const [old, altered] = [wholeAndScale(before), wholeAndScale(after)]
   if (old === undefined || altered === undefined) return 'other'
   return altered.whole >= old.whole && altered.scale >= old.scale ? 'wider' : 'narrower'
 }
@@ -62,7 +62,7 @@ export function becomesWords(before: ColumnType, after: ColumnType): boolean {
 function longerKind(before: ColumnType, after: ColumnType): 'wider' | 'narrower' | undefined {
   const wider = (is: boolean): 'wider' | 'narrower' => (is ? 'wider' : 'narrower')
   const texts = ['varchar', 'text']
-  if (texts.includes(before.kind) && texts.includes(after.kind)) return wider(sizeOf(after) >= sizeOf(before))
+  if (texts.includes(before.kind) && texts.includes(after.kind)) return wider(textBytes(after) >= textBytes(before))
   if (before.kind === 'varbinary' && after.kind === 'varbinary') return wider(after.length >= before.length)
   if ((before.kind === 'enum' && after.kind === 'enum') || (before.kind === 'set' && after.kind === 'set')) {
     return wider(before.words.every((word) => after.words.includes(word)))
@@ -82,16 +82,16 @@ function isUnsigned(type: ColumnType): boolean {
 }
 
 function isSigned(type: ColumnType): boolean {
-  return digitsOf(type)?.scale === 0 && !isUnsigned(type)
+  return wholeAndScale(type)?.scale === 0 && !isUnsigned(type)
 }
 
 /** Bytes of a text: a character takes up to four. */
-function sizeOf(type: ColumnType): number {
+function textBytes(type: ColumnType): number {
   return type.kind === 'varchar' ? 4 * type.length : type.kind === 'text' ? type.bytes : 0
 }
 
 /** Digits before and after the point. */
-function digitsOf(type: ColumnType): { readonly whole: number; readonly scale: number } | undefined {
+function wholeAndScale(type: ColumnType): { readonly whole: number; readonly scale: number } | undefined {
   switch (type.kind) {
     case 'tinyint':
     case 'smallint':
@@ -99,7 +99,7 @@ function digitsOf(type: ColumnType): { readonly whole: number; readonly scale: n
     case 'int':
     case 'bigint':
       return {
-        whole: type.kind === 'bigint' && type.unsigned === true ? DIGITS_OF_UNSIGNED_BIGINT : DIGITS[type.kind],
+        whole: type.kind === 'bigint' && type.unsigned === true ? DIGITS_OF_UNSIGNED_BIGINT : INT_DIGITS[type.kind],
         scale: 0
       }
     case 'decimal':
@@ -109,6 +109,6 @@ function digitsOf(type: ColumnType): { readonly whole: number; readonly scale: n
   }
 }
 
-const DIGITS = { tinyint: 3, smallint: 5, mediumint: 7, int: 10, bigint: 19 } as const
+const INT_DIGITS = { tinyint: 3, smallint: 5, mediumint: 7, int: 10, bigint: 19 } as const
 /** A BIGINT UNSIGNED has one digit more. */
 const DIGITS_OF_UNSIGNED_BIGINT = 20

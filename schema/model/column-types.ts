@@ -18,12 +18,12 @@ export function columnWord(word: string, ...args: readonly WordArgument[]): Colu
 }
 
 /** The field that a word makes, as it would in an entity file. Throws a TypeError for a word that there is not. */
-export function fieldOf({ word, args }: ColumnWord): Field {
+export function fieldOfWord({ word, args }: ColumnWord): Field {
   // Words are called by name, which the compiler cannot follow.
   const known = words as unknown as Readonly<Record<string, ((...values: unknown[]) => Field) | undefined>>
   const call = known[word]
   if (call === undefined) throw new TypeError(`There is no word ${word} of entity files`)
-  return call(...args.map((one) => (isColumnWord(one) ? fieldOf(one) : one)))
+  return call(...args.map((one) => (isColumnWord(one) ? fieldOfWord(one) : one)))
 }
 
 export function isColumnWord(argument: WordArgument): argument is ColumnWord {
@@ -36,21 +36,21 @@ export function wordText({ word, args }: ColumnWord): string {
 }
 
 function argumentText(argument: ColumnWord['args'][number]): string {
-  if (typeof argument === 'string') return quoted(argument)
+  if (typeof argument === 'string') return stringLiteral(argument)
   if (typeof argument !== 'object') return String(argument)
-  if (isList(argument)) return `[${argument.map(quoted).join(', ')}]`
+  if (isWordList(argument)) return `[${argument.map(stringLiteral).join(', ')}]`
   if (isColumnWord(argument)) return wordText(argument)
   return `{ ${Object.entries(argument)
     .map(([name, value]) => `${name}: ${value}`)
     .join(', ')} }`
 }
 
-function isList(argument: object): argument is readonly string[] {
+function isWordList(argument: object): argument is readonly string[] {
   return Array.isArray(argument)
 }
 
 /** A text in single quotes, or in double ones where it has more single ones itself, as formatters write it. */
-export function quoted(text: string): string {
+export function stringLiteral(text: string): string {
   const escaped = JSON.stringify(text).slice(1, -1)
   if (text.split("'").length > text.split('"').length) return `"${escaped}"`
   return `'${escaped.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`

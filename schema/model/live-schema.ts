@@ -152,7 +152,7 @@ export function parseNativeType(text: string, escapes: Escapes): NativeType {
 
 const ATTRIBUTES: readonly string[] = ['unsigned', 'signed', 'zerofill']
 
-const DECIMALS: readonly string[] = [
+const TYPES_WITH_SCALE: readonly string[] = [
   'decimal',
   'dec',
   'numeric',
@@ -166,7 +166,7 @@ const DECIMALS: readonly string[] = [
 
 function roleOfNumbers(base: string): 'length' | 'decimal' | 'fraction' {
   if (/^(?:datetime|timestamp|time)\b/.test(base)) return 'fraction'
-  return DECIMALS.includes(base) ? 'decimal' : 'length'
+  return TYPES_WITH_SCALE.includes(base) ? 'decimal' : 'length'
 }
 
 /** Of all rows: how many have NULL in one of the columns, and how many share all of them with another row. */

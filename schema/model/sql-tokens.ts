@@ -26,8 +26,8 @@ export function sqlTokens(sql: string, escapes: Escapes): SqlToken[] {
     if (/\s/.test(one)) at++
     else if (one === '-' && next === '-') at = after(sql, '\n', at)
     else if (one === '/' && next === '*') at = after(sql, '*/', at + 2)
-    else if (one === "'") take('string', ...quoted(sql, at, escapes))
-    else if (one === '"' || one === '`') take('name', ...quoted(sql, at, 'none'))
+    else if (one === "'") take('string', ...readQuoted(sql, at, escapes))
+    else if (one === '"' || one === '`') take('name', ...readQuoted(sql, at, 'none'))
     else if (one === '[') {
       const end = after(sql, ']', at)
       take('name', sql.slice(at + 1, end - 1), end)
@@ -48,10 +48,10 @@ function after(sql: string, end: string, from: number): number {
 }
 
 /** What the escapes of MySQL stand for; any other character after a backslash stands for itself. */
-const ESCAPED: Readonly<Record<string, string>> = { '0': '\0', b: '\b', n: '\n', r: '\r', t: '\t', Z: '\x1a' }
+const UNESCAPED: Readonly<Record<string, string>> = { '0': '\0', b: '\b', n: '\n', r: '\r', t: '\t', Z: '\x1a' }
 
 /** The text in quotes that begins at `start`, and where it ends. The quote itself is doubled inside. */
-function quoted(sql: string, start: number, escapes: Escapes): [value: string, end: number] {
+function readQuoted(sql: string, start: number, escapes: Escapes): [value: string, end: number] {
   const quote = sql.charAt(start)
   const parts: string[] = []
   let at = start + 1
@@ -59,7 +59,7 @@ function quoted(sql: string, start: number, escapes: Escapes): [value: string, e
     const one = sql.charAt(at)
     if (escapes === 'backslash' && one === '\\') {
       const escaped = sql.charAt(at + 1)
-      parts.push(ESCAPED[escaped] ?? escaped)
+      parts.push(UNESCAPED[escaped] ?? escaped)
       at += 2
     } else if (one === quote) {
       if (sql.charAt(at + 1) !== quote) return [parts.join(''), at + 1]

@@ -122,7 +122,7 @@ export function primaryKeyOf({ columns, primaryKey }: Pick<Table, 'columns' | 'p
   return primaryKey ?? columns.filter(({ key }) => key !== 'none').map(({ name }) => name)
 }
 
-export function columnOf({ name, columns }: Table, column: string): TableColumn {
+export function columnOfTable({ name, columns }: Table, column: string): TableColumn {
   const found = columns.find((one) => one.name === column)
   if (found === undefined) throw new TypeError(`the table ${name} has no column ${column}`)
   return found
@@ -154,7 +154,7 @@ export function applyStep(schema: Schema, step: TableStep): Schema {
       after.set(step.to, { ...table, name: step.to })
       return withReferences(after, (key) => (key.to === step.table ? { ...key, to: step.to } : key))
     case 'renameColumn': {
-      const isPrimary = columnOf(table, step.from).key !== 'none'
+      const isPrimary = columnOfTable(table, step.from).key !== 'none'
       requireAbsent(table, 'columns', [step.to])
       after.set(step.table, renamedColumn(table, step))
       return isPrimary
@@ -174,17 +174,17 @@ type ColumnStep = Exclude<TableStep, { readonly kind: 'createTable' | 'dropTable
 function changedTable(table: Table, step: ColumnStep): Table {
   switch (step.kind) {
     case 'addColumns': {
-      requireAbsent(table, 'columns', namesOf(step.columns))
+      requireAbsent(table, 'columns', partNames(step.columns))
       const wider = { ...table, columns: [...table.columns, ...step.columns] }
       return withIndexes(withForeignKeys(wider, step.foreignKeys), step.indexes)
     }
     case 'alterColumn': {
-      const { key } = columnOf(table, step.column.name)
+      const { key } = columnOfTable(table, step.column.name)
       const columns = table.columns.map((one) => (one.name === step.column.name ? { ...step.column, key } : one))
       return { ...table, columns }
     }
     case 'dropColumns': {
-      for (const name of step.columns) columnOf(table, name)
+      for (const name of step.columns) columnOfTable(table, name)
       const goes = (column: string): boolean => step.columns.includes(column)
       return {
         ...table,
@@ -196,38 +196,38 @@ function changedTable(table: Table, step: ColumnStep): Table {
     case 'addIndexes':
       return withIndexes(table, step.indexes)
     case 'dropIndexes':
-      return { ...table, indexes: without(table, 'indexes', step.indexes) }
+      return { ...table, indexes: withoutParts(table, 'indexes', step.indexes) }
     case 'addForeignKeys':
       return withForeignKeys(table, step.foreignKeys)
     case 'dropForeignKeys':
-      return { ...table, foreignKeys: without(table, 'foreignKeys', step.foreignKeys) }
+      return { ...table, foreignKeys: withoutParts(table, 'foreignKeys', step.foreignKeys) }
   }
 }
 
 type Part = 'columns' | 'indexes' | 'foreignKeys'
 
-const namesOf = (parts: readonly { readonly name: string }[]): string[] => parts.map(({ name }) => name)
+const partNames = (parts: readonly { readonly name: string }[]): string[] => parts.map(({ name }) => name)
 
 function requireAbsent(table: Table, part: Part, names: readonly string[]): void {
-  const there = names.find((name) => namesOf(table[part]).includes(name))
+  const there = names.find((name) => partNames(table[part]).includes(name))
   if (there !== undefined) throw new TypeError(`the table ${table.name} has ${there} already`)
 }
 
-function without<P extends Part>(table: Table, part: P, names: readonly string[]): Table[P] {
-  const missing = names.find((name) => !namesOf(table[part]).includes(name))
+function withoutParts<P extends Part>(table: Table, part: P, names: readonly string[]): Table[P] {
+  const missing = names.find((name) => !partNames(table[part]).includes(name))
   if (missing !== undefined) throw new TypeError(`the table ${table.name} has no ${missing}`)
   // A part of the same kind as it was.
   return table[part].filter(({ name }) => !names.includes(name)) as unknown as Table[P]
 }
 
 function withIndexes(table: Table, indexes: readonly TableIndex[]): Table {
-  requireAbsent(table, 'indexes', namesOf(indexes))
+  requireAbsent(table, 'indexes', partNames(indexes))
   return { ...table, indexes: [...table.indexes, ...withKeys(table, indexes)] }
 }
 
 function withForeignKeys(table: Table, foreignKeys: readonly ForeignKey[]): Table {
-  requireAbsent(table, 'foreignKeys', namesOf(foreignKeys))
-  for (const column of foreignKeys.flatMap(({ columns }) => columns)) columnOf(table, column)
+  requireAbsent(table, 'foreignKeys', partNames(foreignKeys))
+  for (const column of foreignKeys.flatMap(({ columns }) => columns)) columnOfTable(table, column)
   return { ...table, foreignKeys: [...table.foreignKeys, ...foreignKeys] }
 }
 
@@ -235,7 +235,7 @@ function withForeignKeys(table: Table, foreignKeys: readonly ForeignKey[]): Tabl
 function withKeys(table: Table, indexes: readonly TableIndex[]): TableIndex[] {
   const primary = primaryKeyOf(table)
   return indexes.map((index) => {
-    for (const { column } of index.keys) columnOf(table, column)
+    for (const { column } of index.keys) columnOfTable(table, column)
     if (index.unique) return index
     const further = primary.filter((name) => !index.keys.some(({ column }) => column === name))
     return { ...index, keys: [...index.keys, ...further.map((column) => ({ column, descending: false }))] }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
-import { migrate } from '../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../schema/migrations/migrate.js'
 import { createLogger } from '../../shared/logger.js'
 import { runCommand } from '../harness/command.js'
 import { outputRoot } from '../harness/package-root.js'
@@ -24,7 +24,10 @@ describe('what commands say of a database that fails', function () {
     mysql = await freshDatabase('mysql')
     for (const { url } of [sqlite, mysql]) {
       const database = connect(url)
-      await migrate(database, primaryMigrations, { own: OWN, log: createLogger({ name: 'test', level: 'silent' }) })
+      await migrateDatabase(database, primaryMigrations, {
+        own: OWN,
+        log: createLogger({ name: 'test', level: 'silent' })
+      })
       await database.sequelize.close()
     }
   })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
-import { migrate } from '../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../schema/migrations/migrate.js'
 import { OWN } from '../harness/own-tables.js'
 import { primaryMigrations } from '../harness/primary-migrations.js'
 import { secondMigrations } from '../../examples/store/schema/reviews.js'
@@ -68,7 +68,7 @@ describe('a MariaDB account with the rights of daily work', function () {
       [all.reviewsUrl, secondMigrations]
     ] as const) {
       const database = connect(url)
-      await migrate(database, migrations, { own: OWN, log: createLogger({ name: 'test', level: 'silent' }) })
+      await migrateDatabase(database, migrations, { own: OWN, log: createLogger({ name: 'test', level: 'silent' }) })
       await database.sequelize.close()
     }
     await insertFixture({ database: all.url, reviews: all.reviewsUrl })

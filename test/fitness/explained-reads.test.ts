@@ -11,7 +11,7 @@ import type { Reader, ReaderSession } from '../../data-service/sql/engines/sessi
 import type { BoundValues, Statement } from '../../data-service/sql/engines/statement.js'
 import { readTableFacts } from '../../schema/table-facts.js'
 import { SqlReadStore } from '../../data-service/sql/entity-rows/reads.js'
-import { migrate } from '../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../schema/migrations/migrate.js'
 import { createLogger } from '../../shared/logger.js'
 import { freshDatabase, type FreshDatabase } from '../harness/database.js'
 import { entities, OWN } from '../harness/own-tables.js'
@@ -201,7 +201,10 @@ describe('EXPLAIN of the reads of the reference store', function () {
   before(async () => {
     fresh = await freshDatabase('mysql')
     const primary = connect(fresh.url)
-    await migrate(primary, primaryMigrations, { own: OWN, log: createLogger({ name: 'test', level: 'silent' }) })
+    await migrateDatabase(primary, primaryMigrations, {
+      own: OWN,
+      log: createLogger({ name: 'test', level: 'silent' })
+    })
     database = await openTestDatabase(fresh.url)
     await database.run("SET SESSION sql_mode = '', foreign_key_checks = 0")
     for (const entity of entities) {

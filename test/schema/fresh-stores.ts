@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize'
 import type { StoreName } from '../../data-service/entity/entity.js'
 import { connect } from '../../data-service/sql/connect.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
-import { migrate } from '../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../schema/migrations/migrate.js'
 import { OWN } from '../harness/own-tables.js'
 import { primaryMigrations } from '../harness/primary-migrations.js'
 import { secondMigrations } from '../../examples/store/schema/reviews.js'
@@ -33,8 +33,8 @@ export async function freshStores(kind: DatabaseKind): Promise<FreshStores> {
     primary,
     second,
     migrate: async () => {
-      await migrate(databases.primary, primaryMigrations, { own: OWN, log })
-      await migrate(databases.second, secondMigrations, { own: OWN, log })
+      await migrateDatabase(databases.primary, primaryMigrations, { own: OWN, log })
+      await migrateDatabase(databases.second, secondMigrations, { own: OWN, log })
     },
     dispose: async () => {
       await Promise.all([primary.close(), second.close()])

@@ -7,7 +7,7 @@ import type { Entity } from '../../data-service/entity/entity.js'
 import { checkSchema } from '../../schema/check/check-schema.js'
 import { type Difference, difference, type DifferenceOptions } from '../../schema/migrations/difference.js'
 import { entityTables } from '../../schema/migrations/entity-tables.js'
-import { migrate } from '../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../schema/migrations/migrate.js'
 import { schemaAfter } from '../../schema/migrations/migration.js'
 import { migrationFile } from '../../schema/migrations/migration-file.js'
 import { type Migrations, migrationsIn } from '../../schema/migrations/migration-folder.js'
@@ -54,12 +54,12 @@ export async function generatedHistory(kind: DatabaseKind): Promise<GeneratedHis
     await writeFile(join(folder, `${name}.js`), migrationFile(name, found.steps, { isTyped: false }))
     const migrations = await all()
     const database = stores.databases.primary
-    expect(await migrate(database, migrations, { own: OWN, log })).to.deep.equal([name])
+    expect(await migrateDatabase(database, migrations, { own: OWN, log })).to.deep.equal([name])
     const rerun = kind === 'mysql' ? ['once', 'again'] : ['once']
     for (const time of rerun) {
       if (time === 'again') {
         await run(`UPDATE ur_schema_migrations SET name = '>${name}' WHERE name = '${name}'`)
-        await migrate(database, migrations, { own: OWN, log })
+        await migrateDatabase(database, migrations, { own: OWN, log })
       }
       await checkSchema(database, { store: 'primary', setting: 'DATABASE_URL' }, entities)
       const schema = schemaAfter(migrations)

@@ -34,7 +34,7 @@ import {
 import { sql } from '../../schema/migrations/builders.js'
 import { type Difference, difference, type DifferenceOptions } from '../../schema/migrations/difference.js'
 import { entityTables } from '../../schema/migrations/entity-tables.js'
-import { migrate } from '../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../schema/migrations/migrate.js'
 import { OWN } from '../harness/own-tables.js'
 import { schemaAfter } from '../../schema/migrations/migration.js'
 import { type Migrations } from '../../schema/migrations/migration-folder.js'
@@ -494,13 +494,14 @@ eachDatabase((kind) => {
         const wide = defineEntity({ ...club, fields: { ...clubFields, fee: money(12, 3) } })
         const { steps } = await differenceOf([wide, members])
         const broken = { name: '999-broken', steps: [...steps, sql({ sqlite: 'DELETE FROM clubs', mysql: [] })] }
-        const error = await migrate(stores.databases.primary, [...(await all()), broken], { own: OWN, log }).catch(
-          String
-        )
+        const error = await migrateDatabase(stores.databases.primary, [...(await all()), broken], {
+          own: OWN,
+          log
+        }).catch(String)
         expect(error).to.match(/rows of members that refer to no row of clubs; nothing was changed/)
         expect(await select('SELECT fee FROM clubs')).to.deep.equal([{ fee: 1234 }])
         const migrations = [...(await all()), { name: '999-wide', steps }]
-        await migrate(stores.databases.primary, migrations, { own: OWN, log })
+        await migrateDatabase(stores.databases.primary, migrations, { own: OWN, log })
         expect(await select(made)).to.deep.equal([{ name: 'by_hand' }, { name: 'greet' }])
         expect(await select('SELECT fee FROM clubs')).to.deep.equal([{ fee: 12_340 }])
         expect(await rows()).to.deep.equal(ROWS)
@@ -524,11 +525,11 @@ eachDatabase((kind) => {
         const failing = sql({ sqlite: 'SELECT * FROM nowhere', mysql: 'SELECT * FROM nowhere' })
         const cut = { name: '002-cut', steps: [...steps.slice(0, done), failing, ...steps.slice(done)] }
         expect(
-          await migrate(stores.databases.primary, [...(await all()), cut], { own: OWN, log }).catch(() => 'cut')
+          await migrateDatabase(stores.databases.primary, [...(await all()), cut], { own: OWN, log }).catch(() => 'cut')
         ).to.equal('cut')
       }
       const migrations = [...(await all()), { name: '002-cut', steps }]
-      expect(await migrate(stores.databases.primary, migrations, { own: OWN, log })).to.deep.equal(['002-cut'])
+      expect(await migrateDatabase(stores.databases.primary, migrations, { own: OWN, log })).to.deep.equal(['002-cut'])
       const schema = schemaAfter(migrations)
       expect(await realTexts(stores.primary, { kind, tables: schema.keys() })).to.deep.equal(modelTexts(schema, kind))
       expect(await rows()).to.deep.equal(ROWS)

@@ -9,7 +9,7 @@ import { addColumns, addIndexes, createTable, renameTable, sql } from '../../sch
 import { engineMigrations } from '../../schema/migrations/engine-tables.js'
 import { findOwnTables, ownTableMistakes, withOwnTables } from '../../schema/migrations/find-own-tables.js'
 import { type Allowed, NOTHING_NAMED, readRecord } from '../../schema/migrations/look-first.js'
-import { migrate } from '../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../schema/migrations/migrate.js'
 import { type Migration, schemaAfter } from '../../schema/migrations/migration.js'
 import { createLogger } from '../../shared/logger.js'
 import { bytesOf, dumpOf, partOf } from '../harness/dump.js'
@@ -76,7 +76,7 @@ eachDatabase((kind) => {
       )
     const run = async (own: readonly Migration[], allowed: Allowed = NOTHING_NAMED, setting = SETTING) => {
       const tables = await findOwnTables(database, setting, own)
-      return migrate(database, [...engineMigrations(tables), ...own], { own: tables, log, allowed })
+      return migrateDatabase(database, [...engineMigrations(tables), ...own], { own: tables, log, allowed })
     }
     /** The message of a run that must stop and change nothing. */
     const stopped = async (own: readonly Migration[], allowed?: Allowed, setting?: OwnNames): Promise<string> => {
@@ -119,13 +119,17 @@ eachDatabase((kind) => {
       const other = await freshDatabase(kind)
       const empty = connect(other.url)
       try {
-        await migrate(empty, [baseline], { own: OWN, log })
+        await migrateDatabase(empty, [baseline], { own: OWN, log })
         expect(await dumpOf(other.url)).to.have.property('customers')
         expect((await readRecord(empty, OWN)).takenOver.size).to.equal(0)
-        await migrate(empty, [baseline, { name: '002', steps: [addIndexes('customers', (t) => [t.index('name')])] }], {
-          own: OWN,
-          log
-        })
+        await migrateDatabase(
+          empty,
+          [baseline, { name: '002', steps: [addIndexes('customers', (t) => [t.index('name')])] }],
+          {
+            own: OWN,
+            log
+          }
+        )
       } finally {
         await empty.sequelize.close()
         await other.dispose()
@@ -267,7 +271,7 @@ eachDatabase((kind) => {
 
     it('leave the tables of another application of an earlier version alone, whatever these are called', async () => {
       const first = { name: '001-notes', steps: [notes] }
-      await migrate(database, [...engineMigrations(UNPREFIXED), first], { own: UNPREFIXED, log })
+      await migrateDatabase(database, [...engineMigrations(UNPREFIXED), first], { own: UNPREFIXED, log })
       const before = await dumpOf(fresh.url)
       const second = {
         name: '001-shop',
@@ -282,7 +286,7 @@ eachDatabase((kind) => {
     })
 
     it('keep the names of a database that an earlier version made, whatever the setting says', async () => {
-      await migrate(database, engineMigrations(UNPREFIXED), { own: UNPREFIXED, log })
+      await migrateDatabase(database, engineMigrations(UNPREFIXED), { own: UNPREFIXED, log })
       for (const prefix of ['ur_', 'rest_']) {
         expect(await findOwnTables(database, { schema: undefined, prefix }, [])).to.include({ prefix: '' })
       }
@@ -305,7 +309,7 @@ eachDatabase((kind) => {
     })
 
     it('stop where tables of an earlier version are gone or are not ours, and where there are two records', async () => {
-      await migrate(database, engineMigrations(UNPREFIXED), { own: UNPREFIXED, log })
+      await migrateDatabase(database, engineMigrations(UNPREFIXED), { own: UNPREFIXED, log })
       await byHand('DROP TABLE outbox', 'CREATE TABLE outbox (id INT)')
       expect(await stopped([])).to.match(/054-outbox has run, and outbox has no column event_id/)
       await byHand('DROP TABLE outbox')
@@ -314,7 +318,11 @@ eachDatabase((kind) => {
       const both = connect(other.url)
       try {
         for (const own of [UNPREFIXED, OWN]) {
-          await migrate(both, engineMigrations(own), { own, log, allowed: { among: [both.name], mayAlter: [] } })
+          await migrateDatabase(both, engineMigrations(own), {
+            own,
+            log,
+            allowed: { among: [both.name], mayAlter: [] }
+          })
         }
         const error = await findOwnTables(both, SETTING, []).catch(String)
         expect(error).to.include('there are two records of migrations, schema_migrations of an earlier version and ur_')
@@ -377,17 +385,17 @@ describe('migrations with the tables of the engine in another database of the se
       const before = await dumpOf(rows.url)
       const own = await findOwnTables(database, { schema, prefix: 'ur_' }, [baseline])
       const all = [...engineMigrations(own), baseline]
-      expect(await migrate(database, all, { own, log })).to.have.length(engineMigrations(own).length + 1)
+      expect(await migrateDatabase(database, all, { own, log })).to.have.length(engineMigrations(own).length + 1)
       expect(await dumpOf(rows.url)).to.deep.equal(before)
       expect(Object.keys(await dumpOf(engine.url)))
         .to.include('ur_audit_entries')
         .and.have.length(10)
-      expect(await migrate(database, all, { own, log })).to.deep.equal([])
+      expect(await migrateDatabase(database, all, { own, log })).to.deep.equal([])
       const more = [...all, { name: '002-notes', steps: [notes] }]
-      const error = await migrate(database, more, { own, log }).catch(String)
+      const error = await migrateDatabase(database, more, { own, log }).catch(String)
       expect(error).to.include(`--among-tables-of ${database.name}`)
       expect(await dumpOf(rows.url)).to.deep.equal(before)
-      await migrate(database, more, { own, log, allowed: { among: [database.name], mayAlter: [] } })
+      await migrateDatabase(database, more, { own, log, allowed: { among: [database.name], mayAlter: [] } })
     } finally {
       await database.sequelize.close()
       await rows.dispose()

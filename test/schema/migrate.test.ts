@@ -8,7 +8,7 @@ import { readOnly, text } from '../../data-service/entity/fields/words.js'
 import { checkSchema } from '../../schema/check/check-schema.js'
 import { ownTableNames, RECORD } from '../../data-service/sql/engines/own-tables.js'
 import { engineMigrations } from '../../schema/migrations/engine-tables.js'
-import { migrate } from '../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../schema/migrations/migrate.js'
 import { entities, OWN } from '../harness/own-tables.js'
 import { primaryMigrations } from '../harness/primary-migrations.js'
 import { secondMigrations } from '../../examples/store/schema/reviews.js'
@@ -200,10 +200,10 @@ eachDatabase((kind) => {
         expect(before).to.have.length(OF_0_1_0.length)
         const lines: string[] = []
         const log = pino({}, { write: (line) => lines.push(line) })
-        await migrate(stores.databases.primary, before, { own: OWN, log })
+        await migrateDatabase(stores.databases.primary, before, { own: OWN, log })
         expect(lines.filter((line) => line.includes('Migrated'))).to.have.length(OF_0_1_0.length)
         lines.length = 0
-        await migrate(stores.databases.primary, primaryMigrations, { own: OWN, log })
+        await migrateDatabase(stores.databases.primary, primaryMigrations, { own: OWN, log })
         const later = primaryMigrations.map(({ name }) => name).filter((name) => !OF_0_1_0.includes(name))
         expect(lines.map((line) => /"migration":"([^"]+)"/.exec(line)?.[1])).to.deep.equal(later)
       } finally {
@@ -222,7 +222,7 @@ eachDatabase((kind) => {
       const log = pino({ level: 'silent' })
       try {
         const at = primaryMigrations.findIndex(({ name }) => name === '058-statuses-are-words')
-        await migrate(primary, primaryMigrations.slice(0, at), { own: OWN, log })
+        await migrateDatabase(primary, primaryMigrations.slice(0, at), { own: OWN, log })
         await run(
           `INSERT INTO venues (name, city, capacity, is_open, row_version) VALUES ('Hall', 'Ulm', 9, 1, ${VERSION})`
         )
@@ -230,13 +230,13 @@ eachDatabase((kind) => {
           'INSERT INTO events (title, starts_at, ends_at, venue_id, status, row_version) ' +
             `VALUES ('Fair', '2030-01-01', '2030-01-02', 1, 'Draft', ${VERSION})`
         )
-        const stopped = await rejection(migrate(primary, primaryMigrations, { own: OWN, log }))
+        const stopped = await rejection(migrateDatabase(primary, primaryMigrations, { own: OWN, log }))
         expect(stopped).to.include(
           'The row 1 of events has the status "Draft", which is none of draft, scheduled, cancelled.'
         )
         expect(await status()).to.deep.equal([{ status: 'Draft' }])
         await run("UPDATE events SET status = 'draft'")
-        await migrate(primary, primaryMigrations, { own: OWN, log })
+        await migrateDatabase(primary, primaryMigrations, { own: OWN, log })
         const before = entities.map((entity) => {
           const columns = entity.columns.map((one) =>
             one.name === 'status' && one.field.type === 'enum' ? { ...one, field: readOnly(text(32)) } : one
@@ -261,7 +261,10 @@ eachDatabase((kind) => {
     it('are those that are known by name, with their prefix', async () => {
       const stores = await freshStores(kind)
       try {
-        await migrate(stores.databases.primary, engineMigrations(OWN), { own: OWN, log: pino({ enabled: false }) })
+        await migrateDatabase(stores.databases.primary, engineMigrations(OWN), {
+          own: OWN,
+          log: pino({ enabled: false })
+        })
         const rows = await stores.primary.query<{ name: string }>(
           kind === 'sqlite'
             ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"

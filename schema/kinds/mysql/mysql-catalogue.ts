@@ -23,9 +23,9 @@ type Select = <Row extends object>(statement: string) => Promise<Row[]>
 export async function mysqlCatalogue(select: Select, server: 'mysql' | 'mariadb'): Promise<LiveSchema> {
   const present = await select<TableRow>(TABLES)
   const [columns, statistics, keys, rules, triggers, checks] = [
-    grouped(await select<ColumnRow>(COLUMNS)),
+    grouped(await select<ColumnRow>(TABLE_COLUMNS)),
     grouped(await select<StatisticsRow>(STATISTICS)),
-    grouped(await select<KeyRow>(KEYS)),
+    grouped(await select<KeyRow>(KEY_COLUMNS)),
     grouped(await select<RuleRow>(RULES)),
     grouped(await select<TriggerRow>(TRIGGERS)),
     grouped(await checksOf(select, server, present))
@@ -40,7 +40,7 @@ export async function mysqlCatalogue(select: Select, server: 'mysql' | 'mariadb'
     const isView = row.TABLE_TYPE === 'VIEW'
     const ownColumns = columns.get(name) ?? []
     const periods = ownColumns.filter(isOfPeriod).map(({ COLUMN_NAME }) => COLUMN_NAME)
-    const indexes = indexesOf(
+    const indexes = mysqlIndexes(
       (statistics.get(name) ?? []).filter(({ COLUMN_NAME: one }) => !periods.includes(one ?? ''))
     )
     return [
@@ -50,11 +50,11 @@ export async function mysqlCatalogue(select: Select, server: 'mysql' | 'mariadb'
         kind: isView ? 'view' : 'table',
         // That of each view is VIEW.
         comment: isView ? '' : row.TABLE_COMMENT,
-        columns: ownColumns.map((column) => columnOf(column, { clauses, server, isView })),
+        columns: ownColumns.map((column) => mysqlColumn(column, { clauses, server, isView })),
         primaryKey: (indexes.get('PRIMARY')?.keys ?? []).flatMap(({ column }) => column ?? []),
         indexes: [...indexes.values()].filter((index) => index.name !== 'PRIMARY'),
-        foreignKeys: foreignKeysOf(keys.get(name) ?? [], rules.get(name) ?? []),
-        triggers: (triggers.get(name) ?? []).map(triggerOf),
+        foreignKeys: mysqlForeignKeys(keys.get(name) ?? [], rules.get(name) ?? []),
+        triggers: (triggers.get(name) ?? []).map(mysqlTrigger),
         checks: clauses,
         ...(row.TRANSACTIONS === 'NO' && row.ENGINE !== null ? { withoutTransactions: row.ENGINE } : {}),
         ...(isView && ownColumns.length === 0 ? { broken: NO_COLUMNS } : {})
@@ -101,9 +101,9 @@ interface ColumnRow extends Named {
   readonly GENERATION_EXPRESSION: string | null
 }
 
-const COLUMNS = `SELECT * FROM information_schema.COLUMNS WHERE ${HERE} ORDER BY TABLE_NAME, ORDINAL_POSITION`
+const TABLE_COLUMNS = `SELECT * FROM information_schema.COLUMNS WHERE ${HERE} ORDER BY TABLE_NAME, ORDINAL_POSITION`
 
-function columnOf(
+function mysqlColumn(
   row: ColumnRow,
   table: { readonly clauses: readonly string[]; readonly server: 'mysql' | 'mariadb'; readonly isView: boolean }
 ): LiveColumn {
@@ -119,7 +119,7 @@ function columnOf(
     nativeType,
     type,
     nullable: row.IS_NULLABLE === 'YES',
-    default: isGenerated || table.isView ? undefined : defaultOf(row, type.base, table.server),
+    default: isGenerated || table.isView ? undefined : mysqlDefault(row, type.base, table.server),
     generated: isGenerated
       ? {
           kind: extra.includes('virtual') ? 'virtual' : 'stored',
@@ -149,7 +149,7 @@ function isJsonCheck(clause: string, column: string): boolean {
 const BYTES: readonly string[] = ['binary', 'varbinary', 'tinyblob', 'blob', 'mediumblob', 'longblob']
 
 /** MariaDB writes SQL, `'abc'`, and `NULL`; MySQL writes a literal without quotes, and says of expressions that they are one. */
-function defaultOf(row: ColumnRow, base: string, server: 'mysql' | 'mariadb'): LiveDefault | undefined {
+function mysqlDefault(row: ColumnRow, base: string, server: 'mysql' | 'mariadb'): LiveDefault | undefined {
   const { COLUMN_DEFAULT: text, EXTRA } = row
   if (text === null || (server === 'mariadb' && text === 'NULL')) return undefined
   // The catalogue is text, in which bytes are not what they were.
@@ -185,7 +185,7 @@ interface StatisticsRow extends Named {
 
 const STATISTICS = `SELECT * FROM information_schema.STATISTICS WHERE ${HERE} ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
 
-function indexesOf(rows: readonly StatisticsRow[]): ReadonlyMap<string, LiveIndex> {
+function mysqlIndexes(rows: readonly StatisticsRow[]): ReadonlyMap<string, LiveIndex> {
   const indexes = new Map<string, LiveIndex>()
   for (const row of rows) {
     const name = row.INDEX_NAME
@@ -216,7 +216,7 @@ interface KeyRow extends Named {
   readonly REFERENCED_COLUMN_NAME: string
 }
 
-const KEYS =
+const KEY_COLUMNS =
   `SELECT * FROM information_schema.KEY_COLUMN_USAGE WHERE ${HERE} AND REFERENCED_TABLE_NAME IS NOT NULL ` +
   'ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION'
 
@@ -228,7 +228,7 @@ interface RuleRow extends Named {
 
 const RULES = 'SELECT * FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE()'
 
-function foreignKeysOf(rows: readonly KeyRow[], rules: readonly RuleRow[]): LiveForeignKey[] {
+function mysqlForeignKeys(rows: readonly KeyRow[], rules: readonly RuleRow[]): LiveForeignKey[] {
   return [...new Set(rows.map((row) => row.CONSTRAINT_NAME))].map((name) => {
     const parts = rows.filter((row) => row.CONSTRAINT_NAME === name)
     const [first] = parts
@@ -264,7 +264,7 @@ const TRIGGERS =
   'EVENT_MANIPULATION AS EVENT_MANIPULATION, ACTION_STATEMENT AS ACTION_STATEMENT ' +
   'FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME'
 
-function triggerOf(row: TriggerRow): LiveTrigger {
+function mysqlTrigger(row: TriggerRow): LiveTrigger {
   const event = row.EVENT_MANIPULATION.toLowerCase()
   return {
     name: row.TRIGGER_NAME,
@@ -290,7 +290,7 @@ const CHECKS = {
 } as const
 
 /** What is before the condition in a line of SHOW CREATE TABLE, at whose end it is. */
-const CHECK = ' CHECK ('
+const CHECK_OPENING = ' CHECK ('
 
 /** MariaDB lists the CHECKs of a table to accounts that may alter it. In its definition whoever reads it sees them. */
 async function checksOf(
@@ -307,8 +307,8 @@ async function checksOf(
     // Not even that may be allowed: then the check at start says what the columns lack.
     const [shown] = await definition.catch(() => [])
     for (const line of shown?.['Create Table'].split('\n') ?? []) {
-      const at = line.lastIndexOf(CHECK)
-      const clause = line.slice(at + CHECK.length, line.lastIndexOf(')'))
+      const at = line.lastIndexOf(CHECK_OPENING)
+      const clause = line.slice(at + CHECK_OPENING.length, line.lastIndexOf(')'))
       if (at !== -1) defined.push({ TABLE_NAME, CHECK_CLAUSE: clause })
     }
   }

@@ -67,7 +67,7 @@ function rangeOfColumn({ type }: LiveColumn): IntegerRange | undefined {
 
 function misfit(field: Field, column: LiveColumn): Misfit | undefined {
   const { base, length, words = [] } = column.type
-  const word = wordOf(column)
+  const word = entityWord(column)
   const isNo = (what: string): Misfit => ({ harms: 'reads', why: `it holds no ${what}`, word, columnType: undefined })
   switch (field.type) {
     case 'string':
@@ -91,40 +91,40 @@ function misfit(field: Field, column: LiveColumn): Misfit | undefined {
     case 'guid':
       return base === 'uuid' || (charactersOf(column) ?? 0) >= 36 ? undefined : isNo('GUIDs as text of 36 characters')
     case 'enum':
-      return base === 'enum' || (isText(column) && column.checkedWords !== undefined)
+      return base === 'enum' || (isTextColumn(column) && column.checkedWords !== undefined)
         ? wordsMisfit(field, column.checkedWords ?? words, word)
         : isNo('words of an ENUM')
     case 'set':
       return base === 'set' ? wordsMisfit(field, words, word) : isNo('words of a SET')
     case 'json':
-      return base === 'json' || isText(column) ? undefined : isNo('JSON')
+      return base === 'json' || isTextColumn(column) ? undefined : isNo('JSON')
     case 'binary':
       return bytesMisfit(field, column)
   }
 }
 
-function isText(column: LiveColumn): boolean {
+function isTextColumn(column: LiveColumn): boolean {
   return charactersOf(column) !== undefined
 }
 
 function textMisfit({ maxLength, maxBytes }: Field, column: LiveColumn): Misfit | undefined {
   const characters = charactersOf(column)
   if (characters === undefined) {
-    return { harms: 'reads', why: 'it holds no plain text', word: wordOf(column), columnType: undefined }
+    return { harms: 'reads', why: 'it holds no plain text', word: entityWord(column), columnType: undefined }
   }
   const room = maxBytes === undefined ? characters : (TEXTS[column.type.base] ?? characters)
   if (room >= (maxBytes ?? maxLength)) return undefined
   return {
     harms: 'writes',
     why: `texts of more than ${characters} characters may have no room in it`,
-    word: wordOf(column),
+    word: entityWord(column),
     columnType: maxLength <= LONGEST_VARCHAR ? `varchar(${maxLength})` : 'longtext'
   }
 }
 
 /** A column whose values go beyond the type of the property cannot be served, and a narrower one not be written. */
 function integerMisfit(field: Field, column: LiveColumn): Misfit | undefined {
-  const word = wordOf(column)
+  const word = entityWord(column)
   const { base, length = 1 } = column.type
   if (field.storage === 'bits' || field.storage === 'year') {
     const isSame = field.storage === 'year' ? base === 'year' : base === 'bit' && length === field.precision
@@ -152,7 +152,7 @@ function boundOf(bound: string | undefined): bigint | undefined {
 
 function decimalMisfit(field: Field, column: LiveColumn): Misfit | undefined {
   const { base, precision = 10, scale = 0 } = column.type
-  const word = wordOf(column)
+  const word = entityWord(column)
   if (base !== 'decimal') return { harms: 'reads', why: 'it holds no exact decimals', word, columnType: undefined }
   if (scale !== field.scale) {
     return { harms: 'reads', why: `its numbers have ${scale} digits after the point`, word, columnType: undefined }
@@ -172,7 +172,7 @@ const MILLISECONDS = 3
 function fractionMisfit(field: Field, column: LiveColumn): Misfit | undefined {
   const { base, precision: digits = 0 } = column.type
   const shown = field.type === 'dateTime' ? Math.max(MILLISECONDS, field.precision) : field.precision
-  const word = wordOf(column)
+  const word = entityWord(column)
   if (digits > shown) {
     return { harms: 'reads', why: `its seconds have ${digits} digits after the point`, word, columnType: undefined }
   }
@@ -209,7 +209,7 @@ const BLOBS: Readonly<Record<string, number>> = {
 
 function bytesMisfit({ minLength, maxLength }: Field, column: LiveColumn): Misfit | undefined {
   const { base, length = 1 } = column.type
-  const word = wordOf(column)
+  const word = entityWord(column)
   const room = base === 'binary' || base === 'varbinary' ? length : BLOBS[base]
   if (room === undefined) return { harms: 'reads', why: 'it holds no bytes', word, columnType: undefined }
   if (room < maxLength) {
@@ -231,7 +231,7 @@ function bytesMisfit({ minLength, maxLength }: Field, column: LiveColumn): Misfi
 }
 
 /** The word of entity files for a column, where one reads all its values. */
-function wordOf(column: LiveColumn): string | undefined {
+function entityWord(column: LiveColumn): string | undefined {
   const treatment = treatmentOf(mysqlTypes, column)
   return treatment.kind === 'refused' ? undefined : wordText(treatment.word)
 }
@@ -253,7 +253,7 @@ function comparesOtherwise({ collation }: LiveColumn, contract: string): string 
 }
 
 /** The version of the row in the server's own arithmetic, as `SqlDialect.nextVersion` makes it. */
-function nextOf(column: string): string {
+function mysqlNextVersion(column: string): string {
   const next = `CAST(CONV(HEX(${column}), 16, 10) AS UNSIGNED) + 1`
   return `IF(${column} = 0x${'FF'.repeat(8)}, 0x${'00'.repeat(8)}, UNHEX(LPAD(HEX(${next}), 16, '0')))`
 }
@@ -282,7 +282,7 @@ function versionTriggers({ table, column }: VersionedTable): VersionTrigger[] {
   }
   return [
     trigger('insert', `IF(${version} = 0x${'00'.repeat(8)}, ${first}, ${version})`),
-    trigger('update', nextOf(old))
+    trigger('update', mysqlNextVersion(old))
   ]
 }
 

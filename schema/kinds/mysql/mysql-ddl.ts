@@ -1,5 +1,5 @@
 import {
-  columnOf,
+  columnOfTable,
   type ForeignKey,
   type PresentTable,
   primaryKeyOf,
@@ -31,7 +31,7 @@ export function mysqlStatements(
     names.filter((name) => present?.[part].has(name) !== false)
   switch (step.kind) {
     case 'createTable':
-      return after === undefined ? [] : [createTable(after, write)]
+      return after === undefined ? [] : [mysqlCreateTable(after, write)]
     case 'renameTable':
       return present?.columns.size === 0 ? [] : alter([`RENAME TO \`${step.to}\``])
     case 'dropTable':
@@ -43,7 +43,7 @@ export function mysqlStatements(
         ...missing('foreignKeys', step.foreignKeys).map((key) => `ADD ${foreignKeyDefinition(key)}`)
       ])
     case 'alterColumn':
-      return [...fillNulls(before, step), ...alter([`MODIFY COLUMN ${write(columnIn(after, step.column))}`])]
+      return [...fillNulls(before, step), ...alter([`MODIFY COLUMN ${write(asInTable(after, step.column))}`])]
     case 'renameColumn':
       return there('columns', [step.from]).flatMap(() => alter([`RENAME COLUMN \`${step.from}\` TO \`${step.to}\``]))
     case 'dropColumns': {
@@ -89,7 +89,7 @@ export function mysqlPresence(table: string, schema: string | undefined): string
 }
 
 /** A table is made together with its indexes, since each statement commits by itself. */
-function createTable(table: Table, write: (column: TableColumn) => string): string {
+function mysqlCreateTable(table: Table, write: (column: TableColumn) => string): string {
   const { name, columns, indexes, foreignKeys } = table
   const lines = [
     ...columns.map(write),
@@ -103,7 +103,7 @@ function createTable(table: Table, write: (column: TableColumn) => string): stri
 function columnDefinition(column: TableColumn, collation: string): string {
   const { name, nullable, key, defaultTo } = column
   const type = `${columnType(column, collation)}${nullable ? '' : ' NOT NULL'}`
-  const filled = defaultTo === undefined ? type : `${type} DEFAULT ${literal(column)}`
+  const filled = defaultTo === undefined ? type : `${type} DEFAULT ${mysqlLiteral(column)}`
   return `\`${name}\` ${filled}${key === 'autoIncrement' ? ' AUTO_INCREMENT' : ''}${checkOf(column)}`
 }
 
@@ -173,7 +173,7 @@ function versionOfOld({ type }: TableColumn): string {
   return type.kind === 'rowVersion' ? " DEFAULT x'0000000000000000'" : ''
 }
 
-function literal({ type, defaultTo }: TableColumn): string {
+function mysqlLiteral({ type, defaultTo }: TableColumn): string {
   if (typeof defaultTo !== 'string') return String(Number(defaultTo))
   switch (type.kind) {
     case 'datetime':
@@ -205,12 +205,12 @@ export function quotedText(text: string): string {
 /** A column that was nullable gets its default in the rows without a value. */
 function fillNulls(before: Table | undefined, { column }: { readonly column: TableColumn }): readonly string[] {
   if (before === undefined || column.nullable || column.defaultTo === undefined) return []
-  if (!columnIn(before, column).nullable) return []
-  return [`UPDATE \`${before.name}\` SET \`${column.name}\` = ${literal(column)} WHERE \`${column.name}\` IS NULL`]
+  if (!asInTable(before, column).nullable) return []
+  return [`UPDATE \`${before.name}\` SET \`${column.name}\` = ${mysqlLiteral(column)} WHERE \`${column.name}\` IS NULL`]
 }
 
-function columnIn(table: Table | undefined, column: TableColumn): TableColumn {
-  return table === undefined ? column : columnOf(table, column.name)
+function asInTable(table: Table | undefined, column: TableColumn): TableColumn {
+  return table === undefined ? column : columnOfTable(table, column.name)
 }
 
 /** The indexes of a step as the table has them: with the primary key. */

@@ -27,7 +27,7 @@ export function mysqlDdl(server: MysqlServer, own: OwnTables): Ddl {
     },
     presence: (table) => mysqlPresence(table, table === audit ? own.schema : undefined),
     defersForeignKeys: () => false,
-    ownTables: ownStatements(ownTables(collation), own),
+    ownTables: ownStatements(mysqlOwnTables(collation), own),
     isColumnThere: (error) => errnoOf(error) === DUPLICATE_COLUMN,
     createMigrationRecord:
       `CREATE TABLE IF NOT EXISTS ${record} ` +
@@ -45,7 +45,7 @@ export function mysqlDdl(server: MysqlServer, own: OwnTables): Ddl {
  */
 const LONGEST_ID = 12_000
 
-function ownTables(collation: string): Record<OwnTablesMigration, readonly string[]> {
+function mysqlOwnTables(collation: string): Record<OwnTablesMigration, readonly string[]> {
   const text = (length: number): string => `VARCHAR(${length}) CHARACTER SET utf8mb4 COLLATE ${collation} NOT NULL`
   return {
     '005-idempotency-keys': [

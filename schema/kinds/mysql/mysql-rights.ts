@@ -17,18 +17,18 @@ const NO_SUCH_COLUMN = 1054
 /** ER_NO_SUCH_TABLE */
 export const NO_SUCH_TABLE = 1146
 /** The server is read-only, or all its transactions are. */
-const READ_ONLY: readonly unknown[] = [1290, 1792, 1836]
+const READ_ONLY_ERRORS: readonly unknown[] = [1290, 1792, 1836]
 
 const RIGHTS_TO_RUN = 'SELECT, INSERT, UPDATE, DELETE'
 const RIGHTS_TO_MIGRATE = 'SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, REFERENCES'
 
 /** One column of each table. A server hides tables to which an account has no right at all. */
-const TABLES =
+const VISIBLE_TABLES =
   'SELECT TABLE_SCHEMA AS `schema`, TABLE_NAME AS name, MIN(COLUMN_NAME) AS `column` FROM information_schema.COLUMNS ' +
   'WHERE TABLE_SCHEMA IN (DATABASE(), $schema) GROUP BY TABLE_SCHEMA, TABLE_NAME ORDER BY TABLE_SCHEMA, TABLE_NAME'
 
 /** The account as the catalogue names it, 'user'@'host', where a user may hold an @ too. */
-const ACCOUNT =
+const THIS_ACCOUNT =
   "CONCAT('''', LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)) " +
   "- 1), '''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''')"
 
@@ -47,7 +47,7 @@ const RIGHTS = `
   UNION ALL
   SELECT 'role', CURRENT_ROLE() FROM DUAL WHERE COALESCE(CURRENT_ROLE(), 'NONE') <> 'NONE'`.replaceAll(
   'ACCOUNT',
-  ACCOUNT
+  THIS_ACCOUNT
 )
 
 /** The tables that the account may read by name, and the columns that it may read of others. */
@@ -57,7 +57,7 @@ const NAMED_RIGHTS = `
   UNION ALL
   SELECT TABLE_NAME, GROUP_CONCAT(COLUMN_NAME ORDER BY COLUMN_NAME SEPARATOR ', ') FROM information_schema.COLUMN_PRIVILEGES
   WHERE GRANTEE = ACCOUNT AND TABLE_SCHEMA = DATABASE() AND PRIVILEGE_TYPE = 'SELECT' GROUP BY TABLE_NAME
-  ORDER BY name`.replaceAll('ACCOUNT', ACCOUNT)
+  ORDER BY name`.replaceAll('ACCOUNT', THIS_ACCOUNT)
 
 /** The database of the rows, and the name of the one that holds the engine's tables apart from them. */
 interface DatabasesToGrant {
@@ -76,7 +76,7 @@ export class MysqlRights {
   /** As `SchemaTools.migrationRemedy`. */
   async migrationRemedy(error: unknown, own: OwnTables): Promise<string | undefined> {
     const errno = errnoOf(error)
-    if (READ_ONLY.includes(errno)) {
+    if (READ_ONLY_ERRORS.includes(errno)) {
       return 'the server is read-only. Start once with a server that takes writes, or end read_only.'
     }
     return errno === COMMAND_DENIED || errno === DATABASE_DENIED
@@ -95,7 +95,7 @@ export class MysqlRights {
     const lacks = (place: 'rows' | 'schema'): boolean => {
       const there = statements.filter((statement) => isOwn(statement) === (place === 'schema'))
       return there
-        .flatMap(rightsOf)
+        .flatMap(rightsToRun)
         .some((right) => !rights.some((one) => one.name === right && [place, 'server'].includes(one.place)))
     }
     const [rows, schema] = [lacks('rows'), lacks('schema')]
@@ -160,7 +160,7 @@ export class MysqlRights {
   async check(needed: readonly TableRights[], own: OwnTables): Promise<void> {
     const missing = new Map<string, string[]>()
     await this.#sequelize.transaction(async (transaction) => {
-      const tables = await this.#sequelize.query<{ schema: string; name: string; column: string }>(TABLES, {
+      const tables = await this.#sequelize.query<{ schema: string; name: string; column: string }>(VISIBLE_TABLES, {
         bind: { schema: own.schema ?? null },
         transaction,
         type: QueryTypes.SELECT
@@ -235,7 +235,7 @@ function accountText(account: string): string {
 }
 
 /** The rights that a statement of a migration takes, as MySQL's manual says of each. */
-function rightsOf(statement: string): string[] {
+function rightsToRun(statement: string): string[] {
   const references = /\bREFERENCES\b/i.test(statement) ? ['REFERENCES'] : []
   if (/^\s*CREATE\s+TABLE\b/i.test(statement)) return ['CREATE', ...references]
   if (/^\s*DROP\s+TABLE\b/i.test(statement)) return ['DROP']

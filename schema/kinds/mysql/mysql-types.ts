@@ -10,7 +10,7 @@ import {
 import type { LiveColumn } from '../../model/live-schema.js'
 
 /** Digits that a decimal of an entity file has at most. */
-const MAX_DIGITS = 64
+const DECIMAL_DIGITS = 64
 
 interface RuleParts {
   readonly shown: string
@@ -33,7 +33,7 @@ function refusal(bases: readonly string[], { why, ...parts }: Refusal): ColumnTy
 }
 
 /** A whole number, with `unsigned(…)` around it where the column is. */
-function whole(word: string): (column: LiveColumn) => ColumnTreatment {
+function wholeTreatment(word: string): (column: LiveColumn) => ColumnTreatment {
   return ({ type }) => (type.unsigned ? served('unsigned', columnWord(word)) : served(word))
 }
 
@@ -80,7 +80,7 @@ const MAY_BE_ODD: readonly string[] = ['date', 'datetime', 'timestamp', 'time', 
 
 const isOdd = (_: LiveColumn, values: StoredValues | undefined): boolean => values?.areOdd === true
 
-const PLACES: readonly string[] = [
+const SPATIAL_TYPES: readonly string[] = [
   'geometry',
   'point',
   'linestring',
@@ -110,31 +110,31 @@ export const mysqlTypes: ColumnTypes = {
       shown: 'TINYINT',
       outcome: '`tinyInt()`, UNSIGNED `unsigned(tinyInt())`',
       examples: ['TINYINT', 'TINYINT UNSIGNED'],
-      treatment: whole('tinyInt')
+      treatment: wholeTreatment('tinyInt')
     }),
     rule(['smallint'], {
       shown: 'SMALLINT',
       outcome: '`smallInt()`, UNSIGNED `unsigned(smallInt())`',
       examples: ['SMALLINT', 'SMALLINT UNSIGNED'],
-      treatment: whole('smallInt')
+      treatment: wholeTreatment('smallInt')
     }),
     rule(['mediumint'], {
       shown: 'MEDIUMINT',
       outcome: '`mediumInt()`, UNSIGNED `unsigned(mediumInt())`',
       examples: ['MEDIUMINT', 'MEDIUMINT UNSIGNED'],
-      treatment: whole('mediumInt')
+      treatment: wholeTreatment('mediumInt')
     }),
     rule(['int', 'integer'], {
       shown: 'INT, INTEGER',
       outcome: '`int()`, UNSIGNED or ZEROFILL `unsigned(int())`',
       examples: ['INT', 'INT UNSIGNED', 'INT(8) ZEROFILL'],
-      treatment: whole('int')
+      treatment: wholeTreatment('int')
     }),
     rule(['bigint'], {
       shown: 'BIGINT, SERIAL',
       outcome: '`long()`, UNSIGNED `unsigned(long())`',
       examples: ['BIGINT', 'BIGINT UNSIGNED', 'BIGINT(20) ZEROFILL'],
-      treatment: whole('long')
+      treatment: wholeTreatment('long')
     }),
     refusal(DECIMALS, {
       shown: 'DECIMAL(65, s) with a value of 65 digits in its rows',
@@ -157,7 +157,7 @@ export const mysqlTypes: ColumnTypes = {
         'DECIMAL(65,30)'
       ],
       treatment: ({ type }) =>
-        served(type.unsigned ? 'money' : 'decimal', Math.min(type.precision ?? 10, MAX_DIGITS), type.scale ?? 0)
+        served(type.unsigned ? 'money' : 'decimal', Math.min(type.precision ?? 10, DECIMAL_DIGITS), type.scale ?? 0)
     }),
     rule(['float'], {
       shown: 'FLOAT',
@@ -300,7 +300,7 @@ export const mysqlTypes: ColumnTypes = {
       examples: ['INET6'],
       why: 'an internet address has no word here; make a view that shows it as text'
     }),
-    refusal(PLACES, {
+    refusal(SPATIAL_TYPES, {
       shown: 'GEOMETRY, POINT, LINESTRING, POLYGON, MULTI…, GEOMETRYCOLLECTION',
       examples: ['GEOMETRY', 'POINT', 'LINESTRING', 'POLYGON', 'MULTIPOINT', 'GEOMETRYCOLLECTION'],
       why:
@@ -322,7 +322,7 @@ export const mysqlTypes: ColumnTypes = {
 
 /** A decimal of more digits than a field has. */
 function isWidest({ base, precision }: LiveColumn['type']): boolean {
-  return DECIMALS.includes(base) && (precision ?? 0) > MAX_DIGITS
+  return DECIMALS.includes(base) && (precision ?? 0) > DECIMAL_DIGITS
 }
 
 function isFlag({ base, length, unsigned }: LiveColumn['type']): boolean {
@@ -331,7 +331,7 @@ function isFlag({ base, length, unsigned }: LiveColumn['type']): boolean {
 
 type Select = <Row extends object>(statement: string) => Promise<Row[]>
 
-const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
+const escapedName = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 
 /** Rows of a table that are looked at. */
 const ROWS = 100_000
@@ -343,12 +343,12 @@ export async function mysqlStoredValues(
   columns: readonly LiveColumn[]
 ): Promise<ReadonlyMap<string, StoredValues>> {
   const looks = columns.flatMap((column, at) => [
-    `MIN(${quoted(column.name)} IN (0, 1)) AS f${at}`,
+    `MIN(${escapedName(column.name)} IN (0, 1)) AS f${at}`,
     `MAX(${oddness(column)}) AS o${at}`
   ])
-  const inner = columns.map(({ name }) => quoted(name)).join(', ')
+  const inner = columns.map(({ name }) => escapedName(name)).join(', ')
   const [row = {}] = await select<Readonly<Record<string, unknown>>>(
-    `SELECT ${looks.join(', ')} FROM (SELECT ${inner} FROM ${quoted(table)} LIMIT ${ROWS}) AS looked_at`
+    `SELECT ${looks.join(', ')} FROM (SELECT ${inner} FROM ${escapedName(table)} LIMIT ${ROWS}) AS looked_at`
   )
   return new Map(
     columns.map(({ name }, at) => {
@@ -369,13 +369,13 @@ function oddness({ name, type }: LiveColumn): string {
     case 'date':
     case 'datetime':
     case 'timestamp':
-      return `YEAR(${quoted(name)}) = 0 OR MONTH(${quoted(name)}) = 0 OR DAYOFMONTH(${quoted(name)}) = 0`
+      return `YEAR(${escapedName(name)}) = 0 OR MONTH(${escapedName(name)}) = 0 OR DAYOFMONTH(${escapedName(name)}) = 0`
     case 'time':
-      return `TIME_TO_SEC(${quoted(name)}) NOT BETWEEN 0 AND 86399.999999`
+      return `TIME_TO_SEC(${escapedName(name)}) NOT BETWEEN 0 AND 86399.999999`
     case 'enum':
-      return `${quoted(name)} + 0 = 0`
+      return `${escapedName(name)} + 0 = 0`
     case 'decimal':
-      return isWidest(type) ? `ABS(${quoted(name)}) >= 1${'0'.repeat(MAX_DIGITS - (type.scale ?? 0))}` : '0'
+      return isWidest(type) ? `ABS(${escapedName(name)}) >= 1${'0'.repeat(DECIMAL_DIGITS - (type.scale ?? 0))}` : '0'
     default:
       return '0'
   }

@@ -21,19 +21,19 @@ type Select = <Row extends object>(statement: string) => Promise<Row[]>
  * not say, such as a CHECK, is read from the statements that made the tables.
  */
 export async function sqliteCatalogue(select: Select): Promise<LiveSchema> {
-  const present = (await select<TableRow>(TABLES)).filter(({ name }) => !name.startsWith('sqlite_'))
+  const present = (await select<TableListRow>(TABLE_LIST)).filter(({ name }) => !name.startsWith('sqlite_'))
   const tables = present.filter(({ type }) => type !== 'virtual')
   const made = await select<MadeRow>(MADE)
-  const columns = grouped(await select<ColumnRow>(columnsOf('table')))
+  const columns = grouped(await select<ColumnInfoRow>(columnsStatement('table')))
   const broken = new Map<string, string>()
   for (const row of await viewColumns(select, tables, broken)) {
     columns.set(row.tableName, [...(columns.get(row.tableName) ?? []), row])
   }
   const indexes = grouped(await select<IndexRow>(INDEXES))
-  const keys = grouped(await select<KeyRow>(KEYS))
+  const keys = grouped(await select<ForeignKeyRow>(FOREIGN_KEYS))
   const texts = new Map(made.map(({ type, name, sql }) => [`${type} ${name}`, sql ?? '']))
   const primaryKeys = new Map(
-    tables.map(({ name }) => [name, primaryKeyOf(columns.get(name) ?? [], indexes.get(name) ?? [])])
+    tables.map(({ name }) => [name, sqlitePrimaryKey(columns.get(name) ?? [], indexes.get(name) ?? [])])
   )
   const described = tables.map(({ name, type, wr, strict }): [string, LiveTable] => {
     const definition = type === 'view' ? NO_DEFINITION : readDefinition(texts.get(`table ${name}`) ?? '')
@@ -47,11 +47,11 @@ export async function sqliteCatalogue(select: Select): Promise<LiveSchema> {
         name,
         kind: type === 'view' ? 'view' : 'table',
         comment: '',
-        columns: rows.map((row) => columnOf(row, { definition, primaryKey, storage, isView: type === 'view' })),
+        columns: rows.map((row) => sqliteColumn(row, { definition, primaryKey, storage, isView: type === 'view' })),
         primaryKey,
-        indexes: indexesOf(indexes.get(name) ?? [], (index) => texts.get(`index ${index}`) ?? ''),
-        foreignKeys: foreignKeysOf(keys.get(name) ?? [], primaryKeys),
-        triggers: made.filter((one) => one.type === 'trigger' && one.tbl_name === name).map(triggerOf),
+        indexes: sqliteIndexes(indexes.get(name) ?? [], (index) => texts.get(`index ${index}`) ?? ''),
+        foreignKeys: sqliteForeignKeys(keys.get(name) ?? [], primaryKeys),
+        triggers: made.filter((one) => one.type === 'trigger' && one.tbl_name === name).map(sqliteTrigger),
         checks: definition.checks,
         ...(reason === undefined ? {} : { broken: reason }),
         ...(type === 'view' ? {} : { storage })
@@ -62,7 +62,7 @@ export async function sqliteCatalogue(select: Select): Promise<LiveSchema> {
   return { server: 'sqlite', tables: new Map(described), others: new Map(others) }
 }
 
-interface TableRow {
+interface TableListRow {
   readonly name: string
   readonly type: string
   /** WITHOUT ROWID */
@@ -71,7 +71,7 @@ interface TableRow {
 }
 
 /** Tables that hold the data of virtual ones (`shadow`) are left out. */
-const TABLES =
+const TABLE_LIST =
   'SELECT name, type, wr, strict FROM pragma_table_list ' +
   "WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') ORDER BY name"
 
@@ -87,11 +87,11 @@ interface MadeRow {
 
 const MADE = 'SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name'
 
-interface Named {
+interface OfTable {
   readonly tableName: string
 }
 
-interface ColumnRow extends Named {
+interface ColumnInfoRow extends OfTable {
   readonly name: string
   readonly type: string
   readonly notnull: number
@@ -102,7 +102,7 @@ interface ColumnRow extends Named {
   readonly hidden: number
 }
 
-function columnsOf(type: 'table' | 'view', name?: string): string {
+function columnsStatement(type: 'table' | 'view', name?: string): string {
   const one = name === undefined ? '' : ` AND t.name = '${name.replaceAll("'", "''")}'`
   return (
     'SELECT t.name AS tableName, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden ' +
@@ -113,19 +113,19 @@ function columnsOf(type: 'table' | 'view', name?: string): string {
 /** The statement fails as a whole if a single view names what is gone. Then each view is read by itself. */
 async function viewColumns(
   select: Select,
-  tables: readonly TableRow[],
+  tables: readonly TableListRow[],
   broken: Map<string, string>
-): Promise<readonly ColumnRow[]> {
-  const read = async (name?: string): Promise<ColumnRow[] | string> => {
+): Promise<readonly ColumnInfoRow[]> {
+  const read = async (name?: string): Promise<ColumnInfoRow[] | string> => {
     try {
-      return await select<ColumnRow>(columnsOf('view', name))
+      return await select<ColumnInfoRow>(columnsStatement('view', name))
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
     }
   }
   const all = await read()
   if (typeof all !== 'string') return all
-  const rows: ColumnRow[] = []
+  const rows: ColumnInfoRow[] = []
   for (const { name } of tables.filter(({ type }) => type === 'view')) {
     const found = await read(name)
     if (typeof found === 'string') broken.set(name, found.replace(/^SQLITE_ERROR: /, ''))
@@ -134,8 +134,8 @@ async function viewColumns(
   return rows
 }
 
-function columnOf(
-  row: ColumnRow,
+function sqliteColumn(
+  row: ColumnInfoRow,
   table: {
     readonly definition: Definition
     readonly primaryKey: readonly string[]
@@ -157,7 +157,7 @@ function columnOf(
     type,
     // A primary key of a table with rowid that is not STRICT takes NULL, unless it is the rowid.
     nullable: row.notnull === 0 && !(isKey && (isRowid || storage.withoutRowid || storage.strict)),
-    default: isView ? undefined : defaultOf(row.dflt_value),
+    default: isView ? undefined : sqliteDefault(row.dflt_value),
     generated:
       row.hidden > 1
         ? { kind: row.hidden === 2 ? 'virtual' : 'stored', expression: parts?.generated ?? '' }
@@ -182,7 +182,7 @@ function affinityOf(declared: string): NonNullable<NativeType['affinity']> {
   return ['REAL', 'FLOA', 'DOUB'].some((part) => name.includes(part)) ? 'real' : 'numeric'
 }
 
-function defaultOf(text: string | null): LiveDefault | undefined {
+function sqliteDefault(text: string | null): LiveDefault | undefined {
   if (text === null) return undefined
   const [first, second] = sqlTokens(text, 'none')
   if (isToken(first, 'NULL') && second === undefined) return undefined
@@ -198,7 +198,7 @@ function defaultOf(text: string | null): LiveDefault | undefined {
   return { kind: 'expression', text }
 }
 
-interface IndexRow extends Named {
+interface IndexRow extends OfTable {
   readonly indexName: string
   readonly isUnique: number
   readonly origin: string
@@ -217,7 +217,7 @@ const INDEXES =
   "WHERE t.type = 'table' AND x.key = 1 ORDER BY t.name, l.name, x.seqno"
 
 /** An index keeps the order in which the primary key names its columns. A rowid has none. */
-function primaryKeyOf(columns: readonly ColumnRow[], indexes: readonly IndexRow[]): string[] {
+function sqlitePrimaryKey(columns: readonly ColumnInfoRow[], indexes: readonly IndexRow[]): string[] {
   const indexed = indexes.flatMap(({ origin, name }) => (origin === 'pk' ? (name ?? []) : []))
   if (indexed.length > 0) return indexed
   return columns
@@ -226,7 +226,7 @@ function primaryKeyOf(columns: readonly ColumnRow[], indexes: readonly IndexRow[
     .map(({ name }) => name)
 }
 
-function indexesOf(rows: readonly IndexRow[], textOf: (index: string) => string): LiveIndex[] {
+function sqliteIndexes(rows: readonly IndexRow[], textOf: (index: string) => string): LiveIndex[] {
   const indexes = new Map<string, LiveIndex>()
   for (const row of rows) {
     if (row.origin === 'pk') continue
@@ -264,7 +264,7 @@ function spelled(tokens: readonly SqlToken[], sql: string): string {
   return sql.slice(tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0)
 }
 
-interface KeyRow extends Named {
+interface ForeignKeyRow extends OfTable {
   readonly id: number
   readonly seq: number
   readonly table: string
@@ -276,11 +276,14 @@ interface KeyRow extends Named {
 }
 
 /** The last one that was declared comes first in the pragma. */
-const KEYS =
+const FOREIGN_KEYS =
   'SELECT t.name AS tableName, k.id, k.seq, k."table", k."from", k."to", k.on_update, k.on_delete ' +
   "FROM sqlite_master t JOIN pragma_foreign_key_list(t.name) k WHERE t.type = 'table' ORDER BY t.name, k.id DESC, k.seq"
 
-function foreignKeysOf(rows: readonly KeyRow[], primaryKeys: ReadonlyMap<string, readonly string[]>): LiveForeignKey[] {
+function sqliteForeignKeys(
+  rows: readonly ForeignKeyRow[],
+  primaryKeys: ReadonlyMap<string, readonly string[]>
+): LiveForeignKey[] {
   return [...new Set(rows.map(({ id }) => id))].map((id) => {
     const parts = rows.filter((row) => row.id === id)
     const table = parts[0]?.table ?? ''
@@ -304,7 +307,7 @@ function actionOf(action: string | undefined): ReferentialAction {
 }
 
 /** `CREATE TRIGGER name [BEFORE | AFTER | INSTEAD OF] DELETE | INSERT | UPDATE … ON table … BEGIN …`. The default is BEFORE. */
-function triggerOf({ name, sql }: MadeRow): LiveTrigger {
+function sqliteTrigger({ name, sql }: MadeRow): LiveTrigger {
   const text = sql ?? ''
   const tokens = sqlTokens(text, 'none')
   // Its own name may be any word, but stands before these.
@@ -366,7 +369,7 @@ function readDefinition(sql: string): Definition {
   return { columns, checks }
 }
 
-function grouped<Row extends Named>(rows: readonly Row[]): Map<string, Row[]> {
+function grouped<Row extends OfTable>(rows: readonly Row[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>()
   for (const row of rows) {
     const group = groups.get(row.tableName)

@@ -15,7 +15,7 @@ import { LONGEST_VARCHAR } from '../../model/tables.js'
 /** SQLite, whose columns have an affinity, which decides what becomes of a value that is stored. */
 export function sqliteChecks(): SchemaChecks {
   return {
-    misfit,
+    misfit: affinityMisfit,
     // Texts are compared by their sort key, whatever the collation of the column.
     comparesOtherwise: () => undefined,
     holdsVersions: ({ type }) => type.base === 'blob',
@@ -25,10 +25,10 @@ export function sqliteChecks(): SchemaChecks {
       changeEngine: () => undefined,
       addVersion: ({ table, column }) =>
         `ALTER TABLE ${quotedIdentifier(table)} ADD COLUMN ${quotedIdentifier(column)} BLOB NOT NULL DEFAULT x'${'00'.repeat(8)}'`,
-      versionTriggers,
+      versionTriggers: sqliteVersionTriggers,
       // It changes no column of a table that is there.
       changeColumn: () => undefined,
-      addIndex,
+      addIndex: addSqliteIndex,
       addForeignKey: () => undefined
     }
   }
@@ -65,7 +65,7 @@ function affinitiesOf({ type, unsigned }: Field): readonly Affinity[] {
   }
 }
 
-function misfit(field: Field, { nativeType, type }: LiveColumn): Misfit | undefined {
+function affinityMisfit(field: Field, { nativeType, type }: LiveColumn): Misfit | undefined {
   const affinities = affinitiesOf(field)
   // A column of a view that is computed declares no type, and a BLOB keeps every value as it is.
   if (type.affinity === undefined || type.affinity === 'blob' || affinities.includes(type.affinity)) return undefined
@@ -101,7 +101,7 @@ function hasSortKey({ type }: Field): boolean {
  * A program that has no `sort_key` cannot make an index by it, and cannot write its table afterwards. So a migration makes
  * such an index, and no statement that is pasted anywhere.
  */
-function addIndex({ table, column: { column, field }, key }: MissingIndex): AddedIndex {
+function addSqliteIndex({ table, column: { column, field }, key }: MissingIndex): AddedIndex {
   if (field.maxBytes !== undefined || field.maxLength > LONGEST_VARCHAR) {
     return {
       statements: [],
@@ -123,24 +123,24 @@ function addIndex({ table, column: { column, field }, key }: MissingIndex): Adde
   }
 }
 
-const BYTES = 8
+const VERSION_BYTES = 8
 /** All bytes in order, so that the one behind a byte stands behind it. */
 const ALL_BYTES = `x'${Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0')).join('')}'`
-const ZEROS = (count: number): string => `x'${'00'.repeat(count)}'`
+const zeroBytes = (count: number): string => `x'${'00'.repeat(count)}'`
 
 /**
  * The version after the one in `v`, in SQL alone: programs that do not know `next_row_version` run it. SQLite reads no
  * number out of bytes, so the last byte that is not the highest is looked up among `t`, all bytes, and those behind it
  * become zero.
  */
-function nextOf(column: string): string {
-  const cases = Array.from({ length: BYTES }, (_, zeros) => {
-    const at = BYTES - zeros
+function sqliteNextVersion(column: string): string {
+  const cases = Array.from({ length: VERSION_BYTES }, (_, zeros) => {
+    const at = VERSION_BYTES - zeros
     const next = `substr(t, instr(t, substr(v, ${at}, 1)) + 1, 1)`
-    const parts = [...(at > 1 ? [`substr(v, 1, ${at - 1})`] : []), next, ...(zeros > 0 ? [ZEROS(zeros)] : [])]
+    const parts = [...(at > 1 ? [`substr(v, 1, ${at - 1})`] : []), next, ...(zeros > 0 ? [zeroBytes(zeros)] : [])]
     return `WHEN substr(v, ${at}, 1) <> x'ff' THEN ${parts.join(' || ')}`
   })
-  return `(SELECT CAST(CASE ${cases.join(' ')} ELSE ${ZEROS(BYTES)} END AS BLOB) FROM (SELECT ${column} AS v, ${ALL_BYTES} AS t))`
+  return `(SELECT CAST(CASE ${cases.join(' ')} ELSE ${zeroBytes(VERSION_BYTES)} END AS BLOB) FROM (SELECT ${column} AS v, ${ALL_BYTES} AS t))`
 }
 
 /**
@@ -148,7 +148,7 @@ function nextOf(column: string): string {
  * deleted and is inserted again under its key must have no version that it had before. An UPDATE of the service, which
  * sets the next version itself, is left alone.
  */
-function versionTriggers({ table, column, key }: VersionedTable): VersionTrigger[] {
+function sqliteVersionTriggers({ table, column, key }: VersionedTable): VersionTrigger[] {
   const [version, old] = [`NEW.${quotedIdentifier(column)}`, `OLD.${quotedIdentifier(column)}`]
   const row = key.map((one) => `${quotedIdentifier(one)} IS NEW.${quotedIdentifier(one)}`).join(' AND ')
   const trigger = (event: 'insert' | 'update', when: string, value: string): VersionTrigger => {
@@ -159,7 +159,7 @@ function versionTriggers({ table, column, key }: VersionedTable): VersionTrigger
     return { name, event, statement }
   }
   return [
-    trigger('insert', `${version} IS ${ZEROS(BYTES)}`, `randomblob(${BYTES})`),
-    trigger('update', `${version} IS ${old}`, nextOf(old))
+    trigger('insert', `${version} IS ${zeroBytes(VERSION_BYTES)}`, `randomblob(${VERSION_BYTES})`),
+    trigger('update', `${version} IS ${old}`, sqliteNextVersion(old))
   ]
 }

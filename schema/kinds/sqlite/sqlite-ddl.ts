@@ -1,5 +1,5 @@
 import {
-  columnOf,
+  columnOfTable,
   type ColumnType,
   type ForeignKey,
   type PresentTable,
@@ -31,7 +31,7 @@ export function sqliteStatements(
       return after === undefined
         ? []
         : [
-            createTable(after, after.name),
+            sqliteCreateTable(after, after.name),
             ...keyIndex(after),
             ...after.indexes.map((index) => createIndex(after, index))
           ]
@@ -62,7 +62,7 @@ export function sqliteStatements(
         ...step.columns
           .filter(({ name }) => present?.columns.has(name) !== true)
           .map((column) => {
-            const definition = `${columnDefinition(column)}${versionOfOld(column)}${keyOf(column.name)}`
+            const definition = `${strictColumn(column)}${versionOfOld(column)}${keyOf(column.name)}`
             return `ALTER TABLE ${table} ADD COLUMN ${definition}`
           }),
         ...added(step.indexes)
@@ -111,8 +111,8 @@ export function isRebuilt({ step, before, after }: TableChange): boolean {
       )
     case 'alterColumn': {
       if (before === undefined || after === undefined) return false
-      const [old, altered] = [columnOf(before, step.column.name), columnOf(after, step.column.name)]
-      return columnDefinition(old) !== columnDefinition(altered) || converted(old, altered) !== `\`${old.name}\``
+      const [old, altered] = [columnOfTable(before, step.column.name), columnOfTable(after, step.column.name)]
+      return strictColumn(old) !== strictColumn(altered) || converted(old, altered) !== `\`${old.name}\``
     }
     case 'dropColumns':
       return before?.foreignKeys.some(({ columns }) => columns.some((column) => step.columns.includes(column))) ?? false
@@ -124,8 +124,8 @@ export function isRebuilt({ step, before, after }: TableChange): boolean {
 /** A SELECT of the `kind` and `name` of all that a table has, and the `text` of what makes it. */
 export function sqlitePresence(table: string): string {
   return (
-    `SELECT 'column' AS kind, name, NULL AS text FROM pragma_table_xinfo(${quotedText(table)}) UNION ALL ` +
-    `SELECT type, name, sql FROM sqlite_master WHERE tbl_name = ${quotedText(table)} AND type IN ('index', 'trigger')`
+    `SELECT 'column' AS kind, name, NULL AS text FROM pragma_table_xinfo(${sqliteText(table)}) UNION ALL ` +
+    `SELECT type, name, sql FROM sqlite_master WHERE tbl_name = ${sqliteText(table)} AND type IN ('index', 'trigger')`
   )
 }
 
@@ -143,12 +143,12 @@ function rebuild(
   const kept = after.columns.filter(({ name }) => before.columns.some((one) => one.name === name))
   const made = after.columns.filter((column) => !kept.includes(column))
   const values = [
-    ...kept.map((column) => converted(columnOf(before, column.name), column)),
-    ...made.map((column) => (column.type.kind === 'rowVersion' ? VERSION_0 : literal(column)))
+    ...kept.map((column) => converted(columnOfTable(before, column.name), column)),
+    ...made.map((column) => (column.type.kind === 'rowVersion' ? VERSION_0 : sqliteLiteral(column)))
   ]
   const names = [...kept, ...made].map(({ name }) => `\`${name}\``)
   return [
-    createTable(after, fresh),
+    sqliteCreateTable(after, fresh),
     `INSERT INTO \`${fresh}\` (${names.join(', ')}) SELECT ${values.join(', ')} FROM \`${before.name}\``,
     ...(after.columns.some(({ key }) => key === 'autoIncrement') ? numberOn(before.name, fresh) : []),
     `DROP TABLE \`${before.name}\``,
@@ -166,18 +166,18 @@ function rebuild(
 /** No id is given twice, also not that of a row that is gone. */
 function numberOn(before: string, after: string): string[] {
   return [
-    `DELETE FROM sqlite_sequence WHERE name = ${quotedText(after)}`,
-    `INSERT INTO sqlite_sequence (name, seq) SELECT ${quotedText(after)}, seq FROM sqlite_sequence WHERE name = ${quotedText(before)}`
+    `DELETE FROM sqlite_sequence WHERE name = ${sqliteText(after)}`,
+    `INSERT INTO sqlite_sequence (name, seq) SELECT ${sqliteText(after)}, seq FROM sqlite_sequence WHERE name = ${sqliteText(before)}`
   ]
 }
 
-function createTable(table: Table, as: string): string {
+function sqliteCreateTable(table: Table, as: string): string {
   const { name, columns, foreignKeys } = table
   const primary = primaryKeyOf(table)
   const isComposite = primary.length > 1
   // Of a table that refers to itself the new one refers to the name that it gets in the end.
   const lines = [
-    ...columns.map((column) => columnDefinition(isComposite ? { ...column, key: 'none' } : column)),
+    ...columns.map((column) => strictColumn(isComposite ? { ...column, key: 'none' } : column)),
     ...(isComposite ? [`PRIMARY KEY (${quotedList(primary)})`] : []),
     ...foreignKeys.map(
       (key) => `CONSTRAINT \`${key.name}\` FOREIGN KEY (${quotedList(key.columns)}) ${references(key)}`
@@ -187,7 +187,7 @@ function createTable(table: Table, as: string): string {
 }
 
 /** Decimals are whole numbers of their smallest unit, since SQLite has no exact decimals of its own. */
-const TYPES: Record<ColumnType['kind'], StorageClass> = {
+const STORAGE: Record<ColumnType['kind'], StorageClass> = {
   varchar: 'TEXT',
   text: 'TEXT',
   boolean: 'INTEGER',
@@ -220,7 +220,7 @@ type StorageClass = 'TEXT' | 'INTEGER' | 'REAL' | 'BLOB'
  * integers alone.
  */
 function storageClass({ type, key }: TableColumn): StorageClass {
-  return isWideUnsigned(type) && key !== 'autoIncrement' ? 'TEXT' : TYPES[type.kind]
+  return isWideUnsigned(type) && key !== 'autoIncrement' ? 'TEXT' : STORAGE[type.kind]
 }
 
 function isWideUnsigned(type: ColumnType): boolean {
@@ -229,11 +229,11 @@ function isWideUnsigned(type: ColumnType): boolean {
 
 const VERSION_0 = "x'0000000000000000'"
 
-function columnDefinition(column: TableColumn): string {
+function strictColumn(column: TableColumn): string {
   const { name, nullable, key, defaultTo } = column
   const definition = `\`${name}\` ${storageClass(column)}${nullable ? '' : ' NOT NULL'}`
   if (key !== 'none') return `${definition} PRIMARY KEY${key === 'autoIncrement' ? ' AUTOINCREMENT' : ''}`
-  return defaultTo === undefined ? definition : `${definition} DEFAULT ${literal(column)}`
+  return defaultTo === undefined ? definition : `${definition} DEFAULT ${sqliteLiteral(column)}`
 }
 
 /** Rows that are there when a table gets row versions all have version 0. */
@@ -241,13 +241,13 @@ function versionOfOld({ type }: TableColumn): string {
   return type.kind === 'rowVersion' ? ` DEFAULT ${VERSION_0}` : ''
 }
 
-function quotedText(text: string): string {
+function sqliteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-function literal({ type, defaultTo }: TableColumn): string {
+function sqliteLiteral({ type, defaultTo }: TableColumn): string {
   if (defaultTo === undefined) return 'NULL'
-  if (type.kind === 'decimal') return unitsOf(String(defaultTo), type.scale)
+  if (type.kind === 'decimal') return unitsText(String(defaultTo), type.scale)
   if (isWideUnsigned(type)) return `'${String(defaultTo).padStart(20, '0')}'`
   if (typeof defaultTo !== 'string') return String(Number(defaultTo))
   switch (type.kind) {
@@ -260,7 +260,7 @@ function literal({ type, defaultTo }: TableColumn): string {
     case 'set':
     case 'text':
     case 'json':
-      return quotedText(defaultTo)
+      return sqliteText(defaultTo)
     case 'varbinary':
     case 'binary':
       return `x'${Buffer.from(defaultTo, 'base64').toString('hex')}'`
@@ -270,7 +270,7 @@ function literal({ type, defaultTo }: TableColumn): string {
 }
 
 /** `-1.5` with scale 2 as `-150`. */
-function unitsOf(decimal: string, scale: number): string {
+function unitsText(decimal: string, scale: number): string {
   const [whole = '', part = ''] = decimal.split('.')
   return String(BigInt(`${whole}${part.slice(0, scale).padEnd(scale, '0')}`))
 }
@@ -280,14 +280,14 @@ function converted(before: TableColumn, after: TableColumn): string {
   const column = `\`${before.name}\``
   const value = convertedType(column, before.type, after.type)
   const isFilled = before.nullable && !after.nullable && after.defaultTo !== undefined
-  return isFilled ? `COALESCE(${value}, ${literal(after)})` : value
+  return isFilled ? `COALESCE(${value}, ${sqliteLiteral(after)})` : value
 }
 
 function convertedType(column: string, before: ColumnType, after: ColumnType): string {
   const [old, altered] = [scaleOf(before), scaleOf(after)]
   if (isWideUnsigned(after) && !isWideUnsigned(before)) return `printf('%020d', ${column})`
-  if (TYPES[before.kind] === 'INTEGER' && TYPES[after.kind] === 'TEXT') return `CAST(${column} AS TEXT)`
-  if (TYPES[before.kind] === 'INTEGER' && TYPES[after.kind] === 'REAL') return `CAST(${column} AS REAL)`
+  if (STORAGE[before.kind] === 'INTEGER' && STORAGE[after.kind] === 'TEXT') return `CAST(${column} AS TEXT)`
+  if (STORAGE[before.kind] === 'INTEGER' && STORAGE[after.kind] === 'REAL') return `CAST(${column} AS REAL)`
   if (altered > old) return `${column} * ${10n ** BigInt(altered - old)}`
   if (altered === old) return column
   // Half a unit is rounded away from zero, as the servers do.
@@ -300,7 +300,9 @@ function scaleOf(type: ColumnType): number {
 }
 
 function createIndex(table: Table, { name, unique, keys }: TableIndex): string {
-  const parts = keys.map(({ column, descending }) => `${indexKey(columnOf(table, column))}${descending ? ' DESC' : ''}`)
+  const parts = keys.map(
+    ({ column, descending }) => `${indexKey(columnOfTable(table, column))}${descending ? ' DESC' : ''}`
+  )
   return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS \`${name}\` ON \`${table.name}\` (${parts.join(', ')})`
 }
 
@@ -314,7 +316,7 @@ function indexKey({ name, type }: TableColumn): string {
  * apart what is equal on the servers, and has the rows in the order of the key.
  */
 function keyIndex(table: Table): string[] {
-  const columns = primaryKeyOf(table).map((name) => columnOf(table, name))
+  const columns = primaryKeyOf(table).map((name) => columnOfTable(table, name))
   if (!columns.some(({ type }) => type.kind === 'varchar' || type.kind === 'enum')) return []
   const keys = columns.map(({ name }) => ({ column: name, descending: false }))
   const [uniqueName, orderName] = keyIndexNames(table)

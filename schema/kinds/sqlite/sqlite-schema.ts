@@ -18,7 +18,7 @@ import { isRebuilt, sqlitePresence, sqliteStatements } from './sqlite-ddl.js'
 
 const HAS_RECORD = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $name"
 
-const PRESENT = `
+const PRESENT_TABLES = `
   SELECT t.name AS name, t.type AS kind, c.name AS "column" FROM sqlite_master t LEFT JOIN pragma_table_xinfo(t.name) c
   WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY t.name, c.cid`
 
@@ -38,7 +38,7 @@ export class SqliteSchema implements SchemaTools {
   }
 
   async present(): Promise<ReadonlyMap<string, PresentRelation>> {
-    const rows = await this.#sequelize.query<{ name: string; kind: string; column: string | null }>(PRESENT, {
+    const rows = await this.#sequelize.query<{ name: string; kind: string; column: string | null }>(PRESENT_TABLES, {
       type: QueryTypes.SELECT
     })
     const found = new Map<string, { readonly kind: 'table' | 'view'; readonly columns: Set<string> }>()
@@ -140,7 +140,7 @@ export class SqliteSchema implements SchemaTools {
           return result
         })
       } catch (error) {
-        if (hasStarted || !isBusy(error) || performance.now() > deadline) throw error
+        if (hasStarted || !isFileBusy(error) || performance.now() > deadline) throw error
         await delay(POLL_MS)
       }
     }
@@ -173,8 +173,8 @@ export class SqliteSchema implements SchemaTools {
 }
 
 /** Whether another connection holds the file. The driver's error may be wrapped by Sequelize. */
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && (/SQLITE_BUSY|database is locked/.test(error.message) || isBusy(error.cause))
+function isFileBusy(error: unknown): boolean {
+  return error instanceof Error && (/SQLITE_BUSY|database is locked/.test(error.message) || isFileBusy(error.cause))
 }
 
 function sqliteDdl(own: OwnTables): Ddl {
@@ -184,7 +184,7 @@ function sqliteDdl(own: OwnTables): Ddl {
     statements: sqliteStatements,
     presence: sqlitePresence,
     defersForeignKeys: isRebuilt,
-    ownTables: ownStatements(ownTables(), own),
+    ownTables: ownStatements(sqliteOwnTables(), own),
     isColumnThere: (error) => {
       const parent = error instanceof Error && 'parent' in error ? error.parent : error
       return parent instanceof Error && parent.message.includes('duplicate column name')
@@ -196,7 +196,7 @@ function sqliteDdl(own: OwnTables): Ddl {
   }
 }
 
-function ownTables(): Record<OwnTablesMigration, readonly string[]> {
+function sqliteOwnTables(): Record<OwnTablesMigration, readonly string[]> {
   return {
     '005-idempotency-keys': [
       'CREATE TABLE IF NOT EXISTS `idempotency_keys` (`key_hash` BLOB NOT NULL PRIMARY KEY, ' +

@@ -26,14 +26,14 @@ function wordOfText(length: number | undefined): ColumnWord {
   return length === undefined || length < 1 ? columnWord('longText', LONGEST_VALUE) : columnWord('text', length, 0)
 }
 
-function textOf({ type }: LiveColumn): ColumnTreatment {
+function textTreatment({ type }: LiveColumn): ColumnTreatment {
   return { kind: 'served', word: wordOfText(type.length) }
 }
 
 const MAKES_NUMBERS = 'a column of this declared type makes a number of a text that looks like one'
 
 /** A date in a file is a text, a number of seconds, of milliseconds or of days, as the program that wrote it liked. */
-function dateOf(column: LiveColumn, values: StoredValues | undefined): ColumnTreatment {
+function dateTreatment(column: LiveColumn, values: StoredValues | undefined): ColumnTreatment {
   switch (classOf(values)) {
     case 'integer':
       return served('long')
@@ -42,7 +42,7 @@ function dateOf(column: LiveColumn, values: StoredValues | undefined): ColumnTre
     case 'text':
     case 'none':
       return column.type.affinity === 'text'
-        ? textOf(column)
+        ? textTreatment(column)
         : { kind: 'readOnly', word: columnWord('text', 64, 0), why: MAKES_NUMBERS }
     default:
       return refused('its rows hold values of several types, such as texts and numbers')
@@ -50,14 +50,14 @@ function dateOf(column: LiveColumn, values: StoredValues | undefined): ColumnTre
 }
 
 /** A column of no type, or BLOB, takes every value as it is. */
-function untyped(column: LiveColumn, values: StoredValues | undefined): ColumnTreatment {
+function untypedTreatment(column: LiveColumn, values: StoredValues | undefined): ColumnTreatment {
   switch (classOf(values)) {
     case 'integer':
       return served('long')
     case 'real':
       return served('double')
     case 'text':
-      return textOf(column)
+      return textTreatment(column)
     case 'blob':
       return served('binary', LONGEST_VALUE)
     case 'none':
@@ -105,7 +105,7 @@ export const sqliteTypes: ColumnTypes = {
       outcome: '`text(n, 0)`, without a length `longText(1048576)`',
       examples: ['VARCHAR(40)', 'CHAR(3)', 'TEXT', 'CLOB', 'NVARCHAR(10) COLLATE NOCASE'],
       takes: ({ type }) => type.affinity === 'text',
-      treatment: textOf
+      treatment: textTreatment
     },
     {
       shown: 'REAL, DOUBLE, FLOAT and every other type with REAL, FLOA or DOUB in it',
@@ -121,7 +121,7 @@ export const sqliteTypes: ColumnTypes = {
         '`double()` for days; refused if they are several. What the numbers count is not known to the database',
       examples: ['DATE', 'DATETIME', 'TIMESTAMP'],
       takes: ({ type }) => DATES.includes(type.base),
-      treatment: dateOf
+      treatment: dateTreatment
     },
     {
       shown: 'JSON',
@@ -137,14 +137,14 @@ export const sqliteTypes: ColumnTypes = {
         'the point; read-only as text for texts; refused if they are several',
       examples: ['DECIMAL(10,2)', 'NUMERIC', 'DECIMAL(10)', 'UUID'],
       takes: ({ type }) => type.affinity === 'numeric',
-      treatment: (column, values) => numeric(column, values)
+      treatment: (column, values) => numericTreatment(column, values)
     },
     {
       shown: 'BLOB, ANY, and a column without a type',
       outcome: 'as their rows are: `binary(1048576)`, as text, `long()` or `double()`; refused if they are several',
       examples: ['BLOB', ''],
       takes: () => true,
-      treatment: untyped
+      treatment: untypedTreatment
     }
   ]
 }
@@ -154,7 +154,7 @@ function isFlag({ base, length }: LiveColumn['type']): boolean {
 }
 
 /** Whole numbers are stored as such: 19.00 in a DECIMAL(10,2) is 19. */
-function numeric(column: LiveColumn, values: StoredValues | undefined): ColumnTreatment {
+function numericTreatment(column: LiveColumn, values: StoredValues | undefined): ColumnTreatment {
   const classes = values?.classes ?? new Set<string>()
   const hasText = classes.has('text') || classes.has('blob')
   if (hasText && classes.size > 1) return refused('its rows hold values of several types, such as texts and numbers')

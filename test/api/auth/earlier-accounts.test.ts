@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { mintAccessTokenFor } from '../../../data-service/commands.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import { engineMigrations } from '../../../schema/migrations/engine-tables.js'
-import { migrate } from '../../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../../schema/migrations/migrate.js'
 import { UNPREFIXED } from '../../harness/own-tables.js'
 import store from '../../../examples/store/uniform-rest.config.js'
 import { createLogger } from '../../../shared/logger.js'
@@ -25,7 +25,7 @@ async function fillAsBefore(url: string): Promise<void> {
   const all = [...engineMigrations(UNPREFIXED), ...store.migrations]
   const before = all.filter(({ name }) => !LATER.includes(name))
   expect(before).to.have.length(all.length - LATER.length)
-  await migrate(database, before, { own: UNPREFIXED, log: createLogger({ name: 'test', level: 'silent' }) })
+  await migrateDatabase(database, before, { own: UNPREFIXED, log: createLogger({ name: 'test', level: 'silent' }) })
   await database.sequelize.close()
   const sha = (...parts: readonly (string | Buffer)[]): Buffer =>
     parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest()

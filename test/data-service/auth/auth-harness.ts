@@ -13,7 +13,7 @@ import { createAuthStore } from '../../../data-service/sql/own-rows/accounts.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import type { Transactions } from '../../../data-service/sql/engines/sessions.js'
 import { engineMigrations } from '../../../schema/migrations/engine-tables.js'
-import { migrate } from '../../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../../schema/migrations/migrate.js'
 import { copiedDatabases } from '../../harness/copied-database.js'
 import { OWN } from '../../harness/own-tables.js'
 import { DomainError } from '../../../shared/errors.js'
@@ -132,7 +132,7 @@ export class AuthHarness implements AsyncDisposable {
 /** Gives an empty database the engine's own tables and the one account. */
 async function withKim(url: string): Promise<void> {
   const database = connect(url)
-  await migrate(database, engineMigrations(OWN), { own: OWN, log: pino({ level: 'silent' }) })
+  await migrateDatabase(database, engineMigrations(OWN), { own: OWN, log: pino({ level: 'silent' }) })
   const transactions = database.openTransactions()
   const store = createAuthStore(database, { tables: OWN, transactions, random: Math.random })
   await store.transaction(new AbortController().signal, (unit) =>

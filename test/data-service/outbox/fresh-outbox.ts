@@ -10,7 +10,7 @@ import { connect } from '../../../data-service/sql/connect.js'
 import { createWriteStore } from '../../../data-service/sql/entity-rows/writes.js'
 import { createOutboxStore } from '../../../data-service/sql/own-rows/outbox.js'
 import { engineMigrations } from '../../../schema/migrations/engine-tables.js'
-import { migrate } from '../../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../../schema/migrations/migrate.js'
 import { createLogger } from '../../../shared/logger.js'
 import { type DatabaseKind, freshDatabase } from '../../harness/database.js'
 import { type MemoryLog, memoryLog } from '../../harness/memory-log.js'
@@ -59,7 +59,10 @@ export class FreshOutbox {
   static async start(kind: DatabaseKind): Promise<FreshOutbox> {
     const { url, dispose } = await freshDatabase(kind)
     const database = connect(url)
-    await migrate(database, engineMigrations(OWN), { own: OWN, log: createLogger({ name: 'test', level: 'silent' }) })
+    await migrateDatabase(database, engineMigrations(OWN), {
+      own: OWN,
+      log: createLogger({ name: 'test', level: 'silent' })
+    })
     const shared = { tables: OWN, transactions: database.openTransactions(), random: Math.random }
     const write = createWriteStore(database, [], { ...shared, randomBytes, onEmitted: () => undefined })
     const outbox = createOutboxStore(database, shared)

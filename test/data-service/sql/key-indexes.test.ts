@@ -23,7 +23,7 @@ import {
   rangesBehind
 } from '../../../data-service/sql/entity-rows/statements/keyset.js'
 import { own } from '../../../data-service/sql/entity-rows/navigations.js'
-import { migrate } from '../../../schema/migrations/migrate.js'
+import { migrateDatabase } from '../../../schema/migrations/migrate.js'
 import { RowModels } from '../../../data-service/sql/entity-rows/statements/row-models.js'
 import { Statements } from '../../../data-service/sql/entity-rows/statements/statements.js'
 import { createLogger } from '../../../shared/logger.js'
@@ -88,7 +88,10 @@ eachDatabase((kind: DatabaseKind) => {
       const fresh = await freshDatabase(kind)
       database = connect(fresh.url)
       dispose = fresh.dispose
-      await migrate(database, [createShelves], { own: OWN, log: createLogger({ name: 'test', level: 'silent' }) })
+      await migrateDatabase(database, [createShelves], {
+        own: OWN,
+        log: createLogger({ name: 'test', level: 'silent' })
+      })
       await fill(fresh.url)
       statements = new Statements(new RowModels(database.sequelize, ENTITIES, 'primary'), database.dialect)
     })
