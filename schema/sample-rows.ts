@@ -18,12 +18,6 @@ export interface SampleAggregate {
   readonly children?: Readonly<Record<string, readonly SampleRow[]>>
 }
 
-/** The databases of an application; `second` is undefined if it has no second store. */
-interface Databases {
-  readonly primary: Database
-  readonly second: Database | undefined
-}
-
 /** What a sample can do with the first database of an application, past all rules of its entities. */
 export interface SampleDatabase {
   /**
@@ -65,10 +59,10 @@ export function sampleDatabase(database: Database, entities: readonly Entity[]):
 /**
  * Loads aggregates by resource into migrated, empty databases; a resource comes after those that it refers to. Does nothing
  * if the first database has any row. Each database gets all of its rows or none, and two processes that start at the same
- * time load them once. Returns whether it loaded.
+ * time load them once. `second` is undefined without a second store. Returns whether it loaded.
  */
 export async function loadSampleRows(
-  { primary, second }: Databases,
+  { primary, second }: { readonly primary: Database; readonly second: Database | undefined },
   entities: readonly Entity[],
   rows: () => ReadonlyMap<string, readonly SampleAggregate[]>
 ): Promise<boolean> {

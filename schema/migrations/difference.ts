@@ -3,6 +3,7 @@ import {
   type ColumnDefault,
   type ColumnType,
   type ForeignKey,
+  LONGEST_IDENTIFIER,
   primaryKeyOf,
   type Schema,
   type Table,
@@ -417,12 +418,9 @@ function isSameSet(some: readonly string[], others: readonly string[]): boolean 
   return some.length === others.length && some.every((one) => others.includes(one))
 }
 
-/** The longest name that MySQL takes. */
-const LONGEST_NAME = 64
-
 function freeName(name: string, taken: ReadonlySet<string>): string {
-  let free = name.slice(0, LONGEST_NAME)
-  for (let count = 2; taken.has(free); count++) free = `${name.slice(0, LONGEST_NAME - 3)}_${count}`
+  let free = name.slice(0, LONGEST_IDENTIFIER)
+  for (let count = 2; taken.has(free); count++) free = `${name.slice(0, LONGEST_IDENTIFIER - 3)}_${count}`
   return free
 }
 

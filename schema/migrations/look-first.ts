@@ -2,7 +2,7 @@ import { StartError } from '../../shared/start-error.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
 import type { Ddl, PresentRelation } from '../model/schema-tools.js'
 import { OWN_TABLES, ownTableNames, type OwnTables, RECORD } from '../../data-service/sql/engines/own-tables.js'
-import type { ForeignKey } from '../model/tables.js'
+import { type ForeignKey, partNames } from '../model/tables.js'
 import { type PlannedMigration, statementsOfStep } from './migration.js'
 import { schemaOf } from '../kinds/kinds.js'
 
@@ -242,7 +242,7 @@ class Survey {
     const standing = tables.filter(({ table }) => this.#stands(table))
     if (standing.length === 0) return false
     const missing = tables.filter(({ table }) => !this.#stands(table)).map(({ table }) => table)
-    for (const { table, definition } of standing) this.#requireColumns(name, table, namesOf(definition.columns))
+    for (const { table, definition } of standing) this.#requireColumns(name, table, partNames(definition.columns))
     if (missing.length > 0) {
       this.#hard.push(
         `the baseline ${name} describes tables that are there, and ${toldNames(missing)}, which ` +
@@ -329,8 +329,6 @@ class Survey {
     return false
   }
 }
-
-const namesOf = (columns: readonly { readonly name: string }[]): string[] => columns.map(({ name }) => name)
 
 const NO_NAME = new Set(['IF', 'NOT', 'EXISTS'])
 

@@ -1,5 +1,5 @@
 import { stringLiteral } from '../model/column-types.js'
-import type { ForeignKey, TableColumn, TableIndex, TableStep } from '../model/tables.js'
+import type { ForeignKey, Table, TableColumn, TableIndex, TableStep } from '../model/tables.js'
 
 /**
  * The text of the file of a migration, in the builders of builders.ts; without types for an application in JavaScript. A
@@ -94,14 +94,7 @@ function addForeignKeysPart(table: string, foreignKeys: readonly ForeignKey[]): 
   return ['addForeignKeys(', [stringLiteral(table), ...keys], ')']
 }
 
-interface Parts {
-  readonly columns: readonly TableColumn[]
-  readonly primaryKey?: readonly string[]
-  readonly indexes: readonly TableIndex[]
-  readonly foreignKeys: readonly ForeignKey[]
-}
-
-function tableParts(table: string, { columns, primaryKey, indexes, foreignKeys }: Parts): Part[] {
+function tableParts(table: string, { columns, primaryKey, indexes, foreignKeys }: Omit<Table, 'name'>): Part[] {
   const keys = foreignKeys.map((key) => foreignKeyPart(table, key))
   const single = columns.map((column) => (primaryKey === undefined ? column : { ...column, key: 'none' as const }))
   return [

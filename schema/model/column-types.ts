@@ -95,6 +95,16 @@ export interface StoredValues {
   readonly areOdd: boolean
 }
 
+/** Rows of a table that are looked at. */
+export const ROWS_LOOKED_AT = 100_000
+
+/** What a request can send: a body has at most 1 MiB. A file of SQLite sets no bound of its own. */
+export const LONGEST_SENT_VALUE = 1_048_576
+
+export function isFlag({ base, length, unsigned }: LiveColumn['type']): boolean {
+  return base === 'tinyint' && length === 1 && !unsigned
+}
+
 /** The native types of one kind of database. */
 export interface ColumnTypes {
   readonly rules: readonly ColumnTypeRule[]

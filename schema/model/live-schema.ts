@@ -117,6 +117,11 @@ export interface LiveForeignKey {
 
 export type ReferentialAction = 'cascade' | 'restrict' | 'set null' | 'set default' | 'no action'
 
+export function referentialAction(word: string | undefined, otherwise: ReferentialAction): ReferentialAction {
+  const words: readonly ReferentialAction[] = ['cascade', 'restrict', 'set null', 'set default', 'no action']
+  return words.find((one) => one === word?.toLowerCase()) ?? otherwise
+}
+
 export interface LiveTrigger {
   readonly name: string
   readonly timing: 'before' | 'after' | 'instead of'
@@ -169,16 +174,28 @@ function roleOfNumbers(base: string): 'length' | 'decimal' | 'fraction' {
   return TYPES_WITH_SCALE.includes(base) ? 'decimal' : 'length'
 }
 
+/** Rows of a catalogue by the table that they are of. */
+export function rowsByTable<Row>(rows: readonly Row[], tableOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(tableOf(row))
+    if (group === undefined) groups.set(tableOf(row), [row])
+    else group.push(row)
+  }
+  return groups
+}
+
 /** Of all rows: how many have NULL in one of the columns, and how many share all of them with another row. */
 export interface KeyCounts {
   readonly nulls: number
   readonly duplicates: number
 }
 
-type Select = <Row extends object>(statement: string) => Promise<Row[]>
+/** The rows of a SELECT. */
+export type SelectRows = <Row extends object>(statement: string) => Promise<Row[]>
 
 export async function countKey(
-  select: Select,
+  select: SelectRows,
   { table, columns, quote }: { readonly table: string; readonly columns: readonly string[]; readonly quote: string }
 ): Promise<KeyCounts> {
   const quoted = (name: string): string => `${quote}${name.replaceAll(quote, quote + quote)}${quote}`

@@ -60,6 +60,9 @@ export type IntegerKind = 'tinyint' | 'smallint' | 'mediumint' | 'int' | 'bigint
 /** Of characters. The longest row of MySQL is 65,535 bytes, and a character takes up to 4. */
 export const LONGEST_VARCHAR = 16_383
 
+/** Characters of a name, as MySQL takes them. */
+export const LONGEST_IDENTIFIER = 64
+
 export interface TableIndex {
   readonly name: string
   readonly unique: boolean
@@ -126,6 +129,18 @@ export function columnOfTable({ name, columns }: Table, column: string): TableCo
   const found = columns.find((one) => one.name === column)
   if (found === undefined) throw new TypeError(`the table ${name} has no column ${column}`)
   return found
+}
+
+/** Names of columns as a statement has them. */
+export function quotedList(columns: readonly string[]): string {
+  return columns.map((column) => `\`${column}\``).join(', ')
+}
+
+export const VERSION_0 = "x'0000000000000000'"
+
+/** Rows that are there when a table gets row versions all have version 0. */
+export function versionOfOld({ type }: TableColumn): string {
+  return type.kind === 'rowVersion' ? ` DEFAULT ${VERSION_0}` : ''
 }
 
 /** The tables that migrations have made, by name. */
@@ -204,16 +219,16 @@ function changedTable(table: Table, step: ColumnStep): Table {
   }
 }
 
-type Part = 'columns' | 'indexes' | 'foreignKeys'
+export type TablePart = 'columns' | 'indexes' | 'foreignKeys'
 
-const partNames = (parts: readonly { readonly name: string }[]): string[] => parts.map(({ name }) => name)
+export const partNames = (parts: readonly { readonly name: string }[]): string[] => parts.map(({ name }) => name)
 
-function requireAbsent(table: Table, part: Part, names: readonly string[]): void {
+function requireAbsent(table: Table, part: TablePart, names: readonly string[]): void {
   const there = names.find((name) => partNames(table[part]).includes(name))
   if (there !== undefined) throw new TypeError(`the table ${table.name} has ${there} already`)
 }
 
-function withoutParts<P extends Part>(table: Table, part: P, names: readonly string[]): Table[P] {
+function withoutParts<P extends TablePart>(table: Table, part: P, names: readonly string[]): Table[P] {
   const missing = names.find((name) => !partNames(table[part]).includes(name))
   if (missing !== undefined) throw new TypeError(`the table ${table.name} has no ${missing}`)
   // A part of the same kind as it was.

@@ -7,21 +7,21 @@ import {
   type LiveTable,
   type LiveTrigger,
   parseNativeType,
-  type ReferentialAction
+  referentialAction,
+  rowsByTable,
+  type SelectRows
 } from '../../model/live-schema.js'
 import { isToken, sqlTokens, wordsOfCheck } from '../../model/sql-tokens.js'
 import { quotedIdentifier } from '../../../data-service/sql/engines/statement.js'
-
-/** The rows of a SELECT. Column names are in upper case, as information_schema of both servers has them. */
-type Select = <Row extends object>(statement: string) => Promise<Row[]>
 
 /**
  * Reads the catalogue of the connection's database with one SELECT for each kind of thing, however many tables there are;
  * CHECKs of MariaDB table by table where that lists none. A server shows an account the tables that it has any right to, and
  * foreign keys and triggers only with more than SELECT.
  */
-export async function mysqlCatalogue(select: Select, server: 'mysql' | 'mariadb'): Promise<LiveSchema> {
+export async function mysqlCatalogue(select: SelectRows, server: 'mysql' | 'mariadb'): Promise<LiveSchema> {
   const present = await select<TableRow>(TABLES)
+  const grouped = <Row extends Named>(rows: readonly Row[]) => rowsByTable(rows, (row) => row.TABLE_NAME)
   const [columns, statistics, keys, rules, triggers, checks] = [
     grouped(await select<ColumnRow>(TABLE_COLUMNS)),
     grouped(await select<StatisticsRow>(STATISTICS)),
@@ -66,6 +66,7 @@ export async function mysqlCatalogue(select: Select, server: 'mysql' | 'mariadb'
 
 const HERE = 'TABLE_SCHEMA = DATABASE()'
 
+/** Column names are in upper case, as information_schema of both servers has them. */
 interface Named {
   readonly TABLE_NAME: string
 }
@@ -240,16 +241,11 @@ function mysqlForeignKeys(rows: readonly KeyRow[], rules: readonly RuleRow[]): L
       table: first?.REFERENCED_TABLE_NAME ?? '',
       schema: schema === first?.TABLE_SCHEMA ? undefined : schema,
       referencedColumns: parts.map((row) => row.REFERENCED_COLUMN_NAME),
-      onDelete: actionOf(rule?.DELETE_RULE),
-      onUpdate: actionOf(rule?.UPDATE_RULE)
+      // An account with SELECT alone sees foreign keys of MariaDB, but not what they do.
+      onDelete: referentialAction(rule?.DELETE_RULE, 'restrict'),
+      onUpdate: referentialAction(rule?.UPDATE_RULE, 'restrict')
     }
   })
-}
-
-/** An account with SELECT alone sees foreign keys of MariaDB, but not what they do. */
-function actionOf(rule: string | undefined): ReferentialAction {
-  const words: readonly ReferentialAction[] = ['cascade', 'restrict', 'set null', 'set default', 'no action']
-  return words.find((word) => word === rule?.toLowerCase()) ?? 'restrict'
 }
 
 interface TriggerRow extends Named {
@@ -294,7 +290,7 @@ const CHECK_OPENING = ' CHECK ('
 
 /** MariaDB lists the CHECKs of a table to accounts that may alter it. In its definition whoever reads it sees them. */
 async function checksOf(
-  select: Select,
+  select: SelectRows,
   server: 'mysql' | 'mariadb',
   present: readonly TableRow[]
 ): Promise<readonly CheckRow[]> {
@@ -322,14 +318,4 @@ function readable(row: CheckRow, server: 'mysql' | 'mariadb'): CheckRow {
 /** MySQL shows expressions as texts of which quotes and backslashes are escaped once more: `_utf8mb4\'a\'`. */
 function unescaped(expression: string): string {
   return expression.replaceAll(/\\([\\'"])/g, '$1')
-}
-
-function grouped<Row extends Named>(rows: readonly Row[]): ReadonlyMap<string, Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) {
-    const group = groups.get(row.TABLE_NAME)
-    if (group === undefined) groups.set(row.TABLE_NAME, [row])
-    else group.push(row)
-  }
-  return groups
 }

@@ -2,7 +2,7 @@ import type { Field } from '../../../data-service/entity/fields/field.js'
 import { type IntegerRange, rangeOf } from '../../../data-service/entity/fields/numbers.js'
 import { treatmentOf, wordText } from '../../model/column-types.js'
 import type { LiveColumn, LiveSchema } from '../../model/live-schema.js'
-import { mysqlTypes } from './mysql-types.js'
+import { BYTES_OF_BLOB, BYTES_OF_TEXT, mysqlTypes } from './mysql-types.js'
 import { collationOf, type MysqlServer } from '../../../data-service/sql/engines/mysql/driver/mysql-connection.js'
 import { quotedText } from './mysql-ddl.js'
 import type {
@@ -16,7 +16,7 @@ import type {
   VersionTrigger
 } from '../../model/schema-checks.js'
 import { quotedIdentifier } from '../../../data-service/sql/engines/statement.js'
-import { LONGEST_VARCHAR } from '../../model/tables.js'
+import { LONGEST_IDENTIFIER, LONGEST_VARCHAR } from '../../model/tables.js'
 
 /** MySQL and MariaDB. */
 export function mysqlChecks(live: LiveSchema): SchemaChecks {
@@ -39,20 +39,13 @@ export function mysqlChecks(live: LiveSchema): SchemaChecks {
   }
 }
 
-const TEXTS: Readonly<Record<string, number>> = {
-  tinytext: 2 ** 8 - 1,
-  text: 2 ** 16 - 1,
-  mediumtext: 2 ** 24 - 1,
-  longtext: 2 ** 32 - 1
-}
-
 /** The longest character of utf8mb4, in bytes. */
 const LONGEST_CHARACTER = 4
 
 /** The longest text that the column always holds, in characters. The TEXT types count bytes. */
 function charactersOf({ type }: LiveColumn): number | undefined {
   if (type.base === 'char' || type.base === 'varchar') return type.length ?? 1
-  const bytes = TEXTS[type.base]
+  const bytes = BYTES_OF_TEXT[type.base]
   return bytes === undefined ? undefined : Math.floor(bytes / LONGEST_CHARACTER)
 }
 
@@ -112,7 +105,7 @@ function textMisfit({ maxLength, maxBytes }: Field, column: LiveColumn): Misfit 
   if (characters === undefined) {
     return { harms: 'reads', why: 'it holds no plain text', word: entityWord(column), columnType: undefined }
   }
-  const room = maxBytes === undefined ? characters : (TEXTS[column.type.base] ?? characters)
+  const room = maxBytes === undefined ? characters : (BYTES_OF_TEXT[column.type.base] ?? characters)
   if (room >= (maxBytes ?? maxLength)) return undefined
   return {
     harms: 'writes',
@@ -200,17 +193,10 @@ function asCatalogueShows(word: string): string {
   return word.replace(/[\u{10000}-\u{10FFFF}]/gu, '?')
 }
 
-const BLOBS: Readonly<Record<string, number>> = {
-  tinyblob: 2 ** 8 - 1,
-  blob: 2 ** 16 - 1,
-  mediumblob: 2 ** 24 - 1,
-  longblob: 2 ** 32 - 1
-}
-
 function bytesMisfit({ minLength, maxLength }: Field, column: LiveColumn): Misfit | undefined {
   const { base, length = 1 } = column.type
   const word = entityWord(column)
-  const room = base === 'binary' || base === 'varbinary' ? length : BLOBS[base]
+  const room = base === 'binary' || base === 'varbinary' ? length : BYTES_OF_BLOB[base]
   if (room === undefined) return { harms: 'reads', why: 'it holds no bytes', word, columnType: undefined }
   if (room < maxLength) {
     return {
@@ -324,9 +310,6 @@ function fitsIndex({ type: { base, length = 0 }, collation = '' }: LiveColumn): 
   return !/char|binary/.test(base) || length * bytes <= LONGEST_INDEXED
 }
 
-/** The longest name of an index. */
-const LONGEST_NAME = 64
-
 /** The primary key follows by itself. The words of an ENUM are indexed by their place, and sorted by as texts. */
 function addIndex({ table, column: { column }, live }: MissingIndex): AddedIndex | undefined {
   if (live.type.base === 'enum') return undefined
@@ -336,10 +319,8 @@ function addIndex({ table, column: { column }, live }: MissingIndex): AddedIndex
       note: `No index takes the whole of ${live.nativeType}: it sorts well on small tables alone`
     }
   }
-  const name = `${table}_${column}`.slice(0, LONGEST_NAME).trimEnd()
-  return {
-    statements: [`CREATE INDEX ${quotedIdentifier(name)} ON ${quotedIdentifier(table)} (${quotedIdentifier(column)})`]
-  }
+  const name = `${table}_${column}`.slice(0, LONGEST_IDENTIFIER).trimEnd()
+  return { statements: [`CREATE INDEX ${quotedIdentifier(name)} ON ${quotedIdentifier(table)} (${quotedIdentifier(column)})`] }
 }
 
 function addForeignKey({ table, columns, to, toColumns }: MissingForeignKey): string {

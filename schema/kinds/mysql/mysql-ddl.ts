@@ -3,10 +3,13 @@ import {
   type ForeignKey,
   type PresentTable,
   primaryKeyOf,
+  quotedList,
   type Table,
   type TableChange,
   type TableColumn,
-  type TableIndex
+  type TableIndex,
+  type TablePart,
+  versionOfOld
 } from '../../model/tables.js'
 
 export const TABLE_OPTIONS = 'ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4'
@@ -25,9 +28,9 @@ export function mysqlStatements(
   const alter = (clauses: readonly string[]): string[] =>
     clauses.length === 0 ? [] : [`ALTER TABLE \`${step.table}\` ${clauses.join(', ')}`]
   /** What an earlier run of the migration has not added, and what none has dropped yet. */
-  const missing = <P extends { readonly name: string }>(part: Part, all: readonly P[]): P[] =>
+  const missing = <P extends { readonly name: string }>(part: TablePart, all: readonly P[]): P[] =>
     all.filter(({ name }) => present?.[part].has(name) !== true)
-  const there = (part: Part, names: readonly string[]): string[] =>
+  const there = (part: TablePart, names: readonly string[]): string[] =>
     names.filter((name) => present?.[part].has(name) !== false)
   switch (step.kind) {
     case 'createTable':
@@ -74,8 +77,6 @@ export function mysqlStatements(
   }
 }
 
-type Part = 'columns' | 'indexes' | 'foreignKeys'
-
 /** A SELECT of the `kind` and `name` of all that a table has. `schema` is its database, where it is another. */
 export function mysqlPresence(table: string, schema: string | undefined): string {
   const database = schema === undefined ? 'DATABASE()' : quotedText(schema)
@@ -118,7 +119,7 @@ function columnType({ type }: TableColumn, collation: string): string {
     case 'varchar':
       return `VARCHAR(${type.length}) CHARACTER SET utf8mb4 COLLATE ${collation}`
     case 'text':
-      return `${SIZES[sizeOf(type.bytes)]}TEXT CHARACTER SET utf8mb4 COLLATE ${collation}`
+      return `${sizeWord(type.bytes)}TEXT CHARACTER SET utf8mb4 COLLATE ${collation}`
     case 'boolean':
       return 'TINYINT(1)'
     case 'tinyint':
@@ -144,7 +145,7 @@ function columnType({ type }: TableColumn, collation: string): string {
       // The type JSON of MySQL keeps numbers as doubles. This is what MariaDB makes of JSON.
       return 'LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
     case 'varbinary':
-      return type.length <= LONGEST_VARBINARY ? `VARBINARY(${type.length})` : `${SIZES[sizeOf(type.length)]}BLOB`
+      return type.length <= LONGEST_VARBINARY ? `VARBINARY(${type.length})` : `${sizeWord(type.length)}BLOB`
     case 'binary':
       return `BINARY(${type.length})`
     case 'decimal':
@@ -161,16 +162,9 @@ function columnType({ type }: TableColumn, collation: string): string {
 /** Bytes. A longer one would take too much of the 65,535 that a row has. */
 const LONGEST_VARBINARY = 16_383
 
-const SIZES = ['TINY', '', 'MEDIUM', 'LONG'] as const
-
 /** The size of a TEXT or BLOB that so many bytes fit into. */
-function sizeOf(bytes: number): 0 | 1 | 2 | 3 {
-  return bytes < 2 ** 8 ? 0 : bytes < 2 ** 16 ? 1 : bytes < 2 ** 24 ? 2 : 3
-}
-
-/** Rows that are there when a table gets row versions all have version 0. */
-function versionOfOld({ type }: TableColumn): string {
-  return type.kind === 'rowVersion' ? " DEFAULT x'0000000000000000'" : ''
+function sizeWord(bytes: number): 'TINY' | '' | 'MEDIUM' | 'LONG' {
+  return bytes < 2 ** 8 ? 'TINY' : bytes < 2 ** 16 ? '' : bytes < 2 ** 24 ? 'MEDIUM' : 'LONG'
 }
 
 function mysqlLiteral({ type, defaultTo }: TableColumn): string {
@@ -228,8 +222,4 @@ function foreignKeyDefinition({ name, columns, to, toColumns, onDelete }: Foreig
     `CONSTRAINT \`${name}\` FOREIGN KEY (${quotedList(columns)}) ` +
     `REFERENCES \`${to}\` (${quotedList(toColumns)}) ON DELETE ${onDelete.toUpperCase()}`
   )
-}
-
-function quotedList(columns: readonly string[]): string {
-  return columns.map((column) => `\`${column}\``).join(', ')
 }

@@ -4,10 +4,13 @@ import {
   type ColumnTypes,
   type ColumnWord,
   columnWord,
+  isFlag,
+  LONGEST_SENT_VALUE,
+  ROWS_LOOKED_AT,
   served,
   type StoredValues
 } from '../../model/column-types.js'
-import type { LiveColumn } from '../../model/live-schema.js'
+import type { LiveColumn, SelectRows } from '../../model/live-schema.js'
 
 /** Digits that a decimal of an entity file has at most. */
 const DECIMAL_DIGITS = 64
@@ -45,7 +48,7 @@ function approximate(word: string): (column: LiveColumn) => ColumnTreatment {
   }
 }
 
-const BYTES_OF_TEXT: Readonly<Record<string, number>> = {
+export const BYTES_OF_TEXT: Readonly<Record<string, number>> = {
   tinytext: 255,
   text: 65_535,
   mediumtext: 16_777_215,
@@ -59,15 +62,12 @@ function growthOf(collation: string | undefined): number {
 
 const GROWTH: Readonly<Record<string, number>> = { utf16: 2, utf16le: 2, ucs2: 2, gb18030: 2, utf32: 4 }
 
-const BYTES_OF_BLOB: Readonly<Record<string, number>> = {
+export const BYTES_OF_BLOB: Readonly<Record<string, number>> = {
   tinyblob: 255,
   blob: 65_535,
   mediumblob: 16_777_215,
   longblob: 4_294_967_295
 }
-
-/** What a request can send: a body has at most 1 MiB. */
-const LONGEST_VALUE = 1_048_576
 
 function fraction(word: string): (column: LiveColumn) => ColumnTreatment {
   return ({ type }) => served(word, { precision: type.precision ?? 0 })
@@ -287,7 +287,7 @@ export const mysqlTypes: ColumnTypes = {
       shown: 'TINYBLOB, BLOB, MEDIUMBLOB, LONGBLOB',
       outcome: '`binary(n)` of as many bytes, at most 1 MiB',
       examples: ['TINYBLOB', 'BLOB', 'MEDIUMBLOB', 'LONGBLOB'],
-      treatment: ({ type }) => served('binary', Math.min(BYTES_OF_BLOB[type.base] ?? 0, LONGEST_VALUE))
+      treatment: ({ type }) => served('binary', Math.min(BYTES_OF_BLOB[type.base] ?? 0, LONGEST_SENT_VALUE))
     }),
     rule(['uuid'], {
       shown: 'UUID (MariaDB)',
@@ -325,20 +325,11 @@ function isWidest({ base, precision }: LiveColumn['type']): boolean {
   return DECIMALS.includes(base) && (precision ?? 0) > DECIMAL_DIGITS
 }
 
-function isFlag({ base, length, unsigned }: LiveColumn['type']): boolean {
-  return base === 'tinyint' && length === 1 && !unsigned
-}
-
-type Select = <Row extends object>(statement: string) => Promise<Row[]>
-
 const escapedName = (name: string): string => `\`${name.replaceAll('`', '``')}\``
-
-/** Rows of a table that are looked at. */
-const ROWS = 100_000
 
 /** What the first rows hold in these columns: whether they are flags, and whether they are of their type. A server has no storage classes. */
 export async function mysqlStoredValues(
-  select: Select,
+  select: SelectRows,
   table: string,
   columns: readonly LiveColumn[]
 ): Promise<ReadonlyMap<string, StoredValues>> {
@@ -348,7 +339,7 @@ export async function mysqlStoredValues(
   ])
   const inner = columns.map(({ name }) => escapedName(name)).join(', ')
   const [row = {}] = await select<Readonly<Record<string, unknown>>>(
-    `SELECT ${looks.join(', ')} FROM (SELECT ${inner} FROM ${escapedName(table)} LIMIT ${ROWS}) AS looked_at`
+    `SELECT ${looks.join(', ')} FROM (SELECT ${inner} FROM ${escapedName(table)} LIMIT ${ROWS_LOOKED_AT}) AS looked_at`
   )
   return new Map(
     columns.map(({ name }, at) => {

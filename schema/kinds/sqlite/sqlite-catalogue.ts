@@ -9,21 +9,21 @@ import {
   type LiveTrigger,
   type NativeType,
   parseNativeType,
-  type ReferentialAction
+  referentialAction,
+  rowsByTable,
+  type SelectRows
 } from '../../model/live-schema.js'
 import { bracketed, isToken, listed, type SqlToken, sqlTokens, wordsOfCheck } from '../../model/sql-tokens.js'
-
-/** The rows of a SELECT. */
-type Select = <Row extends object>(statement: string) => Promise<Row[]>
 
 /**
  * Reads the catalogue of a file with one SELECT for each kind of thing, however many tables there are. What the pragmas do
  * not say, such as a CHECK, is read from the statements that made the tables.
  */
-export async function sqliteCatalogue(select: Select): Promise<LiveSchema> {
+export async function sqliteCatalogue(select: SelectRows): Promise<LiveSchema> {
   const present = (await select<TableListRow>(TABLE_LIST)).filter(({ name }) => !name.startsWith('sqlite_'))
   const tables = present.filter(({ type }) => type !== 'virtual')
   const made = await select<MadeRow>(MADE)
+  const grouped = <Row extends OfTable>(rows: readonly Row[]) => rowsByTable(rows, (row) => row.tableName)
   const columns = grouped(await select<ColumnInfoRow>(columnsStatement('table')))
   const broken = new Map<string, string>()
   for (const row of await viewColumns(select, tables, broken)) {
@@ -112,7 +112,7 @@ function columnsStatement(type: 'table' | 'view', name?: string): string {
 
 /** The statement fails as a whole if a single view names what is gone. Then each view is read by itself. */
 async function viewColumns(
-  select: Select,
+  select: SelectRows,
   tables: readonly TableListRow[],
   broken: Map<string, string>
 ): Promise<readonly ColumnInfoRow[]> {
@@ -295,15 +295,10 @@ function sqliteForeignKeys(
       table: spelledTable ?? table,
       schema: undefined,
       referencedColumns: named.length > 0 ? named : (primaryKeys.get(spelledTable ?? '') ?? []),
-      onDelete: actionOf(parts[0]?.on_delete),
-      onUpdate: actionOf(parts[0]?.on_update)
+      onDelete: referentialAction(parts[0]?.on_delete, 'no action'),
+      onUpdate: referentialAction(parts[0]?.on_update, 'no action')
     }
   })
-}
-
-function actionOf(action: string | undefined): ReferentialAction {
-  const words: readonly ReferentialAction[] = ['cascade', 'restrict', 'set null', 'set default', 'no action']
-  return words.find((word) => word === action?.toLowerCase()) ?? 'no action'
 }
 
 /** `CREATE TRIGGER name [BEFORE | AFTER | INSTEAD OF] DELETE | INSERT | UPDATE … ON table … BEGIN …`. The default is BEFORE. */
@@ -367,14 +362,4 @@ function readDefinition(sql: string): Definition {
     })
   }
   return { columns, checks }
-}
-
-function grouped<Row extends OfTable>(rows: readonly Row[]): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) {
-    const group = groups.get(row.tableName)
-    if (group === undefined) groups.set(row.tableName, [row])
-    else group.push(row)
-  }
-  return groups
 }

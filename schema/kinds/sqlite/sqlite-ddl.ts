@@ -4,10 +4,13 @@ import {
   type ForeignKey,
   type PresentTable,
   primaryKeyOf,
+  quotedList,
   type Table,
   type TableChange,
   type TableColumn,
-  type TableIndex
+  type TableIndex,
+  VERSION_0,
+  versionOfOld
 } from '../../model/tables.js'
 
 /**
@@ -227,18 +230,11 @@ function isWideUnsigned(type: ColumnType): boolean {
   return (type.kind === 'bigint' && type.unsigned === true) || (type.kind === 'bit' && type.bits > 32)
 }
 
-const VERSION_0 = "x'0000000000000000'"
-
 function strictColumn(column: TableColumn): string {
   const { name, nullable, key, defaultTo } = column
   const definition = `\`${name}\` ${storageClass(column)}${nullable ? '' : ' NOT NULL'}`
   if (key !== 'none') return `${definition} PRIMARY KEY${key === 'autoIncrement' ? ' AUTOINCREMENT' : ''}`
   return defaultTo === undefined ? definition : `${definition} DEFAULT ${sqliteLiteral(column)}`
-}
-
-/** Rows that are there when a table gets row versions all have version 0. */
-function versionOfOld({ type }: TableColumn): string {
-  return type.kind === 'rowVersion' ? ` DEFAULT ${VERSION_0}` : ''
 }
 
 function sqliteText(text: string): string {
@@ -341,8 +337,4 @@ function keyIndexNames({ name }: Table): readonly [unique: string, order: string
 /** SQLite reports a violated RESTRICT as a failed trigger. NO ACTION forbids the same and is reported as a foreign key. */
 function references({ to, toColumns, onDelete }: ForeignKey): string {
   return `REFERENCES \`${to}\` (${quotedList(toColumns)}) ON DELETE ${onDelete === 'restrict' ? 'NO ACTION' : 'CASCADE'}`
-}
-
-function quotedList(columns: readonly string[]): string {
-  return columns.map((column) => `\`${column}\``).join(', ')
 }

@@ -3,13 +3,13 @@ import {
   type ColumnTypes,
   type ColumnWord,
   columnWord,
+  isFlag,
+  LONGEST_SENT_VALUE,
+  ROWS_LOOKED_AT,
   served,
   type StoredValues
 } from '../../model/column-types.js'
-import type { LiveColumn } from '../../model/live-schema.js'
-
-/** What a request can send: a body has at most 1 MiB. A file sets no bound of its own. */
-const LONGEST_VALUE = 1_048_576
+import type { LiveColumn, SelectRows } from '../../model/live-schema.js'
 
 const DATES: readonly string[] = ['date', 'datetime', 'timestamp', 'time']
 const FLAGS: readonly string[] = ['boolean', 'bool']
@@ -23,7 +23,7 @@ function classOf(values: StoredValues | undefined): string {
 const refused = (why: string): ColumnTreatment => ({ kind: 'refused', why })
 
 function wordOfText(length: number | undefined): ColumnWord {
-  return length === undefined || length < 1 ? columnWord('longText', LONGEST_VALUE) : columnWord('text', length, 0)
+  return length === undefined || length < 1 ? columnWord('longText', LONGEST_SENT_VALUE) : columnWord('text', length, 0)
 }
 
 function textTreatment({ type }: LiveColumn): ColumnTreatment {
@@ -59,9 +59,9 @@ function untypedTreatment(column: LiveColumn, values: StoredValues | undefined):
     case 'text':
       return textTreatment(column)
     case 'blob':
-      return served('binary', LONGEST_VALUE)
+      return served('binary', LONGEST_SENT_VALUE)
     case 'none':
-      if (column.type.base === 'blob') return served('binary', LONGEST_VALUE)
+      if (column.type.base === 'blob') return served('binary', LONGEST_SENT_VALUE)
       return refused('it declares no type and there is no row that shows one')
     default:
       return refused('its rows hold values of several types')
@@ -149,16 +149,12 @@ export const sqliteTypes: ColumnTypes = {
   ]
 }
 
-function isFlag({ base, length }: LiveColumn['type']): boolean {
-  return base === 'tinyint' && length === 1
-}
-
 /** Whole numbers are stored as such: 19.00 in a DECIMAL(10,2) is 19. */
 function numericTreatment(column: LiveColumn, values: StoredValues | undefined): ColumnTreatment {
   const classes = values?.classes ?? new Set<string>()
   const hasText = classes.has('text') || classes.has('blob')
   if (hasText && classes.size > 1) return refused('its rows hold values of several types, such as texts and numbers')
-  if (classes.has('blob')) return served('binary', LONGEST_VALUE)
+  if (classes.has('blob')) return served('binary', LONGEST_SENT_VALUE)
   if (hasText) {
     return { kind: 'readOnly', word: wordOfText(column.type.length), why: MAKES_NUMBERS }
   }
@@ -166,15 +162,11 @@ function numericTreatment(column: LiveColumn, values: StoredValues | undefined):
   return isWhole ? served('long') : served('double')
 }
 
-type Select = <Row extends object>(statement: string) => Promise<Row[]>
-
-/** Rows of a table that are looked at. */
-const ROWS = 100_000
 const CLASSES = ['integer', 'real', 'text', 'blob']
 
 /** What the first rows hold in these columns. */
 export async function sqliteStoredValues(
-  select: Select,
+  select: SelectRows,
   table: string,
   columns: readonly LiveColumn[]
 ): Promise<ReadonlyMap<string, StoredValues>> {
@@ -185,7 +177,7 @@ export async function sqliteStoredValues(
   ])
   const inner = columns.map(({ name }) => quoted(name)).join(', ')
   const [row = {}] = await select<Readonly<Record<string, unknown>>>(
-    `SELECT ${looks.join(', ')} FROM (SELECT ${inner} FROM ${quoted(table)} LIMIT ${ROWS})`
+    `SELECT ${looks.join(', ')} FROM (SELECT ${inner} FROM ${quoted(table)} LIMIT ${ROWS_LOOKED_AT})`
   )
   return new Map(
     columns.map(({ name }, at) => {
