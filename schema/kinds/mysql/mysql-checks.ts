@@ -320,7 +320,9 @@ function addIndex({ table, column: { column }, live }: MissingIndex): AddedIndex
     }
   }
   const name = `${table}_${column}`.slice(0, LONGEST_IDENTIFIER).trimEnd()
-  return { statements: [`CREATE INDEX ${quotedIdentifier(name)} ON ${quotedIdentifier(table)} (${quotedIdentifier(column)})`] }
+  return {
+    statements: [`CREATE INDEX ${quotedIdentifier(name)} ON ${quotedIdentifier(table)} (${quotedIdentifier(column)})`]
+  }
 }
 
 function addForeignKey({ table, columns, to, toColumns }: MissingForeignKey): string {
