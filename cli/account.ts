@@ -11,7 +11,7 @@ import {
 } from '../data-service/auth/administration.js'
 import { mintAccessTokenFor, withAccounts } from '../data-service/commands.js'
 import { loadApplication } from './application/application.js'
-import { type CommandLine, Failure, printable } from './application/command.js'
+import { type CommandLine, Failure, printable, withUsage } from './application/command.js'
 
 /** `uniform-rest account <command>`: the accounts of the database, whether the service runs or not (docs/accounts.md). */
 export async function account(line: CommandLine): Promise<number> {
@@ -67,7 +67,7 @@ interface AccountCommand {
 const IDENTITY = { issuer: { type: 'string' }, subject: { type: 'string' } } as const
 const NONE = { none: { type: 'boolean' } } as const
 
-const COMMANDS: Readonly<Record<string, AccountCommand>> = {
+const ACCOUNT_COMMANDS: Readonly<Record<string, AccountCommand>> = {
   add: {
     usage:
       'add <email> [--name <name>] [--role <role>]… [--owner [<kind>=]<number>]… [--claim <name>=<value>]… [--no-password]',
@@ -86,7 +86,7 @@ const COMMANDS: Readonly<Record<string, AccountCommand>> = {
     says: 'prints all accounts',
     options: { json: { type: 'boolean' } },
     takes: 'noEmail',
-    run: list
+    run: listAccounts
   },
   disable: { usage: 'disable <email>', says: 'ends its sessions, and it cannot log in', run: disable },
   enable: { usage: 'enable <email>', says: 'it can log in again', run: enable },
@@ -116,7 +116,7 @@ const COMMANDS: Readonly<Record<string, AccountCommand>> = {
     usage: 'link <email> --issuer <iss> --subject <sub>',
     says: 'lets a person of an OpenID provider sign in to it: iss and sub as in the ID tokens of that person',
     options: IDENTITY,
-    run: link
+    run: linkIdentity
   },
   unlink: {
     usage: 'unlink <email> --issuer <iss> --subject <sub>',
@@ -128,7 +128,7 @@ const COMMANDS: Readonly<Record<string, AccountCommand>> = {
 
 const USAGE = `Usage: uniform-rest account <command>
 
-${Object.values(COMMANDS)
+${Object.values(ACCOUNT_COMMANDS)
   .map(({ usage, says }) => `  ${usage}\n      ${says}`)
   .join('\n')}
 
@@ -144,10 +144,10 @@ export function parseAccountArguments(args: readonly string[]): {
   if (name === undefined || ['help', '--help', '-h'].includes(name)) {
     return { run: undefined, request: { email: '', rest: [], options: {} } }
   }
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  const command = Object.hasOwn(ACCOUNT_COMMANDS, name) ? ACCOUNT_COMMANDS[name] : undefined
   if (command === undefined) throw new Failure(`There is no command account ${JSON.stringify(name)}.\n\n${USAGE}`)
   const usage = `Usage: uniform-rest account ${command.usage}`
-  const { values, positionals } = attempt(usage, () =>
+  const { values, positionals } = withUsage(usage, () =>
     parseArgs({ args: others, options: command.options ?? {}, allowPositionals: true, strict: true })
   )
   const [email = '', ...rest] = positionals
@@ -156,14 +156,6 @@ export function parseAccountArguments(args: readonly string[]): {
   // Either --none or at least one value: an account must not lose everything by a line that was cut short.
   if (command.takes === 'values' && rest.length > 0 === (values['none'] === true)) throw new Failure(usage)
   return { run: command.run, request: { email, rest, options: values } }
-}
-
-function attempt<T>(usage: string, parse: () => T): T {
-  try {
-    return parse()
-  } catch (error) {
-    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n${usage}`, { cause: error })
-  }
 }
 
 async function add(console: AccountConsole, { email, options }: AccountRequest): Promise<void> {
@@ -188,7 +180,7 @@ function defaultName(email: string): string {
   return local.slice(0, MAX_NAME).replace(/\p{Surrogate}$/u, '')
 }
 
-async function list({ accounts, output }: AccountConsole, { options }: AccountRequest): Promise<void> {
+async function listAccounts({ accounts, output }: AccountConsole, { options }: AccountRequest): Promise<void> {
   const all = await accounts.list()
   if (options['json'] === true) {
     const shown = all.map(({ email, name, roles, owner, claims, passwordHash, isSample, ...one }) => ({
@@ -254,7 +246,7 @@ async function setOwner({ accounts, output }: AccountConsole, { email, rest }: A
   writeLine(output, `${account.email} has ${ownerText(after)}; it had ${ownerText(before)}. ${NEXT_REFRESH}`)
 }
 
-async function link({ accounts, output }: AccountConsole, { email, options }: AccountRequest): Promise<void> {
+async function linkIdentity({ accounts, output }: AccountConsole, { email, options }: AccountRequest): Promise<void> {
   const identity = identityIn(options)
   const isNew = await accounts.link(email, identity)
   writeLine(output, `${email} ${isNew ? 'is now' : 'was already'} linked to ${identityText(identity)}.`)
@@ -289,12 +281,12 @@ export function parseClaims(args: readonly string[]): Account['claims'] {
       throw new AccountMistake(`A claim is <name>=<value> or <name>:=<JSON>, not ${JSON.stringify(arg)}.`)
     if (claims.has(name)) throw new AccountMistake(`The claim ${name} is given twice.`)
     const value = arg.slice(at + 1)
-    claims.set(name, isJson ? parseJson(name, value) : value)
+    claims.set(name, isJson ? parseClaim(name, value) : value)
   }
   return Object.fromEntries(claims)
 }
 
-function parseJson(name: string, text: string): unknown {
+function parseClaim(name: string, text: string): unknown {
   // Before it is parsed: what is nested deeper could not be walked through.
   if (Buffer.byteLength(text) > MAX_SIZE) {
     throw new AccountMistake(`The claim ${name} is longer than ${MAX_SIZE} bytes of JSON.`)

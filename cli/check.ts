@@ -32,7 +32,7 @@ export async function check(line: CommandLine): Promise<number> {
   const config = checkApplication(loaded)
   const { entities } = loaded.application
   const { stdout } = line
-  if (flag === '--sql') return await eachDatabase(loaded, config, (...found) => stdout.write(statementsOf(...found)))
+  if (flag === '--sql') return await eachDatabase(loaded, config, (...found) => stdout.write(sqlOf(...found)))
   const owned = ownedWithoutBypass(loaded, config)
   if (owned.length > 0) {
     stdout.write(
@@ -43,7 +43,7 @@ export async function check(line: CommandLine): Promise<number> {
   stdout.write(suspectsText(entities.flatMap(visibleSuspects)))
   for (const note of permissionsBesideRowScopes(entities)) stdout.write(`${note}.\n`)
   stdout.write(`${entities.length} ${entities.length === 1 ? 'entity' : 'entities'}, no mistakes.\n`)
-  return await eachDatabase(loaded, config, (...found) => stdout.write(textOf(...found)))
+  return await eachDatabase(loaded, config, (...found) => stdout.write(reportText(...found)))
 }
 
 /** The entities with an ownership rule while no OWNER_BYPASS_ROLE is set: their first use is answered 500. */
@@ -139,7 +139,7 @@ export function namesOf(migrations: readonly Migration[]): string {
   return migrations.map(({ name }) => name).join(', ')
 }
 
-function textOf(setting: string, report: SchemaReport | string): string {
+function reportText(setting: string, report: SchemaReport | string): string {
   if (typeof report === 'string') return `${setting}: ${report}.\n`
   const { mistakes } = report
   const { warnings, notes } = sortedByNeed(report)
@@ -163,7 +163,7 @@ function textOf(setting: string, report: SchemaReport | string): string {
   return said.join('')
 }
 
-function statementsOf(setting: string, report: SchemaReport | string): string {
+function sqlOf(setting: string, report: SchemaReport | string): string {
   if (typeof report === 'string') return `-- ${setting}: ${report}\n`
   return [...report.mistakes, ...report.warnings, ...report.triggers]
     .filter(({ statements }) => statements.length > 0)
@@ -178,12 +178,12 @@ function statementsOf(setting: string, report: SchemaReport | string): string {
 export function checkApplication({ application, folder, environment }: LoadedApplication): DataServiceConfig {
   const { entities, roles, owners, secondStore, operations, outbox: handlers } = application
   const hasSecondStore = secondStore !== undefined
-  const catalogue = attempt(
+  const catalogue = resultOrMistake(
     () => checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, owners, operations, handlers }),
     CatalogueError
   )
-  const dataService = attempt(() => readConfig(environment, application), SettingsError)
-  const gateway = attempt(() => readGatewayConfig(environment), SettingsError)
+  const dataService = resultOrMistake(() => readConfig(environment, application), SettingsError)
+  const gateway = resultOrMistake(() => readGatewayConfig(environment), SettingsError)
   const problems = [dataService, gateway].flatMap((one) => ('mistake' in one ? one.mistake.problems : []))
   const mistakes = [
     ...('mistake' in catalogue ? [catalogue.mistake.message] : []),
@@ -193,7 +193,7 @@ export function checkApplication({ application, folder, environment }: LoadedApp
   return dataService.result.config
 }
 
-function attempt<Result, Mistake extends Error>(
+function resultOrMistake<Result, Mistake extends Error>(
   look: () => Result,
   mistake: new (...args: never[]) => Mistake
 ): { readonly result: Result } | { readonly mistake: Mistake } {

@@ -15,7 +15,7 @@ import type { Resource } from '../shared/gen/entity/v1/Resource.js'
 import { messageOf } from '../shared/start-error.js'
 import { loadApplication } from './application/application.js'
 import { checkApplication } from './check.js'
-import { type CommandLine, Failure } from './application/command.js'
+import { type CommandLine, Failure, withUsage } from './application/command.js'
 
 const USAGE = `Usage: uniform-rest client-types                prints types of the application for @uniform-rest/client
          --out <file>                        writes them into this file
@@ -26,7 +26,10 @@ const USAGE = `Usage: uniform-rest client-types                prints types of t
  * no database and no running service.
  */
 export async function clientTypes(line: CommandLine): Promise<number> {
-  const { out } = parsed(line.args)
+  const { out } = withUsage(
+    USAGE,
+    () => parseArgs({ args: [...line.args], options: { out: { type: 'string' } }, allowPositionals: false }).values
+  )
   const loaded = await loadApplication(line)
   const { ownership } = checkApplication(loaded)
   const { entities, operations } = loaded.application
@@ -46,20 +49,12 @@ export async function clientTypes(line: CommandLine): Promise<number> {
   return 0
 }
 
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: { out: { type: 'string' } }, allowPositionals: false }).values
-  } catch (error) {
-    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, { cause: error })
-  }
-}
-
 /** The text of the file, which imports nothing. */
 export function clientTypesOf({ resources = [], operations = [] }: DescribeResponse): string {
   const names = new TypeNames(resources.map(({ name = '' }) => name))
   const operators = new OperatorNames()
   const application = [
-    `resources: ${block(resources.map(({ name = '' }) => `${keyOf(name)}: ${names.of(name)}`))}`,
+    `resources: ${block(resources.map(({ name = '' }) => `${memberName(name)}: ${names.of(name)}`))}`,
     `operations: ${block(operations.map(operationTypes))}`
   ]
   const parts = [
@@ -141,7 +136,7 @@ function resourceTypes(resource: Resource, names: TypeNames, operators: Operator
   const id = properties.find((property) => property.name === 'id') ?? { type: 'string' }
   const filters = properties
     .filter(({ filterable = false }) => filterable)
-    .map((property) => `${keyOf(property.name)}: [${givenType(property)}, ${operators.of(property)}]`)
+    .map((property) => `${memberName(property.name)}: [${givenType(property)}, ${operators.of(property)}]`)
   const settable = [...properties, ...writeOnly].filter(({ setOnUpdate = false }) => setOnUpdate)
   const replaced = settable.map((one) =>
     given(one, one.nullable !== true && one.optionalOnUpdate !== true && isForAll(one))
@@ -154,7 +149,7 @@ function resourceTypes(resource: Resource, names: TypeNames, operators: Operator
     `sort: ${that(({ sortable }) => sortable)}`,
     `fields: ${that(({ selectable }) => selectable)}`,
     `search: ${properties.some(({ searchable = false }) => searchable) ? 'string' : 'never'}`,
-    `parameters: ${block(ownerMember(ownerParameter))}`,
+    `parameters: ${block(ownerParameterMember(ownerParameter))}`,
     `create: ${can('create') ? `${type}Create` : 'never'}`,
     `replace: ${can('update') ? `${type}Replace` : 'never'}`,
     `patch: ${can('update') ? `${type}Patch` : 'never'}`,
@@ -173,8 +168,8 @@ function resourceTypes(resource: Resource, names: TypeNames, operators: Operator
   ]
 }
 
-function ownerMember(parameter: string): string[] {
-  return parameter === '' ? [] : [`${keyOf(parameter)}?: string | number`]
+function ownerParameterMember(parameter: string): string[] {
+  return parameter === '' ? [] : [`${memberName(parameter)}?: string | number`]
 }
 
 function createMembers(resource: Resource): string[] {
@@ -185,22 +180,22 @@ function createMembers(resource: Resource): string[] {
       .map((one) => given(one, one.requiredOnCreate === true && isForAll(one)))
   const children = navigations
     .filter(({ name = '', kind }) => kind === 'NAVIGATION_KIND_CHILDREN' && createdChildren.includes(name))
-    .map((child) => `${keyOf(child.name)}?: readonly ${block(newMembers(child))}[]`)
+    .map((child) => `${memberName(child.name)}?: readonly ${block(newMembers(child))}[]`)
   return [...newMembers(resource), ...children]
 }
 
 function actionTypes({ name, description, input = [], childPrecondition = '' }: Action): string {
   const members = input.map((one) => given(one, one.requiredOnCreate === true || one.nullable !== true))
-  const version = childPrecondition === '' ? [] : [`${keyOf(childPrecondition)}: string`]
-  return told(description, `${keyOf(name)}: ${block([...members, ...version])}`)
+  const version = childPrecondition === '' ? [] : [`${memberName(childPrecondition)}: string`]
+  return told(description, `${memberName(name)}: ${block([...members, ...version])}`)
 }
 
 function readTypes(read: CustomRead, ownerParameter: string): string {
   const { name, description, parameters = [], ownerFiltered = false, items = [], bareItems = false } = read
-  const taken = parameters.map((one) => `${keyOf(one.name)}${one.nullable === true ? '?' : ''}: ${givenType(one)}`)
-  const all = [...taken, ...(ownerFiltered ? ownerMember(ownerParameter) : [])]
+  const taken = parameters.map((one) => `${memberName(one.name)}${one.nullable === true ? '?' : ''}: ${givenType(one)}`)
+  const all = [...taken, ...(ownerFiltered ? ownerParameterMember(ownerParameter) : [])]
   const item = bareItems ? shownType(items[0] ?? {}) : block(items.map(shown))
-  return told(description, `${keyOf(name)}: ${block([`parameters: ${block(all)}`, `item: ${item}`])}`)
+  return told(description, `${memberName(name)}: ${block([`parameters: ${block(all)}`, `item: ${item}`])}`)
 }
 
 /** What `includeFKs` adds to a row, and what `includeChildren` does. */
@@ -210,15 +205,15 @@ function includes({ navigations = [] }: Resource, names: TypeNames): string[] {
   for (const navigation of navigations) {
     const { name, kind, resource = '' } = navigation
     const row = `${names.of(resource)}Row`
-    if (kind === 'NAVIGATION_KIND_REFERENCE') references.push(`${keyOf(name)}: ${row} | null`)
-    else if (kind === 'NAVIGATION_KIND_MANY_TO_MANY') children.push(`${keyOf(name)}: ${row}[]`)
-    else children.push(`${keyOf(name)}: ${childType(navigation)}[]`)
+    if (kind === 'NAVIGATION_KIND_REFERENCE') references.push(`${memberName(name)}: ${row} | null`)
+    else if (kind === 'NAVIGATION_KIND_MANY_TO_MANY') children.push(`${memberName(name)}: ${row}[]`)
+    else children.push(`${memberName(name)}: ${childType(navigation)}[]`)
   }
   return [`references: ${block(references)}`, `children: ${block(children)}`]
 }
 
 function childType({ properties = [], navigations = [] }: Navigation): string {
-  return block([...properties.map(shown), ...navigations.map((one) => `${keyOf(one.name)}: ${childType(one)}[]`)])
+  return block([...properties.map(shown), ...navigations.map((one) => `${memberName(one.name)}: ${childType(one)}[]`)])
 }
 
 function operationTypes({
@@ -236,7 +231,7 @@ function operationTypes({
     `body: ${body === undefined || body === null ? 'never' : shapeType(body, 'given')}`,
     `answer: ${answer === undefined || answer === null ? 'undefined' : shapeType(answer, 'shown')}`
   ]
-  return told(description, `${keyOf(`${method} ${path}`)}: ${block(members)}`)
+  return told(description, `${memberName(`${method} ${path}`)}: ${block(members)}`)
 }
 
 /** Of a request or of an answer. */
@@ -254,20 +249,20 @@ function memberType({ property, name, shape }: Member, side: Side): string {
   if (property !== undefined && property !== null) {
     return side === 'given' ? given(property, property.requiredOnCreate === true) : shown(property)
   }
-  if (shape === undefined || shape === null) return `${keyOf(name)}: unknown`
+  if (shape === undefined || shape === null) return `${memberName(name)}: unknown`
   // A list that may be empty may be left out of a request.
   const isOptional = side === 'given' && shape.kind === 'SHAPE_KIND_LIST' && (shape.minItems ?? 0) === 0
-  return `${keyOf(name)}${isOptional ? '?' : ''}: ${shapeType(shape, side)}`
+  return `${memberName(name)}${isOptional ? '?' : ''}: ${shapeType(shape, side)}`
 }
 
 /** A member of an answer. One that takes a permission to see is left out for callers without it. */
 function shown(property: Property): string {
   const isOptional = (property.readableBy ?? []).length > 0
-  return told(property.description, `${keyOf(property.name)}${isOptional ? '?' : ''}: ${shownType(property)}`)
+  return told(property.description, `${memberName(property.name)}${isOptional ? '?' : ''}: ${shownType(property)}`)
 }
 
 function shownType(property: Property): string {
-  return orNull(valueType(property), property)
+  return nullableType(valueType(property), property)
 }
 
 /** Whether no permission is needed to set it: a body of a caller without one does not have it. */
@@ -277,11 +272,11 @@ function isForAll({ writableBy = '' }: Property): boolean {
 
 /** A member of a request. */
 function given(property: Property, isRequired: boolean): string {
-  const type = orNull(givenType(property), property)
-  return told(property.description, `${keyOf(property.name)}${isRequired ? '' : '?'}: ${type}`)
+  const type = nullableType(givenType(property), property)
+  return told(property.description, `${memberName(property.name)}${isRequired ? '' : '?'}: ${type}`)
 }
 
-function orNull(type: string, { nullable = false }: Property): string {
+function nullableType(type: string, { nullable = false }: Property): string {
   return nullable && type !== 'unknown' ? `${type} | null` : type
 }
 
@@ -325,18 +320,18 @@ function camelCase(word: string): string {
 }
 
 function union(texts: readonly string[]): string {
-  return texts.length === 0 ? 'never' : texts.map(quoted).join(' | ')
+  return texts.length === 0 ? 'never' : texts.map(quotedLiteral).join(' | ')
 }
 
-function quoted(text: string): string {
+function quotedLiteral(text: string): string {
   return `'${text
     .replace(/[\\']/g, String.raw`\$&`)
     .replaceAll('\n', String.raw`\n`)
     .replaceAll('\r', String.raw`\r`)}'`
 }
 
-function keyOf(name = ''): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)
+function memberName(name = ''): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quotedLiteral(name)
 }
 
 /** A member with the sentence about it, if there is one. */

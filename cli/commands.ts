@@ -82,7 +82,7 @@ uniform-rest.config.ts. Settings are environment variables, lines of .env, or \`
 
 /** Runs the command that the arguments name. Answers the exit code; rejects with what `explanation` puts into words. */
 export async function run(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { name, line } = parse(argv, surroundings)
+  const { name, line } = parseCommandLine(argv, surroundings)
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     surroundings.stdout.write(HELP)
     return 0
@@ -105,7 +105,7 @@ export async function run(argv: readonly string[], surroundings: Surroundings): 
 }
 
 /** Takes `--app <folder>` out, wherever it is. */
-function parse(
+function parseCommandLine(
   argv: readonly string[],
   surroundings: Surroundings
 ): { readonly name: string | undefined; readonly line: CommandLine } {

@@ -117,13 +117,13 @@ export function command(
   { folder, environment }: Pick<LoadedApplication, 'folder' | 'environment'>
 ): string {
   const dataDir = environment['DATA_DIR']
-  const where = dataDir === undefined ? '' : `DATA_DIR=${quoted(dataDir)} `
+  const where = dataDir === undefined ? '' : `DATA_DIR=${shellQuoted(dataDir)} `
   // In the repository of this package the scripts of its package.json run the reference store.
   if (process.cwd() === packageFolder && relative(packageFolder, folder) === REFERENCE_STORE) {
     return `${where}npm run --silent ${name} --`
   }
   const app = relative(process.cwd(), folder)
-  return `${where}npx uniform-rest ${name}${app === '' ? '' : ` --app ${plain(app) ? app : quoted(app)}`}`
+  return `${where}npx uniform-rest ${name}${app === '' ? '' : ` --app ${plain(app) ? app : shellQuoted(app)}`}`
 }
 
 const REFERENCE_STORE = join('dist', 'examples', 'store')
@@ -133,6 +133,6 @@ function plain(path: string): boolean {
 }
 
 /** For a POSIX shell. */
-function quoted(text: string): string {
+function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -22,10 +22,10 @@ import { unknownSettings } from './application/unknown-settings.js'
 import { schemaOf } from '../schema/kinds/kinds.js'
 
 /** `mistake`: the service does not start or is not safe as it is. `warning`: some requests or some moments suffer. */
-type Verdict = 'fine' | 'warning' | 'mistake'
+type Severity = 'fine' | 'warning' | 'mistake'
 
-interface Finding {
-  readonly verdict: Verdict
+interface Diagnosis {
+  readonly verdict: Severity
   /** A setting, or `application` or `node`. */
   readonly of: string
   readonly text: string
@@ -38,12 +38,12 @@ interface Finding {
  */
 export async function doctor(line: CommandLine): Promise<number> {
   const loaded = await loadApplication(line)
-  const found = new Map<Verdict, number>()
+  const found = new Map<Severity, number>()
   for await (const { verdict, of, text } of examineAll(loaded, line)) {
     found.set(verdict, (found.get(verdict) ?? 0) + 1)
     line.stdout.write(`${verdict.padEnd(7)}  ${of}: ${lines(text)}\n`)
   }
-  const count = (verdict: Verdict): number => found.get(verdict) ?? 0
+  const count = (verdict: Severity): number => found.get(verdict) ?? 0
   const [warnings, mistakes] = [count('warning'), count('mistake')]
   line.stdout.write(
     `${count('fine')} fine, ${warnings} warning${warnings === 1 ? '' : 's'}, ${mistakes} mistake${mistakes === 1 ? '' : 's'}.\n`
@@ -59,7 +59,7 @@ function lines(text: string): string {
     .join(`\n${' '.repeat('mistake  '.length)}`)
 }
 
-async function* examineAll(loaded: LoadedApplication, line: CommandLine): AsyncGenerator<Finding> {
+async function* examineAll(loaded: LoadedApplication, line: CommandLine): AsyncGenerator<Diagnosis> {
   yield { verdict: 'fine', of: 'node', text: process.versions.node }
   let config: DataServiceConfig
   try {
@@ -88,7 +88,7 @@ async function* examineAll(loaded: LoadedApplication, line: CommandLine): AsyncG
   yield* examineDatabases(loaded, config)
 }
 
-async function examineDataDir(dataDir: string): Promise<Finding> {
+async function examineDataDir(dataDir: string): Promise<Diagnosis> {
   const of = 'DATA_DIR'
   const folder = await stat(dataDir).catch(() => undefined)
   if (folder === undefined) return { verdict: 'fine', of, text: `${dataDir} is made at the first start` }
@@ -109,7 +109,7 @@ const NEAR_END = 30
 const DAY = 24 * 60 * 60_000
 
 /** The files of one pair of TLS settings, such as `HTTP_TLS_CERT_FILE` and `HTTP_TLS_KEY_FILE`. */
-async function* examineTls(protocol: 'HTTP' | 'GRPC', files: TlsFiles | undefined): AsyncGenerator<Finding> {
+async function* examineTls(protocol: 'HTTP' | 'GRPC', files: TlsFiles | undefined): AsyncGenerator<Diagnosis> {
   if (files === undefined) return
   const { certFile, keyFile, caFile } = await examineTlsFiles(files)
   for (const [of, found] of [
@@ -122,7 +122,7 @@ async function* examineTls(protocol: 'HTTP' | 'GRPC', files: TlsFiles | undefine
   }
 }
 
-function examineEnd(of: string, { validTo }: X509Certificate): Finding {
+function examineEnd(of: string, { validTo }: X509Certificate): Diagnosis {
   const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY)
   const ends = new Date(validTo).toISOString().slice(0, 10)
   if (days < 0) return { verdict: 'mistake', of, text: `the certificate ended on ${ends}. Put a new one there.` }
@@ -134,7 +134,7 @@ function examineEnd(of: string, { validTo }: X509Certificate): Finding {
 function* examineSettingNames(
   { application }: LoadedApplication,
   { environment, directory }: CommandLine
-): Generator<Finding> {
+): Generator<Diagnosis> {
   const dotEnv = readDotEnv(join(directory, '.env'))
   for (const text of unknownSettings({ environment, dotEnv, application })) {
     yield { verdict: 'warning', of: 'settings', text }
@@ -142,7 +142,7 @@ function* examineSettingNames(
 }
 
 /** The keys that sign access tokens. */
-async function* examineSigningKeys({ tokens, dataDir }: DataServiceConfig): AsyncGenerator<Finding> {
+async function* examineSigningKeys({ tokens, dataDir }: DataServiceConfig): AsyncGenerator<Diagnosis> {
   const of = 'JWT_PRIVATE_KEY_FILE'
   try {
     await checkKeys({ file: tokens.privateKeyFile, dataDir })
@@ -151,7 +151,7 @@ async function* examineSigningKeys({ tokens, dataDir }: DataServiceConfig): Asyn
   }
 }
 
-async function* examineDatabases(loaded: LoadedApplication, config: DataServiceConfig): AsyncGenerator<Finding> {
+async function* examineDatabases(loaded: LoadedApplication, config: DataServiceConfig): AsyncGenerator<Diagnosis> {
   const { primary, second } = config.databases
   const open = new Map<'primary' | 'second', Database>()
   try {
@@ -185,7 +185,7 @@ async function* examineDatabases(loaded: LoadedApplication, config: DataServiceC
 async function* examinePair(
   open: ReadonlyMap<'primary' | 'second', Database>,
   second: ConfiguredDatabase | undefined
-): AsyncGenerator<Finding> {
+): AsyncGenerator<Diagnosis> {
   const [one, other] = [open.get('primary'), open.get('second')]
   if (one === undefined || other === undefined || second === undefined) return
   try {
@@ -210,7 +210,7 @@ async function* examineDatabase(
   { database, store, of }: Looked,
   { application }: LoadedApplication,
   { ownNames }: DataServiceConfig
-): AsyncGenerator<Finding> {
+): AsyncGenerator<Diagnosis> {
   for (const { what, found, harms, remedy } of await database.examine()) {
     const verdict = harms === undefined ? 'fine' : harms === 'all' ? 'mistake' : 'warning'
     yield { verdict, of, text: `${what}: ${found}${remedy === undefined ? '' : `. ${remedy}`}` }

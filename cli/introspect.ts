@@ -29,7 +29,7 @@ import {
   holdsModules,
   type LoadedApplication
 } from './application/application.js'
-import { type CommandLine, Failure } from './application/command.js'
+import { type CommandLine, Failure, withUsage } from './application/command.js'
 import { bareConfig } from './init.js'
 import { nextNumber } from './migrate.js'
 import { schemaOf } from '../schema/kinds/kinds.js'
@@ -91,7 +91,7 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   const hidden = before === undefined ? new Map<string, never>() : hiddenColumns(before)
   const served = servedTables(loaded.application)
   const known = Object.entries(before?.tables ?? {}).map(([table, { resource }]): [string, string] => [table, resource])
-  const { drafts, migrateFlag } = await explained(() =>
+  const { drafts, migrateFlag } = await tellingKeyMistakes(() =>
     withLiveDatabase(loaded.application, loaded.environment, async ({ database, own }) => ({
       drafts: await readDatabase(database, { keys, except, hidden, resources: new Map([...known, ...served]), own }),
       migrateFlag: await flagToMigrate(database, own)
@@ -105,7 +105,7 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
     screen.print('Nothing has changed in the database since the last run.')
     return 0
   }
-  const writer = new Writer({ loaded, screen, isDry: order.isDry, written: before?.written ?? {} })
+  const writer = new FileWriter({ loaded, screen, isDry: order.isDry, written: before?.written ?? {} })
   const inFolder = (name: string): string => join(folder, name)
   const isOurs = ({ table }: EntityDraft): boolean =>
     before?.tables[table] !== undefined || changes.added.some((one) => one.table === table)
@@ -151,7 +151,12 @@ const OPTIONS = {
 } as const
 
 function parseOrder(args: readonly string[]): IntrospectOrder {
-  const { key = [], except = [], entities = 'entities', 'dry-run': isDry = false } = parsed(args)
+  const {
+    key = [],
+    except = [],
+    entities = 'entities',
+    'dry-run': isDry = false
+  } = withUsage(USAGE, () => parseArgs({ args: [...args], options: OPTIONS, allowPositionals: false }).values)
   const keys = key.map((text): [string, string[]] => {
     const at = text.lastIndexOf('=')
     const columns = text.slice(at + 1).split(',')
@@ -159,14 +164,6 @@ function parseOrder(args: readonly string[]): IntrospectOrder {
     return [text.slice(0, at), columns]
   })
   return { entities, keys: new Map(keys), except, isDry }
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: false }).values
-  } catch (error) {
-    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, { cause: error })
-  }
 }
 
 /** A folder that has no application yet: the settings are those of the environment and of `.env`. */
@@ -192,7 +189,7 @@ function servedTables({ entities }: Application): ReadonlyMap<string, string> {
   )
 }
 
-async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
+async function tellingKeyMistakes<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
@@ -232,7 +229,7 @@ class Screen {
 }
 
 /** Writes files, and never over one that a person has changed. */
-class Writer {
+class FileWriter {
   readonly isTyped: boolean
   readonly #screen: Screen
   readonly #root: string
@@ -308,7 +305,7 @@ interface BaselineFile {
 /** The migration that describes the tables as they are. */
 function baselineOf(
   { application, folder }: LoadedApplication,
-  { extension, isTyped }: Writer,
+  { extension, isTyped }: FileWriter,
   { name: earlier, drafts }: { readonly name: string | undefined; readonly drafts: readonly EntityDraft[] }
 ): BaselineFile {
   const { migrations } = application
@@ -326,7 +323,7 @@ function baselineOf(
  * changed. Answers whether the config names the entities now. A folder whose package.json does not say that its files are
  * modules gets no config, since Node could not load it.
  */
-async function writeConfig(loaded: LoadedApplication, writer: Writer, list: string): Promise<boolean> {
+async function writeConfig(loaded: LoadedApplication, writer: FileWriter, list: string): Promise<boolean> {
   const { application, folder } = loaded
   const file = CONFIG_NAMES.map((name) => join(folder, name)).find((one) => existsSync(one))
   const text = configFile(loaded, list)
@@ -367,7 +364,7 @@ export default defineApplication({
 }
 
 /** What a person has to add to a `uniform-rest.config.ts` of their own. */
-function configLines(loaded: LoadedApplication, writer: Writer, list: string): string {
+function configLines(loaded: LoadedApplication, writer: FileWriter, list: string): string {
   const { application, folder } = loaded
   const config = `uniform-rest.config.${writer.extension}`
   if (application.entities.length + application.migrations.length === 0) {

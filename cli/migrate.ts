@@ -25,7 +25,7 @@ import { rollingUpgrade } from '../schema/migrations/rolling-upgrade.js'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger } from '../shared/logger.js'
 import { loadApplication, type LoadedApplication } from './application/application.js'
-import { type CommandLine, Failure } from './application/command.js'
+import { type CommandLine, Failure, withUsage } from './application/command.js'
 import { schemaOf } from '../schema/kinds/kinds.js'
 
 const USAGE = `Usage: uniform-rest migrate                   runs what the databases have not had
@@ -46,7 +46,7 @@ const USAGE = `Usage: uniform-rest migrate                   runs what the datab
 
 /** `uniform-rest migrate`, `migrate status` and `migrate create <name>`; the last two are also written `--status` and `--create`. */
 export async function migrate(line: CommandLine): Promise<number> {
-  const order = parseOrder(line.args)
+  const order = parseMigrateOrder(line.args)
   const loaded = { ...(await loadApplication(line)), directory: line.directory, print: printTo(line) }
   switch (order.task) {
     case 'run':
@@ -74,7 +74,7 @@ type Order =
       readonly options: Omit<DifferenceOptions, 'engineTables'>
     }
 
-const OPTIONS = {
+const MIGRATE_OPTIONS = {
   create: { type: 'string' },
   status: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
@@ -89,8 +89,10 @@ const OPTIONS = {
   'second-store': { type: 'boolean' }
 } as const
 
-function parseOrder(args: readonly string[]): Order {
-  const { values, positionals } = parsed(args)
+function parseMigrateOrder(args: readonly string[]): Order {
+  const { values, positionals } = withUsage(USAGE, () =>
+    parseArgs({ args: [...args], options: MIGRATE_OPTIONS, allowPositionals: true })
+  )
   const {
     create: given,
     status,
@@ -114,7 +116,7 @@ function parseOrder(args: readonly string[]): Order {
   if (ofRun) throw new Failure(USAGE)
   if (word === 'status') return { task: 'status' }
   if (!isCreate) throw new Failure(`There is no \`migrate ${word}\`.\n${USAGE}`)
-  if (name === undefined || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > MAX_NAME) {
+  if (name === undefined || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > MAX_MIGRATION_NAME) {
     throw new Failure(`\`migrate create\` takes a name such as add-note: lower case, digits and hyphens.\n${USAGE}`)
   }
   return {
@@ -132,15 +134,7 @@ function parseOrder(args: readonly string[]): Order {
 }
 
 /** Names of migrations are recorded in a column of 100 characters. */
-const MAX_NAME = 90
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
-  } catch (error) {
-    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, { cause: error })
-  }
-}
+const MAX_MIGRATION_NAME = 90
 
 function pairs(flag: string, texts: readonly string[], form: RegExp): ReadonlyMap<string, string> {
   return new Map(
@@ -164,7 +158,7 @@ function storesOf({ migrations, secondStore }: Application): Store[] {
 }
 
 /** The migrations of a store with those of the engine that run before them. */
-function allOf({ which, own }: Store, names: OwnNames): readonly Migration[] {
+function allMigrations({ which, own }: Store, names: OwnNames): readonly Migration[] {
   return which === 'primary' ? [...engineMigrations(names), ...own] : own
 }
 
@@ -206,7 +200,7 @@ async function eachStore(
     const run = async (database: Database): Promise<number> => {
       const names = store.which === 'primary' ? config.ownNames : { ...config.ownNames, schema: undefined }
       const tables = await findOwnTables(database, names, store.own)
-      return await work({ ...store, all: allOf(store, tables), tables, database, setting, application, print })
+      return await work({ ...store, all: allMigrations(store, tables), tables, database, setting, application, print })
     }
     try {
       code = Math.max(code, await withDatabase(url, { poolSize: config.databasePoolSize, ifMissing }, run))
@@ -326,7 +320,7 @@ function differenceOf(
   const { which } = store
   const engineTables = new Set(which === 'primary' ? schemaAfter(engineMigrations(names)).keys() : [])
   const wanted = entityTables(withOwnTables(application, names), which)
-  return difference(schemaAfter(allOf(store, names)), wanted, { ...options, engineTables })
+  return difference(schemaAfter(allMigrations(store, names)), wanted, { ...options, engineTables })
 }
 
 function stepText(step: Difference['steps'][number]): string {

@@ -15,11 +15,13 @@ export async function outbox(line: CommandLine): Promise<number> {
   const isList = verb === 'list' && ids.length === 0
   if (!isList && (verb !== 'retry' || ids.length === 0)) throw new Failure(USAGE)
   const { application, environment } = await loadApplication(line)
-  await withOutbox(application, environment, (commands) => (isList ? list(commands, line) : retry(commands, ids, line)))
+  await withOutbox(application, environment, (commands) =>
+    isList ? listSetAside(commands, line) : retry(commands, ids, line)
+  )
   return 0
 }
 
-async function list({ dead }: OutboxCommands, { stdout }: CommandLine): Promise<void> {
+async function listSetAside({ dead }: OutboxCommands, { stdout }: CommandLine): Promise<void> {
   const found = await dead(AT_ONCE)
   const lines = found.map(({ id, type, resource, rowId, setAsideAt, attempts, error }) =>
     [id, type, `${resource}/${rowId}`, setAsideAt, `${attempts} attempts`, JSON.stringify(error)].join('  ')

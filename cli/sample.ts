@@ -2,12 +2,12 @@ import { parseArgs } from 'node:util'
 import { type CommandContext, withDatabases } from '../data-service/commands.js'
 import { loadSampleRows, sampleDatabase } from '../schema/sample-rows.js'
 import { loadApplication } from './application/application.js'
-import { type CommandLine, Failure } from './application/command.js'
+import { type CommandLine, Failure, withUsage } from './application/command.js'
 
 const PROGRESS_STEPS = 10
 const MAX_COUNT = 2 ** 31 - 1
 
-interface Order {
+interface SampleOrder {
   readonly resource: string
   readonly count: number
 }
@@ -29,7 +29,7 @@ export async function sample(line: CommandLine): Promise<number> {
 }
 
 /** Logs about ten lines, however many rows there are. */
-function progressOf({ resource, count }: Order, log: CommandContext['log']): (loaded: number) => void {
+function progressOf({ resource, count }: SampleOrder, log: CommandContext['log']): (loaded: number) => void {
   let told = 0
   return (loaded) => {
     if (loaded - told < count / PROGRESS_STEPS && loaded < count) return
@@ -42,10 +42,10 @@ function progressOf({ resource, count }: Order, log: CommandContext['log']): (lo
  * Parses flags such as `--authors 1000000 --books 500`. The result is in the order of `resources`. Throws a Failure that
  * says what is right.
  */
-export function parseOrders(flags: readonly string[], resources: readonly string[]): Order[] {
+export function parseOrders(flags: readonly string[], resources: readonly string[]): SampleOrder[] {
   const options = Object.fromEntries(resources.map((resource) => [resource, { type: 'string' } as const]))
   const usage = `Usage: uniform-rest sample ${resources.map((resource) => `[--${resource} <count>]`).join(' ')}`
-  const values = attempt(() => parseArgs({ args: [...flags], options }).values, usage)
+  const values = withUsage(usage, () => parseArgs({ args: [...flags], options }).values)
   return resources.flatMap((resource) => {
     const text = values[resource]
     if (text === undefined) return []
@@ -55,12 +55,4 @@ export function parseOrders(flags: readonly string[], resources: readonly string
     }
     return [{ resource, count }]
   })
-}
-
-function attempt<T>(parse: () => T, usage: string): T {
-  try {
-    return parse()
-  } catch (error) {
-    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n${usage}`, { cause: error })
-  }
 }

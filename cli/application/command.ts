@@ -28,6 +28,15 @@ export class Failure extends Error {
   override readonly name = 'Failure'
 }
 
+/** What `parse` answers. What it throws is told with the usage of the command. */
+export function withUsage<T>(usage: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n${usage}`, { cause: error })
+  }
+}
+
 /** Control, format and other characters that are no text, and separators of lines: a terminal might obey them. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
 

@@ -9,7 +9,7 @@ import { Failure } from './command.js'
  */
 export function readDotEnv(file: string): Environment {
   // The decoder strips a byte order mark at the start.
-  const lines = decoded(readBytes(file), file).split(/\r?\n/)
+  const lines = decoded(readIfThere(file), file).split(/\r?\n/)
   const settings = new Map<string, string>()
   const mistakes: string[] = []
   for (const [index, line] of lines.entries()) {
@@ -21,7 +21,7 @@ export function readDotEnv(file: string): Environment {
   return Object.fromEntries(settings)
 }
 
-function readBytes(file: string): Buffer {
+function readIfThere(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (error) {

@@ -208,20 +208,20 @@ function parseLogLine(line: string): Readonly<Record<string, unknown>> | null {
 export function readableLine(source: string, entry: Readonly<Record<string, unknown>>): string {
   const { time: logged } = entry
   const time = typeof logged === 'number' || typeof logged === 'string' ? new Date(logged) : new Date()
-  const level = textOf(entry['level'])
+  const level = printableText(entry['level'])
   const details = Object.entries(entry)
     .filter(([key]) => !SHOWN_ELSEWHERE.has(key))
-    .map(([key, value]) => ` ${printable(key)}=${textOf(value)}`)
-  const head = `${time.toTimeString().slice(0, 8)} ${source.padEnd(12)} ${level.padEnd(5)} ${textOf(entry['msg'])}`
+    .map(([key, value]) => ` ${printable(key)}=${printableText(value)}`)
+  const head = `${time.toTimeString().slice(0, 8)} ${source.padEnd(12)} ${level.padEnd(5)} ${printableText(entry['msg'])}`
   return head + details.join('') + stackOf(entry['err'])
 }
 
 function stackOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return ''
   const told = 'stack' in error ? error.stack : 'message' in error ? error.message : undefined
-  return typeof told === 'string' ? `\n${told.split('\n').map(printable).join('\n')}` : `\n${textOf(told)}`
+  return typeof told === 'string' ? `\n${told.split('\n').map(printable).join('\n')}` : `\n${printableText(told)}`
 }
 
-function textOf(value: unknown): string {
+function printableText(value: unknown): string {
   return printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 }
