@@ -35,7 +35,7 @@ export function thumbprint(publicKey: KeyObject): string {
   return createHash('sha256').update(JSON.stringify(members)).digest('base64url')
 }
 
-const MAX_KEYS = 100
+const MAX_PUBLISHED_KEYS = 100
 
 /**
  * The keys of a JSON Web Key Set (RFC 7517) by key id. Keys for other uses than ES256 and RS256 signatures are left out,
@@ -46,14 +46,14 @@ export function parseKeySet(text: string): ReadonlyMap<string, VerificationKey> 
   if (!isRecord(set) || !Array.isArray(set['keys'])) throw new Error('the key set has no keys')
   const members: readonly unknown[] = set['keys']
   return new Map(
-    members.slice(0, MAX_KEYS).flatMap((member) => {
-      const key = parseKey(member)
+    members.slice(0, MAX_PUBLISHED_KEYS).flatMap((member) => {
+      const key = parsePublishedKey(member)
       return key === undefined ? [] : [[key.kid, key]]
     })
   )
 }
 
-function parseKey(member: unknown): VerificationKey | undefined {
+function parsePublishedKey(member: unknown): VerificationKey | undefined {
   if (!isRecord(member)) return undefined
   const { kid, use, alg } = member
   if (typeof kid !== 'string' || kid === '' || (use !== undefined && use !== 'sig')) return undefined
@@ -135,7 +135,7 @@ export async function verifiedToken(
   if (typeof header.kid !== 'string') throw new TokenRejected('no key id')
   // RFC 7515 section 4.1.11: a token with critical parameters that are not understood must be rejected. None is known here.
   if (header.crit !== undefined) throw new TokenRejected('critical header parameters')
-  if (!isOfType(header.typ, issuer.tokenType)) throw new TokenRejected('another type of token')
+  if (!hasTokenType(header.typ, issuer.tokenType)) throw new TokenRejected('another type of token')
   // A client may send an expired token with each of its requests. It is refused whoever signed it, so no signature is checked.
   const seconds = Math.floor(now() / 1000)
   if (!acceptExpired && typeof expiry === 'number' && seconds >= expiry + tolerance)
@@ -185,7 +185,7 @@ export function accountOfVerified(token: string): string | undefined {
 }
 
 /** `typ` is a media type whose prefix `application/` may be left out (RFC 7515 section 4.1.9). */
-function isOfType(typ: unknown, required: string | undefined): boolean {
+function hasTokenType(typ: unknown, required: string | undefined): boolean {
   if (required === undefined) return true
   const plain = (type: string): string => type.toLowerCase().replace(/^application\//, '')
   return typeof typ === 'string' && plain(typ) === plain(required)

@@ -1,5 +1,5 @@
 /** Bytes. Metadata, key sets and tokens of an issuer are a few thousand. */
-const MAX_BYTES = 256 * 1024
+const MAX_ISSUER_BYTES = 256 * 1024
 
 /**
  * Reads the body of an issuer's answer, decompressed. Rejects as soon as it is larger than 256 KiB, and ends the connection
@@ -11,8 +11,10 @@ export async function boundedText(response: Response): Promise<string> {
   const body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = response.body ?? []
   for await (const chunk of body) {
     size += chunk.length
-    if (size > MAX_BYTES) {
-      throw Object.assign(new Error(`the answer is larger than ${MAX_BYTES} bytes`), { code: 'ANSWER_TOO_LARGE' })
+    if (size > MAX_ISSUER_BYTES) {
+      throw Object.assign(new Error(`the answer is larger than ${MAX_ISSUER_BYTES} bytes`), {
+        code: 'ANSWER_TOO_LARGE'
+      })
     }
     chunks.push(chunk)
   }

@@ -146,7 +146,7 @@ export function shortened(text: string, length: number): string {
 }
 
 /** What callers see of one kind of error. */
-interface ErrorKind {
+interface ErrorAnswer {
   readonly grpc: status
   readonly http: number
   /** The statuses of a write with a precondition, where they differ (contract.md section 5). */
@@ -173,7 +173,7 @@ export function httpStatusOf({ code, guarded }: DomainError): number {
   return (guarded ? kind.guarded : undefined)?.http ?? kind.http
 }
 
-export function errorKind(code: ErrorCode): ErrorKind {
+export function errorKind(code: ErrorCode): ErrorAnswer {
   return ERRORS[code]
 }
 
@@ -542,7 +542,7 @@ const ERRORS = {
     remedy:
       'The work was stopped. Ask for less, or retry. A write may have happened: repeat it with the same `Idempotency-Key`, or read first.'
   }
-} as const satisfies Readonly<Record<string, ErrorKind>>
+} as const satisfies Readonly<Record<string, ErrorAnswer>>
 
 /** In the order of the table. */
 export const ERROR_CODES: readonly ErrorCode[] = Object.keys(ERRORS).filter(isErrorCode)

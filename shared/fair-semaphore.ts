@@ -73,10 +73,8 @@ interface Waiter extends Entrant {
   readonly admit: () => void
 }
 
-/** Seconds. */
-const RETRY_AFTER = 5
-
-const WAITING_PER_PLACE = 4
+const DEFAULT_RETRY_SECONDS = 5
+const DEFAULT_WAITING_PER_PLACE = 4
 
 /** The places of some entrants, in all and by share. */
 class Places {
@@ -169,13 +167,13 @@ export class FairSemaphore {
   }
 
   #isCrowded({ weight = 1, shares }: Entrant): boolean {
-    const isFull = ({ key, limit, waiting = limit * WAITING_PER_PLACE }: Share): boolean =>
+    const isFull = ({ key, limit, waiting = limit * DEFAULT_WAITING_PER_PLACE }: Share): boolean =>
       this.#awaited.of(key) + weight > waiting
     return this.#awaited.all + weight > this.#limits.waiting || shares.some(isFull)
   }
 
   #rejection(): DomainError {
-    const { detail, retryAfter = RETRY_AFTER, cause } = this.#limits
+    const { detail, retryAfter = DEFAULT_RETRY_SECONDS, cause } = this.#limits
     this.#rejected += 1
     return new DomainError('upstream.unavailable', detail, { retryAfter, cause })
   }
@@ -213,7 +211,7 @@ export class FairSemaphore {
     let next: Waiter | undefined
     let fewest = Infinity
     for (const waiter of this.#waiters) {
-      const held = this.#held.of(ownOf(waiter))
+      const held = this.#held.of(ownShareKey(waiter))
       if (held >= fewest || !this.#hasRoom(waiter)) continue
       next = waiter
       fewest = held
@@ -231,14 +229,14 @@ export class FairSemaphore {
     const { weight = 1, shares } = entrant
     const full = shares.filter((share) => this.#isFull(share, weight)).map(({ key }) => key)
     // A caller whose own share is full waits for its own places.
-    if (full.includes(ownOf(entrant))) return
+    if (full.includes(ownShareKey(entrant))) return
     const allHeld = this.#held.all + weight > places
     const inTheWay = [...this.#holders].filter(
       (holder) => !holder.recalled && (allHeld || holder.shares.some(({ key }) => full.includes(key)))
     )
     const kept = new Places()
     for (const holder of inTheWay) kept.change(holder, 1)
-    const keptBy = (holder: Holder): number => kept.of(ownOf(holder))
+    const keptBy = (holder: Holder): number => kept.of(ownShareKey(holder))
     const hasSeveral = (holder: Holder): boolean => keptBy(holder) > (holder.weight ?? 1)
     const someHasSeveral = inTheWay.some(hasSeveral)
     const now = this.now()
@@ -252,6 +250,6 @@ export class FairSemaphore {
   }
 }
 
-function ownOf({ shares }: Entrant): string {
+function ownShareKey({ shares }: Entrant): string {
   return (shares.at(-1) ?? shares[0]).key
 }

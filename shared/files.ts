@@ -72,8 +72,8 @@ async function make(path: string, mode: number | undefined): Promise<void> {
   const failure = await tryMkdir(path, mode)
   if (failure === undefined) return
   const parent = dirname(path)
-  if (codeOf(failure) !== 'ENOENT' || parent === path) throw failure
-  if (!(await isFolder(parent))) await make(parent, mode)
+  if (errorCode(failure) !== 'ENOENT' || parent === path) throw failure
+  if (!(await isExistingFolder(parent))) await make(parent, mode)
   // The parent may be there by now because another process made it after the first attempt.
   const secondFailure = await tryMkdir(path, mode)
   if (secondFailure !== undefined) throw secondFailure
@@ -85,23 +85,24 @@ async function tryMkdir(path: string, mode: number | undefined): Promise<Error |
     await mkdir(path, { mode })
     return undefined
   } catch (error) {
-    if (codeOf(error) === 'EEXIST' && (await isFolder(path))) return undefined
+    if (errorCode(error) === 'EEXIST' && (await isExistingFolder(path))) return undefined
     if (error instanceof Error) return error
     throw error
   }
 }
 
-async function isFolder(path: string): Promise<boolean> {
+async function isExistingFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory()
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false
+    if (errorCode(error) === 'ENOENT') return false
     throw error
   }
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
+/** The code of an error of Node, such as `ENOENT`. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 const GROUP_AND_OTHERS = 0o077

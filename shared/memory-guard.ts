@@ -31,9 +31,6 @@ const FULL_OF_LARGE = 0.6
 const BELIEVED = 100
 /** Milliseconds between two collections that are asked for here, and between two lines of the log. */
 const COLLECTION_INTERVAL = 2_000
-/** Seconds. */
-const RETRY_AFTER = 1
-
 /**
  * Says whether the memory is nearly full: new work is then refused, so that what is under way comes to its end. What V8 holds
  * may be garbage that it has had no reason to collect, and where work is refused it has none: so a collection comes before the
@@ -73,7 +70,7 @@ export class MemoryGuard {
 
   rejection(): DomainError {
     return new DomainError('upstream.unavailable', 'The data service has too much to do at the moment. Try again.', {
-      retryAfter: RETRY_AFTER
+      retryAfter: 1
     })
   }
 

@@ -15,7 +15,7 @@ export async function loadOptional<Loaded>(of: OptionalPackages, load: () => Pro
   try {
     return await load()
   } catch (error) {
-    throw explained(of, error)
+    throw withInstallHint(of, error)
   }
 }
 
@@ -24,18 +24,18 @@ export function requireOptional<Loaded>(of: OptionalPackages, load: (require: No
   try {
     return load(require)
   } catch (error) {
-    throw explained(of, error)
+    throw withInstallHint(of, error)
   }
 }
 
-function explained({ neededBy, packages }: OptionalPackages, error: unknown): unknown {
+function withInstallHint({ neededBy, packages }: OptionalPackages, error: unknown): unknown {
   const isMissing =
     error instanceof Error &&
     'code' in error &&
     (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND') &&
     packages.some((name) => error.message.includes(`'${name}'`))
   if (!isMissing) return error
-  const command = `npm install ${packages.map((name) => `${name}@${rangeOf(name)}`).join(' ')}`
+  const command = `npm install ${packages.map((name) => `${name}@${acceptedVersions(name)}`).join(' ')}`
   const [what, are] = packages.length === 1 ? ['a package', 'is'] : ['packages', 'are']
   return new StartError(`${neededBy} needs ${what} that ${are} not installed. Install with \`${command}\`.`, {
     cause: error
@@ -43,7 +43,7 @@ function explained({ neededBy, packages }: OptionalPackages, error: unknown): un
 }
 
 /** The versions that the package.json of this package accepts. */
-function rangeOf(name: string): string {
+function acceptedVersions(name: string): string {
   const { peerDependencies = {} } = require('../../package.json') as { peerDependencies?: Record<string, string> }
   return peerDependencies[name] ?? 'latest'
 }

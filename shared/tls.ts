@@ -102,7 +102,7 @@ async function readFiles(files: TlsFiles): Promise<{ material: TlsMaterial; foun
     keyFile: key instanceof Error ? key : undefined,
     caFile: parseCertificate(ca, caFile)
   }
-  const material = { cert: contentOf(cert), key: contentOf(key), ca: contentOf(ca) }
+  const material = { cert: unlessFailed(cert), key: unlessFailed(key), ca: unlessFailed(ca) }
   if (Object.values(found).some((one) => one instanceof Error)) return { material, found }
   try {
     createSecureContext(material)
@@ -123,7 +123,7 @@ async function readPem(path: string | undefined): Promise<Buffer | Error | undef
   }
 }
 
-function contentOf(read: Buffer | Error | undefined): Buffer | undefined {
+function unlessFailed(read: Buffer | Error | undefined): Buffer | undefined {
   return read instanceof Error ? undefined : read
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as afterSockets, setTimeout as wait } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
-import { Deadlines, type Expiring } from '../../shared/transport/call-stream.js'
+import { Deadlines, type Timed } from '../../shared/transport/call-stream.js'
 import { type AbortListener, type Cancellation, CancellationSource } from '../../shared/transport/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import { redactUrl } from '../../shared/settings.js'
@@ -248,7 +248,7 @@ function readerUnlessHung(
 }
 
 /** A read that ends with its caller, or because its database hangs. Every read is one, so it makes neither timer nor signal. */
-class WatchedRead extends CancellationSource implements Expiring, AbortListener {
+class WatchedRead extends CancellationSource implements Timed, AbortListener {
   deadline = Date.now() + HUNG_AFTER_MS
   readonly #caller: Cancellation
 

@@ -10,7 +10,7 @@ import {
   readResponseFrames,
   type ResponseFrames
 } from '../../shared/transport/call-frames.js'
-import { CALL_STREAM, CallTable, Deadlines, type Expiring, FrameSender } from '../../shared/transport/call-stream.js'
+import { CALL_STREAM, CallTable, Deadlines, FrameSender, type Timed } from '../../shared/transport/call-stream.js'
 import type { AbortListener, Cancellation } from '../../shared/transport/cancellation.js'
 import type { DomainError } from '../../shared/errors.js'
 import { fromStatusBytes, transportError } from '../../shared/transport/rpc-status.js'
@@ -324,7 +324,7 @@ interface PendingAnswer extends Pick<SharedCall, 'share'> {
 }
 
 /** A call that has not ended. It listens to the signal of its caller itself, since a closure for each would cost more. */
-class PendingCall implements Expiring, AbortListener, SharedCall {
+class PendingCall implements Timed, AbortListener, SharedCall {
   readonly call: StreamCall
   readonly share: SharedCall['share']
   /** undefined while it is not sent. */

@@ -18,7 +18,7 @@ export interface AdminAddress {
 }
 
 /** A response of the admin port. */
-interface AdminPage {
+interface AdminResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -31,7 +31,7 @@ interface AdminRequest {
   readonly requestId: string
 }
 
-type AdminRoute = (request: AdminRequest) => AdminPage | Promise<AdminPage>
+type AdminRoute = (request: AdminRequest) => AdminResponse | Promise<AdminResponse>
 
 /** The pages of an admin port by their paths. */
 type AdminPages = ReadonlyMap<string, AdminRoute>
@@ -45,7 +45,7 @@ export interface AdminServer {
 
 /** Milliseconds and connections: limits for clients that open connections and send nothing. */
 const TIMES = { headersTimeout: 5000, requestTimeout: 10_000, keepAliveTimeout: 5000 }
-const MAX_CONNECTIONS = 100
+const MAX_ADMIN_CONNECTIONS = 100
 
 /** ADMIN_HOST and ADMIN_PORT (contract.md section 1); undefined without a port. */
 export function readAdminAddress(settings: SettingsReader): AdminAddress | undefined {
@@ -105,7 +105,7 @@ function healthPages(isReady: () => boolean): AdminPages {
 
 /** `/metrics` in the text format of Prometheus. */
 function metricsPage(metrics: MetricsText): AdminPages {
-  const page = async (): Promise<AdminPage> => ({
+  const page = async (): Promise<AdminResponse> => ({
     status: 200,
     headers: { 'content-type': metrics.contentType },
     body: await metrics.write()
@@ -128,13 +128,13 @@ async function startAdminServer({ host, port }: AdminAddress, pages: AdminPages,
     response.setHeaders(new Map([['x-request-id', requestId], ...Object.entries(SAFETY)]))
     // The body is read and dropped: an unread one would keep the connection busy.
     request.resume()
-    if (isLoopback(host) && isForAnotherHost(request)) send(response, problem('request.malformed', asked))
-    else if (page === undefined) send(response, problem('route.not-found', asked))
+    if (isLoopback(host) && isForAnotherHost(request)) sendResponse(response, problem('request.malformed', asked))
+    else if (page === undefined) sendResponse(response, problem('route.not-found', asked))
     else if (method === 'OPTIONS') response.writeHead(204, { allow: ALLOWED, 'cache-control': 'no-store' }).end()
-    else if (method !== 'GET' && method !== 'HEAD') send(response, problem('method.not-allowed', asked))
+    else if (method !== 'GET' && method !== 'HEAD') sendResponse(response, problem('method.not-allowed', asked))
     else void answer(response, { asked, page, log })
   })
-  server.maxConnections = MAX_CONNECTIONS
+  server.maxConnections = MAX_ADMIN_CONNECTIONS
   // Node removes its own error listener from the sockets of CONNECT and of upgrades.
   const rejectMethod = (_request: unknown, socket: Duplex): void => {
     socket.on('error', () => {})
@@ -167,20 +167,20 @@ async function answer(
   { asked, page, log }: { readonly asked: AdminRequest; readonly page: AdminRoute; readonly log: Logger }
 ): Promise<void> {
   try {
-    send(response, await page(asked))
+    sendResponse(response, await page(asked))
   } catch (error) {
     const failure = problem('internal', asked)
     log.error({ ...asked, err: error }, 'a page of the admin port failed')
-    send(response, failure)
+    sendResponse(response, failure)
   }
 }
 
-function send(response: ServerResponse, { status, headers, body }: AdminPage): void {
+function sendResponse(response: ServerResponse, { status, headers, body }: AdminResponse): void {
   const length = String(Buffer.byteLength(body))
   response.writeHead(status, { 'cache-control': 'no-store', 'content-length': length, ...headers }).end(body)
 }
 
-function ok(): AdminPage {
+function ok(): AdminResponse {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' }
 }
 
@@ -210,7 +210,7 @@ const PROBLEMS = {
   internal: { detail: 'Something went wrong. The log of this process says more.', headers: {} }
 } as const
 
-function problem(code: keyof typeof PROBLEMS, { path: instance, requestId }: AdminRequest): AdminPage {
+function problem(code: keyof typeof PROBLEMS, { path: instance, requestId }: AdminRequest): AdminResponse {
   const { http: status, title } = errorKind(code)
   const { detail, headers } = PROBLEMS[code]
   return {

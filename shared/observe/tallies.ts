@@ -42,7 +42,7 @@ export interface Sample<Value> {
 }
 
 /** The members of a family by the values of their labels. Callers keep the members that they count with. */
-class Members<Label extends string, Member> {
+class FamilyMembers<Label extends string, Member> {
   readonly #labels: readonly Label[]
   readonly #make: () => Member
   readonly #members = new Map<string, Sample<Member>>()
@@ -70,11 +70,11 @@ class Members<Label extends string, Member> {
 export class CounterFamily<Label extends string = string> {
   readonly kind = 'counter'
   readonly about: Described<Label>
-  readonly #members: Members<Label, Tally>
+  readonly #members: FamilyMembers<Label, Tally>
 
   constructor(about: Described<Label>) {
     this.about = about
-    this.#members = new Members(about.labels, () => new Tally())
+    this.#members = new FamilyMembers(about.labels, () => new Tally())
   }
 
   /** Makes it with the value 0 at the first call. */
@@ -91,11 +91,11 @@ export class CounterFamily<Label extends string = string> {
 export class TimingFamily<Label extends string = string> {
   readonly kind = 'histogram'
   readonly about: Described<Label>
-  readonly #members: Members<Label, Timings>
+  readonly #members: FamilyMembers<Label, Timings>
 
   constructor(about: Described<Label>) {
     this.about = about
-    this.#members = new Members(about.labels, () => new Timings())
+    this.#members = new FamilyMembers(about.labels, () => new Timings())
   }
 
   of(labels: LabelValues<Label>): Timings {

@@ -95,11 +95,11 @@ export interface Tracing {
   close(): Promise<void>
 }
 
-const TRACE_PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
+const VALID_TRACE_PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 
 /** Of a `traceparent` that is valid otherwise: callers of this process have looked at it (continueTrace). */
 function remoteContext(traceparent: string): SpanContext | undefined {
-  const [, traceId = '', spanId = '', flags = ''] = TRACE_PARENT.exec(traceparent) ?? []
+  const [, traceId = '', spanId = '', flags = ''] = VALID_TRACE_PARENT.exec(traceparent) ?? []
   return traceId === '' ? undefined : { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
 }
 

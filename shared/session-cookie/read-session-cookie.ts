@@ -99,15 +99,15 @@ export function readSessionCookie(
   const { sub, name, role } = claims
   return {
     kind: 'success',
-    principal: { nameIdentifier: text(sub), name: text(name), roles: texts(role) }
+    principal: { nameIdentifier: textClaim(sub), name: textClaim(name), roles: textClaims(role) }
   }
 }
 
-function text(claim: unknown): string | undefined {
+function textClaim(claim: unknown): string | undefined {
   return typeof claim === 'string' ? claim : undefined
 }
 
-function texts(claim: unknown): string[] {
+function textClaims(claim: unknown): string[] {
   const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim]
   return values.filter((value) => typeof value === 'string')
 }

@@ -1,8 +1,7 @@
 import type { ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 
-/** Milliseconds. */
-const LOOK_EVERY = 5000
+const LOOK_EVERY_MS = 5000
 
 /**
  * Ends sockets whose HTTP/2 session has ended and left them open. If a connection is reset right at the end of its TLS
@@ -14,7 +13,7 @@ export class BrokenSockets {
   readonly #ending = new Set<Socket>()
   #looking: NodeJS.Timeout | undefined
 
-  constructor(lookEvery = LOOK_EVERY) {
+  constructor(lookEvery = LOOK_EVERY_MS) {
     this.#lookEvery = lookEvery
   }
 

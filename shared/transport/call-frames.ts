@@ -85,11 +85,11 @@ export interface Frame {
   readonly size: number
   /** Called once when the peer has taken the frame, or its stream has ended. */
   readonly onTaken?: (() => void) | undefined
-  write(to: Writer): void
+  write(to: MessageWriter): void
 }
 
 /** Writes the fields of one message, whose size is known, in protobuf's encoding. */
-export class Writer {
+export class MessageWriter {
   readonly bytes: Buffer
   #at = 0
 
@@ -153,13 +153,13 @@ abstract class OneFrame implements Frame {
     this.size = dataSize(dataSize(length))
   }
 
-  write(to: Writer): void {
+  write(to: MessageWriter): void {
     to.length(1, dataSize(this.#length))
     to.length(this.#kind, this.#length)
     this.fields(to)
   }
 
-  protected abstract fields(to: Writer): void
+  protected abstract fields(to: MessageWriter): void
 }
 
 export class CredentialFrame extends OneFrame {
@@ -173,7 +173,7 @@ export class CredentialFrame extends OneFrame {
     this.#authorization = authorization
   }
 
-  protected override fields(to: Writer): void {
+  protected override fields(to: MessageWriter): void {
     to.uint(1, this.#slot)
     to.text(2, this.#authorization)
   }
@@ -198,7 +198,7 @@ export class CallFrame extends OneFrame {
     this.#call = call
   }
 
-  protected override fields(to: Writer): void {
+  protected override fields(to: MessageWriter): void {
     const {
       id: call,
       method,
@@ -231,7 +231,7 @@ abstract class CallEndFrame extends OneFrame {
     this.#call = call
   }
 
-  protected override fields(to: Writer): void {
+  protected override fields(to: MessageWriter): void {
     to.uint(1, this.#call)
   }
 }
@@ -260,7 +260,7 @@ export class AnswerFrame extends OneFrame {
     this.#more = more
   }
 
-  protected override fields(to: Writer): void {
+  protected override fields(to: MessageWriter): void {
     to.uint(1, this.#call)
     to.uint(2, this.#more ? 1 : 0)
     to.data(3, this.#part)
@@ -278,7 +278,7 @@ export class FailureFrame extends OneFrame {
     this.#status = status
   }
 
-  protected override fields(to: Writer): void {
+  protected override fields(to: MessageWriter): void {
     to.uint(1, this.#call)
     to.data(2, this.#status)
   }
@@ -294,7 +294,7 @@ export class TimesFrame extends OneFrame {
     this.#times = times
   }
 
-  protected override fields(to: Writer): void {
+  protected override fields(to: MessageWriter): void {
     to.uint(1, this.#call)
     to.uint(2, this.#times.data)
     to.uint(3, this.#times.sql)
@@ -303,7 +303,7 @@ export class TimesFrame extends OneFrame {
 
 /** Reads an OpenRequest and hands each frame on. Throws MalformedFrames; frames before the fault have been handed on. */
 export function readRequestFrames(message: Buffer, on: RequestFrames): void {
-  const frames = new Fields(message, 0, message.length)
+  const frames = new MessageFields(message, 0, message.length)
   while (frames.next()) {
     if (frames.field !== 1) continue
     const frame = frames.message()
@@ -325,7 +325,7 @@ export function readRequestFrames(message: Buffer, on: RequestFrames): void {
 
 /** Reads an OpenResponse, as readRequestFrames does an OpenRequest. */
 export function readResponseFrames(message: Buffer, on: ResponseFrames): void {
-  const frames = new Fields(message, 0, message.length)
+  const frames = new MessageFields(message, 0, message.length)
   while (frames.next()) {
     if (frames.field !== 1) continue
     const frame = frames.message()
@@ -348,7 +348,7 @@ export function readResponseFrames(message: Buffer, on: ResponseFrames): void {
   }
 }
 
-function readCredential(fields: Fields, on: RequestFrames): void {
+function readCredential(fields: MessageFields, on: RequestFrames): void {
   let into = 0
   let authorization = ''
   while (fields.next()) {
@@ -360,10 +360,10 @@ function readCredential(fields: Fields, on: RequestFrames): void {
   on.credential(into as CredentialSlot, authorization)
 }
 
-function readCall(fields: Fields, on: RequestFrames): void {
+function readCall(fields: MessageFields, on: RequestFrames): void {
   let [call, timeoutMs, credential] = [0, 0, 0]
   let [method, requestId, traceparent, clientAddress] = ['', '', '', '']
-  let request: Buffer = NOTHING
+  let request: Buffer = NO_BYTES
   let timed = 0
   while (fields.next()) {
     switch (fields.field) {
@@ -409,9 +409,9 @@ function readCall(fields: Fields, on: RequestFrames): void {
   })
 }
 
-function readAnswer(fields: Fields, on: ResponseFrames): void {
+function readAnswer(fields: MessageFields, on: ResponseFrames): void {
   let [call, more] = [0, 0]
-  let part: Buffer = NOTHING
+  let part: Buffer = NO_BYTES
   while (fields.next()) {
     if (fields.field === 1) call = fields.uint()
     else if (fields.field === 2) more = fields.uint()
@@ -420,9 +420,9 @@ function readAnswer(fields: Fields, on: ResponseFrames): void {
   on.answer(call as CallId, part, more !== 0)
 }
 
-function readFailure(fields: Fields, on: ResponseFrames): void {
+function readFailure(fields: MessageFields, on: ResponseFrames): void {
   let call = 0
-  let status: Buffer = NOTHING
+  let status: Buffer = NO_BYTES
   while (fields.next()) {
     if (fields.field === 1) call = fields.uint()
     else if (fields.field === 2) status = fields.data()
@@ -430,7 +430,7 @@ function readFailure(fields: Fields, on: ResponseFrames): void {
   on.failure(call as CallId, status)
 }
 
-function readTimes(fields: Fields, on: ResponseFrames): void {
+function readTimes(fields: MessageFields, on: ResponseFrames): void {
   let [call, data, sql] = [0, 0, 0]
   while (fields.next()) {
     if (fields.field === 1) call = fields.uint()
@@ -440,18 +440,18 @@ function readTimes(fields: Fields, on: ResponseFrames): void {
   on.times(call as CallId, { data, sql })
 }
 
-function readCallId(fields: Fields): CallId {
+function readCallId(fields: MessageFields): CallId {
   let call = 0
   while (fields.next()) if (fields.field === 1) call = fields.uint()
   return call as CallId
 }
 
-const NOTHING: Buffer = Buffer.alloc(0)
+const NO_BYTES: Buffer = Buffer.alloc(0)
 
 const WIRE = { varint: 0, fixed64: 1, data: 2, fixed32: 5 } as const
 
 /** The fields of a message in protobuf's encoding, one after another. Fields that a reader does not know are skipped. */
-class Fields {
+class MessageFields {
   /** The number of the field that `next` has found. */
   field = 0
   readonly #bytes: Buffer
@@ -511,9 +511,9 @@ class Fields {
     return this.#bytes.subarray(this.#at, this.#at + this.#value)
   }
 
-  message(): Fields {
+  message(): MessageFields {
     this.#mustBe(WIRE.data)
-    return new Fields(this.#bytes, this.#at, this.#at + this.#value)
+    return new MessageFields(this.#bytes, this.#at, this.#at + this.#value)
   }
 
   #mustBe(wire: number): void {

@@ -1,4 +1,4 @@
-import { AnswerFrame, type CallId, type Frame, Writer } from './call-frames.js'
+import { AnswerFrame, type CallId, type Frame, MessageWriter } from './call-frames.js'
 
 /** The method of CallStreamService (proto/transport/v1/call_stream.proto). Its messages are read and written by call-frames.ts. */
 export const CALL_STREAM = {
@@ -15,13 +15,13 @@ export const CALL_STREAM = {
 const PART_BYTES = 32 * 1024
 
 /** Bytes of a message after which no further part of a large answer is put into it. */
-const MESSAGE_BYTES = 64 * 1024
+const PART_MESSAGE_BYTES = 64 * 1024
 
 /** Bytes of a message after which no further frame is put into it. The receiver's limit is far above. */
-const MAX_MESSAGE_BYTES = 512 * 1024
+const CLOSED_MESSAGE_BYTES = 512 * 1024
 
 /** Bytes that the objects of a frame take, of which a small one has more than bytes of its own. */
-const FRAME_OVERHEAD = 200
+const FRAME_OBJECT_BYTES = 200
 
 interface AnswerEnds {
   /** Called when the last part has been put into a message. */
@@ -67,7 +67,7 @@ export class FrameSender {
     if (this.#closed) return frame.onTaken?.()
     this.#frames.push(frame)
     this.schedule()
-    this.#count(costOf(frame))
+    this.#count(frameCost(frame))
   }
 
   sendAnswer(call: CallId, answer: Buffer, { onSent, onTaken }: AnswerEnds): void {
@@ -144,9 +144,9 @@ export class FrameSender {
       this.#isSending = false
       return
     }
-    const writer = new Writer(frames.reduce((sum, { size }) => sum + size, 0))
+    const writer = new MessageWriter(frames.reduce((sum, { size }) => sum + size, 0))
     for (const frame of frames) frame.write(writer)
-    const cost = frames.reduce((sum, frame) => sum + costOf(frame), 0)
+    const cost = frames.reduce((sum, frame) => sum + frameCost(frame), 0)
     // Without the frames, which hold what has been copied into the message.
     this.#onTaken = frames.flatMap(({ onTaken }) => onTaken ?? [])
     this.#send(writer.bytes, () => {
@@ -163,25 +163,25 @@ export class FrameSender {
     const waiting = this.#frames
     let size = 0
     let count = 0
-    for (; count < waiting.length && size < MAX_MESSAGE_BYTES; count++) size += waiting[count]?.size ?? 0
+    for (; count < waiting.length && size < CLOSED_MESSAGE_BYTES; count++) size += waiting[count]?.size ?? 0
     const frames = count === waiting.length ? waiting : waiting.slice(0, count)
     this.#frames = count === waiting.length ? [] : waiting.slice(count)
-    for (let turns = 0; turns === 0 || size < MESSAGE_BYTES; turns++) {
+    for (let turns = 0; turns === 0 || size < PART_MESSAGE_BYTES; turns++) {
       const large = this.#large.shift()
       if (large === undefined) break
       const { left } = large
       const part = large.next()
       frames.push(part)
       size += part.size
-      this.#count(costOf(part) - (left - large.left))
+      this.#count(frameCost(part) - (left - large.left))
       if (!large.isSent) this.#large.push(large)
     }
     return frames
   }
 }
 
-function costOf({ size }: Frame): number {
-  return size + FRAME_OVERHEAD
+function frameCost({ size }: Frame): number {
+  return size + FRAME_OBJECT_BYTES
 }
 
 function answerFrame(
@@ -226,7 +226,7 @@ class LargeAnswer {
 }
 
 /** The places of a CallTable, a power of two. More than there are calls under way on a stream. */
-const PLACES = 2048
+const CALL_PLACES = 2048
 
 /**
  * The calls under way on a stream. A Map would do, but for its memory: a Map whose entries come and go makes itself a new
@@ -236,7 +236,7 @@ const PLACES = 2048
  */
 export class CallTable<Call extends { readonly id: CallId | undefined }> {
   /** A call whose id ends in these bits. */
-  readonly #places: (Call | undefined)[] = Array.from({ length: PLACES }, () => undefined)
+  readonly #places: (Call | undefined)[] = Array.from({ length: CALL_PLACES }, () => undefined)
   /** Calls whose place was taken when they came, by one that takes long. */
   readonly #others = new Map<CallId, Call>()
   #size = 0
@@ -246,20 +246,20 @@ export class CallTable<Call extends { readonly id: CallId | undefined }> {
   }
 
   get(id: CallId): Call | undefined {
-    const call = this.#places[id & (PLACES - 1)]
+    const call = this.#places[id & (CALL_PLACES - 1)]
     return call?.id === id ? call : this.#others.get(id)
   }
 
   /** The id is that of the call, and of no other in the table. */
   set(id: CallId, call: Call): void {
-    const place = id & (PLACES - 1)
+    const place = id & (CALL_PLACES - 1)
     if (this.#places[place] === undefined) this.#places[place] = call
     else this.#others.set(id, call)
     this.#size += 1
   }
 
   delete(id: CallId): void {
-    const place = id & (PLACES - 1)
+    const place = id & (CALL_PLACES - 1)
     if (this.#places[place]?.id === id) this.#places[place] = undefined
     else if (!this.#others.delete(id)) return
     this.#size -= 1
@@ -277,7 +277,7 @@ export class CallTable<Call extends { readonly id: CallId | undefined }> {
 }
 
 /** Something that has to end by a time. */
-export interface Expiring {
+export interface Timed {
   /** Milliseconds since the epoch; Infinity for never. */
   readonly deadline: number
 }
@@ -286,7 +286,7 @@ export interface Expiring {
  * Ends what has not ended by its deadline. It has one timer for all calls of a stream, set to the earliest deadline that
  * it has seen, since nearly all calls end long before theirs.
  */
-export class Deadlines<Call extends Expiring> {
+export class Deadlines<Call extends Timed> {
   readonly #running: () => Iterable<Call>
   readonly #expire: (call: Call) => void
   #next = Infinity

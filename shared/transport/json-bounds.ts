@@ -1,5 +1,5 @@
 import { DomainError, rejectionAt } from '../errors.js'
-import { BODY_TOO_DEEP, MAX_BODY_DEPTH } from './wire.js'
+import { BODY_TOO_DEEP, MAX_BODY_DEPTH, VALUE_SEPARATOR } from './wire.js'
 
 /** Values of a body: objects, arrays, texts, numbers, booleans and nulls. Each costs the event loop microseconds here and there. */
 export const MAX_BODY_VALUES = 50_000
@@ -26,14 +26,13 @@ export function hasTooManyValues(text: string): boolean {
 }
 
 const QUOTATION_MARK = 0x22
-const BACKSLASH = 0x5c
+const REVERSE_SOLIDUS = 0x5c
 /** `[` and `{`, and `]` and `}`, differ in this bit only. */
 const BRACE_BIT = 0x20
 const OPENING_BRACE = 0x7b
 const CLOSING_BRACE = 0x7d
-const COMMA = 0x2c
 /** The greatest of the bytes that JSON has between its tokens. */
-const SPACE = 0x20
+const LAST_WHITE_SPACE = 0x20
 
 interface Scan {
   /** The largest number of arrays and objects that are open at once. */
@@ -54,13 +53,13 @@ function scan(body: Uint8Array): Scan {
     const byte = body[at] ?? 0
     if (inString) {
       if (byte === QUOTATION_MARK) inString = false
-      else if (byte === BACKSLASH) at++
+      else if (byte === REVERSE_SOLIDUS) at++
       continue
     }
-    if (byte <= SPACE) continue
+    if (byte <= LAST_WHITE_SPACE) continue
     const closes = (byte | BRACE_BIT) === CLOSING_BRACE
     // The first value of an array or object has no comma before it; each of the others has one.
-    if (byte === COMMA || (isFirst && !closes)) values++
+    if (byte === VALUE_SEPARATOR || (isFirst && !closes)) values++
     isFirst = (byte | BRACE_BIT) === OPENING_BRACE
     if (isFirst) deepest = Math.max(deepest, ++depth)
     else if (byte === QUOTATION_MARK) inString = true

@@ -153,18 +153,18 @@ function parseMembers(json: string): ProblemMembers {
   try {
     const parsed: unknown = JSON.parse(json)
     if (typeof parsed !== 'object' || parsed === null) return {}
-    return Object.fromEntries(Object.entries(parsed).filter((entry): entry is [string, string] => isPlain(entry[1])))
+    return Object.fromEntries(Object.entries(parsed).filter((entry): entry is [string, string] => isScalar(entry[1])))
   } catch {
     return {}
   }
 }
 
-function isPlain(value: unknown): boolean {
+function isScalar(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
 const DETAILS_KEY = 'grpc-status-details-bin'
-const PLACES: Readonly<Record<Violation['place']['in'], string>> = {
+const PLACE_WORDS: Readonly<Record<Violation['place']['in'], string>> = {
   parameter: 'query',
   pointer: 'body',
   header: 'header'
@@ -183,7 +183,7 @@ export function toStatusBytes(error: DomainError): Buffer {
   return encodeDetails(grpcStatusOf(error), error.message, {
     reason: error.code,
     violations: error.violations.map(({ code: reason, detail, place }) => ({
-      field: `${PLACES[place.in]}:${place.name}`,
+      field: `${PLACE_WORDS[place.in]}:${place.name}`,
       description: detail,
       reason
     })),
@@ -229,7 +229,7 @@ function violationsOf(info: RpcDetails): Violation[] {
   return info.violations.flatMap(({ field, description, reason }, at) => {
     const rule = rules[at] ?? undefined
     const [prefix, name] = splitOnce(field)
-    const place = (['parameter', 'pointer', 'header'] as const).find((one) => PLACES[one] === prefix)
+    const place = (['parameter', 'pointer', 'header'] as const).find((one) => PLACE_WORDS[one] === prefix)
     return place !== undefined && isErrorCode(reason)
       ? [{ code: reason, detail: description, place: { in: place, name }, ...(rule === undefined ? {} : { rule }) }]
       : []

@@ -14,11 +14,11 @@ export function decodeBase64(text: string): Buffer | undefined {
   return bytes.toString('base64') === text ? bytes : undefined
 }
 
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+const REQUEST_ID_FORM = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The caller's request id if it is valid (contract.md section 2), else a new one. */
 export function requestIdOf(sent: string | readonly string[] | undefined, newId: () => string): string {
-  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : newId()
+  return typeof sent === 'string' && REQUEST_ID_FORM.test(sent) ? sent : newId()
 }
 
 /** Bytes of a request body over either transport (contract.md section 2). */
@@ -36,22 +36,22 @@ export function checkBodyLength(bytes: number): void {
   if (bytes > MAX_BODY_BYTES) throw new DomainError('body.too-large', BODY_TOO_LARGE)
 }
 
-const OPENING = '['.charCodeAt(0)
-const COMMA = ','.charCodeAt(0)
-const CLOSING = ']'.charCodeAt(0)
+const BEGIN_ARRAY = '['.charCodeAt(0)
+export const VALUE_SEPARATOR = ','.charCodeAt(0)
+const END_ARRAY = ']'.charCodeAt(0)
 
 /** A JSON array of these values. Their bytes are copied once and never parsed. */
 export function jsonArray(values: readonly Buffer[]): Buffer {
   let length = Math.max(2, values.length + 1)
   for (const value of values) length += value.length
   const array = Buffer.allocUnsafe(length)
-  array[0] = OPENING
+  array[0] = BEGIN_ARRAY
   let at = 1
   for (const value of values) {
-    if (at > 1) array[at++] = COMMA
+    if (at > 1) array[at++] = VALUE_SEPARATOR
     at += value.copy(array, at)
   }
-  array[at] = CLOSING
+  array[at] = END_ARRAY
   return array
 }
 

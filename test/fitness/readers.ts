@@ -549,9 +549,9 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'Unmet oneOf integerRange conflictText parseConflict rejectionAt ' +
     'oneOfWords DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
     'jsonArray fromRpcStatus toRpcStatus toStatusBytes transportStatusBytes transportError TokenRejected expected ' +
-    'Writer CredentialFrame CallFrame CancellationFrame UnprocessedFrame AnswerFrame FailureFrame TimesFrame MalformedFrames ' +
+    'MessageWriter CredentialFrame CallFrame CancellationFrame UnprocessedFrame AnswerFrame FailureFrame TimesFrame MalformedFrames ' +
     'callbackPage rejectedPage signInNotValid aliasesOf operatorsOf code escapeHtml htmlPage pagePolicy link table prose toProblem unintelligible',
-  'what stops a start, read from settings and files': 'StartError messageOf orStartError',
+  'what stops a start, read from settings and files': 'StartError messageOf orStartError errorCode',
   'the order in which a server opens and closes its parts': 'lifecycle Opened',
   'the memory of the process': 'MemoryGuard processMemory memoryLimit',
   'packages that are installed': 'InnerMembers untested whatIsUntested remedyFor requireInner installedVersion',

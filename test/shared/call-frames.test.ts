@@ -18,7 +18,7 @@ import {
   type ResponseFrames,
   TimesFrame,
   UnprocessedFrame,
-  Writer
+  MessageWriter
 } from '../../shared/transport/call-frames.js'
 import { DomainError } from '../../shared/errors.js'
 import { fromStatusBytes, toStatusBytes } from '../../shared/transport/rpc-status.js'
@@ -32,7 +32,7 @@ import {
 } from '../harness/call-stream-messages.js'
 
 function messageOf(...frames: readonly Frame[]): Buffer {
-  const writer = new Writer(frames.reduce((sum, { size }) => sum + size, 0))
+  const writer = new MessageWriter(frames.reduce((sum, { size }) => sum + size, 0))
   for (const frame of frames) frame.write(writer)
   return writer.bytes
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import jwt from 'jsonwebtoken'
 import type { Logger } from 'pino'
 import { algorithmOf, type Issuer, thumbprint, type VerificationKey } from '../../../shared/access-token.js'
-import { followFiles, makeFolder, NO_FILE, stateOf } from '../../../shared/files.js'
+import { errorCode, followFiles, makeFolder, NO_FILE, stateOf } from '../../../shared/files.js'
 import type { Account } from '../accounts/accounts.js'
 import { unreservedClaims } from './claims.js'
 
@@ -41,7 +41,7 @@ async function readKeys(from: KeyFile): Promise<KeySet> {
   const path = pathOfKeys(from)
   const what = from.file === undefined ? path : `JWT_PRIVATE_KEY_FILE ${path}`
   const pem = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new Error(`${what} cannot be read (${codeOf(error) ?? 'unknown'}).`, { cause: error })
+    throw new Error(`${what} cannot be read (${errorCode(error) ?? 'unknown'}).`, { cause: error })
   })
   return parseKeyFile(pem, what)
 }
@@ -59,7 +59,7 @@ async function generateIfMissing(dataDir: string, path: string): Promise<void> {
   await writeFile(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx', flush: true })
   try {
     await link(draft, path).catch((error: unknown) => {
-      if (codeOf(error) !== 'EEXIST') throw error
+      if (errorCode(error) !== 'EEXIST') throw error
     })
   } finally {
     await unlink(draft)
@@ -71,13 +71,9 @@ async function exists(path: string): Promise<boolean> {
     await access(path)
     return true
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false
+    if (errorCode(error) === 'ENOENT') return false
     throw error
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 /** A key that signs this service's own tokens, with its public half. */
@@ -108,12 +104,12 @@ export function parseKeyFile(pem: string, from: string): KeySet {
   if (pem.match(PEM_BEGIN)?.length !== blocks.length) throw new Error(`${from} holds an incomplete PEM block.`)
   const [first, ...others] = blocks.filter(([, label]) => label !== IGNORED_LABEL)
   if (first === undefined) throw new Error(`${from} holds no private key in PEM form.`)
-  const privateKey = parse(() => createPrivateKey(first[0]), `${from} must begin with a private key in PEM form.`)
+  const privateKey = asKey(() => createPrivateKey(first[0]), `${from} must begin with a private key in PEM form.`)
   const signing = { ...verificationKey(createPublicKey(privateKey), from), privateKey }
   const more = others.map(([block]) =>
     // createPublicKey also accepts a private key and takes its public half.
     verificationKey(
-      parse(() => createPublicKey(block), `${from} must hold nothing but keys in PEM form.`),
+      asKey(() => createPublicKey(block), `${from} must hold nothing but keys in PEM form.`),
       from
     )
   )
@@ -128,7 +124,7 @@ function verificationKey(key: KeyObject, from: string): VerificationKey {
   return { kid: thumbprint(key), algorithm, key }
 }
 
-function parse(read: () => KeyObject, sentence: string): KeyObject {
+function asKey(read: () => KeyObject, sentence: string): KeyObject {
   try {
     return read()
   } catch (error) {

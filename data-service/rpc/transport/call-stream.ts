@@ -18,7 +18,7 @@ import {
   TimesFrame,
   UnprocessedFrame
 } from '../../../shared/transport/call-frames.js'
-import { CallTable, Deadlines, type Expiring, FrameSender } from '../../../shared/transport/call-stream.js'
+import { CallTable, Deadlines, FrameSender, type Timed } from '../../../shared/transport/call-stream.js'
 import { type Cancellation, CancellationSource } from '../../../shared/transport/cancellation.js'
 import { toStatusBytes, transportStatusBytes } from '../../../shared/transport/rpc-status.js'
 import { Stopwatch } from '../../observe/call-scope.js'
@@ -369,7 +369,7 @@ class ServedStream implements RequestFrames {
 const NO_TOKEN: readonly string[] = []
 
 /** A call of a stream as the interceptors take it. Aborted with a DomainError. */
-class ServedCall extends CancellationSource implements IncomingCall, Expiring {
+class ServedCall extends CancellationSource implements IncomingCall, Timed {
   readonly id: CallId
   readonly authorization: readonly string[]
   readonly requestId: string | undefined

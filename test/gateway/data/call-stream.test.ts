@@ -30,7 +30,7 @@ import {
 } from '../../harness/call-stream-messages.js'
 import { memoryLog, type MemoryLog } from '../../harness/memory-log.js'
 import { randomNumbers } from '../../runner/random.js'
-import { Writer, FailureFrame, type CallId } from '../../../shared/transport/call-frames.js'
+import { MessageWriter, FailureFrame, type CallId } from '../../../shared/transport/call-frames.js'
 
 // What proto-loader made of the file that the types were generated from.
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
@@ -117,7 +117,7 @@ class FrameService {
   fail(stream: ServerDuplexStream<Buffer, Buffer>, call: number, error: DomainError): void {
     // The id is one that the caller gave.
     const frame = new FailureFrame(call as CallId, toStatusBytes(error))
-    const writer = new Writer(frame.size)
+    const writer = new MessageWriter(frame.size)
     frame.write(writer)
     stream.write(writer.bytes)
   }
