@@ -1,4 +1,4 @@
-import { INT64, parseInteger } from '../entity/fields/numbers.js'
+import { INT64_RANGE, parseInteger } from '../entity/fields/numbers.js'
 import { suggestion } from '../entity/fields/names.js'
 import { identityProblem, linkAccount, unlinkAccount } from './accounts/account-links.js'
 import {
@@ -12,7 +12,7 @@ import {
   type OutsideIdentity,
   type StoredAccount
 } from './accounts/accounts.js'
-import { isReservedClaim, type OwnerClaims, parseOwner as ownerOfClaim } from './tokens/claims.js'
+import { isReservedClaim, type OwnerClaims, ownerOfClaim } from './tokens/claims.js'
 import { passwordMistake, type Passwords } from './accounts/passwords.js'
 
 /** What an operator asked for and cannot have. The message is a sentence for the operator. */
@@ -39,7 +39,7 @@ interface ListedAccount extends StoredAccount {
 }
 
 /** An account with one of its members before and after a change. */
-interface Changed<Name extends 'roles' | 'owner' | 'claims'> {
+interface MemberChange<Name extends 'roles' | 'owner' | 'claims'> {
   readonly account: StoredAccount
   readonly before: Account[Name]
   readonly after: Account[Name]
@@ -135,7 +135,7 @@ export class AccountAdministration {
   }
 
   /** The account has exactly these roles from its next refresh on. */
-  async setRoles(email: string, names: readonly string[]): Promise<Changed<'roles'>> {
+  async setRoles(email: string, names: readonly string[]): Promise<MemberChange<'roles'>> {
     const roles = knownRoles(names, this.#deps.roles)
     return this.#change(email, async (unit, account) => {
       checkSize({ roles, claims: account.claims })
@@ -145,7 +145,7 @@ export class AccountAdministration {
   }
 
   /** The account has exactly these further claims from its next refresh on. */
-  async setClaims(email: string, claims: Account['claims']): Promise<Changed<'claims'>> {
+  async setClaims(email: string, claims: Account['claims']): Promise<MemberChange<'claims'>> {
     checkClaims(claims, this.#deps.ownerClaimType, this.#deps.owners)
     return this.#change(email, async (unit, account) => {
       checkSize({ roles: account.roles, claims })
@@ -155,7 +155,7 @@ export class AccountAdministration {
   }
 
   /** The account owns the rows of this owner from its next refresh on; null for none. */
-  async setOwner(email: string, owner: bigint | null): Promise<Changed<'owner'>> {
+  async setOwner(email: string, owner: bigint | null): Promise<MemberChange<'owner'>> {
     return this.#change(email, async (unit, account) => {
       await unit.changeAccount(account.id, { owner })
       return { account, before: account.owner, after: owner }
@@ -184,7 +184,7 @@ export class AccountAdministration {
 
   #checked(account: Account): Account {
     checkEmail(account.email)
-    checkName(account.name)
+    checkAccountName(account.name)
     checkClaims(account.claims, this.#deps.ownerClaimType, this.#deps.owners)
     const roles = knownRoles(account.roles, this.#deps.roles)
     checkSize({ roles, claims: account.claims })
@@ -224,7 +224,7 @@ function alreadyThere({ email }: Account): AccountMistake {
 const MAX_ROLE = 64
 
 /** Control characters, and half surrogate pairs, which have no form in UTF-8. */
-const UNPRINTABLE = /[\p{Cc}\p{Surrogate}]/u
+const CONTROL_CHARACTERS = /[\p{Cc}\p{Surrogate}]/u
 
 function checkEmail(email: string): void {
   if (!isEmail(email)) {
@@ -234,8 +234,8 @@ function checkEmail(email: string): void {
   }
 }
 
-function checkName(name: string): void {
-  if (name.trim() === '' || UNPRINTABLE.test(name) || name.length > MAX_NAME) {
+function checkAccountName(name: string): void {
+  if (name.trim() === '' || CONTROL_CHARACTERS.test(name) || name.length > MAX_NAME) {
     throw new AccountMistake(`A name has 1 to ${MAX_NAME} characters and no control characters.`)
   }
 }
@@ -339,7 +339,7 @@ export function parseOwners(
 
 /** The owner of an account. Throws an AccountMistake for what is no whole number of 64 bits. */
 export function parseOwner(text: string): bigint {
-  const owner = parseInteger(text, INT64)
+  const owner = parseInteger(text, INT64_RANGE)
   if (owner === undefined)
     throw new AccountMistake(`An owner is a whole number of 64 bits, not ${JSON.stringify(text)}.`)
   return owner

@@ -35,7 +35,7 @@ export interface TokenConfig {
 }
 
 /** Sign-in with an outside OpenID provider (contract.md section 8). */
-interface OutsideSignIn {
+interface OutsideProvider {
   /** Verifies ID tokens. It is none of `issuers`: an ID token is no access token. */
   readonly provider: PublishedIssuer
   /** The role of the account that an identity gets if none is linked to it; undefined: it gets none. */
@@ -53,7 +53,7 @@ export interface AuthDeps {
   /** The service's own first. */
   readonly issuers: readonly PublishedIssuer[]
   /** Who signs in with the OpenID provider of OIDC_ISSUER; undefined if none is set. */
-  readonly outsideSignIn: OutsideSignIn | undefined
+  readonly outsideSignIn: OutsideProvider | undefined
   /** Whether sample accounts may log in. */
   readonly sampleData: boolean
   readonly refreshTtl: number

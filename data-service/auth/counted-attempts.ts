@@ -16,7 +16,7 @@ interface CountedAttempt {
   readonly key: Buffer
   /** For the trail; undefined for nobody that is known. */
   readonly account: TrailSubject | undefined
-  /** As countedAddress answers it. */
+  /** As addressOfAttempt answers it. */
   readonly clientAddress: string
 }
 
@@ -75,9 +75,9 @@ export class CountedAttempts {
       if (error instanceof Rejected) {
         trail(log, { ...entry, outcome: 'failure', code: error.code, reason: error.why })
       } else if (error instanceof DomainError && error.code === 'quota-exceeded') {
-        trail(log, { ...entry, outcome: 'throttled', code: error.code, reason: messageOf(error.cause ?? error) })
+        trail(log, { ...entry, outcome: 'throttled', code: error.code, reason: reasonText(error.cause ?? error) })
       } else if (counted) {
-        const reason = signal.aborted ? messageOf(signal.reason) : 'the attempt could not be checked'
+        const reason = signal.aborted ? reasonText(signal.reason) : 'the attempt could not be checked'
         trail(log, { ...entry, outcome: 'abandoned', reason })
       }
       throw error
@@ -140,7 +140,7 @@ export class Rejected extends DomainError {
   }
 }
 
-function messageOf(reason: unknown): string {
+function reasonText(reason: unknown): string {
   return reason instanceof Error ? reason.message : String(reason)
 }
 
@@ -148,7 +148,7 @@ function messageOf(reason: unknown): string {
  * The address that an attempt counts under. Only a gateway may name its client's, as `given`. Others could invent one for
  * each attempt, or use up the limit of an address that is not theirs.
  */
-export function countedAddress(given: string, { peerIsGateway, peerAddress = '' }: CallContext): string {
+export function addressOfAttempt(given: string, { peerIsGateway, peerAddress = '' }: CallContext): string {
   return given !== '' && peerIsGateway ? given : peerAddress
 }
 

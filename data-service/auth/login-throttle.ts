@@ -111,7 +111,7 @@ export class LoginThrottle {
     await keep(unit, address, { ...others, pending: without(others.pending, at) })
   }
 
-  #knownRejection(keys: AttemptKeys): Rejection | undefined {
+  #knownRejection(keys: AttemptKeys): ReachedLimit | undefined {
     for (const key of keys) {
       const name = key.toString('base64')
       const left = (this.#fullUntil.get(name) ?? 0) - this.#now()
@@ -132,11 +132,11 @@ export class LoginThrottle {
     }
   }
 
-  #rejectionBy([pair, address]: readonly [LoginAttempts, LoginAttempts]): Rejection | undefined {
+  #rejectionBy([pair, address]: readonly [LoginAttempts, LoginAttempts]): ReachedLimit | undefined {
     const now = this.#now()
     const [ofPair, ofAddress] = [this.#recent(pair), this.#recent(address)]
-    if (isFull(ofPair, PER_PAIR)) return rejection(ofPair, PER_PAIR, now)
-    return isFull(ofAddress, PER_ADDRESS) ? rejection(ofAddress, PER_ADDRESS, now) : undefined
+    if (isFull(ofPair, PER_PAIR)) return reachedLimit(ofPair, PER_PAIR, now)
+    return isFull(ofAddress, PER_ADDRESS) ? reachedLimit(ofAddress, PER_ADDRESS, now) : undefined
   }
 
   /** The attempts within the window. Pending ones that took too long count as failed. */
@@ -150,7 +150,7 @@ export class LoginThrottle {
   }
 }
 
-interface Rejection {
+interface ReachedLimit {
   /** Whether the limit is reached by pending attempts, which may still succeed. */
   readonly mayPass: boolean
   /** Seconds. */
@@ -161,14 +161,14 @@ function isFull({ failed, pending }: LoginAttempts, limit: number): boolean {
   return failed.length + pending.length >= limit
 }
 
-function rejection({ failed, pending }: LoginAttempts, limit: number, now: number): Rejection {
+function reachedLimit({ failed, pending }: LoginAttempts, limit: number, now: number): ReachedLimit {
   const all = [...failed, ...pending].toSorted((a, b) => a - b)
   const relevant = all[all.length - limit] ?? now
   return { mayPass: failed.length < limit, retryAfter: Math.max(1, Math.ceil((relevant + WINDOW - now) / 1000)) }
 }
 
 /** The same error whether or not there is such an account. */
-function tooMany({ mayPass, retryAfter }: Rejection): DomainError {
+function tooMany({ mayPass, retryAfter }: ReachedLimit): DomainError {
   return new DomainError('quota-exceeded', 'Too many failed log-ins. Try again later.', {
     retryAfter: mayPass ? 1 : retryAfter,
     cause: new Error('too many log-ins failed of late')
@@ -186,10 +186,10 @@ async function keep(unit: AuthUnit, key: Buffer, attempts: LoginAttempts): Promi
 }
 
 export function attemptKeys(emailKey: Buffer, address: string): AttemptKeys {
-  return [hashOf('pair', address, emailKey), hashOf('address', address)]
+  return [hashOfParts('pair', address, emailKey), hashOfParts('address', address)]
 }
 
-function hashOf(...parts: readonly (string | Buffer)[]): Buffer {
+function hashOfParts(...parts: readonly (string | Buffer)[]): Buffer {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part).update('\0')
   return hash.digest()

@@ -5,14 +5,14 @@ import type { UnaryHandler } from '../entity/caller.js'
 import { Violations } from '../plan/parsing/violations.js'
 import { type AuthUnit, type Family, MAX_EMAIL, type StoredAccount } from './accounts/accounts.js'
 import type { AuthDeps } from './authentication.js'
-import { checkClientAddress, checkText, countedAddress } from './counted-attempts.js'
+import { addressOfAttempt, checkClientAddress, checkText } from './counted-attempts.js'
 import type { PasswordCheck } from './password-check.js'
 import { MAX_PASSWORD } from './accounts/passwords.js'
 import { parseRefreshToken, tokenKeys } from './tokens/refresh-token.js'
 import { openFamily, sessionId, sessionOf } from './sessions.js'
 import { ownSubject, trail } from './trail.js'
 
-interface Credentials {
+interface LoginParts {
   readonly email: string
   readonly password: string
   /** Empty if the address of the gRPC peer counts. */
@@ -20,7 +20,7 @@ interface Credentials {
 }
 
 /** Throws `body.invalid` with a violation for each invalid member. */
-export function checkCredentials({ email, password, clientAddress }: Credentials): void {
+export function checkCredentials({ email, password, clientAddress }: LoginParts): void {
   const violations = new Violations()
   checkText(email, { pointer: '/email', max: MAX_EMAIL }, violations)
   checkText(password, { pointer: '/password', max: MAX_PASSWORD }, violations)
@@ -39,7 +39,7 @@ export function login(deps: AuthDeps, passwords: PasswordCheck): UnaryHandler<Lo
   return async (context, { email, password, clientAddress: given, replacedRefreshTokens }) => {
     const { log } = context
     checkCredentials({ email, password, clientAddress: given })
-    const clientAddress = countedAddress(given, context)
+    const clientAddress = addressOfAttempt(given, context)
     const tried = { event: 'login', email, password, clientAddress, rejection: REJECTION } as const
     const { account, live, ended } = await passwords.check(tried, context, (account, succeed) =>
       succeed(async (unit) => {

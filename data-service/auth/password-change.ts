@@ -4,7 +4,7 @@ import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import { Violations } from '../plan/parsing/violations.js'
 import type { StoredAccount } from './accounts/accounts.js'
 import type { AuthDeps } from './authentication.js'
-import { checkClientAddress, checkText, countedAddress, Rejected } from './counted-attempts.js'
+import { addressOfAttempt, checkClientAddress, checkText, Rejected } from './counted-attempts.js'
 import type { PasswordCheck } from './password-check.js'
 import { guessOf, MAX_PASSWORD, passwordMistake } from './accounts/passwords.js'
 import {
@@ -19,7 +19,7 @@ import {
 } from './sessions.js'
 import { ownSubject, trail } from './trail.js'
 
-const REJECTION = 'The current password is wrong.'
+const WRONG_PASSWORD = 'The current password is wrong.'
 
 /**
  * Changes the password of the account of a session, which must be live: an access token that outlives its session does not
@@ -35,8 +35,14 @@ export function changePassword(
     const { signal, log } = context
     const { email } = await sessionAccount(context, refreshToken, deps)
     checkRequest(request, email)
-    const clientAddress = countedAddress(request.clientAddress, context)
-    const tried = { event: 'password', email, password: currentPassword, clientAddress, rejection: REJECTION } as const
+    const clientAddress = addressOfAttempt(request.clientAddress, context)
+    const tried = {
+      event: 'password',
+      email,
+      password: currentPassword,
+      clientAddress,
+      rejection: WRONG_PASSWORD
+    } as const
     const changed = await passwords.check(tried, context, async (account, succeed) => {
       // Hashing is slow on purpose, so no transaction is open meanwhile.
       const hash = await deps.passwords.hash(newPassword)
@@ -47,7 +53,7 @@ export function changePassword(
         const rotated = await rotateUnlessThrottled(unit, session, deps)
         if (rotated.kind === 'throttled') return rotated
         if (!(await unit.setPassword(account.id, hash, account.passwordHash))) {
-          throw new Rejected(REJECTION, 'the password was changed meanwhile')
+          throw new Rejected(WRONG_PASSWORD, 'the password was changed meanwhile')
         }
         return { ...rotated, sessions: await unit.endSessions(account.id, deps.now(), session.family.id) }
       })

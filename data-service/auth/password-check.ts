@@ -11,7 +11,7 @@ interface PasswordAttempt {
   readonly event: 'login' | 'password'
   readonly email: string
   readonly password: string
-  /** As countedAddress answers it. */
+  /** As addressOfAttempt answers it. */
   readonly clientAddress: string
   /** What the caller gets for a wrong password, and alike for an account that does not exist or is disabled. */
   readonly rejection: string

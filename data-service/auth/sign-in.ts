@@ -8,7 +8,7 @@ import { Violations } from '../plan/parsing/violations.js'
 import { identityKey, lockIdentity } from './accounts/account-links.js'
 import { accountKey, type AuthUnit, isEmail, MAX_NAME, type StoredAccount } from './accounts/accounts.js'
 import type { AuthDeps } from './authentication.js'
-import { checkClientAddress, countedAddress, type CountedAttempts, Rejected } from './counted-attempts.js'
+import { addressOfAttempt, checkClientAddress, type CountedAttempts, Rejected } from './counted-attempts.js'
 import { type VerifiedIdentity, verifyIdToken } from './tokens/id-tokens.js'
 import { endReplaced, logReplaced } from './login.js'
 import { openFamily, sessionId, sessionOf, whyUnusable } from './sessions.js'
@@ -29,8 +29,8 @@ export function signIn(deps: AuthDeps, attempts: CountedAttempts): UnaryHandler<
     if (outsideSignIn === undefined) {
       throw new DomainError('configuration', 'OIDC_ISSUER and OIDC_CLIENT_ID are not set for the data service.')
     }
-    checkRequest(request)
-    const clientAddress = countedAddress(request.clientAddress, context)
+    checkSignIn(request)
+    const clientAddress = addressOfAttempt(request.clientAddress, context)
     const identity = await identityOf(request, deps, outsideSignIn)
     const isValid = !(identity instanceof TokenRejected)
     const attempt = {
@@ -63,7 +63,7 @@ export function signIn(deps: AuthDeps, attempts: CountedAttempts): UnaryHandler<
 }
 
 /** Throws `body.invalid` with a violation for each invalid member. */
-function checkRequest({ idToken, nonce, clientAddress }: SignInRequest__Output): void {
+function checkSignIn({ idToken, nonce, clientAddress }: SignInRequest__Output): void {
   const violations = new Violations()
   for (const [pointer, text, max] of [
     ['/idToken', idToken, MAX_ID_TOKEN],
@@ -157,11 +157,11 @@ async function createAccount(unit: AuthUnit, identity: VerifiedIdentity, deps: A
 }
 
 /** Control and format characters, separators of lines, and half surrogate pairs. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu
+const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu
 
 /** The name as an account stores it; empty if nothing of it can be seen. A pair that is cut through is left out. */
 function storableName(name: string): string {
-  return name.slice(0, MAX_NAME).replace(UNPRINTABLE, ' ').trim()
+  return name.slice(0, MAX_NAME).replace(INVISIBLE_CHARACTERS, ' ').trim()
 }
 
 const NOT_VALID = 'The sign-in is not valid, or not any more. Begin again.'

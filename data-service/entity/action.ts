@@ -411,7 +411,8 @@ interface ChildChangesOf<F> {
 }
 
 /** Of a composite key the text, as in JSON. */
-type IdOf<F> = F extends { id: infer One } ? ValueOf<One> : string
+/** Of a composite key the text, as in JSON. */
+export type IdOf<F> = F extends { readonly id: infer One } ? ValueOf<One> : string
 
 /**
  * The rule of a PUT and a PATCH: it may reject the body, or set more than the members of the body. `input` is the row as it

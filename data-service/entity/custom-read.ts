@@ -53,11 +53,11 @@ interface ReadCall<F, P> extends Pick<RowsCall<F, never>, 'where' | 'anyOf' | 'a
 /** Ties the types of parameters and condition of one read together. */
 export type DefineRead<F> = <const P extends ParamFields>(definition: ReadWithParams<F, P>) => DefinedRead
 
-declare const defined: unique symbol
+declare const definedRead: unique symbol
 
 /** A custom read with parameters, which only the function `read` makes. */
 interface DefinedRead {
-  readonly [defined]: true
+  readonly [definedRead]: true
 }
 
 export type CustomReads<F> =

@@ -70,7 +70,7 @@ interface OperationDefinition<
    * several times before it commits, so nothing outside of the database may be changed by it.
    */
   readonly handle: (
-    call: R extends `GET ${string}` ? ReadCall<A, P, Q> : WriteCall<A, P, Q, B>
+    call: R extends `GET ${string}` ? GetCall<A, P, Q> : WriteCall<A, P, Q, B>
   ) => AnswerOf<T> | Promise<AnswerOf<T>>
 }
 
@@ -80,7 +80,7 @@ type WithPath<R> = [PathName<R>] extends [never] ? unknown : { readonly path: ob
 type AnswerOf<T> = (T extends AnswerShape ? ValueOfShape<T> : void) | OperationRejection
 
 /** What the handler of a GET gets. */
-interface ReadCall<A, P, Q> extends ReadTools {
+interface GetCall<A, P, Q> extends ReadTools {
   readonly caller: A extends TokenAccess ? TokenCaller : TokenCaller | AnonymousCaller
   readonly path: RowOf<P>
   /** An optional parameter that was not sent is null. */
@@ -115,7 +115,7 @@ interface ReadTools {
 }
 
 /** What the handlers of other methods get. All reads and writes are of one transaction. */
-interface WriteCall<A, P, Q, B> extends ReadCall<A, P, Q> {
+interface WriteCall<A, P, Q, B> extends GetCall<A, P, Q> {
   readonly body: ValueOfShape<B>
   readonly findByIds: FindByIds
   readonly findByUnique: FindByUnique

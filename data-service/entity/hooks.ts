@@ -1,7 +1,7 @@
-import type { RuleTools, Change, NamedValues, Rejection } from './action.js'
+import type { RuleTools, Change, IdOf, NamedValues, Rejection } from './action.js'
 import type { EventType, JsonObject } from './event.js'
 import type { Operand } from './fields/field.js'
-import type { RowOf, ValueOf } from './fields/rows.js'
+import type { RowOf } from './fields/rows.js'
 
 /**
  * A hook of an entity file as the service works with it. It runs within the transaction of a write, after the statements
@@ -104,9 +104,6 @@ interface ActCall<F, Read, Name> extends Tools {
   readonly before: RowBefore<F, Read>
   readonly after: RowOf<F>
 }
-
-/** Of a composite key the text, as in JSON. */
-type IdOf<F> = F extends { readonly id: infer One } ? ValueOf<One> : string
 
 type AnyCall<F, Read> = CreateCall<F> | UpdateCall<F, Read> | DeleteCall<F, Read> | ActCall<F, Read, string>
 

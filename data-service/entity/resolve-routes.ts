@@ -189,22 +189,22 @@ function resolveAction(name: string, definition: UntypedAction, names: NameResol
   return { ...parts, change, effect: isStateful ? (call) => changeWith(changeOf(call), next) : changeOf }
 }
 
-type NextState = Readonly<Record<string, readonly Operand[]>>
+type UntypedNextState = Readonly<Record<string, readonly Operand[]>>
 
-function nextState(becomes: UntypedAction['becomes'] = {}): NextState {
+function nextState(becomes: UntypedAction['becomes'] = {}): UntypedNextState {
   const entries = Object.entries(becomes).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, [value].flat()]]
   )
   // Each entry is a pair of a name and an array.
-  return Object.fromEntries(entries) as NextState
+  return Object.fromEntries(entries) as UntypedNextState
 }
 
-function outcomeWith(outcome: Outcome, next: NextState): Outcome {
+function outcomeWith(outcome: Outcome, next: UntypedNextState): Outcome {
   return 'rejection' in outcome ? outcome : changeWith(outcome, next)
 }
 
 /** The change with the state that the action declares. Throws a TypeError for a change that sets any other. */
-function changeWith(change: Change, next: NextState): Change {
+function changeWith(change: Change, next: UntypedNextState): Change {
   const set: Record<string, Value> = { ...change.set }
   for (const [name, values] of Object.entries(next)) {
     const [only] = values

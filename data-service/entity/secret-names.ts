@@ -27,8 +27,8 @@ export function isSuspect({ table, column, type, beside }: NamedColumn): boolean
     OF_HASHES.test(column) ||
     isPassword(words) ||
     isHash(words, table) ||
-    isToken(words) ||
-    isKey(words) ||
+    isTokenName(words) ||
+    isKeyName(words) ||
     isSession(words, table) ||
     isCode(words, table) ||
     isOfSecrets(words, { table, beside })
@@ -43,19 +43,19 @@ function singular(name: string): string[] {
   return wordsOf(name).map((word) => word.replaceAll(/\d/g, '').replace(/(?<=[a-rt-z]{2}[a-rtv-z])s$/, ''))
 }
 
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '))
+const wordSet = (words: string): ReadonlySet<string> => new Set(words.split(' '))
 
 /** Last words of columns that say something about a secret: `token_type`, `last_passwd_gen`, `password_expires_at`. */
-const ABOUT = setOf(
+const ABOUT = wordSet(
   'age algo algorithm allowed at attempt change changed count created date description disabled enabled endpoint expire ' +
     'expired expires expiration expiry format gen kind label last length limit modified name policy required scope status ' +
     'strength time timestamp title ttl type updated uri url used valid validity version'
 )
 /** First words of flags: `has_password`, `must_change_password`. */
-const ASKS = setOf('allow can enable force has is may must need require send show use uses')
+const ASKS = wordSet('allow can enable force has is may must need require send show use uses')
 
 /** What a whole number can be: a PIN of digits. */
-const NUMBERS = setOf('cvc cvv otp passcode passwd password pin pincode pwd totp')
+const NUMBERS = wordSet('cvc cvv otp passcode passwd password pin pincode pwd totp')
 
 const PASSWORDS =
   /passw|passphrase|passcode|passord|passhash|secret(?!ar)|credential|kennwort|contrasena|motdepasse|wachtwoord|salasana/
@@ -68,16 +68,16 @@ const OTHER_SCRIPTS = /пароль|密码|密碼|パスワード|비밀번호/u
 const OF_PROTOCOLS = /^ha1b?$|snmp_?(?:r[ow]_?)?community|^r[ow]_?community$|^bindpw$|^pgp_?private/i
 /** What is only said of a password. */
 const OF_HASHES = /^(?:argon2|bcrypt|lmhash|nthash|ntlm|passkey|pwhash|scrypt)$/i
-const PASSWORD_WORDS = setOf(
+const PASSWORD_WORDS = wordSet(
   'cvc cvv dsn geslo haslo heslo hmac mdp mfa mima mnemonic otp parol parola parool pass pepper pin pincode psk psw pswd pw ' +
     'pwd pwdhash salt senha sifre totp userpw xprv'
 )
 /** Words that are a password in a table of users, and a code, a speech or a checksum (`md5`, `sha256`) elsewhere. */
-const PASSWORDS_OF_USERS = setOf('clave md parole sha verifier')
+const PASSWORDS_OF_USERS = wordSet('clave md parole sha verifier')
 
 /** Words that end in `pass` and are something else. */
 const NO_PASS = /^(?:by|com|over|sur|tres|under)pass$/
-const AFTER_PASS = setOf('code crypted encrypted hash key md new old plain salt seed sha temp value')
+const AFTER_PASS = wordSet('code crypted encrypted hash key md new old plain salt seed sha temp value')
 
 function saysPassword(words: readonly string[]): boolean {
   const name = words.join('')
@@ -99,9 +99,9 @@ function follows(words: readonly string[], word: string, after: ReadonlySet<stri
 /** Tables of people who log in. */
 const USER_TABLE = /^(?:account|admin|administrator|login|member|user)s?$/
 /** What windows keeps of a password. */
-const KINDS_OF_HASH = setOf('lm nt ntlm')
+const KINDS_OF_HASH = wordSet('lm nt ntlm')
 /** What other hashes in a table of users are of. */
-const HASHED = setOf('avatar content email file image ip mail photo picture')
+const HASHED = wordSet('avatar content email file image ip mail photo picture')
 
 /** A hash in a table of users is that of a password unless its name says of what. */
 function isHash(words: readonly string[], table: string): boolean {
@@ -112,16 +112,16 @@ function isHash(words: readonly string[], table: string): boolean {
   return PASSWORDS_OF_USERS.has(last) || ((last === 'hash' || last === 'digest') && !HASHED.has(before))
 }
 
-const AFTER_TOKEN = setOf('auth data digest encrypted hash key plain secret sha string value')
+const AFTER_TOKEN = wordSet('auth data digest encrypted hash key plain secret sha string value')
 
-function isToken(words: readonly string[]): boolean {
+function isTokenName(words: readonly string[]): boolean {
   const last = words.at(-1) ?? ''
   if (last === 'jwt' || last === 'bearer' || last.endsWith('jeton')) return true
   return last.endsWith('token') || follows(words, 'token', AFTER_TOKEN)
 }
 
 /** What stands before `key` and makes it a secret. Other keys, `sort_key` and `foreign_key`, are names. */
-const KEY_OF = setOf(
+const KEY_OF = wordSet(
   'access account act activation admin aes api app application auth captcha cert client confirm confirmation consumer cron ' +
     'crypt crypto decryption deploy encryption hash hmac install integration license login master otp preshared priv private ' +
     'radius recaptcha recovery remember reset rsa secure security server service session sess shared signature signing ssh ssl stripe ' +
@@ -129,9 +129,9 @@ const KEY_OF = setOf(
 )
 const KEY_WORD =
   /^(?:access|act|api|auth|client|crypt|encryption|license|login|otp|private|secure|sess|session|shared|user)key$/
-const AFTER_KEY = setOf('crypted data digest encrypted hash pem plain value')
+const AFTER_KEY = wordSet('crypted data digest encrypted hash pem plain value')
 
-function isKey(words: readonly string[]): boolean {
+function isKeyName(words: readonly string[]): boolean {
   if (['pem', 'privkey', 'privatepem', 'sshprivate'].includes(words.join(''))) return true
   return words.some((word, at) => {
     const isNamed = KEY_WORD.test(word) || (word === 'key' && KEY_OF.has(words[at - 1] ?? ''))
@@ -141,9 +141,9 @@ function isKey(words: readonly string[]): boolean {
 
 /** Tables of sessions, and the words that their ids and data have. */
 const SESSION_TABLE = /^sess(?:ion)?$/
-const SESSION_DATA = setOf('blob data payload session value var')
+const SESSION_DATA = wordSet('blob data payload session value var')
 const SESSION_ID = /^(?:php)?s(?:ess(?:ion)?)?id$|^sess(?:ion)?(?:data|key)$/
-const AFTER_SESSION = setOf('cookie data hash id key payload string value')
+const AFTER_SESSION = wordSet('cookie data hash id key payload string value')
 
 /** Who knows the id of a session has it: not only its data are secret. */
 function isSession(words: readonly string[], table: string): boolean {
@@ -156,19 +156,19 @@ function isSession(words: readonly string[], table: string): boolean {
 }
 
 /** What is sent to somebody to prove who they are. */
-const PROOFS = setOf(
+const PROOFS = wordSet(
   'access activation auth authentication authorization backup confirm confirmation factor forgot forgotten invitation invite ' +
     'login magic mfa otp passwd password recover recovery remember reset security sms totp twofactor unlock validation ' +
     'verification verify'
 )
 /** What a code opens, and what a seed or a verifier is of. */
 const OPENED = new Map([
-  ['code', setOf('door gate lock')],
-  ['seed', setOf('recovery tfa wallet')],
-  ['phrase', setOf('recovery seed')],
-  ['verifier', setOf('code oauth srp')]
+  ['code', wordSet('door gate lock')],
+  ['seed', wordSet('recovery tfa wallet')],
+  ['phrase', wordSet('recovery seed')],
+  ['verifier', wordSet('code oauth srp')]
 ])
-const PROOF_WORDS = setOf('code guid hash link nonce string uuid')
+const PROOF_WORDS = wordSet('code guid hash link nonce string uuid')
 
 function isCode(words: readonly string[], table: string): boolean {
   const last = words.at(-1) ?? ''
@@ -181,14 +181,14 @@ function isCode(words: readonly string[], table: string): boolean {
 
 const SECRET_TABLES =
   /^(?:accesstoken|api|apikey|authtoken|credential|jwt|oauth|passwd|password|secret|token|verification|verifier)$/
-const SECRET_VALUES = setOf('activation code digest hash key keydigest keyhash keyvalue validation value verifier')
+const SECRET_VALUES = wordSet('activation code digest hash key keydigest keyhash keyvalue validation value verifier')
 
 /** Tables of what is secret itself, and the names that it has there. */
 const HOLDERS = /^(?:credential|secret|vault)$/
-const HELD = setOf('body ciphertext content data text')
+const HELD = wordSet('body ciphertext content data text')
 
 /** Of tables such as `remember_me`: who has it is signed in. */
-const REMEMBERED = setOf('data selector serie validator value')
+const REMEMBERED = wordSet('data selector serie validator value')
 
 /** Short names that the table or the columns beside them make a secret: `key` of an API table, `value` beside `attribute`. */
 function isOfSecrets(words: readonly string[], { table, beside }: Pick<NamedColumn, 'table' | 'beside'>): boolean {

@@ -31,7 +31,7 @@ const LIMITS = {
 } as const
 
 /** Exports that may wait for a place. */
-const MAX_WAITING = 64
+const MAX_WAITING_EXPORTS = 64
 
 /** Milliseconds that an export waits for a place. */
 const WAIT_TIMEOUT = 5_000
@@ -51,24 +51,24 @@ export function exportSemaphore(
 ): FairSemaphore {
   const limits = { recallAfter: RECALL_AFTER, recallIdleAfter: RECALL_IDLE_AFTER, timeout: WAIT_TIMEOUT, ...times }
   const detail = 'Too many exports are under way. Try again.'
-  return new FairSemaphore({ places: MAX_EXPORTS, waiting: MAX_WAITING, detail, ...limits })
+  return new FairSemaphore({ places: MAX_EXPORTS, waiting: MAX_WAITING_EXPORTS, detail, ...limits })
 }
 
 /** The export, with the entity's override of it. An override looks at rows, so it gets them as JSON in any case. */
 export function exportHandler(
   deps: ReadDeps
 ): (context: CallContext, request: ExportRequest__Output) => AsyncIterable<ExportResponse> {
-  const overridden = withOverrides(deps, exportRows, (overrides) => overrides.export)
+  const overridden = withOverrides(deps, beginExport, (overrides) => overrides.export)
   return (context, request) => {
     const { overrides } = deps.planning.catalogue.entity(request.resource)
     return overrides.export === undefined
-      ? exportRows(deps, context, request)
+      ? beginExport(deps, context, request)
       : overridden(context, { ...request, asCsv: null })
   }
 }
 
 /** Throws at once for a bad request, not when the first message is read. */
-function exportRows(
+function beginExport(
   { planning, store, exports }: ReadDeps,
   context: CallContext,
   request: ExportRequest__Output

@@ -41,19 +41,16 @@ export function sharesOf(caller: Caller, clientAddress: string, limits: ShareLim
 const PLACES = 1024
 
 /** Of one caller, and of all anonymous ones: two addresses of one client would otherwise hold all places of these. */
-const LIMITS: ShareLimits = { ofCaller: PLACES / 4, ofAnonymous: PLACES / 2, last: PLACES / 16 }
+const READ_LIMITS: ShareLimits = { ofCaller: PLACES / 4, ofAnonymous: PLACES / 2, last: PLACES / 16 }
 
 /** Places that the greatest read takes: its caller has some left for small ones beside it. */
-const GREATEST = (LIMITS.ofCaller * 3) / 4
+const GREATEST = (READ_LIMITS.ofCaller * 3) / 4
 
 /** Places that may be waited for. A caller may wait for four times its own. */
 const WAITING = 4 * PLACES
 
 /** Milliseconds that a read waits for its places. */
-const WAIT_TIMEOUT = 5_000
-
-/** Seconds after which a rejected caller may try again. */
-const RETRY_AFTER = 1
+const READ_WAIT_MS = 5_000
 
 /** Rows of an answer that cost as much as a read by id. */
 const ROWS_A_PLACE = 10
@@ -111,14 +108,14 @@ export class ReadShares {
   /** How many reads of a call wait for places or have them. */
   readonly #reading = new WeakMap<CallContext, number>()
 
-  constructor(memory: MemoryGuard, { timeout = WAIT_TIMEOUT }: { readonly timeout?: number } = {}) {
+  constructor(memory: MemoryGuard, { timeout = READ_WAIT_MS }: { readonly timeout?: number } = {}) {
     this.#memory = memory
     this.#semaphore = new FairSemaphore({
       places: PLACES,
       waiting: WAITING,
       timeout,
       detail: TOO_MANY_READS,
-      retryAfter: RETRY_AFTER
+      retryAfter: 1
     })
   }
 
@@ -150,7 +147,7 @@ export class ReadShares {
     const weight = costOf(size)
     const release = await this.#semaphore.enter({
       weight,
-      shares: sharesOf(context.caller, countedAddress(context), LIMITS),
+      shares: sharesOf(context.caller, countedAddress(context), READ_LIMITS),
       signal: context.cancellation
     })
     // Reads of an embedded database take no turn of the event loop. Were the next one admitted at once, one after another

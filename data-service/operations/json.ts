@@ -42,7 +42,7 @@ export function valueReader(property: ValueProperty, projection: Projection): Va
   }
 }
 
-interface Sources {
+interface ValueSources {
   /** Where their values are in `selected`. */
   readonly places: readonly number[]
   readonly combine: (values: readonly Value[]) => Value
@@ -52,7 +52,7 @@ interface Sources {
 export function sourcesOf(
   property: ValueProperty & { readonly kind: 'id' | 'computed' },
   projection: Projection
-): Sources {
+): ValueSources {
   const places = (columns: readonly { readonly name: string }[]): number[] =>
     columns.map(({ name }) => placeOf(name, projection))
   if (property.kind === 'id') return { places: places(property.key), combine: compositeIdOf }
@@ -110,14 +110,14 @@ interface CompiledSerializer {
   readonly serialize: RowSerializer
 }
 
-const compiled = new WeakMap<Projection, CompiledSerializer[]>()
+const compiledSerializers = new WeakMap<Projection, CompiledSerializer[]>()
 
 /**
  * Compiled once for each projection and the projections of the resources that it shows rows of, which depend on what the
  * caller may see of these. Each property becomes a closure that knows its index in the row and its type.
  */
 export function rowSerializer(projection: Projection, planned: PlannedNavigations = NO_NAVIGATIONS): RowSerializer {
-  const known = compiled.get(projection) ?? []
+  const known = compiledSerializers.get(projection) ?? []
   const { references, manyToMany } = planned
   const fits = ({ nested }: CompiledSerializer): boolean =>
     nested.length === references.length + manyToMany.length &&
@@ -126,7 +126,7 @@ export function rowSerializer(projection: Projection, planned: PlannedNavigation
   if (found !== undefined) return found.serialize
   const serialize = compile(projection, planned)
   known.push({ nested: [...references, ...manyToMany].map((one) => one.projection), serialize })
-  compiled.set(projection, known)
+  compiledSerializers.set(projection, known)
   return serialize
 }
 
@@ -184,13 +184,13 @@ function memberWriter(
     case 'computed': {
       const { places, combine } = sourcesOf(property, projection)
       const write = valueWriter(typeOf(property))
-      return (row, out) => write(combine(places.map((index) => valueAt(row, index))), out)
+      return (row, out) => write(combine(places.map((index) => oneValue(row, index))), out)
     }
   }
 }
 
 /** One value. The others are not decoded for it. */
-function valueAt(row: LoadedRow, index: number): Value {
+function oneValue(row: LoadedRow, index: number): Value {
   return row.stored === undefined ? (row.values[index] ?? null) : row.stored.value(index)
 }
 
@@ -259,11 +259,11 @@ function childSerializer({ children, shown, nested }: ShownChildren): (child: Lo
   }
 }
 
-type RowsPlan = PlannedNavigations & { readonly projection: Projection }
+type RecordPlan = PlannedNavigations & { readonly projection: Projection }
 
 /** Makes records of loaded rows. A record has the raw row version exactly when its JSON shows it. */
 export function recordEncoder(
-  plan: RowsPlan
+  plan: RecordPlan
 ): (row: LoadedRow) => WireRecord & { readonly json: Buffer; readonly rowVersion?: Buffer } {
   const { projection } = plan
   const serialize = rowSerializer(projection, plan)
@@ -281,7 +281,7 @@ export function recordEncoder(
 const WRITING = 10
 
 /** The rows as one JSON array. What others ask for comes between the rows of a large one. */
-export async function jsonOfRows(rows: readonly LoadedRow[], plan: RowsPlan): Promise<Buffer> {
+export async function jsonOfRows(rows: readonly LoadedRow[], plan: RecordPlan): Promise<Buffer> {
   const serialize = rowSerializer(plan.projection, plan)
   const parts: Buffer[] = []
   let written = 0
@@ -316,14 +316,14 @@ export function withoutMembers(json: Buffer, names: ReadonlySet<string>): Buffer
   const text = json.toString('utf8')
   const begins = Array.from(names, (name) => `${JSON.stringify(name)}:`)
   const cut = (object: string): string =>
-    `{${partsOf(object)
+    `{${jsonParts(object)
       .filter((member) => !begins.some((begin) => member.startsWith(begin)))
       .join()}}`
-  return Buffer.from(text.startsWith('[') ? `[${partsOf(text).map(cut).join()}]` : cut(text))
+  return Buffer.from(text.startsWith('[') ? `[${jsonParts(text).map(cut).join()}]` : cut(text))
 }
 
 /** The members of a JSON object, or the items of an array, each as its text. */
-function partsOf(json: string): string[] {
+function jsonParts(json: string): string[] {
   const parts: string[] = ['']
   let depth = 0
   for (const [token] of json.slice(1, -1).matchAll(TOKEN)) {

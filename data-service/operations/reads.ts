@@ -57,7 +57,7 @@ export function withOverrides<
  * a stream (export.ts).
  */
 export const UNARY_READS = {
-  List: (deps: ReadDeps) => inArrays(deps, list, (overrides) => overrides.list),
+  List: (deps: ReadDeps) => inArrays(deps, listRows, (overrides) => overrides.list),
   Page: (deps: ReadDeps) => inArrays(deps, page, (overrides) => overrides.paged),
   Lookup: (deps: ReadDeps) => withOverrides(deps, lookup, (overrides) => overrides.lookup),
   Get: (deps: ReadDeps) => withOverrides(deps, get, (overrides) => overrides.get),
@@ -109,7 +109,7 @@ function truncatedIn(rows: readonly LoadedRow[]): { readonly truncatedIncludes?:
   return names.size === 0 ? {} : { truncatedIncludes: [...names].sort() }
 }
 
-async function list(
+async function listRows(
   { planning, store, shares }: ReadDeps,
   context: CallContext,
   request: ListRequest__Output
@@ -161,7 +161,7 @@ async function get(
   const row = await shares.admit(context, { rows: 1, manyToMany, children }, () =>
     store.get(plan, context.cancellation)
   )
-  if (row === undefined) throw notFound()
+  if (row === undefined) throw noSuchRow()
   return { record: recordEncoder(plan)(row), ...truncatedIn([row]) }
 }
 
@@ -230,6 +230,6 @@ function itemWriter({ bare, items }: CustomRead, { projection }: PagePlan): RowS
 }
 
 /** The same error for a row that does not exist and for one outside of the caller's scope, so that nobody learns which it is. */
-export function notFound(): DomainError {
+export function noSuchRow(): DomainError {
   return new DomainError('not-found', 'There is no such row.')
 }

@@ -5,7 +5,7 @@ import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
 import type { Permission } from '../entity/fields/names.js'
-import { INT32, INT64, isWithin, parseInteger } from '../entity/fields/numbers.js'
+import { INT32_RANGE, INT64_RANGE, isWithin, parseInteger } from '../entity/fields/numbers.js'
 import { READ_OPERATIONS, type ReadOperation, WRITE_OPERATIONS, type WriteOperation } from '../entity/operations.js'
 import type { Resource } from './model/catalogue.js'
 import type { OwnershipPolicy, PlanningContext } from './planning.js'
@@ -79,11 +79,11 @@ export function readableByReference(
   target: Resource,
   { planning: { ownership }, caller }: PlanningContext
 ): RowScope | DomainError {
-  return readableBy('get', target.entity, { caller, ownership })
+  return rowsReadableBy('get', target.entity, { caller, ownership })
 }
 
 /** The rows that a caller could read by a read, with the owner parameter of that caller where it needs one. */
-function readableBy(
+function rowsReadableBy(
   read: ReadOperation,
   entity: Entity,
   { caller, ownership, decide = decideRows }: OfCaller & { readonly decide?: typeof decideRows }
@@ -122,7 +122,7 @@ export const everyRowOfRules: WriteScope = scopedTo({ before: allRows, after: al
  */
 function decideWrite({ entity }: Pick<Resource, 'entity'>, route: string, of: OfCaller): WriteScope | DomainError {
   const written = decideRows(writeAccess(entity, route), { entity, ...of })
-  const read = entity.writesUnseen ? allRows : readableBy('get', entity, of)
+  const read = entity.writesUnseen ? allRows : rowsReadableBy('get', entity, of)
   const rejection = firstRejection([written, read])
   if (rejection !== undefined || written instanceof DomainError || read instanceof DomainError)
     return rejection ?? tokenRequired()
@@ -135,9 +135,9 @@ function decideWrite({ entity }: Pick<Resource, 'entity'>, route: string, of: Of
 
 /** The rows that the caller sees by id or in lists. */
 function seenRows(entity: Entity, of: OfCaller): RowScope {
-  const list = readableBy('list', entity, of)
+  const list = rowsReadableBy('list', entity, of)
   if (!(list instanceof DomainError) && list.kind === 'all-rows') return list
-  return uniteScopes([list, readableBy('get', entity, of)]) ?? noRows(entity)
+  return uniteScopes([list, rowsReadableBy('get', entity, of)]) ?? noRows(entity)
 }
 
 function scopedTo(scope: Pick<WriteScope, 'before' | 'after' | 'shown'>): WriteScope {
@@ -264,7 +264,7 @@ export function broughtAlong(entity: Entity, writer: Writer): BroughtAlong {
   const decide: typeof decideRows = (access, of) => decideRowPart(access, of) ?? allRows
   const creating = entity.writeAccess.get('create')
   const written = creating === undefined ? allRows : decide(creating, { entity, caller, ownership })
-  const read = entity.writesUnseen ? allRows : readableBy('get', entity, { caller, ownership, decide })
+  const read = entity.writesUnseen ? allRows : rowsReadableBy('get', entity, { caller, ownership, decide })
   if (written instanceof DomainError) throw written
   if (read instanceof DomainError) throw read
   const rows = withoutRepeats(intersectScopes(written, read))
@@ -283,7 +283,7 @@ export function claimedOwner(
   const { column } = claimed
   const claim = claimedBy(caller, claimed)
   if (claim === null) throw noOwnerClaim(caller, claimed)
-  const fits = column.field.type !== 'int' || isWithin(claim, INT32)
+  const fits = column.field.type !== 'int' || isWithin(claim, INT32_RANGE)
   if (!fits) throw anotherOwner()
   const owner = ownerOperand(column, claim)
   if (named !== undefined && named !== owner) throw anotherOwner({ in: 'pointer', name: `${at}/${column.name}` })
@@ -310,27 +310,27 @@ export function allowedCalls(
     if (permission !== undefined && !caller.permissions.has(permission)) return false
     return !(decideWrite(resource, route, { caller, ownership }) instanceof DomainError) && passesFilter(route)
   }
-  const writes = WRITE_OPERATIONS.filter((one) => entity.writes.has(one) && holds(() => mayWrite(one)))
+  const writes = WRITE_OPERATIONS.filter((one) => entity.writes.has(one) && passes(() => mayWrite(one)))
   return [
-    ...READ_OPERATIONS.filter((one) => holds(() => mayRead(one, entity.access[one]))),
+    ...READ_OPERATIONS.filter((one) => passes(() => mayRead(one, entity.access[one]))),
     ...writes,
     ...(writes.includes('create') && hasBatch(entity) ? ['batch'] : []),
     ...Array.from(entity.customReads.values())
       .filter((read) => !read.items.some((item) => withheld.has(item.name)))
-      .filter((read) => holds(() => mayRead(read.name, read.access)))
+      .filter((read) => passes(() => mayRead(read.name, read.access)))
       .map(({ name }) => name),
     ...Array.from(entity.actions.values())
-      .filter(({ name, permission }) => holds(() => mayWrite(name, permission)))
+      .filter(({ name, permission }) => passes(() => mayWrite(name, permission)))
       .map(({ name }) => name)
   ]
 }
 
 /** Whether the caller has the bypass role. Without a setting for that role nobody has. */
 export function ownsEverything(caller: Caller, ownership: OwnershipPolicy): boolean {
-  return caller.kind === 'authenticated' && holds(() => bypassesOwnership(caller, ownership))
+  return caller.kind === 'authenticated' && passes(() => bypassesOwnership(caller, ownership))
 }
 
-function holds(rule: () => boolean): boolean {
+function passes(rule: () => boolean): boolean {
   try {
     return rule()
   } catch {
@@ -362,7 +362,7 @@ export function checkOwnerFilter(
   if (filter === undefined || !filter.routes.has(route)) return undefined
   const parameter = ownerParameter(filter, ownership)
   const text = isRouteId(parameter) ? (id ?? sent) : sent
-  const owner = text === undefined ? undefined : parseOwner(text)
+  const owner = text === undefined ? undefined : parseOwnerParameter(text)
   if (bypassesOwnership(caller, ownership)) return owner
   if (caller.owner === null) throw noOwnerClaim(caller)
   // Another guard of the route stands in for a parameter that is missing.
@@ -392,8 +392,8 @@ export function isRouteId(parameter: string): boolean {
 /** No owner id has so many digits, and to parse longer texts takes more than linear time. */
 const OWNER = /^-?\d{1,100}$/
 
-function parseOwner(text: string): bigint | 'malformed' {
-  return (OWNER.test(text) ? parseInteger(text, INT64) : undefined) ?? 'malformed'
+function parseOwnerParameter(text: string): bigint | 'malformed' {
+  return (OWNER.test(text) ? parseInteger(text, INT64_RANGE) : undefined) ?? 'malformed'
 }
 
 function writeAccess({ name, writeAccess }: Entity, route: string): WriteAccess {

@@ -83,7 +83,7 @@ export function parseCall(
     key,
     canonicalBody: JSON.stringify([query, canonicalJson(json)]),
     ignored: findings.ignored,
-    concretePath: pathOf(operation, path)
+    concretePath: calledPath(operation, path)
   }
 }
 
@@ -112,7 +112,7 @@ export function callerWithToken(caller: Caller): Authenticated {
 }
 
 /** The name of a parameter stands for its value, in one form for each value. */
-function pathOf({ segments, path }: Operation, values: NamedValues): string {
+function calledPath({ segments, path }: Operation, values: NamedValues): string {
   const texts = new Map(path.map(({ name }) => [`{${name}}`, encodeURIComponent(String(values[name]))]))
   return `/${segments.map((segment) => texts.get(segment) ?? segment).join('/')}`
 }

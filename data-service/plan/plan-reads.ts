@@ -2,7 +2,7 @@ import { DomainError } from '../../shared/errors.js'
 import { MAX_CONDITIONS } from '../../shared/request-limits.js'
 import type { NamedValues } from '../entity/action.js'
 import type { CustomRead } from '../entity/custom-read.js'
-import type { Column, Entity, Reference } from '../entity/entity.js'
+import type { Entity, Reference } from '../entity/entity.js'
 import type { ReadOperation } from '../entity/operations.js'
 import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
 import { type Resource, totalOrder } from './model/catalogue.js'
@@ -34,8 +34,8 @@ import {
   type LinkedRows,
   type ListPlan,
   type LookupPlan,
+  ownPath,
   type PagePlan,
-  type Path,
   type PlannedChildren,
   type PlannedManyToMany,
   type PlannedReference,
@@ -322,7 +322,7 @@ function parseLabelSearch(
     return []
   }
   const { label } = entity
-  const path = pathOf(label)
+  const path = ownPath(label)
   if (label.field.type === 'enum') {
     const part = search.toLowerCase()
     const operands = label.field.words.filter((word) => word.toLowerCase().includes(part))
@@ -356,7 +356,7 @@ export function planCustomRead(
   const { scope, parsed: values } = checkRead({ resource, read, params }, context, (violations) =>
     readParameters(params.parameters, read.params, { violations })
   )
-  const sort = read.sort.map((column) => ({ path: pathOf(column), descending: false }))
+  const sort = read.sort.map((column) => ({ path: ownPath(column), descending: false }))
   const limit = read.limit === undefined ? undefined : values[read.limit]
   const plan: PagePlan = planned({
     operation: 'paged',
@@ -367,7 +367,7 @@ export function planCustomRead(
     manyToMany: [],
     children: [],
     conditions: read.where.map(({ column, value }) => ({
-      path: pathOf(column),
+      path: ownPath(column),
       comparison: 'equals',
       operands: [value]
     })),
@@ -382,9 +382,4 @@ export function planCustomRead(
 /** The rows that the parameters of a custom read ask for. They narrow the caller's scope and never widen it. */
 function rowsOfRead({ rows }: CustomRead, params: NamedValues, entity: Entity): RowScope {
   return rows === undefined ? allRows : rowsAskedFor(rows({ params, ...PREDICATE_WORDS }), entity)
-}
-
-/** A column of the row itself. */
-function pathOf(column: Column): Path {
-  return { through: null, column }
 }

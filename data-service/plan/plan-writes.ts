@@ -36,15 +36,15 @@ export interface RandomSource {
 
 type Values = ReadonlyMap<Column, Value>
 
-interface RowOf<Scope> {
+interface RowInScope<Scope> {
   readonly entity: Entity
   readonly key: RowKey
   readonly scope: Scope
 }
 
-export const planLock = (of: RowOf<RowScope> & { readonly children: readonly Children[] }): LockPlan => planned(of)
+export const planLock = (of: RowInScope<RowScope> & { readonly children: readonly Children[] }): LockPlan => planned(of)
 
-export const planLook = (of: RowOf<RowScope>): LookPlan => planned(of)
+export const planLook = (of: RowInScope<RowScope>): LookPlan => planned(of)
 
 /** A new root with its children. Fills in defaults, nulls, ids and first versions. */
 export function planInsert(
@@ -71,7 +71,7 @@ export function planInsert(
 
 /** `expected` are the versions that the caller sent, never one that was read meanwhile. */
 export const planUpdate = (
-  of: RowOf<WriteScope> & {
+  of: RowInScope<WriteScope> & {
     readonly expected: ExpectedVersions
     readonly required: readonly Condition[]
     readonly values: Values
@@ -80,7 +80,7 @@ export const planUpdate = (
 ): UpdatePlan => planned(of)
 
 export const planDelete = (
-  of: RowOf<WriteScope> & { readonly expected: DeletePlan['expected']; readonly required: readonly Condition[] }
+  of: RowInScope<WriteScope> & { readonly expected: DeletePlan['expected']; readonly required: readonly Condition[] }
 ): DeletePlan => planned(of)
 
 interface ChildOf {
@@ -145,7 +145,7 @@ export const planCountOutside = (
 
 /** The full DTO of a row that was just written, where the write may leave it so and its caller sees it. */
 export function planWritten(resource: Resource, key: RowKey, { shown }: WriteScope): GetPlan {
-  return planOfWritten(resource, { key, scope: shown, projection: resource.projections.whole(NO_NAVIGATIONS) })
+  return planOfWritten(resource, { key, scope: shown, projection: resource.projections.whole(ROW_ALONE) })
 }
 
 /** The id of such a row, where the write may leave it so. */
@@ -155,7 +155,7 @@ export function planUnseen(resource: Resource, key: RowKey, { after }: WriteScop
   return planOfWritten(resource, { key, scope: after, projection: resource.projections.of([id]) })
 }
 
-const NO_NAVIGATIONS = { references: false, children: false } as const
+const ROW_ALONE = { references: false, children: false } as const
 
 function planOfWritten({ entity }: Resource, row: Pick<GetPlan, 'key' | 'scope' | 'projection'>): GetPlan {
   return planned({
@@ -196,12 +196,12 @@ export function wrongState(
   const wrong = required.find(({ column, anyOf }) => !anyOf.some((one) => one === of.values.get(column.name)))
   if (wrong === undefined) return undefined
   const is = phrase(wrong.column, of.values.get(wrong.column.name) ?? null)
-  return `The ${singular(of.resource)} is ${is}; ${name} needs it to be ${phrases(wrong)}.`
+  return `The ${singularName(of.resource)} is ${is}; ${name} needs it to be ${phrases(wrong)}.`
 }
 
 /** The state that a write needs, as a sentence. */
 export function neededState({ name, required }: RequiredState, resource: string): string {
-  return `A ${name} needs the ${singular(resource)} to be ${required.map(phrases).join(' and ')}.`
+  return `A ${name} needs the ${singularName(resource)} to be ${required.map(phrases).join(' and ')}.`
 }
 
 function phrases({ column, anyOf }: RequiredColumns[number]): string {
@@ -218,6 +218,6 @@ function phrase({ name }: Column, value: Operand | Value): string {
 }
 
 /** `purchase order` of `purchase-orders`, `category` of `categories`. */
-function singular(resource: string): string {
+function singularName(resource: string): string {
   return resource.replaceAll('-', ' ').replace(/ies$/, 'y').replace(/s$/, '')
 }

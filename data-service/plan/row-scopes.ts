@@ -15,7 +15,7 @@ import {
   type TokenCaller
 } from '../entity/row-predicate.js'
 import type { OwnershipPolicy } from './planning.js'
-import { allRows, type Condition, intersectScopes, type RowScope } from './model/plans.js'
+import { allRows, type Condition, intersectScopes, ownPath, type RowScope } from './model/plans.js'
 import { parseCustom } from '../entity/types/type-rules.js'
 import { fieldOfParts } from '../entity/types/types.js'
 import { integerOperand } from '../entity/types/int.js'
@@ -220,7 +220,7 @@ export function noRows(entity: Entity): RowScope {
 
 /** A list without members, which no key is in. */
 function ofNoRow({ key: [first] }: Entity): Condition {
-  return { path: own(first), comparison: 'in', operands: [] }
+  return { path: ownPath(first), comparison: 'in', operands: [] }
 }
 
 function conditionOf(test: RowTest, of: Comparing): Condition {
@@ -231,10 +231,10 @@ function conditionOf(test: RowTest, of: Comparing): Condition {
   return 'anyOf' in test ? { anyOf: [first, ...others] } : { allOf: [first, ...others] }
 }
 
-type RowComparison = Extract<RowTest, { readonly property: string }>
+type ComparisonTest = Extract<RowTest, { readonly property: string }>
 
 function comparisonOf(
-  { property, operator: word, operands }: RowComparison,
+  { property, operator: word, operands }: ComparisonTest,
   { entity, comparesExactly }: Comparing
 ): Condition {
   const column = entity.columns.find(({ name }) => name === property)
@@ -245,7 +245,7 @@ function comparisonOf(
   if (operator === undefined) throw new TypeError(`${word} is no operator of ${entity.name}.${property}`)
   const operand = (value: unknown, rounding: Rounding): Operand | undefined => {
     const parsed = operandOf(value, isOfParts(operator) ? fieldOfParts(field) : field, rounding)
-    if (parsed === undefined && !(comparesExactly && isComparable(value, field)))
+    if (parsed === undefined && !(comparesExactly && hasComparableType(value, field)))
       throw new TypeError(`${entity.name}.${property} is compared with no ${field.type}`)
     return parsed
   }
@@ -278,14 +278,14 @@ function comparisonOf(
   const isExact = comparesExactly && (field.type === 'string' || field.type === 'enum')
   const comparison = compared()
   if (comparison === undefined) return ofNoRow(entity)
-  return { path: isExact ? { ...own(column), exact: true } : own(column), ...comparison }
+  return { path: isExact ? { ...ownPath(column), exact: true } : ownPath(column), ...comparison }
 }
 
 /**
  * Whether the value passes the types of a predicate, though the column can hold none like it: the claims of a caller may
  * have any. A comparison with such a value lets no row through, whatever its operator.
  */
-function isComparable(value: unknown, { type }: Field): boolean {
+function hasComparableType(value: unknown, { type }: Field): boolean {
   return TYPES[type].comparable.some((one) => one === typeof value)
 }
 
@@ -293,10 +293,6 @@ function isComparable(value: unknown, { type }: Field): boolean {
 function operandOf(value: unknown, field: Field, rounding: Rounding): Operand | undefined {
   const operand = TYPES[field.type].operandOf(value, field, rounding)
   return operand === undefined ? undefined : parseCustom(operand, field)
-}
-
-function own(column: Column) {
-  return { through: null, column }
 }
 
 /** Whether the caller sees and writes every owner's rows (source.md, bypass predicate). */
@@ -314,7 +310,7 @@ export function bypassesOwnership({ roles }: Pick<Authenticated, 'roles'>, { byp
 export function ownedRows(column: Column, owner: bigint): RowScope {
   return {
     kind: 'rows-where',
-    conditions: [{ path: own(column), comparison: 'equals', operands: [ownerOperand(column, owner)] }]
+    conditions: [{ path: ownPath(column), comparison: 'equals', operands: [ownerOperand(column, owner)] }]
   }
 }
 

@@ -13,13 +13,13 @@ import { TYPES } from '../entity/types/types.js'
 export type Place = 'inside' | 'outside' | 'unknown'
 
 /** The value that the row has, or will have, in a column; undefined where that is not known. */
-type ValueOf = (column: Column) => Value | undefined
+type ValueOfColumn = (column: Column) => Value | undefined
 
-export function placeInScope(scope: RowScope, valueOf: ValueOf): Place {
+export function placeInScope(scope: RowScope, valueOf: ValueOfColumn): Place {
   return scope.kind === 'all-rows' ? 'inside' : placeInAll(scope.conditions, valueOf)
 }
 
-function placeInAll(conditions: readonly Condition[], valueOf: ValueOf): Place {
+function placeInAll(conditions: readonly Condition[], valueOf: ValueOfColumn): Place {
   return placeOfAll(conditions.map((one) => placeIn(one, valueOf)))
 }
 
@@ -29,7 +29,7 @@ export function placeOfAll(places: readonly Place[]): Place {
   return places.includes('unknown') ? 'unknown' : 'inside'
 }
 
-function placeIn(condition: Condition, valueOf: ValueOf): Place {
+function placeIn(condition: Condition, valueOf: ValueOfColumn): Place {
   if ('allOf' in condition) return placeInAll(condition.allOf, valueOf)
   if ('anyOf' in condition) return placeInAny(condition.anyOf.map((one) => placeIn(one, valueOf)))
   const { through, column } = condition.path

@@ -418,12 +418,13 @@ export function optionalVersions(found: PreconditionFound): ExpectedVersions | '
   if (kind === 'PRECONDITION_KIND_UNSPECIFIED' && versions.length === 0) return 'unconditional'
   const [first, ...others] = kind === 'PRECONDITION_KIND_TAGS' ? versions.map(asRowVersion) : []
   if (first === undefined || !others.every((version): version is RowVersion => version !== undefined)) {
-    throw malformed(
+    throw malformedPrecondition(
       'If-Match must be entity tags as in ETag: W/"<base64>", in double quotes, with commas between them.'
     )
   }
   const [one = first, ...more] = possibleVersions([first, ...others])
-  if (more.length >= MAX_VERSIONS) throw malformed(`If-Match must be at most ${MAX_VERSIONS} different entity tags.`)
+  if (more.length >= MAX_VERSIONS)
+    throw malformedPrecondition(`If-Match must be at most ${MAX_VERSIONS} different entity tags.`)
   return [one, ...more]
 }
 
@@ -436,7 +437,7 @@ function possibleVersions(versions: readonly RowVersion[]): Iterable<RowVersion>
   return new Map(possible.map((version) => [version.toString('latin1'), version])).values()
 }
 
-function malformed(detail: string): DomainError {
+function malformedPrecondition(detail: string): DomainError {
   return new DomainError('precondition.malformed', detail, {
     violations: [{ code: 'precondition.malformed', detail, place: IF_MATCH_HEADER }]
   })

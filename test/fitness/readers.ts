@@ -3,7 +3,7 @@ import {
   identifyBy,
   outsideClaimMapping,
   ownClaimMapping,
-  parseOwner,
+  ownerOfClaim,
   permissionsOf
 } from '../../data-service/auth/tokens/claims.js'
 import { checkCredentials } from '../../data-service/auth/login.js'
@@ -313,7 +313,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     pathOfMalformedHead(`GET ${text}`, text.length)
   ],
   percentDecode,
-  parseOwner,
+  ownerOfClaim,
   preferredHandling,
   refusesHtml,
   parseQuery,
@@ -540,13 +540,13 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
     'PublishedKeys timeClaim isGenuine endReplaced logReplaced accountHash accountOfVerified',
   'parts of types, which parseValue, parseMember, isWritten and outOfBounds read by':
-    'notTaken range outsideOfBounds amount parsedOperand textOrder isCanonical wholeNumber wholeNumberFrom between outOfIntegers integerOperand integerOperandOf integerDifference within isUnusualDate wireDigits tooFine instantOf parse',
+    'notTaken range outsideOfBounds amount parsedOperand textOrder isCanonical wholeNumber wholeNumberFrom between outOfIntegers integerOperand integerOperandOf integerDifference within isUnusualDate wireDigits tooFine instantOf parseWord',
   'values of rows, of entity files and for documents':
     'inQuotes plainCell never short widthOf madeInteger madeDay valueEncoder valueWriter cellWriter exampleOf statedExample',
   'what a caller may call, out of the catalogue and the token': 'allowedCalls ownsEverything',
   'answers, written from what was read':
     'KeptTexts attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +
-    'Unmet oneOf integerRange conflictText parseConflict rejectionAt ' +
+    'Unmet wordsRule integerRange conflictText parseConflict rejectionAt ' +
     'oneOfWords DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
     'jsonArray fromRpcStatus toRpcStatus toStatusBytes transportStatusBytes transportError TokenRejected expected ' +
     'MessageWriter CredentialFrame CallFrame CancellationFrame UnprocessedFrame AnswerFrame FailureFrame TimesFrame MalformedFrames ' +

@@ -9,9 +9,9 @@ const NICENESS = 10
 // On Linux setpriority(2) changes the calling thread only; on other systems it would change the whole process.
 if (process.platform === 'linux') setPriority(0, NICENESS)
 
-parentPort?.on('message', (task: PasswordTask) => parentPort?.postMessage(outcomeOf(task)))
+parentPort?.on('message', (task: PasswordTask) => parentPort?.postMessage(hashOrVerify(task)))
 
-function outcomeOf({ password, hashed }: PasswordTask): PasswordOutcome {
+function hashOrVerify({ password, hashed }: PasswordTask): PasswordOutcome {
   try {
     return hashed === undefined
       ? // Argon2id is the default variant of this package.

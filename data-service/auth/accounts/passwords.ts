@@ -109,7 +109,7 @@ export function argon2Passwords(
     const begun = performance.now()
     try {
       const worker = takeIdle() ?? new Worker(new URL('./password-worker.js', import.meta.url))
-      const outcome = await outcomeOf(worker, task)
+      const outcome = await runTask(worker, task)
       rest(worker)
       return outcome
     } finally {
@@ -135,7 +135,7 @@ export function argon2Passwords(
 }
 
 /** Runs one task. An idle worker does not keep the process alive, and a worker that fails is not used again. */
-function outcomeOf(worker: Worker, task: PasswordTask): Promise<PasswordOutcome> {
+function runTask(worker: Worker, task: PasswordTask): Promise<PasswordOutcome> {
   return new Promise((resolve, reject) => {
     const release = (): void => {
       // removeAllListeners without a name would also remove Node's own listeners.

@@ -10,7 +10,7 @@ import {
 import { type DomainError, rejectionAt } from '../../../shared/errors.js'
 import type { Permission } from '../../entity/fields/names.js'
 import { anonymous, type Authenticated, type Caller } from '../../entity/caller.js'
-import { INT64, parseInteger } from '../../entity/fields/numbers.js'
+import { INT64_RANGE, parseInteger } from '../../entity/fields/numbers.js'
 
 /** What each role may do. Role names are matched in any letter case. */
 export type Roles = Readonly<Record<string, readonly Permission[]>>
@@ -139,9 +139,9 @@ export function callerOfClaims(claims: Claims, mapping: ClaimMapping, permission
     account: accountHash({ issuer: claims.iss, subject: claims.sub }),
     roles,
     permissions: new Set([...permissionsOf(roles), ...mapping.permissions(claims)]),
-    owner: parseOwner(mapping.owner(claims)),
+    owner: ownerOfClaim(mapping.owner(claims)),
     owners: Object.fromEntries(
-      Object.entries(mapping.owners(claims)).map(([kind, claim]) => [kind, parseOwner(claim)])
+      Object.entries(mapping.owners(claims)).map(([kind, claim]) => [kind, ownerOfClaim(claim)])
     ),
     subjectInRules: mapping.subjectInRules(claims),
     claims: mapping.claimsInRules(claims)
@@ -170,9 +170,9 @@ function mapNames(theirs: readonly string[], ours: ReadonlyMap<string, string>):
  * The owner as a 64-bit integer, from a JSON integer or from decimal digits; null for any other value. A JSON number beyond
  * 2^53 is not accepted, because JSON.parse has rounded it already.
  */
-export function parseOwner(claim: unknown): bigint | null {
+export function ownerOfClaim(claim: unknown): bigint | null {
   if (typeof claim === 'number') return Number.isSafeInteger(claim) ? BigInt(claim) : null
-  return (typeof claim === 'string' ? parseInteger(claim, INT64) : undefined) ?? null
+  return (typeof claim === 'string' ? parseInteger(claim, INT64_RANGE) : undefined) ?? null
 }
 
 function strings(claim: unknown): string[] {
@@ -196,7 +196,7 @@ interface KeptCaller {
 }
 
 /** About what it takes on the heap: some claims take more than their text in the token. */
-function bytesOf({ caller }: KeptCaller, authorization: string): number {
+function heapBytesOf({ caller }: KeptCaller, authorization: string): number {
   const values: unknown[] = [authorization, caller]
   let bytes = 0
   for (const value of values) {
@@ -224,7 +224,7 @@ export function identifyBy(
   }
 ): Identify {
   const own = ownClaimMapping(how.ownerClaimType, how.owners)
-  const kept = new LRUCache<string, KeptCaller>({ maxSize: MAX_VERIFIED_BYTES, sizeCalculation: bytesOf })
+  const kept = new LRUCache<string, KeptCaller>({ maxSize: MAX_VERIFIED_BYTES, sizeCalculation: heapBytesOf })
   return async (authorization) => {
     const [value] = authorization
     if (value === undefined) return anonymous

@@ -72,14 +72,14 @@ export async function verifyIdToken(
   return {
     issuer,
     subject,
-    email: textOf(claims['email']),
+    email: trimmedClaim(claims['email']),
     // Some providers send it as a string.
     isEmailUnverified: ![undefined, true, 'true'].some((one) => one === claims['email_verified']),
-    name: textOf(claims['name']),
+    name: trimmedClaim(claims['name']),
     staleAt: (iat + MAX_AGE + TOLERANCE) * 1000
   }
 }
 
-function textOf(claim: unknown): string | undefined {
+function trimmedClaim(claim: unknown): string | undefined {
   return typeof claim === 'string' && claim.trim() !== '' ? claim.trim() : undefined
 }

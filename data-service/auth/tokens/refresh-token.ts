@@ -6,7 +6,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:cry
  * not stored was used before and was deleted since. Tokens of earlier versions have no reference.
  */
 const REF_BYTES = 16
-const SECRET_BYTES = 32
+const TOKEN_SECRET_BYTES = 32
 
 /** 32 or 48 bytes in base64url without padding. */
 const TOKEN_TEXT = /^(?:[A-Za-z0-9_-]{43}|[A-Za-z0-9_-]{64})$/
@@ -23,13 +23,13 @@ export function parseRefreshToken(text: string): Buffer | undefined {
 
 /** The reference of a token's family; undefined for a token of an earlier version. */
 function familyRefOf(token: Buffer): Buffer | undefined {
-  return token.length === REF_BYTES + SECRET_BYTES ? token.subarray(0, REF_BYTES) : undefined
+  return token.length === REF_BYTES + TOKEN_SECRET_BYTES ? token.subarray(0, REF_BYTES) : undefined
 }
 
 /** A new token. It gets the family reference of `predecessor`, or a new one if there is none. */
 export function newRefreshToken(randomBytes: (size: number) => Buffer, predecessor?: Buffer): Buffer {
   const ref = predecessor && familyRefOf(predecessor)
-  return Buffer.concat([ref ?? randomBytes(REF_BYTES), randomBytes(SECRET_BYTES)])
+  return Buffer.concat([ref ?? randomBytes(REF_BYTES), randomBytes(TOKEN_SECRET_BYTES)])
 }
 
 /** The hash of a token's family reference, as the family stores it; null if the token has no reference. */

@@ -1,5 +1,5 @@
 import type { Value } from './field.js'
-import { TextWriter } from './json-text.js'
+import { DELETE, QUOTE, TextWriter } from './json-text.js'
 
 // Values as cells of CSV (RFC 4180, contract.md section 4). The gateway has csv-stringify write the header row, and the rows of a
 // data service that sends JSON. Here each value is text already, and all that is left of the library's work is the question
@@ -7,13 +7,11 @@ import { TextWriter } from './json-text.js'
 // random values holds these bytes to those of csv-stringify.
 
 const COMMA = ','.charCodeAt(0)
-const QUOTE = '"'.charCodeAt(0)
 const HASH = '#'.charCodeAt(0)
 const SEMICOLON = ';'.charCodeAt(0)
 const TAB = '\t'.charCodeAt(0)
 const LF = '\n'.charCodeAt(0)
 const CR = '\r'.charCodeAt(0)
-const DELETE = 0x7f
 
 /**
  * Bytes that only begin characters beyond U+D000, or that are in no UTF-8 text at all. A database may store half of a pair of
@@ -61,13 +59,13 @@ export class CsvWriter extends TextWriter {
   /** A cell with a text, quoted if it needs to be. Most texts are short ASCII: they are looked at and written in one pass. */
   cell(text: string): void {
     const { length } = text
-    if (length === 0 || length > SHORT || text.charCodeAt(0) === HASH) return this.text(quoted(text))
+    if (length === 0 || length > SHORT || text.charCodeAt(0) === HASH) return this.text(quotedCell(text))
     this.reserve(length)
     const { bytes } = this
     let { at } = this
     for (let index = 0; index < length; index++) {
       const unit = text.charCodeAt(index)
-      if (unit > DELETE || isSpecial(unit)) return this.text(quoted(text))
+      if (unit > DELETE || isSpecial(unit)) return this.text(quotedCell(text))
       bytes[at++] = unit
     }
     this.at = at
@@ -118,7 +116,7 @@ export class CsvWriter extends TextWriter {
 }
 
 /** The empty text has quotes because NULL has none. */
-function quoted(text: string): string {
+function quotedCell(text: string): string {
   const isPlain = text !== '' && !SPECIAL.test(text) && !text.startsWith(REMARK)
   return isPlain ? text : `"${text.replaceAll('"', '""')}"`
 }

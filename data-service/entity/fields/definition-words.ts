@@ -47,12 +47,12 @@ export function wrongValues(place: string, given: object, kinds: Kinds): string[
  * `reject.notFound` that it did not call.
  */
 export function checkAnswered(rule: string, given: object, words: DefinitionWords): void {
-  if (!isPlain(given)) throw new TypeError(`${rule} answers ${nameOf(given)}, and no change.`)
+  if (!isPlain(given)) throw new TypeError(`${rule} answers ${kindName(given)}, and no change.`)
   const [first] = unknownWords(rule, given, Object.keys(words))
   if (first !== undefined) throw new TypeError(first)
   for (const [name, value] of Object.entries<unknown>({ ...given })) {
     if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isPlain(value))
-      throw new TypeError(`${rule}: \`${name}\` is ${nameOf(value)}.`)
+      throw new TypeError(`${rule}: \`${name}\` is ${kindName(value)}.`)
   }
 }
 
@@ -62,7 +62,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-function nameOf(value: object): string {
+function kindName(value: object): string {
   return typeof value === 'function' ? 'a function' : (value.constructor?.name ?? 'an object')
 }
 

@@ -13,12 +13,12 @@ const ROOM = 256 * 1024
 const MAX_ROOM = 1024 * 1024
 
 /** Characters of a text that are written one by one. A native call takes longer up to about this length. */
-const SHORT = 48
+const SHORT_TEXT = 48
 
-const QUOTE = '"'.charCodeAt(0)
+export const QUOTE = '"'.charCodeAt(0)
 const BACKSLASH = '\\'.charCodeAt(0)
 const SPACE = ' '.charCodeAt(0)
-const DELETE = 0x7f
+export const DELETE = 0x7f
 const ZERO = '0'.charCodeAt(0)
 const MINUS = '-'.charCodeAt(0)
 
@@ -55,7 +55,7 @@ export class TextWriter {
     const { length } = text
     this.reserve(3 * length)
     const { bytes } = this
-    if (length <= SHORT) {
+    if (length <= SHORT_TEXT) {
       let { at } = this
       let index = 0
       for (; index < length; index++) {
@@ -115,7 +115,7 @@ export class JsonWriter extends TextWriter {
   /** Writes text as a JSON string. */
   string(text: string): void {
     const { length } = text
-    if (length <= SHORT) {
+    if (length <= SHORT_TEXT) {
       this.reserve(length + 2)
       const { bytes } = this
       let { at } = this
@@ -151,7 +151,7 @@ export function writeBase64(
   { start, end }: { readonly start: number; readonly end: number },
   out: JsonWriter
 ): void {
-  if (end - start > SHORT) {
+  if (end - start > SHORT_TEXT) {
     out.text(`"${buffer.toString('base64', start, end)}"`)
     return
   }

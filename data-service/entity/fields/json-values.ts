@@ -56,8 +56,8 @@ export function integerOf({ negative, digits, exponent }: NumberParts): bigint |
   return negative ? -magnitude : magnitude
 }
 
-export type JsonValue = string | boolean | null | JsonNumber | readonly JsonValue[] | JsonObject
-export interface JsonObject {
+export type JsonValue = string | boolean | null | JsonNumber | readonly JsonValue[] | JsonMembers
+export interface JsonMembers {
   readonly [member: string]: JsonValue
 }
 
@@ -67,7 +67,7 @@ export function storedJson(text: string, options: Pick<ParseOptions, 'onDuplicat
   return parse(text, null, { ...options, parseNumber: (digits) => new JsonNumber(digits) }) as JsonValue
 }
 
-export function isObject(value: JsonValue): value is JsonObject {
+export function isObject(value: JsonValue): value is JsonMembers {
   return typeof value === 'object' && value !== null && !isArray(value) && !(value instanceof JsonNumber)
 }
 

@@ -13,8 +13,8 @@ export interface IntegerRange {
   readonly max: bigint
 }
 
-export const INT32: IntegerRange = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
-export const INT64: IntegerRange = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
+export const INT32_RANGE: IntegerRange = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
+export const INT64_RANGE: IntegerRange = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 
 /** Bits of the storage of an int. */
 const INT_BITS = { tinyInt: 8, smallInt: 16, mediumInt: 24 } as const
@@ -28,10 +28,10 @@ export function rangeOf({ type, storage, unsigned, precision }: Field): IntegerR
     case 'bits':
       return { min: 0n, max: 2n ** BigInt(precision) - 1n }
     case 'usual':
-      if (!unsigned) return type === 'int' ? INT32 : INT64
+      if (!unsigned) return type === 'int' ? INT32_RANGE : INT64_RANGE
       return { min: 0n, max: 2n ** (type === 'int' ? 32n : 64n) - 1n }
     case 'float':
-      return INT32
+      return INT32_RANGE
     case 'tinyInt':
     case 'smallInt':
     case 'mediumInt': {

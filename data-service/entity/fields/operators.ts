@@ -159,17 +159,17 @@ function everyType<const W extends Words>(...words: W): Readonly<Record<FieldTyp
   return { ...texts, bool: words, ...numbers(...words), ...moments(...words) }
 }
 
-type Table = typeof OPERATORS
+type OperatorTable = typeof OPERATORS
 
 /** What an operator does, whatever word a type has for it. */
-export type Comparison = keyof Table
+export type Comparison = keyof OperatorTable
 
 /** How many operands a comparison takes: none, exactly one, exactly two, or any number from one. */
 type Arity = OperatorRow['operands']
 
 /** The comparisons that take so many operands. */
 type ComparisonOf<A extends Arity> = {
-  [C in Comparison]: Table[C]['operands'] extends A ? C : never
+  [C in Comparison]: OperatorTable[C]['operands'] extends A ? C : never
 }[Comparison]
 
 /**
@@ -185,14 +185,16 @@ export type Compared =
 /** The words of the operators that suit a type, without aliases: any other does not compile in an entity file. */
 export type OperatorOf<T extends FieldType> = T extends FieldType
   ? {
-      [C in Comparison]: Table[C]['words'] extends Readonly<Record<T, readonly [infer W, ...unknown[]]>> ? W : never
+      [C in Comparison]: OperatorTable[C]['words'] extends Readonly<Record<T, readonly [infer W, ...unknown[]]>>
+        ? W
+        : never
     }[Comparison]
   : never
 
 /** How many operands the operator with this word takes. */
 export type OperandCountOf<T extends FieldType, W> = {
-  [C in Comparison]: Table[C]['words'] extends Readonly<Record<T, readonly [W, ...unknown[]]>>
-    ? Table[C]['operands']
+  [C in Comparison]: OperatorTable[C]['words'] extends Readonly<Record<T, readonly [W, ...unknown[]]>>
+    ? OperatorTable[C]['operands']
     : never
 }[Comparison]
 
@@ -211,9 +213,11 @@ export type Operator = {
   | { readonly arity: 'list'; readonly comparison: ComparisonOf<'list'>; readonly rounding: Rounding }
 )
 
-const TYPES = Object.keys(OPERATORS.isEmpty.words) as FieldType[] // Every type has this operator.
+const FIELD_TYPES = Object.keys(OPERATORS.isEmpty.words) as FieldType[] // Every type has this operator.
 
-const BY_TYPE: ReadonlyMap<FieldType, readonly Operator[]> = new Map(TYPES.map((type) => [type, operatorsIn(type)]))
+const BY_TYPE: ReadonlyMap<FieldType, readonly Operator[]> = new Map(
+  FIELD_TYPES.map((type) => [type, operatorsIn(type)])
+)
 
 function operatorsIn(type: FieldType): Operator[] {
   return Object.entries<OperatorRow>(OPERATORS).flatMap(([comparison, { words, operands, ...row }]) => {
@@ -227,7 +231,7 @@ function operatorsIn(type: FieldType): Operator[] {
 }
 
 const BY_NAME: ReadonlyMap<FieldType, ReadonlyMap<string, Operator>> = new Map(
-  TYPES.map((type) => [
+  FIELD_TYPES.map((type) => [
     type,
     new Map(
       operatorsOf(type).flatMap((operator) =>

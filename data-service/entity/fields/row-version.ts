@@ -1,10 +1,10 @@
-declare const rowVersion: unique symbol
+declare const rowVersionBrand: unique symbol
 
 /**
  * The version of a row, 8 bytes. Every write gives the row a version that it never had before. A client may send a token
  * of any length; one that is not 8 bytes long matches no row.
  */
-export type RowVersion = Buffer & { readonly [rowVersion]: true }
+export type RowVersion = Buffer & { readonly [rowVersionBrand]: true }
 
 export const ROW_VERSION_BYTES = 8
 

@@ -2,7 +2,7 @@ import { decodeBase64 } from '../../../shared/transport/wire.js'
 import type { Value } from '../fields/field.js'
 import { amount, never, type TypeRules, Unmet } from './type-rules.js'
 
-export const binary: TypeRules = {
+export const binaryRules: TypeRules = {
   parse: never,
   expected: () => 'a value that can be compared',
   fromJson: (json) => (typeof json === 'string' ? decodeBase64(json) : undefined),

@@ -1,6 +1,6 @@
 import { never, short, plainCell, type TypeRules } from './type-rules.js'
 
-export const bool: TypeRules = {
+export const boolRules: TypeRules = {
   parse: (text) => {
     const lower = text.toLowerCase()
     return lower === 'true' ? true : lower === 'false' ? false : undefined

@@ -11,21 +11,21 @@ import {
   Unmet
 } from './type-rules.js'
 
-export const dateTime: TypeRules = {
-  parse,
+export const dateTimeRules: TypeRules = {
+  parse: parseMoment,
   expected: (field) =>
     `a date and time such as 2026-01-31T08:00:00Z (RFC 3339, ${fractionInWords(field)}) or a date such as 2026-01-31`,
-  fromJson: (json, field) => (typeof json === 'string' && json.length > 10 ? parse(json, field) : undefined),
+  fromJson: (json, field) => (typeof json === 'string' && json.length > 10 ? parseMoment(json, field) : undefined),
   taken: ({ precision }) => {
     const digits = precision > 3 ? `${precision} digits of a second's fraction` : 'milliseconds'
     return `a date and time such as "2026-01-31T08:00:00Z" (RFC 3339, at most ${digits})`
   },
   outOfBounds: (value, field) => tooFine(String(value), field) ?? outsideOfMoments(String(value), field),
-  holds: (value, field) => typeof value === 'string' && parse(value, field) === value,
+  holds: (value, field) => typeof value === 'string' && parseMoment(value, field) === value,
   form: 'a text such as "2026-01-31T08:00:00.000Z"',
-  isWritten: (value, field) => isCanonical(value, field, parse) || isUnusualDate(value),
+  isWritten: (value, field) => isCanonical(value, field, parseMoment) || isUnusualDate(value),
   comparable: ['string'],
-  operandOf: parsedOperand(parse),
+  operandOf: parsedOperand(parseMoment),
   difference: (value, operand) => textOrder(instantOf(value), instantOf(operand)),
   width: short,
   example: (name, { precision }) => `${madeDay(name)}T08:00:00.${'0'.repeat(Math.max(3, precision))}Z`,
@@ -33,7 +33,7 @@ export const dateTime: TypeRules = {
   cell: plainCell
 }
 
-function parse(text: string, { precision }: Field): string | undefined {
+function parseMoment(text: string, { precision }: Field): string | undefined {
   return parseDateTime(text, precision)
 }
 

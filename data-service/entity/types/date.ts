@@ -10,7 +10,7 @@ import {
   type TypeRules
 } from './type-rules.js'
 
-export const date: TypeRules = {
+export const dateRules: TypeRules = {
   parse: parseDate,
   expected: () => 'a date such as 2026-01-31',
   parseUnusual: (text) => (text.length === 10 && isUnusualDate(text) ? text : undefined),

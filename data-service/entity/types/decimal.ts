@@ -4,7 +4,7 @@ import { compareDecimals, fitDecimal, formatDecimal, parseDecimal, unscaledAt } 
 import { within } from './double.js'
 import { inQuotes, outsideOfBounds, plainCell, short, type TypeRules, Unmet } from './type-rules.js'
 
-export const decimal: TypeRules = {
+export const decimalRules: TypeRules = {
   parse: (text) => (parseDecimal(text) === undefined ? undefined : text),
   expected: () => 'a decimal number such as 19.90',
   fromJson: (json) => {

@@ -3,7 +3,7 @@ import { JsonNumber } from '../fields/json-values.js'
 import { fitDouble, parseDouble } from '../fields/numbers.js'
 import { range, short, type TypeRules, Unmet } from './type-rules.js'
 
-export const double: TypeRules = {
+export const doubleRules: TypeRules = {
   parse: (text) => parseDouble(text),
   expected: () => 'a number such as 1.5 or -2e-7 that a double of IEEE 754 can hold',
   fromJson: (json, { storage }) => (json instanceof JsonNumber ? parseDouble(json.text, storage) : undefined),

@@ -14,8 +14,8 @@ import {
   Unmet
 } from './type-rules.js'
 
-export const int: TypeRules = {
-  parse,
+export const intRules: TypeRules = {
+  parse: parseInt32,
   expected: wholeNumberFrom,
   // A YEAR has 0 for a year that MySQL did not know.
   parseUnusual: (text, { storage }) => (storage === 'year' && text === '0' ? 0 : undefined),
@@ -31,7 +31,7 @@ export const int: TypeRules = {
   form: 'a number',
   isWritten: (value, field) => {
     if (typeof value !== 'number') return false
-    const parsed = parse(String(value), field)
+    const parsed = parseInt32(String(value), field)
     return (parsed !== undefined && parseCustom(parsed, field) === value) || (field.storage === 'year' && value === 0)
   },
   comparable: ['number', 'bigint'],
@@ -47,7 +47,7 @@ function taken(field: Field): string {
   return `a whole number ${between(field)}`
 }
 
-function parse(text: string, field: Field): Operand | undefined {
+function parseInt32(text: string, field: Field): Operand | undefined {
   const value = wholeNumber(text, field)
   return value === undefined ? undefined : Number(value)
 }

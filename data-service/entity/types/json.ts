@@ -3,7 +3,7 @@ import { schemaViolation, validatorOf } from '../fields/json-schema.js'
 import { jsonText } from '../fields/json-values.js'
 import { never, plainCell, type TypeRules, UNBOUNDED, Unmet } from './type-rules.js'
 
-export const json: TypeRules = {
+export const jsonRules: TypeRules = {
   parse: never,
   expected: () => 'a value that can be compared',
   fromJson: (value) => jsonText(value),

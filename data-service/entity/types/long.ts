@@ -13,21 +13,21 @@ import {
 } from './int.js'
 import { inQuotes, isCanonical, notTaken, plainCell, short, type TypeRules, Unmet } from './type-rules.js'
 
-export const long: TypeRules = {
-  parse,
+export const longRules: TypeRules = {
+  parse: parseInt64,
   expected: wholeNumberFrom,
   fromJson: (json, field) => {
     if (typeof json !== 'string' && !(json instanceof JsonNumber)) return undefined
     const value = typeof json === 'string' ? fromText(json) : integerOf(numberParts(json))
-    if (value === undefined) return notTaken(field, taken(field), integerRange(field))
+    if (value === undefined) return notTaken(field, takenOfLong(field), integerRange(field))
     if (typeof json === 'string' || Number.isSafeInteger(Number(value))) return value.toString()
     return new Unmet('be sent as a string of digits: a JSON number this long may lose some')
   },
-  taken,
+  taken: takenOfLong,
   outOfBounds: outOfIntegers,
   holds: (value) => typeof value === 'string' && parseInteger(value) !== undefined,
   form: 'a text of digits',
-  isWritten: (value, field) => isCanonical(value, field, parse),
+  isWritten: (value, field) => isCanonical(value, field, parseInt64),
   comparable: ['number', 'bigint', 'string'],
   operandOf: integerOperandOf,
   difference: integerDifference,
@@ -37,11 +37,11 @@ export const long: TypeRules = {
   cell: plainCell
 }
 
-function taken(field: Field): string {
+function takenOfLong(field: Field): string {
   return `a string with a whole number ${between(field)}`
 }
 
-function parse(text: string, field: Field): Operand | undefined {
+function parseInt64(text: string, field: Field): Operand | undefined {
   return wholeNumber(text, field)?.toString()
 }
 

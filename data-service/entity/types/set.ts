@@ -1,9 +1,9 @@
 import { isArray } from '../fields/json-values.js'
-import { parse } from './enum.js'
+import { parseWord } from './enum.js'
 import { never, oneOfWords, parsedOperand, plainCell, type TypeRules } from './type-rules.js'
 
-export const set: TypeRules = {
-  parse,
+export const setRules: TypeRules = {
+  parse: parseWord,
   expected: oneOfWords,
   fromJson: (json, field) => {
     if (!isArray(json)) return undefined
@@ -18,7 +18,7 @@ export const set: TypeRules = {
   form: 'a list of some of its words',
   isWritten: () => false,
   comparable: ['string'],
-  operandOf: parsedOperand(parse),
+  operandOf: parsedOperand(parseWord),
   difference: never,
   width: ({ words }) => words.join().length,
   example: (_name, { words }) => words.slice(0, 1),

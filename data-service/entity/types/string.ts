@@ -1,9 +1,9 @@
 import type { Field } from '../fields/field.js'
 import { amount, never, parsedOperand, type TypeRules, Unmet } from './type-rules.js'
 
-export const string: TypeRules = {
+export const stringRules: TypeRules = {
   // No column holds U+0000, and on SQLite a pattern of LIKE ends at it.
-  parse,
+  parse: parseString,
   expected: () => 'text without U+0000',
   fromJson: (json) => (typeof json === 'string' ? json : undefined),
   taken: () => 'a string',
@@ -12,7 +12,7 @@ export const string: TypeRules = {
   form: 'a text',
   isWritten: (value) => typeof value === 'string',
   comparable: ['string'],
-  operandOf: parsedOperand(parse),
+  operandOf: parsedOperand(parseString),
   // By the collation of the column.
   difference: never,
   width: ({ maxLength, maxBytes }) => maxBytes ?? maxLength,
@@ -23,7 +23,7 @@ export const string: TypeRules = {
   }
 }
 
-function parse(text: string): string | undefined {
+function parseString(text: string): string | undefined {
   return text.includes('\0') ? undefined : text
 }
 

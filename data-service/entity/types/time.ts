@@ -3,18 +3,18 @@ import { withoutTrailingZeros } from '../fields/numbers.js'
 import { instantOf, tooFine, wireDigits } from './date-time.js'
 import { inQuotes, isCanonical, parsedOperand, plainCell, short, textOrder, type TypeRules } from './type-rules.js'
 
-export const time: TypeRules = {
-  parse,
+export const timeRules: TypeRules = {
+  parse: parseTimeOfDay,
   expected: () => 'a time such as 08:00:00',
-  fromJson: (json, field) => (typeof json === 'string' ? parse(json, field) : undefined),
+  fromJson: (json, field) => (typeof json === 'string' ? parseTimeOfDay(json, field) : undefined),
   taken: () => 'a time of the day such as "08:00:00"',
   outOfBounds: (value, field) => tooFine(String(value), field),
-  holds: (value, field) => typeof value === 'string' && parse(value, field) === value,
+  holds: (value, field) => typeof value === 'string' && parseTimeOfDay(value, field) === value,
   form: 'a text such as "08:00:00"',
   isWritten: (value, field) =>
-    isCanonical(value, field, parse) || (typeof value === 'string' && STORED_TIME.test(value)),
+    isCanonical(value, field, parseTimeOfDay) || (typeof value === 'string' && STORED_TIME.test(value)),
   comparable: ['string'],
-  operandOf: parsedOperand(parse),
+  operandOf: parsedOperand(parseTimeOfDay),
   difference: (value, operand) =>
     !UNORDERED.test(String(value)) ? textOrder(instantOf(value), instantOf(operand)) : undefined,
   width: short,
@@ -29,7 +29,7 @@ const STORED_TIME = /^-?\d{2,3}:[0-5]\d:[0-5]\d(?:\.\d{1,6})?$/
 /** A time of less than 0 or of more than 99 hours is not in the order of its text. */
 const UNORDERED = /^(?:-|\d{3}:)/
 
-function parse(text: string, { precision }: Field): string | undefined {
+function parseTimeOfDay(text: string, { precision }: Field): string | undefined {
   return parseTime(text, precision)
 }
 

@@ -79,7 +79,7 @@ export function oneOfWords({ words }: Field): string {
 }
 
 /** Of a word that is none of them. Words of more than a kilobyte are left out: the details of an error over gRPC are bounded. */
-export function oneOf({ words }: Field): ViolationRule {
+export function wordsRule({ words }: Field): ViolationRule {
   return words.join().length > LONGEST_WORDS ? { rule: 'type', type: 'enum' } : { rule: 'oneOf', words }
 }
 

@@ -3,38 +3,38 @@ import type { Field, FieldType, Operand, Value } from '../fields/field.js'
 import type { ValueEncoder, ValueWriter } from '../fields/json-text.js'
 import type { JsonValue } from '../fields/json-values.js'
 import { fitDecimal, parseDecimal } from '../fields/numbers.js'
-import { binary } from './binary.js'
-import { bool } from './bool.js'
-import { dateTime } from './date-time.js'
-import { date } from './date.js'
-import { decimal } from './decimal.js'
-import { double } from './double.js'
-import { enumeration } from './enum.js'
-import { guid } from './guid.js'
-import { int } from './int.js'
-import { json } from './json.js'
-import { long } from './long.js'
-import { set } from './set.js'
-import { string } from './string.js'
-import { time } from './time.js'
+import { binaryRules } from './binary.js'
+import { boolRules } from './bool.js'
+import { dateTimeRules } from './date-time.js'
+import { dateRules } from './date.js'
+import { decimalRules } from './decimal.js'
+import { doubleRules } from './double.js'
+import { enumRules } from './enum.js'
+import { guidRules } from './guid.js'
+import { intRules } from './int.js'
+import { jsonRules } from './json.js'
+import { longRules } from './long.js'
+import { setRules } from './set.js'
+import { stringRules } from './string.js'
+import { timeRules } from './time.js'
 import { parseCustom, type StoredValue, type TypeRules, Unmet } from './type-rules.js'
 
 /** Each type of columns by its name. */
 export const TYPES: Readonly<Record<FieldType, TypeRules>> = {
-  string,
-  bool,
-  int,
-  long,
-  decimal,
-  double,
-  dateTime,
-  date,
-  time,
-  guid,
-  enum: enumeration,
-  set,
-  json,
-  binary
+  string: stringRules,
+  bool: boolRules,
+  int: intRules,
+  long: longRules,
+  decimal: decimalRules,
+  double: doubleRules,
+  dateTime: dateTimeRules,
+  date: dateRules,
+  time: timeRules,
+  guid: guidRules,
+  enum: enumRules,
+  set: setRules,
+  json: jsonRules,
+  binary: binaryRules
 }
 
 /** How values of a type become JSON; `bytes` is a row version. */
@@ -119,7 +119,7 @@ export function parseMember(member: JsonValue, field: Field): Value | Unmet {
   const value = fromJson(member, field)
   if (value === undefined) return mismatch()
   if (value instanceof Unmet) return value
-  return outOfBounds(value, field) ?? asStored(value, field) ?? mismatch()
+  return outOfBounds(value, field) ?? fittedToColumn(value, field) ?? mismatch()
 }
 
 /**
@@ -129,7 +129,7 @@ export function parseMember(member: JsonValue, field: Field): Value | Unmet {
 export function storedValue(value: Value, { name, field }: { readonly name: string; readonly field: Field }): Value {
   if (value === null && field.nullable) return null
   if (value !== null && TYPES[field.type].holds(value, field) && outOfBounds(value, field) === undefined) {
-    const stored = asStored(value, field)
+    const stored = fittedToColumn(value, field)
     if (stored !== undefined) return stored
   }
   throw new TypeError(`${name} does not take ${String(value)}`)
@@ -139,7 +139,7 @@ export function storedValue(value: Value, { name, field }: { readonly name: stri
  * A value of the base type, within its bounds, as it is stored: in the scale of the column, and as the application's own
  * type has it. undefined for a value that is not of the own type.
  */
-function asStored(value: StoredValue, field: Field): StoredValue | undefined {
+function fittedToColumn(value: StoredValue, field: Field): StoredValue | undefined {
   if (typeof value === 'object') return value
   const exact = field.type === 'decimal' ? parseDecimal(String(value)) : undefined
   const fitted = exact === undefined ? value : fitDecimal(exact, field, 'exact')

@@ -139,7 +139,7 @@ export function ownerFilterMistakes(entity: Entity): string[] {
     // defineEntity has noted an unknown column already.
     ...(columns.includes(owner) ? ownerMistakes(entity, owner.name) : []),
     ...(routes.size === 0 ? ['it stands before no route.'] : []),
-    ...parameterMistakes(entity, ownerFilter),
+    ...ownerParameterMistakes(entity, ownerFilter),
     ...Array.from(routes).flatMap(([route, guard]) =>
       guard === undefined || isGuardedBy(guard, route, entity)
         ? []
@@ -153,7 +153,7 @@ const GUARD_WORDS: Readonly<Partial<Record<string, string>>> = {
   permission: 'permission'
 } satisfies Record<Guard, string>
 
-function parameterMistakes({ customReads }: Entity, { parameter, owner, routes }: OwnerFilter): string[] {
+function ownerParameterMistakes({ customReads }: Entity, { parameter, owner, routes }: OwnerFilter): string[] {
   if (parameter === undefined) return []
   if (!CAMEL_CASE.test(parameter)) return [`parameter \`${parameter}\` must be camelCase.`]
   if (READ_PARAMETERS.has(parameter.toLowerCase()))
@@ -188,7 +188,7 @@ export function routeMistakes(entity: Entity, permissions: readonly string[]): s
     ...twice.map((name) => `two routes are called \`${name}\`; an owner filter could not tell them apart.`),
     ...[...entity.customReads.values()].flatMap((read) =>
       [
-        ...nameMistakes(read),
+        ...readNameMistakes(read),
         ...readMistakes(entity, read.access, permissions),
         ...shownMistakes(read),
         ...paramMistakes(read, entity)
@@ -197,7 +197,7 @@ export function routeMistakes(entity: Entity, permissions: readonly string[]): s
   ]
 }
 
-function nameMistakes({ name }: CustomRead): string[] {
+function readNameMistakes({ name }: CustomRead): string[] {
   if (READ_SEGMENTS.includes(name)) return ['the name is that of a read.']
   if (!KEBAB_CASE.test(name)) return ['the name must be kebab-case such as `session-ids`.']
   return GUID.test(name) ? ['the name could be an id.'] : []

@@ -13,10 +13,13 @@ export function exampleMistakes(name: string, field: Field): string[] {
   if (!isOfType(example, field)) return [`the example of \`${name}\` must be ${TYPES[type].form}.`]
   const encode = valueEncoder(type)
   const parsed = parseMember(storedJson(encode(example)), field)
-  if (parsed instanceof Error) return [`the example of \`${name}\`, ${shown(example)}, must ${parsed.message}.`]
+  if (parsed instanceof Error)
+    return [`the example of \`${name}\`, ${JSON.stringify(example)}, must ${parsed.message}.`]
   // The digits and spaces of a JSON text are the application's choice.
   if (type === 'json' || encode(parsed) === encode(example)) return []
-  return [`the example of \`${name}\`, ${shown(example)}, must be written as rows have it: ${shown(parsed)}.`]
+  return [
+    `the example of \`${name}\`, ${JSON.stringify(example)}, must be written as rows have it: ${JSON.stringify(parsed)}.`
+  ]
 }
 
 /** Whether the value is in the form that values of the type have in the service (field.ts), as far as JavaScript tells. */
@@ -36,8 +39,4 @@ function isOfType(example: Exclude<Value, null>, field: Field): boolean {
     default:
       return typeof example === 'string'
   }
-}
-
-function shown(value: Value): string {
-  return JSON.stringify(value)
 }

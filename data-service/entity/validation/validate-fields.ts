@@ -159,13 +159,13 @@ function databaseNameMistakes(what: string, name: string): string[] {
   ]
 }
 
-interface StoredRows {
+interface TableColumns {
   readonly table: string
   readonly columns: readonly Column[]
   readonly versionColumn: string | undefined
 }
 
-function tableMistakes({ table, columns, versionColumn }: StoredRows): string[] {
+function tableMistakes({ table, columns, versionColumn }: TableColumns): string[] {
   return [
     ...databaseNameMistakes('table', table),
     ...(versionColumn === undefined ? [] : databaseNameMistakes('row version', versionColumn)),
@@ -376,14 +376,12 @@ function linkMistakes(
     const field = column?.field
     if (field === undefined) {
       mistakes.push(`sort names \`${property}\`, which is no field of \`${onward?.to}\`.${suggestion(property, known)}`)
-    } else if (field.hidden || field.readableBy !== undefined || UNORDERED.includes(field.type)) {
+    } else if (field.hidden || field.readableBy !== undefined || !isComparable(field.type)) {
       mistakes.push(`sort names \`${property}\`, which not every reader sees or which has no order.`)
     }
   }
   return mistakes
 }
-
-const UNORDERED: readonly FieldType[] = ['set', 'json', 'binary']
 
 /** Follows the references of a joined property to the entity that it shows a column of. */
 function pathMistakes(joined: Joined, targetOf: (name: string) => Entity | undefined): string[] {

@@ -10,12 +10,12 @@ const LONGEST_EVENT_NAME = 100
 /** Mistakes in the hooks of one entity: writes that it does not have, names of what it emits. */
 export function hookMistakes(entity: Entity): string[] {
   return entity.hooks.all.flatMap((hook) => [
-    ...writeMistakes(hook, entity),
-    ...(hook.kind === 'emit' ? nameMistakes(hook.event) : [])
+    ...hookedWriteMistakes(hook, entity),
+    ...(hook.kind === 'emit' ? eventNameMistakes(hook.event) : [])
   ])
 }
 
-function writeMistakes(hook: Hook, { writes, actions }: Entity): string[] {
+function hookedWriteMistakes(hook: Hook, { writes, actions }: Entity): string[] {
   const { on } = hook
   if (on === 'any') return []
   const what = hook.kind === 'emit' ? `emit of \`${hook.event.name}\`` : 'beforeCommit'
@@ -28,7 +28,7 @@ function writeMistakes(hook: Hook, { writes, actions }: Entity): string[] {
   })
 }
 
-function nameMistakes({ name }: EventType): string[] {
+function eventNameMistakes({ name }: EventType): string[] {
   if (!KEBAB_CASE.test(name)) return [`the type \`${name}\` that it emits must be kebab-case such as \`parcel-sent\`.`]
   if (name.length > LONGEST_EVENT_NAME) return [`the type \`${name}\` has more than ${LONGEST_EVENT_NAME} characters.`]
   return []

@@ -12,7 +12,7 @@ export function joinedReadMistakes(entity: Entity, entities: readonly Entity[]):
   return entity.joined
     .filter(({ showsUnseen }) => !showsUnseen)
     .flatMap((joined) => {
-      const steps = stepsOf(joined, entity, entities)
+      const steps = pathStepsOf(joined, entity, entities)
       const isSeen = readersOf(joined, entity, steps)
       for (const [at, step] of steps.entries()) {
         const further = steps.slice(at)
@@ -25,7 +25,7 @@ export function joinedReadMistakes(entity: Entity, entities: readonly Entity[]):
     })
 }
 
-function mistakeOf({ name, through }: Joined, { source, reference }: Step, target: Entity): string {
+function mistakeOf({ name, through }: Joined, { source, reference }: PathStep, target: Entity): string {
   const set = reference === through ? `\`${through.name}\`` : `\`${reference.name}\` of \`${source.name}\``
   return (
     `joined \`${name}\` comes from \`${target.name}\`, whose rows not every caller who sets ${set} ` +
@@ -35,7 +35,7 @@ function mistakeOf({ name, through }: Joined, { source, reference }: Step, targe
 }
 
 /** A reference on the path of a joined property. */
-interface Step {
+interface PathStep {
   /** The resource that has the reference. */
   readonly source: Entity
   readonly reference: Reference
@@ -43,8 +43,8 @@ interface Step {
 }
 
 /** An unknown step or resource, at which the path ends, is a mistake of its own. */
-function stepsOf({ through, further }: Joined, entity: Entity, entities: readonly Entity[]): Step[] {
-  const steps: Step[] = []
+function pathStepsOf({ through, further }: Joined, entity: Entity, entities: readonly Entity[]): PathStep[] {
+  const steps: PathStep[] = []
   let source = entity
   for (const name of [through.name, ...further]) {
     const reference = source.references.find((one) => one.name === name)
@@ -59,7 +59,7 @@ function stepsOf({ through, further }: Joined, entity: Entity, entities: readonl
 type IsHeld = (permission: Permission) => boolean
 
 /** Whether it takes a permission to see the value at all. */
-function readersOf({ field, property }: Joined, { access }: Entity, steps: readonly Step[]): IsHeld {
+function readersOf({ field, property }: Joined, { access }: Entity, steps: readonly PathStep[]): IsHeld {
   const sources = [
     field,
     ...steps.flatMap(({ reference }) => reference.via.map((one) => one.field)),
@@ -73,7 +73,7 @@ function readersOf({ field, property }: Joined, { access }: Entity, steps: reado
 }
 
 /** Callers who set a reference: each of the words is an access that they have. */
-interface Writer {
+interface ReferenceWriter {
   readonly words: readonly (ReadAccess | WriteAccess)[]
   /** Those that it takes besides. */
   readonly permissions: readonly Permission[]
@@ -87,7 +87,7 @@ interface Writer {
 }
 
 /** One for each way to set a column of the reference, those of roots that write the rows included. */
-function writersOf(step: Step, entities: readonly Entity[]): Writer[] {
+function writersOf(step: PathStep, entities: readonly Entity[]): ReferenceWriter[] {
   const { source, reference } = step
   const { via } = reference
   const createdBy = via.flatMap(permissionsToCreate)
@@ -103,7 +103,7 @@ function writersOf(step: Step, entities: readonly Entity[]): Writer[] {
     ...actionsSetting(via, source),
     ...entities
       .filter(({ children }) => children.some((one) => holds(one, source)))
-      .flatMap((root): Writer[] => {
+      .flatMap((root): ReferenceWriter[] => {
         const isCreated = root.creation.children.some(({ children }) => holds(children, source))
         const created = isCreated ? createdBy.map((permissions) => ({ ...writerOf('create', root), permissions })) : []
         const ofChildren = [...created, ...actionsSetting(via, root)]
@@ -113,7 +113,7 @@ function writersOf(step: Step, entities: readonly Entity[]): Writer[] {
 }
 
 /** Whoever calls a write or an action, and what that takes. A caller reads the row unless `writesUnseen` is said. */
-function writerOf(route: string, { writeAccess, writesUnseen, access, actions }: Entity): Writer {
+function writerOf(route: string, { writeAccess, writesUnseen, access, actions }: Entity): ReferenceWriter {
   const write = writeAccess.get(route)
   const action = actions.get(route)
   return {
@@ -139,14 +139,14 @@ function holds({ resource, children }: Children, entity: Entity): boolean {
 }
 
 /** Those who call an action of an entity that has an input of the name of a column. */
-function actionsSetting(via: KeyColumns, entity: Entity): Writer[] {
+function actionsSetting(via: KeyColumns, entity: Entity): ReferenceWriter[] {
   return [...entity.actions.values()]
     .filter(({ input }) => input.some(({ name }) => via.some((one) => one.name === name)))
     .map(({ name }) => writerOf(name, entity))
 }
 
 /** Those who call an action of a root that may insert the rows, which then refer to the root whatever the input is. */
-function actionsInserting({ source, reference }: Step, root: Entity): Writer[] {
+function actionsInserting({ source, reference }: PathStep, root: Entity): ReferenceWriter[] {
   const isInserted = root.children.some(
     ({ resource, rootWrites, foreignKey }) =>
       resource === source.name &&
@@ -164,10 +164,10 @@ function actionsInserting({ source, reference }: Step, root: Entity): Writer[] {
 
 /** The first of these steps, of which the writer sets the reference of the first one, to rows that it may be unable to read. */
 function closedStep(
-  steps: readonly Step[],
-  { words, permissions, owns, readsTarget = false }: Writer,
+  steps: readonly PathStep[],
+  { words, permissions, owns, readsTarget = false }: ReferenceWriter,
   isSeen: IsHeld
-): Step | undefined {
+): PathStep | undefined {
   const isHeld: IsHeld = (permission) =>
     permissions.includes(permission) || isSeen(permission) || words.some((word) => takes(word, permission))
   const owned = steps[['source', 'target'].indexOf(owns)]
@@ -175,7 +175,7 @@ function closedStep(
     if (at === 0 && readsTarget) return false
     const { reference, target } = step
     if (target.ownerFilter?.routes.has('get') === true) return true
-    const isOwn = step === owned ? ownerOf(reference, target) : () => false
+    const isOwn = step === owned ? isOwnThrough(reference, target) : () => false
     return !isOpen(target.access.get, { words, isHeld }, isOwn)
   })
 }
@@ -188,7 +188,7 @@ function takes(access: ReadAccess | WriteAccess, permission: Permission): boolea
 type IsOwn = (word: ReadAccess | WriteAccess, access: ReadAccess) => boolean
 
 /** Whether a word on the row, `ownRows` of the foreign key, says of the row that it refers to what an access says. */
-function ownerOf({ via }: Reference, target: Entity): IsOwn {
+function isOwnThrough({ via }: Reference, target: Entity): IsOwn {
   return (word, access) =>
     word.kind === 'ownRows' &&
     access.kind === 'ownRows' &&
@@ -199,7 +199,7 @@ function ownerOf({ via }: Reference, target: Entity): IsOwn {
 /** Whether every writer passes the access for every row. */
 function isOpen(
   access: ReadAccess | undefined,
-  writer: Pick<Writer, 'words'> & { readonly isHeld: IsHeld },
+  writer: Pick<ReferenceWriter, 'words'> & { readonly isHeld: IsHeld },
   isOwn: IsOwn
 ): boolean {
   switch (access?.kind) {

@@ -21,9 +21,9 @@ export function operationMistakes(
     const before = operations.slice(0, index)
     const own = [
       ...operation.mistakes,
-      ...nameMistakes(operation, before),
-      ...pathMistakes(operation, { resources, before }),
-      ...accessMistakes(operation, permissions),
+      ...operationNameMistakes(operation, before),
+      ...operationPathMistakes(operation, { resources, before }),
+      ...operationAccessMistakes(operation, permissions),
       ...requestMistakes(operation),
       ...(operation.answer === undefined ? [] : shapeMistakes(operation.answer, 'answer')),
       ...(STATUSES.includes(operation.status) ? [] : [`${operation.status} is no status of an answer.`])
@@ -32,7 +32,7 @@ export function operationMistakes(
   })
 }
 
-function nameMistakes({ name, method }: Operation, before: readonly Operation[]): string[] {
+function operationNameMistakes({ name, method }: Operation, before: readonly Operation[]): string[] {
   const mistakes: string[] = []
   if (!KEBAB_CASE.test(name)) mistakes.push('the name must be kebab-case such as `close-month`.')
   if (before.some((one) => one.name === name)) mistakes.push('there are two operations of this name.')
@@ -40,7 +40,7 @@ function nameMistakes({ name, method }: Operation, before: readonly Operation[])
   return mistakes
 }
 
-function pathMistakes(
+function operationPathMistakes(
   { segments, method, path }: Operation,
   { resources, before }: { readonly resources: readonly string[]; readonly before: readonly Operation[] }
 ): string[] {
@@ -74,7 +74,7 @@ function shapeOfPath({ segments }: Pick<Operation, 'segments'>): string {
 }
 
 /** `access` is undefined, or another word, for an operation that bypasses its types. */
-function accessMistakes({ access, method }: Operation, permissions: readonly string[]): string[] {
+function operationAccessMistakes({ access, method }: Operation, permissions: readonly string[]): string[] {
   const said: { readonly kind: string } | undefined = access
   if (said === undefined || !['everyone', 'authenticated', 'permission'].includes(said.kind))
     return ['access must be everyone, authenticated or permission(…).']

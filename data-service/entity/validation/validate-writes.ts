@@ -12,14 +12,14 @@ import { columnMistakes, nameMistakes } from './validate-fields.js'
 /** Mistakes in writes: operations, write access, creation, states of deletes. */
 export function writeMistakes(entity: Entity, permissions: readonly string[]): string[] {
   return [
-    ...operationMistakes(entity),
-    ...accessMistakes(entity, permissions),
+    ...writeOperationMistakes(entity),
+    ...writeAccessMistakes(entity, permissions),
     ...creationMistakes(entity),
     ...stateMistakes(entity.deletion).map((mistake) => `deletes: ${mistake}`)
   ]
 }
 
-function operationMistakes({ writes, creation, deletion, updateRule, actions, versionColumn }: Entity): string[] {
+function writeOperationMistakes({ writes, creation, deletion, updateRule, actions, versionColumn }: Entity): string[] {
   const known: readonly string[] = WRITE_OPERATIONS
   const mistakes = [...writes].filter((one) => !known.includes(one)).map((one) => `\`${one}\` is no write.`)
   const needs = (operation: WriteOperation, used: boolean, what: string): void => {
@@ -35,7 +35,7 @@ function operationMistakes({ writes, creation, deletion, updateRule, actions, ve
   return mistakes
 }
 
-function accessMistakes(entity: Entity, permissions: readonly string[]): string[] {
+function writeAccessMistakes(entity: Entity, permissions: readonly string[]): string[] {
   const { columns, writes, actions, writeAccess } = entity
   const routes: readonly string[] = [...writes, ...actions.keys()]
   const words = 'permission(…), ownRows(…) or rows(…)'
@@ -43,7 +43,7 @@ function accessMistakes(entity: Entity, permissions: readonly string[]): string[
   for (const [route, access] of writeAccess) {
     if (!routes.includes(route))
       mistakes.push(`access.writes names \`${route}\`, which is no write.${suggestion(route, routes)}`)
-    if (isOpen(access)) mistakes.push(`access.write is for callers with a token: ${words}, and no everyone.`)
+    if (admitsAnonymous(access)) mistakes.push(`access.write is for callers with a token: ${words}, and no everyone.`)
     mistakes.push(...readMistakes(entity, access, permissions))
   }
   const ownersOf = (route: string): Column[] => {
@@ -66,8 +66,8 @@ function accessMistakes(entity: Entity, permissions: readonly string[]): string[
 }
 
 /** Whether callers without a token could pass, in an entity file that bypasses its types. */
-function isOpen(access: ReadAccess): boolean {
-  if (access.kind === 'anyOf' || access.kind === 'allOf') return access.parts.some(isOpen)
+function admitsAnonymous(access: ReadAccess): boolean {
+  if (access.kind === 'anyOf' || access.kind === 'allOf') return access.parts.some(admitsAnonymous)
   return access.kind === 'everyone' || (access.kind === 'rows' && access.anonymous)
 }
 

@@ -10,7 +10,7 @@ import { ownerKindMistakes, ownersMistakes } from './validate-owners.js'
 import { actionMistakes, writeMistakes } from './validate-writes.js'
 
 /** What the application has beside its entities, which these can use. */
-interface Surroundings {
+interface EntitySurroundings {
   /** Those of its roles. */
   readonly permissions: readonly string[]
   readonly hasSecondStore: boolean
@@ -28,7 +28,7 @@ interface Surroundings {
  */
 export function checkCatalogue(
   entities: readonly Entity[],
-  { permissions, hasSecondStore, owners = {}, operations = [], handlers = [] }: Surroundings
+  { permissions, hasSecondStore, owners = {}, operations = [], handlers = [] }: EntitySurroundings
 ): void {
   const mistakes = [
     ...namingMistakes(entities),

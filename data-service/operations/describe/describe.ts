@@ -30,7 +30,7 @@ import {
   isSettable,
   isSettableOfChild,
   isWriteOnly,
-  permissionsOf,
+  permissionsToSee,
   type Resource
 } from '../../plan/model/catalogue.js'
 import { allowsCall } from '../../plan/call-requests.js'
@@ -209,7 +209,7 @@ function describeResource(
     }),
     writeOnly: resource.entity.columns.filter(isWriteOnly).map((column) => ({
       ...describeColumn(column),
-      ...settable(column, resource),
+      ...settableOn(column, resource),
       example: examples.ofWriteOnly(column)
     })),
     actions: Array.from(entity.actions.values(), (action) => describeAction(action, { resource, examples })),
@@ -332,7 +332,7 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
     case 'column':
       return {
         ...describeColumn(property.column),
-        ...settable(property.column, resource),
+        ...settableOn(property.column, resource),
         ...queryable(property.column.name, resource),
         selectable: true
       }
@@ -341,12 +341,12 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
       return {
         ...describeColumn({ ...property.column, name, field }),
         ...queryable(name, resource),
-        readableBy: [...permissionsOf(property)]
+        readableBy: [...permissionsToSee(property)]
       }
     }
     case 'computed': {
       const { name, type, nullable } = property.computed
-      return { name, type, nullable, readableBy: [...permissionsOf(property)] }
+      return { name, type, nullable, readableBy: [...permissionsToSee(property)] }
     }
     case 'rowVersion':
       return { ...rowVersion, selectable: true }
@@ -438,7 +438,7 @@ function describeChildColumn(column: Column, children: Children, created: boolea
   return { ...describeColumn(column), setOnCreate, requiredOnCreate: setOnCreate && mustBeGiven(column) }
 }
 
-function settable(
+function settableOn(
   column: Column,
   { entity, maySet }: Resource
 ): Pick<Property, 'setOnCreate' | 'requiredOnCreate' | 'setOnUpdate' | 'optionalOnUpdate'> {

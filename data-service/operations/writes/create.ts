@@ -169,7 +169,7 @@ async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> 
   }))
   const prepared = await prepare({ ...parsed, children: given }, values, steps)
   const children = entity.children.flatMap((one) => {
-    const presets = prepared.children?.[one.name] && presetsOf(one.columns, NOTHING_NAMED, parsed)
+    const presets = prepared.children?.[one.name] && presetsOf(one.columns, NO_NAMED_ROWS, parsed)
     const made = prepared.children?.[one.name]?.map(
       (row) => new Map([...assignments(row, one.columns), ...(presets ?? [])])
     )
@@ -178,7 +178,7 @@ async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> 
     const { rows, scope } = given.find(({ children }) => children === one) ?? NO_ROWS
     return (made ?? rows).length === 0 ? [] : [{ children: one, rows: made ?? rows, scope }]
   })
-  const presets = presetsOf(entity.columns, NOTHING_NAMED, parsed)
+  const presets = presetsOf(entity.columns, NO_NAMED_ROWS, parsed)
   const all = new Map([...values, ...assignments(prepared.values ?? {}, entity.columns), ...presets])
   return { row: { scope, values: all, children }, prepared }
 }
@@ -211,7 +211,7 @@ function rowsBroughtAlong(
 /** The create of the root decides it. */
 const OF_ROOT: BroughtAlong = { claimed: undefined, scope: everyRowOfRules }
 
-const NOTHING_NAMED: NamedRow = { named: new Map(), at: '' }
+const NO_NAMED_ROWS: NamedRow = { named: new Map(), at: '' }
 
 /** The values of the root together with the owner and the presets that the caller's token gives it. */
 function givenValues({

@@ -22,7 +22,7 @@ import {
   wrongState
 } from '../../plan/plan-writes.js'
 import { placeInScope } from '../../plan/scope-of-values.js'
-import { notFound } from '../reads.js'
+import { noSuchRow } from '../reads.js'
 import {
   changesOthers,
   type GuardedChildRow,
@@ -100,7 +100,7 @@ async function lockRow(
   { unit }: WriteSteps
 ): Promise<LockedRow> {
   const locked = await unit.lock(planLock({ entity, key, scope: scope.before, children }))
-  if (locked === undefined) throw notFound()
+  if (locked === undefined) throw noSuchRow()
   return locked
 }
 
@@ -143,14 +143,14 @@ export async function judgeRoot<Outcome extends object>(
     await check(locked)
   } catch (unmet) {
     const outcome = await rule(locked).catch(() => undefined)
-    throw outcome !== undefined && isRejection(outcome) && isHiding(outcome) ? rejectionError(outcome) : unmet
+    throw outcome !== undefined && isRuleRejection(outcome) && isHiding(outcome) ? rejectionError(outcome) : unmet
   }
   const outcome = await rule(locked)
-  if (isRejection(outcome)) throw rejectionError(outcome)
+  if (isRuleRejection(outcome)) throw rejectionError(outcome)
   return { locked, outcome }
 }
 
-function isRejection(outcome: object): outcome is Rejection {
+function isRuleRejection(outcome: object): outcome is Rejection {
   return 'rejection' in outcome
 }
 
@@ -203,9 +203,9 @@ export async function deleteRoot(root: WrittenRoot<DeletePlan['expected']>, step
 async function whyUnmatched(root: WrittenRoot<DeletePlan['expected']>, { unit }: WriteSteps): Promise<DomainError> {
   const { key, scope, expected, state } = root
   const { entity } = root.resource
-  if (expected === 'unconditional' && state.required.length === 0) return notFound()
+  if (expected === 'unconditional' && state.required.length === 0) return noSuchRow()
   const row = await unit.look(planLook({ entity, key, scope: scope.before }))
-  if (row === undefined) return notFound()
+  if (row === undefined) return noSuchRow()
   if (isLeftOutside(root, namedRow(row))) return outsideScope()
   if (expected !== 'unconditional' && !isExpected(row, expected)) return stale('stale: the row has another version')
   const wrong = wrongState(state, { resource: entity.name, values: row.values })
@@ -270,7 +270,7 @@ export async function changeRoot(
   const written = { ...root, values: all, defaulted: reset }
   if (isLeftOutside(written, before)) {
     throw (await steps.unit.look(planLook({ entity, key, scope: scope.before }))) === undefined
-      ? notFound()
+      ? noSuchRow()
       : outsideScope()
   }
   const required = requiredConditions(state)

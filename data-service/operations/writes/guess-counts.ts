@@ -41,7 +41,7 @@ export class GuessCounts {
   async count<Result>(guesser: Guesser, run: (guess: Guess) => Promise<Result>): Promise<Result> {
     const { bound } = guesser
     if (bound === undefined) return run(UNCOUNTED)
-    const key = keyOf(guesser)
+    const key = guesserKey(guesser)
     let at: number | undefined
     let isWrong = false
     try {
@@ -63,7 +63,7 @@ export class GuessCounts {
     const window = minutes * 60_000
     const recent = (this.#times.get(key) ?? []).filter((time) => time + window > now)
     const decisive = recent[recent.length - most]
-    if (decisive !== undefined) throw tooMany(Math.max(1, Math.ceil((decisive + window - now) / 1000)))
+    if (decisive !== undefined) throw tooManyGuesses(Math.max(1, Math.ceil((decisive + window - now) / 1000)))
     this.#times.set(key, [...recent, now])
     return now
   }
@@ -80,13 +80,13 @@ export class GuessCounts {
 }
 
 /** Of a fixed length, whatever issuers write into their tokens. */
-function keyOf({ caller: { issuer, subject }, resource, route }: Guesser): string {
+function guesserKey({ caller: { issuer, subject }, resource, route }: Guesser): string {
   return createHash('sha256')
     .update(JSON.stringify([issuer, subject, resource, route]))
     .digest('base64')
 }
 
-function tooMany(retryAfter: number): DomainError {
+function tooManyGuesses(retryAfter: number): DomainError {
   const detail = `Too many of these requests were rejected lately. Try again in ${retryAfter} seconds.`
   return new DomainError('quota-exceeded', detail, { retryAfter })
 }

@@ -3,7 +3,7 @@ import { MAX_MEMBERS_BYTES } from '../../../shared/transport/rpc-status.js'
 import type { Rejection } from '../../entity/action.js'
 import type { Resource } from '../../plan/model/catalogue.js'
 import { CONFLICT_DETAIL, KeyConflict } from '../../plan/model/key-conflict.js'
-import { notFound } from '../reads.js'
+import { noSuchRow } from '../reads.js'
 
 // The errors of writes that rules, other writes or keys of the database prevent.
 
@@ -13,7 +13,7 @@ export function rejectionError(rejection: Rejection): DomainError {
     case 'forbidden':
       return new DomainError('ownership.denied', rejection.detail)
     case 'notFound':
-      return notFound()
+      return noSuchRow()
     case 'state':
       return new DomainError('state.invalid', rejection.detail)
     case 'input': {

@@ -87,19 +87,19 @@ export class LockedRoots {
   readonly #rows = new Map<string, LockedRow>()
 
   add(resource: string, id: Operand, row: LockedRow): void {
-    this.#rows.set(keyOf(resource, id), row)
+    this.#rows.set(rowKeyText(resource, id), row)
   }
 
   /** The row as it was read, for one change: its version is another one afterwards. Throws TypeError for any other row. */
   take(resource: string, id: Operand): LockedRow {
-    const row = this.#rows.get(keyOf(resource, id))
+    const row = this.#rows.get(rowKeyText(resource, id))
     if (row === undefined) throw new TypeError(`${resource} ${String(id)} is not under lock by getAggregate`)
-    this.#rows.delete(keyOf(resource, id))
+    this.#rows.delete(rowKeyText(resource, id))
     return row
   }
 }
 
-function keyOf(resource: string, id: Operand): string {
+function rowKeyText(resource: string, id: Operand): string {
   return `${resource} ${String(id)}`
 }
 

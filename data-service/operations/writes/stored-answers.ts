@@ -200,7 +200,7 @@ export function encodeAnswer(response: WriteResponse, parsed: KeyedWrite): Buffe
   const { json, rowVersion, id, ignored, location } = response
   const owners = [claimText(caller.owner), ownersText(caller)]
   const rights = resource === undefined ? [...rightsOf(caller)].toSorted() : []
-  const seen = [rights, viewOf(parsed), claimsText(caller)]
+  const seen = [rights, viewOf(parsed), claimsHash(caller)]
   const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, ...owners, ...seen]
   return Buffer.from(JSON.stringify(parts))
 }
@@ -237,7 +237,7 @@ function decodeAnswer(stored: Buffer): DecodedAnswer {
       return rights.every((right) => held.has(right))
     },
     isWithinViewOf: (parsed) => view === undefined || [view, EVERY_ROW].includes(viewOf(parsed)),
-    isOfSameClaims: (caller) => claims === claimsText(caller)
+    isOfSameClaims: (caller) => claims === claimsHash(caller)
   }
 }
 
@@ -258,7 +258,7 @@ function furtherClaims({ claims }: Authenticated): string {
   return canonicalJson(storedJson(JSON.stringify(unreservedClaims(claims, ''))))
 }
 
-function claimsText(caller: Authenticated): string {
+function claimsHash(caller: Authenticated): string {
   return sha256([furtherClaims(caller), ...[...rightsOf(caller)].toSorted()].join('\n')).toString('base64')
 }
 

@@ -35,10 +35,10 @@ const WAITING_PER_PLACE = 50
 const MAX_PAUSE = 2000
 
 /** Milliseconds that a write waits for its turn. */
-const WAIT_TIMEOUT = 5_000
+const WRITE_WAIT_MS = 5_000
 
 /** Seconds after which a rejected caller may try again. */
-const RETRY_AFTER = 1
+const WRITE_RETRY_SECONDS = 1
 
 /** The rows that a request asks to be written, children included; or that it reads the children of its row before. */
 export type WriteSize = number | 'reads-children'
@@ -65,7 +65,7 @@ export class WriteShares {
     store: Pick<WriteStore, 'transaction'>,
     {
       connections,
-      timeout = WAIT_TIMEOUT,
+      timeout = WRITE_WAIT_MS,
       after = (milliseconds, call) => void setTimeout(call, milliseconds).unref()
     }: {
       readonly connections: number
@@ -79,9 +79,9 @@ export class WriteShares {
     this.#limits = { ofCaller: Math.ceil((places * 2) / 3), large: Math.ceil(places / 4) }
     const detail = 'Too many writes are under way. Try again.'
     const waiting = 4 * WAITING_PER_PLACE * places
-    this.#semaphore = new FairSemaphore({ places, waiting, timeout, detail, retryAfter: RETRY_AFTER })
-    this.#bodies = new FairSemaphore({ ...LARGE_BODIES, timeout, detail, retryAfter: RETRY_AFTER })
-    this.#large = new FairSemaphore({ places: Infinity, waiting, timeout, detail, retryAfter: RETRY_AFTER })
+    this.#semaphore = new FairSemaphore({ places, waiting, timeout, detail, retryAfter: WRITE_RETRY_SECONDS })
+    this.#bodies = new FairSemaphore({ ...LARGE_BODIES, timeout, detail, retryAfter: WRITE_RETRY_SECONDS })
+    this.#large = new FairSemaphore({ places: Infinity, waiting, timeout, detail, retryAfter: WRITE_RETRY_SECONDS })
   }
 
   get places(): PlacesState {

@@ -44,7 +44,7 @@ export interface WriteResponse {
   readonly location: string
 }
 
-type NewRow = Parameters<typeof planInsert>[1]
+type InsertedRow = Parameters<typeof planInsert>[1]
 
 /** How a write of a row is told. */
 interface Written {
@@ -103,14 +103,14 @@ export class WriteSteps {
   }
 
   /** Inserts the row with its children and its audit entry. */
-  async insert(entity: Entity, row: NewRow): Promise<RowKey> {
+  async insert(entity: Entity, row: InsertedRow): Promise<RowKey> {
     const key = await this.insertRow(entity, row)
     await this.audit(entity, key, 'create')
     return key
   }
 
   /** The same without the audit entry, which has to follow. */
-  async insertRow(entity: Entity, row: NewRow): Promise<RowKey> {
+  async insertRow(entity: Entity, row: InsertedRow): Promise<RowKey> {
     if (this.#hasUnreachableId(entity, row)) {
       throw rejectionError(reject.input(`/${entity.key[0].name}`, 'The row would get an id that no path could name.'))
     }
@@ -134,9 +134,9 @@ export class WriteSteps {
   }
 
   /** Whether no path could name the row, or a child that is a row of a resource. */
-  #hasUnreachableId(entity: Entity, { values, children }: NewRow): boolean {
+  #hasUnreachableId(entity: Entity, { values, children }: InsertedRow): boolean {
     const { catalogue } = this.deps.planning
-    const isAmong = (of: Entity, rows: readonly NewRow['values'][]): boolean => {
+    const isAmong = (of: Entity, rows: readonly InsertedRow['values'][]): boolean => {
       const ids = unreachableIds(of)
       return ids.length > 0 && rows.some((row) => ids.some((one) => one === row.get(of.key[0])))
     }
@@ -151,7 +151,11 @@ export class WriteSteps {
   /** Claims a key, inserts a row with its audit entry, and reads it, as `UnitOfWork.createAtOnce` says. */
   async createAtOnce(
     resource: Resource,
-    { claim, row, ignored }: { readonly claim: KeyClaim | undefined; readonly row: NewRow } & Pick<Written, 'ignored'>
+    {
+      claim,
+      row,
+      ignored
+    }: { readonly claim: KeyClaim | undefined; readonly row: InsertedRow } & Pick<Written, 'ignored'>
   ): Promise<{ readonly key: RowKey; readonly answer: WriteResponse } | undefined> {
     const { entity, projections } = resource
     if (this.#hasUnreachableId(entity, row)) return undefined

@@ -144,7 +144,7 @@ function permissionsToWrite({ columns, creation }: Entity): Permission[] {
 }
 
 /** The permissions that it takes to see a property: those of every column that its value comes from. */
-export function permissionsOf(property: ShapedProperty): readonly Permission[] {
+export function permissionsToSee(property: ShapedProperty): readonly Permission[] {
   const sources = (): readonly Field[] => {
     switch (property.kind) {
       case 'column':
@@ -177,7 +177,7 @@ export function permissionsOf(property: ShapedProperty): readonly Permission[] {
  */
 function viewsOf(entity: Entity, shaped: readonly ShapedProperty[]): (reader: Caller | 'gateway') => Resource {
   const named = shaped.flatMap((property) => [
-    ...permissionsOf(property),
+    ...permissionsToSee(property),
     ...(property.kind === 'children' ? permissionsOfChildren(property) : [])
   ])
   const permissions = [...new Set([...named, ...permissionsToWrite(entity)])]
@@ -204,7 +204,7 @@ function makeResource(
   all: readonly ShapedProperty[],
   { held, fieldSets }: { readonly held: ReadonlySet<Permission>; readonly fieldSets: FieldSets }
 ): Resource {
-  const maySee = (property: ShapedProperty): boolean => permissionsOf(property).every((one) => held.has(one))
+  const maySee = (property: ShapedProperty): boolean => permissionsToSee(property).every((one) => held.has(one))
   const shaped = all.filter(maySee).map((property) => {
     if (property.kind !== 'children') return property
     const isShown = ({ field: { hidden, readableBy } }: Column): boolean =>
@@ -222,7 +222,7 @@ function makeResource(
     settable: { create: settable, update: settable.filter(isChangeable) },
     maySet,
     properties: new Map(shaped.map((property) => [propertyName(property).toLowerCase(), property])),
-    ...queryable(entity, shaped),
+    ...queryableProperties(entity, shaped),
     projections: makeProjections({ key: entity.key, shaped, fieldSets }),
     withheld: new Set(all.filter((property) => !maySee(property)).map(propertyName))
   }
@@ -272,7 +272,7 @@ export function totalOrder(sort: readonly SortKey[], entity: Pick<Entity, 'key'>
   return whole.slice(0, end + 1)
 }
 
-function queryable(
+function queryableProperties(
   entity: Entity,
   shaped: readonly ShapedProperty[]
 ): Pick<Resource, 'filterable' | 'sortable' | 'searchable'> {

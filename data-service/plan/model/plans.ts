@@ -12,6 +12,11 @@ export interface Path {
   readonly exact?: true
 }
 
+/** A column of the row itself. */
+export function ownPath(column: Column): Path {
+  return { through: null, column }
+}
+
 /** A reference that is followed from the row itself, or from the row that `after` leads to. */
 export interface Join extends Reference {
   readonly after?: Join
@@ -116,10 +121,10 @@ export function scopeBehind(base: Join, scope: RowScope): RowScope {
   return { kind: 'rows-where', conditions: [behind(first), ...others.map(behind)] }
 }
 
-declare const planned: unique symbol
+declare const plannedBrand: unique symbol
 
 /** A plan: only the planning functions of this folder make one (planning.ts), and only plans become SQL (data-service/sql). */
-export type Planned<Shape> = Shape & { readonly [planned]: true }
+export type Planned<Shape> = Shape & { readonly [plannedBrand]: true }
 
 /** A property of a row as it is shown. */
 export type ShapedProperty =

@@ -59,7 +59,7 @@ export function makeProjections(of: {
 }): Projections {
   const { key, shaped, fieldSets } = of
   const references = shaped.flatMap((one) => (one.kind === 'reference' ? [one.reference] : []))
-  const everything = [...shaped.flatMap(selectable), ...references.flatMap(columnsOf)]
+  const everything = [...shaped.flatMap(selectable), ...references.flatMap(foreignKeyColumns)]
   const all = selection(everything, new Set(everything.map(selectedName)))
   const whole = (wanted: (property: ShapedProperty) => boolean): Projection => ({
     ...all,
@@ -90,7 +90,7 @@ export function makeProjections(of: {
       if (fieldSets.size >= MAX_FIELD_SETS) return { ...all, shown }
       const needed = new Set([
         ...key.map(({ name }) => name),
-        ...shown.flatMap((one) => sourcesOf(one).map(selectedName))
+        ...shown.flatMap((one) => columnsToSelect(one).map(selectedName))
       ])
       const latest = { ...selection(everything, needed), shown }
       fieldSets.set(setKey, { key: latest.key, selected: latest.selected, latest })
@@ -142,8 +142,8 @@ function selection(everything: readonly Selected[], needed: ReadonlySet<string>)
   return { key: [...byName.keys()].join(), selected: [...byName.values()] }
 }
 
-function sourcesOf(property: ShapedProperty): readonly Selected[] {
-  if (property.kind === 'reference') return columnsOf(property.reference)
+function columnsToSelect(property: ShapedProperty): readonly Selected[] {
+  if (property.kind === 'reference') return foreignKeyColumns(property.reference)
   return selectable(property)
 }
 
@@ -152,7 +152,7 @@ function selectable(property: ShapedProperty): readonly Selected[] {
 }
 
 /** The foreign key by which a reference is loaded. */
-function columnsOf({ via }: Reference): Selected[] {
+function foreignKeyColumns({ via }: Reference): Selected[] {
   return via.map((column) => ({ kind: 'column', column }))
 }
 

@@ -30,7 +30,7 @@ import type {
  * The values of a row before they are decoded, from which JSON is written faster than from decoded ones. Both members throw
  * for a value that is none of its column's type.
  */
-interface StoredValues {
+interface UndecodedValues {
   value(at: number): Value
   /** Writes the same as a writer of the decoded value (entity/fields/json-text.ts). */
   write(at: number, out: JsonWriter): void
@@ -41,7 +41,7 @@ export interface LoadedRow {
   /** May be decoded when they are asked for, and throw as `stored` does. */
   readonly values: readonly Value[]
   /** The same values. undefined where a store has only decoded ones. */
-  readonly stored?: StoredValues
+  readonly stored?: UndecodedValues
   readonly references: ReadonlyMap<string, LoadedRow | null>
   readonly manyToMany: ReadonlyMap<string, readonly LoadedRow[]>
   readonly children: ReadonlyMap<string, readonly LoadedChild[]>
@@ -53,7 +53,7 @@ export interface LoadedRow {
 export interface LoadedChild {
   /** Its columns in order, then its row version. As those of a LoadedRow. */
   readonly values: readonly Value[]
-  readonly stored?: StoredValues
+  readonly stored?: UndecodedValues
   readonly children: ReadonlyMap<string, readonly LoadedChild[]>
 }
 

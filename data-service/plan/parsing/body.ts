@@ -3,7 +3,7 @@ import type { NamedValues } from '../../entity/action.js'
 import type { CreatedChildren } from '../../entity/creates-and-deletes.js'
 import type { Children, Column, KeyColumns } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
-import { isArray, isObject, type JsonObject, type JsonValue } from '../../entity/fields/json-values.js'
+import { isArray, isObject, type JsonMembers, type JsonValue } from '../../entity/fields/json-values.js'
 import { type Keyed, keyMaker } from '../../entity/key.js'
 import { Unmet } from '../../entity/types/type-rules.js'
 import { parseMember, storedValue } from '../../entity/types/types.js'
@@ -63,18 +63,18 @@ export function readMembers(
 }
 
 /** Whether the stored value stays, or a preset gives the value, since the body leaves the member out. */
-function isKept(json: JsonObject, { name, field }: Column, absent: Members['absent']): boolean {
+function isKept(json: JsonMembers, { name, field }: Column, absent: Members['absent']): boolean {
   const isKept = absent === 'kept' || (absent === 'null' && field.hidden) || field.preset !== undefined
   return isKept && !Object.hasOwn(json, name)
 }
 
 /** Whether a member of a merge patch is merged into the stored value of the column, which decides what it becomes. */
-export function isMerged(patch: JsonObject, { name, field }: Column): boolean {
+export function isMerged(patch: JsonMembers, { name, field }: Column): boolean {
   return field.type === 'json' && Object.hasOwn(patch, name) && isObject(patch[name] ?? null)
 }
 
 /** An Error's message completes "price …". undefined for a member that is left out and that the database fills. */
-function readMember(json: JsonObject, { name, field }: Column, defaultsFirst: boolean): Value | Unmet | undefined {
+function readMember(json: JsonMembers, { name, field }: Column, defaultsFirst: boolean): Value | Unmet | undefined {
   const member = Object.hasOwn(json, name) ? json[name] : undefined
   if (member !== undefined) {
     const value = parseMember(member, field)

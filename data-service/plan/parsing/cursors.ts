@@ -42,7 +42,7 @@ export class CursorCodec {
     if (keys.length !== sort.length) return undefined
     const position = sort.flatMap(({ path }, index) => {
       const key = keys[index]
-      return isKey(key, path) ? [key] : []
+      return isCursorValue(key, path) ? [key] : []
     })
     return position.length === sort.length ? { keys: position, includesRow } : undefined
   }
@@ -80,7 +80,7 @@ function membersOf(cursor: string): readonly unknown[] | undefined {
 }
 
 /** Whether a member of a cursor is a value of the column, as the column stores it. Anybody can compute a checksum. */
-function isKey(key: unknown, { through, column: { field } }: Path): key is Operand | null {
+function isCursorValue(key: unknown, { through, column: { field } }: Path): key is Operand | null {
   if (key === null) return through !== null || field.nullable
   return (typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean') && isWritten(key, field)
 }

@@ -23,7 +23,7 @@ export interface FilterParams {
   readonly value: string
 }
 
-const MAX_ITEMS = 200
+const MAX_IN_ITEMS = 200
 export const MAX_VALUE_CHARACTERS = 4096
 
 /** Parses the filters of a request. Every mistake is added to `violations`. */
@@ -178,8 +178,8 @@ function parseItems(text: string, { place, violations }: OperandTarget): readonl
     violations.add('filter.value.invalid', place, `The value ${items.message}.`)
     return undefined
   }
-  if (items.length <= MAX_ITEMS) return items
-  violations.add('filter.too-many', place, `in takes at most ${MAX_ITEMS} items, not ${items.length}.`)
+  if (items.length <= MAX_IN_ITEMS) return items
+  violations.add('filter.too-many', place, `in takes at most ${MAX_IN_ITEMS} items, not ${items.length}.`)
   return undefined
 }
 

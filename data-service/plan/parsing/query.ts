@@ -32,7 +32,7 @@ export interface Paging {
 
 const DEFAULT_PAGE_SIZE = 10n
 /** Arithmetic on more digits takes more than linear time, and the headers of the response could not hold them. */
-const MAX_DIGITS = 5000
+const MAX_NUMBER_DIGITS = 5000
 const FURTHEST = BigInt(Number.MAX_SAFE_INTEGER)
 
 interface PagingLimits {
@@ -94,7 +94,7 @@ function parsePositive(
 ): bigint {
   if (text === undefined) return fallback
   const digits = /^\d+$/.test(text) ? text.replace(/^0+/, '') : ''
-  const value = BigInt(digits.length > MAX_DIGITS ? '9'.repeat(MAX_DIGITS) : digits)
+  const value = BigInt(digits.length > MAX_NUMBER_DIGITS ? '9'.repeat(MAX_NUMBER_DIGITS) : digits)
   if (value > 0n) return value
   violations.add(
     'paging.invalid',

@@ -57,7 +57,7 @@ function echoed(text: string): string {
 
 /** Names in a response. The gateway shows fewer (contract.md section 2). */
 const MAX_NAMES = 50
-const LONGEST_NAME = 200
+const LONGEST_TOLD_NAME = 200
 
 /** What is found while a body is read: violations, and members that the request does not take. */
 export class BodyFindings {
@@ -77,16 +77,16 @@ export class BodyFindings {
 
   addUnknownMember(pointer: string): void {
     if (this.#strict)
-      this.violations.addAt(pointer, `${nameOf(pointer)} is no member that this request takes.`, {
+      this.violations.addAt(pointer, `${pointerNames(pointer)} is no member that this request takes.`, {
         code: 'parameter.unknown'
       })
-    else if (this.#ignored.length < MAX_NAMES) this.#ignored.push(nameOf(pointer))
+    else if (this.#ignored.length < MAX_NAMES) this.#ignored.push(pointerNames(pointer))
   }
 }
 
 /** The names of a JSON pointer as the caller wrote them. */
-function nameOf(pointer: string): string {
+function pointerNames(pointer: string): string {
   const names = pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')
   // Half a surrogate pair has no form in UTF-8.
-  return shortened(names.replaceAll(/\p{Surrogate}/gu, '\uFFFD'), LONGEST_NAME)
+  return shortened(names.replaceAll(/\p{Surrogate}/gu, '\uFFFD'), LONGEST_TOLD_NAME)
 }

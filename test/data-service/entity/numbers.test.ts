@@ -6,8 +6,8 @@ import {
   fitDouble,
   fitsDigits,
   formatDecimal,
-  INT32,
-  INT64,
+  INT32_RANGE,
+  INT64_RANGE,
   lessPercent,
   parseDecimal,
   parseDouble,
@@ -60,23 +60,23 @@ describe('amounts', () => {
 
 describe('integers', () => {
   it('are digits after an optional minus, within their range', () => {
-    expect(parseInteger('-2147483648', INT32)).to.equal(-2147483648n)
-    expect(parseInteger('2147483648', INT32)).to.equal(undefined)
-    expect(parseInteger('-9223372036854775808', INT64)).to.equal(INT64.min)
-    expect(parseInteger('9223372036854775807', INT64)).to.equal(INT64.max)
-    expect(parseInteger('9223372036854775808', INT64)).to.equal(undefined)
+    expect(parseInteger('-2147483648', INT32_RANGE)).to.equal(-2147483648n)
+    expect(parseInteger('2147483648', INT32_RANGE)).to.equal(undefined)
+    expect(parseInteger('-9223372036854775808', INT64_RANGE)).to.equal(INT64_RANGE.min)
+    expect(parseInteger('9223372036854775807', INT64_RANGE)).to.equal(INT64_RANGE.max)
+    expect(parseInteger('9223372036854775808', INT64_RANGE)).to.equal(undefined)
     expect(parseInteger('99999999999999999999')).to.equal(99999999999999999999n)
     for (const text of ['', '-', '+1', '1.0', '1e3', ' 1', '0x1', '--1']) {
       expect(parseInteger(text), text).to.equal(undefined)
-      expect(parseInteger(text, INT64), text).to.equal(undefined)
+      expect(parseInteger(text, INT64_RANGE), text).to.equal(undefined)
     }
   })
 
   it('may have any number of leading zeros', () => {
-    expect(parseInteger(`${'0'.repeat(50)}42`, INT64)).to.equal(42n)
-    expect(parseInteger(`-${'0'.repeat(50)}42`, INT32)).to.equal(-42n)
-    expect(parseInteger('0'.repeat(50), INT64)).to.equal(0n)
-    expect(parseInteger(`1${'0'.repeat(50)}`, INT64)).to.equal(undefined)
+    expect(parseInteger(`${'0'.repeat(50)}42`, INT64_RANGE)).to.equal(42n)
+    expect(parseInteger(`-${'0'.repeat(50)}42`, INT32_RANGE)).to.equal(-42n)
+    expect(parseInteger('0'.repeat(50), INT64_RANGE)).to.equal(0n)
+    expect(parseInteger(`1${'0'.repeat(50)}`, INT64_RANGE)).to.equal(undefined)
   })
 })
 

@@ -1,7 +1,7 @@
 import type { Field, FieldType, Operand, Value } from '../../../entity/fields/field.js'
 import {
   formatDecimal,
-  INT64,
+  INT64_RANGE,
   isWithin,
   parseDecimal,
   shortestFloat,
@@ -67,13 +67,13 @@ const SQLITE_TYPES: Readonly<Record<FieldType, SqliteType>> = {
   decimal: {
     bind: (operand, field) => {
       const units = unitsOf(String(operand), field.scale)
-      if (isWithin(units, INT64)) return isWide(field) ? String(units) : units
+      if (isWithin(units, INT64_RANGE)) return isWide(field) ? String(units) : units
       // Beyond all that a column holds. Equal to none of them, which the nearest limit might be.
       return units < 0n ? '-1e70' : '1e70'
     },
     store: (value, { scale }) => {
       const units = unitsOf(String(value), scale)
-      if (isWithin(units, INT64)) return units
+      if (isWithin(units, INT64_RANGE)) return units
       throw new Unstorable(
         `has more digits than SQLite stores: its decimals are whole numbers of 64 bits, ${scale} digits of which stand after the point`
       )
