@@ -1,5 +1,5 @@
 import { DomainError, rejectionAt } from '../errors.js'
-import { BODY_TOO_DEEP, MAX_BODY_DEPTH, VALUE_SEPARATOR } from './wire.js'
+import { BODY_TOO_DEEP, MAX_BODY_DEPTH } from './wire.js'
 
 /** Values of a body: objects, arrays, texts, numbers, booleans and nulls. Each costs the event loop microseconds here and there. */
 export const MAX_BODY_VALUES = 50_000
@@ -31,6 +31,7 @@ const REVERSE_SOLIDUS = 0x5c
 const BRACE_BIT = 0x20
 const OPENING_BRACE = 0x7b
 const CLOSING_BRACE = 0x7d
+const COMMA_BYTE = 0x2c
 /** The greatest of the bytes that JSON has between its tokens. */
 const LAST_WHITE_SPACE = 0x20
 
@@ -59,7 +60,7 @@ function scan(body: Uint8Array): Scan {
     if (byte <= LAST_WHITE_SPACE) continue
     const closes = (byte | BRACE_BIT) === CLOSING_BRACE
     // The first value of an array or object has no comma before it; each of the others has one.
-    if (byte === VALUE_SEPARATOR || (isFirst && !closes)) values++
+    if (byte === COMMA_BYTE || (isFirst && !closes)) values++
     isFirst = (byte | BRACE_BIT) === OPENING_BRACE
     if (isFirst) deepest = Math.max(deepest, ++depth)
     else if (byte === QUOTATION_MARK) inString = true

@@ -37,7 +37,7 @@ export function checkBodyLength(bytes: number): void {
 }
 
 const BEGIN_ARRAY = '['.charCodeAt(0)
-export const VALUE_SEPARATOR = ','.charCodeAt(0)
+const VALUE_SEPARATOR = ','.charCodeAt(0)
 const END_ARRAY = ']'.charCodeAt(0)
 
 /** A JSON array of these values. Their bytes are copied once and never parsed. */

@@ -15,10 +15,10 @@ const MAX_ROOM = 1024 * 1024
 /** Characters of a text that are written one by one. A native call takes longer up to about this length. */
 const SHORT_TEXT = 48
 
-export const QUOTE = '"'.charCodeAt(0)
+const QUOTE = '"'.charCodeAt(0)
 const BACKSLASH = '\\'.charCodeAt(0)
 const SPACE = ' '.charCodeAt(0)
-export const DELETE = 0x7f
+const DELETE = 0x7f
 const ZERO = '0'.charCodeAt(0)
 const MINUS = '-'.charCodeAt(0)
 
