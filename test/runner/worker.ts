@@ -1,6 +1,7 @@
 import { format } from 'node:util'
 import fc from 'fast-check'
 import Mocha from 'mocha'
+import { withSourcePlaces } from './source-places.js'
 
 // The process that runs test files, one after the other, as run-files.ts names them. It sends the end of each test at
 // once, so that an interrupted run loses nothing.
@@ -96,7 +97,7 @@ function reportOf(error: unknown): string {
   }
   const text = lines.join('\n')
   // Its number and its title, which is empty here.
-  return text.slice(text.indexOf(':\n') + 2).replace(/^\n+|\s+$/g, '')
+  return withSourcePlaces(text.slice(text.indexOf(':\n') + 2).replace(/^\n+|\s+$/g, ''))
 }
 
 function send(message: WorkerMessage): void {
