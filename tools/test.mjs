@@ -7,7 +7,7 @@ import { prepare } from './prepare.mjs'
 import { projectRoot } from './project-root.mjs'
 
 const TIERS = /** @type {const} */ (['quick', 'full', 'soak', 'compose'])
-const NONE = { passed: 0, failed: 0 }
+const NONE = { passed: 0, failed: 0, failures: [] }
 
 // `npm test` runs the checks and the test files of the tiers quick and full (test/tiers.ts); `--tier <name>` those of one
 // tier; `npm test -- <part of a path>…` only the test files of any tier whose path holds a part.
@@ -31,16 +31,17 @@ async function runEverything() {
     await import(compiled('runner/programs.js'))
   )
   const files = testFiles(tier === undefined ? ['quick', 'full'] : [tier], filters)
-  // The checks use the processors while packages are fetched and unpacked.
+  // The checks use the processors while packages are fetched and unpacked, and while the first tests wait.
   const checks = filters.length > 0 || tier === 'soak' || tier === 'compose' ? NONE : runChecks()
   await ensurePackages(...packagesFor(files))
-  const { passed, failed } = await checks
   const { runTests } = /** @type {typeof import('../dist/test/runner/run-tests.js')} */ (
     await import(compiled('runner/run-tests.js'))
   )
   const interrupting = new AbortController()
   void interruption().then(() => interrupting.abort())
   const tests = await runTests(files, interrupting.signal)
+  const { passed, failed, failures } = await checks
+  if (failed > 0) process.stdout.write(`\nFailed checks, shown above: ${failures.join(', ')}\n`)
   return {
     passed: passed + tests.passed,
     failed: failed + tests.failed,

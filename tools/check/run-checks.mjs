@@ -5,12 +5,12 @@ import { CHECKS } from './checks.mjs'
 /**
  * Runs all checks side by side, and shows what the failing ones say.
  *
- * @returns {Promise<{ passed: number, failed: number }>}
+ * @returns {Promise<{ passed: number, failed: number, failures: readonly string[] }>} `failures`: names of checks
  */
 export async function runChecks() {
   const results = await Promise.all(CHECKS.map(holds))
-  const passed = results.filter(Boolean).length
-  return { passed, failed: results.length - passed }
+  const failures = CHECKS.filter((_, at) => !results[at]).map(({ name }) => name)
+  return { passed: results.length - failures.length, failed: failures.length, failures }
 }
 
 /**
