@@ -248,11 +248,18 @@ export class SqliteConnection {
   rows({ sql, parameters, exact, bytes }: BoundSelect): SqliteValue[][] {
     const isMoved = (): boolean => this.#isStopped
     return observedAtOnce({ sql, system: 'sqlite', values: parameters, rows: rowsRead, isMoved }, () => {
-      const statement = this.#prepared(sql, { exact, arrays: true })
+      const mode = { exact, arrays: true }
+      const statement = this.#prepared(sql, mode)
       // The driver's types say any; setReturnArrays made each row an array.
       const values = parameters.map(bindable)
       if (bytes === undefined) return withSqliteErrors(() => statement.all(...values) as SqliteValue[][])
-      return withSqliteErrors(() => rowsWithin(bytes, statement.iterate(...values) as Iterable<SqliteValue[]>))
+      try {
+        return withSqliteErrors(() => rowsWithin(bytes, statement.iterate(...values) as Iterable<SqliteValue[]>))
+      } catch (error) {
+        // The driver would tell an error of its rows again where the statement runs the next time.
+        this.#statements.delete(keyOfStatement(sql, mode))
+        throw error
+      }
     })
   }
 
@@ -320,7 +327,7 @@ export class SqliteConnection {
   }
 
   #prepared(sql: string, mode: Mode): sqliteDriver.StatementSyncInstance {
-    const key = `${mode.exact ? 'e' : '-'}${mode.arrays ? 'a' : '-'}${sql}`
+    const key = keyOfStatement(sql, mode)
     const kept = this.#statements.get(key)
     if (kept !== undefined) return kept
     const statement = withSqliteErrors(() => this.#database.prepare(sql))
@@ -329,6 +336,10 @@ export class SqliteConnection {
     this.#statements.set(key, statement)
     return statement
   }
+}
+
+function keyOfStatement(sql: string, { exact, arrays }: Mode): string {
+  return `${exact ? 'e' : '-'}${arrays ? 'a' : '-'}${sql}`
 }
 
 function rowsWithin(bytes: number, found: Iterable<SqliteValue[]>): SqliteValue[][] {
