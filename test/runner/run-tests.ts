@@ -10,8 +10,8 @@ import { shuffled } from './random.js'
 import { type Outcome, Report } from './report.js'
 import { runFiles } from './run-files.js'
 
-/** More than twice as many as two processors, since a file waits for more than half of its time. TEST_JOBS changes it. */
-const JOBS = 5
+/** Twice as many as two processors, since a file waits for half of its time. TEST_JOBS changes it. */
+const JOBS = 4
 /** Where more files failed, something is broken, and nothing is flaky. */
 const MOST_FLAKY = 10
 
