@@ -19,14 +19,14 @@ export type Memory = Pick<MemoryGuard, 'isFullWith' | 'rejection'>
 
 /** Counts the bytes of the rows that are read for one answer. */
 export class AnswerBytes {
-  readonly #memory: Memory | undefined
+  readonly #memory: Memory
   #left = MAX_ANSWER_BYTES
   #looked = MAX_ANSWER_BYTES
   #isEmpty = true
   #isBounding = false
   #failure: Error | undefined
 
-  constructor(memory: Memory | undefined) {
+  constructor(memory: Memory) {
     this.#memory = memory
   }
 
@@ -51,7 +51,7 @@ export class AnswerBytes {
     if (this.#failure !== undefined) return false
     if (this.#isEmpty) this.#isEmpty = false
     else this.#left -= bytes
-    if (this.#left < 0) this.#failure ??= new AnswerTooLarge()
+    if (this.#left < 0) this.#failure = new AnswerTooLarge()
     else if (this.#looked - this.#left > BYTES_BETWEEN_LOOKS) this.#look()
     return this.#failure === undefined
   }
@@ -59,7 +59,7 @@ export class AnswerBytes {
   /** What has been read is to be written too, and takes as many bytes again. */
   #look(): void {
     this.#looked = this.#left
-    if (this.#memory?.isFullWith(MAX_ANSWER_BYTES - this.#left) === true) this.#failure ??= this.#memory.rejection()
+    if (this.#memory.isFullWith(MAX_ANSWER_BYTES - this.#left)) this.#failure = this.#memory.rejection()
   }
 }
 

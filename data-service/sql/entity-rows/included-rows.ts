@@ -9,11 +9,11 @@ export const MAX_OF_EACH = 1000
 
 /** The rows that one answer includes: those of its collections, those of collections within them, and referenced rows. */
 export class IncludedRows {
-  readonly #bytes: AnswerBytes
+  readonly #bytes: AnswerBytes | undefined
   #left = MAX_INCLUDED
 
-  /** `bytes`: those of the whole answer. */
-  constructor(bytes: AnswerBytes) {
+  /** `bytes`: those of the whole answer, where they are counted. */
+  constructor(bytes: AnswerBytes | undefined) {
     this.#bytes = bytes
   }
 
@@ -24,7 +24,7 @@ export class IncludedRows {
 
   /** What the rows of the next statement are counted in. */
   bytesOf({ width }: { readonly width: number }): AnswerBytes | undefined {
-    return this.#bytes.ifNeeded(this.limit(), width)
+    return this.#bytes?.ifNeeded(this.limit(), width)
   }
 
   /**

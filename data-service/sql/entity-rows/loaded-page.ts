@@ -62,8 +62,8 @@ interface Cut {
 
 interface CountedRows {
   readonly rows: readonly FoundRow[]
-  /** Those of the whole answer. */
-  readonly bytes: AnswerBytes
+  /** Those of the whole answer; undefined where they are read for a write. */
+  readonly bytes: AnswerBytes | undefined
 }
 
 /** Finds the navigation's rows of a row. */
@@ -77,7 +77,7 @@ export class LoadedPage {
   readonly #references = new Map<string, Finder<LoadedRow | null>>()
   readonly #manyToMany = new Map<string, Finder<Collection<LoadedRow>>>()
   readonly #children = new Map<string, Finder<Collection<LoadedChild>>>()
-  readonly #bytes: AnswerBytes
+  readonly #bytes: AnswerBytes | undefined
   readonly #included: IncludedRows
 
   private constructor(plan: RowsPlan, selection: Selection, { rows, bytes }: CountedRows) {
@@ -109,10 +109,10 @@ export class LoadedPage {
       byIndex: true,
       cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
     } as const
-    const bytes = new AnswerBytes(memory)
+    const bytes = memory && new AnswerBytes(memory)
     const read = (): Promise<readonly FoundRow[]> => {
       const statement = statements.rows(shape)
-      const counted = limit === undefined ? undefined : bytes.ifNeeded(limit, statement.width)
+      const counted = limit === undefined ? undefined : bytes?.ifNeeded(limit, statement.width)
       return unlessTooLarge(cut.parameter ?? 'pageSize', session.rows(statement, values, counted))
     }
     const rows = await read().catch((error: unknown) => {

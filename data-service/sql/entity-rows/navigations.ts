@@ -71,7 +71,7 @@ function selectedKey(column: SelectedColumn): string {
 export interface Source {
   readonly statements: Statements
   readonly dialect: SqlDialect
-  /** What large answers are held against. */
+  /** What large answers are held against; undefined where rows are read for a write. */
   readonly memory?: Memory | undefined
 }
 

@@ -3,11 +3,12 @@ import { AnswerBytes, AnswerTooLarge } from '../../../../data-service/sql/engine
 import { DomainError } from '../../../../shared/errors.js'
 
 const MIB = 1024 * 1024
+const EMPTY = { isFullWith: () => false, rejection: () => full }
 const full = new DomainError('upstream.unavailable', 'too much to do')
 
 describe('the bytes of an answer', () => {
   it('They hold a first row of any size and 8 MiB of further ones.', () => {
-    const bytes = new AnswerBytes(undefined)
+    const bytes = new AnswerBytes(EMPTY)
     expect(bytes.holds(100 * MIB)).to.equal(true)
     for (let row = 0; row < 8; row++) expect(bytes.holds(MIB)).to.equal(true)
     expect(bytes.failure).to.equal(undefined)
@@ -17,7 +18,7 @@ describe('the bytes of an answer', () => {
   })
 
   it('They count only statements whose rows may be large, and bound those that may have too many bytes.', () => {
-    const bytes = new AnswerBytes(undefined)
+    const bytes = new AnswerBytes(EMPTY)
     expect(bytes.ifNeeded(500, 2000)).to.equal(undefined)
     expect(bytes.ifNeeded(500, 10_000)?.bound).to.equal(undefined)
     expect(bytes.ifNeeded(500, 65_535)?.bound).to.equal(8 * MIB)
