@@ -28,7 +28,7 @@ export class Failure extends Error {
   override readonly name = 'Failure'
 }
 
-/** What `parse` answers. What it throws is told with the usage of the command. */
+/** Runs `parse` and returns its result. Throws a Failure with the message of its error and the usage of the command. */
 export function withUsage<T>(usage: string, parse: () => T): T {
   try {
     return parse()

@@ -17,9 +17,8 @@ import {
 import type { OwnershipPolicy } from './planning.js'
 import { allRows, type Condition, intersectScopes, ownPath, type RowScope } from './model/plans.js'
 import { parseCustom } from '../entity/types/type-rules.js'
-import { fieldOfParts } from '../entity/types/types.js'
+import { fieldOfParts, TYPES } from '../entity/types/types.js'
 import { integerOperand } from '../entity/types/int.js'
-import { TYPES } from '../entity/types/types.js'
 
 // What the words of read access in an entity file let one caller see.
 

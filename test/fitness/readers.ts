@@ -55,7 +55,7 @@ import type { PlanningContext } from '../../data-service/plan/planning.js'
 import { parseFields, parseFlag, parsePaging, parseShape, parseSort } from '../../data-service/plan/parsing/query.js'
 import { compositeParts } from '../../data-service/entity/key.js'
 import { parseId } from '../../data-service/plan/parsing/keys.js'
-import { isWritten, parseUnusual } from '../../data-service/entity/types/types.js'
+import { isWritten, outOfBounds, parseMember, parseUnusual, parseValue } from '../../data-service/entity/types/types.js'
 import { BodyFindings, Violations, quoted } from '../../data-service/plan/parsing/violations.js'
 import {
   optionalVersions,
@@ -159,7 +159,6 @@ import { parseDate } from '../../data-service/entity/types/date.js'
 import { parseDateTime } from '../../data-service/entity/types/date-time.js'
 import { isJson } from '../../data-service/entity/types/json.js'
 import { parseTime } from '../../data-service/entity/types/time.js'
-import { outOfBounds, parseMember, parseValue } from '../../data-service/entity/types/types.js'
 import { parseJson } from '../../data-service/plan/parsing/json-body.js'
 
 const admin: Authenticated = {

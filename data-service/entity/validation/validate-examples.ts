@@ -1,7 +1,6 @@
 import type { Field, Value } from '../fields/field.js'
 import { storedJson } from '../fields/json-values.js'
-import { parseMember, valueEncoder } from '../types/types.js'
-import { TYPES } from '../types/types.js'
+import { parseMember, TYPES, valueEncoder } from '../types/types.js'
 
 /**
  * An example that no request could send, or that rows have in another form. It is read as a member of a body is, so that

@@ -10,7 +10,7 @@ import type { RowScope } from '../../plan/model/plans.js'
 import type { KeyClaim, StoredResponse, StoredRow, UnitOfWork } from '../../plan/model/stores.js'
 import { parseId } from '../../plan/parsing/keys.js'
 import { Violations } from '../../plan/parsing/violations.js'
-import { isWritten, TYPES } from '../../entity/types/types.js'
+import { isWritten, TYPES, valueEncoder } from '../../entity/types/types.js'
 import { placeInScope } from '../../plan/scope-of-values.js'
 import { planLook } from '../../plan/plan-writes.js'
 import { scopeText } from '../../plan/row-scopes.js'
@@ -18,7 +18,6 @@ import type { ParsedWrite } from '../../plan/write-requests.js'
 import { withoutMembers } from '../json.js'
 import type { WriteDeps, WriteResponse } from './write-steps.js'
 import { canonicalJson, storedJson } from '../../entity/fields/json-values.js'
-import { valueEncoder } from '../../entity/types/types.js'
 
 /** What of a parsed request the key and its stored response need. */
 export type KeyedWrite = Pick<ParsedWrite, 'key' | 'canonicalBody' | 'ignored'> & (KeyedRows | KeyedCall)
@@ -115,9 +114,9 @@ interface Asked {
 }
 
 /**
- * What the answer told of a row decides, also once the row is gone. Where that cannot tell, as of a hidden column, nothing
- * has changed for a caller whose claims are the same. For any other one the row must be in its scope as it was told: it may
- * have come into it since.
+ * The values that the answer told of a row decide, also once the row is gone. Where they cannot, as for a hidden column, a
+ * caller with the same claims gets the answer again. For any other caller the row must be in the scope in the version that
+ * was told, because it may have come into the scope since.
  */
 async function showsRow(
   { told, id }: { readonly told: Told; readonly id: string },

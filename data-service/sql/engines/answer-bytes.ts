@@ -1,6 +1,6 @@
 import type { MemoryGuard } from '../../../shared/memory-guard.js'
 
-/** Bytes of rows that are read for one answer. The first row is read however large it is: nobody could ask for less. */
+/** Bytes of rows that are read for one answer. The first row does not count, because no caller could ask for less. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 export const TOO_LARGE = `The rows of the answer have more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`
@@ -56,6 +56,12 @@ export class AnswerBytes {
     return this.#failure === undefined
   }
 
+  /** Counts rows whose values a driver has made. Throws where they, or those before them, are not held. */
+  check(rows: readonly (readonly unknown[])[]): void {
+    for (const row of rows) this.holds(bytesOf(row))
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
   /** What has been read is to be written too, and takes as many bytes again. */
   #look(): void {
     this.#looked = this.#left
@@ -63,7 +69,7 @@ export class AnswerBytes {
   }
 }
 
-/** Bytes that nobody counts. */
+/** A statement whose rows cannot have more bytes is not counted. */
 const UNCOUNTED_BYTES = 1024 * 1024
 
 /** Bytes that are read between two looks at the memory. */

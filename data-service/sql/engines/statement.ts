@@ -214,6 +214,12 @@ export function jsonOfColumn(raw: unknown): string {
   return raw
 }
 
+/** The words of a set, which are stored with commas between. */
+export function setOfColumn(raw: unknown): string[] {
+  if (typeof raw !== 'string') throw undecodable('set', raw)
+  return raw === '' ? [] : raw.split(',')
+}
+
 /** The value of a column of bytes, as a Buffer. */
 export function bytes(raw: unknown): Buffer {
   if (!(raw instanceof Uint8Array)) throw new TypeError(`A column of bytes holds a ${typeof raw}`)

@@ -1,4 +1,3 @@
-import { widthOf } from '../../entity/types/types.js'
 import type { ExportPlan, Position } from '../../plan/model/plans.js'
 import type { BatchWriter, ExportBatch } from '../../plan/model/stores.js'
 import { boundValues, scopeConditions } from './statements/conditions.js'
@@ -10,7 +9,7 @@ import { selectionOf, type Source, valueAt } from './navigations.js'
 /** Batches that are read as one where each takes a sort of all rows. They may have so many more bytes too. */
 const UNINDEXED_BATCHES = 10
 
-/** Rows of the first batch, of which nobody knows yet how large they are, and fewer where they may be large. */
+/** Rows of the first batch at most. It has fewer where the columns may be large: how large the rows are is not known yet. */
 const FIRST_BATCH = 200
 
 /** Bytes of a batch that the number of its rows aims at. Two batches are in memory: one is sent, the next one is read. */
@@ -34,7 +33,7 @@ export async function* exportRows<Part>(
   const leaving = new AbortController()
   const snapshot = await open(AbortSignal.any([signal, leaving.signal]))
   const read = batchReader(plan, source, { snapshot, writer })
-  let reading = read({ last: undefined, left: plan.limit, rows: firstBatch(plan) })
+  let reading = read({ last: undefined, left: plan.limit, rows: undefined })
   try {
     for (;;) {
       const { batch, next } = await reading
@@ -53,19 +52,14 @@ export async function* exportRows<Part>(
   }
 }
 
-function firstBatch({ projection: { selected } }: ExportPlan): number {
-  const width = selected.reduce((sum, one) => sum + (one.kind === 'rowVersion' ? 0 : widthOf(one.column.field)), 0)
-  return Math.min(FIRST_BATCH, Math.max(1, Math.floor(BATCH_BYTES / width)))
-}
-
 /** Where a batch begins. */
 interface BatchStart {
   /** The sort keys of the row before it; undefined for the first batch. */
   readonly last: Position['keys'] | undefined
   /** Rows up to the limit of the plan. */
   readonly left: number
-  /** Rows to read, so many times more where no index serves the order. */
-  readonly rows: number
+  /** Rows to read, so many times more where no index serves the order; undefined for the first batch. */
+  readonly rows: number | undefined
 }
 
 interface ReadBatch<Part> {
@@ -88,11 +82,12 @@ function batchReader<Part>(
   const conditions = [...plan.conditions, ...scopeConditions(scope)]
   const isIndexed = statements.isIndexed(entity, plan.sort)
   return async ({ last, left, rows }) => {
-    const wanted = Math.min(rows, snapshot.batch) * (isIndexed ? 1 : UNINDEXED_BATCHES)
-    // One row above the limit is read to find out whether rows are left out.
-    const limit = Math.min(wanted, left + 1)
     const ranges = last === undefined ? [] : rangesBehind(sort, { keys: last, through: false })
     const statement = statements.rows({ entity, ...selection, conditions, sort, ranges, cut: 'limit' })
+    const sized = rows ?? Math.min(FIRST_BATCH, Math.max(1, Math.floor(BATCH_BYTES / statement.width)))
+    const wanted = Math.min(sized, snapshot.batch) * (isIndexed ? 1 : UNINDEXED_BATCHES)
+    // One row above the limit is read to find out whether rows are left out.
+    const limit = Math.min(wanted, left + 1)
     const values = { ...boundValues([...conditions, ...anyOfRanges(ranges)], dialect), limit: BigInt(limit) }
     const written = writer()
     let found = 0

@@ -1,6 +1,6 @@
 import type { Field, FieldType, Operand, Value } from '../../../entity/fields/field.js'
 import { shortestFloat } from '../../../entity/fields/numbers.js'
-import { type BoundValue, bytes, flag, jsonOfColumn, undecodable } from '../statement.js'
+import { type BoundValue, bytes, flag, jsonOfColumn, setOfColumn, undecodable } from '../statement.js'
 
 /** What MySQL and MariaDB do with the values of a type. */
 interface MysqlType {
@@ -113,14 +113,7 @@ const MYSQL_TYPES: Readonly<Record<FieldType, MysqlType>> = {
         return paddedTime(raw, precision)
       }
   },
-  set: {
-    decode:
-      ({ type }) =>
-      (raw) => {
-        if (typeof raw !== 'string') throw undecodable(type, raw)
-        return raw === '' ? [] : raw.split(',')
-      }
-  },
+  set: { decode: () => setOfColumn },
   json: { decode: () => jsonOfColumn },
   binary: { decode: () => bytes }
 }

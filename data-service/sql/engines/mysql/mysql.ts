@@ -29,8 +29,7 @@ import { mysqlDialect } from './mysql-dialect.js'
 import { examineServer } from './mysql-server.js'
 import { MysqlPool } from './mysql-pool.js'
 import { MysqlReader } from './mysql-sessions.js'
-import { classifyMysqlError } from './driver/mysql-errors.js'
-import { errnoOf } from './driver/mysql-errors.js'
+import { classifyMysqlError, errnoOf } from './driver/mysql-errors.js'
 import { MysqlTransactions } from './mysql-transactions.js'
 
 const ACCESS_DENIED: OpeningAdvice = {

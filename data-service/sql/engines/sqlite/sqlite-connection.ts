@@ -149,7 +149,7 @@ export interface BoundSelect {
   readonly parameters: readonly SqliteParameter[]
   /** Whether integers are read as bigint. */
   readonly exact: boolean
-  /** Bytes that the rows may have, but for the first one; undefined where nobody counts them. */
+  /** Bytes that the rows after the first one may have; undefined: any number. */
   readonly bytes?: number | undefined
 }
 

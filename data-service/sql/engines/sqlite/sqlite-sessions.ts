@@ -20,7 +20,7 @@ import {
   toDomainError,
   type Transactions
 } from '../sessions.js'
-import { type AnswerBytes, bytesOf } from '../answer-bytes.js'
+import type { AnswerBytes } from '../answer-bytes.js'
 import { LongTexts } from '../long-texts.js'
 import { LongTurns, TURN_MS } from './long-turns.js'
 import { busy, ReadThreads, type SnapshotConnection } from './read-threads.js'
@@ -112,10 +112,8 @@ export class SqliteReader implements Reader {
   }
 
   async #rows(bound: BoundStatement): Promise<readonly (readonly unknown[])[]> {
-    const { bytes } = bound
     const rows = await this.#read(bound)
-    rows.every((row) => bytes?.holds(bytesOf(row)))
-    if (bytes?.failure !== undefined) throw bytes.failure
+    bound.bytes?.check(rows)
     return rows
   }
 

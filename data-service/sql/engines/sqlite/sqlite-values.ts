@@ -7,7 +7,7 @@ import {
   shortestFloat,
   unscaledAt
 } from '../../../entity/fields/numbers.js'
-import { type BoundValue, bytes, flag, jsonOfColumn, undecodable, Unstorable } from '../statement.js'
+import { type BoundValue, bytes, flag, jsonOfColumn, setOfColumn, undecodable, Unstorable } from '../statement.js'
 import { sortKey } from './text-keys.js'
 
 /** What SQLite does with the values of a type. */
@@ -115,14 +115,7 @@ const SQLITE_TYPES: Readonly<Record<FieldType, SqliteType>> = {
   },
   date: { decode: ({ type }) => textDecoder(type, /^\d{4}-\d{2}-\d{2}$/, beginsWithDay) },
   time: { decode: ({ type }) => textDecoder(type, /^\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?$/, hasTimeOfDay) },
-  set: {
-    decode:
-      ({ type }) =>
-      (raw) => {
-        if (typeof raw !== 'string') throw undecodable(type, raw)
-        return raw === '' ? [] : raw.split(',')
-      }
-  },
+  set: { decode: () => setOfColumn },
   json: { decode: () => jsonOfColumn },
   binary: { decode: () => bytes }
 }

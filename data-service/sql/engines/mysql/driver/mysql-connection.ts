@@ -12,7 +12,7 @@ import {
   type Statement,
   type StatementText
 } from '../../statement.js'
-import { type AnswerBytes, bytesOf } from '../../answer-bytes.js'
+import type { AnswerBytes } from '../../answer-bytes.js'
 import { MysqlRow } from './mysql-rows.js'
 import { type DriverWay, installedDriver } from './mysql-ways.js'
 
@@ -253,8 +253,8 @@ export async function executeRows(
   bytes?: AnswerBytes
 ): Promise<FoundRow[]> {
   const rows = await executeCommand(connection, statement, { values, shown: statement, bytes })
-  for (const row of rows) if (Array.isArray(row)) bytes?.holds(bytesOf(row))
-  if (bytes?.failure !== undefined) throw bytes.failure
+  // The way of the connection has counted the rows that it keeps.
+  bytes?.check(rows.filter((row) => Array.isArray(row)))
   return rows.map((row) => asFound(row, statement))
 }
 
