@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { build } from 'esbuild'
+import { adminIcons, ICONS } from './admin-icons.mjs'
 import { projectRoot } from './project-root.mjs'
 
 /**
@@ -24,6 +25,7 @@ export async function bundleAdmin(folder) {
     format: 'esm',
     target: 'es2022',
     legalComments: 'none',
+    plugins: [adminIcons],
     write: false,
     metafile: true
   })
@@ -44,6 +46,7 @@ export async function bundleAdmin(folder) {
  */
 function licenses(files) {
   const packages = new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []))
+  packages.add(ICONS)
   const texts = [...packages].toSorted().map((folder) => {
     const { name, version, license } = /** @type {{ name: string, version: string, license: string }} */ (
       JSON.parse(readFileSync(join(projectRoot, folder, 'package.json'), 'utf8'))
