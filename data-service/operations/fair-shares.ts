@@ -1,6 +1,8 @@
 import { TOO_MANY_READS } from '../../shared/errors.js'
 import { FairSemaphore, type Entrant, type PlacesState, type Share } from '../../shared/fair-semaphore.js'
 import type { MemoryGuard } from '../../shared/memory-guard.js'
+import { throwIfAborted } from '../../shared/transport/cancellation.js'
+import { Turns } from '../../shared/turns.js'
 import { anonymous, type CallContext, type Caller, countedAddress, shareKey } from '../entity/caller.js'
 import type { Condition } from '../plan/model/plans.js'
 
@@ -43,6 +45,9 @@ const PLACES = 1024
 /** Of one caller, and of all anonymous ones: two addresses of one client would otherwise hold all places of these. */
 const READ_LIMITS: ShareLimits = { ofCaller: PLACES / 4, ofAnonymous: PLACES / 2, last: PLACES / 16 }
 
+/** Places that a read by id takes at most, whatever the row is: some are under way at a time, and as many wait. */
+const GREATEST_ROW = READ_LIMITS.ofCaller / 4
+
 /** Places that the greatest read takes: its caller has some left for small ones beside it. */
 const GREATEST = (READ_LIMITS.ofCaller * 3) / 4
 
@@ -58,6 +63,12 @@ const ROWS_A_PLACE = 10
 /** Conditions that cost as much as a read by id. Each may compare a text with that of each row. */
 const CONDITIONS_A_PLACE = 4
 
+/** Bytes of an answer that cost as much as a read by id. */
+const BYTES_A_PLACE = 16 * 1024
+
+/** Bytes of a row that is written alone in its turn of the event loop. */
+const LARGE_ROW = 256 * 1024
+
 /** Rows of a collection that are assumed of each row of a page. There may be a thousand of them, or none. */
 const ROWS_OF_COLLECTIONS = 2
 
@@ -67,6 +78,8 @@ const ONE_WITH_COLLECTIONS = 16
 interface ReadSize {
   /** The most rows that it answers. */
   readonly rows: number
+  /** About as many bytes as each of them has. */
+  readonly rowBytes?: number
   /** The navigations of each row. */
   readonly references?: Counted
   readonly manyToMany?: Counted
@@ -81,14 +94,18 @@ export const UNKNOWN_SIZE: ReadSize = { rows: 100 }
 
 /**
  * What a read may cost: 1 by id, 5 for a page of 50, 100 for a list, and 192 for one with children; of a page one more for
- * each four conditions.
+ * each four conditions. Where the rows are large, as much as their bytes cost.
  */
-export function costOf({ rows, references = [], manyToMany = [], children = [], conditions = [] }: ReadSize): number {
+export function costOf(size: ReadSize): number {
+  const ofBytes = Math.ceil((size.rows * (size.rowBytes ?? 0)) / BYTES_A_PLACE)
+  return Math.min(size.rows === 1 ? GREATEST_ROW : GREATEST, Math.max(ofBytes, costOfRows(size)))
+}
+
+function costOfRows({ rows, references = [], manyToMany = [], children = [], conditions = [] }: ReadSize): number {
   const collections = manyToMany.length + children.length
   if (rows === 1) return collections === 0 ? 1 : ONE_WITH_COLLECTIONS
   const ofRow = 1 + (references.length > 0 ? 1 : 0) + collections * ROWS_OF_COLLECTIONS
-  const compared = Math.floor(countOf(conditions) / CONDITIONS_A_PLACE)
-  return Math.min(GREATEST, Math.ceil((rows * ofRow) / ROWS_A_PLACE) + compared)
+  return Math.ceil((rows * ofRow) / ROWS_A_PLACE) + Math.floor(countOf(conditions) / CONDITIONS_A_PLACE)
 }
 
 /** How many comparisons the conditions are. */
@@ -102,6 +119,7 @@ function countOf(conditions: readonly Condition[]): number {
 /** Admits the reads of this process. */
 export class ReadShares {
   readonly #semaphore: FairSemaphore
+  readonly #writing = new Turns(1)
   readonly #memory: MemoryGuard
   /** What calls hold that have made their answer. An override may read several times in one call. */
   readonly #untaken = new WeakMap<CallContext, () => void>()
@@ -135,6 +153,19 @@ export class ReadShares {
     } finally {
       this.#count(context, -1)
     }
+  }
+
+  /**
+   * Writes a row that was read. A caller writes one large row in a turn of the event loop, so that others are served in
+   * between. Throws `upstream.unavailable` where the memory is nearly full.
+   */
+  async write<Answer>(context: CallContext, bytes: number, write: () => Answer): Promise<Answer> {
+    if (bytes < LARGE_ROW) return write()
+    const key = shareKey(context.caller, countedAddress(context))
+    await new Promise<void>((resolve) => this.#writing.begin(key, resolve))
+    throwIfAborted(context.cancellation)
+    if (this.#memory.isFullWith(bytes)) throw this.#memory.rejection()
+    return write()
   }
 
   #count(context: CallContext, by: number): void {

@@ -32,7 +32,7 @@ export interface ReadDeps {
   /** Limits the exports that run at the same time (export.ts). */
   readonly exports: FairSemaphore
   /** Limits the other reads. */
-  readonly shares: Pick<ReadShares, 'admit'>
+  readonly shares: Pick<ReadShares, 'admit' | 'write'>
 }
 
 /** A handler that runs the override that the entity declares, which can call the standard operation, or else the standard one. */
@@ -115,7 +115,7 @@ async function listRows(
   request: ListRequest__Output
 ): Promise<ListResponse> {
   const plan = planList(request, { planning, caller: context.caller })
-  return await shares.admit(context, { ...plan, rows: plan.limit }, async () => {
+  return await shares.admit(context, { ...plan, rows: plan.limit, rowBytes: store.rowBytes(plan) }, async () => {
     const { rows, truncated } = await store.list(plan, context.cancellation)
     return {
       ...(await answered(rows, plan, request)),
@@ -133,7 +133,7 @@ async function page(
   request: PageRequest__Output
 ): Promise<PageResponse> {
   const { plan, paging, cursors } = planPage(request, { planning, caller: context.caller })
-  return await shares.admit(context, { ...plan, rows: plan.limit }, async () => {
+  return await shares.admit(context, { ...plan, rows: plan.limit, rowBytes: store.rowBytes(plan) }, async () => {
     const { rows, total, next, previous } = await store.page(plan, context.cancellation)
     const nextCursor = next && cursors.encode(next)
     const previousCursor = previous && cursors.encode(previous)
@@ -158,11 +158,11 @@ async function get(
 ): Promise<GetResponse> {
   const plan = planGet(request, { planning, caller: context.caller })
   const { manyToMany, children } = plan
-  const row = await shares.admit(context, { rows: 1, manyToMany, children }, () =>
-    store.get(plan, context.cancellation)
-  )
+  const size = { rows: 1, rowBytes: store.rowBytes(plan), manyToMany, children }
+  const row = await shares.admit(context, size, () => store.get(plan, context.cancellation))
   if (row === undefined) throw noSuchRow()
-  return { record: recordEncoder(plan)(row), ...truncatedIn([row]) }
+  const record = await shares.write(context, row.stored?.bytes ?? 0, () => recordEncoder(plan)(row))
+  return { record, ...truncatedIn([row]) }
 }
 
 /** What a look-up costs, in rows. It answers up to 1000 short ones, which those who ask at one moment share. */
@@ -211,7 +211,7 @@ async function read(
   request: ReadRequest__Output
 ): Promise<ReadResponse> {
   const { plan, read: custom } = planCustomRead(request, { planning, caller: context.caller })
-  return await shares.admit(context, { rows: plan.limit }, async () => {
+  return await shares.admit(context, { rows: plan.limit, rowBytes: store.rowBytes(plan) }, async () => {
     const { rows, next } = await store.page(plan, context.cancellation)
     return {
       json: jsonBytes((out) => writeArray(rows, itemWriter(custom, plan), out)),

@@ -10,12 +10,14 @@ const TABLES = {
   mysql: [
     'CREATE TABLE folders (id INT NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL, cover TEXT NOT NULL)',
     'CREATE TABLE letters (id INT NOT NULL PRIMARY KEY, folder_id INT NOT NULL, body MEDIUMTEXT NOT NULL)',
-    'CREATE TABLE notes (id INT NOT NULL PRIMARY KEY, folder_id INT NOT NULL, note TEXT NOT NULL, KEY (folder_id))'
+    'CREATE TABLE notes (id INT NOT NULL PRIMARY KEY, folder_id INT NOT NULL, note TEXT NOT NULL, KEY (folder_id))',
+    'CREATE TABLE papers (id INT NOT NULL PRIMARY KEY, pages LONGTEXT NOT NULL)'
   ],
   sqlite: [
     'CREATE TABLE folders (id INTEGER PRIMARY KEY, name TEXT NOT NULL, cover TEXT NOT NULL)',
     'CREATE TABLE letters (id INTEGER PRIMARY KEY, folder_id INTEGER NOT NULL, body TEXT NOT NULL)',
-    'CREATE TABLE notes (id INTEGER PRIMARY KEY, folder_id INTEGER NOT NULL, note TEXT NOT NULL)'
+    'CREATE TABLE notes (id INTEGER PRIMARY KEY, folder_id INTEGER NOT NULL, note TEXT NOT NULL)',
+    'CREATE TABLE papers (id INTEGER PRIMARY KEY, pages TEXT NOT NULL)'
   ]
 } as const
 
@@ -93,6 +95,34 @@ eachDatabase((kind) => {
       expect(await rowsOf('/letters/paged?pageSize=50&includeFKs=true')).to.equal(50)
     })
 
+    it('An included row counts as often as it is shown.', async () => {
+      await sql.run('UPDATE letters SET folder_id = 2')
+      const narrow = 'includeFKs=true&fields=id,folderId,folder'
+      expect(await refused(`/letters?${narrow}`)).to.deep.equal([
+        400,
+        'include.too-many',
+        ['includeFKs'],
+        'The rows of the answer have more than 8 MiB. Ask for a smaller page, or include less.'
+      ])
+      expect(await rowsOf(`/letters/paged?pageSize=100&${narrow}`)).to.equal(100)
+      await sql.run('UPDATE letters SET folder_id = id')
+    })
+
+    it('JSON counts, of which no column says how large it may be.', async () => {
+      const pages = JSON.stringify(['z'.repeat(999_000)])
+      for (let id = 1; id <= 12; id++) await sql.run('INSERT INTO papers VALUES (?, ?)', [id, pages])
+      expect(((await refused('/papers/paged?pageSize=12')) as unknown[]).slice(0, 2)).to.deep.equal([
+        400,
+        'paging.invalid'
+      ])
+      expect(await rowsOf('/papers/paged?pageSize=9')).to.equal(9)
+    })
+
+    it('What code of the application reads is no answer.', async () => {
+      const { status, body } = await stack.call('/counts')
+      expect([status, body]).to.deep.equal([200, { counted: 160, listed: 160 }])
+    })
+
     it('A row that has more than 8 MiB by itself is answered, by its id and as a page of one row.', async () => {
       await sql.run('UPDATE letters SET body = ? WHERE id = 1', [LARGER_THAN_AN_ANSWER])
       const row = await stack.call('/letters/1?includeFKs=true')
@@ -101,6 +131,31 @@ eachDatabase((kind) => {
         LARGER_THAN_AN_ANSWER.length
       ])
       expect(await rowsOf('/letters/paged?pageSize=1')).to.equal(1)
+    })
+
+    it('Rows beside a page do not count, in both directions and by cursor.', async () => {
+      await sql.run('UPDATE letters SET body = ? WHERE id IN (1, 3, 4)', [LARGER_THAN_AN_ANSWER])
+      await sql.run('UPDATE letters SET body = ? WHERE id IN (2, 5)', ['small'])
+      for (const [page, id] of [1, 2, 3, 4, 5].entries()) {
+        const answer = await stack.call(`/letters/paged?pageSize=1&pageNumber=${page + 1}`)
+        expect([answer.status, (answer.body as { id: number }[]).map((row) => row.id)]).to.deep.equal([200, [id]])
+      }
+      const seen: number[] = []
+      let cursor = ''
+      while (seen.length < 5) {
+        const answer = await stack.call(`/letters/paged?pageSize=1${cursor === '' ? '' : `&after=${cursor}`}`)
+        expect(answer.status, answer.text.slice(0, 300)).to.equal(200)
+        seen.push(...(answer.body as { id: number }[]).map((row) => row.id))
+        cursor = String(answer.headers['x-next-cursor'] ?? '')
+      }
+      expect(seen).to.deep.equal([1, 2, 3, 4, 5])
+    })
+
+    it('Large rows that are asked for by their ids at one moment are all answered.', async () => {
+      const answers = await Promise.all([1, 2, 3, 4, 5, 6, 3, 4].map((id) => stack.call(`/letters/${id}`)))
+      expect(answers.map(({ status, body }) => [status, (body as { id: number }).id])).to.deep.equal(
+        [1, 2, 3, 4, 5, 6, 3, 4].map((id) => [200, id])
+      )
     })
 
     it('An export has all rows, in an order that an index serves and in one that none does.', async () => {

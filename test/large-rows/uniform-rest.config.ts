@@ -1,4 +1,14 @@
-import { defineApplication, defineEntity, everyone, int, longText, readOnly, text } from 'uniform-rest'
+import {
+  defineApplication,
+  defineEntity,
+  defineOperation,
+  everyone,
+  int,
+  json,
+  longText,
+  readOnly,
+  text
+} from 'uniform-rest'
 
 const access = { read: everyone } as const
 
@@ -34,5 +44,35 @@ const folders = defineEntity({
   access
 })
 
+/** JSON may be of any size. */
+const papers = defineEntity({
+  name: 'papers',
+  description: 'Papers, whose pages are JSON.',
+  fields: { id: readOnly(int()), pages: json() },
+  rowVersion: 'none',
+  label: 'id',
+  filterable: ['id'],
+  sortable: ['id'],
+  access
+})
+
+/** What code reads is no answer. */
+const counts = defineOperation({
+  name: 'counts',
+  route: 'GET /counts',
+  description: 'Counts the letters, and those that it lists.',
+  access: everyone,
+  answer: { counted: int(), listed: int() },
+  async handle({ unscopedRows }) {
+    const listed = await unscopedRows(letters).list({ limit: 160 })
+    return { counted: await unscopedRows(letters).count(), listed: listed.length }
+  }
+})
+
 /** Only read: what bounds answers, and not what writes. */
-export default defineApplication({ entities: [letters, folders], roles: {}, migrations: [] })
+export default defineApplication({
+  entities: [letters, folders, papers],
+  operations: [counts],
+  roles: {},
+  migrations: []
+})

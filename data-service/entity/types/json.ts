@@ -1,7 +1,7 @@
 import type { Field } from '../fields/field.js'
 import { schemaViolation, validatorOf } from '../fields/json-schema.js'
 import { jsonText } from '../fields/json-values.js'
-import { never, plainCell, type TypeRules, UNBOUNDED, Unmet } from './type-rules.js'
+import { never, plainCell, type TypeRules, Unmet } from './type-rules.js'
 
 export const jsonRules: TypeRules = {
   parse: never,
@@ -18,7 +18,7 @@ export const jsonRules: TypeRules = {
   comparable: [],
   operandOf: never,
   difference: never,
-  width: () => UNBOUNDED,
+  width: () => Number.POSITIVE_INFINITY,
   example: (_name, field) => madeJson(field),
   json: String,
   cell: plainCell

@@ -123,9 +123,6 @@ export const never = (): undefined => undefined
 /** Bytes of a number, a moment, a word and the like. */
 export const short = (): number => 32
 
-/** Bytes that are taken of a value whose column has no bound. */
-export const UNBOUNDED = 65_536
-
 /** Of a type whose values an entity file writes as a query does. */
 export function parsedOperand(parse: TypeRules['parse']): TypeRules['operandOf'] {
   return (value, field) => (typeof value === 'string' ? parse(value, field) : undefined)

@@ -132,7 +132,7 @@ interface RowSource {
 
 function storeOf({ store }: ReadDeps, signal: AbortSignal): RowSource {
   return {
-    page: (plan) => store.page(plan, signal),
+    page: (plan) => store.page(plan, signal, 'code'),
     get: (plan) => store.get(plan, signal),
     select: (plan) => store.select(plan, signal)
   }

@@ -34,6 +34,8 @@ interface UndecodedValues {
   value(at: number): Value
   /** Writes the same as a writer of the decoded value (entity/fields/json-text.ts). */
   write(at: number, out: JsonWriter): void
+  /** About as many bytes as the values take. */
+  readonly bytes: number
 }
 
 /** A row as it was loaded: values in the order of the projection's `selected`, navigations by name. */
@@ -110,8 +112,11 @@ export interface ExportBatch<Part> {
  * rejects with the signal's reason.
  */
 export interface ReadStore {
+  /** About as many bytes as a row of the plan will have, by what was read before. */
+  rowBytes(plan: Pick<ListPlan, 'projection'>): number
   list(plan: ListPlan, cancellation: Cancellation): Promise<ListResult>
-  page(plan: PagePlan, cancellation: Cancellation): Promise<PageResult>
+  /** `by`: whether the rows are the answer, whose bytes are bounded, or are read by code of the application. */
+  page(plan: PagePlan, cancellation: Cancellation, by?: 'answer' | 'code'): Promise<PageResult>
   /** undefined for no such row within the scope. */
   get(plan: GetPlan, cancellation: Cancellation): Promise<LoadedRow | undefined>
   /** Callers who ask for the same at the same time may get the same result object. */

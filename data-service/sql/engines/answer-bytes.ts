@@ -5,12 +5,63 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 export const TOO_LARGE = `The rows of the answer have more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`
 
-/** The rows of an answer have more bytes than are read for one. */
+/** The rows of an answer, or of a batch of an export, have more bytes than are read for one. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge'
+  /** How many rows of the statement were within the bound, one at least. */
+  readonly held: number
 
-  constructor() {
+  constructor(held: number) {
     super(TOO_LARGE)
+    this.held = Math.max(1, held)
+  }
+}
+
+/** Bytes that the rows of a statement may have. */
+export interface RowsBound {
+  readonly bytes: number
+  /** Whether the first row does not count. */
+  readonly isFirstFree: boolean
+  /** How many of the last rows do not count: they only tell what is beside a page. */
+  readonly beside: number
+}
+
+/** Counts the rows of a statement against a bound. */
+export class BoundedRows {
+  readonly #beside: number
+  /** Sizes of the last rows, which may be beside the page. */
+  readonly #last: number[] = []
+  #isFree: boolean
+  #left: number
+  #held = 0
+
+  constructor({ bytes, isFirstFree, beside }: RowsBound) {
+    this.#left = bytes
+    this.#isFree = isFirstFree
+    this.#beside = beside
+  }
+
+  get left(): number {
+    return this.#left
+  }
+
+  /** Whether there is room for one more row. */
+  holds(bytes: number): boolean {
+    if (this.#beside === 0) return this.#count(bytes)
+    this.#last.push(bytes)
+    return this.#last.length <= this.#beside || this.#count(this.#last.shift() ?? 0)
+  }
+
+  tooLarge(): AnswerTooLarge {
+    return new AnswerTooLarge(this.#held)
+  }
+
+  #count(bytes: number): boolean {
+    if (this.#isFree) this.#isFree = false
+    else this.#left -= bytes
+    if (this.#left < 0) return false
+    this.#held += 1
+    return true
   }
 }
 
@@ -20,10 +71,11 @@ export type Memory = Pick<MemoryGuard, 'isFullWith' | 'rejection'>
 /** Counts the bytes of the rows that are read for one answer. */
 export class AnswerBytes {
   readonly #memory: Memory
-  #left = MAX_ANSWER_BYTES
-  #looked = MAX_ANSWER_BYTES
-  #isEmpty = true
-  #isBounding = false
+  #rows = new BoundedRows({ bytes: MAX_ANSWER_BYTES, isFirstFree: true, beside: 0 })
+  #bound: RowsBound | undefined
+  /** Bytes of all rows, also those that do not count. */
+  #read = 0
+  #looked = 0
   #failure: Error | undefined
 
   constructor(memory: Memory) {
@@ -31,8 +83,8 @@ export class AnswerBytes {
   }
 
   /** Where the next statement has to stop; undefined where its rows cannot have so many bytes. */
-  get bound(): number | undefined {
-    return this.#isBounding ? this.#left : undefined
+  get bound(): RowsBound | undefined {
+    return this.#bound
   }
 
   /** Why the last row was not held: an AnswerTooLarge, or `upstream.unavailable` where the memory is nearly full. */
@@ -40,19 +92,24 @@ export class AnswerBytes {
     return this.#failure
   }
 
-  /** This, where the rows of the next statement may be large. Nothing has to be counted otherwise. */
-  ifNeeded(rows: number, width: number): AnswerBytes | undefined {
-    this.#isBounding = rows * width > this.#left
-    return rows * width > UNCOUNTED_BYTES ? this : undefined
+  /**
+   * This, where the rows of the next statement may be large. Nothing has to be counted otherwise. `beside`: how many rows it
+   * may read besides those of the page.
+   */
+  ifNeeded(rows: number, width: number, beside = 0): AnswerBytes | undefined {
+    if (rows * width <= UNCOUNTED_BYTES) return undefined
+    const bound = { bytes: this.#rows.left, isFirstFree: this.#read === 0, beside }
+    this.#rows = new BoundedRows(bound)
+    this.#bound = rows * width > bound.bytes ? bound : undefined
+    return this
   }
 
   /** Whether there is room for one more row, which is counted. */
   holds(bytes: number): boolean {
     if (this.#failure !== undefined) return false
-    if (this.#isEmpty) this.#isEmpty = false
-    else this.#left -= bytes
-    if (this.#left < 0) this.#failure = new AnswerTooLarge()
-    else if (this.#looked - this.#left > BYTES_BETWEEN_LOOKS) this.#look()
+    this.#read += bytes
+    if (!this.#rows.holds(bytes)) this.#failure = this.#rows.tooLarge()
+    else if (this.#read - this.#looked > BYTES_BETWEEN_LOOKS) this.#look()
     return this.#failure === undefined
   }
 
@@ -64,8 +121,8 @@ export class AnswerBytes {
 
   /** What has been read is to be written too, and takes as many bytes again. */
   #look(): void {
-    this.#looked = this.#left
-    if (this.#memory.isFullWith(MAX_ANSWER_BYTES - this.#left)) this.#failure = this.#memory.rejection()
+    this.#looked = this.#read
+    if (this.#memory.isFullWith(this.#read)) this.#failure = this.#memory.rejection()
   }
 }
 

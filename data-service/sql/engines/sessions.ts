@@ -1,7 +1,7 @@
 import type { Cancellation } from '../../../shared/transport/cancellation.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { Value } from '../../entity/fields/field.js'
-import type { AnswerBytes } from './answer-bytes.js'
+import type { AnswerBytes, RowsBound } from './answer-bytes.js'
 import type { BoundValues, CsvRow, FoundRow, ShownStatement, Statement, StatementText } from './statement.js'
 
 /** One connection for the duration of one piece of work. */
@@ -62,15 +62,22 @@ export interface Reader {
   close(): Promise<void>
 }
 
+/** A statement of a snapshot, and how many bytes its rows may have. */
+export interface BoundBatch {
+  readonly statement: ShownStatement
+  readonly values: BoundValues
+  readonly bytes: RowsBound
+}
+
 /** A connection on which every statement sees the same state of the database. */
 export interface Snapshot {
   /** Rows to read with one statement, at most. */
   readonly batch: number
   /**
    * Runs a statement and hands over each row as it comes, so that no more than a row is held here. Rejects with what
-   * `take` throws; the rows after that are passed over.
+   * `take` throws, and with AnswerTooLarge; the rows after that are passed over.
    */
-  each(statement: ShownStatement, values: BoundValues, take: (row: CsvRow) => void): Promise<void>
+  each(batch: BoundBatch, take: (row: CsvRow) => void): Promise<void>
   /** Ends the snapshot in any state. Calling it twice is harmless. */
   close(): Promise<void>
 }

@@ -5,6 +5,7 @@ import type { Field, FieldType, Operand, Value } from '../../entity/fields/field
 import { type JsonWriter, type ValueWriter } from '../../entity/fields/json-text.js'
 import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
 import { cellWriter, valueWriter, widthOf } from '../../entity/types/types.js'
+import { bytesOf } from './answer-bytes.js'
 
 /** An expression as Sequelize's generator takes it. */
 export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn> | ReturnType<typeof cast>
@@ -163,6 +164,8 @@ export function decodeRow({ decode, names, keyAt = [] }: Statement, raw: readonl
  */
 export interface FoundRow {
   readonly values: readonly Value[]
+  /** About as many bytes as its values take. */
+  readonly bytes: number
   /** One value; null for a place beyond the last. */
   value(at: number): Value
   /** Writes one value as JSON. */
@@ -175,13 +178,18 @@ export interface CsvRow extends FoundRow {
   writeCells(some: readonly number[], out: CsvWriter): void
 }
 
+/** Rows that cannot have more bytes are all taken for as large. */
+const SMALL_ROW = 1024
+
 /** A row whose values are decoded. */
 export class DecodedRow implements CsvRow {
   readonly values: readonly Value[]
+  readonly bytes: number
   readonly #statement: ShownStatement
 
   constructor(statement: ShownStatement, raw: readonly unknown[]) {
     this.values = decodeRow(statement, raw)
+    this.bytes = statement.width > SMALL_ROW ? bytesOf(raw) : statement.width
     this.#statement = statement
   }
 

@@ -221,6 +221,10 @@ class RowBehind implements FoundRow {
     return this.#row.values.slice(this.#first)
   }
 
+  get bytes(): number {
+    return this.#row.bytes
+  }
+
   value(at: number): Value {
     return this.#row.value(this.#first + at)
   }

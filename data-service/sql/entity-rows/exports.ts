@@ -1,6 +1,7 @@
 import type { ExportPlan, Position } from '../../plan/model/plans.js'
 import type { BatchWriter, ExportBatch } from '../../plan/model/stores.js'
 import { boundValues, scopeConditions } from './statements/conditions.js'
+import { AnswerTooLarge } from '../engines/answer-bytes.js'
 import type { Snapshot } from '../engines/sessions.js'
 import type { CsvRow } from '../engines/statement.js'
 import { anyOfRanges, exactOrder, rangesBehind, sortKeyOf } from './statements/keyset.js'
@@ -14,6 +15,18 @@ const FIRST_BATCH = 200
 
 /** Bytes of a batch that the number of its rows aims at. Two batches are in memory: one is sent, the next one is read. */
 const BATCH_BYTES = 512 * 1024
+
+/** Bytes of rows that a batch has at most, in such numbers. A larger row is a batch by itself. */
+const MOST_BATCHES = 2
+
+/**
+ * Bytes that the rows of a batch may have as far as their columns say. A server sends all rows of a statement, also those
+ * after the most bytes of a batch, which are read once more.
+ */
+const POSSIBLE_BYTES = 64 * 1024 * 1024
+
+/** Rows that a batch may have however large its columns may be. */
+const ROWS_OF_ANY_SIZE = 128
 
 interface ExportOf<Part> {
   readonly open: (signal: AbortSignal) => Promise<Snapshot>
@@ -68,6 +81,14 @@ interface ReadBatch<Part> {
   readonly next: BatchStart | undefined
 }
 
+/** What one statement of a batch has read. */
+interface RowsOfBatch<Part> {
+  readonly limit: number
+  readonly found: number
+  readonly latest: CsvRow | undefined
+  readonly written: BatchWriter<Part>
+}
+
 function batchReader<Part>(
   plan: ExportPlan,
   { statements, dialect }: Source,
@@ -85,18 +106,28 @@ function batchReader<Part>(
     const ranges = last === undefined ? [] : rangesBehind(sort, { keys: last, through: false })
     const statement = statements.rows({ entity, ...selection, conditions, sort, ranges, cut: 'limit' })
     const sized = rows ?? Math.min(FIRST_BATCH, Math.max(1, Math.floor(BATCH_BYTES / statement.width)))
-    const wanted = Math.min(sized, snapshot.batch) * (isIndexed ? 1 : UNINDEXED_BATCHES)
+    const possible = Math.max(ROWS_OF_ANY_SIZE, Math.floor(POSSIBLE_BYTES / statement.width))
+    const batches = isIndexed ? 1 : UNINDEXED_BATCHES
+    const wanted = Math.min(sized, snapshot.batch, possible) * batches
+    const bound = boundValues([...conditions, ...anyOfRanges(ranges)], dialect)
+    const bytes = { bytes: MOST_BATCHES * batches * BATCH_BYTES, isFirstFree: true, beside: 0 }
+    const readUpTo = async (limit: number): Promise<RowsOfBatch<Part>> => {
+      const written = writer()
+      let found = 0
+      let latest: CsvRow | undefined
+      await snapshot.each({ statement, values: { ...bound, limit: BigInt(limit) }, bytes }, (row) => {
+        found += 1
+        if (found > left) return
+        written.add(row)
+        latest = row
+      })
+      return { limit, found, latest, written }
+    }
     // One row above the limit is read to find out whether rows are left out.
-    const limit = Math.min(wanted, left + 1)
-    const values = { ...boundValues([...conditions, ...anyOfRanges(ranges)], dialect), limit: BigInt(limit) }
-    const written = writer()
-    let found = 0
-    let latest: CsvRow | undefined
-    await snapshot.each(statement, values, (row) => {
-      found += 1
-      if (found > left) return
-      written.add(row)
-      latest = row
+    const { limit, found, latest, written } = await readUpTo(Math.min(wanted, left + 1)).catch((error: unknown) => {
+      // The snapshot has the same rows still, so that so many are within the bound.
+      if (error instanceof AnswerTooLarge) return readUpTo(error.held)
+      throw error
     })
     const truncated = found > left
     const isLast = truncated || found < limit

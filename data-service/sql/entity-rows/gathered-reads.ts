@@ -19,6 +19,7 @@ import {
   shapeOf
 } from './statements/conditions.js'
 import type { Settle } from './shared-reads.js'
+import { AnswerTooLarge } from '../engines/answer-bytes.js'
 import type { SqlDialect } from '../engines/statement.js'
 
 /** Plans that differ in their keys, and in the values of their rows' scopes. Those of the same row have equal scopes. */
@@ -193,7 +194,10 @@ export class GatheredReads {
       // A row that cannot be read, or one with many rows, is no reason for the others to fail.
       const isOfSome = !(error instanceof DomainError) || error.code === 'include.too-many'
       if (others.length > 0 && isOfSome && !abandoned.aborted) {
-        await Promise.all(members.filter(({ isSettled }) => !isSettled).map((member) => this.#run([member])))
+        const alone = members.filter(({ isSettled }) => !isSettled).map((member) => () => this.#run([member]))
+        // Rows that were too large together are read one after another.
+        if (error instanceof AnswerTooLarge) for (const read of alone) await read()
+        else await Promise.all(alone.map((read) => read()))
       } else for (const member of members) member.reject(error)
     }
   }

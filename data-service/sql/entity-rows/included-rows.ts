@@ -1,4 +1,6 @@
 import { rejectionAt } from '../../../shared/errors.js'
+import { idText, type RowKey } from '../../entity/key.js'
+import type { FoundRow } from '../engines/statement.js'
 import { type AnswerBytes, AnswerTooLarge, TOO_LARGE } from '../engines/answer-bytes.js'
 
 /** Rows that an answer may include besides its own. */
@@ -25,6 +27,22 @@ export class IncludedRows {
   /** What the rows of the next statement are counted in. */
   bytesOf({ width }: { readonly width: number }): AnswerBytes | undefined {
     return this.#bytes?.ifNeeded(this.limit(), width)
+  }
+
+  /**
+   * Counts the bytes of found rows that are shown for several of the keys: they are written as often. Throws AnswerTooLarge, or
+   * `upstream.unavailable` where the memory is nearly full.
+   */
+  repeat(found: ReadonlyMap<string, FoundRow>, keys: readonly (RowKey | undefined)[]): void {
+    const bytes = this.#bytes
+    if (bytes === undefined || found.size === 0) return
+    const shown = new Set<FoundRow>()
+    for (const key of keys) {
+      const row = key && found.get(idText(key))
+      if (row === undefined) continue
+      if (shown.has(row) && !bytes.holds(row.bytes) && bytes.failure !== undefined) throw bytes.failure
+      shown.add(row)
+    }
   }
 
   /**

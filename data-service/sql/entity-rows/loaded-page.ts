@@ -53,9 +53,13 @@ interface Cut {
   /** Reads only the rows in these ranges (keyset.ts). */
   readonly ranges?: Ranges
   readonly limit?: number
+  /** How many of the rows are beside the page: they only tell whether it has neighbours. */
+  readonly beside?: number
   readonly offset?: number
   /** Whether the statement also counts the rows that meet the conditions. */
   readonly withTotal?: boolean
+  /** Rows that are read by their keys, each for an answer of its own: too many bytes of them reject with AnswerTooLarge. */
+  readonly rows?: number
   /** The parameter by which a caller gets a smaller answer. Default: `pageSize`. */
   readonly parameter?: 'pageSize' | 'fields'
 }
@@ -90,11 +94,11 @@ export class LoadedPage {
 
   static async load(session: ReadSession, source: Source, of: { plan: RowsPlan; cut: Cut }): Promise<LoadedPage> {
     const { plan, cut } = of
-    const { sort, ranges = [], limit, offset, withTotal = false } = cut
+    const { sort, ranges = [], limit, beside = 0, offset, withTotal = false } = cut
     const references = plan.references.flatMap(({ reference, target }) => referencePaths(reference, target))
     const needed = [...references, ...sort.map(({ path }) => path)]
     const selection = selectionOf(plan.entity, plan.projection, needed)
-    const { statements, dialect, memory } = source
+    const { statements, dialect, memory, sizes } = source
     const values = boundValues([...cut.conditions, ...anyOfRanges(ranges)], dialect)
     if (limit !== undefined) values['limit'] = BigInt(limit)
     if (offset !== undefined) values['offset'] = BigInt(offset)
@@ -112,8 +116,9 @@ export class LoadedPage {
     const bytes = memory && new AnswerBytes(memory)
     const read = (): Promise<readonly FoundRow[]> => {
       const statement = statements.rows(shape)
-      const counted = limit === undefined ? undefined : bytes?.ifNeeded(limit, statement.width)
-      return unlessTooLarge(cut.parameter ?? 'pageSize', session.rows(statement, values, counted))
+      const counted = bytes?.ifNeeded(limit ?? cut.rows ?? 1, statement.width, beside)
+      const found = session.rows(statement, values, counted)
+      return cut.rows === undefined ? unlessTooLarge(cut.parameter ?? 'pageSize', found) : found
     }
     const rows = await read().catch((error: unknown) => {
       // An index that is dropped while the service runs costs time, and no request.
@@ -121,6 +126,7 @@ export class LoadedPage {
       statements.forgetIndexes()
       return read()
     })
+    sizes?.saw(plan.projection, rows)
     return new LoadedPage(plan, selection, { rows, bytes })
   }
 
@@ -301,7 +307,7 @@ async function readAtOffset(
   read: ReadCut
 ): Promise<FoundPage> {
   // One row more than the page has tells whether rows follow.
-  const found = await read({ sort: order, limit: limit + 1, offset, withTotal: true })
+  const found = await read({ sort: order, limit: limit + 1, beside: 1, offset, withTotal: true })
   const page = found.slice(0, limit)
   const isEnd = found.length <= limit && (found.length > 0 || offset === 0)
   return {
@@ -330,12 +336,12 @@ async function readAtCursor(
   const through = (
     way: readonly SortKey[],
     at: Position['keys'],
-    cut: Pick<Cut, 'limit' | 'withTotal'>
+    cut: Pick<Cut, 'limit' | 'beside' | 'withTotal'>
   ): Promise<LoadedPage> => {
     const ranges = rangesBehind(way, { keys: exactKeys(at, { sort, order }), through: true })
     return read({ ...cut, sort: way, ranges })
   }
-  const found = await through(ahead, position.keys, { limit: limit + 2, withTotal: true })
+  const found = await through(ahead, position.keys, { limit: limit + 2, beside: 2, withTotal: true })
   const isOfKey = ({ path }: SortKey): boolean => path.through === null && entity.key.includes(path.column)
   const head = found.keysAt(0, sort)
   const isThere =
@@ -346,7 +352,8 @@ async function readAtCursor(
   const rows = others.slice(0, limit)
   const first = rows.keysAt(0, sort)
   const hasBack =
-    isThere || (await through(back, first ?? position.keys, { limit: 2 })).length > (first === undefined ? 0 : 1)
+    isThere ||
+    (await through(back, first ?? position.keys, { limit: 2, beside: 2 })).length > (first === undefined ? 0 : 1)
   const onward = others.length > limit ? besides(rows.keysAt(-1, sort)) : undefined
   const backward = hasBack ? (besides(first) ?? { keys: position.keys, includesRow: true }) : undefined
   return kind === 'after'

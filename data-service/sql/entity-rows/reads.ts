@@ -31,6 +31,7 @@ import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
 import { own, type Source } from './navigations.js'
 import { ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { RowModels } from './statements/row-models.js'
+import { RowSizes } from './row-sizes.js'
 import { SharedReads } from './shared-reads.js'
 import { type CacheUse, Statements } from './statements/statements.js'
 import { withLiveTexts } from './statements/where-text.js'
@@ -69,6 +70,7 @@ export class SqlReadStore implements ReadStore {
   readonly #primary: ReadableStore
   readonly #second: ReadableStore | undefined
   readonly #gathered: GatheredReads
+  readonly #sizes = new RowSizes()
   /** Everybody who opens a form asks for the same rows. */
   readonly #lookups = new SharedReads<LookupResult>()
 
@@ -84,7 +86,7 @@ export class SqlReadStore implements ReadStore {
         sortOrders,
         use
       })
-      return { statements, dialect, reader: database.openReader(STORE_NAMES[name]), memory }
+      return { statements, dialect, reader: database.openReader(STORE_NAMES[name]), memory, sizes: this.#sizes }
     }
     this.#databases = databases
     this.#primary = storeOf('primary', databases.primary)
@@ -97,23 +99,29 @@ export class SqlReadStore implements ReadStore {
     )
   }
 
+  rowBytes({ projection }: Pick<ListPlan, 'projection'>): number {
+    return this.#sizes.expected(projection)
+  }
+
   async list(plan: ListPlan, signal: Cancellation): Promise<ListResult> {
     const sort = exactOrder(keyOrder(plan.entity), plan.entity, this.#primary.dialect)
     const conditions = inScope(plan.conditions, plan.scope)
     const { page, truncated } = await this.#load(plan, signal, async (session) => {
       const found = await LoadedPage.load(session, this.#primary, {
         plan,
-        cut: { conditions, sort, limit: plan.limit + 1, parameter: 'fields' }
+        cut: { conditions, sort, limit: plan.limit + 1, beside: 1, parameter: 'fields' }
       })
       return { page: found.slice(0, plan.limit), truncated: found.length > plan.limit }
     })
     return { rows: page.rows(), truncated }
   }
 
-  async page(plan: PagePlan, signal: Cancellation): Promise<PageResult> {
+  async page(plan: PagePlan, signal: Cancellation, by: 'answer' | 'code' = 'answer'): Promise<PageResult> {
     const conditions = inScope(plan.conditions, plan.scope)
+    // What code reads is no answer yet.
+    const source = by === 'answer' ? this.#primary : { ...this.#primary, memory: undefined, sizes: undefined }
     const { page, ...found } = await this.#load(plan, signal, async (session) => {
-      const read = await readPage(session, this.#primary, { plan, conditions })
+      const read = await readPage(session, source, { plan, conditions })
       if (!plan.withTotal) return { ...read, total: undefined }
       return { ...read, total: read.total ?? (await this.#count(session, plan, conditions)) }
     })
@@ -126,7 +134,7 @@ export class SqlReadStore implements ReadStore {
 
   async #getAll(plans: SamePlans, signal: Cancellation): Promise<readonly (LoadedRow | undefined)[]> {
     const [plan] = plans
-    const cut = { conditions: inScopesOf(plan.entity.key, plans, this.#primary.dialect), sort: [] }
+    const cut = { conditions: inScopesOf(plan.entity.key, plans, this.#primary.dialect), sort: [], rows: plans.length }
     const { page } = await this.#load(plan, signal, async (session) => ({
       page: await LoadedPage.load(session, this.#primary, { plan, cut })
     }))

@@ -100,6 +100,11 @@ describe('the shares of reads', () => {
     expect(costOf({ rows: 50, manyToMany: { length: 1 }, children: { length: 1 } })).to.equal(25)
     expect(costOf({ rows: 1000 })).to.equal(100)
     expect(costOf(LIST_WITH_CHILDREN)).to.equal(192)
+    expect(costOf({ rows: 50, rowBytes: 1000 })).to.equal(5)
+    expect(costOf({ rows: 14, rowBytes: 64 * 1024 })).to.equal(56)
+    expect(costOf({ rows: 1, rowBytes: MIB })).to.equal(64)
+    expect(costOf({ rows: 1, rowBytes: 9 * MIB })).to.equal(64)
+    expect(costOf({ rows: 2, rowBytes: 9 * MIB })).to.equal(192)
   })
 
   it('weigh a read by its conditions too', () => {
@@ -244,6 +249,28 @@ describe('the shares of reads', () => {
   })
 })
 
+describe('large rows that are written', () => {
+  it('A caller writes one in a turn of the event loop, and small ones at once.', async () => {
+    const shares = new ReadShares(new MemoryGuard(log, new TestMemory()))
+    const written: string[] = []
+    const write = (client: string, bytes: number): Promise<number> =>
+      shares.write(from(client), bytes, () => written.push(client))
+    const all = ['a', 'a', 'a', 'b'].map((client) => write(client, MIB))
+    all.push(write('a', 1000))
+    await Promise.all(all)
+    expect(written).to.deep.equal(['a', 'a', 'b', 'a', 'a'])
+  })
+
+  it('None is written where the memory is nearly full.', async () => {
+    const memory = new TestMemory()
+    memory.used = 59 * MIB
+    const shares = new ReadShares(new MemoryGuard(log, memory))
+    const failure = await shares.write(from('a'), 2 * MIB, () => 1).catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(DomainError).and.to.include({ code: 'upstream.unavailable' })
+    expect(await shares.write(from('a'), MIB, () => 1)).to.equal(1)
+  })
+})
+
 describe('the guard of the memory', () => {
   const isRefused = (guard: MemoryGuard): boolean => {
     try {
@@ -289,6 +316,8 @@ describe('the guard of the memory', () => {
 
   it('sees Buffers, which are no part of the heap', () => {
     const source = processMemory()
+    // What tests before this one have left would be collected meanwhile.
+    source.collect()
     const before = source.read().used
     const held = Buffer.alloc(64 * MIB)
     expect(source.read().used - before).to.be.greaterThan(held.length / 2)

@@ -93,7 +93,10 @@ const list = (id: number, resource = 'tickets', more: WireCall = {}): WireCall =
   get(id, {}, { method: rpcs.List.path, request: rpcs.List.requestSerialize({ resource }), ...more })
 
 /** The bounds of a stream are met before those of its caller: here a caller has none. */
-const unbounded: ReadDeps['shares'] = { admit: (_context, _size, read) => read() }
+const unbounded: ReadDeps['shares'] = {
+  admit: (_context, _size, read) => read(),
+  write: (_context, _bytes, write) => Promise.resolve(write())
+}
 
 describe('calls in frames', function () {
   // A machine that does much else at the same time is no reason to fail.

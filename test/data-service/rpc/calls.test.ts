@@ -212,7 +212,10 @@ describe('calls', function () {
         planning: planningOf(exampleEntities),
         store,
         exports: exportSemaphore({ now: () => time }),
-        shares: { admit: (_context, _size, read) => read() }
+        shares: {
+          admit: (_context, _size, read) => read(),
+          write: (_context, _bytes, write) => Promise.resolve(write())
+        }
       })
       const request = { selection: null, unplaced: null, asCsv: null, idleTimeoutMs: 0, readerTimeoutMs: 0 }
       const open = async (owner: number): Promise<AsyncIterator<unknown>> => {

@@ -24,7 +24,10 @@ const { service: rpcs } = entity.v1.EntityService
 const MIB = 1024 * 1024
 
 /** The bounds of a peer are met before those of its caller: here a caller has none. */
-const unbounded: ReadDeps['shares'] = { admit: (_context, _size, read) => read() }
+const unbounded: ReadDeps['shares'] = {
+  admit: (_context, _size, read) => read(),
+  write: (_context, _bytes, write) => Promise.resolve(write())
+}
 
 /** An answer of 2 MB. */
 const large = Array.from({ length: 400 }, (_, id) => ({ id, title: 'x'.repeat(5_000), rowVersion: Buffer.alloc(8) }))

@@ -4,7 +4,7 @@ import { classifyMysqlError } from './driver/mysql-errors.js'
 import { type Cancellation, throwIfAborted, raceAbort } from '../../../../shared/transport/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
 import type { AnswerBytes } from '../answer-bytes.js'
-import { type Reader, type ReaderSession, type Snapshot, toDomainError } from '../sessions.js'
+import { type BoundBatch, type Reader, type ReaderSession, type Snapshot, toDomainError } from '../sessions.js'
 import {
   answeredInTime,
   runCommand,
@@ -214,10 +214,10 @@ class MysqlSnapshot extends MysqlSession implements Snapshot {
     }
   }
 
-  async each(statement: ShownStatement, values: BoundValues, take: (row: CsvRow) => void): Promise<void> {
+  async each({ statement, values, bytes }: BoundBatch, take: (row: CsvRow) => void): Promise<void> {
     try {
       throwIfAborted(this.signal)
-      const bound = { statement, values: valuesOf(statement, values) }
+      const bound = { statement, values: valuesOf(statement, values), bytes }
       await this.untilAborted(executeEach(this.connection, bound, take))
     } catch (error) {
       throw toDomainError(error, classifyMysqlError(error), this.#what)

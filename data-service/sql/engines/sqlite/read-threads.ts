@@ -261,9 +261,10 @@ class ReadThread {
 
 function errorOf(failure: unknown): unknown {
   if (failure === 'stopped') return new StatementStopped('The statement was stopped')
-  if (failure === 'too large') return new AnswerTooLarge()
   if (failure instanceof Error) return failure
-  const { code, errno, message } = failure as { code: string; errno: number; message: string } // of read-worker.ts
+  const told = failure as { held: number } | { code: string; errno: number; message: string } // of read-worker.ts
+  if ('held' in told) return new AnswerTooLarge(told.held)
+  const { code, errno, message } = told
   // It begins with the code, as that of every SqliteError.
   return new SqliteError(code, errno, new Error(message.slice(`${code}: `.length)))
 }

@@ -29,7 +29,7 @@ function readOutcome(
     return { rows, milliseconds: performance.now() - began }
   } catch (error) {
     if (error instanceof StatementStopped) return { failure: 'stopped' }
-    if (error instanceof AnswerTooLarge) return { failure: 'too large' }
+    if (error instanceof AnswerTooLarge) return { failure: { held: error.held } }
     if (!(error instanceof SqliteError)) return { failure: error }
     const { code, errno, message } = error
     // A copy of an error keeps neither its class nor its members.

@@ -1,4 +1,4 @@
-import { AnswerTooLarge, bytesOf } from '../answer-bytes.js'
+import { BoundedRows, bytesOf, type RowsBound } from '../answer-bytes.js'
 import { setTimeout as wait } from 'node:timers/promises'
 import type * as sqliteDriver from '@photostructure/sqlite'
 import { LRUCache } from 'lru-cache'
@@ -149,8 +149,8 @@ export interface BoundSelect {
   readonly parameters: readonly SqliteParameter[]
   /** Whether integers are read as bigint. */
   readonly exact: boolean
-  /** Bytes that the rows after the first one may have; undefined: any number. */
-  readonly bytes?: number | undefined
+  /** Bytes that the rows may have; undefined: any number. */
+  readonly bytes?: RowsBound | undefined
 }
 
 interface Mode {
@@ -342,12 +342,11 @@ function keyOfStatement(sql: string, { exact, arrays }: Mode): string {
   return `${exact ? 'e' : '-'}${arrays ? 'a' : '-'}${sql}`
 }
 
-function rowsWithin(bytes: number, found: Iterable<SqliteValue[]>): SqliteValue[][] {
+function rowsWithin(bytes: RowsBound, found: Iterable<SqliteValue[]>): SqliteValue[][] {
   const rows: SqliteValue[][] = []
-  let left = bytes
+  const bounded = new BoundedRows(bytes)
   for (const row of found) {
-    if (rows.length > 0) left -= bytesOf(row)
-    if (left < 0) throw new AnswerTooLarge()
+    if (!bounded.holds(bytesOf(row))) throw bounded.tooLarge()
     rows.push(row)
   }
   return rows

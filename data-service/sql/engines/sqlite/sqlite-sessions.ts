@@ -6,6 +6,7 @@ import { Turns } from '../../../../shared/turns.js'
 import type { Value } from '../../../entity/fields/field.js'
 import {
   assertOneRow,
+  type BoundBatch,
   type BatchStatement,
   type BeginOptions,
   type Changed,
@@ -166,11 +167,11 @@ class SqliteSnapshot implements Snapshot {
     this.#options = options
   }
 
-  async each(statement: ShownStatement, values: BoundValues, take: (row: CsvRow) => void): Promise<void> {
+  async each({ statement, values, bytes }: BoundBatch, take: (row: CsvRow) => void): Promise<void> {
     const { connection, signal, what } = this.#options
     try {
       if (!this.#open) throw new Error('The snapshot was closed')
-      const select = selectOf({ statement, values })
+      const select = { ...selectOf({ statement, values }), bytes }
       const rows = await retryWhileBusy(() => connection.rows(select, signal), signal)
       for (const row of rows) take(new DecodedRow(statement, row))
     } catch (error) {

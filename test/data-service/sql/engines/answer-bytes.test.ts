@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { AnswerBytes, AnswerTooLarge } from '../../../../data-service/sql/engines/answer-bytes.js'
+import { AnswerBytes, AnswerTooLarge, BoundedRows } from '../../../../data-service/sql/engines/answer-bytes.js'
 import { DomainError } from '../../../../shared/errors.js'
 
 const MIB = 1024 * 1024
@@ -21,10 +21,20 @@ describe('the bytes of an answer', () => {
     const bytes = new AnswerBytes(EMPTY)
     expect(bytes.ifNeeded(500, 2000)).to.equal(undefined)
     expect(bytes.ifNeeded(500, 10_000)?.bound).to.equal(undefined)
-    expect(bytes.ifNeeded(500, 65_535)?.bound).to.equal(8 * MIB)
+    expect(bytes.ifNeeded(500, 65_535, 1)?.bound).to.deep.equal({ bytes: 8 * MIB, isFirstFree: true, beside: 1 })
     bytes.holds(1)
     bytes.holds(4 * MIB)
-    expect(bytes.ifNeeded(500, 10_000)?.bound).to.equal(4 * MIB)
+    bytes.holds(100 * MIB)
+    expect(bytes.ifNeeded(500, 10_000)?.bound).to.deep.equal({ bytes: 4 * MIB, isFirstFree: false, beside: 0 })
+  })
+
+  it('They do not count the last rows of a statement, which are beside the page.', () => {
+    for (const beside of [0, 1, 2]) {
+      const rows = new BoundedRows({ bytes: 5, isFirstFree: true, beside })
+      const held = [100, 5, 1, 1, 1].map((bytes) => rows.holds(bytes))
+      expect(held.indexOf(false), `${beside} beside`).to.equal(2 + beside)
+      expect(rows.tooLarge().held).to.equal(2)
+    }
   })
 
   it('They ask whether the memory holds what was read once more, and reject the read where it does not.', () => {
@@ -32,7 +42,7 @@ describe('the bytes of an answer', () => {
     const isFullWith = (more: number): boolean => asked.push(more) === 3
     const bytes = new AnswerBytes({ isFullWith, rejection: () => full })
     const held = Array.from({ length: 40 }, () => bytes.holds(100 * 1024))
-    expect(held.indexOf(false)).to.equal(9)
+    expect(held.indexOf(false)).to.equal(8)
     expect(asked.map((more) => more / 1024)).to.deep.equal([300, 600, 900])
     expect(bytes.failure).to.equal(full)
   })

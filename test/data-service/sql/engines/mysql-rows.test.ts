@@ -205,7 +205,8 @@ describeMysqlWays('shown rows of', ({ way, open }) => {
     const signal = new AbortController().signal
     shown = await reader.read(signal, (session) => session.rows(statement(), {}))
     const snapshot = await reader.snapshot(signal)
-    await snapshot.each(statement(), {}, (row) => exported.push(row))
+    const bytes = { bytes: 1024 * 1024, isFirstFree: true, beside: 0 }
+    await snapshot.each({ statement: statement(), values: {}, bytes }, (row) => exported.push(row))
     await snapshot.close()
     decoded = await reader.read(signal, (session) => session.run(statement(), {}))
   })

@@ -23,9 +23,11 @@ const LONG = read(
    SELECT CAST(COUNT(*) AS BLOB) FROM c WHERE text_ends_with(CAST(x AS TEXT), text_key) = 1`.replace('text_key', "''")
 )
 
+const BOUND = { bytes: 1024 * 1024, isFirstFree: true, beside: 0 }
+
 async function countOf(snapshot: Snapshot): Promise<string> {
   let count = ''
-  await snapshot.each(COUNT, {}, (row) => (count = String(row.value(0))))
+  await snapshot.each({ statement: COUNT, values: {}, bytes: BOUND }, (row) => (count = String(row.value(0))))
   return count
 }
 
@@ -115,7 +117,9 @@ describe('reads of SQLite that take long', () => {
     const aborting = new AbortController()
     const second = await reader.snapshot(aborting.signal)
     expect(await countOf(second)).to.equal('3')
-    const long = second.each(ENDLESS, {}, () => undefined).catch((error: unknown) => error)
+    const long = second
+      .each({ statement: ENDLESS, values: {}, bytes: BOUND }, () => undefined)
+      .catch((error: unknown) => error)
     expect(await rows(COUNT, AbortSignal.timeout(60_000))).to.equal('3')
     aborting.abort(new Error('gone'))
     expect(await long).to.be.an('error')

@@ -31,7 +31,7 @@ describe('a statement of SQLite that does not come to its end', () => {
     sql: "SELECT id, a FROM t WHERE text_contains(a, 'no such text') = 0",
     parameters: [],
     exact: false,
-    bytes
+    bytes: bytes === undefined ? undefined : { bytes, isFirstFree: true, beside: 0 }
   })
   /** 1 where somebody still reads from the log. */
   const isRead = (): unknown =>

@@ -12,7 +12,7 @@ import {
   type Statement,
   type StatementText
 } from '../../statement.js'
-import type { AnswerBytes } from '../../answer-bytes.js'
+import { type AnswerBytes, BoundedRows, type RowsBound } from '../../answer-bytes.js'
 import { MysqlRow } from './mysql-rows.js'
 import { type DriverWay, installedDriver } from './mysql-ways.js'
 
@@ -293,15 +293,16 @@ function rowsChanged({ affectedRows }: ResultSetHeader): number {
 }
 
 /**
- * The same, with each row handed over as it arrives and kept nowhere. Rejects with what `take` throws, once the server has
- * sent the rest: the connection stays in order.
+ * The same, with each row handed over as it arrives and kept nowhere. Rejects with what `take` throws, and with AnswerTooLarge,
+ * once the server has sent the rest: the connection stays in order.
  */
 export function executeEach(
   connection: Connection,
-  { statement, values }: { readonly statement: ShownStatement; readonly values: BoundValue[] },
+  { statement, values, bytes }: { readonly statement: ShownStatement; readonly values: BoundValue[]; bytes: RowsBound },
   take: (row: CsvRow) => void
 ): Promise<void> {
   const { sql } = statement
+  const bounded = new BoundedRows(bytes)
   const { way } = serverBehind(connection)
   const text = { sql, rowsAsArray: true }
   let rows = 0
@@ -327,7 +328,9 @@ export function executeEach(
           if (failure !== undefined) return
           rows += 1
           try {
-            take(asFound(row, statement))
+            const found = asFound(row, statement)
+            if (bounded.holds(found.bytes)) take(found)
+            else failure = { error: bounded.tooLarge() }
           } catch (error) {
             failure = { error }
           }

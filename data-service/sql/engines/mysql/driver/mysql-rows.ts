@@ -122,6 +122,10 @@ export class MysqlRow implements CsvRow {
     return (this.#values ??= this.#of.decoded(this))
   }
 
+  get bytes(): number {
+    return this.end - this.start
+  }
+
   value(at: number): Value {
     if (this.#values !== undefined) return this.#values[at] ?? null
     const place = this.#of.placesOf(this)[at] ?? -1
