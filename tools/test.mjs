@@ -9,8 +9,8 @@ import { projectRoot } from './project-root.mjs'
 const TIERS = /** @type {const} */ (['quick', 'full', 'soak', 'compose'])
 const NONE = { passed: 0, failed: 0, failures: [] }
 
-// `npm test` runs the checks and the test files of the tiers quick and full (test/tiers.ts); `--tier <name>` those of one
-// tier; `npm test -- <part of a path>…` only the test files of any tier whose path holds a part.
+// `npm test` runs the test files of the tiers quick and full (test/tiers.ts); `--tier <name>` those of one tier, `quick` with
+// the checks; `npm test -- <part of a path>…` only the test files of any tier whose path holds a part.
 await runCommand(async () => {
   const started = performance.now()
   const { passed, failed, interrupted } = await runEverything().catch(notRun)
@@ -31,8 +31,8 @@ async function runEverything() {
     await import(compiled('runner/programs.js'))
   )
   const files = testFiles(tier === undefined ? ['quick', 'full'] : [tier], filters)
-  // The checks use the processors while packages are fetched and unpacked, and while the first tests wait.
-  const checks = filters.length > 0 || tier === 'soak' || tier === 'compose' ? NONE : runChecks()
+  // What one runs before each commit. `.ci/run` runs them by themselves.
+  const checks = tier === 'quick' && filters.length === 0 ? runChecks() : NONE
   await ensurePackages(...packagesFor(files))
   const { runTests } = /** @type {typeof import('../dist/test/runner/run-tests.js')} */ (
     await import(compiled('runner/run-tests.js'))
