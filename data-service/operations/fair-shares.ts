@@ -45,8 +45,8 @@ const PLACES = 1024
 /** Of one caller, and of all anonymous ones: two addresses of one client would otherwise hold all places of these. */
 const READ_LIMITS: ShareLimits = { ofCaller: PLACES / 4, ofAnonymous: PLACES / 2, last: PLACES / 16 }
 
-/** Places that a read by id takes at most, whatever the row is: some are under way at a time, and as many wait. */
-const GREATEST_ROW = READ_LIMITS.ofCaller / 4
+/** Places that a read takes at most for its bytes: a caller has four of the largest under way, and sixteen wait. */
+const MOST_FOR_BYTES = READ_LIMITS.ofCaller / 4
 
 /** Places that the greatest read takes: its caller has some left for small ones beside it. */
 const GREATEST = (READ_LIMITS.ofCaller * 3) / 4
@@ -98,7 +98,7 @@ export const UNKNOWN_SIZE: ReadSize = { rows: 100 }
  */
 export function costOf(size: ReadSize): number {
   const ofBytes = Math.ceil((size.rows * (size.rowBytes ?? 0)) / BYTES_A_PLACE)
-  return Math.min(size.rows === 1 ? GREATEST_ROW : GREATEST, Math.max(ofBytes, costOfRows(size)))
+  return Math.min(GREATEST, Math.max(costOfRows(size), Math.min(MOST_FOR_BYTES, ofBytes)))
 }
 
 function costOfRows({ rows, references = [], manyToMany = [], children = [], conditions = [] }: ReadSize): number {

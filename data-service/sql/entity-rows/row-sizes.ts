@@ -3,8 +3,11 @@ import { widthOf } from '../../entity/types/types.js'
 import type { Projection } from '../../plan/model/plans.js'
 import type { FoundRow } from '../engines/statement.js'
 
-/** A row of which nothing is known has at most so many bytes, whatever its columns allow. */
-const MOST_ASSUMED = 1024 * 1024
+/**
+ * A row of which nothing is known is taken to have at most so many bytes, whatever its columns allow: a page that asks for ten
+ * resources at once after a start must not be refused.
+ */
+const MOST_ASSUMED = 2048
 
 /** Each read takes as much from what is remembered of larger rows. */
 const FORGOTTEN = 0.02
