@@ -49,7 +49,7 @@ function compare(value: Value, condition: ColumnCondition): Place {
     const difference = value === null ? 1 : TYPES[field.type].difference(value, operand, field)
     return difference === undefined ? 'unknown' : placed(difference === 0)
   }
-  if (exact === true && typeof value === 'string') return compareText(value, condition)
+  if (exact === true && typeof value === 'string') return placeOfText(value, condition)
   switch (condition.comparison) {
     case 'isEmpty':
       return emptiness(value)
@@ -84,10 +84,20 @@ function contains(value: Value, part: Operand): Place {
   return Array.isArray(value) ? placed(value.includes(part)) : 'unknown'
 }
 
+/** A column of the type CHAR keeps no spaces at the end of a text: known is what holds with them and without. */
+function placeOfText(value: string, condition: ColumnCondition): Place {
+  const place = compareText(value, condition)
+  return compareText(withoutSpaces(value), condition) === place ? place : 'unknown'
+}
+
+function withoutSpaces(value: string): string {
+  let end = value.length
+  while (value[end - 1] === ' ') end -= 1
+  return value.slice(0, end)
+}
+
 /** By the characters, as the database compares text in scopes. */
 function compareText(value: string, { comparison, operands }: ColumnCondition): Place {
-  // A column of the type CHAR keeps no spaces at the end of a text.
-  if (value.endsWith(' ')) return 'unknown'
   const part = String(operands[0])
   switch (comparison) {
     case 'isEmpty':

@@ -111,6 +111,12 @@ describe('the place of values that are not written yet', () => {
     expect(place('title', ['equals', 'anna'], 'anna ')).to.equal('unknown')
     expect(place('title', ['equals', 'anna '], 'anna ')).to.equal('unknown')
   })
+
+  it('What does not depend on these spaces is known.', () => {
+    expect(place('title', ['equals', 'ben'], 'anna ')).to.equal('outside')
+    expect(place('title', ['not equals', 'ben'], 'anna  ')).to.equal('inside')
+    expect(place('title', ['starts with', 'an'], 'anna ')).to.equal('inside')
+  })
 })
 
 describe('the place of values that have an order', () => {
