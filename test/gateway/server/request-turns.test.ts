@@ -40,7 +40,8 @@ describe('requests of one address', () => {
     expect(await mostInATurn('/products/export')).to.equal(1)
   })
 
-  it('begin two in a turn while connections come in', async () => {
+  it('begin two in a turn while connections come in', async function () {
+    this.timeout(180_000)
     const { app } = gateway
     const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
     // A machine that stands still for the while after a connection shows nothing, and the next one may.
