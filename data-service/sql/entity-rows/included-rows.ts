@@ -30,11 +30,11 @@ export class IncludedRows {
   }
 
   /**
-   * Counts the bytes of found rows that are shown for several of the keys: they are written as often. Throws AnswerTooLarge, or
-   * `upstream.unavailable` where the memory is nearly full.
+   * Counts the bytes of found rows that are shown for several of the keys: they are written as often. `width`: the most bytes
+   * that one has. Throws AnswerTooLarge, or `upstream.unavailable` where the memory is nearly full.
    */
-  repeat(found: ReadonlyMap<string, FoundRow>, keys: readonly (RowKey | undefined)[]): void {
-    const bytes = this.#bytes
+  repeat(found: ReadonlyMap<string, FoundRow>, keys: readonly (RowKey | undefined)[], width: number): void {
+    const bytes = this.#bytes?.ifNeeded(keys.length, width)
     if (bytes === undefined || found.size === 0) return
     const shown = new Set<FoundRow>()
     for (const key of keys) {

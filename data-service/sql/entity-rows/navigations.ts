@@ -125,6 +125,7 @@ export async function loadReferenced(
 ): Promise<ReadonlyMap<string, FoundRow>> {
   const { target, projection, scope } = planned
   const found = new Map<string, FoundRow>()
+  let width = 0
   if (scope === null) return found
   const selection = selectionOf(target, projection, [])
   const keyOfRow = keyReader(selection, mapKey(target.key, own))
@@ -134,12 +135,13 @@ export async function loadReferenced(
     const limit = BigInt(included.limit())
     const values = { ...boundValues(conditions, dialect), limit }
     const rows = await session.rows(statement, values, included.bytesOf(statement))
+    width = statement.width
     for (const row of included.add(rows, 'includeFKs')) {
       const key = keyOfRow(row)
       if (key !== undefined) found.set(idText(key), row)
     }
   }
-  included.repeat(found, keys)
+  included.repeat(found, keys, width)
   return found
 }
 

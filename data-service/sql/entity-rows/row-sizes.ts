@@ -1,7 +1,5 @@
-import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
-import { widthOf } from '../../entity/types/types.js'
 import type { Projection } from '../../plan/model/plans.js'
-import type { FoundRow } from '../engines/statement.js'
+import { type FoundRow, rowWidth } from '../engines/statement.js'
 
 /**
  * A row of which nothing is known is taken to have at most so many bytes, whatever its columns allow: a page that asks for ten
@@ -20,11 +18,8 @@ export class RowSizes {
   expected(projection: Projection): number {
     const known = this.#known.get(projection)
     if (known !== undefined) return known
-    const width = projection.selected.reduce(
-      (sum, one) => sum + (one.kind === 'rowVersion' ? ROW_VERSION_BYTES : widthOf(one.column.field)),
-      0
-    )
-    const assumed = Math.min(MOST_ASSUMED, width)
+    const fields = projection.selected.map((one) => (one.kind === 'rowVersion' ? one.kind : one.column.field))
+    const assumed = Math.min(MOST_ASSUMED, rowWidth(fields))
     this.#known.set(projection, assumed)
     return assumed
   }
