@@ -47,7 +47,7 @@ export function csvWriter(
     let count = 0
     const cutMessage = (next: Buffer): void => {
       cut += out.at
-      messages.push({ csv: out.take(next), count })
+      messages.push({ csv: compact(out.take(next)), count })
       count = 0
     }
     return {
@@ -75,6 +75,11 @@ export function csvWriter(
 }
 
 const NOTHING = Buffer.alloc(0)
+
+/** Memory that has grown for a long row has room for three times its bytes, which would be kept until they are sent. */
+function compact(csv: Buffer): Buffer {
+  return csv.buffer.byteLength > MESSAGE_BYTES + ROW_BYTES ? Buffer.from(csv) : csv
+}
 
 /** Writes some cells of a row, one after another. */
 type Cells = (row: ExportedRow, out: CsvWriter) => void

@@ -69,11 +69,12 @@ export function exportHandler(
 
 /** Throws at once for a bad request, not when the first message is read. */
 function beginExport(
-  { planning, store, exports }: ReadDeps,
+  { planning, store, exports, shares: reads }: ReadDeps,
   context: CallContext,
   request: ExportRequest__Output
 ): AsyncIterable<ExportResponse> {
   const { caller, signal } = context
+  reads.checkMemory()
   const plan = planExport(request, { planning, caller })
   const columns = exportColumns(plan, planning.catalogue.resource(request.resource, caller))
   const shares = sharesOf(caller, context.peerIsGateway ? request.clientAddress : countedAddress(context), LIMITS)

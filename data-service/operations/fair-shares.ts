@@ -5,6 +5,8 @@ import { throwIfAborted } from '../../shared/transport/cancellation.js'
 import { Turns } from '../../shared/turns.js'
 import { anonymous, type CallContext, type Caller, countedAddress, shareKey } from '../entity/caller.js'
 import type { Condition } from '../plan/model/plans.js'
+import type { LoadedRow } from '../plan/model/stores.js'
+import { bytesOfRow, RowSizes, type SizedRead } from './row-sizes.js'
 
 // What is under way is bounded for each caller and in all, and weighed by what it may cost (contract.md section 2).
 
@@ -78,14 +80,15 @@ const ONE_WITH_COLLECTIONS = 16
 interface ReadSize {
   /** The most rows that it answers. */
   readonly rows: number
-  /** About as many bytes as each of them has. */
-  readonly rowBytes?: number
   /** The navigations of each row. */
   readonly references?: Counted
   readonly manyToMany?: Counted
   readonly children?: Counted
   readonly conditions?: readonly Condition[]
 }
+
+/** A read of rows, of which it is remembered how large they are. */
+type RowsRead = ReadSize & SizedRead
 
 type Counted = Pick<readonly unknown[], 'length'>
 
@@ -94,10 +97,10 @@ export const UNKNOWN_SIZE: ReadSize = { rows: 100 }
 
 /**
  * What a read may cost: 1 by id, 5 for a page of 50, 100 for a list, and 192 for one with children; of a page one more for
- * each four conditions. Where the rows are large, as much as their bytes cost.
+ * each four conditions. Where the rows are large, as much as their bytes cost. `rowBytes`: about as many as each of them has.
  */
-export function costOf(size: ReadSize): number {
-  const ofBytes = Math.ceil((size.rows * (size.rowBytes ?? 0)) / BYTES_A_PLACE)
+export function costOf(size: ReadSize, rowBytes = 0): number {
+  const ofBytes = Math.ceil((size.rows * rowBytes) / BYTES_A_PLACE)
   return Math.min(GREATEST, Math.max(costOfRows(size), Math.min(MOST_FOR_BYTES, ofBytes)))
 }
 
@@ -120,6 +123,7 @@ function countOf(conditions: readonly Condition[]): number {
 export class ReadShares {
   readonly #semaphore: FairSemaphore
   readonly #writing = new Turns(1)
+  readonly #sizes = new RowSizes()
   readonly #memory: MemoryGuard
   /** What calls hold that have made their answer. An override may read several times in one call. */
   readonly #untaken = new WeakMap<CallContext, () => void>()
@@ -137,6 +141,11 @@ export class ReadShares {
     })
   }
 
+  /** Throws `upstream.unavailable` where the memory is nearly full. */
+  checkMemory(): void {
+    this.#memory.check()
+  }
+
   get places(): PlacesState {
     return this.#semaphore.places
   }
@@ -145,7 +154,7 @@ export class ReadShares {
    * Reads and writes the answer in the places that it takes, which are held until the caller has taken the answer. Throws
    * `upstream.unavailable` where there are none.
    */
-  async admit<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
+  async admit<Answer>(context: CallContext, size: ReadSize | RowsRead, read: () => Promise<Answer>): Promise<Answer> {
     this.#memory.check()
     this.#count(context, 1)
     try {
@@ -155,14 +164,19 @@ export class ReadShares {
     }
   }
 
+  /** Remembers how large the rows are. */
+  saw(context: CallContext, read: SizedRead, rows: readonly LoadedRow[]): void {
+    this.#sizes.saw(shareKeyOf(context), read, rows)
+  }
+
   /**
    * Writes a row that was read. A caller writes one large row in a turn of the event loop, so that others are served in
    * between. Throws `upstream.unavailable` where the memory is nearly full.
    */
-  async write<Answer>(context: CallContext, bytes: number, write: () => Answer): Promise<Answer> {
+  async write<Answer>(context: CallContext, row: LoadedRow, write: () => Answer): Promise<Answer> {
+    const bytes = bytesOfRow(row)
     if (bytes < LARGE_ROW) return write()
-    const key = shareKey(context.caller, countedAddress(context))
-    await new Promise<void>((resolve) => this.#writing.begin(key, resolve))
+    await new Promise<void>((resolve) => this.#writing.begin(shareKeyOf(context), resolve))
     throwIfAborted(context.cancellation)
     if (this.#memory.isFullWith(bytes)) throw this.#memory.rejection()
     return write()
@@ -172,10 +186,10 @@ export class ReadShares {
     this.#reading.set(context, (this.#reading.get(context) ?? 0) + by)
   }
 
-  async #admit<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
+  async #admit<Answer>(context: CallContext, size: ReadSize | RowsRead, read: () => Promise<Answer>): Promise<Answer> {
     // The read before is a part of the same answer. It would wait for its own call otherwise.
     this.#untaken.get(context)?.()
-    const weight = costOf(size)
+    const weight = costOf(size, 'entity' in size ? this.#sizes.expected(shareKeyOf(context), size) : 0)
     const release = await this.#semaphore.enter({
       weight,
       shares: sharesOf(context.caller, countedAddress(context), READ_LIMITS),
@@ -201,4 +215,8 @@ export class ReadShares {
     }
     return answer
   }
+}
+
+function shareKeyOf(context: CallContext): string {
+  return shareKey(context.caller, countedAddress(context))
 }

@@ -32,7 +32,7 @@ export interface ReadDeps {
   /** Limits the exports that run at the same time (export.ts). */
   readonly exports: FairSemaphore
   /** Limits the other reads. */
-  readonly shares: Pick<ReadShares, 'admit' | 'write'>
+  readonly shares: Pick<ReadShares, 'admit' | 'checkMemory' | 'saw' | 'write'>
 }
 
 /** A handler that runs the override that the entity declares, which can call the standard operation, or else the standard one. */
@@ -115,8 +115,9 @@ async function listRows(
   request: ListRequest__Output
 ): Promise<ListResponse> {
   const plan = planList(request, { planning, caller: context.caller })
-  return await shares.admit(context, { ...plan, rows: plan.limit, rowBytes: store.rowBytes(plan) }, async () => {
+  return await shares.admit(context, { ...plan, rows: plan.limit }, async () => {
     const { rows, truncated } = await store.list(plan, context.cancellation)
+    shares.saw(context, plan, rows)
     return {
       ...(await answered(rows, plan, request)),
       ...truncatedIn(rows),
@@ -133,8 +134,9 @@ async function page(
   request: PageRequest__Output
 ): Promise<PageResponse> {
   const { plan, paging, cursors } = planPage(request, { planning, caller: context.caller })
-  return await shares.admit(context, { ...plan, rows: plan.limit, rowBytes: store.rowBytes(plan) }, async () => {
+  return await shares.admit(context, { ...plan, rows: plan.limit }, async () => {
     const { rows, total, next, previous } = await store.page(plan, context.cancellation)
+    shares.saw(context, plan, rows)
     const nextCursor = next && cursors.encode(next)
     const previousCursor = previous && cursors.encode(previous)
     return {
@@ -157,11 +159,10 @@ async function get(
   request: GetRequest__Output
 ): Promise<GetResponse> {
   const plan = planGet(request, { planning, caller: context.caller })
-  const { manyToMany, children } = plan
-  const size = { rows: 1, rowBytes: store.rowBytes(plan), manyToMany, children }
-  const row = await shares.admit(context, size, () => store.get(plan, context.cancellation))
+  const row = await shares.admit(context, { ...plan, rows: 1 }, () => store.get(plan, context.cancellation))
   if (row === undefined) throw noSuchRow()
-  const record = await shares.write(context, row.stored?.bytes ?? 0, () => recordEncoder(plan)(row))
+  shares.saw(context, plan, [row])
+  const record = await shares.write(context, row, () => recordEncoder(plan)(row))
   return { record, ...truncatedIn([row]) }
 }
 
@@ -211,8 +212,9 @@ async function read(
   request: ReadRequest__Output
 ): Promise<ReadResponse> {
   const { plan, read: custom } = planCustomRead(request, { planning, caller: context.caller })
-  return await shares.admit(context, { rows: plan.limit, rowBytes: store.rowBytes(plan) }, async () => {
+  return await shares.admit(context, { ...plan, rows: plan.limit }, async () => {
     const { rows, next } = await store.page(plan, context.cancellation)
+    shares.saw(context, plan, rows)
     return {
       json: jsonBytes((out) => writeArray(rows, itemWriter(custom, plan), out)),
       rowLimit: plan.limit,

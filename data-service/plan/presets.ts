@@ -4,7 +4,7 @@ import type { Column } from '../entity/entity.js'
 import type { Field, Value } from '../entity/fields/field.js'
 import { presetFor } from '../entity/preset.js'
 import type { TokenCaller } from '../entity/row-predicate.js'
-import { storedJson } from '../entity/fields/json-values.js'
+import { storedJson } from '../entity/fields/json-parser.js'
 import { parseMember } from '../entity/types/types.js'
 
 /** The values of a row that a request names. `at` is the JSON pointer of the row in the body. */

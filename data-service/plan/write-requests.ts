@@ -23,14 +23,8 @@ import { NO_KEY, parseId } from './parsing/keys.js'
 import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
 import type { ExpectedVersions } from './model/plans.js'
 import { BodyFindings, Violations } from './parsing/violations.js'
-import {
-  canonicalJson,
-  isArray,
-  isObject,
-  mergePatch,
-  storedJson,
-  type JsonValue
-} from '../entity/fields/json-values.js'
+import { canonicalJson, isArray, isObject, mergePatch, type JsonValue } from '../entity/fields/json-values.js'
+import { storedJson } from '../entity/fields/json-parser.js'
 import { Unmet } from '../entity/types/type-rules.js'
 import { parseMember } from '../entity/types/types.js'
 import { parseJson } from './parsing/json-body.js'

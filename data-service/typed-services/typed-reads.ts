@@ -1,5 +1,6 @@
 import type { CustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
+import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
 import type { TypedRpc } from './generic.js'
 import {
   fieldsOf,
@@ -21,7 +22,7 @@ import {
   protoFieldName
 } from './schema.js'
 import { elementsOf, type JsonMember, type Message, scalarText } from './values.js'
-import { storedJson } from '../entity/fields/json-values.js'
+import { storedJson } from '../entity/fields/json-parser.js'
 
 // The reads of a typed service: messages, and what each is in the generic service.
 
@@ -71,8 +72,9 @@ export function parsed(json: Buffer | Uint8Array | string | undefined): JsonMemb
   return storedJson(Buffer.from(json ?? 'null').toString())
 }
 
-function rowsIn(json: JsonMember, row: RowType): readonly Message[] {
-  return elementsOf(json).map((one) => readRow(row, one))
+/** One after another, so that what is parsed of a row goes before the next one is. */
+function rowsIn({ records = [] }: Pick<PageResponse, 'records'>, row: RowType): readonly Message[] {
+  return records.map(({ json }) => readRow(row, parsed(json)))
 }
 
 export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
@@ -116,7 +118,7 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
         selection: query.selection(request),
         shape: requestedShape(row, request),
         unplaced: null,
-        asArray: true,
+        asArray: false,
         ...presentTexts(request, {
           page_size: 'pageSize',
           page_number: 'pageNumber',
@@ -128,7 +130,7 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
       })
       const { currentPage = '', totalCount, nextCursor, previousCursor } = page
       return {
-        [rows]: rowsIn(parsed(page.json), row),
+        [rows]: rowsIn(page, row),
         page_size: page.pageSize,
         has_next: page.hasNext,
         has_previous: page.hasPrevious,

@@ -155,6 +155,7 @@ import {
   numberParts,
   type JsonValue
 } from '../../data-service/entity/fields/json-values.js'
+import { storedJson } from '../../data-service/entity/fields/json-parser.js'
 import { parseDate } from '../../data-service/entity/types/date.js'
 import { parseDateTime } from '../../data-service/entity/types/date-time.js'
 import { isJson } from '../../data-service/entity/types/json.js'
@@ -213,6 +214,14 @@ function judged(read: (violations: Violations) => unknown): unknown {
 }
 
 /** What JSON there is, or the text as the one member of a body. */
+function storedOrError(text: string): unknown {
+  try {
+    return storedJson(text)
+  } catch (error) {
+    return error
+  }
+}
+
 function jsonOf(text: string): JsonValue {
   try {
     return parseJson(Buffer.from(text))
@@ -402,6 +411,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   canonicalNumber: (text) => canonicalNumber(new JsonNumber(text)),
   integerOf: (text) => integerOf(numberParts(new JsonNumber(text))),
   canonicalJson: (text) => canonicalJson(jsonOf(text)),
+  storedJson: (text) => [text, `"${text}`, `[${text}`, JSON.stringify(text), `{"a":${text}`].map(storedOrError),
   jsonText: (text) => jsonText(jsonOf(text)),
   mergePatch: (text) => mergePatch(jsonOf(text), jsonOf(text)),
   parseJson: (text) => parseJson(Buffer.from(text)),
@@ -566,5 +576,5 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
     'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writeScope outsideScope claimedColumn broughtAlong ' +
-    'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues storedJson claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
+    'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }

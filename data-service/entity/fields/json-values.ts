@@ -1,4 +1,3 @@
-import { parse, type ParseOptions } from 'lossless-json'
 import { withoutTrailingZeros } from './numbers.js'
 
 /** A JSON number with the digits that it came with. It never passes through a double. */
@@ -59,12 +58,6 @@ export function integerOf({ negative, digits, exponent }: NumberParts): bigint |
 export type JsonValue = string | boolean | null | JsonNumber | readonly JsonValue[] | JsonMembers
 export interface JsonMembers {
   readonly [member: string]: JsonValue
-}
-
-/** The value of a JSON text, such as a database holds. Throws SyntaxError for any other text. */
-export function storedJson(text: string, options: Pick<ParseOptions, 'onDuplicateKey'> = {}): JsonValue {
-  // The parser is typed as unknown. JSON has no undefined, and all else is a JsonValue.
-  return parse(text, null, { ...options, parseNumber: (digits) => new JsonNumber(digits) }) as JsonValue
 }
 
 export function isObject(value: JsonValue): value is JsonMembers {

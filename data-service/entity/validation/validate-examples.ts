@@ -1,5 +1,5 @@
 import type { Field, Value } from '../fields/field.js'
-import { storedJson } from '../fields/json-values.js'
+import { storedJson } from '../fields/json-parser.js'
 import { parseMember, TYPES, valueEncoder } from '../types/types.js'
 
 /**

@@ -17,7 +17,8 @@ import { scopeText } from '../../plan/row-scopes.js'
 import type { ParsedWrite } from '../../plan/write-requests.js'
 import { withoutMembers } from '../json.js'
 import type { WriteDeps, WriteResponse } from './write-steps.js'
-import { canonicalJson, storedJson } from '../../entity/fields/json-values.js'
+import { storedJson } from '../../entity/fields/json-parser.js'
+import { canonicalJson } from '../../entity/fields/json-values.js'
 
 /** What of a parsed request the key and its stored response need. */
 export type KeyedWrite = Pick<ParsedWrite, 'key' | 'canonicalBody' | 'ignored'> & (KeyedRows | KeyedCall)

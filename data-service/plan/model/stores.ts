@@ -112,8 +112,6 @@ export interface ExportBatch<Part> {
  * rejects with the signal's reason.
  */
 export interface ReadStore {
-  /** About as many bytes as a row of the plan will have, by what was read before. */
-  rowBytes(plan: Pick<ListPlan, 'projection'>): number
   list(plan: ListPlan, cancellation: Cancellation): Promise<ListResult>
   /** `by`: whether the rows are the answer, whose bytes are bounded, or are read by code of the application. */
   page(plan: PagePlan, cancellation: Cancellation, by?: 'answer' | 'code'): Promise<PageResult>

@@ -1,7 +1,8 @@
 import { DomainError, rejectionAt } from '../../../shared/errors.js'
 import { isWithinBounds } from '../../../shared/transport/json-bounds.js'
 import { checkBodyLength } from '../../../shared/transport/wire.js'
-import { type JsonValue, storedJson } from '../../entity/fields/json-values.js'
+import { storedJson } from '../../entity/fields/json-parser.js'
+import type { JsonValue } from '../../entity/fields/json-values.js'
 import { quoted } from './violations.js'
 
 /**
@@ -13,10 +14,8 @@ export function parseJson(bytes: Uint8Array): JsonValue {
   if (!isWithinBounds(bytes)) throw malformed()
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return storedJson(text, {
-      onDuplicateKey: ({ key }) => {
-        throw invalid(`The body says ${quoted(key)} twice.`)
-      }
+    return storedJson(text, (name) => {
+      throw invalid(`The body says ${quoted(name)} twice.`)
     })
   } catch (error) {
     throw error instanceof DomainError ? error : malformed(error)

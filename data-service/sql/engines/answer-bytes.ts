@@ -52,6 +52,11 @@ export class BoundedRows {
     return this.#last.length <= this.#beside || this.#count(this.#last.shift() ?? 0)
   }
 
+  /** Counts the last rows too. Returns whether there was room for them. */
+  countLast(): boolean {
+    return this.#last.splice(0).every((bytes) => this.#count(bytes))
+  }
+
   tooLarge(): AnswerTooLarge {
     return new AnswerTooLarge(this.#held)
   }
@@ -119,6 +124,11 @@ export class AnswerBytes {
     if (this.#failure !== undefined) throw this.#failure
   }
 
+  /** Counts the last rows of the statement, where none of them was beside the page. Throws where they are not held. */
+  countLast(): void {
+    if (!this.#rows.countLast()) throw this.#rows.tooLarge()
+  }
+
   /** What has been read is to be written too, and takes as many bytes again. */
   #look(): void {
     this.#looked = this.#read
@@ -136,10 +146,14 @@ const BYTES_BETWEEN_LOOKS = 256 * 1024
 export function bytesOf(raw: readonly unknown[]): number {
   let bytes = 0
   for (const value of raw) {
-    if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length
+    if (typeof value === 'string') bytes += value.length > SHORT_TEXT ? Buffer.byteLength(value) : value.length
+    else if (value instanceof Uint8Array) bytes += value.length
     else bytes += NUMBER_BYTES
   }
   return bytes
 }
 
 const NUMBER_BYTES = 8
+
+/** Characters of a text whose bytes are not worth a call to count. */
+const SHORT_TEXT = 256

@@ -7,7 +7,7 @@ import type { CsvRow } from '../engines/statement.js'
 import { anyOfRanges, exactOrder, rangesBehind, sortKeyOf } from './statements/keyset.js'
 import { selectionOf, type Source, valueAt } from './navigations.js'
 
-/** Batches that are read as one where each takes a sort of all rows. They may have so many more bytes too. */
+/** Batches that are read as one where each takes a sort of all rows. None is read ahead of them. */
 const UNINDEXED_BATCHES = 10
 
 /** Rows of the first batch at most. It has fewer where the columns may be large: how large the rows are is not known yet. */
@@ -16,8 +16,8 @@ const FIRST_BATCH = 200
 /** Bytes of a batch that the number of its rows aims at. Two batches are in memory: one is sent, the next one is read. */
 const BATCH_BYTES = 512 * 1024
 
-/** Bytes of rows that a batch has at most, in such numbers. A larger row is a batch by itself. */
-const MOST_BATCHES = 2
+/** Bytes of rows that a batch may have beyond those aimed at, in such numbers. A larger row is a batch by itself. */
+const MORE_BATCHES = 1
 
 /**
  * Bytes that the rows of a batch may have as far as their columns say. A server sends all rows of a statement, also those
@@ -45,18 +45,21 @@ export async function* exportRows<Part>(
 ): AsyncGenerator<ExportBatch<Part>, void, undefined> {
   const leaving = new AbortController()
   const snapshot = await open(AbortSignal.any([signal, leaving.signal]))
-  const read = batchReader(plan, source, { snapshot, writer })
+  const isIndexed = source.statements.isIndexed(plan.entity, plan.sort)
+  const read = batchReader(plan, source, { snapshot, writer, isIndexed })
   let reading = read({ last: undefined, left: plan.limit, rows: undefined })
+  const readNext = (start: BatchStart): void => {
+    reading = read(start)
+    // It can fail before anybody awaits it. This prevents an unhandled rejection.
+    reading.catch(() => undefined)
+  }
   try {
     for (;;) {
       const { batch, next } = await reading
-      if (next !== undefined) {
-        reading = read(next)
-        // It can fail before anybody awaits it. This prevents an unhandled rejection.
-        reading.catch(() => undefined)
-      }
+      if (next !== undefined && isIndexed) readNext(next)
       yield batch
       if (next === undefined) return
+      if (!isIndexed) readNext(next)
     }
   } finally {
     leaving.abort()
@@ -92,7 +95,11 @@ interface RowsOfBatch<Part> {
 function batchReader<Part>(
   plan: ExportPlan,
   { statements, dialect }: Source,
-  { snapshot, writer }: { readonly snapshot: Snapshot; readonly writer: () => BatchWriter<Part> }
+  {
+    snapshot,
+    writer,
+    isIndexed
+  }: { readonly snapshot: Snapshot; readonly writer: () => BatchWriter<Part>; readonly isIndexed: boolean }
 ): (start: BatchStart) => Promise<ReadBatch<Part>> {
   const { entity, projection, scope } = plan
   const sort = exactOrder(plan.sort, entity, dialect)
@@ -101,7 +108,6 @@ function batchReader<Part>(
   const keys = paths.map((path) => valueAt(selection, path))
   const keysOf = (row: CsvRow): Position['keys'] => keys.map((key) => sortKeyOf(key(row)))
   const conditions = [...plan.conditions, ...scopeConditions(scope)]
-  const isIndexed = statements.isIndexed(entity, plan.sort)
   return async ({ last, left, rows }) => {
     const ranges = last === undefined ? [] : rangesBehind(sort, { keys: last, through: false })
     const statement = statements.rows({ entity, ...selection, conditions, sort, ranges, cut: 'limit' })
@@ -110,7 +116,7 @@ function batchReader<Part>(
     const batches = isIndexed ? 1 : UNINDEXED_BATCHES
     const wanted = Math.min(sized, snapshot.batch, possible) * batches
     const bound = boundValues([...conditions, ...anyOfRanges(ranges)], dialect)
-    const bytes = { bytes: MOST_BATCHES * batches * BATCH_BYTES, isFirstFree: true, beside: 0 }
+    const bytes = { bytes: (batches + MORE_BATCHES) * BATCH_BYTES, isFirstFree: true, beside: 0 }
     const readUpTo = async (limit: number): Promise<RowsOfBatch<Part>> => {
       const written = writer()
       let found = 0

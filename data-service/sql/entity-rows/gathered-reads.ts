@@ -193,13 +193,28 @@ export class GatheredReads {
     } catch (error) {
       // A row that cannot be read, or one with many rows, is no reason for the others to fail.
       const isOfSome = !(error instanceof DomainError) || error.code === 'include.too-many'
-      if (others.length > 0 && isOfSome && !abandoned.aborted) {
-        const alone = members.filter(({ isSettled }) => !isSettled).map((member) => () => this.#run([member]))
-        // Rows that were too large together are read one after another.
-        if (error instanceof AnswerTooLarge) for (const read of alone) await read()
-        else await Promise.all(alone.map((read) => read()))
-      } else for (const member of members) member.reject(error)
+      if (others.length === 0 || !isOfSome || abandoned.aborted) for (const member of members) member.reject(error)
+      else if (error instanceof AnswerTooLarge) this.#readInTurn(members)
+      else await Promise.all(members.map((member) => this.#runAlone(member)))
     }
+  }
+
+  /** Rows that were too large together: those of a caller one after another. Nobody else waits for them. */
+  #readInTurn(members: readonly WaitingRead[]): void {
+    const callers = new Map<string, Promise<void>>()
+    for (const member of members) {
+      const key = shareKeyOf(member.cancellation)
+      const before = callers.get(key) ?? Promise.resolve()
+      callers.set(
+        key,
+        before.then(() => this.#runAlone(member))
+      )
+    }
+  }
+
+  /** Nothing is read for one who has gone. */
+  async #runAlone(member: WaitingRead): Promise<void> {
+    if (!member.isSettled) await this.#run([member])
   }
 }
 

@@ -13,7 +13,7 @@ import type { LoadedChild, LoadedRow, PageResult } from '../../plan/model/stores
 import { boundValues, isCountedAlong, type ScopedConditions } from './statements/conditions.js'
 import { AnswerBytes } from '../engines/answer-bytes.js'
 import type { ReadSession } from '../engines/sessions.js'
-import type { FoundRow } from '../engines/statement.js'
+import type { FoundRow, ShownStatement } from '../engines/statement.js'
 import {
   anyOfRanges,
   exactKeys,
@@ -66,6 +66,8 @@ interface Cut {
 
 interface CountedRows {
   readonly rows: readonly FoundRow[]
+  /** Whether each row is an answer of its own. */
+  readonly isOfSeveral?: boolean
   /** Those of the whole answer; undefined where they are read for a write. */
   readonly bytes: AnswerBytes | undefined
 }
@@ -83,9 +85,11 @@ export class LoadedPage {
   readonly #children = new Map<string, Finder<Collection<LoadedChild>>>()
   readonly #bytes: AnswerBytes | undefined
   readonly #included: IncludedRows
+  readonly #isOfSeveral: boolean
 
-  private constructor(plan: RowsPlan, selection: Selection, { rows, bytes }: CountedRows) {
+  private constructor(plan: RowsPlan, selection: Selection, { rows, bytes, isOfSeveral = false }: CountedRows) {
     this.#plan = plan
+    this.#isOfSeveral = isOfSeveral
     this.#selection = selection
     this.#rows = rows
     this.#bytes = bytes
@@ -98,7 +102,7 @@ export class LoadedPage {
     const references = plan.references.flatMap(({ reference, target }) => referencePaths(reference, target))
     const needed = [...references, ...sort.map(({ path }) => path)]
     const selection = selectionOf(plan.entity, plan.projection, needed)
-    const { statements, dialect, memory, sizes } = source
+    const { statements, dialect, memory } = source
     const values = boundValues([...cut.conditions, ...anyOfRanges(ranges)], dialect)
     if (limit !== undefined) values['limit'] = BigInt(limit)
     if (offset !== undefined) values['offset'] = BigInt(offset)
@@ -114,10 +118,15 @@ export class LoadedPage {
       cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
     } as const
     const bytes = memory && new AnswerBytes(memory)
+    const readCounted = async (statement: ShownStatement, counted: AnswerBytes): Promise<readonly FoundRow[]> => {
+      const found = await session.rows(statement, values, counted)
+      if (limit !== undefined && found.length < limit) counted.countLast()
+      return found
+    }
     const read = (): Promise<readonly FoundRow[]> => {
       const statement = statements.rows(shape)
       const counted = bytes?.ifNeeded(limit ?? cut.rows ?? 1, statement.width, beside)
-      const found = session.rows(statement, values, counted)
+      const found = counted === undefined ? session.rows(statement, values) : readCounted(statement, counted)
       return cut.rows === undefined ? unlessTooLarge(cut.parameter ?? 'pageSize', found) : found
     }
     const rows = await read().catch((error: unknown) => {
@@ -126,8 +135,7 @@ export class LoadedPage {
       statements.forgetIndexes()
       return read()
     })
-    sizes?.saw(plan.projection, rows)
-    return new LoadedPage(plan, selection, { rows, bytes })
+    return new LoadedPage(plan, selection, { rows, bytes, isOfSeveral: (cut.rows ?? 1) > 1 })
   }
 
   /** The number of all rows that meet the conditions. undefined if it was not counted, or if the page has no row to show it. */
@@ -163,7 +171,7 @@ export class LoadedPage {
       const keyOf = keyReader(this.#selection, referencePaths(reference, target))
       const keys = this.#rows.map(keyOf)
       const loading = loadReferenced(session, source, { planned, keys, included: this.#included })
-      const found = await unlessTooLarge('includeFKs', loading)
+      const found = await this.#within('includeFKs', loading)
       this.#references.set(reference.name, (row) => {
         const values = foundBy(found, keyOf(row))
         return values === undefined ? null : new RowOfPage(values, shown)
@@ -179,7 +187,7 @@ export class LoadedPage {
     for (const planned of manyToMany) {
       const shown = planned.projection.selected.length
       const loading = loadLinked(session, source, { owner: entity, planned, keys, included: this.#included })
-      const found = await unlessTooLarge('includeChildren', loading)
+      const found = await this.#within('includeChildren', loading)
       this.#manyToMany.set(planned.navigation.name, (row) => {
         const { rows, truncated } = foundBy(found, keyOf(row)) ?? EMPTY_COLLECTION
         return { rows: rows.map((one) => new RowOfPage(one, shown)), truncated }
@@ -194,7 +202,7 @@ export class LoadedPage {
     const keys = this.#rows.map(keyOf)
     for (const planned of which) {
       const loading = loadChildren(session, source, { owner: entity, planned, keys, included: this.#included })
-      const found = await unlessTooLarge('includeChildren', loading)
+      const found = await this.#within('includeChildren', loading)
       this.#children.set(planned.children.name, (row) => foundBy(found, keyOf(row)) ?? EMPTY_COLLECTION)
     }
   }
@@ -212,6 +220,11 @@ export class LoadedPage {
       if (key !== undefined) byId.set(idText(key), this.#loaded(row))
     }
     return byId
+  }
+
+  /** Rows that are read for several answers at once are read again for each, where they are too large together. */
+  #within<Read>(parameter: 'includeFKs' | 'includeChildren', loading: Promise<Read>): Promise<Read> {
+    return this.#isOfSeveral ? loading : unlessTooLarge(parameter, loading)
   }
 
   #loaded(row: FoundRow): LoadedRow {

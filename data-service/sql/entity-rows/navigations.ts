@@ -7,7 +7,6 @@ import { boundValues, keyIn, pathKey, scopeConditions } from './statements/condi
 import type { ReadSession } from '../engines/sessions.js'
 import type { FoundRow, SqlDialect } from '../engines/statement.js'
 import type { IncludedRows } from './included-rows.js'
-import type { RowSizes } from './row-sizes.js'
 import { hasTextKey } from './statements/row-models.js'
 import type { SelectedColumn, Statements } from './statements/statements.js'
 
@@ -74,8 +73,6 @@ export interface Source {
   readonly dialect: SqlDialect
   /** What large answers are held against; undefined where rows are read for a write. */
   readonly memory?: Memory | undefined
-  /** Told of the rows of answers; undefined where rows are read for a write. */
-  readonly sizes?: RowSizes | undefined
 }
 
 /** Reads the key of the selection's rows from these columns; undefined for a row in which one is null. */

@@ -31,7 +31,6 @@ import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
 import { own, type Source } from './navigations.js'
 import { ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { RowModels } from './statements/row-models.js'
-import { RowSizes } from './row-sizes.js'
 import { SharedReads } from './shared-reads.js'
 import { type CacheUse, Statements } from './statements/statements.js'
 import { withLiveTexts } from './statements/where-text.js'
@@ -70,7 +69,6 @@ export class SqlReadStore implements ReadStore {
   readonly #primary: ReadableStore
   readonly #second: ReadableStore | undefined
   readonly #gathered: GatheredReads
-  readonly #sizes = new RowSizes()
   /** Everybody who opens a form asks for the same rows. */
   readonly #lookups = new SharedReads<LookupResult>()
 
@@ -86,7 +84,7 @@ export class SqlReadStore implements ReadStore {
         sortOrders,
         use
       })
-      return { statements, dialect, reader: database.openReader(STORE_NAMES[name]), memory, sizes: this.#sizes }
+      return { statements, dialect, reader: database.openReader(STORE_NAMES[name]), memory }
     }
     this.#databases = databases
     this.#primary = storeOf('primary', databases.primary)
@@ -97,10 +95,6 @@ export class SqlReadStore implements ReadStore {
       dialect,
       (signal) => reader.isFull(signal)
     )
-  }
-
-  rowBytes({ projection }: Pick<ListPlan, 'projection'>): number {
-    return this.#sizes.expected(projection)
   }
 
   async list(plan: ListPlan, signal: Cancellation): Promise<ListResult> {
@@ -119,7 +113,7 @@ export class SqlReadStore implements ReadStore {
   async page(plan: PagePlan, signal: Cancellation, by: 'answer' | 'code' = 'answer'): Promise<PageResult> {
     const conditions = inScope(plan.conditions, plan.scope)
     // What code reads is no answer yet.
-    const source = by === 'answer' ? this.#primary : { ...this.#primary, memory: undefined, sizes: undefined }
+    const source = by === 'answer' ? this.#primary : { ...this.#primary, memory: undefined }
     const { page, ...found } = await this.#load(plan, signal, async (session) => {
       const read = await readPage(session, source, { plan, conditions })
       if (!plan.withTotal) return { ...read, total: undefined }

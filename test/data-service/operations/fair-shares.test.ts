@@ -4,6 +4,9 @@ import { createLogger } from '../../../shared/logger.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
 import type { CallContext } from '../../../data-service/entity/caller.js'
 import type { Condition } from '../../../data-service/plan/model/plans.js'
+import type { LoadedRow } from '../../../data-service/plan/model/stores.js'
+import type { SizedRead } from '../../../data-service/operations/row-sizes.js'
+import { int, text } from '../../../data-service/entity/fields/words.js'
 import { costOf, ReadShares } from '../../../data-service/operations/fair-shares.js'
 import { type Memory, MemoryGuard, processMemory } from '../../../shared/memory-guard.js'
 import { account } from '../rpc/account.js'
@@ -49,6 +52,18 @@ function callOf({
 const from = (clientAddress: string): CallContext => callOf({ clientAddress })
 const LIST_WITH_CHILDREN = { rows: 1000, children: { length: 2 } }
 const ROW = { rows: 1 }
+
+/** A row of so many bytes, with other rows shown in it. */
+function rowOf(bytes: number, { folder, parts = [] }: { folder?: LoadedRow; parts?: LoadedRow[] } = {}): LoadedRow {
+  return {
+    values: [],
+    stored: { value: () => null, write: () => undefined, bytes },
+    references: new Map(folder === undefined ? [] : [['folder', folder]]),
+    manyToMany: new Map(),
+    children: new Map([['parts', parts]]),
+    truncated: []
+  }
+}
 
 /** A read that goes on until it is ended. */
 class TestRead {
@@ -100,11 +115,42 @@ describe('the shares of reads', () => {
     expect(costOf({ rows: 50, manyToMany: { length: 1 }, children: { length: 1 } })).to.equal(25)
     expect(costOf({ rows: 1000 })).to.equal(100)
     expect(costOf(LIST_WITH_CHILDREN)).to.equal(192)
-    expect(costOf({ rows: 50, rowBytes: 1000 })).to.equal(5)
-    expect(costOf({ rows: 14, rowBytes: 64 * 1024 })).to.equal(56)
-    expect(costOf({ rows: 1, rowBytes: MIB })).to.equal(64)
-    expect(costOf({ rows: 1, rowBytes: 9 * MIB })).to.equal(64)
-    expect(costOf({ rows: 1000, rowBytes: 9 * MIB })).to.equal(100)
+    expect(costOf({ rows: 50 }, 1000)).to.equal(5)
+    expect(costOf({ rows: 14 }, 64 * 1024)).to.equal(56)
+    expect(costOf({ rows: 1 }, MIB)).to.equal(64)
+    expect(costOf({ rows: 1 }, 9 * MIB)).to.equal(64)
+    expect(costOf({ rows: 1000 }, 9 * MIB)).to.equal(100)
+  })
+
+  it('weigh a read by the bytes that rows have had which the same caller has read, with all that is shown in them', async () => {
+    const shares = sharesOver()
+    const body = { kind: 'column', column: { name: 'body', field: text(60_000) } }
+    const id = { kind: 'column', column: { name: 'id', field: int() } }
+    // Only what tells reads apart.
+    const read = (selected: readonly object[], children: readonly object[] = []): SizedRead =>
+      ({ entity: { name: 'letters' }, projection: { selected }, references: [], manyToMany: [], children }) as never
+    const cost = async (context: CallContext, of: SizedRead): Promise<number> => {
+      let taken = 0
+      await shares.admit({ ...context, onTaken: (listener) => listener() }, { ...of, rows: 1 }, async () => {
+        taken = shares.places.taken
+      })
+      await settled()
+      return taken
+    }
+    const large = read([id, body])
+    shares.saw(from('192.0.2.1'), large, [rowOf(MIB)])
+    expect(await cost(from('192.0.2.1'), large)).to.equal(64)
+    // In another order of fields, and with small columns more or less.
+    expect(await cost(from('192.0.2.1'), read([body]))).to.equal(64)
+    expect(await cost(from('192.0.2.1'), read([id]))).to.equal(1)
+    expect(await cost(from('192.0.2.2'), large)).to.equal(1)
+
+    const folder = rowOf(200 * 1024)
+    shares.saw(from('192.0.2.3'), large, [rowOf(10, { folder, parts: [rowOf(100 * 1024), rowOf(10)] }), rowOf(10)])
+    expect(await cost(from('192.0.2.3'), large)).to.equal(10)
+
+    for (let n = 0; n < 400; n++) shares.saw(from('192.0.2.1'), large, [rowOf(10)])
+    expect(await cost(from('192.0.2.1'), large)).to.equal(1)
   })
 
   it('weigh a read by its conditions too', () => {
@@ -254,20 +300,29 @@ describe('large rows that are written', () => {
     const shares = new ReadShares(new MemoryGuard(log, new TestMemory()))
     const written: string[] = []
     const write = (client: string, bytes: number): Promise<number> =>
-      shares.write(from(client), bytes, () => written.push(client))
+      shares.write(from(client), rowOf(bytes), () => written.push(client))
     const all = ['a', 'a', 'a', 'b'].map((client) => write(client, MIB))
     all.push(write('a', 1000))
     await Promise.all(all)
     expect(written).to.deep.equal(['a', 'a', 'b', 'a', 'a'])
   })
 
+  it('What is shown in a row is written with it.', async () => {
+    const shares = new ReadShares(new MemoryGuard(log, new TestMemory()))
+    const written: string[] = []
+    const write = (name: string, row: LoadedRow): Promise<number> =>
+      shares.write(from('a'), row, () => written.push(name))
+    await Promise.all([write('with a large folder', rowOf(1, { folder: rowOf(MIB) })), write('small', rowOf(1))])
+    expect(written).to.deep.equal(['small', 'with a large folder'])
+  })
+
   it('None is written where the memory is nearly full.', async () => {
     const memory = new TestMemory()
     memory.used = 59 * MIB
     const shares = new ReadShares(new MemoryGuard(log, memory))
-    const failure = await shares.write(from('a'), 2 * MIB, () => 1).catch((error: unknown) => error)
+    const failure = await shares.write(from('a'), rowOf(2 * MIB), () => 1).catch((error: unknown) => error)
     expect(failure).to.be.instanceOf(DomainError).and.to.include({ code: 'upstream.unavailable' })
-    expect(await shares.write(from('a'), MIB, () => 1)).to.equal(1)
+    expect(await shares.write(from('a'), rowOf(MIB), () => 1)).to.equal(1)
   })
 })
 

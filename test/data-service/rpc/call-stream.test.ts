@@ -6,7 +6,6 @@ import { everyone } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, readableBy, readOnly, text } from '../../../data-service/entity/fields/words.js'
 import { exportSemaphore } from '../../../data-service/operations/export.js'
-import type { ReadDeps } from '../../../data-service/operations/reads.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
 import type { DomainError } from '../../../shared/errors.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
@@ -17,6 +16,7 @@ import { readResponseFrames } from '../../../shared/transport/call-frames.js'
 import { encodeRequest, type WireCall } from '../../harness/call-stream-messages.js'
 import { exampleEntities } from '../plan/example-entities.js'
 import { answer, metadata, type RunningService, runService, soon } from './running-service.js'
+import { unboundedShares } from './unbounded-shares.js'
 
 // What proto-loader made of the file that the types were generated from.
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
@@ -92,19 +92,13 @@ const get = (id: number, request: object = { resource: 'things', id: '1' }, more
 const list = (id: number, resource = 'tickets', more: WireCall = {}): WireCall =>
   get(id, {}, { method: rpcs.List.path, request: rpcs.List.requestSerialize({ resource }), ...more })
 
-/** The bounds of a stream are met before those of its caller: here a caller has none. */
-const unbounded: ReadDeps['shares'] = {
-  admit: (_context, _size, read) => read(),
-  write: (_context, _bytes, write) => Promise.resolve(write())
-}
-
 describe('calls in frames', function () {
   // A machine that does much else at the same time is no reason to fail.
   this.timeout(120_000)
   let service: RunningService
   let frames: FrameClient
   beforeEach(async () => {
-    service = await runService(exampleEntities, exportSemaphore(), unbounded)
+    service = await runService(exampleEntities, exportSemaphore(), unboundedShares)
     service.store.rows = [{ id: 1, title: 'x', rowVersion: Buffer.alloc(8) }]
     frames = new FrameClient(service)
     await frames.opened
@@ -171,7 +165,7 @@ describe('calls in frames', function () {
   })
 
   it('Only a gateway may open a stream if gateways authenticate themselves.', async () => {
-    await using guarded = await runService(exampleEntities, exportSemaphore(), unbounded, { knowsGateways: true })
+    await using guarded = await runService(exampleEntities, exportSemaphore(), unboundedShares, { knowsGateways: true })
     const { code } = await new FrameClient(guarded).ended
     expect(code, 'as of a data service without streams, after which a gateway calls the methods').to.equal(
       status.UNIMPLEMENTED

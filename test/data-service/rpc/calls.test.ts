@@ -21,6 +21,7 @@ import { encodeRequest } from '../../harness/call-stream-messages.js'
 import { exampleEntities } from '../plan/example-entities.js'
 import { account } from './account.js'
 import { answer, failure, metadata, planningOf, type RunningService, runService, soon } from './running-service.js'
+import { unboundedShares } from './unbounded-shares.js'
 
 const hang = (signal: AbortSignal): Promise<void> =>
   delay(60_000, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted())
@@ -212,10 +213,7 @@ describe('calls', function () {
         planning: planningOf(exampleEntities),
         store,
         exports: exportSemaphore({ now: () => time }),
-        shares: {
-          admit: (_context, _size, read) => read(),
-          write: (_context, _bytes, write) => Promise.resolve(write())
-        }
+        shares: unboundedShares
       })
       const request = { selection: null, unplaced: null, asCsv: null, idleTimeoutMs: 0, readerTimeoutMs: 0 }
       const open = async (owner: number): Promise<AsyncIterator<unknown>> => {

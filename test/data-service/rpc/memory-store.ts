@@ -28,10 +28,6 @@ export class MemoryStore implements ReadStore {
   batchesTaken = 0
   exportsOpen = 0
 
-  rowBytes(): number {
-    return 0
-  }
-
   async list({ projection, references }: Parameters<ReadStore['list']>[0], signal: AbortSignal) {
     await this.before(signal)
     const rows = this.rows.map((row) => this.#load(row, projection, references[0]?.projection))

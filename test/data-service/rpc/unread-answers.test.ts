@@ -7,7 +7,6 @@ import { expect } from 'chai'
 import { exportSemaphore } from '../../../data-service/operations/export.js'
 import { ReadShares } from '../../../data-service/operations/fair-shares.js'
 import { MemoryGuard } from '../../../shared/memory-guard.js'
-import type { ReadDeps } from '../../../data-service/operations/reads.js'
 import { createLogger } from '../../../shared/logger.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
@@ -16,18 +15,14 @@ import { encodeRequest, type WireCall } from '../../harness/call-stream-messages
 import { grpcMessage } from '../../harness/http2-frames.js'
 import { exampleEntities } from '../plan/example-entities.js'
 import { answer, metadata, type RunningService, runService, soon } from './running-service.js'
+import type { ReadDeps } from '../../../data-service/operations/reads.js'
+import { unboundedShares } from './unbounded-shares.js'
 
 // What proto-loader made of the file that the types were generated from.
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
 const { service: rpcs } = entity.v1.EntityService
 
 const MIB = 1024 * 1024
-
-/** The bounds of a peer are met before those of its caller: here a caller has none. */
-const unbounded: ReadDeps['shares'] = {
-  admit: (_context, _size, read) => read(),
-  write: (_context, _bytes, write) => Promise.resolve(write())
-}
 
 /** An answer of 2 MB. */
 const large = Array.from({ length: 400 }, (_, id) => ({ id, title: 'x'.repeat(5_000), rowVersion: Buffer.alloc(8) }))
@@ -113,7 +108,7 @@ describe('answers that a peer does not read', function () {
   }
 
   it('end their stream when nothing is taken for 30 seconds, and not before', async () => {
-    await run(unbounded)
+    await run(unboundedShares)
     const unread = new UnreadStream(service)
     await unread.opened
     for (let id = 1; id <= 7; id++) unread.send(list(id))
@@ -132,7 +127,7 @@ describe('answers that a peer does not read', function () {
   })
 
   it('of small calls keep further ones from being begun', async () => {
-    await run(unbounded)
+    await run(unboundedShares)
     service.store.rows = [{ id: 1, title: 'x'.repeat(20_000), rowVersion: Buffer.alloc(8) }]
     const unread = new UnreadStream(service)
     await unread.opened
@@ -154,7 +149,7 @@ describe('answers that a peer does not read', function () {
   })
 
   it('of refused calls end their stream', async () => {
-    await run(unbounded)
+    await run(unboundedShares)
     const unread = new UnreadStream(service)
     await unread.opened
     unread.send(...Array.from({ length: 5000 }, (_, at) => ({ ...list(at + 1), method: '/none' })))
@@ -164,7 +159,7 @@ describe('answers that a peer does not read', function () {
   })
 
   it('of unary calls keep further calls of the address from being begun, and no others', async () => {
-    await run(unbounded)
+    await run(unboundedShares)
     const unread = new UnreadClient(service, '127.0.0.2')
     const streams = Array.from({ length: 18 }, () => unread.list())
     while (service.untakenBytes < 32 * MIB) await delay(5)
@@ -191,7 +186,7 @@ describe('answers that a peer does not read', function () {
   })
 
   it('an address has 128 connections at most', async () => {
-    await run(unbounded)
+    await run(unboundedShares)
     const open = async (): Promise<Socket> => {
       const socket = connectSocket({ host: '127.0.0.1', port: service.port, localAddress: '127.0.0.2' })
       socket.on('error', () => undefined).resume()

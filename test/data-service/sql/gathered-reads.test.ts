@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import type { Cancellation } from '../../../shared/transport/cancellation.js'
+import { AnswerTooLarge } from '../../../data-service/sql/engines/answer-bytes.js'
+import { type Cancellation, CancellationSource, countFor } from '../../../shared/transport/cancellation.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { GetPlan, RowScope } from '../../../data-service/plan/model/plans.js'
 import type { LoadedRow } from '../../../data-service/plan/model/stores.js'
@@ -232,6 +233,31 @@ describe('gathered reads', () => {
       unsent.signal.reason
     )
     expect(database.statements).to.have.length(1)
+  })
+
+  it('that are too large together are read one after another for each caller, none for one who has gone, and nobody waits for them', async () => {
+    const database = new Database()
+    const callers = ['a', 'b'].map((shareKey) => {
+      const source = new CancellationSource()
+      countFor(source, { shareKey })
+      return source
+    })
+    const [first = never, second = never] = callers
+    const gone = new AbortController()
+    const reading = [1, 2, 3].map((id) => database.reads.get(one(id), first))
+    reading.push(database.reads.get(one(4), second))
+    const left = database.reads.get(one(5), gone.signal).catch((error: unknown) => String(error))
+    await tick()
+    database.statements[0]?.fail(new AnswerTooLarge(1))
+    gone.abort('gone')
+    await tick()
+    const others = [6, 7].map((id) => database.reads.get(one(id), never))
+    while (database.statements.length < 4) await tick()
+    expect(database.keys.slice(1)).to.deep.equal([[1], [4], [6, 7]])
+    await database.answerAll()
+    expect((await Promise.all([...reading, ...others])).map(valueOf)).to.deep.equal(['1', '2', '3', '4', '6', '7'])
+    expect(await left).to.equal('gone')
+    expect(database.keys.slice(4)).to.deep.equal([[2], [3]])
   })
 
   it('fail with the database, and for a row that cannot be read alone', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { AnswerBytes, AnswerTooLarge, BoundedRows } from '../../../../data-service/sql/engines/answer-bytes.js'
+import { AnswerBytes, AnswerTooLarge, BoundedRows, bytesOf } from '../../../../data-service/sql/engines/answer-bytes.js'
 import { DomainError } from '../../../../shared/errors.js'
 
 const MIB = 1024 * 1024
@@ -35,6 +35,20 @@ describe('the bytes of an answer', () => {
       expect(held.indexOf(false), `${beside} beside`).to.equal(2 + beside)
       expect(rows.tooLarge().held).to.equal(2)
     }
+  })
+
+  it('They count the last rows too where none of them was beside the page.', () => {
+    const bytes = new AnswerBytes(EMPTY)
+    const counted = bytes.ifNeeded(3, 16 * MIB, 1)
+    expect(counted?.holds(12 * MIB)).to.equal(true)
+    counted?.countLast()
+    const more = new AnswerBytes(EMPTY).ifNeeded(3, 16 * MIB, 1)
+    expect([more?.holds(12 * MIB), more?.holds(12 * MIB)]).to.deep.equal([true, true])
+    expect(() => more?.countLast()).to.throw(AnswerTooLarge)
+  })
+
+  it('They are bytes of UTF-8, of texts and of bytes alike.', () => {
+    expect(bytesOf(['文'.repeat(1000), Buffer.alloc(5), 7])).to.equal(3013)
   })
 
   it('They ask whether the memory holds what was read once more, and reject the read where it does not.', () => {

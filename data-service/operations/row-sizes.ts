@@ -1,0 +1,83 @@
+import { LRUCache } from 'lru-cache'
+import type { Entity } from '../entity/entity.js'
+import { widthOf } from '../entity/types/types.js'
+import type { PlannedChildren, PlannedManyToMany, PlannedReference, Projection, Selected } from '../plan/model/plans.js'
+import type { LoadedChild, LoadedRow } from '../plan/model/stores.js'
+
+/** What rows are read of: those with the same large columns and navigations are about as large. */
+export interface SizedRead {
+  readonly entity: Pick<Entity, 'name'>
+  readonly projection: Projection
+  readonly references: readonly PlannedReference[]
+  readonly manyToMany: readonly PlannedManyToMany[]
+  readonly children: readonly PlannedChildren[]
+}
+
+/** Bytes of a row that cost no more than the row itself does (fair-shares.ts). */
+const SMALL_ROW = 1600
+
+/** Bytes that a column may have which is a part of what tells reads apart. Of others there are too many sets. */
+const LARGE_COLUMN = 1024
+
+/** Sizes that are remembered, of all callers. */
+const MAX_SIZES = 10_000
+
+/** Each read takes as much from what is remembered of larger rows. */
+const FORGOTTEN = 0.02
+
+/**
+ * Bytes that the rows of a caller's reads have had, with what is shown in them. Those of other callers say nothing: one of
+ * them could make a read of any row look large.
+ */
+export class RowSizes {
+  readonly #known = new LRUCache<string, number>({ max: MAX_SIZES })
+
+  /** About as many bytes as a row will have; 0 where no large one is known. */
+  expected(caller: string, read: SizedRead): number {
+    return this.#known.size === 0 ? 0 : (this.#known.get(keyOf(caller, read)) ?? 0)
+  }
+
+  /** Rows of an answer. Large ones are remembered for longer than small ones, so that a few of each do not hide them. */
+  saw(caller: string, read: SizedRead, rows: readonly LoadedRow[]): void {
+    if (rows.length === 0) return
+    const average = rows.reduce((sum, row) => sum + bytesOfRow(row), 0) / rows.length
+    const known = this.expected(caller, read)
+    const bytes = Math.max(average, known - (known - average) * FORGOTTEN)
+    if (bytes >= SMALL_ROW) this.#known.set(keyOf(caller, read), bytes)
+    else if (known > 0) this.#known.delete(keyOf(caller, read))
+  }
+}
+
+/** About as many bytes as a row takes with all that is shown in it. */
+export function bytesOfRow({ stored, references, manyToMany, children }: LoadedRow): number {
+  let bytes = (stored?.bytes ?? 0) + bytesOfChildren(children)
+  for (const row of references.values()) if (row !== null) bytes += bytesOfRow(row)
+  for (const rows of manyToMany.values()) for (const row of rows) bytes += bytesOfRow(row)
+  return bytes
+}
+
+function bytesOfChildren(collections: LoadedChild['children']): number {
+  let bytes = 0
+  for (const rows of collections.values()) {
+    for (const { stored, children } of rows) bytes += (stored?.bytes ?? 0) + bytesOfChildren(children)
+  }
+  return bytes
+}
+
+function keyOf(caller: string, { entity, projection, references, manyToMany, children }: SizedRead): string {
+  const navigations = [
+    ...references.map(({ reference }) => reference.name),
+    ...manyToMany.map(({ navigation }) => navigation.name),
+    ...children.map((one) => one.children.name)
+  ]
+  const large = projection.selected.filter(isLarge).map(nameOf)
+  return [caller, entity.name, ...large, '', ...navigations].join('\n')
+}
+
+function isLarge(one: Selected): boolean {
+  return one.kind !== 'rowVersion' && widthOf(one.column.field) > LARGE_COLUMN
+}
+
+function nameOf(one: Selected): string {
+  return one.kind === 'rowVersion' ? one.kind : one.column.name
+}
