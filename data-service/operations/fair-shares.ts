@@ -85,10 +85,9 @@ interface ReadSize {
   readonly manyToMany?: Counted
   readonly children?: Counted
   readonly conditions?: readonly Condition[]
+  /** What is read, where it is remembered how large the rows are. */
+  readonly of?: SizedRead
 }
-
-/** A read of rows, of which it is remembered how large they are. */
-type RowsRead = ReadSize & SizedRead
 
 type Counted = Pick<readonly unknown[], 'length'>
 
@@ -154,7 +153,7 @@ export class ReadShares {
    * Reads and writes the answer in the places that it takes, which are held until the caller has taken the answer. Throws
    * `upstream.unavailable` where there are none.
    */
-  async admit<Answer>(context: CallContext, size: ReadSize | RowsRead, read: () => Promise<Answer>): Promise<Answer> {
+  async admit<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
     this.#memory.check()
     this.#count(context, 1)
     try {
@@ -186,10 +185,10 @@ export class ReadShares {
     this.#reading.set(context, (this.#reading.get(context) ?? 0) + by)
   }
 
-  async #admit<Answer>(context: CallContext, size: ReadSize | RowsRead, read: () => Promise<Answer>): Promise<Answer> {
+  async #admit<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
     // The read before is a part of the same answer. It would wait for its own call otherwise.
     this.#untaken.get(context)?.()
-    const weight = costOf(size, 'entity' in size ? this.#sizes.expected(shareKeyOf(context), size) : 0)
+    const weight = costOf(size, size.of && this.#sizes.expected(shareKeyOf(context), size.of))
     const release = await this.#semaphore.enter({
       weight,
       shares: sharesOf(context.caller, countedAddress(context), READ_LIMITS),

@@ -115,7 +115,7 @@ async function listRows(
   request: ListRequest__Output
 ): Promise<ListResponse> {
   const plan = planList(request, { planning, caller: context.caller })
-  return await shares.admit(context, { ...plan, rows: plan.limit }, async () => {
+  return await shares.admit(context, { ...plan, rows: plan.limit, of: plan }, async () => {
     const { rows, truncated } = await store.list(plan, context.cancellation)
     shares.saw(context, plan, rows)
     return {
@@ -134,7 +134,7 @@ async function page(
   request: PageRequest__Output
 ): Promise<PageResponse> {
   const { plan, paging, cursors } = planPage(request, { planning, caller: context.caller })
-  return await shares.admit(context, { ...plan, rows: plan.limit }, async () => {
+  return await shares.admit(context, { ...plan, rows: plan.limit, of: plan }, async () => {
     const { rows, total, next, previous } = await store.page(plan, context.cancellation)
     shares.saw(context, plan, rows)
     const nextCursor = next && cursors.encode(next)
@@ -159,7 +159,7 @@ async function get(
   request: GetRequest__Output
 ): Promise<GetResponse> {
   const plan = planGet(request, { planning, caller: context.caller })
-  const row = await shares.admit(context, { ...plan, rows: 1 }, () => store.get(plan, context.cancellation))
+  const row = await shares.admit(context, { ...plan, rows: 1, of: plan }, () => store.get(plan, context.cancellation))
   if (row === undefined) throw noSuchRow()
   shares.saw(context, plan, [row])
   const record = await shares.write(context, row, () => recordEncoder(plan)(row))
@@ -212,7 +212,7 @@ async function read(
   request: ReadRequest__Output
 ): Promise<ReadResponse> {
   const { plan, read: custom } = planCustomRead(request, { planning, caller: context.caller })
-  return await shares.admit(context, { ...plan, rows: plan.limit }, async () => {
+  return await shares.admit(context, { ...plan, rows: plan.limit, of: plan }, async () => {
     const { rows, next } = await store.page(plan, context.cancellation)
     shares.saw(context, plan, rows)
     return {

@@ -131,7 +131,7 @@ describe('the shares of reads', () => {
       ({ entity: { name: 'letters' }, projection: { selected }, references: [], manyToMany: [], children }) as never
     const cost = async (context: CallContext, of: SizedRead): Promise<number> => {
       let taken = 0
-      await shares.admit({ ...context, onTaken: (listener) => listener() }, { ...of, rows: 1 }, async () => {
+      await shares.admit({ ...context, onTaken: (listener) => listener() }, { rows: 1, of }, async () => {
         taken = shares.places.taken
       })
       await settled()
