@@ -4,6 +4,9 @@ export const MAX_BATCH = 500
 /** The most rows of one child collection in the body of a create request. */
 export const MAX_CHILDREN = 1000
 
+/** The most rows that `totalLimit` lets be counted. */
+export const MAX_TOTAL_LIMIT = 1_000_000
+
 /** The most conditions that a request may have. */
 export const MAX_CONDITIONS = 50
 

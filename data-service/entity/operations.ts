@@ -46,6 +46,7 @@ export const READS = {
       'after',
       'before',
       'includeTotal',
+      'totalLimit',
       'fields',
       'includeFKs',
       'includeChildren'

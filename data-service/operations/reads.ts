@@ -146,11 +146,20 @@ async function page(
       currentPage: paging.pageNumber?.toString() ?? '',
       hasNext: next !== undefined,
       hasPrevious: previous !== undefined,
-      ...(total === undefined ? {} : { totalCount: total }),
+      ...counted(total, plan),
       ...(nextCursor === undefined ? {} : { nextCursor }),
       ...(previousCursor === undefined ? {} : { previousCursor })
     }
   })
+}
+
+/** The total as far as it was counted. */
+function counted(
+  total: number | undefined,
+  { totalLimit = Infinity }: PagePlan
+): Pick<PageResponse, 'totalCount' | 'totalIsLowerBound'> {
+  if (total === undefined) return {}
+  return total > totalLimit ? { totalCount: totalLimit, totalIsLowerBound: true } : { totalCount: total }
 }
 
 async function get(

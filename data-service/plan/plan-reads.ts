@@ -177,7 +177,8 @@ export function planPage(params: PageParams, context: PlanningContext): PlannedP
     sort: parsed.sort,
     limit: paging.pageSize,
     start: paging.start,
-    withTotal: paging.withTotal
+    withTotal: paging.withTotal,
+    ...(paging.totalLimit === undefined ? {} : { totalLimit: paging.totalLimit })
   })
   return { plan, paging, cursors }
 }

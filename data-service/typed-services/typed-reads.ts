@@ -98,7 +98,8 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
       { key: 'before', type: 'string', comment: 'A cursor as after: what precedes its row.' },
       flagField('skip_total', 'Whether rows are not counted, which takes time in large tables.'),
       ...shapeFields(resource),
-      ...ownerFields(resource)
+      ...ownerFields(resource),
+      { key: 'total_limit', type: 'int32', comment: 'Rows at which the count stops, from 1 to 1000000.' }
     ]),
     response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, [
       { key: rows, type: row.message.name, label: 'repeated', comment: 'In the order asked for.' },
@@ -109,7 +110,8 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
       flagField('has_previous', 'Whether rows precede this page.'),
       { key: 'next_cursor', type: 'string', comment: 'What after takes for the rows that follow.' },
       { key: 'previous_cursor', type: 'string', comment: 'What before takes for the rows that precede.' },
-      ...truncatedFields(resource)
+      ...truncatedFields(resource),
+      flagField('total_is_lower_bound', 'Whether more rows match than total_count says.')
     ]),
     streams: false,
     async handle(generic, context, request) {
@@ -122,6 +124,7 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
         ...presentTexts(request, {
           page_size: 'pageSize',
           page_number: 'pageNumber',
+          total_limit: 'totalLimit',
           after: 'after',
           before: 'before'
         }),
@@ -134,6 +137,7 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
         page_size: page.pageSize,
         has_next: page.hasNext,
         has_previous: page.hasPrevious,
+        total_is_lower_bound: page.totalIsLowerBound ?? false,
         ...truncatedOf(page),
         ...(currentPage === '' ? {} : { page_number: currentPage }),
         ...(totalCount === undefined ? {} : { total_count: totalCount }),

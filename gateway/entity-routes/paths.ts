@@ -31,6 +31,7 @@ export const READ_ROUTES = {
       'after',
       'before',
       'includeTotal',
+      'totalLimit',
       'fields',
       'includeFKs',
       'includeChildren'

@@ -173,7 +173,7 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
   app.get<{ Params: ResourceParams }>(path.url, routeGuards(catalogue, path), async (request, reply) => {
     const { resource } = request.params
     const query = readQuery({ resource: catalogue.find(resource), operation: 'paged' }, request, reply)
-    const { pageNumber, pageSize, includeTotal, after, before } = query.values
+    const { pageNumber, pageSize, includeTotal, totalLimit, after, before } = query.values
     const response = await data.page(readContext(request, reply), {
       resource,
       selection: sentSelection(query),
@@ -182,6 +182,7 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
       ...(pageNumber === undefined ? {} : { pageNumber }),
       ...(pageSize === undefined ? {} : { pageSize }),
       ...(includeTotal === undefined ? {} : { includeTotal }),
+      ...(totalLimit === undefined ? {} : { totalLimit }),
       ...(after === undefined ? {} : { after }),
       ...(before === undefined ? {} : { before }),
       ...query.owner,

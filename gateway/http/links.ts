@@ -8,6 +8,8 @@ interface PageFacts {
   readonly currentPage: string
   /** Decimal digits; undefined if the rows were not counted. */
   readonly totalCount: string | undefined
+  /** Whether there are more rows than that. */
+  readonly totalIsLowerBound: boolean
   readonly hasNext: boolean
   /** Whether rows precede the page. Of a page with a number its number tells. */
   readonly hasPrevious: boolean
@@ -23,7 +25,7 @@ export interface Pagination {
   readonly totalCount: string | undefined
   readonly previous: string | undefined
   readonly next: string | undefined
-  /** undefined if the total is unknown or the result is empty. */
+  /** undefined if the total is unknown, or a lower bound, or the result is empty. */
   readonly last: string | undefined
 }
 
@@ -38,11 +40,12 @@ export function paginationOf(page: PageFacts): Pagination {
   const current = page.currentPage === '' ? undefined : BigInt(page.currentPage)
   const total = page.totalCount === undefined ? undefined : BigInt(page.totalCount)
   const size = BigInt(page.pageSize)
-  const pages = total === undefined ? undefined : (total + size - 1n) / size
+  const pages = total === undefined || page.totalIsLowerBound ? undefined : (total + size - 1n) / size
   const previous = current === undefined ? undefined : previousOf(current, pages)
   const hasPrevious = current === undefined ? page.hasPrevious : previous !== undefined
   const members = [
     ...(total === undefined ? [] : [`"totalCount":${total}`]),
+    ...(page.totalIsLowerBound ? ['"totalIsLowerBound":true'] : []),
     `"pageSize":${size}`,
     ...(page.currentPage.length > MAX_PAGE_DIGITS ? [] : [`"currentPage":${current ?? null}`]),
     ...(pages === undefined ? [] : [`"totalPages":${pages}`]),

@@ -172,6 +172,7 @@ export type ParameterName =
   | 'pageSize'
   | 'pageNumber'
   | 'includeTotal'
+  | 'totalLimit'
   | 'after'
   | 'before'
   | 'search'

@@ -1,4 +1,4 @@
-import { MAX_CONDITIONS, MAX_SORT_COLUMNS } from '../../shared/request-limits.js'
+import { MAX_CONDITIONS, MAX_SORT_COLUMNS, MAX_TOTAL_LIMIT } from '../../shared/request-limits.js'
 import type { Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, type ReadName, parametersOfRead } from '../entity-routes/paths.js'
 import type { ParameterName } from '../http/query-string.js'
@@ -201,6 +201,10 @@ const PLAIN = {
     schema: { type: 'string', maxLength: 1024 }
   },
   includeTotal: { description: 'Whether to count all rows that match.', schema: ON_FLAG },
+  totalLimit: {
+    description: 'Rows at which the count stops, so that it does not grow with the table.',
+    schema: { type: 'integer', minimum: 1, maximum: MAX_TOTAL_LIMIT }
+  },
   bom: { description: 'Whether the file begins with a UTF-8 byte order mark.', schema: ON_FLAG },
   escapeFormulas: {
     description: "Whether text cells that would read as formulas get a leading '.",

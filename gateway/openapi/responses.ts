@@ -60,14 +60,15 @@ const HEADERS = {
         type: 'object',
         required: ['pageSize', 'hasPrevious', 'hasNext'],
         properties: {
-          totalCount: { type: 'integer', description: 'Absent with includeTotal=false.' },
+          totalCount: { type: 'integer', description: 'Absent with includeTotal=false; at most totalLimit.' },
+          totalIsLowerBound: { const: true, description: 'Sent where more rows match than totalCount says.' },
           pageSize: { type: 'integer', description: 'As clamped.' },
           currentPage: {
             type: ['integer', 'null'],
             description:
               'As asked, in exact digits. null in an answer to a cursor; absent where it has over 1000 digits.'
           },
-          totalPages: { type: 'integer', description: 'Absent with includeTotal=false.' },
+          totalPages: { type: 'integer', description: 'Absent without an exact total.' },
           hasPrevious: { type: 'boolean' },
           hasNext: { type: 'boolean' }
         }
@@ -75,7 +76,9 @@ const HEADERS = {
     }),
     required: true
   },
-  'X-Total-Count': header('Rows that match in all; absent with includeTotal=false.', { type: 'integer' }),
+  'X-Total-Count': header('Rows that match in all, at most totalLimit; absent with includeTotal=false.', {
+    type: 'integer'
+  }),
   'X-Next-Cursor': header(
     'The value of `after` for the rows that follow. Absent where there are none, and where it would be over 1 KiB.'
   ),

@@ -127,7 +127,10 @@ export const BAD_PAGING: readonly BadQuery[] = [
   paging('pageSize=1&pageSize=1', 'pageSize'),
   paging('pageNumber=1&pageNumber=2', 'pageNumber'),
   paging('page=1&pageNumber=1', 'pageNumber'),
-  paging('includeTotal=maybe', 'includeTotal')
+  paging('includeTotal=maybe', 'includeTotal'),
+  ...['0', '-1', '1.5', '1e3', '', '1000001', '99999999999999999999', '5&totalLimit=6'].map((limit) =>
+    paging(`totalLimit=${limit}`, 'totalLimit')
+  )
 ]
 
 function paging(query: string, parameter: string): BadQuery {

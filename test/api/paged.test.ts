@@ -124,6 +124,43 @@ describeApi(
       expect(pagination(end)).to.deep.equal({ pageSize: 5, currentPage: 3, hasPrevious: true, hasNext: false })
     })
 
+    for (const query of ['', '&sortColumn=price', '&filters[name].operator=contains&filters[name].value=']) {
+      it(`counts up to totalLimit and says where there are more rows${query}`, async () => {
+        const shown = async (parameters: string) => {
+          const answer = await page(`pageSize=5&${parameters}${query}`)
+          return [pagination(answer), answer.headers['x-total-count'], links(answer)]
+        }
+        const counted = { pageSize: 5, currentPage: 2, hasPrevious: true, hasNext: true }
+        const cut = { ...counted, totalCount: 11, totalIsLowerBound: true }
+        const rel = { first: '1', prev: '1', next: '3' }
+        expect(await shown('pageNumber=2&totalLimit=11')).to.deep.equal([cut, '11', rel])
+        for (const limit of [12, 13, 1_000_000]) {
+          const whole = [{ ...counted, totalCount: 12, totalPages: 3 }, '12', { ...rel, last: '3' }]
+          expect(await shown(`pageNumber=2&totalLimit=${limit}`)).to.deep.equal(whole)
+        }
+        const end = { pageSize: 5, currentPage: 3, hasPrevious: true, hasNext: false }
+        const atEnd = { ...end, totalCount: 1, totalIsLowerBound: true }
+        expect(await shown('pageNumber=3&totalLimit=1')).to.deep.equal([atEnd, '1', { first: '1', prev: '2' }])
+        expect(await shown('pageNumber=3&totalLimit=1&includeTotal=false')).to.deep.equal([
+          end,
+          undefined,
+          { first: '1', prev: '2' }
+        ])
+      })
+    }
+
+    it('counts up to totalLimit beside a cursor too', async () => {
+      const first = await page('pageSize=5&totalLimit=3')
+      const next = await page(`pageSize=5&totalLimit=3&after=${String(first.headers['x-next-cursor'])}`)
+      expect(ids(next)).to.deep.equal([6, 7, 8, 9, 10])
+      const { totalCount, totalIsLowerBound, hasNext } = pagination(next) as Readonly<Record<string, unknown>>
+      expect({ totalCount, totalIsLowerBound, hasNext }).to.deep.equal({
+        totalCount: 3,
+        totalIsLowerBound: true,
+        hasNext: true
+      })
+    })
+
     const SORTS: readonly (readonly [string, readonly number[]])[] = [
       ['sortColumn=price', [2, 9, 6, 7, 8, 3, 4, 12, 1, 11, 10, 5]],
       ['sortColumn=PRICE&sortDirection=DESCENDING', [5, 10, 11, 1, 12, 4, 3, 8, 7, 6, 9, 2]],

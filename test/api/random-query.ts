@@ -152,6 +152,7 @@ const NAMES = [
   'pageNumber',
   'page',
   'includeTotal',
+  'totalLimit',
   'search',
   'bom',
   'filters[name].operator',

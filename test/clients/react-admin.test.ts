@@ -166,6 +166,12 @@ eachDatabase((kind) => {
         data: last.map(({ id, name }) => ({ id: Number(id), name })),
         pageInfo: { hasNextPage: true, hasPreviousPage: false }
       })
+      const count = Number((await sql.run('SELECT COUNT(*) AS n FROM products'))[0]?.['n'])
+      const exact = await provider.getList('products', { meta: { totalLimit: count } })
+      expect(exact.total).to.equal(count)
+      const cut = await provider.getList('products', { meta: { totalLimit: count - 1 } })
+      expect(cut).not.to.have.any.keys('total')
+      expect(cut.pageInfo).to.deep.equal({ hasNextPage: true, hasPreviousPage: false })
     })
 
     it('puts pages together that are larger than the service allows', async () => {

@@ -106,7 +106,8 @@ export class FakeDataClient implements DataClient {
       hasNext: true,
       hasPrevious: true,
       json: NONE,
-      truncatedIncludes: []
+      truncatedIncludes: [],
+      totalIsLowerBound: false
     }
   }
 

@@ -27,6 +27,8 @@ export interface ReadMeta {
   readonly includeChildren?: boolean
   /** false leaves the total of a list out, which costs a count. */
   readonly includeTotal?: boolean
+  /** Rows at which the total of a list stops, 10,000 without it. A list with more has no total, and a next page. */
+  readonly totalLimit?: number
   /** The owner parameter of a resource that has one. */
   readonly parameters?: object
 }
@@ -51,6 +53,8 @@ export interface ListRange {
 
 /** The values that an `in` takes (contract.md section 4). */
 const MOST_IDS = 200
+/** A count of more rows takes longer than a person waits for it. */
+const TOTAL_LIMIT = 10_000
 /** Reads by id at a time. */
 const MOST_READS = 20
 
@@ -69,9 +73,10 @@ export async function readRange(rows: Rows, params: ListParams, key?: readonly s
     ...shapeOf(params.meta)
   }
   const read = (paging: Paging) => rows.page({ ...query, ...paging, pageSize: perPage }, optionsOf(params))
-  const { includeTotal = true } = metaOf(params.meta)
-  const first = await read({ pageNumber: page, includeTotal })
-  const total = first.totalCount === undefined ? {} : { total: first.totalCount }
+  const { includeTotal = true, totalLimit = TOTAL_LIMIT } = metaOf(params.meta)
+  const first = await read({ pageNumber: page, includeTotal, ...(includeTotal ? { totalLimit } : {}) })
+  const isCounted = first.totalCount !== undefined && !first.totalIsLowerBound
+  const total = isCounted ? { total: first.totalCount } : {}
   if (first.pageSize >= perPage) {
     const pageInfo = { hasNextPage: first.hasNext, hasPreviousPage: first.hasPrevious }
     return { data: [...first.rows], ...total, pageInfo }
@@ -127,8 +132,8 @@ async function readIfThere(
 }
 
 /** What a read shows, without what belongs to lists alone. */
-export function shapeOf(meta: unknown): Omit<ReadMeta, 'includeTotal'> {
-  const { includeTotal: _, fields, ...shape } = metaOf(meta)
+export function shapeOf(meta: unknown): Omit<ReadMeta, 'includeTotal' | 'totalLimit'> {
+  const { includeTotal: _, totalLimit: __, fields, ...shape } = metaOf(meta)
   return fields === undefined ? shape : { ...shape, fields: [...new Set(['id', ...fields])] }
 }
 

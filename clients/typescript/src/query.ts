@@ -58,6 +58,8 @@ export interface Paging {
   readonly before?: string
   /** false leaves the total out, which costs a count. */
   readonly includeTotal?: boolean
+  /** Rows at which the count stops, from 1 to 1,000,000, so that it does not grow with the table. */
+  readonly totalLimit?: number
 }
 
 type FieldOf<T extends ResourceTypes> = T['fields'] | (string & (keyof T['references'] | keyof T['children']))

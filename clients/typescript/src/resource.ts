@@ -40,8 +40,11 @@ export interface LookupResult<Id> {
 export interface Page<Row> {
   readonly rows: readonly Row[]
   readonly pageSize: number
-  /** Rows of all pages, and the number of pages; undefined with `includeTotal: false`. */
+  /** Rows of all pages; undefined with `includeTotal: false`, and with `totalLimit` at most that. */
   readonly totalCount: number | undefined
+  /** Whether there are more rows than `totalCount`, since the count ended at `totalLimit`. */
+  readonly totalIsLowerBound: boolean
+  /** undefined without an exact total. */
   readonly totalPages: number | undefined
   /** null on a page that a cursor began. */
   readonly currentPage: number | null
@@ -101,11 +104,13 @@ export class Resource<T extends ResourceTypes> {
       const paging = JSON.parse(response.headers.get('x-pagination') ?? '{}') as Pick<
         Page<never>,
         'pageSize' | 'totalCount' | 'totalPages' | 'currentPage' | 'hasPrevious' | 'hasNext'
-      >
+      > &
+        Partial<Pick<Page<never>, 'totalIsLowerBound'>>
       return {
         ...paging,
         rows: await this.#rowsOf<Shaped<T, S>>(response),
         totalCount: paging.totalCount,
+        totalIsLowerBound: paging.totalIsLowerBound ?? false,
         totalPages: paging.totalPages,
         nextCursor: response.headers.get('x-next-cursor') ?? undefined,
         previousCursor: response.headers.get('x-previous-cursor') ?? undefined

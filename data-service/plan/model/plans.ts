@@ -221,6 +221,8 @@ export type PagePlan = Planned<
     readonly limit: number
     readonly start: PageStart
     readonly withTotal: boolean
+    /** The total goes no further than one row beyond it. */
+    readonly totalLimit?: number
   }
 >
 

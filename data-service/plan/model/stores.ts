@@ -66,7 +66,7 @@ export interface ListResult {
 
 export interface PageResult {
   readonly rows: readonly LoadedRow[]
-  /** undefined where the plan skips the count. */
+  /** undefined where the plan skips the count. Where it has a limit and there are more rows, one more than the limit. */
   readonly total: number | undefined
   /** Where the rows after the page begin; undefined if there are none. */
   readonly next: Position | undefined

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../../shared/errors.js'
-import { MAX_SORT_COLUMNS } from '../../../shared/request-limits.js'
+import { MAX_SORT_COLUMNS, MAX_TOTAL_LIMIT } from '../../../shared/request-limits.js'
 import { suggestion } from '../../entity/fields/names.js'
 import { keyOrder, type Resource, totalOrder } from '../model/catalogue.js'
 import { type CursorCodec, isCursor } from './cursors.js'
@@ -14,6 +14,7 @@ export interface PagingParams {
   readonly pageNumber?: string
   readonly pageSize?: string
   readonly includeTotal?: string
+  readonly totalLimit?: string
   readonly after?: string
   readonly before?: string
 }
@@ -28,6 +29,8 @@ export interface Paging {
   readonly pageSize: number
   readonly start: PageStart
   readonly withTotal: boolean
+  /** Rows at which the count stops; undefined where all are counted. */
+  readonly totalLimit: number | undefined
 }
 
 const DEFAULT_PAGE_SIZE = 10n
@@ -58,8 +61,18 @@ export function parsePaging(
       params.includeTotal,
       { parameter: 'includeTotal', code: 'paging.invalid', fallback: true },
       violations
-    )
+    ),
+    totalLimit: parseTotalLimit(params.totalLimit, violations)
   }
+}
+
+function parseTotalLimit(text: string | undefined, violations: Violations): number | undefined {
+  if (text === undefined) return undefined
+  const limit = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= MAX_TOTAL_LIMIT) return limit
+  const detail = `totalLimit takes one whole number from 1 to ${MAX_TOTAL_LIMIT}, in digits, not ${quoted(text)}.`
+  violations.add('paging.invalid', 'totalLimit', detail)
+  return undefined
 }
 
 /** undefined if the request has no cursor, or a wrong one. */

@@ -13,7 +13,7 @@ import type { LoadedChild, LoadedRow, PageResult } from '../../plan/model/stores
 import { boundValues, isCountedAlong, type ScopedConditions } from './statements/conditions.js'
 import { AnswerBytes } from '../engines/answer-bytes.js'
 import type { ReadSession } from '../engines/sessions.js'
-import type { FoundRow, ShownStatement } from '../engines/statement.js'
+import type { BoundValues, FoundRow, ShownStatement } from '../engines/statement.js'
 import {
   anyOfRanges,
   exactKeys,
@@ -56,8 +56,8 @@ interface Cut {
   /** How many of the rows are beside the page: they only tell whether it has neighbours. */
   readonly beside?: number
   readonly offset?: number
-  /** Whether the statement also counts the rows that meet the conditions. */
-  readonly withTotal?: boolean
+  /** The statement also counts the rows that meet the conditions. */
+  readonly total?: RowsCounted
   /** Rows that are read by their keys, each for an answer of its own: too many bytes of them reject with AnswerTooLarge. */
   readonly rows?: number
   /** The parameter by which a caller gets a smaller answer. Default: `pageSize`. */
@@ -98,7 +98,7 @@ export class LoadedPage {
 
   static async load(session: ReadSession, source: Source, of: { plan: RowsPlan; cut: Cut }): Promise<LoadedPage> {
     const { plan, cut } = of
-    const { sort, ranges = [], limit, beside = 0, offset, withTotal = false } = cut
+    const { sort, ranges = [], limit, beside = 0, offset, total } = cut
     const references = plan.references.flatMap(({ reference, target }) => referencePaths(reference, target))
     const needed = [...references, ...sort.map(({ path }) => path)]
     const selection = selectionOf(plan.entity, plan.projection, needed)
@@ -106,6 +106,7 @@ export class LoadedPage {
     const values = boundValues([...cut.conditions, ...anyOfRanges(ranges)], dialect)
     if (limit !== undefined) values['limit'] = BigInt(limit)
     if (offset !== undefined) values['offset'] = BigInt(offset)
+    if (total !== undefined) Object.assign(values, totalValues(total))
     const shape = {
       entity: plan.entity,
       selected: selection.selected,
@@ -113,7 +114,7 @@ export class LoadedPage {
       conditions: cut.conditions,
       sort,
       ranges,
-      withTotal,
+      ...(total === undefined ? {} : ({ total: total.upTo === undefined ? 'all' : 'totalLimit' } as const)),
       byIndex: true,
       cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
     } as const
@@ -138,7 +139,7 @@ export class LoadedPage {
     return new LoadedPage(plan, selection, { rows, bytes, isOfSeveral: (cut.rows ?? 1) > 1 })
   }
 
-  /** The number of all rows that meet the conditions. undefined if it was not counted, or if the page has no row to show it. */
+  /** The number of rows that meet the conditions, as far as they were counted. undefined if it was not counted, or if the page has no row to show it. */
   get total(): number | undefined {
     const total = this.#rows[0]?.value(this.#selection.selected.length) ?? null
     return total === null ? undefined : Number(total)
@@ -288,7 +289,7 @@ function truncatedNames(collections: ReadonlyMap<string, Collection<unknown>>): 
   return Array.from(collections.values()).flatMap(({ truncated }) => truncated)
 }
 
-/** The rows of a page, and where to go on in both directions. */
+/** The rows of a page, their total, and where to go on in both directions. */
 type FoundPage = Omit<PageResult, 'rows'> & { readonly page: LoadedPage }
 
 interface PageOf {
@@ -299,20 +300,40 @@ interface PageOf {
 
 /**
  * Reads the rows of a page. Where it can be had for little, the total comes with them in one statement, so that both are of
- * one state of the database. It is undefined where it has to be counted by another statement.
+ * one state of the database.
  */
-export function readPage(session: ReadSession, source: Source, { plan, conditions }: PageOf): Promise<FoundPage> {
-  const { start } = plan
-  const counting = plan.withTotal && source.dialect.isServer && isCountedAlong(conditions)
-  const read: ReadCut = ({ withTotal, ...cut }) =>
-    LoadedPage.load(session, source, { plan, cut: { ...cut, conditions, withTotal: withTotal === true && counting } })
+export async function readPage(session: ReadSession, source: Source, { plan, conditions }: PageOf): Promise<FoundPage> {
+  const { start, withTotal, totalLimit } = plan
+  const counted = { upTo: totalLimit === undefined ? undefined : totalLimit + 1 }
+  const isAlong = withTotal && source.dialect.isServer && isCountedAlong(conditions)
+  const read: ReadCut = ({ withTotal: isWanted, ...cut }) =>
+    LoadedPage.load(session, source, {
+      plan,
+      cut: { ...cut, conditions, ...(isWanted === true && isAlong ? { total: counted } : {}) }
+    })
   const order = exactOrder(plan.sort, plan.entity, source.dialect)
-  return start.kind === 'offset'
-    ? readAtOffset(plan, { offset: start.offset, order }, read)
-    : readAtCursor(plan, { start, order }, read)
+  const found =
+    start.kind === 'offset'
+      ? await readAtOffset(plan, { offset: start.offset, order }, read)
+      : await readAtCursor(plan, { start, order }, read)
+  if (!withTotal) return { ...found, total: undefined }
+  const { statements, dialect } = source
+  if (found.total !== undefined) return { ...found, total: Math.min(found.total, counted.upTo ?? Infinity) }
+  const statement = statements.count(plan.entity, conditions, counted.upTo === undefined ? 'all' : 'totalLimit')
+  const [row] = await session.run(statement, { ...boundValues(conditions, dialect), ...totalValues(counted) })
+  return { ...found, total: Number(row?.[0]) }
 }
 
-type ReadCut = (cut: Omit<Cut, 'conditions'>) => Promise<LoadedPage>
+/** How many rows are counted: all of them, or those up to a number. */
+interface RowsCounted {
+  readonly upTo: number | undefined
+}
+
+function totalValues({ upTo }: RowsCounted): BoundValues {
+  return upTo === undefined ? {} : { totalLimit: BigInt(upTo) }
+}
+
+type ReadCut = (cut: Omit<Cut, 'conditions' | 'total'> & { readonly withTotal?: boolean }) => Promise<LoadedPage>
 
 async function readAtOffset(
   { sort, limit }: PagePlan,
@@ -349,7 +370,7 @@ async function readAtCursor(
   const through = (
     way: readonly SortKey[],
     at: Position['keys'],
-    cut: Pick<Cut, 'limit' | 'beside' | 'withTotal'>
+    cut: Pick<Cut, 'limit' | 'beside'> & { readonly withTotal?: boolean }
   ): Promise<LoadedPage> => {
     const ranges = rangesBehind(way, { keys: exactKeys(at, { sort, order }), through: true })
     return read({ ...cut, sort: way, ranges })

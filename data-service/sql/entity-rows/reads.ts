@@ -13,14 +13,7 @@ import type {
   ReadStore
 } from '../../plan/model/stores.js'
 import { keyOrder, totalOrder } from '../../plan/model/catalogue.js'
-import {
-  boundValues,
-  conditionsText,
-  inScope,
-  inScopesOf,
-  type RowCondition,
-  type ScopedConditions
-} from './statements/conditions.js'
+import { boundValues, conditionsText, inScope, inScopesOf, type ScopedConditions } from './statements/conditions.js'
 import type { Memory } from '../engines/answer-bytes.js'
 import type { Database } from '../engines/engine.js'
 import type { Reader, ReadSession } from '../engines/sessions.js'
@@ -114,11 +107,9 @@ export class SqlReadStore implements ReadStore {
     const conditions = inScope(plan.conditions, plan.scope)
     // What code reads is no answer yet.
     const source = by === 'answer' ? this.#primary : { ...this.#primary, memory: undefined }
-    const { page, ...found } = await this.#load(plan, signal, async (session) => {
-      const read = await readPage(session, source, { plan, conditions })
-      if (!plan.withTotal) return { ...read, total: undefined }
-      return { ...read, total: read.total ?? (await this.#count(session, plan, conditions)) }
-    })
+    const { page, ...found } = await this.#load(plan, signal, (session) =>
+      readPage(session, source, { plan, conditions })
+    )
     return { rows: page.rows(), ...found }
   }
 
@@ -217,11 +208,5 @@ export class SqlReadStore implements ReadStore {
     // The check of the catalogue at start rejects such children where there is no second store.
     if (second === undefined) throw new TypeError('The application has no second store')
     await second.reader.read(signal, (session) => page.loadChildren(session, second, which))
-  }
-
-  async #count(session: ReadSession, { entity }: PagePlan, conditions: readonly RowCondition[]): Promise<number> {
-    const { statements, dialect } = this.#primary
-    const [row] = await session.run(statements.count(entity, conditions), boundValues(conditions, dialect))
-    return Number(row?.[0])
   }
 }

@@ -138,14 +138,9 @@ export class StoredRows {
 
   /** A page without navigations that sees what this transaction has written, with its total if the plan says so. */
   async page(session: ReadSession, plan: PagePlan): Promise<PageResult> {
-    const { statements, dialect } = this.#source
     const conditions = inScope(plan.conditions, plan.scope)
     const { page, ...found } = await readPage(session, this.#source, { plan, conditions })
-    const total = async (): Promise<number> => {
-      const [row] = await session.run(statements.count(plan.entity, conditions), boundValues(conditions, dialect))
-      return Number(row?.[0])
-    }
-    return { rows: page.rows(), ...found, total: plan.withTotal ? (found.total ?? (await total())) : undefined }
+    return { rows: page.rows(), ...found }
   }
 
   /** Finds keys by the index of the columns without a lock: a locking read would also lock the rows that it passes. */

@@ -20,7 +20,7 @@ const SORTS = [
 
 /** The shop window: products that are on sale, with a filter that needs no script. */
 export function ProductList({ context, query, page, categories }: ProductListProps): JSX.Element {
-  const { products, totalCount } = page
+  const { products, totalCount, totalIsLowerBound } = page
   const title = query.search === '' ? 'All products' : `“${query.search}”`
   return (
     <Layout title={title} context={context} search={query.search}>
@@ -28,6 +28,7 @@ export function ProductList({ context, query, page, categories }: ProductListPro
       <div class="heading">
         <h1>{title}</h1>
         <p class="quiet">
+          {totalIsLowerBound ? 'More than ' : ''}
           {totalCount.toLocaleString('en')} {totalCount === 1 ? 'product' : 'products'}
         </p>
       </div>

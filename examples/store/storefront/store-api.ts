@@ -37,7 +37,9 @@ export interface Category {
 
 export interface ProductPage {
   readonly products: readonly Product[]
+  /** At most 1000, however many there are. */
   readonly totalCount: number
+  readonly totalIsLowerBound: boolean
   /** Cursors of the pages before and after this one; undefined where there is none. */
   readonly previous: string | undefined
   readonly next: string | undefined
@@ -99,7 +101,7 @@ export class StoreApi {
 
   /** A cursor leads to its page as fast from the millionth row as from the first. */
   async products({ search, category, sort, from }: ProductQuery): Promise<ProductPage> {
-    const query = new URLSearchParams({ pageSize: String(PAGE_SIZE), includeFKs: 'true' })
+    const query = new URLSearchParams({ pageSize: String(PAGE_SIZE), includeFKs: 'true', totalLimit: '1000' })
     query.append('filters[isActive].operator', 'is')
     query.append('filters[isActive].value', 'true')
     if (search !== '') query.append('search', search.split(/\s+/).slice(0, MAX_WORDS).join(' '))
@@ -113,8 +115,10 @@ export class StoreApi {
     const answered = await this.#get(from === undefined ? first : `${first}&${from.side}=${from.cursor}`, [400])
     // A cursor of another search, or of before an upgrade, leads to the first page.
     const response = answered.ok ? answered : await this.#get(first)
+    const pagination = JSON.parse(response.headers.get('x-pagination') ?? '{}') as Partial<ProductPage>
     return {
-      totalCount: Number(response.headers.get('x-total-count')),
+      totalCount: pagination.totalCount ?? 0,
+      totalIsLowerBound: pagination.totalIsLowerBound ?? false,
       previous: response.headers.get('x-previous-cursor') ?? undefined,
       next: response.headers.get('x-next-cursor') ?? undefined,
       products: (await response.json()) as Product[]

@@ -248,6 +248,22 @@ describe('pages of any depth in the log of MariaDB', function () {
     }
   }
 
+  it('are counted by reading no more rows than the limit says, and one', async () => {
+    const log = await StatementLog.open(fresh.url)
+    try {
+      const lines = await log.during(async () => {
+        const start = { kind: 'offset', offset: 0 } as const
+        await fresh.store.page(pagePlan(products, { start, limit: 5, totalLimit: 20 }), never)
+      })
+      const [executed, ...others] = statements(lines).filter(({ command }) => command === 'Execute')
+      expect(others).to.deep.equal([])
+      // Twenty-one of 260, and these once more from the list that they were put into, besides what the page takes.
+      expect(await rowsRead(fresh, executed?.text ?? '')).to.be.within(27, 100)
+    } finally {
+      await log.close()
+    }
+  })
+
   it('are answered without the index after it was dropped', async () => {
     await read(5, 'reorderLevel')
     await fresh.primary.run('ALTER TABLE products DROP INDEX products_reorder_level')

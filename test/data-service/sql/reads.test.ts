@@ -114,6 +114,15 @@ eachWay(({ kind, name, open }) => {
       expect(await page(0, false)).to.deep.include({ total: undefined, next: at(2) })
     })
 
+    it('counts no further than one row beyond a limit', async () => {
+      const total = async (totalLimit: number, offset = 0) => {
+        const plan = pagePlan(products, { limit: 1, start: { kind: 'offset', offset }, totalLimit })
+        return (await fresh.store.page(plan, never)).total
+      }
+      expect([await total(1), await total(2), await total(3), await total(4)]).to.deep.equal([2, 3, 3, 3])
+      expect([await total(1, 2), await total(1, 9), await total(3, 9)]).to.deep.equal([2, 2, 3])
+    })
+
     it('sorts and filters by a column of a referenced row, and selects it', async () => {
       const parentName = throughPath(categories, 'parent', categories, 'name')
       const field = parentName.column.field

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { headerRoom, type PageLink, pageLinks, paginationOf } from '../../../gateway/http/links.js'
 
 const page = (currentPage: string, totalCount: string | undefined, hasNext: boolean): ReturnType<typeof paginationOf> =>
-  paginationOf({ pageSize: 10, currentPage, totalCount, hasNext, hasPrevious: false })
+  paginationOf({ pageSize: 10, currentPage, totalCount, totalIsLowerBound: false, hasNext, hasPrevious: false })
 
 describe('X-Pagination', () => {
   it('of a page in the middle names the page before and the page after', () => {
@@ -47,9 +47,19 @@ describe('X-Pagination', () => {
       last: undefined
     })
   })
+  it('of a count that was cut says so, and has no last page', () => {
+    const facts = { pageSize: 10, currentPage: '3', totalCount: '25', hasNext: true, hasPrevious: true }
+    expect(paginationOf({ ...facts, totalIsLowerBound: true })).to.deep.equal({
+      json: '{"totalCount":25,"totalIsLowerBound":true,"pageSize":10,"currentPage":3,"hasPrevious":true,"hasNext":true}',
+      totalCount: '25',
+      previous: '2',
+      next: '4',
+      last: undefined
+    })
+  })
   it('of an answer to a cursor has no number, and tells what the data service found', () => {
     const facts = { pageSize: 10, currentPage: '', totalCount: '25', hasNext: false, hasPrevious: true }
-    expect(paginationOf(facts)).to.deep.equal({
+    expect(paginationOf({ ...facts, totalIsLowerBound: false })).to.deep.equal({
       json: '{"totalCount":25,"pageSize":10,"currentPage":null,"totalPages":3,"hasPrevious":true,"hasNext":false}',
       totalCount: '25',
       previous: undefined,

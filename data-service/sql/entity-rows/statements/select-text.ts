@@ -1,4 +1,4 @@
-import { type BelongsTo, IndexHints, literal, Op, where, type WhereOptions } from 'sequelize'
+import { type BelongsTo, fn, IndexHints, literal, Op, where, type WhereOptions } from 'sequelize'
 import { generatorOf } from '../../engines/sequelize-inner.js'
 import { type Expression, quotedIdentifier, type SqlDialect } from '../../engines/statement.js'
 import { columnNamed } from './where-text.js'
@@ -24,12 +24,18 @@ export interface SelectShape {
   /** The one index that the optimizer may use. Not together with `lock`. */
   readonly index?: string
   /** Names of the bound limit and offset. */
-  readonly limit?: 'limit'
+  readonly limit?: 'limit' | 'totalLimit'
   readonly offset?: 'offset'
-  /** A further last column, with the one value of this SELECT in each row. */
-  readonly total?: SelectShape
+  /** A further last column, with the number of rows of this SELECT in each row. */
+  readonly total?: CountShape
   /** Only these rows, in their order. */
   readonly among?: Among
+}
+
+/** The rows that a SELECT counts, whose columns do not matter: all of them, or those up to `$totalLimit`. */
+export interface CountShape {
+  readonly rows: Omit<SelectShape, 'columns' | 'order' | 'limit'>
+  readonly upTo: 'all' | 'totalLimit'
 }
 
 /** Rows that another SELECT of the same table finds, with their keys and what they are sorted by under the columns' names. */
@@ -46,11 +52,27 @@ export function selectText(shape: SelectShape): string {
   return shape.models.inSchemas(selectTextOf(shape))
 }
 
+/** The text of a SELECT of the number of rows. */
+export function countText(shape: CountShape): string {
+  return shape.rows.models.inSchemas(countTextOf(shape))
+}
+
+/** A limit is one of rows, so those up to it are found before they are counted. */
+function countTextOf({ rows, upTo }: CountShape): string {
+  const count = fn('COUNT', literal('*'))
+  if (upTo === 'all') return selectTextOf({ ...rows, columns: [[count, 'c0']], order: [] })
+  const found = selectTextOf({ ...rows, columns: [[literal('1'), 'c0']], order: [], limit: upTo })
+  return `SELECT COUNT(*) FROM (${found}) AS ${quotedIdentifier(COUNTED_ROWS)}`
+}
+
+/** No entity and no join has such a name. */
+const COUNTED_ROWS = 'counted rows'
+
 /** The text without the schemas of tables. */
 function selectTextOf(shape: SelectShape): string {
   const { model, joins, lock, index, limit, offset, total, among } = shape
   const root = rootAlias(model)
-  const further = total === undefined ? [] : [[literal(`(${selectTextOf(total)})`), 'total'] as const]
+  const further = total === undefined ? [] : [[literal(`(${countTextOf(total)})`), 'total'] as const]
   const { sequelize } = shape.models
   const options = {
     model,

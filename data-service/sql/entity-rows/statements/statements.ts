@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { fn, literal, Op } from 'sequelize'
+import { literal, Op } from 'sequelize'
 import type { Children, Column, Entity, KeyColumns } from '../../../entity/entity.js'
 import { int } from '../../../entity/fields/words.js'
 import type { Keyed } from '../../../entity/key.js'
@@ -25,7 +25,15 @@ import {
 import { comparisonsOf, isComparison, pathKey, pathsOf, type RowCondition, shapeOf } from './conditions.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
 import { type ChildrenOwner, hasTextKey, ownerPaths, type RowModels, type Table } from './row-models.js'
-import { rootAlias, type Lock, pageAlias, type SelectShape, selectText } from './select-text.js'
+import {
+  type CountShape,
+  countText,
+  type Lock,
+  pageAlias,
+  rootAlias,
+  type SelectShape,
+  selectText
+} from './select-text.js'
 
 /** A column to select: of the row, of a referenced row, or the row's version. */
 export type SelectedColumn = Path | 'rowVersion'
@@ -42,8 +50,8 @@ interface RowsShape {
   readonly ranges?: Ranges
   /** Whether the statement names the index that serves it, where there is one. Of ranges only those without other conditions. */
   readonly byIndex?: boolean
-  /** Whether each row ends in the number of all rows that meet the conditions, wherever they are cut. */
-  readonly withTotal?: boolean
+  /** Each row ends in the number of rows that meet the conditions, wherever they are cut: of all, or of those up to `$totalLimit`. */
+  readonly total?: CountShape['upTo']
   /** `limit of each`: the first rows, in the order of `sort`, of those that have the same values in the columns of `of`. */
   readonly cut: 'whole' | 'limit' | 'limit and offset' | 'limit of each'
   readonly of?: KeyColumns
@@ -187,17 +195,21 @@ export class Statements {
   }
 
   rows(shape: RowsShape): ShownStatement {
-    const { entity, selectedKey, sort, ranges = [], byIndex, cut, of, lock, withTotal } = shape
+    const { entity, selectedKey, sort, ranges = [], byIndex, cut, of, lock, total } = shape
     const conditions = [...shape.conditions, ...anyOfRanges(ranges)]
     const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending} ${path.exact}`).join()
-    const how = [order, cut, pathKeys(of), lock, byIndex, withTotal]
+    const how = [order, cut, pathKeys(of), lock, byIndex, total]
     const key = ['rows', entity.name, selectedKey, shapeOf(conditions), ...how].join('|')
     return this.#cached(key, () => this.#compileRows(shape))
   }
 
-  count(entity: Entity, conditions: readonly RowCondition[]): ShownStatement {
-    const key = ['count', entity.name, shapeOf(conditions)].join('|')
-    return this.#cached(key, () => this.#compileCount(entity, conditions))
+  /** Selects the number of rows that meet the conditions. */
+  count(entity: Entity, conditions: readonly RowCondition[], upTo: CountShape['upTo'] = 'all'): ShownStatement {
+    const key = ['count', entity.name, shapeOf(conditions), upTo].join('|')
+    return this.#cached(key, () => {
+      const text = countText({ rows: this.#countedRows(entity, conditions), upTo })
+      return selectStatement(text, [TOTAL], this.#dialect.decode)
+    })
   }
 
   /** Selects children: the owner's key, the child's columns, its row version if it has one, in the order of both keys. */
@@ -220,7 +232,7 @@ export class Statements {
   }
 
   #compileRows(shape: RowsShape): ShownStatement {
-    const { entity, conditions, ranges = [], selected, withTotal } = shape
+    const { entity, conditions, ranges = [], selected, total } = shape
     const text =
       this.#dialect.readsRangesOfOr || ranges.length < 2
         ? this.#rowsText(
@@ -228,7 +240,7 @@ export class Statements {
             { counted: conditions, index: this.#namedIndex(shape) }
           )
         : this.#unionText(shape, ranges)
-    const columns = [...selected.map(selectedOf(entity)), ...(withTotal === true ? [TOTAL] : [])]
+    const columns = [...selected.map(selectedOf(entity)), ...(total === undefined ? [] : [TOTAL])]
     return selectStatement(text, columns, this.#dialect.decode)
   }
 
@@ -266,7 +278,7 @@ export class Statements {
       readonly index?: string | undefined
     }
   ): string {
-    const { entity, selected, conditions, sort, cut, of, lock, withTotal } = shape
+    const { entity, selected, conditions, sort, cut, of, lock, total } = shape
     const model = this.#models.of(entity)
     const context = { dialect: this.#dialect, root: rootAlias(model) }
     const compared = comparisonsOf([...conditions, ...range])
@@ -282,7 +294,7 @@ export class Statements {
           ? ranged[0]
           : { [Op.and]: [whereAll(conditions, context), ...ranged] },
       order: sort.map(({ path, descending }) => [sortExpression(path, context), descending ? 'DESC' : 'ASC']),
-      ...(withTotal === true ? { total: this.#countShape(entity, counted) } : {}),
+      ...(total === undefined ? {} : { total: { rows: this.#countedRows(entity, counted), upTo: total } }),
       ...(lock === undefined ? {} : { lock }),
       ...(index === undefined ? {} : { index }),
       ...(cut === 'whole' ? {} : { limit: 'limit' }),
@@ -353,20 +365,14 @@ export class Statements {
     }
   }
 
-  #countShape(entity: Entity, conditions: readonly RowCondition[]): SelectShape {
+  #countedRows(entity: Entity, conditions: readonly RowCondition[]): CountShape['rows'] {
     const model = this.#models.of(entity)
     return {
       models: this.#models,
       model,
-      columns: [[fn('COUNT', literal('*')), 'c0']],
       joins: this.#models.joins(model, comparisonsOf(conditions).flatMap(pathsOf)),
-      where: whereAll(conditions, { dialect: this.#dialect, root: rootAlias(model) }),
-      order: []
+      where: whereAll(conditions, { dialect: this.#dialect, root: rootAlias(model) })
     }
-  }
-
-  #compileCount(entity: Entity, conditions: readonly RowCondition[]): ShownStatement {
-    return selectStatement(selectText(this.#countShape(entity, conditions)), [TOTAL], this.#dialect.decode)
   }
 
   #compileChildren({ owner, children, conditions, cut, lock }: ChildrenShape): ShownStatement {
