@@ -270,7 +270,7 @@ function createServer(
   const malformed = new MalformedHttp({ address, log, newRequestId, strictTransport })
   const { refuseStream, refuseRequest } = malformed
   const ofConnections = { timeouts, maxConnections, trustedProxies, openRequests, refuseRequest }
-  const connections = new ClientConnections({ ...ofConnections, memory, log })
+  const connections = new ClientConnections({ ...ofConnections, memory, log, now: deps.load?.clock })
   deps.metrics?.countConnections(() => connections.count)
   // Below the level warn Fastify only repeats what main.ts logs at start.
   const loggerInstance: FastifyBaseLogger = log.isLevelEnabled('info') ? log.child({}, { level: 'warn' }) : log

@@ -125,6 +125,7 @@ export class ClientConnections {
   readonly #refuseRequest: MalformedHttp['refuseRequest']
   readonly #memory: MemoryGuard
   readonly #log: Logger
+  readonly #now: () => number
   readonly #open = new Map<Socket, ClientConnection>()
   /** How many each address has open. */
   readonly #ofAddress = new Map<string, number>()
@@ -143,6 +144,8 @@ export class ClientConnections {
     refuseRequest: MalformedHttp['refuseRequest']
     memory: MemoryGuard
     log: Logger
+    /** Milliseconds, by a clock that only goes forward. */
+    now?: (() => number) | undefined
   }) {
     this.#timeouts = options.timeouts
     this.#maxConnections = options.maxConnections
@@ -153,13 +156,14 @@ export class ClientConnections {
     this.#refuseRequest = options.refuseRequest
     this.#memory = options.memory
     this.#log = options.log
+    this.#now = options.now ?? (() => performance.now())
     this.#warnOfShare = this.#warnOnce('connections of an address are refused: it has its share of MAX_CONNECTIONS')
     this.#warnOfFlood = this.#warnOnce('connections of an address are closed: it has too many requests open')
   }
 
   /** Whether one was opened within the last turns of the event loop, so that others may wait to be. */
   get opensSome(): boolean {
-    return performance.now() - this.#lastOpened < OPENING
+    return this.#now() - this.#lastOpened < OPENING
   }
 
   /** Those that are open. */
@@ -179,7 +183,7 @@ export class ClientConnections {
   attach(server: Server): void {
     server.maxConnections = this.#maxConnections
     server.prependListener('connection', (socket: Socket) => {
-      this.#lastOpened = performance.now()
+      this.#lastOpened = this.#now()
       this.#onOpen(socket, !(server instanceof TlsServer))
       if (!this.#isClosed(socket)) this.#countOfAddress(socket)
     })
