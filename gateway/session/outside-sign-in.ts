@@ -10,6 +10,7 @@ import { clientAddress } from '../http/client-address.js'
 import { setCookie } from '../http/cookies.js'
 import { bodyOf, keepBodiesAsBuffers, requireJsonMediaType } from '../http/json-body.js'
 import type { PublicAddress } from '../http/public-address.js'
+import { queryOf } from '../http/query-string.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { abortOnDisconnect } from '../server/requests.js'
 import { callbackPage, rejectedPage, type WaysOn } from './callback-page.js'
@@ -55,7 +56,7 @@ function beginRoute(app: FastifyInstance, { provider, address, cookieSecure }: S
   app.get(SIGN_IN, async (request, reply) => {
     const secrets = { state: secret(), nonce: secret(), verifier: secret() }
     const uri = redirectUri(address, request)
-    const sent = new URL(request.originalUrl, uri).searchParams.get('returnTo')
+    const sent = new URLSearchParams(queryOf(request.url)).get('returnTo')
     const returnTo = ownPath(sent ?? '/', uri)
     const location = await provider.authorizationUrl(uri, secrets)
     return reply
@@ -226,7 +227,7 @@ function waysOn(
 export const callbackPageRoute = fp<{ readonly address: PublicAddress; readonly log: Logger }>(
   async (app, { address, log }) => {
     app.get(CALLBACK, async (request, reply) => {
-      const query = new URL(request.originalUrl, redirectUri(address, request)).searchParams
+      const query = new URLSearchParams(queryOf(request.url))
       const error = query.get('error')
       const ways = waysOn(request, { state: query.get('state'), address })
       if (error !== null) {

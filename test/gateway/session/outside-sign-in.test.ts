@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { DomainError } from '../../../shared/errors.js'
 import { CONFIDENTIAL, TestProvider } from '../../api/sign-in/test-provider.js'
 import { Visitor } from '../../api/sign-in/visitor.js'
+import { exchange } from '../../harness/http.js'
 import { expectProblem, type SessionFixture, setCookies, startSessions } from './session-fixture.js'
 
 const BASE = 'https://shop.example/api'
@@ -44,6 +45,16 @@ describe('sign-in at an OpenID provider, below a path and over HTTPS,', () => {
   }
   const finish = (cookie: string, body: object, more: Record<string, string> = {}) =>
     sessions.send('POST', '/api/auth/callback', { headers: { cookie, ...more }, body })
+
+  it('reads the query of a target in absolute form, whatever its authority is', async () => {
+    const url = await sessions.app.listen({ host: '127.0.0.1', port: 0 })
+    for (const authority of ['y', 'y:99999', '[x']) {
+      const get = (path: string): Promise<string> =>
+        exchange(url, `GET http://${authority}/api/auth${path} HTTP/1.1\r\nHost: y\r\nConnection: close\r\n\r\n`)
+      expect(await get('/sign-in?returnTo=/api/orders'), authority).to.match(/^HTTP\/1\.1 303 /)
+      expect(await get('/callback?error=access_denied'), authority).to.match(/^HTTP\/1\.1 200 /)
+    }
+  })
 
   it('keeps its cookie to its own paths', async () => {
     const { set } = await begin()
