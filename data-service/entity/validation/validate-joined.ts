@@ -1,5 +1,6 @@
 import type { ReadAccess, WriteAccess } from '../access.js'
 import type { Children, Column, Entity, Joined, KeyColumns, Reference } from '../entity.js'
+import type { Field } from '../fields/field.js'
 import type { Permission } from '../fields/names.js'
 import { isEach } from './validate-access.js'
 
@@ -23,6 +24,17 @@ export function joinedReadMistakes(entity: Entity, entities: readonly Entity[]):
       }
       return []
     })
+}
+
+/** A search that some readers of the rows would not have: it takes a permission to see each of its properties. */
+export function searchReaderMistakes(entity: Entity, entities: readonly Entity[]): string[] {
+  const { searchable, columns, joined } = entity
+  const searched = [
+    ...columns.filter(({ field }) => !field.hidden).map(({ name, field }) => ({ name, sources: [field] })),
+    ...joined.map((one) => ({ name: one.name, sources: sourcesOf(one, pathStepsOf(one, entity, entities)) }))
+  ].filter(({ name }) => searchable.includes(name))
+  const isOpen = searched.some(({ sources }) => sources.every(({ readableBy }) => readableBy === undefined))
+  return searched.length === 0 || isOpen ? [] : ['searchable needs a property that every reader of the rows may see.']
 }
 
 function mistakeOf({ name, through }: Joined, { source, reference }: PathStep, target: Entity): string {
@@ -58,17 +70,23 @@ function pathStepsOf({ through, further }: Joined, entity: Entity, entities: rea
 
 type IsHeld = (permission: Permission) => boolean
 
-/** Whether it takes a permission to see the value at all. */
-function readersOf({ field, property }: Joined, { access }: Entity, steps: readonly PathStep[]): IsHeld {
-  const sources = [
+/** The fields that the value of a joined property tells of. It takes the permissions of all of them to see it. */
+function sourcesOf({ field, property }: Joined, steps: readonly PathStep[]): Field[] {
+  const source = steps.at(-1)?.target.columns.find(({ name }) => name === property)
+  return [
     field,
     ...steps.flatMap(({ reference }) => reference.via.map((one) => one.field)),
-    steps.at(-1)?.target.columns.find(({ name }) => name === property)?.field
+    ...(source === undefined ? [] : [source.field])
   ]
+}
+
+/** Whether it takes a permission to see the value at all. */
+function readersOf(joined: Joined, { access }: Entity, steps: readonly PathStep[]): IsHeld {
+  const sources = sourcesOf(joined, steps)
   // An entity file that bypasses its types may lack an access.
   const reads: readonly (ReadAccess | undefined)[] = Object.values(access)
   return (permission) =>
-    sources.some((one) => one?.readableBy === permission) ||
+    sources.some(({ readableBy }) => readableBy === permission) ||
     reads.every((one) => one !== undefined && takes(one, permission))
 }
 

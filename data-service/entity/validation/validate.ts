@@ -3,7 +3,7 @@ import type { EventHandler } from '../event.js'
 import { accessMistakes, columnPermissionMistakes, ownerFilterMistakes, routeMistakes } from './validate-access.js'
 import { fieldMistakes, namingMistakes, navigationMistakes, queryMistakes } from './validate-fields.js'
 import type { Operation } from '../define-operation.js'
-import { joinedReadMistakes } from './validate-joined.js'
+import { joinedReadMistakes, searchReaderMistakes } from './validate-joined.js'
 import { operationMistakes } from './validate-operations.js'
 import { hookMistakes, outboxMistakes } from './validate-hooks.js'
 import { ownerKindMistakes, ownersMistakes } from './validate-owners.js'
@@ -44,6 +44,7 @@ export function checkCatalogue(
       ...joinedReadMistakes(entity, entities),
       ...(hasSecondStore ? [] : secondStoreMistakes(entity)),
       ...queryMistakes(entity),
+      ...searchReaderMistakes(entity, entities),
       ...accessMistakes(entity, permissions),
       ...ownerKindMistakes(entity, Object.keys(owners)),
       ...columnPermissionMistakes(entity, permissions),

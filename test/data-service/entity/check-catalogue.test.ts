@@ -146,9 +146,23 @@ describe('checkCatalogue', () => {
     const note = readableBy('products:manage', optional(text(5)))
     const fields = { id: int(), name: text(5), note }
     expect(mistakes(careless({ fields, searchable: ['name', 'note'] }))).to.deep.equal([])
-    expect(mistakes(careless({ fields, searchable: ['note'] }))).to.deep.equal([
-      'others: searchable needs a property that every reader of the rows may see.'
-    ])
+    const closed = 'others: searchable needs a property that every reader of the rows may see.'
+    expect(mistakes(careless({ fields, searchable: ['note'] }))).to.deep.equal([closed])
+    // A joined property takes the permission of its source.
+    const noted = careless({ name: 'noted', fields })
+    const joining = (property: string, field: Field, searchable: readonly string[]): readonly string[] =>
+      mistakes(
+        noted,
+        careless({
+          fields: { id: int(), name: text(5), notedId: int() },
+          references: { noted: { to: 'noted', via: 'notedId' } },
+          joined: { theirs: { through: 'noted', property, field } },
+          searchable
+        })
+      )
+    expect(joining('note', optional(text(5)), ['theirs'])).to.deep.equal([closed])
+    expect(joining('note', optional(text(5)), ['theirs', 'name'])).to.deep.equal([])
+    expect(joining('name', text(5), ['theirs'])).to.deep.equal([])
   })
 
   it('passes columns by permission that tell of nothing', () => {
