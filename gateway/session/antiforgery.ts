@@ -77,6 +77,12 @@ export class AntiforgeryTokens {
     return verdict.valid ? verdict : { valid: false, why: `token, or the session is another: ${verdict.why}` }
   }
 
+  /** Whether the cookie was made with the ring, whatever token it has. */
+  async verifyCookie(cookie: string): Promise<Verdict> {
+    const secret = await this.#secretOf(cookie)
+    return Buffer.isBuffer(secret) ? { valid: true } : { valid: false, why: `cookie: ${secret.why}` }
+  }
+
   async #secretOf(cookie: string): Promise<Buffer | { readonly why: string }> {
     const parts = decodeSignature(cookie)
     if (parts === undefined) return { why: 'it is none' }
@@ -105,7 +111,8 @@ function antiforgerySetCookie(value: string, secure: boolean): string {
   return setCookie(COOKIE_NAME, value, { secure })
 }
 
-const CSRF_FIELD = /(?:^|&)(_csrf=[^&]*)/
+/** Of its value no more is decoded than the longest token takes in which each character is percent-encoded. */
+const CSRF_FIELD = /(?:^|&)(_csrf=[^&]{0,309})/
 
 /** The first `_csrf` of a form as browsers post it (application/x-www-form-urlencoded), from the start of its bytes. */
 export function antiforgeryFieldIn(form: Buffer): string | undefined {
@@ -126,8 +133,8 @@ interface Peeked {
   readonly body: Readable
 }
 
-/** Reads the first `bytes` of a stream, or all of a shorter one. */
-async function peek(source: Readable, bytes: number): Promise<Peeked> {
+/** Reads the first `bytes` of a stream, or all of a shorter one. Calls `receive` with the number of bytes that it keeps. */
+async function peek(source: Readable, bytes: number, receive: (kept: number) => void): Promise<Peeked> {
   const pieces: AsyncIterator<Buffer, undefined> = source.iterator()
   const read: Buffer[] = []
   for (let length = 0; length < bytes;) {
@@ -135,6 +142,7 @@ async function peek(source: Readable, bytes: number): Promise<Peeked> {
     if (done === true) break
     read.push(value)
     length += value.length
+    receive(length)
   }
   const body = ignoreErrors(Readable.from(continued(read, pieces), { objectMode: false }))
   return { start: Buffer.concat(read).subarray(0, bytes), body }
@@ -187,7 +195,8 @@ const REMEDY = 'Get one from GET /auth/antiforgery and send it back as the heade
 /**
  * Throws `antiforgery.invalid` for a request without the token of its cookie and its session. The token is in the header
  * `X-CSRF-Token` or else in the field `_csrf` within the first MiB of a form. If `request.body` is a stream, it is replaced
- * with a stream of the same bytes, so that the body can still be read.
+ * with a stream of the same bytes, so that the body can still be read. Throws `upstream.unavailable` where the client or the
+ * process keeps too much of bodies already.
  */
 export class AntiforgeryCheck {
   readonly #tokens: AntiforgeryTokens
@@ -201,11 +210,14 @@ export class AntiforgeryCheck {
   async check(request: FastifyRequest): Promise<void> {
     const cookie = antiforgeryCookieIn(request.headers.cookie)
     if (cookie === undefined) throw this.#rejected(request, 'no cookie, or several')
-    const token = await tokenOf(request)
-    if (token === undefined) throw this.#rejected(request, 'no token')
     const session = claimedSession(request.headers.cookie)
     if (session === undefined)
       throw this.#rejected(request, 'a refresh cookie without an access cookie to tell its session')
+    // A form is only kept for a client whose cookie is genuine.
+    const genuine = await this.#tokens.verifyCookie(cookie)
+    if (!genuine.valid) throw this.#rejected(request, genuine.why)
+    const token = await tokenOf(request)
+    if (token === undefined) throw this.#rejected(request, 'no token')
     const verdict = await this.#tokens.verify(cookie, token, session)
     if (!verdict.valid) throw this.#rejected(request, verdict.why)
   }
@@ -223,7 +235,8 @@ async function tokenOf(request: FastifyRequest): Promise<string | undefined> {
   if (!isPlainForm({ type, encoding })) return undefined
   if (Buffer.isBuffer(request.body)) return antiforgeryFieldIn(request.body)
   if (!(request.body instanceof Readable)) return undefined
-  const { start, body } = await peek(request.body, MAX_BODY_BYTES)
+  // What is kept counts until the answer begins, also while the form waits for its turn at the renderer.
+  const { start, body } = await peek(request.body, MAX_BODY_BYTES, (kept) => request.unsent?.receive(kept))
   request.body = body
   return antiforgeryFieldIn(start)
 }

@@ -133,7 +133,9 @@ describe('bodies that are not sent to their end', () => {
   before(async () => {
     const address = 24 * 1024
     const bounds = { connection: address, address, process: 2 * address, always: 0 }
-    gateway = await startGateway({ TRUSTED_PROXIES: '127.0.0.1' }, undefined, { load: { unsentBounds: bounds } })
+    // Nothing listens there: what is counted comes before the renderer.
+    const settings = { TRUSTED_PROXIES: '127.0.0.1', RENDERER_URL: 'http://127.0.0.1:1' }
+    gateway = await startGateway(settings, undefined, { load: { unsentBounds: bounds } })
     port = Number(new URL(await listen(gateway)).port)
   })
   after(async () => {
@@ -141,12 +143,18 @@ describe('bodies that are not sent to their end', () => {
     await gateway.close()
   })
 
-  /** A login of this address with a password of so many characters, in pieces, and the status of its answer. */
-  async function login(address: string, length: number): Promise<string> {
+  /** A login of this address with a password of so many characters, and the status of its answer. */
+  const login = (address: string, length: number): Promise<string> =>
+    post('/auth/login', JSON.stringify({ email: 'ada@example.com', password: 'x'.repeat(length) }), [
+      `X-Forwarded-For: ${address}`,
+      'Content-Type: application/json'
+    ])
+
+  /** Sends a body in pieces. Returns the status of its answer. */
+  async function post(path: string, body: string, headers: readonly string[]): Promise<string> {
     const socket = connect({ host: '127.0.0.1', port }).on('error', () => {})
-    const head = `Host: x\r\nX-Forwarded-For: ${address}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`
-    socket.write(`POST /auth/login HTTP/1.1\r\n${head}\r\n\r\n`)
-    const body = JSON.stringify({ email: 'ada@example.com', password: 'x'.repeat(length) })
+    const head = ['Host: x', 'Transfer-Encoding: chunked', ...headers].join('\r\n')
+    socket.write(`POST ${path} HTTP/1.1\r\n${head}\r\n\r\n`)
     const pieces = body.match(/.{1,8000}/g) ?? []
     socket.write(`${pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join('')}0\r\n\r\n`)
     const [answer] = (await once(socket, 'data')) as [Buffer]
@@ -160,6 +168,14 @@ describe('bodies that are not sent to their end', () => {
     expect(gateway.auth.calls.length).to.equal(asked)
     expect(await login('192.0.2.1', 2000)).to.not.equal('503')
     expect(gateway.auth.calls.length).to.equal(asked + 1)
+  })
+
+  it('count as they come in forms for the renderer, which are kept until their token is found', async () => {
+    const issued = await gateway.app.inject({ url: '/auth/antiforgery' })
+    const [cookie = ''] = String(issued.headers['set-cookie']).split(';')
+    const form = ['X-Forwarded-For: 192.0.2.2', `Cookie: ${cookie}`, 'Content-Type: application/x-www-form-urlencoded']
+    expect(await post('/form', `a=${'x'.repeat(30_000)}`, form)).to.equal('503')
+    expect(await post('/form', `a=${'x'.repeat(2000)}`, form)).to.equal('403')
   })
 })
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { request as send } from 'node:http'
+import { type IncomingMessage, request as send } from 'node:http'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect } from 'chai'
@@ -85,7 +85,8 @@ describe('antiforgery check', () => {
     for (const form of [
       `_csrf=${issued.token}`,
       `a=%zz&b=\xff&_csrf=${issued.token}&c=1`,
-      `a=1&_csrf=${issued.token.replace('.', '%2E')}`
+      `a=1&_csrf=${issued.token.replace('.', '%2E')}`,
+      `_csrf=${issued.token.replace(/./g, (character) => `%${character.charCodeAt(0).toString(16)}`)}`
     ]) {
       const bytes = Buffer.from(form, 'latin1')
       expect(await post(bytes, { 'content-type': `${FORM}; charset=UTF-8` }), form).to.equal(200)
@@ -145,6 +146,22 @@ describe('antiforgery check', () => {
     expect(await post('', { ...token, cookie: 'app_antiforgery=' })).to.equal(403)
     expect(await post('', { ...token, cookie: `app_antiforgery=${issued.cookie}; app_antiforgery=x` })).to.equal(403)
     expect(await post('', { ...token, cookie: `a=1; app_antiforgery=${issued.cookie}` })).to.equal(200)
+  })
+
+  it('rejects a form with a cookie that the ring has not signed before the form has come', async () => {
+    const [keyId = ''] = issued.cookie.split('.')
+    for (const cookie of ['x', `${keyId}.${'A'.repeat(86)}`]) {
+      const outgoing = send(`${origin}/`, {
+        method: 'POST',
+        headers: { cookie: `app_antiforgery=${cookie}`, 'content-type': FORM, 'content-length': MEBIBYTE }
+      })
+      const answered = once(outgoing, 'response')
+      outgoing.write('a=1')
+      const [{ statusCode }] = (await answered) as [IncomingMessage]
+      expect(statusCode, cookie).to.equal(403)
+      outgoing.on('error', () => {}).destroy()
+    }
+    for (const { why } of lines) expect(why).to.match(/^cookie: /)
   })
 
   it('does not look into a form that is encoded', async () => {
