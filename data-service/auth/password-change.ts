@@ -9,6 +9,7 @@ import type { PasswordCheck } from './password-check.js'
 import { guessOf, MAX_PASSWORD, passwordMistake } from './accounts/passwords.js'
 import {
   findSession,
+  type PresentedToken,
   outcomeOf,
   refreshedTooOften,
   rotateUnlessThrottled,
@@ -33,7 +34,8 @@ export function changePassword(
   return async (context, request) => {
     const { refreshToken, currentPassword, newPassword } = request
     const { signal, log } = context
-    const { email } = await sessionAccount(context, refreshToken, deps)
+    const presented = { text: refreshToken, at: deps.now() }
+    const { email } = await sessionAccount(context, presented, deps)
     checkRequest(request, email)
     const clientAddress = addressOfAttempt(request.clientAddress, context)
     const tried = {
@@ -48,7 +50,7 @@ export function changePassword(
       const hash = await deps.passwords.hash(newPassword)
       signal.throwIfAborted()
       return await succeed(async (unit) => {
-        const session = await findSession(unit, refreshToken, deps)
+        const session = await findSession(unit, presented, deps)
         if (session.kind !== 'live') return session
         const rotated = await rotateUnlessThrottled(unit, session, deps)
         if (rotated.kind === 'throttled') return rotated
@@ -90,8 +92,8 @@ export function changePassword(
 }
 
 /** The account of a live session. Throws `auth.invalid-token`. */
-async function sessionAccount(context: CallContext, refreshToken: string, deps: AuthDeps): Promise<StoredAccount> {
-  const session = await deps.store.transaction(context.signal, (unit) => findSession(unit, refreshToken, deps))
+async function sessionAccount(context: CallContext, presented: PresentedToken, deps: AuthDeps): Promise<StoredAccount> {
+  const session = await deps.store.transaction(context.signal, (unit) => findSession(unit, presented, deps))
   if (session.kind !== 'live') throw rejectOver(context, session, deps)
   return session.account
 }

@@ -180,9 +180,10 @@ interface ThrottledSession {
  */
 export function refresh(deps: AuthDeps): UnaryHandler<RefreshRequest__Output, RefreshResponse> {
   return async ({ signal, log, clientAddress }, { refreshToken: text }) => {
+    const presented = { text, at: deps.now() }
     // An error thrown within the transaction would roll back the revocation of the family.
     const found = await deps.store.transaction(signal, async (unit) => {
-      const session = await findSession(unit, text, deps)
+      const session = await findSession(unit, presented, deps)
       if (session.kind !== 'live') return session
       const { family, account, newest } = session
       return session.isNewest
@@ -214,11 +215,26 @@ export function refresh(deps: AuthDeps): UnaryHandler<RefreshRequest__Output, Re
   }
 }
 
+/** A refresh token as a call brings it. */
+export interface PresentedToken {
+  /** It may be any text. */
+  readonly text: string
+  /**
+   * When the call came, in epoch milliseconds. The grace window ends for calls that come later, and not for those that wait
+   * for the COMMIT of the refresh that used the token.
+   */
+  readonly at: number
+}
+
 /**
- * The session of the text of a refresh token, which may be any text. Locks its family. Revokes the family of a token that
- * was used before the grace window, so the transaction must be committed in every case.
+ * The session of a refresh token. Locks its family. Revokes the family of a token that was used before the grace window, so
+ * the transaction must be committed in every case.
  */
-export async function findSession(unit: AuthUnit, text: string, deps: AuthDeps): Promise<LiveSession | SessionOver> {
+export async function findSession(
+  unit: AuthUnit,
+  { text, at }: PresentedToken,
+  deps: AuthDeps
+): Promise<LiveSession | SessionOver> {
   const token = parseRefreshToken(text)
   if (token === undefined) return { kind: 'invalid', why: 'not a refresh token' }
   const keys = tokenKeys(token)
@@ -235,7 +251,7 @@ export async function findSession(unit: AuthUnit, text: string, deps: AuthDeps):
   if (family.sessionGeneration !== account.sessionGeneration) return invalid('revoked session')
   const kept = await unit.findToken(keys.hash)
   const isNewest = kept !== undefined && kept.usedAt === null
-  const isInGrace = kept !== undefined && kept.usedAt !== null && now <= kept.usedAt + deps.refreshGrace
+  const isInGrace = kept !== undefined && kept.usedAt !== null && at <= kept.usedAt + deps.refreshGrace
   const newest = isNewest
     ? { token, familyId: family.id, expiresAt: kept.expiresAt }
     : isInGrace && (await newestSuccessor(unit, token, kept))
@@ -323,8 +339,9 @@ export function revoke(deps: AuthDeps): UnaryHandler<RevokeRequest__Output, Revo
  */
 export function revokeAll(deps: AuthDeps): UnaryHandler<RevokeAllRequest__Output, RevokeAllResponse> {
   return async ({ signal, log, clientAddress }, { refreshToken: text }) => {
+    const presented = { text, at: deps.now() }
     const { found, sessions } = await deps.store.transaction(signal, async (unit) => {
-      const found = await findSession(unit, text, deps)
+      const found = await findSession(unit, presented, deps)
       const isLive = found.kind === 'live'
       return { found, sessions: isLive ? await unit.endSessions(found.account.id, deps.now()) : 0 }
     })

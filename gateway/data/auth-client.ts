@@ -15,6 +15,12 @@ export type AuthCall = Pick<HttpContext, 'requestId' | 'traceparent' | 'clientAd
 /** A login or password change is cancelled when its client disconnects, since hashing a password is expensive. */
 export type LoginCall = AuthCall & { readonly signal: AbortSignal }
 
+/**
+ * Milliseconds that a refresh may take: half of REFRESH_GRACE as it is by default. The grace window runs from the use of the
+ * token, so whoever gets no answer in this time has the other half left to ask again.
+ */
+const REFRESH_TIMEOUT = 5000
+
 /** A refresh is cancelled when nobody waits for it any more: a token that nobody gets would be lost to its browser. */
 export type RefreshCall = AuthCall & { readonly signal?: AbortSignal }
 
@@ -92,8 +98,8 @@ export class GrpcAuthClient implements AuthClient {
   }
 
   async refresh(call: RefreshCall, refreshToken: string): Promise<Session> {
-    const request = { refreshToken }
-    return answeredSession(await writeUnary(this.#pool, { rpc: service.Refresh, call: contextOf(call), request }))
+    const unary = { rpc: service.Refresh, call: contextOf(call), request: { refreshToken }, timeout: REFRESH_TIMEOUT }
+    return answeredSession(await writeUnary(this.#pool, unary))
   }
 
   async revoke(call: AuthCall, refreshToken: string): Promise<void> {

@@ -24,6 +24,8 @@ interface UnaryCall<Request, Response> {
   readonly request: Request
   /** Whether a data service gathers calls of this rpc, and answers those that arrive together by one statement. */
   readonly isGathered?: boolean
+  /** Milliseconds that it may take in all, retries included. CALL_DEADLINE by default. */
+  readonly timeout?: number
 }
 
 /** Milliseconds that a call may take in all, retries included. Sent as the gRPC deadline, which SQL statements obey too. */
@@ -57,7 +59,7 @@ async function callWithRetries<Request, Response>(
   retries: number
 ): Promise<Response> {
   const { signal } = unary.call
-  const deadline = Date.now() + CALL_DEADLINE
+  const deadline = Date.now() + (unary.timeout ?? CALL_DEADLINE)
   const message = unary.rpc.requestSerialize(unary.request)
   let failed = NO_REPLICAS
   for (let left = retries, reuse = false; ;) {

@@ -72,7 +72,8 @@ class SessionRefresh {
       return await (timeout === undefined ? shared.session : withinTimeout(timeout, shared.session))
     } finally {
       shared.waiting -= 1
-      // The data service rolls a cancelled refresh back, so that the browser's token stays the newest of its family.
+      // The data service rolls a cancelled refresh back, so that the browser's token stays the newest of its family. Once its
+      // COMMIT was sent it cannot: then the token is honoured within its grace window only.
       if (shared.waiting === 0) {
         this.#end(refreshToken, shared)
         shared.cancellation.abort()

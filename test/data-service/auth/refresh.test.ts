@@ -83,6 +83,22 @@ eachDatabase((kind) => {
       }
     })
 
+    it('honour a token that came within the grace window and waited beyond it for the refresh that used it', async () => {
+      const second = await tokenOf(one.refresh(first))
+      const waiting = harness.replica({}, (own) => ({
+        classifyError: (error) => own.classifyError(error),
+        flushed: () => own.flushed(),
+        close: () => own.close(),
+        begin: (beginning) => {
+          harness.now += GRACE
+          return own.begin(beginning)
+        }
+      }))
+      harness.now += GRACE
+      expect(await tokenOf(waiting.refresh(first))).to.equal(second)
+      await isOver(first)
+    })
+
     it('die with all their tokens when one is used after the grace window', async () => {
       const elsewhere = await tokenOf(one.login(kim))
       const second = await tokenOf(one.refresh(first))
