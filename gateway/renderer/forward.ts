@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError } from '../../shared/errors.js'
+import { DomainError, httpStatusOf } from '../../shared/errors.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { addVary, HOP_BY_HOP, listMembers } from '../http/header-fields.js'
 import { escapeHtml, HTML_HEADERS, htmlPage } from '../http/html-page.js'
@@ -130,9 +130,10 @@ function errorCodesOf(error: unknown): string[] {
 /** Answers the failure as an HTML page. */
 export function sendFailurePage(reply: FastifyReply, failure: DomainError, requestId: string): FastifyReply {
   const title = failure.title ?? failure.message
+  const { retryAfter } = failure
   return reply
-    .code(failure.code === 'upstream.timeout' ? 504 : 502)
-    .headers({ ...HTML_HEADERS, 'cache-control': 'no-store' })
+    .code(httpStatusOf(failure))
+    .headers({ ...HTML_HEADERS, 'cache-control': 'no-store', ...(retryAfter && { 'retry-after': retryAfter }) })
     .send(
       htmlPage(
         title,

@@ -10,6 +10,7 @@ import { isFromAnotherOrigin, SAFE_METHODS } from '../http/cross-site.js'
 import { listMembers } from '../http/header-fields.js'
 import { acceptsHtml } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
+import { Overload } from '../server/admission.js'
 import { type RoutedRequest, destinationOf, type OwnPaths, type PageSession, rendererPath } from './destination.js'
 import { PAGES, PageShares } from './page-shares.js'
 import { drainBody, forward, nothingHere, sendFailurePage, upstreamBody, varyByAccept } from './forward.js'
@@ -101,7 +102,10 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     if (!(error instanceof DomainError) || !error.code.startsWith('upstream.')) throw error
     varyByAccept(reply)
     if (!acceptsHtml(request.headers.accept)) throw error
-    log.warn({ requestId: request.id, code: error.code, err: error }, 'renderer failure')
+    // A flood is no failure of the renderer, and does not fill the log.
+    if (!(error.cause instanceof Overload)) {
+      log.warn({ requestId: request.id, code: error.code, err: error }, 'renderer failure')
+    }
     return sendFailurePage(reply, error, request.id)
   })
   app.route({

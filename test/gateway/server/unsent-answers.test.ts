@@ -176,6 +176,8 @@ describe('bodies that are not sent to their end', () => {
     const form = ['X-Forwarded-For: 192.0.2.2', `Cookie: ${cookie}`, 'Content-Type: application/x-www-form-urlencoded']
     expect(await post('/form', `a=${'x'.repeat(30_000)}`, form)).to.equal('503')
     expect(await post('/form', `a=${'x'.repeat(2000)}`, form)).to.equal('403')
+    expect(await post('/form', `a=${'x'.repeat(30_000)}`, [...form, 'Accept: text/html'])).to.equal('503')
+    expect(gateway.lines.filter(({ msg }) => msg === 'renderer failure')).to.deep.equal([])
   })
 })
 
