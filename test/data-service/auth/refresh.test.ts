@@ -99,6 +99,86 @@ eachDatabase((kind) => {
       await isOver(first)
     })
 
+    /** Refreshes with a call that its caller gives up during the COMMIT. `isInDoubt`: the COMMIT gets no answer either. */
+    async function refreshUnanswered(
+      token: string,
+      { isInDoubt = false, meanwhile }: { isInDoubt?: boolean; meanwhile?: () => Promise<void> } = {}
+    ): Promise<void> {
+      const caller = new AbortController()
+      const noAnswer = new Error('The COMMIT was not answered in time.')
+      const unheard = harness.replica({}, (own) => ({
+        classifyError: (error) => (error === noAnswer ? 'commitUnknown' : own.classifyError(error)),
+        flushed: () => own.flushed(),
+        close: () => own.close(),
+        begin: async (beginning) => {
+          const transaction = await own.begin(beginning)
+          return {
+            node: transaction.node,
+            run: (...of) => transaction.run(...of),
+            rows: (...of) => transaction.rows(...of),
+            change: (...of) => transaction.change(...of),
+            isGuarding: transaction.isGuarding,
+            changeWithin: (...of) => transaction.changeWithin(...of),
+            batch: (...of) => transaction.batch(...of),
+            rollback: () => transaction.rollback(),
+            commit: async (last) => {
+              await transaction.commit(last)
+              if (caller.signal.aborted) return
+              await meanwhile?.()
+              caller.abort()
+              if (isInDoubt) throw noAnswer
+            }
+          }
+        }
+      }))
+      await unheard.refresh(token, caller.signal).catch(() => undefined)
+    }
+
+    for (const isInDoubt of [false, true]) {
+      it(`honour a token whose call was given up during its COMMIT, ${isInDoubt ? 'in doubt,' : 'done,'} once`, async () => {
+        await refreshUnanswered(first, { isInDoubt })
+        harness.now += DAY
+        expect(await one.by.store.purgeUsedTokens(harness.now, 10)).to.equal(0)
+        await refreshUnanswered(first, { isInDoubt })
+        harness.now += DAY
+        const second = await tokenOf(one.refresh(first))
+        harness.now += GRACE
+        expect(await tokenOf(other.refresh(first))).to.equal(second)
+        const third = await tokenOf(other.refresh(second))
+        harness.now += 1
+        await isOver(first)
+        await isOver(third)
+      })
+    }
+
+    it('honour it within its grace window only if another call has got the successor and used it', async () => {
+      let third = ''
+      await refreshUnanswered(first, {
+        meanwhile: async () => {
+          third = await tokenOf(one.refresh(await tokenOf(other.refresh(first))))
+        }
+      })
+      harness.now += GRACE + 1
+      await isOver(first)
+      await isOver(third)
+    })
+
+    it('give a call that waits for its family longer than the grace window another try', async () => {
+      await one.refresh(first)
+      harness.now += GRACE + 1
+      const waiting = harness.replica({}, (own) => ({
+        classifyError: (error) => own.classifyError(error),
+        flushed: () => own.flushed(),
+        close: () => own.close(),
+        begin: (beginning) => {
+          harness.now += 1001
+          return own.begin(beginning)
+        }
+      }))
+      expect(await rejectionOf(waiting.refresh(first))).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+      await isOver(first)
+    })
+
     it('die with all their tokens when one is used after the grace window', async () => {
       const elsewhere = await tokenOf(one.login(kim))
       const second = await tokenOf(one.refresh(first))
