@@ -6,15 +6,7 @@ import type { RevokeAllResponse } from '../../shared/gen/auth/v1/RevokeAllRespon
 import type { RevokeRequest__Output } from '../../shared/gen/auth/v1/RevokeRequest.js'
 import type { RevokeResponse } from '../../shared/gen/auth/v1/RevokeResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
-import {
-  type AuthUnit,
-  type Family,
-  type KeptToken,
-  type NewToken,
-  type StoredAccount,
-  TAKEN_BACK,
-  type TokenUse
-} from './accounts/accounts.js'
+import type { AuthUnit, Family, KeptToken, NewToken, StoredAccount } from './accounts/accounts.js'
 import type { AuthDeps } from './authentication.js'
 import {
   hashOfToken,
@@ -88,15 +80,12 @@ async function rotate(
   const now = deps.now()
   const live = newToken(family, { now, token: newRefreshToken(deps.randomBytes, token) }, deps)
   await unit.rotate(hashOfToken(token), {
-    ...useOf(token, now, deps),
+    usedAt: now,
+    purgeAt: refHashOf(token) === null ? null : now + deps.refreshGrace + KEPT_AFTER_GRACE,
     sealed: sealSuccessor(live.token, token, deps.randomBytes(NONCE_BYTES)),
     successor: storedToken(live, now)
   })
   return live
-}
-
-function useOf(token: Buffer, usedAt: number, { refreshGrace }: AuthDeps): TokenUse {
-  return { usedAt, purgeAt: refHashOf(token) === null ? null : usedAt + refreshGrace + KEPT_AFTER_GRACE }
 }
 
 /**
@@ -163,7 +152,7 @@ interface LiveSession {
   readonly account: StoredAccount
   /** The newest token of the family. */
   readonly newest: LiveToken
-  /** Whether the newest token is the given one. If not, the given one is within its grace window, or its use was taken back. */
+  /** Whether the newest token is the given one. If not, the given one was used within its grace window. */
   readonly isNewest: boolean
 }
 
@@ -192,7 +181,15 @@ interface ThrottledSession {
 export function refresh(deps: AuthDeps): UnaryHandler<RefreshRequest__Output, RefreshResponse> {
   return async ({ signal, log, clientAddress }, { refreshToken: text }) => {
     const presented = { text, at: deps.now() }
-    const found = await refreshed(presented, signal, deps)
+    // An error thrown within the transaction would roll back the revocation of the family.
+    const found = await deps.store.transaction(signal, async (unit) => {
+      const session = await findSession(unit, presented, deps)
+      if (session.kind !== 'live') return session
+      const { family, account, newest } = session
+      return session.isNewest
+        ? await rotateUnlessThrottled(unit, session, deps)
+        : ({ kind: 'refreshed', family, account, live: newest } as const)
+    })
     const { family, account } = found
     const known = {
       event: 'refresh',
@@ -216,53 +213,6 @@ export function refresh(deps: AuthDeps): UnaryHandler<RefreshRequest__Output, Re
       }
     }
   }
-}
-
-/** Finds the session and gives it a new token. Takes the use of the token back if the call was given up too late to stop it. */
-async function refreshed(
-  presented: PresentedToken,
-  signal: AbortSignal,
-  deps: AuthDeps
-): Promise<RefreshedSession | ThrottledSession | SessionOver> {
-  let isDone = false
-  try {
-    // An error thrown within the transaction would roll back the revocation of the family.
-    return await deps.store.transaction(signal, async (unit) => {
-      const session = await findSession(unit, presented, deps)
-      if (session.kind !== 'live') return session
-      const { family, account, newest, isNewest } = session
-      const live = isNewest ? await rotateUnlessThrottled(unit, session, deps) : undefined
-      isDone = true
-      return live ?? { kind: 'refreshed', family, account, live: newest }
-    })
-  } finally {
-    // The call was given up during its COMMIT, which may have been done also if it failed.
-    if (signal.aborted && isDone) await takeUseBack(presented, deps)
-  }
-}
-
-/** Milliseconds from which a call has waited for its family, and not for other work alone. */
-const LONG_WAIT = 1000
-
-/** Milliseconds for which taking a use back is tried: the COMMIT that made it may last on, and hold the family. */
-const TAKE_BACK_TIMEOUT = 30_000
-
-/**
- * Takes back that a call used a token, unless a client has used the successor meanwhile: the answer with the successor reached
- * no client, which would lose its session if it came back after the grace window.
- */
-async function takeUseBack({ text, at }: PresentedToken, deps: AuthDeps): Promise<void> {
-  const token = parseRefreshToken(text)
-  if (token === undefined) return
-  const keys = tokenKeys(token)
-  await deps.store.transaction(AbortSignal.timeout(TAKE_BACK_TIMEOUT), async (unit) => {
-    await unit.lockFamilyOf(keys)
-    const kept = await unit.findToken(keys.hash)
-    // A token that another call had used before keeps its grace window.
-    if (kept === undefined || kept.successor === null || kept.usedAt === null || kept.usedAt < at) return
-    const next = await unit.findToken(hashOfToken(openSuccessor(kept.successor, token)))
-    if (next?.successor === null) await unit.setUse(keys.hash, TAKEN_BACK)
-  })
 }
 
 /** A refresh token as a call brings it. */
@@ -300,18 +250,16 @@ export async function findSession(
   if (unusable !== undefined) return invalid(unusable)
   if (family.sessionGeneration !== account.sessionGeneration) return invalid('revoked session')
   const kept = await unit.findToken(keys.hash)
-  const isHonoured = kept !== undefined && (kept.usedAt === null || at <= kept.usedAt + deps.refreshGrace)
-  const newest = isHonoured && (await newestSuccessor(unit, token, kept))
+  const isNewest = kept !== undefined && kept.usedAt === null
+  const isInGrace = kept !== undefined && kept.usedAt !== null && at <= kept.usedAt + deps.refreshGrace
+  const newest = isNewest
+    ? { token, familyId: family.id, expiresAt: kept.expiresAt }
+    : isInGrace && (await newestSuccessor(unit, token, kept))
   if (newest === false || newest === undefined) {
-    // The call that held the family until now may have been given up, and be about to take its use of the token back.
-    if (now - at > LONG_WAIT) throw beingRefreshed()
     await unit.revokeFamily(family.id, now)
     return { kind: 'reused', why: 'a refresh token was used again', family, account }
   }
-  if (newest.expiresAt <= now) return invalid('expired refresh token')
-  const isNewest = kept.successor === null
-  if (kept.usedAt === null && !isNewest) await unit.setUse(keys.hash, useOf(token, now, deps))
-  return { kind: 'live', family, account, newest, isNewest }
+  return newest.expiresAt > now ? { kind: 'live', family, account, newest, isNewest } : invalid('expired refresh token')
 }
 
 /** Gives a live session a new token, unless it got too many of late. */
@@ -326,8 +274,8 @@ export async function rotateUnlessThrottled(
 }
 
 /**
- * Follows the chain of successors from a token to the newest one, which may be the token itself. Each token is the key that
- * its successor is sealed with. Answers undefined if a token of the chain is no longer stored.
+ * Follows the chain of successors from a used token to the newest one. Each token is the key that its successor is sealed
+ * with. Answers undefined if a token of the chain is no longer stored.
  */
 async function newestSuccessor(unit: AuthUnit, token: Buffer, kept: KeptToken): Promise<LiveToken | undefined> {
   let [newest, row] = [token, kept]
@@ -347,10 +295,6 @@ export function outcomeOf({ kind }: SessionOver): 'failure' | 'reuse' {
 
 export function sessionOver(): DomainError {
   return new DomainError('auth.invalid-token', 'The session is over. Log in again.')
-}
-
-function beingRefreshed(): DomainError {
-  return new DomainError('upstream.unavailable', 'The session is being refreshed. Try again.', { retryAfter: 1 })
 }
 
 export function refreshedTooOften({ retryAfter }: { readonly retryAfter: number }): DomainError {

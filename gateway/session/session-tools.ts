@@ -72,8 +72,8 @@ class SessionRefresh {
       return await (timeout === undefined ? shared.session : withinTimeout(timeout, shared.session))
     } finally {
       shared.waiting -= 1
-      // The data service rolls a cancelled refresh back. Once its COMMIT was sent, it takes back that the token was used. So the
-      // browser's token is good when it comes back.
+      // The data service rolls a cancelled refresh back, so that the browser's token stays the newest of its family. Once its
+      // COMMIT was sent it cannot: then the token is honoured within its grace window only.
       if (shared.waiting === 0) {
         this.#end(refreshToken, shared)
         shared.cancellation.abort()

@@ -122,9 +122,8 @@ export interface TokenKeys {
 }
 
 export interface KeptToken extends Omit<NewToken, 'refHash'> {
-  /** null for the newest token of a family, and for a token whose use was taken back (TAKEN_BACK). */
   readonly usedAt: number | null
-  /** The token that replaced this one, encrypted. null for the newest token of a family. */
+  /** The token that replaced this one, encrypted; set together with `usedAt`. */
   readonly successor: Buffer | null
 }
 
@@ -172,23 +171,15 @@ export interface AuthUnit {
   findToken(hash: Buffer): Promise<KeptToken | undefined>
   /** Marks a token of a locked family as used and stores its successor. */
   rotate(hash: Buffer, rotation: Rotation): Promise<void>
-  /** Changes when a token of a locked family was used. It keeps its successor. */
-  setUse(hash: Buffer, use: TokenUse | typeof TAKEN_BACK): Promise<void>
 }
 
-export interface TokenUse {
+export interface Rotation {
   readonly usedAt: number
   /**
    * When the used token may be purged. null for a token that names no family: without its row, a reuse of it could not be
    * detected any more.
    */
   readonly purgeAt: number | null
-}
-
-/** The use of a token whose successor no client got: the token is honoured until it is used again. */
-export const TAKEN_BACK = { usedAt: null, purgeAt: null } as const
-
-export interface Rotation extends TokenUse {
   /** The successor, encrypted. */
   readonly sealed: Buffer
   readonly successor: NewToken

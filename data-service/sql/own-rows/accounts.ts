@@ -135,8 +135,7 @@ function unitOver(session: WriteSession, { accounts, attempts: logins, links, fa
     issuedSince: (familyId, since) => families.issuedSince(session, familyId, since),
     revokeFamily: (id, at) => families.revoke(session, id, at),
     findToken: (hash) => families.findToken(session, hash),
-    rotate: (hash, rotation) => families.rotate(session, hash, rotation),
-    setUse: (hash, use) => families.setUse(session, hash, use)
+    rotate: (hash, rotation) => families.rotate(session, hash, rotation)
   }
 }
 

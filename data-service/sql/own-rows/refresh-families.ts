@@ -1,4 +1,4 @@
-import type { AuthUnit, Family, KeptToken, NewToken, Rotation, TokenKeys } from '../../auth/accounts/accounts.js'
+import type { Family, KeptToken, NewToken, Rotation, TokenKeys } from '../../auth/accounts/accounts.js'
 import { digits, millis, orNull, selectedRows, type Select, select } from './account-rows.js'
 import { bytes, type SqlDialect, type StatementText, statementText } from '../engines/statement.js'
 import type { WriteSession } from '../engines/sessions.js'
@@ -34,7 +34,6 @@ export class RefreshFamilies {
   readonly #token: Select<typeof TOKEN_COLUMNS>
   readonly #issued: Select<typeof ISSUED>
   readonly #use: StatementText
-  readonly #setUse: StatementText
   /** Concurrent refreshes on two nodes of a cluster collide on this write. A row lock holds on one node only. */
   readonly #extend: StatementText
   readonly #revoke: StatementText
@@ -61,7 +60,6 @@ export class RefreshFamilies {
     this.#use = statementText(
       `UPDATE ${tokens} SET used_at = $at, successor = $sealed, purge_at = $purge WHERE token_hash = $hash`
     )
-    this.#setUse = statementText(`UPDATE ${tokens} SET used_at = $at, purge_at = $purge WHERE token_hash = $hash`)
     this.#extend = statementText(`UPDATE ${families} SET expires_at = $until, ref_hash = $ref WHERE id = $id`)
     this.#revoke = statementText(`UPDATE ${families} SET revoked_at = $at, expires_at = $at WHERE id = $id`)
     this.#nextGeneration = statementText(
@@ -118,15 +116,11 @@ export class RefreshFamilies {
   }
 
   async rotate(session: WriteSession, hash: Buffer, { usedAt, purgeAt, sealed, successor }: Rotation): Promise<void> {
-    await session.change(this.#use, { hash, at: BigInt(usedAt), sealed, purge: bigintOrNull(purgeAt) })
+    const purge = purgeAt === null ? null : BigInt(purgeAt)
+    await session.change(this.#use, { hash, at: BigInt(usedAt), sealed, purge })
     await this.#insertToken(session, successor)
     const { familyId: id, expiresAt, refHash } = successor
     await session.change(this.#extend, { id, until: BigInt(expiresAt), ref: refHash })
-  }
-
-  /** As AuthUnit says. */
-  async setUse(session: WriteSession, ...[hash, { usedAt, purgeAt }]: Parameters<AuthUnit['setUse']>): Promise<void> {
-    await session.change(this.#setUse, { hash, at: bigintOrNull(usedAt), purge: bigintOrNull(purgeAt) })
   }
 
   async revoke(session: WriteSession, id: Buffer, at: number): Promise<void> {
@@ -162,8 +156,4 @@ export class RefreshFamilies {
       until: BigInt(expiresAt)
     })
   }
-}
-
-function bigintOrNull(value: number | null): bigint | null {
-  return value === null ? null : BigInt(value)
 }

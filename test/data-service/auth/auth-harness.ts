@@ -35,7 +35,7 @@ interface Credentials {
 export interface Replica {
   readonly by: AuthDeps
   login(request: Credentials, signal?: AbortSignal): Promise<Session>
-  refresh(token: string, signal?: AbortSignal): Promise<Session>
+  refresh(token: string): Promise<Session>
   revoke(token: string): Promise<void>
   revokeAll(token: string): Promise<void>
   changePassword(token: string, currentPassword: string, newPassword: string): Promise<Session>
@@ -109,7 +109,7 @@ export class AuthHarness implements AsyncDisposable {
       by,
       login: async ({ clientAddress = '', replacedRefreshTokens = [], ...request }, signal) =>
         sessionIn(await logIn(context(signal), { ...request, clientAddress, replacedRefreshTokens })),
-      refresh: async (refreshToken, signal) => sessionIn(await refresh(by)(context(signal), { refreshToken })),
+      refresh: async (refreshToken) => sessionIn(await refresh(by)(context(), { refreshToken })),
       revoke: async (refreshToken) => void (await revoke(by)(context(), { refreshToken })),
       revokeAll: async (refreshToken) => void (await revokeAll(by)(context(), { refreshToken })),
       changePassword: async (refreshToken, currentPassword, newPassword) =>
