@@ -38,9 +38,9 @@ export const PLANTED_READS: readonly Plant[] = [
     checker: 'OwnRowsOnly',
     workloads: ['owners'],
     process: 'data-service',
-    module: 'data-service/sql/entity-rows/reads.js',
-    find: 'await this.#count(session, plan, conditions)',
-    replace: 'await this.#count(session, plan, plan.conditions)'
+    module: 'data-service/sql/entity-rows/loaded-page.js',
+    find: 'countRows(session, source, { entity: plan.entity, conditions, counted })',
+    replace: 'countRows(session, source, { entity: plan.entity, conditions: plan.conditions, counted })'
   },
   {
     name: 'snapshot-for-each-batch',

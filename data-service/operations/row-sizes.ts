@@ -22,29 +22,31 @@ const LARGE_COLUMN = 1024
 /** Sizes that are remembered, of all callers. */
 const MAX_SIZES = 10_000
 
-/** Each read takes as much from what is remembered of larger rows. */
-const FORGOTTEN = 0.02
+/** Milliseconds for which a size is remembered after the last row that was as large. Reads of small rows in between tell nothing. */
+const REMEMBERED = 60_000
 
 /**
  * Bytes that the rows of a caller's reads have had, with what is shown in them. Those of other callers say nothing: one of
  * them could make a read of any row look large.
  */
 export class RowSizes {
-  readonly #known = new LRUCache<string, number>({ max: MAX_SIZES })
+  readonly #known: LRUCache<string, number>
+
+  /** `now` is in milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#known = new LRUCache({ max: MAX_SIZES, ttl: REMEMBERED, ttlResolution: 0, perf: { now } })
+  }
 
   /** About as many bytes as a row will have; 0 where no large one is known. */
   expected(caller: string, read: SizedRead): number {
     return this.#known.size === 0 ? 0 : (this.#known.get(keyOf(caller, read)) ?? 0)
   }
 
-  /** Rows of an answer. Large ones are remembered for longer than small ones, so that a few of each do not hide them. */
+  /** Rows of an answer. */
   saw(caller: string, read: SizedRead, rows: readonly LoadedRow[]): void {
     if (rows.length === 0) return
     const average = rows.reduce((sum, row) => sum + bytesOfRow(row), 0) / rows.length
-    const known = this.expected(caller, read)
-    const bytes = Math.max(average, known - (known - average) * FORGOTTEN)
-    if (bytes >= SMALL_ROW) this.#known.set(keyOf(caller, read), bytes)
-    else if (known > 0) this.#known.delete(keyOf(caller, read))
+    if (average >= SMALL_ROW && average >= this.expected(caller, read)) this.#known.set(keyOf(caller, read), average)
   }
 }
 

@@ -123,6 +123,8 @@ export class MigrationFailure extends Error {
 /** undefined for the failure of a step's own code, whose stack shows where it is. */
 function migrationFailure(error: MigrationFailure, { setting, url }: ConfiguredDatabase): StartError | undefined {
   const { cause, migration } = error
+  if (cause instanceof StartError)
+    return new StartError(`${setting}, ${redactUrl(url)}: ${error.message}`, { cause: error })
   if (!isOfDatabase(cause)) return undefined
   const { afterFailedMigration } = engineOf(url)
   return new StartError(

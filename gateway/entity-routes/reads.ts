@@ -129,6 +129,8 @@ function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityRou
       ...query.owner,
       unplaced: query.unplaced
     })
+    const json = arrayOf(response)
+    request.unsent?.take(json.length)
     reply.header('x-row-limit', String(response.rowLimit))
     headTruncatedIncludes(reply, response)
     if (response.truncated) {
@@ -138,7 +140,7 @@ function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityRou
       const link = pageLinks(there, [continuationLink(response)], headerRoom(reply.getHeaders()))
       if (link !== undefined) reply.header('link', link)
     }
-    return sendJson(reply, arrayOf(response))
+    return sendJson(reply, json)
   })
 }
 
@@ -188,6 +190,8 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
       ...query.owner,
       unplaced: query.unplaced
     })
+    const json = arrayOf(response)
+    request.unsent?.take(json.length)
     headTruncatedIncludes(reply, response)
     const pagination = paginationOf({ ...response, totalCount: response.totalCount })
     reply.header('x-pagination', pagination.json)
@@ -199,7 +203,7 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
     const here = { url, query: queryOf(request.url) }
     const links = pageLinks(here, linksOf(pagination, response), headerRoom(reply.getHeaders()))
     if (links !== undefined) reply.header('link', links)
-    return sendJson(reply, arrayOf(response))
+    return sendJson(reply, json)
   })
 }
 
@@ -231,6 +235,7 @@ function lookupRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps)
       ...query.owner,
       unplaced: query.unplaced
     })
+    request.unsent?.take(response.json.length)
     if (response.truncated) reply.header('x-truncated', 'true')
     return sendJson(reply, response.json)
   })
@@ -252,6 +257,7 @@ function byIdRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): 
       ...query.owner,
       unplaced: query.unplaced
     })
+    request.unsent?.take(response.record?.json.length ?? 0)
     headTruncatedIncludes(reply, response)
     return sendRecord(reply, response.record)
   })
@@ -274,6 +280,7 @@ async function sendCustomRead(
     ...ownerMember(query),
     unplaced
   })
+  request.unsent?.take(response.json.length)
   reply.header('x-row-limit', String(response.rowLimit))
   if (response.truncated) reply.header('x-truncated', 'true')
   return sendJson(reply, response.json)

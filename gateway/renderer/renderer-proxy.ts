@@ -102,8 +102,8 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     if (!(error instanceof DomainError) || !error.code.startsWith('upstream.')) throw error
     varyByAccept(reply)
     if (!acceptsHtml(request.headers.accept)) throw error
-    // A flood is no failure of the renderer, and does not fill the log.
-    if (!(error.cause instanceof Overload)) {
+    // A flood, or a client that is gone, is no failure of the renderer and does not fill the log.
+    if (!(error.cause instanceof Overload) && !reply.raw.destroyed) {
       log.warn({ requestId: request.id, code: error.code, err: error }, 'renderer failure')
     }
     return sendFailurePage(reply, error, request.id)

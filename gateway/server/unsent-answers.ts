@@ -47,6 +47,11 @@ export interface UnsentAnswer {
    * holds too much.
    */
   receive(bytes: number): void
+  /**
+   * The answer to a read has come, of so many bytes. Throws `upstream.unavailable` where its address keeps too much besides, or
+   * the process keeps too much.
+   */
+  take(bytes: number): void
   /** What is kept for its client now, in bytes. */
   hold(bytes: number): void
   /** Its client has it, or is gone. Calling it twice is harmless. */
@@ -110,6 +115,14 @@ export class UnsentAnswers {
         const exceeded = this.#exceededBy(sender.address)
         if (exceeded !== undefined) throw this.#refusal(exceeded, sender)
       },
+      take: (bytes) => {
+        if (hasEnded) return
+        become(Math.max(UNDER_WAY, bytes))
+        // An address gets one answer that is larger than its bound, and all of them together one.
+        const isOne = this.heldFor(sender.address) - bytes <= this.#bounds.always
+        const exceeded = isOne ? this.#exceededByAll(sender.address, -bytes) : this.#exceededBy(sender.address)
+        if (exceeded !== undefined) throw this.#refusal(exceeded, sender)
+      },
       hold: (bytes) => {
         if (!hasEnded) become(Math.max(UNDER_WAY, bytes))
       },
@@ -128,10 +141,13 @@ export class UnsentAnswers {
 
   /** The bound that the address or the process would exceed with so many bytes more. */
   #exceededBy(address: string, more = 0): UnsentBound | undefined {
-    const ofAddress = this.heldFor(address) + more
-    if (ofAddress > this.#bounds.address) return 'address'
-    if (ofAddress <= this.#bounds.always) return undefined
-    return this.#held + more > this.#bounds.process ? 'process' : undefined
+    if (this.heldFor(address) + more > this.#bounds.address) return 'address'
+    return this.#exceededByAll(address, more)
+  }
+
+  #exceededByAll(address: string, more = 0): UnsentBound | undefined {
+    const isAlways = this.heldFor(address) + Math.max(0, more) <= this.#bounds.always
+    return !isAlways && this.#held + more > this.#bounds.process ? 'process' : undefined
   }
 
   #add({ address, connection }: Sender, bytes: number): void {

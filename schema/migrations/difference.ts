@@ -155,7 +155,9 @@ class Differences {
       this.problems.push(`${changes}: values may not fit any more. --allow-data-loss writes it all the same`)
       return undefined
     }
-    const kept = change === 'same' && before.defaultTo !== undefined ? { defaultTo: before.defaultTo } : {}
+    // A flag that becomes a number has another default.
+    const isKept = change === 'same' || (change === 'wider' && typeof before.defaultTo !== 'boolean')
+    const kept = isKept && before.defaultTo !== undefined ? { defaultTo: before.defaultTo } : {}
     if (!before.nullable || column.nullable) return { table, before, column: { ...column, ...kept } }
     const defaultTo = this.#defaultOf(name, column)
     if (defaultTo === undefined) {

@@ -169,6 +169,7 @@ async function presentTable(table: string, ddl: Ddl, { select }: MigrationDataba
   const names = (kind: string) => rows.filter((row) => row['kind'] === kind).map((row) => String(row['name']))
   return {
     columns: new Set(names('column')),
+    computed: new Set(names('computed')),
     indexes: new Set(names('index')),
     foreignKeys: new Set(names('foreignKey')),
     extras: new Map(

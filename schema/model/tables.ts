@@ -116,6 +116,8 @@ export interface PresentTable {
   readonly columns: ReadonlySet<string>
   readonly indexes: ReadonlySet<string>
   readonly foreignKeys: ReadonlySet<string>
+  /** Columns whose values or defaults are expressions, which no migration describes. */
+  readonly computed: ReadonlySet<string>
   /** Statements that make what goes with a table when it is made anew and no migration describes: triggers, indexes. */
   readonly extras: ReadonlyMap<string, string>
 }

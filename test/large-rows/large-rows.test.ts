@@ -157,6 +157,22 @@ eachDatabase((kind) => {
         cursor = String(answer.headers['x-next-cursor'] ?? '')
       }
       expect(seen).to.deep.equal([1, 2, 3, 4, 5])
+      // The last row of a walk, and the first of one backwards.
+      const whole = 'filters[id].operator=lte&filters[id].value=4&pageSize=1'
+      for (const [direction, side, next] of [
+        ['asc', 'after', 'x-next-cursor'],
+        ['desc', 'before', 'x-previous-cursor']
+      ] as const) {
+        const ends: number[] = []
+        const first = direction === 'asc' ? '&pageNumber=1' : '&pageNumber=4'
+        for (let place = first; place !== '';) {
+          const answer = await stack.call(`/letters/paged?${whole}&sortDirection=${direction}${place}`)
+          expect(answer.status, answer.text.slice(0, 300)).to.equal(200)
+          ends.push(...(answer.body as { id: number }[]).map((row) => row.id))
+          place = answer.headers[next] === undefined ? '' : `&${side}=${String(answer.headers[next])}`
+        }
+        expect(ends, direction).to.deep.equal([1, 2, 3, 4])
+      }
     })
 
     it('Large rows that are asked for by their ids at one moment are all answered, or may be asked for again.', async () => {

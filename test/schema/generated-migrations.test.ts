@@ -261,6 +261,18 @@ eachDatabase((kind) => {
       expect(problems.join()).to.match(/clubs\.weight is double in the migrations and float in its entity: no step/)
     })
 
+    it('keep the default of a column that becomes wider', async () => {
+      const of = (rank: Parameters<typeof defaultTo>[0]) => defineEntity({ ...club, fields: { ...clubFields, rank } })
+      await advance([clubs, members])
+      await advance([of(defaultTo(text(20), 'none')), members])
+      const { steps } = await advance([of(text(40)), members])
+      expect(steps.map((step) => 'column' in step && typeof step.column === 'object' && step.column)).to.deep.equal([
+        { name: 'rank', type: { kind: 'varchar', length: 40 }, nullable: false, key: 'none', defaultTo: 'none' }
+      ])
+      await addRows()
+      expect(await select('SELECT rank FROM clubs')).to.deep.equal([{ rank: 'none' }])
+    })
+
     it('refuse a new column that rows have no value for, and take one that is given', async () => {
       await advance([clubs, members])
       await addRows()

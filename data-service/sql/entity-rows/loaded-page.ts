@@ -121,7 +121,8 @@ export class LoadedPage {
     const bytes = memory && new AnswerBytes(memory)
     const readCounted = async (statement: ShownStatement, counted: AnswerBytes): Promise<readonly FoundRow[]> => {
       const found = await session.rows(statement, values, counted)
-      if (limit !== undefined && found.length < limit) counted.countLast()
+      // One row is answered whatever its size, and the row of a cursor may be read before it.
+      if (limit !== undefined && found.length < limit && found.length > beside) counted.countLast()
       return found
     }
     const read = (): Promise<readonly FoundRow[]> => {
@@ -317,11 +318,18 @@ export async function readPage(session: ReadSession, source: Source, { plan, con
       ? await readAtOffset(plan, { offset: start.offset, order }, read)
       : await readAtCursor(plan, { start, order }, read)
   if (!withTotal) return { ...found, total: undefined }
-  const { statements, dialect } = source
   if (found.total !== undefined) return { ...found, total: Math.min(found.total, counted.upTo ?? Infinity) }
-  const statement = statements.count(plan.entity, conditions, counted.upTo === undefined ? 'all' : 'totalLimit')
+  return { ...found, total: await countRows(session, source, { entity: plan.entity, conditions, counted }) }
+}
+
+async function countRows(
+  session: ReadSession,
+  { statements, dialect }: Source,
+  { entity, conditions, counted }: Pick<RowsPlan, 'entity'> & Pick<PageOf, 'conditions'> & { counted: RowsCounted }
+): Promise<number> {
+  const statement = statements.count(entity, conditions, counted.upTo === undefined ? 'all' : 'totalLimit')
   const [row] = await session.run(statement, { ...boundValues(conditions, dialect), ...totalValues(counted) })
-  return { ...found, total: Number(row?.[0]) }
+  return Number(row?.[0])
 }
 
 /** How many rows are counted: all of them, or those up to a number. */

@@ -1,3 +1,4 @@
+import { StartError } from '../../../shared/start-error.js'
 import {
   columnOfTable,
   type ColumnType,
@@ -124,10 +125,17 @@ export function isRebuilt({ step, before, after }: TableChange): boolean {
   }
 }
 
+/** Whether the default of a column is a value, or there is none. */
+const IS_LITERAL =
+  "dflt_value IS NULL OR dflt_value GLOB '[0-9.+-]*' OR dflt_value GLOB '[''\"]*' OR dflt_value LIKE 'x''%' " +
+  "OR upper(dflt_value) IN ('NULL', 'TRUE', 'FALSE')"
+
 /** A SELECT of the `kind` and `name` of all that a table has, and the `text` of what makes it. */
 export function sqlitePresence(table: string): string {
   return (
     `SELECT 'column' AS kind, name, NULL AS text FROM pragma_table_xinfo(${sqliteText(table)}) UNION ALL ` +
+    `SELECT 'computed', name, NULL FROM pragma_table_xinfo(${sqliteText(table)}) ` +
+    `WHERE hidden IN (2, 3) OR NOT (${IS_LITERAL}) UNION ALL ` +
     `SELECT type, name, sql FROM sqlite_master WHERE tbl_name = ${sqliteText(table)} AND type IN ('index', 'trigger')`
   )
 }
@@ -140,6 +148,7 @@ function rebuild(
   { before, after }: { readonly before: Table; readonly after: Table },
   present: PresentTable | undefined
 ): string[] {
+  if (present !== undefined) refuseLosses(before, after, present)
   const fresh = `${after.name}_rebuilt`
   const known = [...[...before.indexes, ...after.indexes].map(({ name }) => name), ...keyIndexNames(after)]
   const extras = [...(present?.extras ?? [])].filter(([name]) => !known.includes(name))
@@ -164,6 +173,26 @@ function rebuild(
     ...after.indexes.map((index) => createIndex(after, index)),
     ...extras.map(([, text]) => text)
   ]
+}
+
+/** Throws a StartError where the new table would lack what no migration has said of the old one. */
+function refuseLosses(before: Table, after: Table, { columns, computed }: PresentTable): void {
+  const said = new Set([...before.columns, ...after.columns].map(({ name }) => name.toLowerCase()))
+  const unsaid = [...columns].filter((name) => !said.has(name.toLowerCase()))
+  const kept = new Set(after.columns.map(({ name }) => name.toLowerCase()))
+  const expressions = [...computed].filter((name) => kept.has(name.toLowerCase()))
+  if (unsaid.length + expressions.length === 0) return
+  const mistakes = [
+    ...unsaid.map(
+      (name) => `the column ${name}, which no migration describes: say it in the second argument of sql(…)`
+    ),
+    ...expressions.map((name) => `the value or the default of ${name}, which the database computes`)
+  ]
+  throw new StartError(
+    `the table ${before.name} would have to be made anew, as SQLite changes such a table, and would lose something. ` +
+      'Make the change yourself in a step of sql(…) that says in its second argument what it leaves.' +
+      mistakes.map((one) => `\n- ${one}`).join('')
+  )
 }
 
 /** No id is given twice, also not that of a row that is gone. */

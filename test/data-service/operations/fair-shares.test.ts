@@ -5,7 +5,7 @@ import { NEVER } from '../../../shared/transport/cancellation.js'
 import type { CallContext } from '../../../data-service/entity/caller.js'
 import type { Condition } from '../../../data-service/plan/model/plans.js'
 import type { LoadedRow } from '../../../data-service/plan/model/stores.js'
-import type { SizedRead } from '../../../data-service/operations/row-sizes.js'
+import { RowSizes, type SizedRead } from '../../../data-service/operations/row-sizes.js'
 import { int, text } from '../../../data-service/entity/fields/words.js'
 import { costOf, ReadShares } from '../../../data-service/operations/fair-shares.js'
 import { type Memory, MemoryGuard, processMemory } from '../../../shared/memory-guard.js'
@@ -150,7 +150,27 @@ describe('the shares of reads', () => {
     expect(await cost(from('192.0.2.3'), large)).to.equal(10)
 
     for (let n = 0; n < 400; n++) shares.saw(from('192.0.2.1'), large, [rowOf(10)])
-    expect(await cost(from('192.0.2.1'), large)).to.equal(1)
+    expect(await cost(from('192.0.2.1'), large)).to.equal(64)
+  })
+
+  it('forget large rows a minute after the last one', () => {
+    let now = 1
+    const sizes = new RowSizes(() => now)
+    const read = {
+      entity: { name: 'a' },
+      projection: { selected: [] },
+      references: [],
+      manyToMany: [],
+      children: []
+    } as never
+    sizes.saw('me', read, [rowOf(MIB)])
+    now += 59_000
+    expect(sizes.expected('me', read)).to.equal(MIB)
+    sizes.saw('me', read, [rowOf(2000)])
+    now += 2000
+    expect(sizes.expected('me', read)).to.equal(0)
+    sizes.saw('me', read, [rowOf(2000)])
+    expect(sizes.expected('me', read)).to.equal(2000)
   })
 
   it('weigh a read by its conditions too', () => {

@@ -78,6 +78,40 @@ describe('the count of unsent answers', () => {
     answers.begin(sender('a', connection))
   })
 
+  it('refuses an answer that comes while its address keeps another, and lets one be larger than its bound', () => {
+    const answers = make()
+    const taken = (answer: ReturnType<UnsentAnswers['begin']>, bytes: number): unknown => {
+      try {
+        answer.take(bytes)
+      } catch (error) {
+        return error
+      }
+      return undefined
+    }
+    const [first, second] = [answers.begin(sender('a')), answers.begin(sender('a'))]
+    expect(taken(answers.begin(sender('b')), UNDER_WAY)).to.equal(undefined)
+    second.end()
+    expect(taken(first, 7 * UNDER_WAY)).to.equal(undefined)
+    first.hold(5 * UNDER_WAY)
+    expect(refusalOf(answers, sender('b'))).to.equal(undefined)
+    const third = answers.begin(sender('a'))
+    expect(taken(third, 2 * UNDER_WAY)).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+    third.end()
+    first.hold(UNDER_WAY)
+    expect(taken(answers.begin(sender('c')), 9 * UNDER_WAY)).to.equal(undefined)
+    expect(answers.refused).to.deep.equal({ connection: 0, address: 1, process: 0 })
+  })
+
+  it('refuses an answer that comes while other addresses keep all that the process may keep', () => {
+    const answers = make()
+    const [own, other] = [answers.begin(sender('a')), answers.begin(sender('b'))]
+    other.hold(9 * UNDER_WAY)
+    expect(() => own.take(UNDER_WAY)).to.throw(DomainError)
+    other.hold(0)
+    own.take(9 * UNDER_WAY)
+    expect(answers.refused).to.deep.equal({ connection: 0, address: 0, process: 1 })
+  })
+
   it('counts what has come of a body, and refuses the rest beyond the bound of an address or the process', () => {
     const answers = make()
     const received = (address: string, bytes: number): unknown => {
