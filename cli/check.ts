@@ -17,6 +17,7 @@ import { SettingsError } from '../shared/settings.js'
 import { loadApplication, type LoadedApplication, withFiles } from './application/application.js'
 import { type CommandLine, Failure } from './application/command.js'
 import { schemaOf } from '../schema/kinds/kinds.js'
+import { listed } from '../shared/start-error.js'
 
 /**
  * `uniform-rest check` says everything that is wrong with the entities and the settings, and then, of each database that is
@@ -54,7 +55,7 @@ export function ownedWithoutBypass({ application }: LoadedApplication, { ownersh
 
 function suspectsText(suspects: readonly string[]): string {
   if (suspects.length === 0) return ''
-  const lines = suspects.map((one) => `\n- ${one}`).join('')
+  const lines = listed(suspects)
   return (
     'The names of these visible columns say that they are secrets. Where one is, say hidden(…) around its field, or ' +
     `writeOnly(…) where requests set it, and take it out of label, filterable, sortable and searchable:${lines}\n`
@@ -154,7 +155,7 @@ function reportText(setting: string, report: SchemaReport | string): string {
   const said = parts
     .filter(([, findings]) => findings.length > 0 || findings === mistakes)
     .map(([what, findings]) => {
-      const lines = findings.map(({ text }) => `\n- ${text}`).join('')
+      const lines = listed(findings.map(({ text }) => text))
       return `${setting}: ${what}${lines === '' ? '.' : `:${lines}`}\n`
     })
   if ([...mistakes, ...warnings].some(({ statements }) => statements.length > 0)) {

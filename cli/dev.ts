@@ -5,6 +5,7 @@ import { loadApplication, type LoadedApplication } from './application/applicati
 import type { CommandLine } from './application/command.js'
 import { packageFolder } from './application/package.js'
 import { runTogether, type Running, type WatchedCode } from './run-together.js'
+import { shellWord } from '../schema/model/shell-word.js'
 
 /** `uniform-rest dev`: both processes with settings for a first look, and again after each change of a file that they use. */
 export async function dev(line: CommandLine): Promise<number> {
@@ -117,22 +118,13 @@ export function command(
   { folder, environment }: Pick<LoadedApplication, 'folder' | 'environment'>
 ): string {
   const dataDir = environment['DATA_DIR']
-  const where = dataDir === undefined ? '' : `DATA_DIR=${shellQuoted(dataDir)} `
+  const where = dataDir === undefined ? '' : `DATA_DIR=${shellWord(dataDir)} `
   // In the repository of this package the scripts of its package.json run the reference store.
   if (process.cwd() === packageFolder && relative(packageFolder, folder) === REFERENCE_STORE) {
     return `${where}npm run --silent ${name} --`
   }
   const app = relative(process.cwd(), folder)
-  return `${where}npx uniform-rest ${name}${app === '' ? '' : ` --app ${plain(app) ? app : shellQuoted(app)}`}`
+  return `${where}npx uniform-rest ${name}${app === '' ? '' : ` --app ${shellWord(app)}`}`
 }
 
 const REFERENCE_STORE = join('dist', 'examples', 'store')
-
-function plain(path: string): boolean {
-  return /^[A-Za-z0-9._/][A-Za-z0-9._/-]*$/.test(path)
-}
-
-/** For a POSIX shell. */
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
-}

@@ -27,6 +27,7 @@ import { createLogger } from '../shared/logger.js'
 import { loadApplication, type LoadedApplication } from './application/application.js'
 import { type CommandLine, Failure, withUsage } from './application/command.js'
 import { schemaOf } from '../schema/kinds/kinds.js'
+import { listed } from '../shared/start-error.js'
 
 const USAGE = `Usage: uniform-rest migrate                   runs what the databases have not had
          --among-tables-of <database>         makes tables in a database that holds tables of others
@@ -352,7 +353,7 @@ async function createMigration(
   const names = ownTables(readConfig(environment, application).config.ownNames)
   const found = isEmpty ? { steps: [], problems: [], kept: [] } : differenceOf(store, { application, names }, options)
   if (found.problems.length > 0) {
-    throw new Failure(`Nothing was written.\n- ${found.problems.join('\n- ')}`)
+    throw new Failure(`Nothing was written.${listed(found.problems)}`)
   }
   for (const text of found.kept) print(`No entity file has ${text}: it stays. --allow-drops drops it.`)
   if (found.steps.length === 0 && !isEmpty) {

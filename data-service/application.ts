@@ -121,7 +121,7 @@ export function defineApplication(definition: ApplicationDefinition): Applicatio
     ...wrongValues('settings', settings, 'text or number or flag')
   ]
   if (mistakes.length > 0) {
-    throw new StartError(`the application has mistakes.${mistakes.map((one) => `\n- ${one}`).join('')}`)
+    throw new StartError('the application has mistakes.', { mistakes })
   }
   const texts = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]))
   return { ...definition, migrations, roles, ownerClaimType, settings: texts }

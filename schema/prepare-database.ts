@@ -88,5 +88,5 @@ function waitingIn(log: Logger): (names: string) => void {
 
 function requireOtherTables(entities: readonly Entity[], tables: OwnTables): void {
   const mistakes = ownTableMistakes(entities, tables)
-  if (mistakes.length > 0) throw new StartError(`entities name tables of the engine.\n- ${mistakes.join('\n- ')}`)
+  if (mistakes.length > 0) throw new StartError('entities name tables of the engine.', { mistakes })
 }

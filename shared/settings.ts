@@ -1,3 +1,5 @@
+import { listed } from './start-error.js'
+
 /** Every setting of either process, in the order of docs/settings.md. The readers take no other name. */
 export const SETTING_NAMES = [
   'DATA_SERVICE_ADDRESS',
@@ -202,7 +204,7 @@ export class SettingsError extends Error {
 
   constructor(problems: readonly string[]) {
     super(
-      `Cannot start: ${problems.length} setting${problems.length === 1 ? ' is' : 's are'} wrong.\n- ${problems.join('\n- ')}`
+      `Cannot start: ${problems.length} setting${problems.length === 1 ? ' is' : 's are'} wrong.${listed(problems)}`
     )
     this.problems = problems
   }

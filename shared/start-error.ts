@@ -1,6 +1,19 @@
 /** What keeps the process from starting and its operator can mend: the message follows "Cannot start: ". */
 export class StartError extends Error {
   override readonly name = 'StartError'
+
+  /** `mistakes`: a line each, below the sentence. */
+  constructor(
+    sentence: string,
+    { mistakes = [], ...options }: ErrorOptions & { readonly mistakes?: readonly string[] } = {}
+  ) {
+    super(sentence + listed(mistakes), options)
+  }
+}
+
+/** A line for each, below what they belong to. */
+export function listed(lines: readonly string[]): string {
+  return lines.map((line) => `\n- ${line}`).join('')
 }
 
 /** Awaits a step of the start; its failure becomes a StartError with the sentence made of its message. */

@@ -1,7 +1,8 @@
 import { StartError } from '../../shared/start-error.js'
 import type { Column } from './fields/columns.js'
 import { checkPermission, type Permission } from './fields/names.js'
-import type { ReadOperation, WriteOperation } from './operations.js'
+import type { ReadName } from '../../shared/read-parameters.js'
+import type { WriteOperation } from './operations.js'
 import type { Rows, TokenRows } from './row-predicate.js'
 
 /**
@@ -121,7 +122,7 @@ export function ownersIn(access: ReadAccess): string[] {
   return access.kind === 'ownRows' ? [access.property] : []
 }
 
-type Reads<Name extends string, F> = Readonly<Partial<Record<ReadOperation, ReadAccess<Name, F>>>>
+type Reads<Name extends string, F> = Readonly<Partial<Record<ReadName, ReadAccess<Name, F>>>>
 
 /**
  * The read access in an entity file: `read` is that of all reads, `reads` that of single reads which differ. Without
@@ -169,7 +170,7 @@ interface SingleWrites<Access> {
 export type Guard = 'rowScope' | 'permission'
 
 /** A route of a resource: a read or write that every resource may have, an action or a custom read. */
-type RouteName = ReadOperation | WriteOperation | (string & Record<never, never>)
+type RouteName = ReadName | WriteOperation | (string & Record<never, never>)
 
 /**
  * The owner filter of source.md: on these routes the owner parameter of the request must equal the owner claim of the

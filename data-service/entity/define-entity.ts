@@ -274,7 +274,7 @@ function checkComplete(definition: { readonly [Word in (typeof NEEDED)[number]]?
     ...wrongKinds(name, definition, ENTITY)
   ]
   if (mistakes.length === 0) return
-  throw new StartError(`an entity is not complete.${mistakes.map((mistake) => `\n- ${mistake}`).join('')}`)
+  throw new StartError('an entity is not complete.', { mistakes })
 }
 
 /** The hooks of an entity file without the types of its names. */

@@ -6,7 +6,8 @@ import type { Children, Column, Computed, Joined, KeyColumns, ManyToMany, Refere
 import type { FieldType } from './fields/field.js'
 import type { TypedFields } from './fields/rows.js'
 import type { Hooks } from './hooks.js'
-import type { Overrides, ReadOperation, WriteOperation } from './operations.js'
+import type { ReadName } from '../../shared/read-parameters.js'
+import type { Overrides, WriteOperation } from './operations.js'
 import type { OperatorOf } from './fields/operators.js'
 
 export type {
@@ -49,7 +50,7 @@ export interface Entity {
   readonly references: readonly Reference[]
   readonly manyToMany: readonly ManyToMany[]
   readonly children: readonly Children[]
-  readonly access: Readonly<Record<ReadOperation, ReadAccess>>
+  readonly access: Readonly<Record<ReadName, ReadAccess>>
   readonly ownerFilter: OwnerFilter | undefined
   /** In the order of the entity file. */
   readonly customReads: ReadonlyMap<string, CustomRead>

@@ -20,68 +20,39 @@ import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest
 import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
 import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
+import { PAGE_ALIAS, PARAMETERS_OF_READS, type ReadName } from '../../shared/read-parameters.js'
 import type { CallContext } from './caller.js'
 
 /**
  * The one table of the reads that every resource has. The `access` of entity files, the checks at start, Describe and the
- * owner filter read it. A new read is a message in the proto, a row here, a planner in plan/plan-reads.ts, a handler in
+ * owner filter read it. A new read is a message in the proto, its parameters in shared/read-parameters.ts, a row here, a planner in plan/plan-reads.ts, a handler in
  * operations/reads.ts, and its route in the gateway (docs/tour.md, "Where to go for a change"). The gateway has the table of
  * routes: gateway/entity-routes/paths.ts.
  */
 export const READS = {
-  list: {
-    path: 'collection',
-    parameters: ['search', 'fields', 'includeFKs', 'includeChildren'],
-    protectedAsExport: true
-  },
-  paged: {
-    path: 'segment',
-    parameters: [
-      'search',
-      'sortColumn',
-      'sortDirection',
-      'pageSize',
-      'pageNumber',
-      'page',
-      'after',
-      'before',
-      'includeTotal',
-      'totalLimit',
-      'fields',
-      'includeFKs',
-      'includeChildren'
-    ],
-    protectedAsExport: true
-  },
-  export: {
-    path: 'segment',
-    parameters: ['search', 'sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
-    protectedAsExport: true
-  },
-  lookup: { path: 'segment', parameters: ['search'], protectedAsExport: false },
-  get: { path: 'row', parameters: ['fields', 'includeFKs', 'includeChildren'], protectedAsExport: false }
-} as const satisfies Readonly<Record<string, ReadRow>>
+  list: { path: 'collection', protectedAsExport: true },
+  paged: { path: 'segment', protectedAsExport: true },
+  export: { path: 'segment', protectedAsExport: true },
+  lookup: { path: 'segment', protectedAsExport: false },
+  get: { path: 'row', protectedAsExport: false }
+} as const satisfies Readonly<Record<ReadName, ReadRow>>
 
 interface ReadRow {
   /** `/{resource}`, `/{resource}/` with the operation's name, or `/{resource}/{id}`. */
   readonly path: 'collection' | 'segment' | 'row'
-  /** Query parameters, which no owner parameter may be called like. Filters are no part of the list. */
-  readonly parameters: readonly string[]
   /** Whether it must have the same protection as the export: the same callers and rows (source.md, read-scope hook). */
   readonly protectedAsExport: boolean
 }
 
-export type ReadOperation = keyof typeof READS
-
 /** The keys of the table, in the order in which Describe tells of them. */
-export const READ_OPERATIONS = Object.keys(READS) as readonly ReadOperation[]
+export const READ_OPERATIONS = Object.keys(READS) as readonly ReadName[]
 
 /** The reads that stand at `/{resource}/{operation}`: no action and no custom read may have their names. */
 export const READ_SEGMENTS: readonly string[] = READ_OPERATIONS.filter((read) => READS[read].path === 'segment')
 
 /** The names of all query parameters of reads, in lower case. */
 export const READ_PARAMETERS: ReadonlySet<string> = new Set(
-  READ_OPERATIONS.flatMap((read) => READS[read].parameters.map((name) => name.toLowerCase()))
+  [PAGE_ALIAS, ...Object.values(PARAMETERS_OF_READS).flat()].map((name) => name.toLowerCase())
 )
 
 /** The writes of a resource besides its actions. */
@@ -89,7 +60,7 @@ export const WRITE_OPERATIONS = ['create', 'update', 'delete'] as const
 export type WriteOperation = (typeof WRITE_OPERATIONS)[number]
 
 /** The reads and writes whose path holds no id. */
-export const WITHOUT_ID: readonly (ReadOperation | WriteOperation)[] = [
+export const WITHOUT_ID: readonly (ReadName | WriteOperation)[] = [
   ...READ_OPERATIONS.filter((read) => READS[read].path !== 'row'),
   'create'
 ]

@@ -13,7 +13,8 @@ import type { Creation, Deletion } from './creates-and-deletes.js'
 import { type DefineRead, defineRead, resolveCustomRead, type UntypedCustomRead } from './custom-read.js'
 import type { Column, Entity } from './entity.js'
 import { accessWordMistakes, actionWordMistakes, customReadWordMistakes, writeWordMistakes } from './known-words.js'
-import { READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
+import type { ReadName } from '../../shared/read-parameters.js'
+import { READ_OPERATIONS, type WriteOperation } from './operations.js'
 import type { Operand, Value } from './fields/field.js'
 import { columnOf, findOrReport, type NameResolver } from './resolve-columns.js'
 
@@ -23,7 +24,7 @@ import { columnOf, findOrReport, type NameResolver } from './resolve-columns.js'
 export interface UntypedReads {
   readonly access: {
     readonly read?: ReadAccess
-    readonly reads?: Readonly<Partial<Record<ReadOperation, ReadAccess>>>
+    readonly reads?: Readonly<Partial<Record<ReadName, ReadAccess>>>
     readonly writes?: Readonly<Record<string, unknown>>
     readonly ownerFilter?: OwnerFilterDefinition
   }

@@ -6,7 +6,8 @@ import type { Column, Entity } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
 import type { Permission } from '../entity/fields/names.js'
 import { INT32_RANGE, INT64_RANGE, isWithin, parseInteger } from '../entity/fields/numbers.js'
-import { READ_OPERATIONS, type ReadOperation, WRITE_OPERATIONS, type WriteOperation } from '../entity/operations.js'
+import type { ReadName } from '../../shared/read-parameters.js'
+import { READ_OPERATIONS, WRITE_OPERATIONS, type WriteOperation } from '../entity/operations.js'
 import type { Resource } from './model/catalogue.js'
 import type { OwnershipPolicy, PlanningContext } from './planning.js'
 import { allRows, intersectScopes, type RowScope, type WriteScope } from './model/plans.js'
@@ -43,7 +44,7 @@ export interface OwnerParams {
  * from any other caller it is `ownership.denied`.
  */
 export function readableRows(
-  request: { readonly resource: Resource; readonly read: ReadOperation | CustomRead; readonly params: OwnerParams },
+  request: { readonly resource: Resource; readonly read: ReadName | CustomRead; readonly params: OwnerParams },
   { planning: { ownership }, caller }: PlanningContext,
   violations: Violations
 ): RowScope {
@@ -84,7 +85,7 @@ export function readableByReference(
 
 /** The rows that a caller could read by a read, with the owner parameter of that caller where it needs one. */
 function rowsReadableBy(
-  read: ReadOperation,
+  read: ReadName,
   entity: Entity,
   { caller, ownership, decide = decideRows }: OfCaller & { readonly decide?: typeof decideRows }
 ): RowScope | DomainError {

@@ -3,7 +3,7 @@ import { MAX_CONDITIONS } from '../../shared/request-limits.js'
 import type { NamedValues } from '../entity/action.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Entity, Reference } from '../entity/entity.js'
-import type { ReadOperation } from '../entity/operations.js'
+import type { ReadName } from '../../shared/read-parameters.js'
 import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
 import { type Resource, totalOrder } from './model/catalogue.js'
 import { CursorCodec } from './parsing/cursors.js'
@@ -79,7 +79,7 @@ interface ReadParams extends OwnerParams {
 function checkRead<Parsed>(
   read: {
     readonly resource: Resource
-    readonly read: ReadOperation | CustomRead
+    readonly read: ReadName | CustomRead
     readonly params: ReadParams
   },
   context: PlanningContext,

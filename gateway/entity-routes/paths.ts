@@ -1,5 +1,6 @@
+import { PARAMETERS_OF_READS, type ReadName, type ReadParameter } from '../../shared/read-parameters.js'
 import type { CustomRead, Resource } from '../data/data-client.js'
-import type { ParameterName, RouteParameters, RouteQuery } from '../http/query-string.js'
+import type { RouteParameters, RouteQuery } from '../http/query-string.js'
 
 /**
  * The table of the reads that resources have: their routes, the parameters that they take (contract.md section 4), and
@@ -10,7 +11,7 @@ export const READ_ROUTES = {
   list: {
     url: '/:resource',
     methods: ['GET', 'HEAD'],
-    names: ['search', 'fields', 'includeFKs', 'includeChildren'],
+    names: PARAMETERS_OF_READS.list,
     filters: false,
     rejected: [],
     summary: 'The first rows by id',
@@ -22,20 +23,7 @@ export const READ_ROUTES = {
   paged: {
     url: '/:resource/paged',
     methods: ['GET', 'HEAD'],
-    names: [
-      'search',
-      'sortColumn',
-      'sortDirection',
-      'pageSize',
-      'pageNumber',
-      'after',
-      'before',
-      'includeTotal',
-      'totalLimit',
-      'fields',
-      'includeFKs',
-      'includeChildren'
-    ],
+    names: PARAMETERS_OF_READS.paged,
     filters: true,
     rejected: [],
     summary: 'A filtered, sorted page',
@@ -47,7 +35,7 @@ export const READ_ROUTES = {
   export: {
     url: '/:resource/export',
     methods: ['GET'],
-    names: ['search', 'sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
+    names: PARAMETERS_OF_READS.export,
     filters: true,
     rejected: ['includeChildren'],
     summary: 'Every row that matches, as CSV',
@@ -59,7 +47,7 @@ export const READ_ROUTES = {
   lookup: {
     url: '/:resource/lookup',
     methods: ['GET', 'HEAD'],
-    names: ['search'],
+    names: PARAMETERS_OF_READS.lookup,
     filters: false,
     rejected: [],
     summary: 'Id and name pairs',
@@ -71,7 +59,7 @@ export const READ_ROUTES = {
   get: {
     url: '/:resource/:id',
     methods: ['GET', 'HEAD'],
-    names: ['fields', 'includeFKs', 'includeChildren'],
+    names: PARAMETERS_OF_READS.get,
     filters: false,
     rejected: [],
     summary: 'One row',
@@ -80,9 +68,9 @@ export const READ_ROUTES = {
     body: 'row',
     headers: ['ETag', 'X-Truncated-Includes']
   }
-} as const satisfies Readonly<Record<string, ReadRoute>>
+} as const satisfies Readonly<Record<ReadName, ReadRoute>>
 
-interface ReadRoute extends EntityRoute, RouteParameters<ParameterName> {
+interface ReadRoute extends EntityRoute, RouteParameters<ReadParameter> {
   readonly summary: string
   /** What the body of a 200 is, in words. */
   readonly answer: string
@@ -94,7 +82,7 @@ interface ReadRoute extends EntityRoute, RouteParameters<ParameterName> {
 }
 
 /** The parameters that a read takes of this resource. A resource without searchable properties has no `search`. */
-export function parametersOfRead(operation: ReadName, resource: Resource | undefined): RouteParameters<ParameterName> {
+export function parametersOfRead(operation: ReadName, resource: Resource | undefined): RouteParameters<ReadParameter> {
   if (resource === undefined) return unsearchable(operation)
   const known = knownParameters.get(resource)
   if (known !== undefined) return known[operation]
@@ -104,21 +92,18 @@ export function parametersOfRead(operation: ReadName, resource: Resource | undef
     read === 'lookup' || isSearchable ? READ_ROUTES[read] : unsearchable(read)
   ])
   // The keys are all the operations.
-  const made = Object.fromEntries(entries) as Record<ReadName, RouteParameters<ParameterName>>
+  const made = Object.fromEntries(entries) as Record<ReadName, RouteParameters<ReadParameter>>
   knownParameters.set(resource, made)
   return made[operation]
 }
 
 /** Found once for each resource of the catalogue, not for each request. */
-const knownParameters = new WeakMap<Resource, Readonly<Record<ReadName, RouteParameters<ParameterName>>>>()
+const knownParameters = new WeakMap<Resource, Readonly<Record<ReadName, RouteParameters<ReadParameter>>>>()
 
-function unsearchable(operation: ReadName): RouteParameters<ParameterName> {
+function unsearchable(operation: ReadName): RouteParameters<ReadParameter> {
   const route: ReadRoute = READ_ROUTES[operation]
   return operation === 'lookup' ? route : { ...route, names: route.names.filter((name) => name !== 'search') }
 }
-
-/** A read operation, by its name in the catalogue. */
-export type ReadName = keyof typeof READ_ROUTES
 
 /** In the order of the OpenAPI document. The cast is safe: the keys of the table are its operations. */
 export const READ_NAMES = Object.keys(READ_ROUTES) as readonly ReadName[]

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ReadName, ReadParameter } from '../../shared/read-parameters.js'
 import { jsonArray } from '../../shared/transport/wire.js'
 import type {
   CustomRead,
@@ -13,7 +14,7 @@ import type {
 import { headerRoom, type PageLink, pageLinks, type Pagination, paginationOf } from '../http/links.js'
 import { entityTag } from '../http/preconditions.js'
 import { unintelligible } from '../http/problem-details.js'
-import { pickParameters, type ParameterName, queryOf, type RouteQuery, routeQuery } from '../http/query-string.js'
+import { pickParameters, queryOf, type RouteQuery, routeQuery } from '../http/query-string.js'
 import {
   customReadNamed,
   type OwnerMember,
@@ -21,8 +22,7 @@ import {
   ownerParameterOf,
   ownerParameterOfRead,
   entityPathOf,
-  parametersOfRead,
-  type ReadName
+  parametersOfRead
 } from './paths.js'
 import {
   routeGuards,
@@ -53,7 +53,7 @@ interface AskedRead {
  */
 export function readQuery({ resource, operation }: AskedRead, request: FastifyRequest, reply: FastifyReply): ReadQuery {
   const owner = ownerParameterOf(resource, operation)
-  const query = routeQuery<ParameterName>(queryOf(request.url), parametersOfRead(operation, resource), owner)
+  const query = routeQuery<ReadParameter>(queryOf(request.url), parametersOfRead(operation, resource), owner)
   const { unplaced } = handleUnknownParameters(query, request, reply)
   return { values: query.values, filters: query.filters, owner: ownerMember(query), unplaced }
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
+import { PAGE_ALIAS, type ReadParameter } from '../../shared/read-parameters.js'
 
 const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 
@@ -162,23 +163,6 @@ export class FilterPairs {
   }
 }
 
-/** The single-valued parameters that the read routes know. */
-export type ParameterName =
-  | 'fields'
-  | 'includeFKs'
-  | 'includeChildren'
-  | 'sortColumn'
-  | 'sortDirection'
-  | 'pageSize'
-  | 'pageNumber'
-  | 'includeTotal'
-  | 'totalLimit'
-  | 'after'
-  | 'before'
-  | 'search'
-  | 'bom'
-  | 'escapeFormulas'
-
 /** What a route takes from its query. */
 export interface RouteParameters<Name extends string> {
   readonly names: readonly Name[]
@@ -188,7 +172,7 @@ export interface RouteParameters<Name extends string> {
 }
 
 /** A query sorted into what its route knows and what it does not. */
-export interface RouteQuery<Name extends string = ParameterName> {
+export interface RouteQuery<Name extends string = ReadParameter> {
   /** By canonical name. A parameter that came several times is its values joined by commas. */
   readonly values: Partial<Readonly<Record<Name, string>>>
   readonly filters: readonly FilterPair[]
@@ -240,7 +224,9 @@ function appended(before: string | undefined, value: string): string {
 
 /** `written` is lower-case. */
 function nameIn<Name extends string>(names: readonly Name[], written: string): Name | undefined {
-  return names.find((name) => sameName(name, written)) ?? (written === 'page' ? nameIn(names, 'pagenumber') : undefined)
+  return (
+    names.find((name) => sameName(name, written)) ?? (written === PAGE_ALIAS ? nameIn(names, 'pagenumber') : undefined)
+  )
 }
 
 function sameName(name: string, lowerCase: string): boolean {

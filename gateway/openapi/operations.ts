@@ -1,13 +1,8 @@
 import type { ErrorCode } from '../../shared/errors.js'
+import type { ReadName } from '../../shared/read-parameters.js'
 import { MAX_BATCH } from '../../shared/request-limits.js'
 import type { Action, CustomRead, Property, Resource } from '../data/data-client.js'
-import {
-  ownerParameterOf,
-  ownerParameterOfRead,
-  READ_NAMES,
-  type ReadName,
-  READ_ROUTES
-} from '../entity-routes/paths.js'
+import { ownerParameterOf, ownerParameterOfRead, READ_NAMES, READ_ROUTES } from '../entity-routes/paths.js'
 import type { Components, ComponentRef } from './components.js'
 import {
   actionExample,

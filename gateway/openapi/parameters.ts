@@ -1,7 +1,7 @@
+import { PAGE_ALIAS, type ReadName, type ReadParameter } from '../../shared/read-parameters.js'
 import { MAX_CONDITIONS, MAX_SORT_COLUMNS, MAX_TOTAL_LIMIT } from '../../shared/request-limits.js'
 import type { Property, Resource } from '../data/data-client.js'
-import { ownerParameterOf, type ReadName, parametersOfRead } from '../entity-routes/paths.js'
-import type { ParameterName } from '../http/query-string.js'
+import { ownerParameterOf, parametersOfRead } from '../entity-routes/paths.js'
 import type { Components } from './components.js'
 import { exampleIn } from './examples.js'
 
@@ -163,7 +163,7 @@ export function createKey(components: Components): object {
 interface QueryParameterOf {
   readonly resource: Resource
   readonly operation: ReadName
-  readonly name: ParameterName
+  readonly name: ReadParameter
 }
 
 /** A parameter of the route, with its alias where it has one. */
@@ -181,7 +181,7 @@ function queryParameters(components: Components, { resource, operation, name }: 
     case 'sortDirection':
       return [components.refer('parameters', name, () => sortDirection(components))]
     case 'pageNumber':
-      return ['pageNumber', 'page'].map((alias) => components.refer('parameters', alias, () => pageNumber(alias)))
+      return ['pageNumber', PAGE_ALIAS].map((alias) => components.refer('parameters', alias, () => pageNumber(alias)))
     default:
       return [components.refer('parameters', name, () => ({ name, in: 'query', ...PLAIN[name] }))]
   }
@@ -214,7 +214,7 @@ const PLAIN = {
 
 function pageNumber(name: string): object {
   const description =
-    name === 'page'
+    name === PAGE_ALIAS
       ? 'Another name of `pageNumber`. Send one of the two.'
       : 'The page, from 1. `page` is an alias; send one of the two. Not together with a cursor.'
   return { name, in: 'query', description, schema: { ...FROM_ONE, default: 1 } }

@@ -13,6 +13,7 @@ import {
 } from '../model/column-types.js'
 import type { LiveColumn, LiveForeignKey, LiveIndex, LiveSchema, LiveTable } from '../model/live-schema.js'
 import { constantName, columnPropertyName, referenceName, resourceName } from './names.js'
+import { shellWord } from '../model/shell-word.js'
 
 /** An entity file before it is written, as data: all names are chosen, and every word is known. */
 export interface EntityDraft {
@@ -263,10 +264,6 @@ function isSuspectColumn(live: LiveColumn, word: ColumnWord | undefined, { name,
   if (word === undefined) return false
   const { type } = fieldOfWord(word)
   return isSuspect({ table: name, column: live.name, type, beside: columns.map((one) => one.name) })
-}
-
-function shellWord(text: string): string {
-  return /^[\w=,.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 function keyProblem(columns: readonly LiveColumn[], servable: ReadonlyMap<string, ColumnWord>): string | undefined {

@@ -1,10 +1,11 @@
-import { StartError } from '../../shared/start-error.js'
+import { listed, StartError } from '../../shared/start-error.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
 import type { Ddl, PresentRelation } from '../model/schema-tools.js'
 import { OWN_TABLES, ownTableNames, type OwnTables, RECORD } from '../../data-service/sql/engines/own-tables.js'
 import { type ForeignKey, partNames } from '../model/tables.js'
 import { type PlannedMigration, statementsOfStep } from './migration.js'
 import { schemaOf } from '../kinds/kinds.js'
+import { shellWord } from '../model/shell-word.js'
 
 /** What a person has named, so that migrations may do it in a database that holds tables of others. */
 export interface Allowed {
@@ -167,14 +168,14 @@ class Survey {
     if (reasons.length === 0) return undefined
     const flags = [
       ...crowded.map(({ name }) => amongTablesOf(name)),
-      ...[...this.#toName].map((table) => `--may-alter ${quotedForShell(table)}`)
+      ...[...this.#toName].map((table) => `--may-alter ${shellWord(table)}`)
     ]
     const word =
       this.#hard.length > 0
         ? ''
         : `\nTo have it done all the same, say it by name:\n  uniform-rest migrate ${flags.join(' ')}`
     return new StartError(
-      `migrations would touch what they did not make, and nothing was changed.\n- ${reasons.join('\n- ')}\n` +
+      `migrations would touch what they did not make, and nothing was changed.${listed(reasons)}\n` +
         `\`uniform-rest migrate --dry-run\` prints every statement.${word}`
     )
   }
@@ -380,10 +381,5 @@ function onOneLine(text: string): string {
 
 /** The flag of `uniform-rest migrate` that lets it make tables in a database that holds tables of others, for a shell. */
 export function amongTablesOf(database: string): string {
-  return `--among-tables-of ${quotedForShell(database)}`
-}
-
-/** For a POSIX shell. */
-function quotedForShell(word: string): string {
-  return /^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+  return `--among-tables-of ${shellWord(database)}`
 }

@@ -4,14 +4,8 @@ import { routeNames } from '../resolve-routes.js'
 import { type Children, type Column, type Entity, tellingColumns } from '../entity.js'
 import type { FieldType } from '../fields/field.js'
 import { CAMEL_CASE, GUID, KEBAB_CASE, type Permission, suggestion } from '../fields/names.js'
-import {
-  READ_OPERATIONS,
-  READ_PARAMETERS,
-  READ_SEGMENTS,
-  type ReadOperation,
-  READS,
-  WITHOUT_ID
-} from '../operations.js'
+import type { ReadName } from '../../../shared/read-parameters.js'
+import { READ_OPERATIONS, READ_PARAMETERS, READ_SEGMENTS, READS, WITHOUT_ID } from '../operations.js'
 import { textParameterMistakes } from './validate-fields.js'
 
 /** Owner claims are 64-bit integers (contract.md section 6). */
@@ -68,7 +62,7 @@ function exportMistakes(entity: Entity): string[] {
  * which is narrower, and does not count where the request may leave the owner parameter out. `predicates` numbers the
  * predicates, which have no words: the same function is the same protection.
  */
-function protection({ access, ownerFilter }: Entity, operation: ReadOperation, predicates: object[]): string {
+function protection({ access, ownerFilter }: Entity, operation: ReadName, predicates: object[]): string {
   const word: ReadAccess | undefined = access[operation]
   if (word === undefined) return 'nobody'
   const who = protectionWords(word, predicates)

@@ -8,6 +8,7 @@ import { operationMistakes } from './validate-operations.js'
 import { hookMistakes, outboxMistakes } from './validate-hooks.js'
 import { ownerKindMistakes, ownersMistakes } from './validate-owners.js'
 import { actionMistakes, writeMistakes } from './validate-writes.js'
+import { listed } from '../../../shared/start-error.js'
 
 /** What the application has beside its entities, which these can use. */
 interface EntitySurroundings {
@@ -71,7 +72,7 @@ export class CatalogueError extends Error {
 
   constructor(mistakes: readonly string[]) {
     const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`
-    super(`Cannot start: ${count} in the entities.\n- ${mistakes.join('\n- ')}`)
+    super(`Cannot start: ${count} in the entities.${listed(mistakes)}`)
     this.mistakes = mistakes
   }
 }

@@ -19,7 +19,8 @@ import type { JsonSchema } from '../../entity/fields/json-schema.js'
 import { rangeOf } from '../../entity/fields/numbers.js'
 import type { Operation } from '../../entity/define-operation.js'
 import { type ResolvedShape, valueColumn } from '../../entity/fields/shape.js'
-import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } from '../../entity/operations.js'
+import type { ReadName } from '../../../shared/read-parameters.js'
+import { READ_OPERATIONS, WITHOUT_ID, WRITE_OPERATIONS } from '../../entity/operations.js'
 import { aliasesOf } from '../../entity/fields/operators.js'
 import { neededState } from '../../plan/plan-writes.js'
 import { allowedCalls, hasBatch, isRouteId, ownerParameter, ownsEverything } from '../../plan/authorize.js'
@@ -282,7 +283,7 @@ function deleteCondition({ name, writes, deletion: { required, rule } }: Entity)
   return neededState({ name: 'delete', required }, name)
 }
 
-function isPublic({ access, ownerFilter }: Entity, operation: ReadOperation): boolean {
+function isPublic({ access, ownerFilter }: Entity, operation: ReadName): boolean {
   return needsNoToken(access[operation]) && ownerFilter?.routes.has(operation) !== true
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { type ReadName, parametersOfRead, READ_ROUTES } from '../../../gateway/entity-routes/paths.js'
+import type { ReadName } from '../../../shared/read-parameters.js'
+import { parametersOfRead, READ_ROUTES } from '../../../gateway/entity-routes/paths.js'
 import { routeQuery } from '../../../gateway/http/query-string.js'
 import { products, property } from '../fake-data-client.js'
 

@@ -1,0 +1,32 @@
+/**
+ * The single-valued query parameters of each read of a resource (contract.md section 4), besides filters and the owner
+ * parameter. The gateway reads them, and no owner parameter may be called like one.
+ */
+export const PARAMETERS_OF_READS = {
+  list: ['search', 'fields', 'includeFKs', 'includeChildren'],
+  paged: [
+    'search',
+    'sortColumn',
+    'sortDirection',
+    'pageSize',
+    'pageNumber',
+    'after',
+    'before',
+    'includeTotal',
+    'totalLimit',
+    'fields',
+    'includeFKs',
+    'includeChildren'
+  ],
+  export: ['search', 'sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
+  lookup: ['search'],
+  get: ['fields', 'includeFKs', 'includeChildren']
+} as const
+
+/** The reads that every resource has, by the names that Describe gives them. */
+export type ReadName = keyof typeof PARAMETERS_OF_READS
+
+export type ReadParameter = (typeof PARAMETERS_OF_READS)[ReadName][number]
+
+/** The other name of `pageNumber`. */
+export const PAGE_ALIAS = 'page'
