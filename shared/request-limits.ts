@@ -7,8 +7,11 @@ export const MAX_CHILDREN = 1000
 /** The most rows that `totalLimit` lets be counted. */
 export const MAX_TOTAL_LIMIT = 1_000_000
 
-/** The most conditions that a request may have. */
+/** The most conditions that a request may have, those in groups included. */
 export const MAX_CONDITIONS = 50
+
+/** The most groups of conditions that a request may have. */
+export const MAX_GROUPS = 10
 
 /** The most properties of `sortColumn`. */
 export const MAX_SORT_COLUMNS = 4

@@ -8,7 +8,7 @@ import { type OwnerParams, readableRows, referenceableRows } from './authorize.j
 import { type Resource, totalOrder } from './model/catalogue.js'
 import { CursorCodec } from './parsing/cursors.js'
 import {
-  type FilterParams,
+  type ConditionParams,
   isTooLong,
   MAX_VALUE_CHARACTERS,
   missingHalf,
@@ -125,8 +125,7 @@ export function continuationPageSize(maxPageSize: number): number {
   return size
 }
 
-interface SelectionParams extends SortParams {
-  readonly filters: readonly FilterParams[]
+interface SelectionParams extends SortParams, ConditionParams {
   readonly search?: string
 }
 
@@ -136,7 +135,7 @@ function parseSelection(
   resource: Resource,
   violations: Violations
 ): { readonly conditions: readonly Condition[]; readonly sort: readonly SortKey[] } {
-  const filters = parseConditions(params?.filters ?? [], resource, violations)
+  const filters = parseConditions(params ?? {}, resource, violations)
   const conditions = [...filters, ...parseSearch(params?.search, resource, violations)]
   return { conditions, sort: parseSort(params, resource, violations) }
 }

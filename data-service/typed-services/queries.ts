@@ -108,6 +108,7 @@ export function makeQuery(
 ): QueryType {
   const types: (MessageType | EnumType)[] = []
   const fields: FieldSpec[] = []
+  const later: FieldSpec[] = []
   const rowName = row.message.name
   const filtered = properties.filter(({ filterable }) => filterable)
   const nested: MessageType[] = []
@@ -134,6 +135,8 @@ export function makeQuery(
   if (compared.length > 0) {
     types.push(filter)
     fields.push({ key: 'filter', type: filter.name, label: 'plain', comment: 'Which rows; all without it.' })
+    const comment = 'At most ten groups: of the conditions of each, one at least must hold.'
+    later.push({ key: 'any_of', type: filter.name, label: 'repeated', comment })
   }
   const sortable = properties.flatMap(({ name = '', sortable: can }) => (can ? [name] : []))
   const order = makeEnum(
@@ -159,19 +162,23 @@ export function makeQuery(
     fields.push({ key: 'search', type: 'string', comment })
   }
   const words = new Map(order.words.map(({ word, name }) => [name, word]))
+  const filtersOf = (asked: Message): Filter__Output[] =>
+    compared.flatMap(({ property, value }, index) =>
+      ((asked[filter.fields[index]?.name ?? ''] ?? []) as readonly Message[]).map((one) =>
+        filterOf(property, value, one)
+      )
+    )
   return {
     types,
-    fields,
+    fields: [...fields, ...later],
     selection: (request) => {
       const asked = (request['filter'] ?? {}) as Message // Of our own codec, as what follows.
+      const groups = (request['any_of'] ?? []) as readonly Message[]
       const keys = (request['sort'] ?? []) as readonly Message[]
       const search = request['search'] as string | undefined
       return {
-        filters: compared.flatMap(({ property, value }, index) =>
-          ((asked[filter.fields[index]?.name ?? ''] ?? []) as readonly Message[]).map((one) =>
-            filterOf(property, value, one)
-          )
-        ),
+        filters: filtersOf(asked),
+        anyOf: groups.map((group) => ({ filters: filtersOf(group) })),
         ...(keys.length === 0
           ? {}
           : {

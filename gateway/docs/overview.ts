@@ -1,3 +1,4 @@
+import { MAX_GROUPS } from '../../shared/request-limits.js'
 import type { Operation, Resource } from '../data/data-client.js'
 import { code, escapeHtml, htmlPage, link, table } from '../http/html-page.js'
 
@@ -74,7 +75,8 @@ function filters(resources: readonly Resource[]): string {
   return `<section id="filters">
 <h2>Filters</h2>
 <p>${code('filters[<field>].operator=…&filters[<field>].value=…')} on the paged route and on the export. All conditions
-must hold. Letter case, spaces, ${code('_')} and ${code('-')} in an operator make no difference: ${code('startsWith')} is
+must hold. ${code('anyOf[1].filters[<field>].operator=…&anyOf[1].filters[<field>].value=…')} is a condition of group 1, of up to
+${String(MAX_GROUPS)}: of each group one at least must hold. Letter case, spaces, ${code('_')} and ${code('-')} in an operator make no difference: ${code('startsWith')} is
 ${code('starts with')}. ${code('in')} and ${code('between')} take items with commas between. The page of a resource has the
 operators of each of its fields.</p>
 ${table([['Type', 'Operators', 'In short'], ...operatorRows(resources)])}

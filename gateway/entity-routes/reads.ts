@@ -14,7 +14,7 @@ import type {
 import { headerRoom, type PageLink, pageLinks, type Pagination, paginationOf } from '../http/links.js'
 import { entityTag } from '../http/preconditions.js'
 import { unintelligible } from '../http/problem-details.js'
-import { pickParameters, queryOf, type RouteQuery, routeQuery } from '../http/query-string.js'
+import { pickParameters, queryOf, type RouteQuery, routeQuery, type SentFilters } from '../http/query-string.js'
 import {
   customReadNamed,
   type OwnerMember,
@@ -34,9 +34,8 @@ import {
 } from './requests.js'
 
 /** The query of a read, ready for the message to the data service. */
-interface ReadQuery {
+interface ReadQuery extends SentFilters {
   readonly values: RouteQuery['values']
-  readonly filters: RouteQuery['filters']
   readonly owner: OwnerMember
   readonly unplaced: Unplaced
 }
@@ -55,7 +54,8 @@ export function readQuery({ resource, operation }: AskedRead, request: FastifyRe
   const owner = ownerParameterOf(resource, operation)
   const query = routeQuery<ReadParameter>(queryOf(request.url), parametersOfRead(operation, resource), owner)
   const { unplaced } = handleUnknownParameters(query, request, reply)
-  return { values: query.values, filters: query.filters, owner: ownerMember(query), unplaced }
+  const { values, filters, groups } = query
+  return { values, filters, groups, owner: ownerMember(query), unplaced }
 }
 
 function sentShape({ values }: ReadQuery): Shape {
@@ -66,9 +66,10 @@ function sentShape({ values }: ReadQuery): Shape {
   }
 }
 
-export function sentSelection({ values, filters }: ReadQuery): Selection {
+export function sentSelection({ values, filters, groups }: ReadQuery): Selection {
   return {
     filters: [...filters],
+    ...(groups.length === 0 ? {} : { anyOf: groups.map((group) => ({ filters: [...group] })) }),
     ...(values.search === undefined ? {} : { search: values.search }),
     ...(values.sortColumn === undefined ? {} : { sortColumn: values.sortColumn }),
     ...(values.sortDirection === undefined ? {} : { sortDirection: values.sortDirection })

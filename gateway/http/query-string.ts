@@ -116,49 +116,64 @@ interface FilterPair {
   readonly value: string
 }
 
-/** The parameters of one property, in the order in which they were sent. */
+/** The parameters of one property, plain or of one group, in the order in which they were sent. */
 interface FilterParts {
+  readonly property: string
+  /** From 1; 0 for the plain ones. */
+  readonly group: number
   readonly operators: QueryParameter[]
   readonly values: QueryParameter[]
 }
 
-const FILTER_NAME = /^filters\[([^[\]]*)\]\.(operator|value)$/i
+const FILTER_NAME = /^(?:anyOf\[([1-9]|10)\]\.)?filters\[([^[\]]*)\]\.(operator|value)$/i
 
-/** Collects `filters[Property].operator` and `filters[Property].value` (contract.md section 4). */
+/** Complete conditions: all of `filters` must hold, and of each group one at least. */
+export interface SentFilters {
+  readonly filters: readonly FilterPair[]
+  /** The n-th is `anyOf[n]`. A group that was not sent, or only in halves, is empty. */
+  readonly groups: readonly (readonly FilterPair[])[]
+}
+
+/**
+ * Collects `filters[Property].operator` and `filters[Property].value`, and those of the groups `anyOf[1]` to `anyOf[10]`
+ * (contract.md section 4).
+ */
 export class FilterPairs {
-  readonly #properties = new Map<string, { readonly property: string; readonly parts: FilterParts }>()
+  readonly #properties = new Map<string, FilterParts>()
 
   /** false if the parameter is no part of a filter. */
   take(parameter: QueryParameter): boolean {
-    const [, property, part] = FILTER_NAME.exec(parameter.name) ?? []
+    const [, group = '0', property, part] = FILTER_NAME.exec(parameter.name) ?? []
     if (property === undefined || part === undefined) return false
-    const { operators, values } = this.#partsOf(property)
+    const { operators, values } = this.#partsOf(property, Number(group))
     const same = part.toLowerCase() === 'operator' ? operators : values
     same.push(parameter)
     return true
   }
 
   /** The n-th operator of a property belongs to its n-th value. `unpaired` holds the names of the parameters left over. */
-  paired(): { filters: FilterPair[]; unpaired: string[] } {
-    const filters: FilterPair[] = []
+  paired(): SentFilters & { readonly unpaired: readonly string[] } {
+    const plain: FilterPair[] = []
+    const groups: FilterPair[][] = []
     const unpaired: string[] = []
-    for (const { property, parts } of this.#properties.values()) {
-      const { operators, values } = parts
+    for (const { property, group, operators, values } of this.#properties.values()) {
       const pairs = Math.min(operators.length, values.length)
+      if (pairs > 0) while (groups.length < group) groups.push([])
+      const filters = groups[group - 1] ?? plain
       for (const [index, { value: operator }] of operators.slice(0, pairs).entries()) {
         filters.push({ property, operator, value: values[index]?.value ?? '' })
       }
       for (const { name } of [...operators.slice(pairs), ...values.slice(pairs)]) unpaired.push(name)
     }
-    return { filters, unpaired }
+    return { filters: plain, groups, unpaired }
   }
 
-  #partsOf(property: string): FilterParts {
-    const key = property.toLowerCase()
+  #partsOf(property: string, group: number): FilterParts {
+    const key = `${group} ${property.toLowerCase()}`
     const known = this.#properties.get(key)
-    if (known !== undefined) return known.parts
-    const parts: FilterParts = { operators: [], values: [] }
-    this.#properties.set(key, { property, parts })
+    if (known !== undefined) return known
+    const parts: FilterParts = { property, group, operators: [], values: [] }
+    this.#properties.set(key, parts)
     return parts
   }
 }
@@ -172,10 +187,9 @@ export interface RouteParameters<Name extends string> {
 }
 
 /** A query sorted into what its route knows and what it does not. */
-export interface RouteQuery<Name extends string = ReadParameter> {
+export interface RouteQuery<Name extends string = ReadParameter> extends SentFilters {
   /** By canonical name. A parameter that came several times is its values joined by commas. */
   readonly values: Partial<Readonly<Record<Name, string>>>
-  readonly filters: readonly FilterPair[]
   /** The owner parameter, several joined by commas; undefined where none came or the route takes none. */
   readonly owner: string | undefined
   /** Names as the caller wrote them, each once: unknown ones and halves of filters. */
@@ -194,7 +208,7 @@ export function routeQuery<Name extends string>(
   route: RouteParameters<Name>,
   ownerParameter?: string
 ): RouteQuery<Name> {
-  if (query === '') return { values: {}, filters: [], owner: undefined, ignored: [], rejected: [] }
+  if (query === '') return { values: {}, filters: [], groups: [], owner: undefined, ignored: [], rejected: [] }
   const values: Partial<Record<Name, string>> = {}
   const filters = new FilterPairs()
   const ignored = new Set<string>()
@@ -213,9 +227,9 @@ export function routeQuery<Name extends string>(
     else if (nameIn(route.rejected, written) !== undefined) rejected.add(parameter.name)
     else ignored.add(parameter.name)
   }
-  const { filters: pairs, unpaired } = filters.paired()
+  const { unpaired, ...sent } = filters.paired()
   for (const name of unpaired) ignored.add(name)
-  return { values, filters: pairs, owner, ignored: [...ignored], rejected: [...rejected] }
+  return { values, ...sent, owner, ignored: [...ignored], rejected: [...rejected] }
 }
 
 function appended(before: string | undefined, value: string): string {

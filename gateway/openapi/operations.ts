@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../shared/errors.js'
 import type { ReadName } from '../../shared/read-parameters.js'
-import { MAX_BATCH } from '../../shared/request-limits.js'
+import { MAX_BATCH, MAX_GROUPS } from '../../shared/request-limits.js'
 import type { Action, CustomRead, Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, ownerParameterOfRead, READ_NAMES, READ_ROUTES } from '../entity-routes/paths.js'
 import type { Components, ComponentRef } from './components.js'
@@ -137,11 +137,16 @@ function isVersioned({ properties }: Resource): boolean {
   return properties.some(({ name }) => name === 'rowVersion')
 }
 
+/** No parameter of OpenAPI has a number in its name. */
+const GROUPS =
+  `Filters in groups: \`anyOf[<n>].filters[<property>].operator\` and \`.value\`, with n from 1 to ${MAX_GROUPS}. Of the ` +
+  'conditions of each group one at least must hold.'
+
 /** The reads of a resource that all resources may have. */
 export function readOperations(components: Components, resource: Resource): DocumentedOperation[] {
   const { name } = resource
   return READ_NAMES.filter((operation) => resource.operations.includes(operation)).map((operation) => {
-    const { url, summary, answer, mediaType, headers } = READ_ROUTES[operation]
+    const { url, summary, answer, mediaType, headers, filters } = READ_ROUTES[operation]
     const isRow = url.endsWith('/:id')
     return {
       path: url.replace(':resource', name).replace(':id', '{id}'),
@@ -149,7 +154,7 @@ export function readOperations(components: Components, resource: Resource): Docu
       document: {
         id: `${operation} ${name}`,
         summary,
-        description: answer,
+        description: filters ? `${answer} ${GROUPS}` : answer,
         parameters: [
           ...(isRow ? [idParameter(components, resource)] : []),
           ...operationParameters(components, resource, operation)

@@ -25,7 +25,9 @@ export function agree(
   if (orderedAlike(resource, query)) expect(items).to.deep.equal(expected.items)
   else {
     expect(items).to.have.length(expected.items.length)
-    const kept = oracle(resource, rows, { filters: query.filters, search: query.search, pageSize: rows.length })
+    const { filters, groups, search } = query
+    const unordered = { filters, groups, search }
+    const kept = oracle(resource, rows, { ...unordered, pageSize: rows.length })
     if (kept.rejected === null) expect(kept.items).to.deep.include.members(Array.isArray(items) ? items : [])
   }
 }
@@ -67,9 +69,14 @@ export function own<Item extends object>(item: Item, properties: readonly Oracle
 
 /** A paged read as it stands behind the question mark. */
 export function spelled(query: OracleQuery): string {
-  const { filters = [], ...rest } = query
+  const { filters = [], groups = [], ...rest } = query
   return [
     ...filters.map(({ property, operator, value }) => filter(property, operator, value)),
+    ...groups.flatMap((group, index) =>
+      group.map(({ property, operator, value }) =>
+        filter(property, operator, value).replaceAll('filters', `anyOf[${index + 1}].filters`)
+      )
+    ),
     ...Object.entries(rest).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
   ].join('&')
 }

@@ -68,11 +68,11 @@ export function anyQuery(resource: OracleResource, rows: readonly NewRow[]): fc.
       value: often(operand(chosen, rows), fc.constantFrom('', 'x', '1,2', '"a,b",c', '1.5', 'true'))
     })
   )
+  const conditions = often(condition, fc.constant({ property: 'nope', operator: 'eq', value: '1' }), 30)
   return fc.record(
     {
-      filters: fc.array(often(condition, fc.constant({ property: 'nope', operator: 'eq', value: '1' }), 30), {
-        maxLength: 4
-      }),
+      filters: fc.array(conditions, { maxLength: 4 }),
+      groups: fc.array(fc.array(conditions, { maxLength: 4 }), { maxLength: 3 }),
       ...(resource.searchable.length === 0
         ? {}
         : { search: often(searched(rows, resource), fc.constantFrom('', ' ', 'a b c d e f g h i'), 8) }),
@@ -160,6 +160,9 @@ const NAMES = [
   'filters[price].value',
   'filters[price].operator',
   'filters[',
+  'anyOf[1].filters[name].operator',
+  'ANYOF[10].filters[name].value',
+  'anyOf[11].filters[name].value',
   'filters[].operator',
   'filters[__proto__].value',
   'filters[a][b].operator'

@@ -91,6 +91,12 @@ describeLogged('statement texts in the log of MariaDB', (store, during) => {
           }
         ] as const
     ),
+    [
+      'groups',
+      (n) =>
+        `/products/paged?includeTotal=false&fields=sku&anyOf[${1 + (n % 9)}].${filter('name', 'contains', `v${n}x`).replace('&', `&anyOf[${1 + (n % 9)}].`)}` +
+        `&anyOf[${1 + (n % 9)}].${filter('price', 'gt', String(n)).replace('&', `&anyOf[${1 + (n % 9)}].`)}`
+    ],
     ['longs', (n) => `/products/paged?includeTotal=false&fields=sku&${filter('barcode', 'gt', `900719925474099${n}`)}`],
     [
       'filter keys in another order',

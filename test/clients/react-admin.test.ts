@@ -156,6 +156,22 @@ eachDatabase((kind) => {
         "SELECT COUNT(*) AS n FROM products WHERE barcode IS NULL AND (name LIKE '%lamp%' OR sku LIKE '%lamp%' OR description LIKE '%lamp%')"
       )
       expect([empty.total, empty.data.length]).to.deep.equal([Number(found?.['n']), 10])
+      const groups = await provider.getList('products', {
+        filter: {
+          isActive: true,
+          anyOf: [
+            { 'price.lt': 2, categoryId: 3 },
+            { name: { startsWith: 'n' }, sku: '' }
+          ]
+        },
+        pagination: { page: 1, perPage: 1000 }
+      })
+      expect(groups.data.map(({ id }) => id)).to.deep.equal(
+        await idsOf(
+          `SELECT id FROM products WHERE is_active = 1 AND (price < ${kind === 'sqlite' ? 200 : 2} OR category_id = 3) ` +
+            "AND name LIKE 'n%' ORDER BY id"
+        )
+      )
       const uncounted = await provider.getList('products', {
         sort: { field: 'id', order: 'DESC' },
         pagination: { page: 1, perPage: 3 },

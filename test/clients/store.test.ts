@@ -135,6 +135,28 @@ eachDatabase((kind) => {
       )
     })
 
+    it('takes groups of conditions, of which one at least must hold in each', async () => {
+      const products = (await clientOf()).resource('products')
+      const found: number[] = []
+      const query = {
+        where: { isActive: { is: true } },
+        anyOf: [
+          { price: { lt: 2 }, categoryId: [{ eq: 3 }, { eq: 4 }] },
+          { name: { startsWith: 'n' }, sku: { contains: '1' } }
+        ],
+        fields: ['id']
+      } as const
+      for await (const { id } of products.rows(query)) found.push(id)
+      const price = kind === 'sqlite' ? 200 : 2
+      expect(found).to.deep.equal(
+        await idsOf(
+          `SELECT id FROM products WHERE is_active = 1 AND (price < ${price} OR category_id = 3 OR category_id = 4) ` +
+            "AND (name LIKE 'n%' OR sku LIKE '%1%') ORDER BY id"
+        )
+      )
+      expect(found.length).to.be.greaterThan(10)
+    })
+
     it('quotes what a list of values would be split at', async () => {
       const clerk = (await clientOf('clerk@example.com')).resource('products')
       const names = ['a, b', 'say "so"', ' blank ']

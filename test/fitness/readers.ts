@@ -445,9 +445,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
   parseConditions: (text) =>
     judged((violations) =>
       parseConditions(
-        ['title', 'price', 'serial', 'madeAt', 'code', 'sold', text].flatMap((property) =>
-          ['equals', 'in', 'between', text].map((operator) => ({ property, operator, value: text }))
-        ),
+        {
+          filters: ['title', 'price', 'serial', 'madeAt', 'code', 'sold', text].flatMap((property) =>
+            ['equals', 'in', 'between', text].map((operator) => ({ property, operator, value: text }))
+          )
+        },
         things,
         violations
       )
@@ -573,7 +575,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'requests and bytes that are counted and handed on':
     'PageShares boundResets unlessReset bytesOfHead loadOptional requireOptional boundedText checkBodyLength isPreflight FairSemaphore openAdmin openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily Turns FrameSender CallTable Deadlines CancellationSource countFor shareKeyOf shareKeysOf throwIfAborted raceAbort',
   'numbers and values that are parsed already':
-    'parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
+    'listed parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
     'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writeScope outsideScope claimedColumn broughtAlong ' +
     'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'

@@ -155,6 +155,12 @@ describeLibrary('typed services', (store) => {
       [{ floor: [{ equals: 0 }] }, ['1']]
     ]
     for (const [filter, ids] of cases) expect(await idsOf({ filter }), JSON.stringify(filter)).to.deep.equal(ids)
+    const serial = (equals: string) => ({ equals })
+    const any_of = [{ serial: [serial('7'), serial('8')] }, {}]
+    expect(await idsOf({ any_of })).to.deep.equal(['2', '3'])
+    expect(await idsOf({ any_of, filter: { rank: [{ equals: 5 }] } })).to.deep.equal(['3'])
+    const both = [{ serial: [serial('7')], rank: [{ equals: 5 }] }, { kind: [{ equals: 'KIND_GAS' }] }]
+    expect(await idsOf({ any_of: both })).to.deep.equal(['2', '3'])
     const sort = [
       { property: 'READING_SORT_PROPERTY_KIND' },
       { property: 'READING_SORT_PROPERTY_ID', descending: true }

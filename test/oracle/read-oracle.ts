@@ -3,11 +3,17 @@ import type { OracleRow } from './load-rows.js'
 import { comparable } from './operand.js'
 import type { OracleProperty, OracleResource } from './resource.js'
 
+export interface OracleFilter {
+  readonly property: string
+  readonly operator: string
+  readonly value: string
+}
+
 /** A paged read as a client spells it. Default: sorted by the id ascending, page 1, 10 rows a page. */
 export interface OracleQuery {
-  readonly filters?:
-    | readonly { readonly property: string; readonly operator: string; readonly value: string }[]
-    | undefined
+  readonly filters?: readonly OracleFilter[] | undefined
+  /** Of each group that has any filters one at least must hold. */
+  readonly groups?: readonly (readonly OracleFilter[])[] | undefined
   /** Words, all of which must be in some searchable property. */
   readonly search?: string | undefined
   readonly sortColumn?: string | undefined
@@ -36,14 +42,17 @@ export function answer(resource: OracleResource, rows: readonly OracleRow[], que
   const find = (name: string): OracleProperty | undefined =>
     resource.properties.find((one) => one.name.toLowerCase() === name.toLowerCase())
   const violations: string[] = []
-  const tests: { property: OracleProperty; test: Test }[] = []
-  for (const { property: name, operator, value } of query.filters ?? []) {
-    const property = find(name)
-    const test = property?.filterable === false ? undefined : property && parseCondition(property, operator, value)
-    if (property === undefined || test === undefined) violations.push('filter.property.unknown')
-    else if ('code' in test) violations.push(test.code)
-    else tests.push({ property, test })
-  }
+  const testsOf = (filters: readonly OracleFilter[]): { property: OracleProperty; test: Test }[] =>
+    filters.flatMap(({ property: name, operator, value }) => {
+      const property = find(name)
+      const test = property?.filterable === false ? undefined : property && parseCondition(property, operator, value)
+      if (property === undefined || test === undefined) violations.push('filter.property.unknown')
+      else if ('code' in test) violations.push(test.code)
+      else return [{ property, test }]
+      return []
+    })
+  const tests = testsOf(query.filters ?? [])
+  const groups = (query.groups ?? []).filter((group) => group.length > 0).map(testsOf)
   const words = (query.search ?? '').split(/\s+/).filter((word) => word !== '')
   if (words.length > 8) violations.push('filter.too-many')
   const { by, wrong } = sortKeys(query, find, keyOf(resource))
@@ -53,6 +62,7 @@ export function answer(resource: OracleResource, rows: readonly OracleRow[], que
   const kept = rows.filter(
     (row) =>
       tests.every(({ property, test }) => test(row[property.name] ?? null)) &&
+      groups.every((group) => group.some(({ property, test }) => test(row[property.name] ?? null))) &&
       words.every((word) => contains(resource, row, word))
   )
   const sorted = order(resource, kept, by)

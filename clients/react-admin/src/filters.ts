@@ -41,17 +41,22 @@ type ByDottedName<Filters> = {
  * operator (`price.gte`), or `q`, which searches. An input whose source is `price.gte` writes `{ price: { gte: … } }`, which
  * says the same. A list of such objects can have an operator twice.
  */
-export type FilterOf<A extends ApplicationTypes, Name extends ResourceName<A>> = ByProperty<
-  TypesOf<A, Name>['filters']
-> &
-  ByDottedName<TypesOf<A, Name>['filters']> & { readonly q?: TypesOf<A, Name>['search'] }
+export type FilterOf<A extends ApplicationTypes, Name extends ResourceName<A>> = ConditionsOf<A, Name> & {
+  readonly q?: TypesOf<A, Name>['search']
+  /** At most ten groups: of the conditions of each, one at least must hold. */
+  readonly anyOf?: readonly ConditionsOf<A, Name>[]
+}
+
+type ConditionsOf<A extends ApplicationTypes, Name extends ResourceName<A>> = ByProperty<TypesOf<A, Name>['filters']> &
+  ByDottedName<TypesOf<A, Name>['filters']>
 
 /** Conditions as the typed client takes them: by property, each with one operator. */
 export type Conditions = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 
-/** What of a filter the client calls `where`, and what `search`. */
+/** What of a filter the client calls `where`, what `anyOf`, and what `search`. */
 export interface Filtered {
   readonly where: Conditions
+  readonly anyOf?: readonly Conditions[]
   readonly search?: string
 }
 
@@ -60,6 +65,17 @@ export interface Filtered {
  * operator) is no condition. Throws a TypeError that names the key for a value that no condition takes.
  */
 export function readFilter(filter: unknown): Filtered {
+  const { anyOf, ...plain } = (filter ?? {}) as { readonly anyOf?: unknown }
+  if (!isGroups(anyOf)) return readConditions(filter)
+  return { ...readConditions(plain), anyOf: anyOf.map((group) => readConditions(group).where) }
+}
+
+/** A property may be called `anyOf` too. */
+function isGroups(anyOf: unknown): anyOf is readonly object[] {
+  return Array.isArray(anyOf) && anyOf.every((one) => isOperators(one))
+}
+
+function readConditions(filter: unknown): Omit<Filtered, 'anyOf'> {
   const where = new Map<string, Readonly<Record<string, unknown>>[]>()
   let search: string | undefined
   const add = (property: string, operator: string, value: unknown): void => {

@@ -64,10 +64,10 @@ const MOST_READS = 20
  */
 export async function readRange(rows: Rows, params: ListParams, key?: readonly string[]): Promise<ListRange> {
   const { page = 1, perPage = 10 } = params.pagination ?? {}
-  const { where, search } = readFilter(params.filter)
+  const { search, ...conditions } = readFilter(params.filter)
   const sort = sortKeys(params.sort, key)
   const query = {
-    where,
+    ...conditions,
     ...(search === undefined ? {} : { search }),
     ...(sort === undefined ? {} : { sort }),
     ...shapeOf(params.meta)

@@ -28,6 +28,8 @@ export type SortKey<T extends ResourceTypes> = T['sort'] | `-${T['sort']}`
 /** Which rows, and in which order. */
 export interface Selection<T extends ResourceTypes> {
   readonly where?: Where<T>
+  /** At most ten groups: of the conditions of each, one at least must hold. */
+  readonly anyOf?: readonly Where<T>[]
   /** Keeps rows where each word is in at least one searchable property. */
   readonly search?: T['search']
   /** At most four. */
@@ -79,6 +81,7 @@ export type Shaped<T extends ResourceTypes, S> = S extends { readonly fields: re
 /** Any query, as it becomes text. */
 export interface AnyQuery {
   readonly where?: object
+  readonly anyOf?: readonly object[]
   readonly search?: unknown
   readonly sort?: string | readonly string[]
   readonly parameters?: object | undefined
@@ -87,20 +90,24 @@ export interface AnyQuery {
 }
 
 /** The query string with its `?`; empty for a query that says nothing. Throws a TypeError for an `in` without values. */
-export function queryText({ where = {}, sort = [], parameters, fields, ...plain }: AnyQuery): string {
+export function queryText({ where = {}, anyOf = [], sort = [], parameters, fields, ...plain }: AnyQuery): string {
   const params: string[] = []
   const add = (name: string, value: string): void => {
     params.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
   }
-  for (const [property, found] of Object.entries(where)) {
-    for (const condition of [found].flat()) {
-      for (const [operator, operand] of Object.entries((condition ?? {}) as object)) {
-        if (operand === undefined) continue
-        add(`filters[${property}].operator`, operator)
-        add(`filters[${property}].value`, operandText(operator, operand))
+  const addConditions = (conditions: object, at: string): void => {
+    for (const [property, found] of Object.entries(conditions)) {
+      for (const condition of [found].flat()) {
+        for (const [operator, operand] of Object.entries((condition ?? {}) as object)) {
+          if (operand === undefined) continue
+          add(`${at}filters[${property}].operator`, operator)
+          add(`${at}filters[${property}].value`, operandText(operator, operand))
+        }
       }
     }
   }
+  addConditions(where, '')
+  for (const [index, group] of anyOf.entries()) addConditions(group, `anyOf[${index + 1}].`)
   const keys = [sort].flat()
   if (keys.length > 0) {
     add('sortColumn', keys.map((key) => key.replace(/^-/, '')).join())

@@ -1,4 +1,4 @@
-import { MAX_CONDITIONS } from '../../../shared/request-limits.js'
+import { MAX_CONDITIONS, MAX_GROUPS } from '../../../shared/request-limits.js'
 import type { Field, Operand } from '../../entity/fields/field.js'
 import { suggestion } from '../../entity/fields/names.js'
 import { fitDecimal, fitDouble, parseDecimal, parseDouble } from '../../entity/fields/numbers.js'
@@ -26,17 +26,35 @@ export interface FilterParams {
 const MAX_IN_ITEMS = 200
 export const MAX_VALUE_CHARACTERS = 4096
 
+/** Filters that all must hold, and groups of which one at least must hold in each. */
+export interface ConditionParams {
+  readonly filters?: readonly FilterParams[]
+  readonly anyOf?: readonly { readonly filters: readonly FilterParams[] }[]
+}
+
 /** Parses the filters of a request. Every mistake is added to `violations`. */
 export function parseConditions(
-  filters: readonly FilterParams[],
+  { filters = [], anyOf = [] }: ConditionParams,
   resource: Resource,
   violations: Violations
-): readonly ColumnCondition[] {
-  if (filters.length > MAX_CONDITIONS) {
-    violations.add('filter.too-many', 'filters', `At most ${MAX_CONDITIONS} filters are taken, not ${filters.length}.`)
+): readonly Condition[] {
+  const count = anyOf.reduce((sum, group) => sum + group.filters.length, filters.length)
+  if (count > MAX_CONDITIONS) {
+    violations.add('filter.too-many', 'filters', `At most ${MAX_CONDITIONS} filters are taken, not ${count}.`)
     return []
   }
-  return filters.flatMap((filter) => parseCondition(filter, resource, violations) ?? [])
+  if (anyOf.length > MAX_GROUPS) {
+    violations.add('filter.too-many', 'anyOf', `At most ${MAX_GROUPS} groups are taken, not ${anyOf.length}.`)
+    return []
+  }
+  const parse = (of: readonly FilterParams[], at: string): ColumnCondition[] =>
+    of.flatMap((filter) => parseCondition({ ...filter, at }, resource, violations) ?? [])
+  const groups = anyOf.flatMap((group, index): Condition[] => {
+    const [first, ...others] = parse(group.filters, `anyOf[${index + 1}].`)
+    if (first === undefined) return []
+    return [others.length === 0 ? first : { anyOf: [first, ...others] }]
+  })
+  return [...parse(filters, ''), ...groups]
 }
 
 const MAX_WORDS = 8
@@ -78,11 +96,16 @@ export function parseSearch(
   })
 }
 
-function parseCondition(filter: FilterParams, resource: Resource, violations: Violations): ColumnCondition | undefined {
+/** `at`: what stands before the names of its parameters. */
+function parseCondition(
+  { at, ...filter }: FilterParams & { readonly at: string },
+  resource: Resource,
+  violations: Violations
+): ColumnCondition | undefined {
   const filterable = resource.filterable.get(filter.property.toLowerCase())
   if (filterable === undefined) {
     const detail = notFilterable(filter.property, resource)
-    violations.add('filter.property.unknown', `filters[${filter.property}]`, detail)
+    violations.add('filter.property.unknown', `${at}filters[${filter.property}]`, detail)
     return undefined
   }
   const { name, path, field, operators } = filterable
@@ -92,10 +115,10 @@ function parseCondition(filter: FilterParams, resource: Resource, violations: Vi
     const short = aliases.length === 0 ? '' : `; in short ${aliases.join(', ')}`
     const has = `${name} (${field.type}) has ${operators.join(', ')}${short}.`
     const detail = `${quoted(filter.operator)} is no operator of this property: ${has}`
-    violations.add('filter.operator.unsupported', `filters[${name}].operator`, detail)
+    violations.add('filter.operator.unsupported', `${at}filters[${name}].operator`, detail)
     return undefined
   }
-  const place = `filters[${name}].value`
+  const place = `${at}filters[${name}].value`
   if (isTooLong(filter.value)) {
     violations.add('filter.too-many', place, `A filter value has at most ${MAX_VALUE_CHARACTERS} characters.`)
     return undefined
@@ -113,14 +136,14 @@ function notFilterable(property: string, { filterable }: Resource): string {
   return `${quoted(property)} is not a property that can be filtered.${near}`
 }
 
-const HALF = /^filters\[([^[\]]*)\]\.(operator|value)$/i
+const HALF = /^((?:anyOf\[(?:[1-9]|10)\]\.)?)filters\[([^[\]]*)\]\.(operator|value)$/i
 
 /** What half a filter lacks, for a read that takes filters; undefined where the parameter is no part of a filter. */
 export function missingHalf(parameter: string, resource: Resource): string | undefined {
-  const [, property, part] = HALF.exec(parameter) ?? []
+  const [, at = '', property, part] = HALF.exec(parameter) ?? []
   if (property === undefined || part === undefined) return undefined
   const [sent, missing] = part.toLowerCase() === 'value' ? ['value', 'operator'] : ['operator', 'value']
-  const named = (half: string): string => quoted(`filters[${property}].${half}`)
+  const named = (half: string): string => quoted(`${at}filters[${property}].${half}`)
   const lacks = `Each ${named(sent)} needs a ${named(missing)} of its own.`
   return resource.filterable.has(property.toLowerCase()) ? lacks : `${lacks} ${notFilterable(property, resource)}`
 }

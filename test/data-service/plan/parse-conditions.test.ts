@@ -1,15 +1,19 @@
 import { expect } from 'chai'
-import { type FilterParams, parseConditions } from '../../../data-service/plan/parsing/filters.js'
-import type { ColumnCondition } from '../../../data-service/plan/model/plans.js'
+import { type ConditionParams, type FilterParams, parseConditions } from '../../../data-service/plan/parsing/filters.js'
+import type { ColumnCondition, Condition } from '../../../data-service/plan/model/plans.js'
 import { Violations } from '../../../data-service/plan/parsing/violations.js'
 import { resource } from './example-entities.js'
 import { errorOf, violationsOf } from './violations-of.js'
 
-function parse(...filters: FilterParams[]): readonly ColumnCondition[] {
+function parseAll(params: ConditionParams): readonly Condition[] {
   const violations = new Violations()
-  const conditions = parseConditions(filters, resource('things'), violations)
+  const conditions = parseConditions(params, resource('things'), violations)
   violations.finish()
   return conditions
+}
+
+function parse(...filters: FilterParams[]): readonly ColumnCondition[] {
+  return parseAll({ filters }).filter((one) => 'path' in one)
 }
 
 const one = (property: string, operator: string, value: string): readonly unknown[] => {
@@ -20,6 +24,27 @@ const violation = (property: string, operator: string, value: string): string =>
   violationsOf(() => parse({ property, operator, value })).join()
 
 describe('parseConditions', () => {
+  it('joins the conditions of a group by OR, takes one alone for a plain one, and an empty group for none', () => {
+    const of = (value: string) => ({ property: 'title', operator: 'equals', value })
+    const shapeOf = (one: Condition): unknown =>
+      'path' in one ? one.operands : 'anyOf' in one ? { anyOf: one.anyOf.map(shapeOf) } : 'allOf'
+    const anyOf = [{ filters: [of('b'), of('c')] }, { filters: [] }, { filters: [of('d')] }]
+    const found = parseAll({ filters: [of('a')], anyOf }).map(shapeOf)
+    expect(found).to.deep.equal([['a'], { anyOf: [['b'], ['c']] }, ['d']])
+  })
+
+  it('names the group of what is wrong, and bounds groups and the conditions in all of them', () => {
+    const of = (property: string) => ({ property, operator: 'equals', value: 'a' })
+    const wrong = (anyOf: NonNullable<ConditionParams['anyOf']>) =>
+      violationsOf(() => parseAll({ filters: [of('title')], anyOf }))
+    expect(wrong([{ filters: [of('title')] }, { filters: [of('nope')] }]).join()).to.include('anyOf[2].filters[nope]')
+    const groups = (count: number, filters: number) =>
+      Array.from({ length: count }, () => ({ filters: Array.from({ length: filters }, () => of('title')) }))
+    expect(wrong(groups(11, 1)).join()).to.include('filter.too-many')
+    expect(wrong(groups(10, 5)).join()).to.include('filter.too-many')
+    expect(parseAll({ anyOf: groups(10, 5) })).to.have.length(10)
+  })
+
   it('folds the case, spaces, underscores, hyphens and camel case of operators', () => {
     for (const operator of ['starts with', 'startsWith', 'STARTS_WITH', 'starts-with', ' Starts  With ']) {
       expect(one('TITLE', operator, 'a'), operator).to.deep.equal(['startsWith', 'a'])

@@ -35,6 +35,7 @@ describe('the query of a route', () => {
       expect(read(operation, query)).to.deep.equal({
         values,
         filters: [],
+        groups: [],
         owner: undefined,
         ignored: [],
         rejected: []
@@ -60,6 +61,7 @@ describe('the query of a route', () => {
       expect(read(operation, query)).to.deep.equal({
         values: {},
         filters: [],
+        groups: [],
         owner: undefined,
         ignored: names,
         rejected: []
@@ -95,7 +97,7 @@ describe('the owner parameter', () => {
   for (const [query, owner, ignored] of OWNERS) {
     it(`is read from ${query}`, () => {
       const { values, ...rest } = routeQuery(query, READ_ROUTES.list, 'userId')
-      expect(rest).to.deep.equal({ filters: [], owner, ignored, rejected: [] })
+      expect(rest).to.deep.equal({ filters: [], groups: [], owner, ignored, rejected: [] })
       expect(values).to.deep.equal({})
     })
   }
@@ -120,6 +122,27 @@ describe('parameters of a resource’s own', () => {
 })
 
 describe('filters', () => {
+  it('of a group are apart from the plain ones and from those of other groups, each paired by itself', () => {
+    const query =
+      'anyOf[3].filters[a].operator=eq&filters[a].operator=gt&ANYOF%5B3%5D.Filters[A].value=1&filters[a].value=2' +
+      '&anyOf[1].filters[b].operator=lt&anyOf[3].filters[b].operator=lt&anyOf[3].filters[b].value=3' +
+      '&anyOf[0].filters[a].value=4&anyOf[11].filters[a].value=5&anyOf[03].filters[a].value=6&anyOf[2].search=7'
+    const { filters, groups, ignored } = read('paged', query)
+    expect(filters).to.deep.equal([{ property: 'a', operator: 'gt', value: '2' }])
+    const third = [
+      { property: 'a', operator: 'eq', value: '1' },
+      { property: 'b', operator: 'lt', value: '3' }
+    ]
+    expect(groups).to.deep.equal([[], [], third])
+    expect(ignored).to.deep.equal([
+      'anyOf[0].filters[a].value',
+      'anyOf[11].filters[a].value',
+      'anyOf[03].filters[a].value',
+      'anyOf[2].search',
+      'anyOf[1].filters[b].operator'
+    ])
+  })
+
   const TABLE: readonly (readonly [
     query: string,
     filters: readonly (readonly [string, string, string])[],
