@@ -25,8 +25,8 @@ import type { CallContext } from './caller.js'
 
 /**
  * The one table of the reads that every resource has. The `access` of entity files, the checks at start, Describe and the
- * owner filter read it. A new read is a message in the proto, its parameters in shared/read-parameters.ts, a row here, a planner in plan/plan-reads.ts, a handler in
- * operations/reads.ts, and its route in the gateway (docs/tour.md, "Where to go for a change"). The gateway has the table of
+ * owner filter read it. A new read is a message in the proto, its parameters in shared/read-parameters.ts, a row here, a
+ * planner in plan/plan-reads.ts, a handler in operations/reads.ts, and its route in the gateway (docs/tour.md, "Where to go for a change"). The gateway has the table of
  * routes: gateway/entity-routes/paths.ts.
  */
 export const READS = {

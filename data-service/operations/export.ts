@@ -74,8 +74,8 @@ function beginExport(
   request: ExportRequest__Output
 ): AsyncIterable<ExportResponse> {
   const { caller, signal } = context
-  reads.checkMemory()
   const plan = planExport(request, { planning, caller })
+  reads.checkMemory()
   const columns = exportColumns(plan, planning.catalogue.resource(request.resource, caller))
   const shares = sharesOf(caller, context.peerIsGateway ? request.clientAddress : countedAddress(context), LIMITS)
   const { shown, projection } = exportCells(plan)

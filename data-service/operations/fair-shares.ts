@@ -4,9 +4,9 @@ import type { MemoryGuard } from '../../shared/memory-guard.js'
 import { throwIfAborted } from '../../shared/transport/cancellation.js'
 import { Turns } from '../../shared/turns.js'
 import { anonymous, type CallContext, type Caller, countedAddress, shareKey } from '../entity/caller.js'
-import type { Condition } from '../plan/model/plans.js'
+import type { Condition, RowsPlan } from '../plan/model/plans.js'
 import type { LoadedRow } from '../plan/model/stores.js'
-import { bytesOfRow, RowSizes, type SizedRead } from './row-sizes.js'
+import { RowSizes } from './row-sizes.js'
 
 // What is under way is bounded for each caller and in all, and weighed by what it may cost (contract.md section 2).
 
@@ -86,7 +86,7 @@ interface ReadSize {
   readonly children?: Counted
   readonly conditions?: readonly Condition[]
   /** What is read, where it is remembered how large the rows are. */
-  readonly of?: SizedRead
+  readonly of?: RowsPlan
 }
 
 type Counted = Pick<readonly unknown[], 'length'>
@@ -164,18 +164,23 @@ export class ReadShares {
   }
 
   /** Remembers how large the rows are. */
-  saw(context: CallContext, read: SizedRead, rows: readonly LoadedRow[]): void {
+  saw(context: CallContext, read: RowsPlan, rows: readonly LoadedRow[]): void {
     this.#sizes.saw(shareKeyOf(context), read, rows)
   }
 
   /**
-   * Writes a row that was read. A caller writes one large row in a turn of the event loop, so that others are served in
+   * Writes a row that was read, and remembers how large it is. A caller writes one large row in a turn of the event loop, so that others are served in
    * between. Throws `upstream.unavailable` where the memory is nearly full.
    */
-  async write<Answer>(context: CallContext, row: LoadedRow, write: () => Answer): Promise<Answer> {
-    const bytes = bytesOfRow(row)
+  async write<Answer>(
+    context: CallContext,
+    { of, row }: { readonly of: RowsPlan; readonly row: LoadedRow },
+    write: () => Answer
+  ): Promise<Answer> {
+    const key = shareKeyOf(context)
+    const bytes = this.#sizes.saw(key, of, [row])
     if (bytes < LARGE_ROW) return write()
-    await new Promise<void>((resolve) => this.#writing.begin(shareKeyOf(context), resolve))
+    await new Promise<void>((resolve) => this.#writing.begin(key, resolve))
     throwIfAborted(context.cancellation)
     if (this.#memory.isFullWith(bytes)) throw this.#memory.rejection()
     return write()

@@ -168,10 +168,11 @@ async function get(
   request: GetRequest__Output
 ): Promise<GetResponse> {
   const plan = planGet(request, { planning, caller: context.caller })
-  const row = await shares.admit(context, { ...plan, rows: 1, of: plan }, () => store.get(plan, context.cancellation))
+  const { manyToMany, children } = plan
+  const size = { rows: 1, manyToMany, children, of: plan }
+  const row = await shares.admit(context, size, () => store.get(plan, context.cancellation))
   if (row === undefined) throw noSuchRow()
-  shares.saw(context, plan, [row])
-  const record = await shares.write(context, row, () => recordEncoder(plan)(row))
+  const record = await shares.write(context, { of: plan, row }, () => recordEncoder(plan)(row))
   return { record, ...truncatedIn([row]) }
 }
 

@@ -1,17 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { Entity } from '../entity/entity.js'
 import { widthOf } from '../entity/types/types.js'
-import type { PlannedChildren, PlannedManyToMany, PlannedReference, Projection, Selected } from '../plan/model/plans.js'
+import type { RowsPlan, Selected } from '../plan/model/plans.js'
 import type { LoadedChild, LoadedRow } from '../plan/model/stores.js'
-
-/** What rows are read of: those with the same large columns and navigations are about as large. */
-export interface SizedRead {
-  readonly entity: Pick<Entity, 'name'>
-  readonly projection: Projection
-  readonly references: readonly PlannedReference[]
-  readonly manyToMany: readonly PlannedManyToMany[]
-  readonly children: readonly PlannedChildren[]
-}
 
 /** Bytes of a row that cost no more than the row itself does (fair-shares.ts). */
 const SMALL_ROW = 1600
@@ -26,7 +16,8 @@ const MAX_SIZES = 10_000
 const REMEMBERED = 60_000
 
 /**
- * Bytes that the rows of a caller's reads have had, with what is shown in them. Those of other callers say nothing: one of
+ * Bytes that the rows of a caller's reads have had, with what is shown in them: rows with the same large columns and
+ * navigations are about as large. Those of other callers say nothing: one of
  * them could make a read of any row look large.
  */
 export class RowSizes {
@@ -38,20 +29,21 @@ export class RowSizes {
   }
 
   /** About as many bytes as a row will have; 0 where no large one is known. */
-  expected(caller: string, read: SizedRead): number {
+  expected(caller: string, read: RowsPlan): number {
     return this.#known.size === 0 ? 0 : (this.#known.get(keyOf(caller, read)) ?? 0)
   }
 
-  /** Rows of an answer. */
-  saw(caller: string, read: SizedRead, rows: readonly LoadedRow[]): void {
-    if (rows.length === 0) return
-    const average = rows.reduce((sum, row) => sum + bytesOfRow(row), 0) / rows.length
+  /** Rows of an answer. Returns about as many bytes as they have all together. */
+  saw(caller: string, read: RowsPlan, rows: readonly LoadedRow[]): number {
+    const bytes = rows.reduce((sum, row) => sum + bytesOfRow(row), 0)
+    const average = bytes / rows.length
     if (average >= SMALL_ROW && average >= this.expected(caller, read)) this.#known.set(keyOf(caller, read), average)
+    return bytes
   }
 }
 
 /** About as many bytes as a row takes with all that is shown in it. */
-export function bytesOfRow({ stored, references, manyToMany, children }: LoadedRow): number {
+function bytesOfRow({ stored, references, manyToMany, children }: LoadedRow): number {
   let bytes = (stored?.bytes ?? 0) + bytesOfChildren(children)
   for (const row of references.values()) if (row !== null) bytes += bytesOfRow(row)
   for (const rows of manyToMany.values()) for (const row of rows) bytes += bytesOfRow(row)
@@ -66,7 +58,7 @@ function bytesOfChildren(collections: LoadedChild['children']): number {
   return bytes
 }
 
-function keyOf(caller: string, { entity, projection, references, manyToMany, children }: SizedRead): string {
+function keyOf(caller: string, { entity, projection, references, manyToMany, children }: RowsPlan): string {
   const navigations = [
     ...references.map(({ reference }) => reference.name),
     ...manyToMany.map(({ navigation }) => navigation.name),

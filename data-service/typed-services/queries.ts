@@ -108,7 +108,6 @@ export function makeQuery(
 ): QueryType {
   const types: (MessageType | EnumType)[] = []
   const fields: FieldSpec[] = []
-  const later: FieldSpec[] = []
   const rowName = row.message.name
   const filtered = properties.filter(({ filterable }) => filterable)
   const nested: MessageType[] = []
@@ -136,7 +135,7 @@ export function makeQuery(
     types.push(filter)
     fields.push({ key: 'filter', type: filter.name, label: 'plain', comment: 'Which rows; all without it.' })
     const comment = 'At most ten groups: of the conditions of each, one at least must hold.'
-    later.push({ key: 'any_of', type: filter.name, label: 'repeated', comment })
+    fields.push({ key: 'any_of', type: filter.name, label: 'repeated', comment })
   }
   const sortable = properties.flatMap(({ name = '', sortable: can }) => (can ? [name] : []))
   const order = makeEnum(
@@ -170,7 +169,7 @@ export function makeQuery(
     )
   return {
     types,
-    fields: [...fields, ...later],
+    fields,
     selection: (request) => {
       const asked = (request['filter'] ?? {}) as Message // Of our own codec, as what follows.
       const groups = (request['any_of'] ?? []) as readonly Message[]

@@ -1,4 +1,4 @@
-/** The text as one word of a POSIX shell, in commands that a person is told. */
+/** Quotes a text as one word of a POSIX shell, for commands that a person copies. */
 export function shellWord(text: string): string {
   return /^[\w=,./][\w=,./-]*$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

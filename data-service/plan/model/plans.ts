@@ -198,13 +198,17 @@ export interface PlannedChildren {
   readonly nested: readonly PlannedChildren[]
 }
 
-interface ReadShape {
+/** The common part of the plans of list, page and get. */
+export interface RowsPlan {
   readonly entity: Entity
   readonly projection: Projection
-  readonly scope: RowScope
   readonly references: readonly PlannedReference[]
   readonly manyToMany: readonly PlannedManyToMany[]
   readonly children: readonly PlannedChildren[]
+}
+
+interface ReadShape extends RowsPlan {
+  readonly scope: RowScope
 }
 
 /** The first `limit` rows by id. One more is read, which tells whether rows were left out. */

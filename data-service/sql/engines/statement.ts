@@ -88,16 +88,11 @@ export function selectStatement(
     write: fields.map((field) => valueWriter(field === 'rowVersion' ? 'bytes' : field.type)),
     writeCell: fields.map((field) => cellWriter(field === 'rowVersion' ? 'bytes' : field.type)),
     fields,
-    width: rowWidth(fields),
+    width: fields.reduce((sum, field) => sum + (field === 'rowVersion' ? ROW_VERSION_BYTES : widthOf(field)), 0),
     names: selected.map(({ name }) => name),
     keyAt: selected.flatMap(({ isKey }, index) => (isKey === true ? [index] : [])),
     exact: fields.some((field) => field !== 'rowVersion' && (field.type === 'long' || field.type === 'decimal'))
   }
-}
-
-/** The most bytes that the values of a row have, as far as their columns say. */
-export function rowWidth(fields: readonly SelectedField['field'][]): number {
-  return fields.reduce((sum, field) => sum + (field === 'rowVersion' ? ROW_VERSION_BYTES : widthOf(field)), 0)
 }
 
 /** A quoted name, which may contain a `$`, or a placeholder. */

@@ -199,7 +199,7 @@ export class GatheredReads {
     }
   }
 
-  /** Rows that were too large together: those of a caller one after another. Nobody else waits for them. */
+  /** Reads again the rows that were too large together: for each caller one after another. No other caller waits for them. */
   #readInTurn(members: readonly WaitingRead[]): void {
     const callers = new Map<string, Promise<void>>()
     for (const member of members) {

@@ -1,16 +1,9 @@
 import type { Entity } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
-import type {
-  PagePlan,
-  PlannedChildren,
-  PlannedManyToMany,
-  PlannedReference,
-  Position,
-  Projection,
-  SortKey
-} from '../../plan/model/plans.js'
+import type { PagePlan, PlannedChildren, Position, RowsPlan, SortKey } from '../../plan/model/plans.js'
 import type { LoadedChild, LoadedRow, PageResult } from '../../plan/model/stores.js'
-import { boundValues, isCountedAlong, type ScopedConditions } from './statements/conditions.js'
+import { boundValues, isCountedAlong, type RowCondition, type ScopedConditions } from './statements/conditions.js'
+import type { CountShape } from './statements/select-text.js'
 import { AnswerBytes } from '../engines/answer-bytes.js'
 import type { ReadSession } from '../engines/sessions.js'
 import type { BoundValues, FoundRow, ShownStatement } from '../engines/statement.js'
@@ -37,15 +30,6 @@ import {
   type Source,
   valueAt
 } from './navigations.js'
-
-/** The common part of the plans of list, page and get. */
-export interface RowsPlan {
-  readonly entity: Entity
-  readonly projection: Projection
-  readonly references: readonly PlannedReference[]
-  readonly manyToMany: readonly PlannedManyToMany[]
-  readonly children: readonly PlannedChildren[]
-}
 
 interface Cut {
   readonly conditions: ScopedConditions
@@ -106,7 +90,7 @@ export class LoadedPage {
     const values = boundValues([...cut.conditions, ...anyOfRanges(ranges)], dialect)
     if (limit !== undefined) values['limit'] = BigInt(limit)
     if (offset !== undefined) values['offset'] = BigInt(offset)
-    if (total !== undefined) Object.assign(values, totalValues(total))
+    if (total !== undefined) Object.assign(values, total.values)
     const shape = {
       entity: plan.entity,
       selected: selection.selected,
@@ -114,7 +98,7 @@ export class LoadedPage {
       conditions: cut.conditions,
       sort,
       ranges,
-      ...(total === undefined ? {} : ({ total: total.upTo === undefined ? 'all' : 'totalLimit' } as const)),
+      ...(total === undefined ? {} : { total: total.upTo }),
       byIndex: true,
       cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
     } as const
@@ -305,7 +289,7 @@ interface PageOf {
  */
 export async function readPage(session: ReadSession, source: Source, { plan, conditions }: PageOf): Promise<FoundPage> {
   const { start, withTotal, totalLimit } = plan
-  const counted = { upTo: totalLimit === undefined ? undefined : totalLimit + 1 }
+  const counted = totalLimit === undefined ? ALL_ROWS : rowsUpTo(totalLimit + 1)
   const isAlong = withTotal && source.dialect.isServer && isCountedAlong(conditions)
   const read: ReadCut = ({ withTotal: isWanted, ...cut }) =>
     LoadedPage.load(session, source, {
@@ -318,27 +302,37 @@ export async function readPage(session: ReadSession, source: Source, { plan, con
       ? await readAtOffset(plan, { offset: start.offset, order }, read)
       : await readAtCursor(plan, { start, order }, read)
   if (!withTotal) return { ...found, total: undefined }
-  if (found.total !== undefined) return { ...found, total: Math.min(found.total, counted.upTo ?? Infinity) }
+  if (found.total !== undefined) return { ...found, total: Math.min(found.total, (totalLimit ?? Infinity) + 1) }
   return { ...found, total: await countRows(session, source, { entity: plan.entity, conditions, counted }) }
 }
 
-async function countRows(
+/** The number of rows that meet the conditions. */
+export async function countRows(
   session: ReadSession,
   { statements, dialect }: Source,
-  { entity, conditions, counted }: Pick<RowsPlan, 'entity'> & Pick<PageOf, 'conditions'> & { counted: RowsCounted }
+  { entity, conditions, counted = ALL_ROWS }: RowsToCount
 ): Promise<number> {
-  const statement = statements.count(entity, conditions, counted.upTo === undefined ? 'all' : 'totalLimit')
-  const [row] = await session.run(statement, { ...boundValues(conditions, dialect), ...totalValues(counted) })
+  const statement = statements.count(entity, conditions, counted.upTo)
+  const [row] = await session.run(statement, { ...boundValues(conditions, dialect), ...counted.values })
   return Number(row?.[0])
 }
 
-/** How many rows are counted: all of them, or those up to a number. */
-interface RowsCounted {
-  readonly upTo: number | undefined
+interface RowsToCount {
+  readonly entity: Entity
+  readonly conditions: readonly RowCondition[]
+  readonly counted?: RowsCounted
 }
 
-function totalValues({ upTo }: RowsCounted): BoundValues {
-  return upTo === undefined ? {} : { totalLimit: BigInt(upTo) }
+/** How many rows are counted, with what a statement binds for it. */
+interface RowsCounted {
+  readonly upTo: CountShape['upTo']
+  readonly values: BoundValues
+}
+
+const ALL_ROWS: RowsCounted = { upTo: 'all', values: {} }
+
+function rowsUpTo(count: number): RowsCounted {
+  return { upTo: 'totalLimit', values: { totalLimit: BigInt(count) } }
 }
 
 type ReadCut = (cut: Omit<Cut, 'conditions' | 'total'> & { readonly withTotal?: boolean }) => Promise<LoadedPage>

@@ -2,7 +2,15 @@ import type { Cancellation } from '../../../shared/transport/cancellation.js'
 import type { Entity, StoreName } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues } from '../../entity/key.js'
-import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan, StatementPlan } from '../../plan/model/plans.js'
+import type {
+  ExportPlan,
+  GetPlan,
+  ListPlan,
+  LookupPlan,
+  PagePlan,
+  RowsPlan,
+  StatementPlan
+} from '../../plan/model/plans.js'
 import type {
   BatchWriter,
   ExportBatch,
@@ -20,7 +28,7 @@ import type { Reader, ReadSession } from '../engines/sessions.js'
 import { exportRows } from './exports.js'
 import { GatheredReads, type SamePlans } from './gathered-reads.js'
 import { exactOrder } from './statements/keyset.js'
-import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
+import { LoadedPage, readPage } from './loaded-page.js'
 import { own, type Source } from './navigations.js'
 import { ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { RowModels } from './statements/row-models.js'

@@ -27,7 +27,7 @@ import {
 } from './statements/conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import { KEYS_AT_ONCE, own, type Source } from './navigations.js'
-import { LoadedPage, readPage } from './loaded-page.js'
+import { countRows, LoadedPage, readPage } from './loaded-page.js'
 import type { Lock } from './statements/select-text.js'
 
 /** The most rows that are found at once. */
@@ -112,17 +112,13 @@ export class StoredRows {
     session: ReadSession,
     { entity, reference, key, where }: CountReferencingPlan
   ): Promise<number> {
-    const { statements, dialect } = this.#source
     const conditions: RowCondition[] = [...refersTo(reference.via, key), ...where]
-    const [row] = await session.run(statements.count(entity, conditions), boundValues(conditions, dialect))
-    return Number(row?.[0])
+    return await countRows(session, this.#source, { entity, conditions })
   }
 
   async countOutside(session: ReadSession, { entity, foreignKey, key, scope }: CountOutsidePlan): Promise<number> {
-    const { statements, dialect } = this.#source
     const conditions: RowCondition[] = [...refersTo(foreignKey, key), outsideOf(scope.after)]
-    const [row] = await session.run(statements.count(entity, conditions), boundValues(conditions, dialect))
-    return Number(row?.[0])
+    return await countRows(session, this.#source, { entity, conditions })
   }
 
   /** A read by id that sees what this transaction has written. */

@@ -190,8 +190,8 @@ function refuseLosses(before: Table, after: Table, { columns, computed }: Presen
   ]
   throw new StartError(
     `the table ${before.name} would have to be made anew, as SQLite changes such a table, and would lose something. ` +
-      'Make the change yourself in a step of sql(…) that says in its second argument what it leaves.' +
-      mistakes.map((one) => `\n- ${one}`).join('')
+      'Make the change yourself in a step of sql(…) that says in its second argument what it leaves.',
+    { mistakes }
   )
 }
 

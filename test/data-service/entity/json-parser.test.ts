@@ -60,7 +60,7 @@ describe('The JSON of stored values and bodies', () => {
     )
   })
 
-  it('A name that comes twice is told, and the last value is kept.', () => {
+  it('The caller is told of a name that comes twice, and the last value is kept.', () => {
     const twice: string[] = []
     expect(plain(storedJson('{"a":1,"b":{"c":1,"\\u0063":1},"a":2}', (name) => twice.push(name)))).to.deep.equal({
       a: 2,

@@ -3,9 +3,9 @@ import { DomainError } from '../../../shared/errors.js'
 import { createLogger } from '../../../shared/logger.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
 import type { CallContext } from '../../../data-service/entity/caller.js'
-import type { Condition } from '../../../data-service/plan/model/plans.js'
+import type { Condition, RowsPlan } from '../../../data-service/plan/model/plans.js'
 import type { LoadedRow } from '../../../data-service/plan/model/stores.js'
-import { RowSizes, type SizedRead } from '../../../data-service/operations/row-sizes.js'
+import { RowSizes } from '../../../data-service/operations/row-sizes.js'
 import { int, text } from '../../../data-service/entity/fields/words.js'
 import { costOf, ReadShares } from '../../../data-service/operations/fair-shares.js'
 import { type Memory, MemoryGuard, processMemory } from '../../../shared/memory-guard.js'
@@ -52,6 +52,15 @@ function callOf({
 const from = (clientAddress: string): CallContext => callOf({ clientAddress })
 const LIST_WITH_CHILDREN = { rows: 1000, children: { length: 2 } }
 const ROW = { rows: 1 }
+
+/** Only what tells reads apart. */
+const PLAIN = {
+  entity: { name: 'things' },
+  projection: { selected: [] },
+  references: [],
+  manyToMany: [],
+  children: []
+} as never as RowsPlan
 
 /** A row of so many bytes, with other rows shown in it. */
 function rowOf(bytes: number, { folder, parts = [] }: { folder?: LoadedRow; parts?: LoadedRow[] } = {}): LoadedRow {
@@ -127,9 +136,9 @@ describe('the shares of reads', () => {
     const body = { kind: 'column', column: { name: 'body', field: text(60_000) } }
     const id = { kind: 'column', column: { name: 'id', field: int() } }
     // Only what tells reads apart.
-    const read = (selected: readonly object[], children: readonly object[] = []): SizedRead =>
+    const read = (selected: readonly object[], children: readonly object[] = []): RowsPlan =>
       ({ entity: { name: 'letters' }, projection: { selected }, references: [], manyToMany: [], children }) as never
-    const cost = async (context: CallContext, of: SizedRead): Promise<number> => {
+    const cost = async (context: CallContext, of: RowsPlan): Promise<number> => {
       let taken = 0
       await shares.admit({ ...context, onTaken: (listener) => listener() }, { rows: 1, of }, async () => {
         taken = shares.places.taken
@@ -320,7 +329,7 @@ describe('large rows that are written', () => {
     const shares = new ReadShares(new MemoryGuard(log, new TestMemory()))
     const written: string[] = []
     const write = (client: string, bytes: number): Promise<number> =>
-      shares.write(from(client), rowOf(bytes), () => written.push(client))
+      shares.write(from(client), { of: PLAIN, row: rowOf(bytes) }, () => written.push(client))
     const all = ['a', 'a', 'a', 'b'].map((client) => write(client, MIB))
     all.push(write('a', 1000))
     await Promise.all(all)
@@ -331,7 +340,7 @@ describe('large rows that are written', () => {
     const shares = new ReadShares(new MemoryGuard(log, new TestMemory()))
     const written: string[] = []
     const write = (name: string, row: LoadedRow): Promise<number> =>
-      shares.write(from('a'), row, () => written.push(name))
+      shares.write(from('a'), { of: PLAIN, row }, () => written.push(name))
     await Promise.all([write('with a large folder', rowOf(1, { folder: rowOf(MIB) })), write('small', rowOf(1))])
     expect(written).to.deep.equal(['small', 'with a large folder'])
   })
@@ -340,9 +349,11 @@ describe('large rows that are written', () => {
     const memory = new TestMemory()
     memory.used = 59 * MIB
     const shares = new ReadShares(new MemoryGuard(log, memory))
-    const failure = await shares.write(from('a'), rowOf(2 * MIB), () => 1).catch((error: unknown) => error)
+    const failure = await shares
+      .write(from('a'), { of: PLAIN, row: rowOf(2 * MIB) }, () => 1)
+      .catch((error: unknown) => error)
     expect(failure).to.be.instanceOf(DomainError).and.to.include({ code: 'upstream.unavailable' })
-    expect(await shares.write(from('a'), rowOf(MIB), () => 1)).to.equal(1)
+    expect(await shares.write(from('a'), { of: PLAIN, row: rowOf(MIB) }, () => 1)).to.equal(1)
   })
 })
 

@@ -235,7 +235,7 @@ describe('gathered reads', () => {
     expect(database.statements).to.have.length(1)
   })
 
-  it('that are too large together are read one after another for each caller, none for one who has gone, and nobody waits for them', async () => {
+  it('that are too large together are read again one after another for each caller, not for a caller who has gone, and no other caller waits', async () => {
     const database = new Database()
     const callers = ['a', 'b'].map((shareKey) => {
       const source = new CancellationSource()
