@@ -203,7 +203,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
       await routes.register(openApi, {
         documents,
         address,
-        features: { hasSignIn: config.openId !== undefined, hasAdmin: config.adminUi, hasDocs: config.docsUi }
+        features: { hasSignIn: config.openId !== undefined, hasAdmin: config.adminUi, hasDocs: config.docsUi },
+        info: config.openApi
       })
       // `/docs`
       if (config.docsUi) {

@@ -7,6 +7,7 @@ import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity, type TlsFiles } from '../shared/tls.js'
 import { TrustedProxies } from './http/client-address.js'
 import { parsePublicBaseUrl, parseServiceUrl, type PublicBaseUrl } from './http/public-address.js'
+import { type ApiInfo, readApiInfo } from './openapi/api-info.js'
 import { parseRateLimit, type RateLimit } from './server/admission.js'
 import { parseOrigins } from './server/cross-origin.js'
 import { UNNAMED } from './key-ring/key-ring.js'
@@ -62,6 +63,7 @@ export interface GatewayConfig {
   readonly docsUi: boolean
   /** Whether documents and the catalogue of the admin show every resource to everybody, and not what the caller may call. */
   readonly docsPublic: boolean
+  readonly openApi: ApiInfo
   /** Whether requests that say nothing of it are handled as with `Prefer: handling=strict`. */
   readonly strictHandling: boolean
   readonly cookieSecure: boolean
@@ -140,6 +142,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     adminUiRoles: settings.parsed('ADMIN_UI_ROLES', { fallback: '', parse: parseRoles }),
     docsUi: settings.flag('DOCS_UI', true),
     docsPublic: settings.flag('DOCS_PUBLIC', false),
+    openApi: readApiInfo(settings),
     strictHandling: settings.flag('STRICT_HANDLING', false),
     cookieSecure,
     httpTls,

@@ -27,9 +27,13 @@ export class Components {
   /** Whether creates need an Idempotency-Key. */
   readonly keyRequired: boolean
 
-  constructor(resources: readonly Resource[], { base = '', keyRequired = false } = {}) {
+  /** Whether the document is the exact one, and not the shorter one for generators of clients: see `OpenApiContent`. */
+  readonly exact: boolean
+
+  constructor(resources: readonly Resource[], { base = '', keyRequired = false, exact = false } = {}) {
     this.base = base
     this.keyRequired = keyRequired
+    this.exact = exact
     this.#resources = new Map(resources.map((resource) => [resource.name, resource]))
   }
 

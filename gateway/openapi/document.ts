@@ -1,8 +1,12 @@
 import fp from 'fastify-plugin'
 import type { Operation, Resource } from '../data/data-client.js'
+import { rejectionAt } from '../../shared/errors.js'
+import type { CatalogueSnapshot } from '../data/catalogue.js'
 import { acceptedCoding, addVary, hasEntityTag } from '../http/header-fields.js'
 import type { PublicAddress } from '../http/public-address.js'
+import { parseQuery, queryOf } from '../http/query-string.js'
 import { answerOtherMethods } from '../server/methods.js'
+import { type ApiInfo, NO_INFO } from './api-info.js'
 import { Components } from './components.js'
 import { type Documents, withRests } from './documents.js'
 import {
@@ -16,8 +20,16 @@ import { customReadOperations, type DocumentedOperation, readOperations, writeOp
 import { OPERATIONS_TAG, ownOperations } from './application-operations.js'
 
 /** What a document describes, for one caller. */
-interface DocumentContent {
+interface OpenApiContent {
   readonly resources: readonly Resource[]
+  /** Names of the resources whose operations are shown, and no others; undefined for all, with those of the gateway. */
+  readonly only?: readonly string[] | undefined
+  /**
+   * Whether the document says all that the service takes and answers: other spellings, rows cut by `fields`, and the headers
+   * that every request and response may have. Generators of clients make better types of the other one.
+   */
+  readonly exact?: boolean
+  readonly info?: ApiInfo
   /** Those of the application beside the uniform ones. */
   readonly operations?: readonly Operation[]
   readonly features?: GatewayFeatures
@@ -26,7 +38,7 @@ interface DocumentContent {
 }
 
 /** An OpenAPI 3.1 document. `base` is the public base URL. */
-export function openApiDocument(described: DocumentContent, base: string): object {
+export function openApiDocument(described: OpenApiContent, base: string): object {
   const parts = documentParts(described, base)
   for (;;) {
     const { done, value } = parts.next()
@@ -38,46 +50,50 @@ export function openApiDocument(described: DocumentContent, base: string): objec
 function* documentParts(
   {
     resources,
+    only,
+    exact = false,
+    info = NO_INFO,
     operations = [],
     features = { hasSignIn: false, hasAdmin: false, hasDocs: true },
     keyRequired = false
-  }: DocumentContent,
+  }: OpenApiContent,
   base: string
 ): Generator<undefined, object, undefined> {
-  const components = new Components(resources, { base, keyRequired })
+  const components = new Components(resources, { base, keyRequired, exact })
+  const shown = resources.filter(({ name }) => only?.includes(name) ?? true)
   const paths: Record<string, Record<string, object>> = {}
   const add = ({ path, method, document }: DocumentedOperation, tag: string, security: object): void => {
     const { id, ...rest } = document
     paths[path] = { ...paths[path], [method]: { tags: [tag], operationId: operationIdOf(id), ...rest, security } }
   }
-  for (const resource of resources) {
+  for (const resource of shown) {
     for (const operation of operationsOf(resource, components)) {
       const isPublic = operation.method === 'get' && resource.publicReads
       add(operation, resource.name, isPublic ? OPTIONAL_TOKEN : REQUIRED_TOKEN)
     }
     yield
   }
-  for (const operation of ownOperations(components, operations)) {
-    add(operation, OPERATIONS_TAG.name, operation.isPublic ? OPTIONAL_TOKEN : REQUIRED_TOKEN)
+  if (only === undefined) {
+    for (const operation of ownOperations(components, operations)) {
+      add(operation, OPERATIONS_TAG.name, operation.isPublic ? OPTIONAL_TOKEN : REQUIRED_TOKEN)
+    }
+    for (const operation of gatewayOperations(components, features)) add(operation, operation.tag, operation.security)
   }
-  for (const operation of gatewayOperations(components, features)) add(operation, operation.tag, operation.security)
+  const documentation = `${base}/${features.hasDocs ? 'docs' : 'problems'}`
   return {
     openapi: '3.1.1',
     info: {
-      title: 'Entity REST service',
-      version: '1.0',
-      description: DESCRIPTION,
-      contact: { name: 'Documentation', url: `${base}/${features.hasDocs ? 'docs' : 'problems'}` },
-      license: {
-        name: 'The terms of whoever runs the service',
-        url: `${base}/${features.hasDocs ? 'docs' : 'problems'}`
-      }
+      title: info.title,
+      version: info.version,
+      description: exact ? DESCRIPTION : `${DESCRIPTION}\n\n${SHORTER}`,
+      contact: info.contact ?? { name: 'Documentation', url: documentation },
+      license: info.license ?? { name: 'The terms of whoever runs the service', url: documentation }
     },
-    servers: [{ url: base === '' ? '/' : base }],
+    servers: info.servers.length > 0 ? info.servers.map((url) => ({ url })) : [{ url: base === '' ? '/' : base }],
     tags: [
-      ...resources.map(({ name, description }) => ({ name, description })),
-      ...(operations.length === 0 ? [] : [OPERATIONS_TAG]),
-      ...GATEWAY_TAGS
+      ...shown.map(({ name, description }) => ({ name, description })),
+      ...(only !== undefined || operations.length === 0 ? [] : [OPERATIONS_TAG]),
+      ...(only === undefined ? GATEWAY_TAGS : [])
     ],
     paths,
     components: { securitySchemes: SECURITY_SCHEMES, ...components.toJSON() }
@@ -90,6 +106,12 @@ const DESCRIPTION =
   'by a setting of the service, which `handling=lenient` undoes. A ' +
   'parameter that is sent several times is its values joined by commas. Every path answers `OPTIONS` with `Allow`, and ' +
   'every `GET` but that of an export answers `HEAD` without the body.'
+
+const SHORTER =
+  'This document is made for generators of clients: rows are whole, as without `fields`; words have the spelling that is ' +
+  'theirs; what every request or response may have is left out, such as `X-Request-Id`, `RateLimit`, the headers of CORS ' +
+  'and problems of statuses that mean the same everywhere. `?exact=true` has all that the service takes and answers, and ' +
+  '`?resources=<names>` these resources alone.'
 
 const REQUIRED_TOKEN = [{ bearer: [] }] as const
 
@@ -110,23 +132,34 @@ function operationIdOf(words: string): string {
     .join('')
 }
 
+interface OpenApiOptions {
+  readonly documents: Documents
+  readonly address: PublicAddress
+  readonly features: GatewayFeatures
+  readonly info: ApiInfo
+}
+
 /** `GET /openapi.json`, with what its caller may see. */
-export const openApi = fp<{ documents: Documents; address: PublicAddress; features: GatewayFeatures }>(
-  async (app, { documents, address, features }) => {
+export const openApi = fp<OpenApiOptions>(
+  async (app, { documents, address, features, info }) => {
     const url = '/openapi.json'
     answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
       const { 'if-none-match': ifNoneMatch = '', 'accept-encoding': acceptEncoding = '' } = request.headers
       const base = address.baseFor(request)
       const coding = acceptedCoding(acceptEncoding)
-      const { body, etag } = await documents.for(request, reply, ({ resources, operations, keyRequired }) => ({
-        key: `openapi ${keyRequired} ${base}`,
-        write: async () => {
-          const described = { resources: [...resources.values()], operations, features, keyRequired }
-          return JSON.stringify(await withRests(documentParts(described, base)))
-        },
-        coding
-      }))
+      const wanted = wantedDocument(request.url)
+      const { body, etag } = await documents.for(request, reply, ({ resources, operations, keyRequired }) => {
+        refuseUnknown(wanted.only ?? [], resources)
+        return {
+          key: `openapi ${JSON.stringify(wanted)} ${keyRequired} ${base}`,
+          write: async () => {
+            const described = { ...wanted, resources: [...resources.values()], operations, features, keyRequired, info }
+            return JSON.stringify(await withRests(documentParts(described, base)))
+          },
+          coding
+        }
+      })
       const vary = addVary(String(reply.getHeader('vary') ?? ''), ['Accept-Encoding'])
       reply.headers({ 'cache-control': 'no-cache', etag, vary })
       if (hasEntityTag(ifNoneMatch, etag)) return reply.code(304).send()
@@ -136,3 +169,28 @@ export const openApi = fp<{ documents: Documents; address: PublicAddress; featur
   },
   { name: 'openapi', dependencies: ['problem-responses'], fastify: '5.x' }
 )
+
+/** What the query of a request asks for. Throws `request.malformed` for another value of a parameter. */
+function wantedDocument(target: string): Pick<OpenApiContent, 'only' | 'exact'> {
+  const query = parseQuery(queryOf(target))
+  const valuesOf = (wanted: string): string[] => query.filter(({ name }) => name === wanted).map(({ value }) => value)
+  const [exact = 'false', ...others] = valuesOf('exact')
+  if (others.length > 0 || !['true', 'false'].includes(exact)) {
+    throw malformed('exact', 'exact must be true or false.')
+  }
+  const names = valuesOf('resources').flatMap((value) => value.split(',').map((name) => name.trim()))
+  // Those of one set in one order, so that they are one document.
+  const only = names.length === 0 ? undefined : [...new Set(names)].toSorted()
+  return { only, exact: exact === 'true' }
+}
+
+/** Throws where the caller sees no such resource, as where there is none. */
+function refuseUnknown(names: readonly string[], resources: CatalogueSnapshot['resources']): void {
+  const unknown = names.find((name) => !resources.has(name))
+  if (unknown === undefined) return
+  throw malformed('resources', 'resources must be names of resources that you may use, with commas between.')
+}
+
+function malformed(parameter: string, detail: string): Error {
+  return rejectionAt('request.malformed', detail, { place: { in: 'parameter', name: parameter } })
+}

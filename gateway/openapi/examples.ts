@@ -129,8 +129,9 @@ function exampleList(item: unknown): readonly unknown[] | undefined {
   return item === undefined ? undefined : [item]
 }
 
+/** In the exact document alone: generators of clients make nothing of examples. */
 function sharedRef(components: Components, name: string, value: unknown): ComponentRef | undefined {
-  return value === undefined ? undefined : sharedExample(components, name, value)
+  return value === undefined || !components.exact ? undefined : sharedExample(components, name, value)
 }
 
 /** A body that is known as it is, under a name of its own. */

@@ -445,7 +445,23 @@ function serviceOperations(components: Components): GatewayOperation[] {
       summary: 'This document',
       description: 'What its caller may see: a bearer token may show more.',
       security: OPTIONAL_TOKEN,
-      parameters: [IF_NONE_MATCH],
+      parameters: [
+        {
+          name: 'resources',
+          in: 'query',
+          description: 'Names of the resources that are wanted, with commas between. All by default.',
+          style: 'form',
+          explode: false,
+          schema: { type: 'array', items: TEXT }
+        },
+        {
+          name: 'exact',
+          in: 'query',
+          description: 'Whether all that the service takes and answers is wanted, and not what generators need.',
+          schema: { type: 'boolean', default: false }
+        },
+        IF_NONE_MATCH
+      ],
       answer: 'The document.',
       content: jsonContent({ type: 'object' }),
       headers: ['ETag', 'Content-Encoding', 'Vary'],

@@ -2,7 +2,7 @@ import { PAGE_ALIAS, type ReadName, type ReadParameter } from '../../shared/read
 import { MAX_CONDITIONS, MAX_SORT_COLUMNS, MAX_TOTAL_LIMIT } from '../../shared/request-limits.js'
 import type { Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, parametersOfRead } from '../entity-routes/paths.js'
-import type { Components } from './components.js'
+import type { Components, ComponentRef } from './components.js'
 import { exampleIn } from './examples.js'
 
 const FLAG = { type: 'boolean', default: false } as const
@@ -81,16 +81,21 @@ const HEADER_PARAMETERS = {
 } as const
 
 export function headerParameters(components: Components): object[] {
-  return Object.entries(HEADER_PARAMETERS).map(([name, parameter]) =>
-    components.refer('parameters', name, () => parameter)
-  )
+  return [
+    ...(components.exact ? [headerParameter(components, 'api-version')] : []),
+    headerParameter(components, 'Prefer'),
+    ...requestIdParameters(components)
+  ]
 }
 
-/** Headers of requests that are told apart in the logs and belong to a trace. */
+/** Headers of requests that are told apart in the logs and belong to a trace, in the exact document alone. */
 export function requestIdParameters(components: Components): object[] {
-  return (['X-Request-Id', 'traceparent'] as const).map((name) =>
-    components.refer('parameters', name, () => HEADER_PARAMETERS[name])
-  )
+  const names = components.exact ? (['X-Request-Id', 'traceparent'] as const) : []
+  return names.map((name) => headerParameter(components, name))
+}
+
+function headerParameter(components: Components, name: keyof typeof HEADER_PARAMETERS): object {
+  return components.refer('parameters', name, () => HEADER_PARAMETERS[name])
 }
 
 /** By which the endpoints of sessions tell pages of other sites. */
@@ -256,12 +261,11 @@ function fieldsParameter(components: Components, { name, properties, navigations
     schema: {
       type: 'array',
       maxItems: 200,
-      items: {
-        anyOf: [
-          components.refer('schemas', `${name}.field-name`, () => ({ type: 'string', enum: names })),
-          { type: 'string', description: 'In any letter case.', pattern: trimmed(['', ...names.map(anyLetterCase)]) }
-        ]
-      }
+      items: inAnySpelling(
+        components,
+        components.refer('schemas', `${name}.field-name`, () => ({ type: 'string', enum: names })),
+        () => trimmed(['', ...names.map(anyLetterCase)])
+      )
     },
     example: names.slice(0, 2)
   }
@@ -283,12 +287,11 @@ function sortColumn(components: Components, { name, properties }: Resource): obj
       items:
         names.length === 0
           ? { type: 'string' }
-          : {
-              anyOf: [
-                components.refer('schemas', `${name}.sort-column`, () => ({ type: 'string', enum: names })),
-                { type: 'string', description: 'In any letter case.', pattern: trimmed(names.map(anyLetterCase)) }
-              ]
-            }
+          : inAnySpelling(
+              components,
+              components.refer('schemas', `${name}.sort-column`, () => ({ type: 'string', enum: names })),
+              () => trimmed(names.map(anyLetterCase))
+            )
     },
     // The id is the last key anyway.
     ...(names.length === 0 ? {} : { example: [names.find((one) => one !== 'id') ?? 'id'] })
@@ -307,12 +310,11 @@ function sortDirection(components: Components): object {
     schema: {
       type: 'array',
       maxItems: MAX_SORT_COLUMNS,
-      items: {
-        anyOf: [
-          components.refer('schemas', 'SortDirection', () => ({ type: 'string', enum: DIRECTIONS })),
-          { type: 'string', description: 'In any letter case.', pattern: trimmed(DIRECTIONS.map(anyLetterCase)) }
-        ]
-      }
+      items: inAnySpelling(
+        components,
+        components.refer('schemas', 'SortDirection', () => ({ type: 'string', enum: DIRECTIONS })),
+        () => trimmed(DIRECTIONS.map(anyLetterCase))
+      )
     },
     example: ['desc']
   }
@@ -323,44 +325,45 @@ function filterParameters(components: Components, { name: of, properties }: Reso
   return properties
     .filter(({ filterable }) => filterable)
     .flatMap((property) => {
-      const { name, type, operators } = property
+      const { name, operators } = property
       const value = queryExample(property)
       const named = (part: string): string => `filters[${name}].${part}`
       return [
         components.refer('parameters', `${of}.${name}.operator`, () => ({
           name: named('operator'),
           in: 'query',
-          description: 'How the property is compared. Repeatable: the n-th operator belongs to the n-th value.',
-          explode: true,
-          schema: { type: 'array', maxItems: MAX_CONDITIONS, items: operatorSchema(components, property) },
+          description: 'The n-th operator belongs to the n-th value.',
+          schema: operatorsSchema(components, property),
           ...exampleMember(operators.slice(0, 1))
         })),
         components.refer('parameters', `${of}.${name}.value`, () => ({
           name: named('value'),
           in: 'query',
-          description: `Parsed as ${type}. Repeatable. Takes comma-separated items with \`in\` and \`between\`.`,
-          explode: true,
-          schema: { type: 'array', maxItems: MAX_CONDITIONS, items: { type: 'string', maxLength: 4096 } },
+          schema: components.refer('schemas', 'FilterValues', () => FILTER_VALUES),
           ...exampleMember(value === '' ? undefined : [value])
         }))
       ]
     })
 }
 
-/** The operators of a property as an enumeration, and in the other spellings that the service takes. */
-function operatorSchema(components: Components, { type, operators, operatorAliases }: Property): object {
+const FILTER_VALUES = {
+  type: 'array',
+  description: 'Each is parsed as the type of the property. `in` and `between` take items with commas between.',
+  maxItems: MAX_CONDITIONS,
+  items: { type: 'string', maxLength: 4096 }
+} as const
+
+/** The operators of a property as an enumeration, in the exact document in the other spellings that the service takes too. */
+function operatorsSchema(components: Components, { type, operators, operatorAliases }: Property): object {
   const words = [...operators, ...operatorAliases]
   const operator = components.share(`Operator.${type}`, { type: 'string', enum: words })
-  return components.share(`AnyOperator.${type}`, {
-    anyOf: [
-      operator,
-      {
-        type: 'string',
-        description: 'In any letter case. Spaces, `_` and `-` make no difference: `startsWith` is `starts with`.',
-        pattern: anyOperatorSpelling(words)
-      }
-    ]
-  })
+  const items = inAnySpelling(components, operator, () => anyOperatorSpelling(words))
+  return components.share(`Operators.${type}`, { type: 'array', maxItems: MAX_CONDITIONS, items })
+}
+
+/** The words of an enumeration, in the exact document in the other spellings that the service takes too. */
+function inAnySpelling(components: Components, words: ComponentRef, pattern: () => string): object {
+  return components.exact ? { anyOf: [words, { type: 'string', pattern: pattern() }] } : words
 }
 
 // Regular expressions (ECMA-262, without flags) for JSON schemas. They match texts in the spellings that the service takes.

@@ -63,7 +63,9 @@ export function problemResponses(
     return (guarded ? kind.guarded?.http : undefined) ?? kind.http
   }
   const possible = new Set<ErrorCode>([...codes, 'upstream.unavailable'])
-  const listed = ERROR_CODES.filter((code) => possible.has(code))
+  const listed = ERROR_CODES.filter(
+    (code) => possible.has(code) && (components.exact || !IN_DEFAULT.includes(statusOf(code)))
+  )
   const statuses = [...new Set(listed.map(statusOf))].toSorted((one, other) => one - other)
   const byStatus = statuses.map((status) => {
     const here = listed.filter((code) => statusOf(code) === status)
@@ -72,16 +74,24 @@ export function problemResponses(
   return {
     ...Object.fromEntries(byStatus),
     default: components.refer('responses', `Problem${setsCookies ? COOKIES : ''}`, () => ({
-      description: `Any other failure: ${inWords(ANYWHERE)}.`,
+      description: components.exact ? `Any other failure: ${inWords(ANYWHERE)}.` : 'Any other failure.',
       headers: headerRefs(components, [...headersOfProblems(setsCookies), 'Allow', 'Retry-After']),
       content: {
         'application/problem+json': {
           schema: problemSchema(components),
-          examples: problemExamples(components, ANYWHERE, false)
+          ...examplesOf(components, ANYWHERE, false)
         }
       }
     }))
   }
+}
+
+/** Statuses that mean the same for every operation. Outside of the exact document `default` stands for them. */
+const IN_DEFAULT: readonly number[] = [401, 403, 413, 415, 429, 503]
+
+/** The examples of these problems, in the exact document. */
+function examplesOf(components: Components, codes: readonly ErrorCode[], guarded: boolean): object {
+  return components.exact ? { examples: problemExamples(components, codes, guarded) } : {}
 }
 
 /** The end of the names of responses that may set cookies. */
@@ -119,7 +129,7 @@ function problemResponse(components: Components, problems: ProblemsOfStatus): Co
             }
           ]
         },
-        examples: problemExamples(components, codes, guarded)
+        ...examplesOf(components, codes, guarded)
       }
     }
   }))

@@ -181,11 +181,10 @@ const COMMON_HEADERS = [
   'Strict-Transport-Security'
 ] as const
 
-/** References for the `headers` of a response. */
+/** References for the `headers` of a response. Those that most responses may have are in the exact document alone. */
 export function headerRefs(components: Components, names: readonly HeaderName[]): object {
-  return Object.fromEntries(
-    [...COMMON_HEADERS, ...names].map((name) => [name, components.refer('headers', name, () => HEADERS[name])])
-  )
+  const shown = components.exact ? [...COMMON_HEADERS, ...names] : names.filter((name) => !ENTITY.includes(name))
+  return Object.fromEntries(shown.map((name) => [name, components.refer('headers', name, () => HEADERS[name])]))
 }
 
 /** The successful response of an operation. */
@@ -212,6 +211,7 @@ export function successResponse(components: Components, { description, content: 
 
 /** Headers of the successful responses of resources and of the application's operations. */
 export const ENTITY_HEADERS = ['api-supported-versions', 'X-Ignored-Parameters', 'Preference-Applied'] as const
+const ENTITY: readonly string[] = ENTITY_HEADERS
 
 export function jsonContent(schema: object, example?: ComponentRef): object {
   return content('application/json', schema, example)

@@ -35,9 +35,13 @@ export function writtenSchema(components: Components, resource: Resource, maybeU
   return { anyOf: [row, unseen] }
 }
 
-/** A row as a read answers it that may take `fields`: all of the row, or the members that were asked for. */
+/**
+ * A row as a read answers it that may take `fields`: all of the row, or, in the exact document, the members that were asked
+ * for.
+ */
 export function shapedRowSchema(components: Components, resource: Resource): object {
   const { name, properties } = resource
+  if (!components.exact) return rowSchema(components, resource)
   const selected = components.refer('schemas', `${name}.selected-fields`, () => ({
     type: 'object',
     description: 'The members that `fields` asked for.',

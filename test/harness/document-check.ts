@@ -77,7 +77,7 @@ export class DocumentCheck {
     if (known !== undefined) return known
     const headers = authorization === undefined ? {} : { authorization }
     const ask = (prefix: string): Promise<Answer | undefined> =>
-      call(base, `${prefix}/openapi.json`, { headers }).catch(() => undefined)
+      call(base, `${prefix}/openapi.json?exact=true`, { headers }).catch(() => undefined)
     let prefix = ''
     let answer = await ask(prefix)
     if (answer?.status === 404 && answer.headers['content-type'] === 'application/problem+json') {

@@ -31,12 +31,13 @@ describe('/openapi.json of the store', function () {
     folder = await tools.workFolder()
     database = await storeDatabase('sqlite', 'sample')
     stack = await startStack({ database, env: { SAMPLE_DATA: 'true' } })
-    for (const [name, account] of [
-      ['anonymous', undefined],
-      ['admin', 'admin@example.com']
+    for (const [name, account, query] of [
+      ['anonymous', undefined, ''],
+      ['admin', 'admin@example.com', ''],
+      ['admin-exact', 'admin@example.com', '?exact=true']
     ] as const) {
       const headers = account === undefined ? {} : { authorization: `Bearer ${await stack.token(account)}` }
-      const answer = await fetch(`${stack.url}/openapi.json`, { headers })
+      const answer = await fetch(`${stack.url}/openapi.json${query}`, { headers })
       writeFileSync(join(folder, `${name}.json`), await answer.text())
     }
     cpSync(tools.fixture('spectral.yaml'), join(folder, 'spectral.yaml'))
@@ -64,7 +65,7 @@ describe('/openapi.json of the store', function () {
   }
 
   for (const [linter, run] of Object.entries(lint)) {
-    for (const caller of ['anonymous', 'admin']) {
+    for (const caller of ['anonymous', 'admin', 'admin-exact']) {
       it(`has no finding of ${linter}, as it is for ${caller}`, async () => {
         const { code, output } = await run(`${caller}.json`)
         expect(code, output).to.equal(0)

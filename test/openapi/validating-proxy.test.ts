@@ -106,7 +106,7 @@ describe('Prism as a proxy before the gateway, with its document', function () {
     database = await storeDatabase('sqlite', 'sample')
     stack = await startStack({ database, env: { SAMPLE_DATA: 'true' } })
     authorization = `Bearer ${await stack.token('admin@example.com')}`
-    const { text } = await call(stack.url, '/openapi.json', { headers: { authorization } })
+    const { text } = await call(stack.url, '/openapi.json?exact=true', { headers: { authorization } })
     document = JSON.parse(text) as Json
     judge = new JudgedDocument(document)
     const file = join(folder, 'admin.json')

@@ -98,7 +98,7 @@ async function showPage(): Promise<void> {
   const token = await accessToken()
   form.hidden = token !== undefined
   signOutButton.hidden = token === undefined
-  const answer = await fetch(`${base}/openapi.json`, { headers: token === undefined ? {} : bearer(token) })
+  const answer = await fetch(`${base}/openapi.json?exact=true`, { headers: token === undefined ? {} : bearer(token) })
   if (!answer.ok) throw new Error(`The document cannot be had: the service answered ${answer.status}.`)
   const spec = { ...prepared((await answer.json()) as ApiDocument), servers: [{ url: base }] }
   const domNode = document.createElement('div')

@@ -28,7 +28,7 @@ const PROBLEM = {
 }
 
 describe('the judge of exchanges by the OpenAPI document', () => {
-  const document = JSON.parse(JSON.stringify(openApiDocument({ resources: [products()] }, BASE))) as Json
+  const document = JSON.parse(JSON.stringify(openApiDocument({ resources: [products()], exact: true }, BASE))) as Json
   const judge = new JudgedDocument(document)
   const answer = (more: Partial<ReceivedAnswer> = {}): ReceivedAnswer => ({
     status: 200,

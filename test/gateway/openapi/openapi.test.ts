@@ -12,7 +12,10 @@ import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 /** The document as JSON brings it over, and a look at what is in it. */
 function documentOf(...resources: Resource[]): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(openApiDocument({ resources }, 'https://x.example/api'))) as Record<string, unknown>
+  return JSON.parse(JSON.stringify(openApiDocument({ resources, exact: true }, 'https://x.example/api'))) as Record<
+    string,
+    unknown
+  >
 }
 
 /** The paths of resources, without those of the gateway itself. */
@@ -126,8 +129,10 @@ describe('the OpenAPI document', () => {
     const document = documentOf(
       products({ properties: [property('id', 'int', { operators, operatorAliases: ['eq'] })] })
     )
-    const schema = parametersOf(document, '/products/paged', 'get').get('filters[id].operator')?.schema.items
-    const [words] = inside(document, 'components', 'schemas', 'AnyOperator.int', 'anyOf') as Json[]
+    const all = parametersOf(document, '/products/paged', 'get').get('filters[id].operator')?.schema
+    expect(all).to.deep.equal({ $ref: '#/components/schemas/Operators.int' })
+    const schema = inside(document, 'components', 'schemas', 'Operators.int', 'items')
+    const [words] = inside(schema, 'anyOf') as Json[]
     expect(followed(document, words)).to.deep.equal({ type: 'string', enum: ['starts with', 'is empty', 'eq'] })
     for (const text of ['starts with', 'startsWith', 'STARTS_WITH', 'starts-with', ' Is  Empty', 'EQ', 'i-s_e mpty']) {
       expect(takes(document, schema, text), text).to.equal(true)
@@ -534,5 +539,91 @@ describe('GET /openapi.json and the pages of /docs', () => {
     gateway.data.connect()
     while (!gateway.catalogue.current.keyRequired) await new Promise(setImmediate)
     expect(await required()).to.equal(true)
+  })
+
+  it('name the API as the settings OPENAPI_* do', async () => {
+    const named = await startGateway({
+      OPENAPI_TITLE: 'The shop',
+      OPENAPI_VERSION: '7.2',
+      OPENAPI_LICENSE: 'Apache-2.0',
+      OPENAPI_CONTACT: 'The API team <api@example.com>',
+      OPENAPI_SERVERS: 'https://api.example.com/, https://eu.example.com/v1'
+    })
+    const document = (await named.app.inject({ url: '/openapi.json' })).json<Json>()
+    await named.close()
+    expect(document['info']).to.deep.include({
+      title: 'The shop',
+      version: '7.2',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      contact: { name: 'The API team', email: 'api@example.com' }
+    })
+    expect(document['servers']).to.deep.equal([
+      { url: 'https://api.example.com' },
+      { url: 'https://eu.example.com/v1' }
+    ])
+  })
+})
+
+describe('the query of GET /openapi.json', () => {
+  let gateway: GatewayFixture
+  beforeEach(async () => {
+    gateway = await startGateway()
+    gateway.data.catalogue = described([products(), products({ name: 'readings' })], { digest: '2' })
+    gateway.data.connect()
+    while (gateway.catalogue.current.digest !== '2') await new Promise(setImmediate)
+  })
+  afterEach(() => gateway.close())
+
+  const get = async (query: string) => await gateway.app.inject({ url: `/openapi.json${query}` })
+
+  it('names the resources whose operations are shown, and the operations of the gateway are left out then', async () => {
+    expect(Object.keys((await get('')).json<Json>()['paths'] as Json)).to.include.members(['/auth/login', '/products'])
+    const chosen = await get('?resources=readings')
+    const document = chosen.json<Json>()
+    const paths = Object.keys(document['paths'] as Json)
+    expect(paths).to.include('/readings/{id}')
+    expect(paths.filter((path) => !path.startsWith('/readings'))).to.deep.equal([])
+    expect(document['tags']).to.have.lengthOf(1)
+    const { valid, errors } = await new Validator().validate(document)
+    expect(valid, JSON.stringify(errors)).to.equal(true)
+    const both = await get('?resources=readings,%20products')
+    expect(Object.keys(both.json<Json>()['paths'] as Json)).to.include.members(['/products', '/readings'])
+    expect((await get('?resources=products&resources=readings')).body).to.equal(both.body)
+  })
+
+  it('is 400 for a resource that the caller does not see, and for another word than true and false', async () => {
+    for (const [query, parameter] of [
+      ['?resources=products,nothing', 'resources'],
+      ['?resources=', 'resources'],
+      ['?exact=yes', 'exact'],
+      ['?exact=true&exact=true', 'exact']
+    ] as const) {
+      const { statusCode, body } = await get(query)
+      const problem = JSON.parse(body) as Json
+      expect(statusCode, query).to.equal(400)
+      expect(problem).to.include({ code: 'request.malformed' })
+      expect(problem['errors'], query).to.have.lengthOf(1).and.have.nested.property('[0].parameter', parameter)
+    }
+  })
+
+  it('asks by exact for other spellings, rows cut by fields, and what every request and response may have', async () => {
+    const at = (document: Json, ...path: string[]) => inside(document, 'paths', '/products', 'get', ...path)
+    const row = ['responses', '200', 'content', 'application/json', 'schema', 'items'] as const
+    const short = (await get('')).json<Json>()
+    expect(at(short, ...row)).to.deep.equal({ $ref: '#/components/schemas/products' })
+    expect(inside(short, 'components', 'schemas', 'products', 'required')).to.include('id')
+    expect(Object.keys(at(short, 'responses', '200', 'headers') as Json)).to.deep.equal([
+      'X-Row-Limit',
+      'X-Truncated',
+      'X-Truncated-Includes',
+      'Link'
+    ])
+    expect(Object.keys(at(short, 'responses') as Json)).to.deep.equal(['200', '400', 'default'])
+    const exact = (await get('?exact=true')).json<Json>()
+    expect(at(exact, ...row))
+      .to.have.property('anyOf')
+      .with.lengthOf(2)
+    expect(at(exact, 'responses', '200', 'headers')).to.include.keys('X-Request-Id', 'RateLimit', 'X-Truncated')
+    expect(at(exact, 'responses')).to.include.keys('401', '403', '503')
   })
 })
