@@ -217,7 +217,7 @@ const ERRORS = {
     grpc: status.INVALID_ARGUMENT,
     http: 400,
     title: 'The id is invalid',
-    meaning: 'The id in the path is of another type.',
+    meaning: 'The id, or the value of a unique property, in the path is of another type.',
     remedy:
       "The resource's ids are integers, 64-bit integers or Guids; this one does not parse as such, or is too long. An id that parses and names no row is `not-found` instead."
   },
@@ -225,8 +225,8 @@ const ERRORS = {
     grpc: status.INVALID_ARGUMENT,
     http: 400,
     title: 'The ids differ',
-    meaning: 'The id in the body is not the one in the path.',
-    remedy: 'Leave `id` out of the body, or send the id of the path.'
+    meaning: 'The id, or the unique property, in the body is not the one in the path.',
+    remedy: 'Leave it out of the body, or send that of the path, with the same characters.'
   },
   'paging.invalid': {
     grpc: status.INVALID_ARGUMENT,

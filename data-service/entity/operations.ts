@@ -47,8 +47,14 @@ interface ReadRow {
 /** The keys of the table, in the order in which Describe tells of them. */
 export const READ_OPERATIONS = Object.keys(READS) as readonly ReadName[]
 
-/** The reads that stand at `/{resource}/{operation}`: no action and no custom read may have their names. */
-export const READ_SEGMENTS: readonly string[] = READ_OPERATIONS.filter((read) => READS[read].path === 'segment')
+/**
+ * The reads that stand at `/{resource}/{operation}`, and `by`, below which unique properties name rows: no action and no
+ * custom read may have their names.
+ */
+export const READ_SEGMENTS: readonly string[] = [
+  ...READ_OPERATIONS.filter((read) => READS[read].path === 'segment'),
+  'by'
+]
 
 /** The names of all query parameters of reads, in lower case. */
 export const READ_PARAMETERS: ReadonlySet<string> = new Set(

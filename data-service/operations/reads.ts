@@ -1,5 +1,7 @@
 import { DomainError } from '../../shared/errors.js'
 import type { FairSemaphore } from '../../shared/fair-semaphore.js'
+import type { GetByRequest__Output } from '../../shared/gen/entity/v1/GetByRequest.js'
+import type { GetByResponse } from '../../shared/gen/entity/v1/GetByResponse.js'
 import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
 import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
 import type { ListRequest__Output } from '../../shared/gen/entity/v1/ListRequest.js'
@@ -18,8 +20,16 @@ import type { Override, Overrides } from '../entity/operations.js'
 import { jsonBytes } from '../entity/fields/json-text.js'
 import { idOf, isComposite } from '../entity/key.js'
 import type { Planning } from '../plan/planning.js'
-import type { ListPlan, LookupPlan, PagePlan } from '../plan/model/plans.js'
-import { continuationPageSize, planGet, planList, planLookup, planPage, planCustomRead } from '../plan/plan-reads.js'
+import type { GetByPlan, ListPlan, LookupPlan, PagePlan } from '../plan/model/plans.js'
+import {
+  continuationPageSize,
+  planGet,
+  planGetBy,
+  planList,
+  planLookup,
+  planPage,
+  planCustomRead
+} from '../plan/plan-reads.js'
 import type { LoadedRow, LookupResult, ReadStore } from '../plan/model/stores.js'
 import type { ReadShares } from './fair-shares.js'
 import { jsonOfRows, recordEncoder, type RowSerializer, rowSerializer, valueReader, writeArray } from './json.js'
@@ -61,6 +71,10 @@ export const UNARY_READS = {
   Page: (deps: ReadDeps) => inArrays(deps, page, (overrides) => overrides.paged),
   Lookup: (deps: ReadDeps) => withOverrides(deps, lookup, (overrides) => overrides.lookup),
   Get: (deps: ReadDeps) => withOverrides(deps, get, (overrides) => overrides.get),
+  GetBy: (deps: ReadDeps): UnaryHandler<GetByRequest__Output, GetByResponse> => {
+    const byId = withOverrides(deps, get, (overrides) => overrides.get)
+    return (context, request) => getBy(deps, context, { request, byId })
+  },
   Read: (deps: ReadDeps) => withOverrides(deps, read, (overrides) => overrides.read)
 }
 
@@ -174,6 +188,35 @@ async function get(
   if (row === undefined) throw noSuchRow()
   const record = await shares.write(context, { of: plan, row }, () => recordEncoder(plan)(row))
   return { record, ...truncatedIn([row]) }
+}
+
+/**
+ * The read by id of a row that a unique property names. Where the entity replaces the read by id, the replacement answers
+ * for the id of the row.
+ */
+async function getBy(
+  { planning, store, shares }: ReadDeps,
+  context: CallContext,
+  {
+    request,
+    byId
+  }: { readonly request: GetByRequest__Output; readonly byId: UnaryHandler<GetRequest__Output, GetResponse> }
+): Promise<GetByResponse> {
+  const { plan, absent } = planGetBy(request, { planning, caller: context.caller })
+  const { entity, manyToMany, children } = plan
+  const size = { rows: 1, manyToMany, children, of: plan }
+  const row = await shares.admit(context, size, () => store.getBy(plan, context.cancellation))
+  if (row === undefined) throw absent ?? noSuchRow()
+  if (entity.overrides.get !== undefined) return await byId(context, { ...request, id: idOfRow(row, plan) })
+  const record = await shares.write(context, { of: plan, row }, () => recordEncoder(plan)(row))
+  return { record, ...truncatedIn([row]) }
+}
+
+/** As it stands in the path of the row. */
+function idOfRow({ values }: LoadedRow, { entity, projection }: GetByPlan): string {
+  const { key } = entity
+  const id = isComposite(entity) ? ({ kind: 'id', key } as const) : ({ kind: 'column', column: key[0] } as const)
+  return String(valueReader(id, projection).read(values))
 }
 
 /** What a look-up costs, in rows. It answers up to 1000 short ones, which those who ask at one moment share. */

@@ -36,6 +36,8 @@ export interface OwnerParams {
   readonly id?: string
   /** The owner parameter of the query. Several are their values joined by commas. */
   readonly ownerParameter?: string
+  /** The column by whose value the path names the row, in place of the id. */
+  readonly by?: Column
 }
 
 /**
@@ -57,12 +59,12 @@ export function readableRows(
   // The owner filter comes after tokens and permissions, and before the resolvable-owner gate.
   if (scope instanceof DomainError && scope.code !== 'ownership.denied') throw scope
   // The path of a collection holds no id.
-  const { id: named, ownerParameter: sent } = params
-  const owner = filtered
-    ? checkOwnerFilter({ resource, route, id: read === 'get' ? named : undefined, sent }, withToken(caller), ownership)
-    : undefined
+  const { id: named, ownerParameter: sent, by } = params
+  const id = read === 'get' ? named : undefined
+  const owner = filtered ? checkOwnerFilter({ resource, route, id, sent, by }, withToken(caller), ownership) : undefined
   if (scope instanceof DomainError) throw scope
-  if (filter === undefined || owner === undefined || read === 'get') return scope
+  if (filter === undefined || owner === undefined) return scope
+  if (read === 'get' && !judgesRow(filter, by, ownership)) return scope
   if (owner !== 'malformed') return intersectScopes(scope, ownedRows(filter.owner, owner))
   const parameter = ownerParameter(filter, ownership)
   violations.add('filter.value.invalid', parameter, `${parameter} must be the id of an owner, in digits.`)
@@ -160,6 +162,19 @@ export function requireBatch({ entity }: Resource): void {
   }
 }
 
+/** Rejects an update that names its row by a unique property where the entity has none. */
+export function requireUpdateBy(entity: Entity): void {
+  if (!updatesBy(entity)) throw new DomainError('method.not-allowed', `${entity.name} is updated by id alone.`)
+}
+
+/**
+ * Whether an update may name its row by a unique property: not where the entity file has replaced the update, which knows
+ * ids alone.
+ */
+export function updatesBy({ writes, overrides }: Entity): boolean {
+  return writes.has('update') && overrides.update === undefined
+}
+
 /**
  * Whether rows can be created in batches: wherever the resource has `create`, unless the entity file has replaced that
  * and not `batch` as well. A batch would go past what the replacement does.
@@ -188,8 +203,32 @@ export function authorizeWrite(
   const decided = decideWrite(resource, route, { caller, ownership })
   if (decided instanceof DomainError && decided.code !== 'ownership.denied') throw decided
   if (permission !== undefined && !caller.permissions.has(permission)) throw lacks(permission)
-  checkOwnerFilter({ resource, route, id: params.id, sent: params.ownerParameter }, caller, ownership)
-  return { caller, ownership, decided }
+  const { id, ownerParameter: sent, by } = params
+  const owner = checkOwnerFilter({ resource, route, id, sent, by }, caller, ownership)
+  const filter = resource.entity.ownerFilter
+  const isOfRow = filter !== undefined && typeof owner === 'bigint' && judgesRow(filter, by, ownership)
+  if (!isOfRow || decided instanceof DomainError) return { caller, ownership, decided }
+  const before = withoutRepeats(intersectScopes(decided.before, ownedRows(filter.owner, owner)))
+  return { caller, ownership, decided: scopedTo({ ...decided, before }) }
+}
+
+/**
+ * Why there is no row with the value of a unique column that the caller may read or write by a route, where the owner filter
+ * compares the id of the path: by id every row that is not the caller's own is rejected, whether it exists or not, and a
+ * value must tell no more. undefined where the row is absent as any other.
+ */
+export function foreignRow(
+  { resource: { entity }, route, by }: { readonly resource: Resource; readonly route: string; readonly by: Column },
+  { planning: { ownership }, caller }: PlanningContext
+): DomainError | undefined {
+  const { ownerFilter } = entity
+  if (ownerFilter?.routes.has(route) !== true || !judgesRow(ownerFilter, by, ownership)) return undefined
+  return ownsEverything(caller, ownership) ? undefined : anotherOwner({ in: 'parameter', name: by.name })
+}
+
+/** Whether the filter compares the id of the path, and the path names the row by another column: the row is judged then. */
+function judgesRow(filter: OwnerFilter, by: Column | undefined, ownership: OwnershipPolicy): boolean {
+  return by !== undefined && isRouteId(ownerParameter(filter, ownership))
 }
 
 /** The rows that the caller may write; any other row answers like one that does not exist. Throws `ownership.denied`. */
@@ -354,18 +393,22 @@ export function checkOwnerFilter(
     readonly id: string | undefined
     /** The owner parameter of the query. */
     readonly sent: string | undefined
+    readonly by?: Column | undefined
   },
   caller: Authenticated,
   ownership: OwnershipPolicy
 ): NamedOwner {
-  const { resource, route, id, sent } = request
+  const { resource, route, id, sent, by } = request
   const filter = resource.entity.ownerFilter
   if (filter === undefined || !filter.routes.has(route)) return undefined
   const parameter = ownerParameter(filter, ownership)
-  const text = isRouteId(parameter) ? (id ?? sent) : sent
+  const isOfRow = judgesRow(filter, by, ownership)
+  const text = isOfRow ? undefined : isRouteId(parameter) ? (id ?? sent) : sent
   const owner = text === undefined ? undefined : parseOwnerParameter(text)
   if (bypassesOwnership(caller, ownership)) return owner
   if (caller.owner === null) throw noOwnerClaim(caller)
+  // Nobody knows the id yet: the row is looked for among those of the caller.
+  if (isOfRow) return caller.owner
   // Another guard of the route stands in for a parameter that is missing.
   if (owner === undefined && filter.routes.get(route) !== undefined) return undefined
   const place = { in: 'parameter', name: parameter } as const

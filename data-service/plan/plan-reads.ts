@@ -4,8 +4,8 @@ import type { NamedValues } from '../entity/action.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Entity, Reference } from '../entity/entity.js'
 import type { ReadName } from '../../shared/read-parameters.js'
-import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
-import { type Resource, totalOrder } from './model/catalogue.js'
+import { foreignRow, type OwnerParams, readableRows, referenceableRows } from './authorize.js'
+import { type Resource, totalOrder, uniqueColumn } from './model/catalogue.js'
 import { CursorCodec } from './parsing/cursors.js'
 import {
   type ConditionParams,
@@ -15,7 +15,7 @@ import {
   parseConditions,
   parseSearch
 } from './parsing/filters.js'
-import { parseId } from './parsing/keys.js'
+import { parseId, parseUnique } from './parsing/keys.js'
 import { readParameters } from './parameters.js'
 import {
   planned,
@@ -29,6 +29,7 @@ import {
   type ColumnCondition,
   type Condition,
   type ExportPlan,
+  type GetByPlan,
   type GetPlan,
   intersectScopes,
   type LinkedRows,
@@ -43,7 +44,8 @@ import {
   type RowScope,
   scopeBehind,
   type ShapedProperty,
-  type SortKey
+  type SortKey,
+  valueIs
 } from './model/plans.js'
 import { isBytes, propertyName } from './model/projection.js'
 import {
@@ -197,6 +199,34 @@ export function planGet(params: GetParams, context: PlanningContext): GetPlan {
   const { entity } = resource
   // Without a spread: V8 adds each member that follows one by a call of its runtime, and this is done for every row by id.
   return planned({ operation: 'get', entity, scope, projection, references, manyToMany, children, key: parsed.key })
+}
+
+interface GetByParams extends ReadParams {
+  readonly property: string
+  readonly value: string
+  readonly shape: ShapeParams | null
+}
+
+/** A read by id whose row a unique property names. `absent`: what a caller is told of a value without a row, if not the usual. */
+export function planGetBy(
+  params: GetByParams,
+  context: PlanningContext
+): { readonly plan: GetByPlan; readonly absent: DomainError | undefined } {
+  const resource = context.planning.catalogue.resource(params.resource, context.caller)
+  const by = uniqueColumn(resource, params.property)
+  const { scope, parsed } = checkRead({ resource, read: 'get', params: { ...params, by } }, context, (violations) => ({
+    where: valueIs(by, parseUnique(params.value, by, violations)),
+    shape: parseShape(params.shape, resource, violations)
+  }))
+  const { entity } = resource
+  const plan: GetByPlan = planned({
+    operation: 'getBy',
+    entity,
+    scope,
+    ...planShape(parsed.shape, resource, context),
+    where: parsed.where
+  })
+  return { plan, absent: foreignRow({ resource, route: 'get', by }, context) }
 }
 
 interface PlannedShape {

@@ -46,6 +46,10 @@ export const planLock = (of: RowInScope<RowScope> & { readonly children: readonl
 
 export const planLook = (of: RowInScope<RowScope>): LookPlan => planned(of)
 
+/** The row with a value in a unique column. */
+export const planLookBy = (of: Omit<RowInScope<RowScope>, 'key'> & { readonly where: ColumnCondition }): LookPlan =>
+  planned(of)
+
 /** A new root with its children. Fills in defaults, nulls, ids and first versions. */
 export function planInsert(
   entity: Entity,

@@ -6,20 +6,21 @@ import type { Action, GuardedChild, NamedValues } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
 import { idText, isComposite, type RowKey, unreachableIds } from '../entity/key.js'
 import { asRowVersion, ROW_VERSION_BYTES, type RowVersion } from '../entity/fields/row-version.js'
-import type { Field, Value } from '../entity/fields/field.js'
+import type { Field, Operand, Value } from '../entity/fields/field.js'
 import type { WriteOperation } from '../entity/operations.js'
 import {
   authorizeWrite,
   type ClaimedColumn,
   claimedColumn,
+  foreignRow,
   type OwnerParams,
   requireBatch,
   requireOperation,
   type Writer
 } from './authorize.js'
 import { isMerged, NO_PATH, readChildren, readMembers, withheldValues } from './parsing/body.js'
-import { type Catalogue, creatableChildren, type Resource } from './model/catalogue.js'
-import { NO_KEY, parseId } from './parsing/keys.js'
+import { type Catalogue, creatableChildren, type Resource, uniqueColumn } from './model/catalogue.js'
+import { NO_KEY, parseId, parseUnique } from './parsing/keys.js'
 import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
 import type { ExpectedVersions } from './model/plans.js'
 import { BodyFindings, Violations } from './parsing/violations.js'
@@ -201,10 +202,24 @@ interface GuardedParams extends BodyParams {
 interface UpdateParams extends GuardedParams {
   /** Whether the body is a merge patch (RFC 7396). */
   readonly mergePatch: boolean
+  /** The unique property that `id` is a value of, if it is not the id of the row. */
+  readonly property?: string
+}
+
+/** The row that a unique property names: its key is known in the transaction. */
+interface NamedRow {
+  readonly column: Column
+  readonly value: Operand
+  /** Throws `id.mismatch` where the body names the key of another row. */
+  readonly checkKey: (key: RowKey) => void
+  /** Why there is no such row, if not because there is none. */
+  readonly absent: DomainError | undefined
 }
 
 export interface ParsedUpdate extends ParsedWrite {
+  /** NO_KEY where `by` names the row. */
   readonly rowKey: RowKey
+  readonly by?: NamedRow
   /** Columns that take the default of the database. */
   readonly defaulted: readonly Column[]
   readonly expected: ExpectedVersions
@@ -219,21 +234,64 @@ export interface ParsedUpdate extends ParsedWrite {
  * so keep their own.
  */
 export function parseUpdate(params: UpdateParams, context: PlanningContext): ParsedUpdate {
-  const { resource, writer } = authorizeOperation('update', params, context)
+  const { property, ...ofId } = params
+  const by = property === undefined ? undefined : columnNamed(property, params, context)
+  const { resource, writer } = authorizeOperation('update', by === undefined ? ofId : withoutId(params, by), context)
   const expected = requiredVersions(params.precondition)
   const body = parseJson(params.body)
-  const columns = resource.settable.update
   const absent = params.mergePatch ? 'kept' : 'null'
   return parseBody(params, { resource, writer, body, keyRequired: false }, (findings) => {
-    const rowKey = parseId(params.id, resource.entity, findings.violations)
+    const named = by && readNamedRow(params.id, { resource, by, body, context }, findings)
+    const rowKey = by === undefined ? parseId(params.id, resource.entity, findings.violations) : NO_KEY
     checkBodyKey(body, { resource, rowKey }, findings)
-    const others = ['id', ...resource.entity.key.map(({ name }) => name)]
+    const settable = resource.settable.update
+    // The row has the value of the path.
+    const columns = named?.isInBody === false ? settable.filter((one) => one !== by) : settable
+    const others = ['id', ...resource.entity.key.map(({ name }) => name), ...(by === undefined ? [] : [by.name])]
     const values = readMembers(body, { columns, at: '', absent, others }, findings)
     const defaulted = params.mergePatch ? [] : columns.filter((column) => takesDatabaseDefault(column, body))
     const merged = params.mergePatch && isObject(body) ? columns.filter((column) => isMerged(body, column)) : []
     const patches = new Map(merged.map((column) => [column, patchOf(body, column)]))
-    return { expected, rowKey, values, defaulted, merged: patches }
+    const row = named === undefined ? {} : { by: named.row }
+    return { expected, rowKey, ...row, values, defaulted, merged: patches }
   })
+}
+
+/** The unique property that an update names its row by. Throws `route.not-found`. */
+function columnNamed(property: string, { resource }: WriteParams, { planning, caller }: PlanningContext): Column {
+  return uniqueColumn(planning.catalogue.resource(resource, caller), property)
+}
+
+/** `id` holds a value of the column. */
+function withoutId({ id: _, ...others }: UpdateParams, by: Column): WriteParams {
+  return { ...others, by }
+}
+
+/** The row that a value names. The body may repeat the value, and then with the same characters. */
+function readNamedRow(
+  text: string,
+  of: {
+    readonly resource: Resource
+    readonly by: Column
+    readonly body: JsonValue
+    readonly context: PlanningContext
+  },
+  { violations }: BodyFindings
+): { readonly row: NamedRow; readonly isInBody: boolean } {
+  const { resource, by, body, context } = of
+  const value = parseUnique(text, by, violations)
+  const isNamed = isObject(body) && Object.hasOwn(body, by.name)
+  const isSame = isNamed && violations.isEmpty && parseMember(body[by.name] ?? null, by.field) === value
+  if (isNamed && violations.isEmpty && !isSame) {
+    violations.addAt(`/${by.name}`, `${by.name} differs from the value of the path.`, { code: 'id.mismatch' })
+  }
+  const checkKey = (rowKey: RowKey): void => {
+    const findings = new BodyFindings(false)
+    checkBodyKey(body, { resource, rowKey }, findings)
+    findings.violations.finish()
+  }
+  const row = { column: by, value, checkKey, absent: foreignRow({ resource, route: 'update', by }, context) }
+  return { row, isInBody: isSame }
 }
 
 function patchOf(body: JsonValue, { name }: Column): JsonValue {

@@ -66,7 +66,7 @@ import type { WriteDeps } from '../operations/writes/write-steps.js'
 import { act } from '../operations/writes/act.js'
 import { create, createBatch } from '../operations/writes/create.js'
 import { remove } from '../operations/writes/delete.js'
-import { update } from '../operations/writes/update.js'
+import { updateHandler } from '../operations/writes/update.js'
 
 interface ServiceDeps {
   readonly readDeps: ReadDeps
@@ -325,7 +325,7 @@ function writeHandlers(deps: Parameters<typeof callOperation>[0], metrics: Inter
   return {
     Create: counted(withOverrides(writeDeps, create, (overrides) => overrides.create)),
     CreateBatch: counted(withOverrides(writeDeps, createBatch, (overrides) => overrides.batch)),
-    Update: counted(withOverrides(writeDeps, update, (overrides) => overrides.update)),
+    Update: counted(updateHandler(writeDeps)),
     Delete: withOverrides(writeDeps, remove, (overrides) => overrides.delete),
     Act: counted(withOverrides(writeDeps, act, (overrides) => overrides.act)),
     Call: countedReplays(inTurn(callOperation(deps)), ({ operation }) => operation, metrics)
@@ -338,6 +338,7 @@ function readHandlers(deps: ReadDeps, metrics: Interceptors['metrics']) {
     Page: UNARY_READS.Page(deps),
     Lookup: UNARY_READS.Lookup(deps),
     Get: UNARY_READS.Get(deps),
+    GetBy: UNARY_READS.GetBy(deps),
     Read: UNARY_READS.Read(deps),
     Export: countedExports(exportHandler(deps), metrics)
   }

@@ -11,6 +11,7 @@ import type { DescribeResponse__Output as DescribeResponse } from '../../shared/
 import type { EntityServiceDefinition } from '../../shared/gen/entity/v1/EntityService.js'
 import type { ExportRequest } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ExportResponse__Output as ExportPart } from '../../shared/gen/entity/v1/ExportResponse.js'
+import type { GetByRequest } from '../../shared/gen/entity/v1/GetByRequest.js'
 import type { GetRequest } from '../../shared/gen/entity/v1/GetRequest.js'
 import type { GetResponse__Output as GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
 import type { ListRequest } from '../../shared/gen/entity/v1/ListRequest.js'
@@ -57,6 +58,7 @@ export type {
   DescribeResponse,
   ExportPart,
   ExportRequest,
+  GetByRequest,
   GetRequest,
   GetResponse,
   ListRequest,

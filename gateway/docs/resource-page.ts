@@ -120,12 +120,13 @@ function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
 
 function fieldRow(property: Property): string[] {
   const { name, filterable, sortable, searchable, setOnCreate, requiredOnCreate, setOnUpdate, preset } = property
-  const { readableBy, writableBy } = property
+  const { readableBy, writableBy, unique } = property
   const unread = property.writeOnly ? '; in no answer' : ''
   const uses = [
     ...(filterable ? ['filter'] : []),
     ...(sortable ? ['sort'] : []),
     ...(searchable ? ['search'] : []),
+    ...(unique ? ['a path by it'] : []),
     ...(setOnCreate ? [preset ? "create (the token's value)" : requiredOnCreate ? 'create (required)' : 'create'] : []),
     ...(setOnUpdate ? ['update'] : [])
   ]

@@ -1,5 +1,5 @@
 import { PARAMETERS_OF_READS, type ReadName, type ReadParameter } from '../../shared/read-parameters.js'
-import type { CustomRead, Resource } from '../data/data-client.js'
+import type { CustomRead, Property, Resource } from '../data/data-client.js'
 import type { RouteParameters, RouteQuery } from '../http/query-string.js'
 
 /**
@@ -109,7 +109,13 @@ function unsearchable(operation: ReadName): RouteParameters<ReadParameter> {
 export const READ_NAMES = Object.keys(READ_ROUTES) as readonly ReadName[]
 
 /** The reads whose route is a fixed segment below the resource, at the place of an id. */
-export const FIXED_SEGMENTS: readonly string[] = READ_NAMES.filter((read) => READ_ROUTES[read].url.endsWith(`/${read}`))
+const FIXED_READS: readonly string[] = READ_NAMES.filter((read) => READ_ROUTES[read].url.endsWith(`/${read}`))
+
+/** Below it unique properties name rows. By itself it is no path. */
+const BY = 'by'
+
+/** What is at the place of an id and is none. */
+export const FIXED_SEGMENTS: readonly string[] = [...FIXED_READS, BY]
 
 interface EntityRoute {
   readonly url: string
@@ -126,10 +132,16 @@ const WRITE_ROUTES = {
   act: { url: '/:resource/:id/:action', methods: ['PUT'] }
 } as const satisfies Readonly<Record<string, EntityRoute>>
 
-/** Every operation that a resource may have. */
-export type EntityOperation = ReadName | keyof typeof WRITE_ROUTES
+/** The read by id and the update of a row that a unique property names in place of its id. */
+const BY_ROUTES = {
+  getBy: { url: '/:resource/by/:property/:value', methods: READ_ROUTES.get.methods },
+  updateBy: { url: '/:resource/by/:property/:value', methods: ['PUT'] }
+} as const satisfies Readonly<Record<string, EntityRoute>>
 
-const ROUTES: Readonly<Record<EntityOperation, EntityRoute>> = { ...READ_ROUTES, ...WRITE_ROUTES }
+/** Every operation that a resource may have. */
+export type EntityOperation = ReadName | keyof typeof WRITE_ROUTES | keyof typeof BY_ROUTES
+
+const ROUTES: Readonly<Record<EntityOperation, EntityRoute>> = { ...READ_ROUTES, ...WRITE_ROUTES, ...BY_ROUTES }
 
 /** A path with the operations that resources may have there. */
 export interface EntityPath {
@@ -172,6 +184,8 @@ export function routedMethods({ operations }: EntityPath): string[] {
  * of an id, and is never the text of an id.
  */
 export function allowedMethods(path: EntityPath, resource: Resource, below: BelowResource): readonly string[] {
+  if (below.id === BY) return []
+  if (below.property !== undefined) return servedMethods(path, resource, below)
   if (path.url === READ_ROUTES.get.url && customReadNamed(resource, below.id) !== undefined)
     return READ_ROUTES.get.methods
   if (below.action !== undefined || below.id === 'batch') return servedMethods(path, resource, below)
@@ -188,15 +202,32 @@ const methodsAt = new WeakMap<Resource, ReadonlyMap<EntityPath, readonly string[
 function servedMethods(path: EntityPath, resource: Resource, below: BelowResource): readonly string[] {
   const served = (operation: EntityOperation): boolean => {
     if (operation === 'act') return resource.actions.some(({ name }) => name === below.action)
+    if (operation === 'getBy') return uniqueProperties(resource).some((one) => isNamed(one, below.property))
+    if (operation === 'updateBy') {
+      return resource.updatesByProperty && uniqueProperties(resource).some((one) => isNamed(one, below.property))
+    }
     return resource.operations.includes(operation) && (operation !== 'batch' || below.id === operation)
   }
   return path.operations.filter(served).flatMap(methodsOf)
+}
+
+/** The properties whose values name rows. */
+export function uniqueProperties({ properties }: Resource): readonly Property[] {
+  return properties.filter(({ unique }) => unique)
+}
+
+/** Letter case does not count in names of properties. */
+function isNamed({ name }: Property, text: string | undefined): boolean {
+  return name.toLowerCase() === text?.toLowerCase()
 }
 
 /** The parameters of a path below its resource. */
 export interface BelowResource {
   readonly id?: string
   readonly action?: string
+  /** With a value of it, in place of the id. */
+  readonly property?: string
+  readonly value?: string
 }
 
 /** The member of a gRPC message that holds the owner parameter. It is absent if the client sent none. */

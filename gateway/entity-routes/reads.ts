@@ -29,6 +29,7 @@ import {
   readContext,
   type EntityRouteDeps,
   type ResourceParams,
+  type RowByParams,
   type RowParams,
   handleUnknownParameters
 } from './requests.js'
@@ -112,7 +113,7 @@ function headTruncatedIncludes(
 
 /** All reads except the export (exports.ts). */
 export function readRoutes(app: FastifyInstance, deps: EntityRouteDeps): void {
-  for (const route of [listRoute, pagedRoute, lookupRoute, byIdRoute]) route(app, deps)
+  for (const route of [listRoute, pagedRoute, lookupRoute, byIdRoute, byPropertyRoute]) route(app, deps)
 }
 
 /** `GET /{resource}`: the first rows in the order of their ids. */
@@ -258,10 +259,36 @@ function byIdRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): 
       ...query.owner,
       unplaced: query.unplaced
     })
-    request.unsent?.take(response.record?.json.length ?? 0)
-    headTruncatedIncludes(reply, response)
-    return sendRecord(reply, response.record)
+    return sendRow(request, reply, response)
   })
+}
+
+/** `GET /{resource}/by/{property}/{value}`: the row that has the value in a unique property, as by its id. */
+function byPropertyRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): void {
+  const path = entityPathOf('getBy')
+  app.get<{ Params: RowByParams }>(path.url, routeGuards(catalogue, path), async (request, reply) => {
+    const { resource, property, value } = request.params
+    const query = readQuery({ resource: catalogue.find(resource), operation: 'get' }, request, reply)
+    const response = await data.getBy(readContext(request, reply), {
+      resource,
+      property,
+      value,
+      shape: sentShape(query),
+      ...query.owner,
+      unplaced: query.unplaced
+    })
+    return sendRow(request, reply, response)
+  })
+}
+
+function sendRow(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  response: { readonly record: EntityRecord | null; readonly truncatedIncludes: string[] }
+): FastifyReply {
+  request.unsent?.take(response.record?.json.length ?? 0)
+  headTruncatedIncludes(reply, response)
+  return sendRecord(reply, response.record)
 }
 
 /** `GET /{resource}/{name}`: the items of a custom read. They are not a row, so there is no `ETag`. */

@@ -39,6 +39,12 @@ export interface RowParams extends ResourceParams {
   readonly id: string
 }
 
+/** A row that a unique property names. */
+export interface RowByParams extends ResourceParams {
+  readonly property: string
+  readonly value: string
+}
+
 /** What the metrics call the routes of the application's operations. */
 export const OPERATION_LABEL = 'operation'
 
@@ -81,7 +87,7 @@ export function allowedAt(
   const resource = catalogue.find(name)
   const allowed = resource === undefined ? [] : allowedMethods(path, resource, below)
   // The router takes `/products/` for the path of a row with an empty id.
-  if (below.id === '' || allowed.length === 0) {
+  if (below.id === '' || below.value === '' || allowed.length === 0) {
     throw noSuchPath()
   }
   // The catalogue has it, so there is a bounded number of names.

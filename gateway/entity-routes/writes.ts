@@ -20,6 +20,7 @@ import {
   handleUnknownParameters,
   type ResourceParams,
   routeGuards,
+  type RowByParams,
   type RowParams,
   setIgnoredParameters,
   type UnknownParameterHandling,
@@ -84,26 +85,28 @@ export function batchRoute(app: FastifyInstance, { data, catalogue, largeWrites 
 
 /**
  * `PUT /{resource}/{id}` replaces everything of a row that a client may set, `PATCH` what the members of its body name. A
- * resource has both or none.
+ * resource has both or none. `PUT /{resource}/by/{property}/{value}` names the row by a unique property.
  */
 export function updateRoutes(app: FastifyInstance, { data, catalogue, largeWrites }: EntityRouteDeps): void {
-  const path = entityPathOf('update')
-  const { onRequest, preValidation } = routeGuards(catalogue, path)
-  for (const [method, preParsing] of [
-    ['PUT', requireJsonMediaType],
-    ['PATCH', requireMergePatchType]
+  for (const [method, operation, preParsing] of [
+    ['PUT', 'update', requireJsonMediaType],
+    ['PATCH', 'update', requireMergePatchType],
+    ['PUT', 'updateBy', requireJsonMediaType]
   ] as const) {
-    app.route<{ Params: RowParams }>({
+    const path = entityPathOf(operation)
+    const { onRequest, preValidation } = routeGuards(catalogue, path)
+    app.route<{ Params: RowParams | RowByParams }>({
       method,
       url: path.url,
       onRequest,
       preParsing,
       preValidation: [requireJsonBody, ...preValidation],
       handler: async (request, reply) => {
-        const { resource, id } = request.params
+        const { resource, ...row } = request.params
+        const named = 'id' in row ? row : { property: row.property, id: row.value }
         const { members, ignored } = writeOptions({ catalogue, operation: 'update' }, request, reply)
         const [body, precondition] = [bodyOf(request), preconditionOf(request)]
-        const update = { resource, id, body, precondition, mergePatch: method === 'PATCH', ...members }
+        const update = { resource, ...named, body, precondition, mergePatch: method === 'PATCH', ...members }
         const call = writeContext(request)
         const response = await largeWrites.inTurn(call, body, () => data.update(call, update))
         return sendWritten(reply, response, ignored)

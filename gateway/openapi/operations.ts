@@ -2,7 +2,13 @@ import type { ErrorCode } from '../../shared/errors.js'
 import type { ReadName } from '../../shared/read-parameters.js'
 import { MAX_BATCH, MAX_GROUPS } from '../../shared/request-limits.js'
 import type { Action, CustomRead, Property, Resource } from '../data/data-client.js'
-import { ownerParameterOf, ownerParameterOfRead, READ_NAMES, READ_ROUTES } from '../entity-routes/paths.js'
+import {
+  ownerParameterOf,
+  ownerParameterOfRead,
+  READ_NAMES,
+  READ_ROUTES,
+  uniqueProperties
+} from '../entity-routes/paths.js'
 import type { Components, ComponentRef } from './components.js'
 import {
   actionExample,
@@ -142,38 +148,74 @@ const GROUPS =
   `Filters in groups: \`anyOf[<n>].filters[<property>].operator\` and \`.value\`, with n from 1 to ${MAX_GROUPS}. Of the ` +
   'conditions of each group one at least must hold.'
 
+/** Paths below a resource that name a row by a unique property. Their parameter has the name of the property. */
+function pathBy({ name }: Resource, property: Property): string {
+  return `/${name}/by/${property.name}/{${property.name}}`
+}
+
+function byParameter(property: Property): object {
+  const { name } = property
+  return {
+    name,
+    in: 'path',
+    description: `The \`${name}\` of the row.`,
+    required: true,
+    schema: idSchema(property),
+    ...exampleMember(exampleIn(property))
+  }
+}
+
 /** The reads of a resource that all resources may have. */
 export function readOperations(components: Components, resource: Resource): DocumentedOperation[] {
   const { name } = resource
-  return READ_NAMES.filter((operation) => resource.operations.includes(operation)).map((operation) => {
-    const { url, summary, answer, mediaType, headers, filters } = READ_ROUTES[operation]
-    const isRow = url.endsWith('/:id')
-    return {
-      path: url.replace(':resource', name).replace(':id', '{id}'),
-      method: 'get',
-      document: {
-        id: `${operation} ${name}`,
-        summary,
-        description: filters ? `${answer} ${GROUPS}` : answer,
-        parameters: [
-          ...(isRow ? [idParameter(components, resource)] : []),
-          ...operationParameters(components, resource, operation)
-        ],
-        responses: {
-          ...success(components, {
-            status: 200,
-            description: answer,
-            content: content(mediaType, ...documentedAnswer(components, resource, operation)),
-            headers: [
-              ...ENTITY_HEADERS,
-              ...(isVersioned(resource) ? headers : headers.filter((header) => header !== 'ETag'))
-            ]
-          }),
-          ...problems(components, operation)
+  const reads = READ_NAMES.filter((operation) => resource.operations.includes(operation)).map(
+    (operation): DocumentedOperation => {
+      const { url, summary, answer, filters } = READ_ROUTES[operation]
+      const isRow = url.endsWith('/:id')
+      return {
+        path: url.replace(':resource', name).replace(':id', '{id}'),
+        method: 'get',
+        document: {
+          id: `${operation} ${name}`,
+          summary,
+          description: filters ? `${answer} ${GROUPS}` : answer,
+          parameters: [
+            ...(isRow ? [idParameter(components, resource)] : []),
+            ...operationParameters(components, resource, operation)
+          ],
+          responses: answers(components, resource, operation)
         }
       }
     }
-  })
+  )
+  return [...reads, ...uniqueProperties(resource).map((property) => getByOperation(components, resource, property))]
+}
+
+function getByOperation(components: Components, resource: Resource, property: Property): DocumentedOperation {
+  return {
+    path: pathBy(resource, property),
+    method: 'get',
+    document: {
+      id: `get ${resource.name} by ${property.name}`,
+      summary: `The row with this \`${property.name}\``,
+      description: 'The answer of the read by id. Text is compared as the unique index compares it.',
+      parameters: [byParameter(property), ...operationParameters(components, resource, 'get')],
+      responses: answers(components, resource, 'get')
+    }
+  }
+}
+
+function answers(components: Components, resource: Resource, operation: ReadName): object {
+  const { answer, mediaType, headers } = READ_ROUTES[operation]
+  return {
+    ...success(components, {
+      status: 200,
+      description: answer,
+      content: content(mediaType, ...documentedAnswer(components, resource, operation)),
+      headers: [...ENTITY_HEADERS, ...(isVersioned(resource) ? headers : headers.filter((header) => header !== 'ETag'))]
+    }),
+    ...problems(components, operation)
+  }
 }
 
 /** The schema of the body, and its example. */
@@ -249,11 +291,12 @@ function itemSchema({ items, bareItems }: CustomRead): object {
 
 /** The writes of a resource, its actions included. */
 export function writeOperations(components: Components, resource: Resource): DocumentedOperation[] {
-  const { operations, actions } = resource
+  const { operations, actions, updatesByProperty } = resource
   return [
     ...(operations.includes('create') ? [createOperation(components, resource)] : []),
     ...(operations.includes('batch') ? [batch(components, resource)] : []),
     ...(operations.includes('update') ? [updateOperation(components, resource), patch(components, resource)] : []),
+    ...(updatesByProperty ? uniqueProperties(resource).map((one) => updateByOperation(components, resource, one)) : []),
     ...(operations.includes('delete') ? [deleteOperation(components, resource)] : []),
     ...actions.map((action) => actOperation(components, resource, action))
   ]
@@ -322,9 +365,24 @@ function updateOperation(components: Components, resource: Resource): Documented
       id: `update ${name}`,
       summary: 'What a client may set of a row, replaced',
       description: 'An optional member that is left out becomes null. The row must exist.',
-      parameters: guardedParameters(components, resource, 'update'),
+      parameters: guardedParameters(components, resource, { operation: 'update' }),
       requestBody: requestBody(updateSchema(components, resource), updateExample(components, resource)),
       responses: { ...written(components, resource), ...problems(components, 'guarded') }
+    }
+  }
+}
+
+function updateByOperation(components: Components, resource: Resource, property: Property): DocumentedOperation {
+  const { document } = updateOperation(components, resource)
+  const { name } = property
+  return {
+    path: pathBy(resource, property),
+    method: 'put',
+    document: {
+      ...document,
+      id: `update ${resource.name} by ${name}`,
+      description: `The row that has this \`${name}\` when it is written. The body may leave \`${name}\` out, and may name no other.`,
+      parameters: guardedParameters(components, resource, { operation: 'update', row: byParameter(property) })
     }
   }
 }
@@ -339,7 +397,7 @@ function patch(components: Components, resource: Resource): DocumentedOperation 
       summary: 'Some of what a client may set of a row, replaced',
       description:
         'A JSON merge patch (RFC 7396): a member that is left out keeps its value, and null empties one that may be null.',
-      parameters: guardedParameters(components, resource, 'update'),
+      parameters: guardedParameters(components, resource, { operation: 'update' }),
       requestBody: {
         required: true,
         content: mergePatchContent(patchSchema(components, resource), patchExample(components, resource))
@@ -388,7 +446,7 @@ function actOperation(components: Components, resource: Resource, action: Action
       id: `${action.name} ${name}`,
       summary: action.description,
       description: 'An action on the row as it was last read.',
-      parameters: guardedParameters(components, resource, 'act'),
+      parameters: guardedParameters(components, resource, { operation: 'act' }),
       requestBody: {
         ...requestBody(actionSchema(components, name, action), actionExample(components, name, action)),
         required
@@ -398,9 +456,13 @@ function actOperation(components: Components, resource: Resource, action: Action
   }
 }
 
-function guardedParameters(components: Components, resource: Resource, operation: 'update' | 'act'): object[] {
+function guardedParameters(
+  components: Components,
+  resource: Resource,
+  { operation, row = idParameter(components, resource) }: { operation: 'update' | 'act'; row?: object }
+): object[] {
   return [
-    idParameter(components, resource),
+    row,
     ...ownerParametersFor(components, resource, operation),
     writeHeader(components, 'If-Match'),
     writeHeader(components, 'Idempotency-Key'),

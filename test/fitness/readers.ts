@@ -54,7 +54,7 @@ import {
 import type { PlanningContext } from '../../data-service/plan/planning.js'
 import { parseFields, parseFlag, parsePaging, parseShape, parseSort } from '../../data-service/plan/parsing/query.js'
 import { compositeParts } from '../../data-service/entity/key.js'
-import { parseId } from '../../data-service/plan/parsing/keys.js'
+import { parseId, parseUnique } from '../../data-service/plan/parsing/keys.js'
 import { isWritten, outOfBounds, parseMember, parseUnusual, parseValue } from '../../data-service/entity/types/types.js'
 import { BodyFindings, Violations, quoted } from '../../data-service/plan/parsing/violations.js'
 import {
@@ -467,6 +467,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   parseFlag: (text) =>
     judged((violations) => parseFlag(text, { parameter: 'a', code: 'include.invalid', fallback: true }, violations)),
   parseId: (text) => judged((violations) => KEYS.map((key) => parseId(text, { key }, violations))),
+  parseUnique: (text) => judged((violations) => KEYS.flat().map((column) => parseUnique(text, column, violations))),
   compositeParts: (text) => [compositeParts(text, 2), compositeParts(text, text.split(',').length)],
   parseIdempotencyKey: (text) => judged((violations) => parseIdempotencyKey(text, true, violations)),
   parseMember: (text) => {
@@ -577,6 +578,6 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'numbers and values that are parsed already':
     'listed parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
-    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writeScope outsideScope claimedColumn broughtAlong ' +
+    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch requireUpdateBy updatesBy foreignRow writeScope outsideScope claimedColumn broughtAlong ' +
     'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }

@@ -17,6 +17,7 @@ import type {
   ExportRequest,
   ExportPart,
   GetResponse,
+  GetByRequest,
   GetRequest,
   ListResponse,
   ListRequest,
@@ -123,6 +124,11 @@ export class FakeDataClient implements DataClient {
 
   async get(call: HttpContext, request: GetRequest): Promise<GetResponse> {
     this.calls.push({ rpc: 'get', call, request })
+    return { truncatedIncludes: [], ...(await this.answerGet()) }
+  }
+
+  async getBy(call: HttpContext, request: GetByRequest): Promise<GetResponse> {
+    this.calls.push({ rpc: 'getBy', call, request })
     return { truncatedIncludes: [], ...(await this.answerGet()) }
   }
 
@@ -238,6 +244,7 @@ export function property(name: string, type: string, more: Partial<Property> = {
     writeOnly: false,
     preset: false,
     writableBy: '',
+    unique: false,
     ...more
   }
 }
@@ -315,6 +322,7 @@ export function products(more: Partial<Resource> = {}): Resource {
     writeAccess: null,
     writeAccesses: [],
     writesUnseen: false,
+    updatesByProperty: false,
     reads: [],
     ...more
   }

@@ -38,6 +38,7 @@ export type Method =
   | 'Page'
   | 'Lookup'
   | 'Get'
+  | 'GetBy'
   | 'Read'
   | 'Describe'
   | 'Create'
@@ -68,6 +69,8 @@ export class GrpcCaller {
           return void this.#client.Lookup(request, metadata, settings, done)
         case 'Get':
           return void this.#client.Get(request, metadata, settings, done)
+        case 'GetBy':
+          return void this.#client.GetBy(request, metadata, settings, done)
         case 'Read':
           return void this.#client.Read(request, metadata, settings, done)
         case 'Describe':

@@ -23,13 +23,14 @@ import type { ReadName } from '../../../shared/read-parameters.js'
 import { READ_OPERATIONS, WITHOUT_ID, WRITE_OPERATIONS } from '../../entity/operations.js'
 import { aliasesOf } from '../../entity/fields/operators.js'
 import { neededState } from '../../plan/plan-writes.js'
-import { allowedCalls, hasBatch, isRouteId, ownerParameter, ownsEverything } from '../../plan/authorize.js'
+import { allowedCalls, hasBatch, isRouteId, ownerParameter, ownsEverything, updatesBy } from '../../plan/authorize.js'
 import {
   type Catalogue,
   creatableChildren,
   isChangeable,
   isSettable,
   isSettableOfChild,
+  isUnique,
   isWriteOnly,
   permissionsToSee,
   type Resource
@@ -190,6 +191,7 @@ function describeResource(
     label: entity.label.name,
     key: entity.key.map(({ name }) => name),
     operations: [...READ_OPERATIONS, ...writesOf(entity)],
+    updatesByProperty: updatesBy(entity) && entity.columns.some((column) => isNamedBy(column, resource)),
     publicReads: READ_OPERATIONS.every((operation) => isPublic(entity, operation)),
     properties: shaped.flatMap((property) => {
       const described = describeProperty(property, resource)
@@ -335,7 +337,8 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
         ...describeColumn(property.column),
         ...settableOn(property.column, resource),
         ...queryable(property.column.name, resource),
-        selectable: true
+        selectable: true,
+        unique: isNamedBy(property.column, resource)
       }
     case 'joined': {
       const { name, field } = property.joined
@@ -472,6 +475,11 @@ function queryable(
     operators: [...operators],
     operatorAliases: filterable === undefined ? [] : [...aliasesOf(filterable.field.type, operators)]
   }
+}
+
+/** Whether requests may name rows by the column. */
+function isNamedBy(column: Column, { entity, filterable }: Resource): boolean {
+  return filterable.has(column.name.toLowerCase()) && isUnique(column, entity)
 }
 
 function isSearchable(name: string, { entity, properties }: Resource): boolean {

@@ -8,7 +8,7 @@ import { CHANGE } from '../../entity/known-words.js'
 import { outsideScope, writeScope } from '../../plan/authorize.js'
 import { assignments } from '../../plan/parsing/body.js'
 import type { Resource } from '../../plan/model/catalogue.js'
-import type { DeletePlan, ExpectedVersions, WriteScope } from '../../plan/model/plans.js'
+import type { Condition, DeletePlan, ExpectedVersions, WriteScope } from '../../plan/model/plans.js'
 import type { LockedRow, StoredRow } from '../../plan/model/stores.js'
 import type { ParsedUpdate } from '../../plan/write-requests.js'
 import {
@@ -54,6 +54,8 @@ export interface WrittenRoot<Expected extends DeletePlan['expected'] = ExpectedV
   /** The versions that the caller sent. */
   readonly expected: Expected
   readonly state: RequiredState
+  /** What has to hold for the row when it is written, and did when its key was found. */
+  readonly having?: readonly Condition[]
 }
 
 /** Throws `ownership.denied` for a caller without an owner claim where rows have owners. `values`: those of the request. */
@@ -262,7 +264,7 @@ export async function changeRoot(
   steps: WriteSteps
 ): Promise<WriteResponse> {
   const { operation, action, before, ignored } = write
-  const { resource, key, scope, expected, state } = root
+  const { resource, key, scope, expected, state, having = [] } = root
   const { entity } = resource
   checkAnswered(`${action ?? operation} of ${entity.name}`, change, CHANGE)
   const all = change.set === undefined ? values : new Map([...values, ...assignments(change.set, settable(entity))])
@@ -273,7 +275,7 @@ export async function changeRoot(
       ? noSuchRow()
       : outsideScope()
   }
-  const required = requiredConditions(state)
+  const required = [...requiredConditions(state), ...having]
   const plan = planUpdate({ entity, key, scope, expected, required, values: all, defaulted: reset })
   const changes = Object.entries(change.children ?? {})
   const ofChildren = child === undefined ? changes : withChild(changes, child)

@@ -2,16 +2,30 @@ import { DomainError } from '../../../shared/errors.js'
 import type { UpdateRequest__Output } from '../../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../../shared/gen/entity/v1/UpdateResponse.js'
 import type { Change, NamedValues, Rejection } from '../../entity/action.js'
-import type { CallContext } from '../../entity/caller.js'
+import type { CallContext, UnaryHandler } from '../../entity/caller.js'
+import { keyOfValues } from '../../entity/key.js'
+import { requireUpdateBy, writeScope } from '../../plan/authorize.js'
 import { isChangeable } from '../../plan/model/catalogue.js'
+import { valueIs } from '../../plan/model/plans.js'
 import type { LockedRow } from '../../plan/model/stores.js'
 import { namedValues } from '../../plan/parsing/body.js'
+import { planLookBy } from '../../plan/plan-writes.js'
 import { mergedValues, type ParsedUpdate, parseUpdate } from '../../plan/write-requests.js'
+import { noSuchRow, withOverrides } from '../reads.js'
 import { wantsRowBefore } from './effects.js'
 import { changeRoot, judgeRoot, lockRoot, requireExpected, writtenRoot } from './guarded-root.js'
 import { namedRow } from './rule-tools.js'
-import { idempotentWrite, pathOf } from './write.js'
+import { idempotentWrite, pathBy, pathOf } from './write.js'
 import type { WriteDeps, WriteResponse, WriteSteps } from './write-steps.js'
+
+/** The update, or its replacement in an entity file, which gets no request that names its row by a property. */
+export function updateHandler(deps: WriteDeps): UnaryHandler<UpdateRequest__Output, UpdateResponse> {
+  const handler = withOverrides(deps, update, (overrides) => overrides.update)
+  return async (context, request) => {
+    if (request.property !== undefined) requireUpdateBy(deps.planning.catalogue.entity(request.resource))
+    return await handler(context, request)
+  }
+}
 
 export async function update(
   deps: WriteDeps,
@@ -19,20 +33,39 @@ export async function update(
   request: UpdateRequest__Output
 ): Promise<UpdateResponse> {
   const parsed = parseUpdate(request, { planning: deps.planning, caller: context.caller })
-  const { resource, rowKey: key } = parsed
+  const { resource, rowKey: key, by } = parsed
   const answer = await idempotentWrite({ deps, context }, parsed, {
     method: request.mergePatch ? 'PATCH' : 'PUT',
-    path: pathOf(resource, key),
-    work: (steps) => updateRow(parsed, steps)
+    path: by === undefined ? pathOf(resource, key) : pathBy(resource, by),
+    work: async (steps) => updateRow(await withKey(parsed, steps), steps)
   })
   const { json, rowVersion, replayed } = answer
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
 }
 
+/**
+ * The key of a row that a property names, as it is now. Nothing keeps the row so: the UPDATE compares the version that the
+ * caller sent, and the value too.
+ */
+async function withKey(parsed: ParsedUpdate, { unit }: WriteSteps): Promise<ParsedUpdate> {
+  const { by, resource, writer } = parsed
+  if (by === undefined) return parsed
+  const { entity } = resource
+  const where = valueIs(by.column, by.value)
+  const row = await unit.look(planLookBy({ entity, where, scope: writeScope(writer).before }))
+  if (row === undefined) throw by.absent ?? noSuchRow()
+  const rowKey = keyOfValues(entity.key.map(({ name }) => row.values.get(name)))
+  if (rowKey === undefined) throw new TypeError(`A row of ${entity.name} has no key`)
+  by.checkKey(rowKey)
+  return { ...parsed, rowKey }
+}
+
 /** Only a rule or a hook of the entity, or a patch of JSON, needs the row before it is written. */
 async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<WriteResponse> {
-  const { resource, defaulted, merged, ignored } = parsed
-  const root = { ...writtenRoot(parsed, { name: 'update', required: [] }, parsed.values), defaulted }
+  const { resource, defaulted, merged, ignored, by } = parsed
+  const written = writtenRoot(parsed, { name: 'update', required: [] }, parsed.values)
+  const having = by === undefined ? [] : [valueIs(by.column, by.value)]
+  const root = { ...written, defaulted, having }
   const { updateRule } = resource.entity
   // A megabyte takes a third of a second to merge, and the row is the same under its lock.
   let over = merged.size === 0 ? parsed.values : undefined

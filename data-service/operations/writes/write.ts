@@ -1,4 +1,6 @@
 import type { CallContext } from '../../entity/caller.js'
+import type { Column } from '../../entity/entity.js'
+import type { Operand } from '../../entity/fields/field.js'
 import { idText, type RowKey } from '../../entity/key.js'
 import type { Resource } from '../../plan/model/catalogue.js'
 import type { KeyClaim, UnitOfWork } from '../../plan/model/stores.js'
@@ -69,4 +71,12 @@ export async function idempotentWrite(
  */
 export function pathOf({ entity: { name } }: Resource, key: RowKey): string {
   return `/${name}/${encodeURIComponent(idText(key)).replaceAll('%2C', ',')}`
+}
+
+/** The path of a row that a unique property names. */
+export function pathBy(
+  { entity: { name } }: Resource,
+  { column, value }: { readonly column: Column; readonly value: Operand }
+): string {
+  return `/${name}/by/${column.name}/${encodeURIComponent(String(value))}`
 }

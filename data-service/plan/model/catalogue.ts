@@ -253,6 +253,24 @@ export function isChangeable({ name, field }: Column): boolean {
   return name !== 'id' && field.writability === 'always'
 }
 
+/**
+ * Whether each row has a value in the column that no other row has, so that the value names the row. A key of one column is
+ * named by its id.
+ */
+export function isUnique(column: Column, { key }: Pick<Entity, 'key'>): boolean {
+  const isId = key.length === 1 && key[0] === column
+  return column.field.unique && !column.field.nullable && !isId
+}
+
+/** The column of a property whose values name rows. Throws `route.not-found` for any other name. */
+export function uniqueColumn({ entity, filterable }: Resource, property: string): Column {
+  const path = filterable.get(property.toLowerCase())?.path
+  if (path === undefined || path.through !== null || !isUnique(path.column, entity)) {
+    throw new DomainError('route.not-found', 'No unique property has this name.')
+  }
+  return path.column
+}
+
 /** The order by key. */
 export function keyOrder(entity: Pick<Entity, 'key'>): readonly SortKey[] {
   return entity.key.map((column) => ({ path: { through: null, column }, descending: false }))

@@ -47,6 +47,11 @@ export function stepsOf(join: Join): readonly Reference[] {
 /** A comparison of one column. Client filters, ids and the scope of an owner are of this type. */
 export type ColumnCondition = Compared & { readonly path: Path }
 
+/** The rows with this value. Text is compared by the rules of filters, which are those of unique indexes. */
+export function valueIs(column: Column, value: Operand): ColumnCondition {
+  return { path: ownPath(column), comparison: 'equals', operands: [value] }
+}
+
 /** A condition that rows meet: a comparison, or several conditions joined by OR or by AND. */
 export type Condition =
   | ColumnCondition
@@ -232,6 +237,9 @@ export type PagePlan = Planned<
 
 export type GetPlan = Planned<ReadShape & { readonly operation: 'get'; readonly key: RowKey }>
 
+/** The row with this value in a unique column, compared as the unique index compares. */
+export type GetByPlan = Planned<ReadShape & { readonly operation: 'getBy'; readonly where: ColumnCondition }>
+
 /** Rows in batches by key, all of one snapshot. */
 export type ExportPlan = Planned<
   Omit<ReadShape, 'children' | 'manyToMany' | 'references'> & {
@@ -265,8 +273,10 @@ interface RowShape<Scope> {
 /** A row to lock for the rest of the transaction, with the children that the write looks at. */
 export type LockPlan = Planned<RowShape<RowScope> & { readonly children: readonly Children[] }>
 
-/** A row to read without a lock, once a change has matched none: it tells why. */
-export type LookPlan = Planned<RowShape<RowScope>>
+/** A row to read without a lock: once a change has matched none, which it explains, or to learn its key (`where`). */
+export type LookPlan = Planned<
+  RowShape<RowScope> | (Omit<RowShape<RowScope>, 'key'> & { readonly where: ColumnCondition })
+>
 
 /**
  * A new root, its first version, and the rows of its children. A root of an entity without row versions gets none. There is

@@ -13,6 +13,7 @@ import type {
   FindPlan,
   FindReferencingPlan,
   FindByUniquePlan,
+  GetByPlan,
   GetPlan,
   InsertPlan,
   ListPlan,
@@ -117,6 +118,8 @@ export interface ReadStore {
   page(plan: PagePlan, cancellation: Cancellation, by?: 'answer' | 'code'): Promise<PageResult>
   /** undefined for no such row within the scope. */
   get(plan: GetPlan, cancellation: Cancellation): Promise<LoadedRow | undefined>
+  /** The same by the value of a unique column. */
+  getBy(plan: GetByPlan, cancellation: Cancellation): Promise<LoadedRow | undefined>
   /** Callers who ask for the same at the same time may get the same result object. */
   lookup(plan: LookupPlan, cancellation: Cancellation): Promise<LookupResult>
   /**

@@ -1,4 +1,5 @@
 import { compositeParts, idText, isComposite, type Keyed, type RowKey } from '../../entity/key.js'
+import type { Column } from '../../entity/fields/columns.js'
 import type { Field, Operand } from '../../entity/fields/field.js'
 import { quoted, type Violations } from './violations.js'
 import { expected, parseUnusual, parseValue } from '../../entity/types/types.js'
@@ -19,9 +20,22 @@ export const NO_KEY: RowKey = ['']
 
 /** The id of a path as a key; NO_KEY and a violation for a text that is none. */
 export function parseId(text: string, keyed: Keyed, violations: Violations): RowKey {
+  return parseNamed(text, { name: 'id', keyed }, violations)
+}
+
+/** The value of a unique column in a path, as parseId reads an id. */
+export function parseUnique(text: string, column: Column, violations: Violations): Operand {
+  return parseNamed(text, { name: column.name, keyed: { key: [column] } }, violations)[0]
+}
+
+function parseNamed(
+  text: string,
+  { name, keyed }: { readonly name: string; readonly keyed: Keyed },
+  violations: Violations
+): RowKey {
   const key = text.length > longestId(keyed) ? undefined : keyOfText(text, keyed)
   if (key !== undefined) return key
-  violations.add('id.invalid', 'id', `${quoted(text)} is no id here: it must be ${idInWords(keyed)}.`)
+  violations.add('id.invalid', name, `${quoted(text)} is no ${name} here: it must be ${idInWords(keyed)}.`)
   return NO_KEY
 }
 

@@ -4,6 +4,7 @@ import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues } from '../../entity/key.js'
 import type {
   ExportPlan,
+  GetByPlan,
   GetPlan,
   ListPlan,
   LookupPlan,
@@ -123,6 +124,15 @@ export class SqlReadStore implements ReadStore {
 
   get(plan: GetPlan, cancellation: Cancellation): Promise<LoadedRow | undefined> {
     return this.#gathered.get(plan, cancellation)
+  }
+
+  async getBy(plan: GetByPlan, signal: Cancellation): Promise<LoadedRow | undefined> {
+    // An entity file may say that a column is unique, and the table may not keep it so.
+    const cut = { conditions: inScope([plan.where], plan.scope), sort: keyOrder(plan.entity), limit: 1, rows: 1 }
+    const { page } = await this.#load(plan, signal, async (session) => ({
+      page: await LoadedPage.load(session, this.#primary, { plan, cut })
+    }))
+    return page.rows()[0]
   }
 
   async #getAll(plans: SamePlans, signal: Cancellation): Promise<readonly (LoadedRow | undefined)[]> {

@@ -56,7 +56,7 @@ export class StoredRows {
   }
 
   async look(session: ReadSession, plan: LookPlan): Promise<StoredRow | undefined> {
-    const [row] = await this.#roots(session, plan.entity, { conditions: rowConditions(plan) })
+    const [row] = await this.#roots(session, plan.entity, { conditions: rowConditions(plan), limit: 1 })
     return row
   }
 
@@ -172,7 +172,11 @@ export class StoredRows {
     return this.#roots(session, entity, { conditions: [among, ...equal], lock: 'SHARE' })
   }
 
-  async #roots(session: ReadSession, entity: Entity, { conditions, lock }: Wanted): Promise<StoredRow[]> {
+  async #roots(
+    session: ReadSession,
+    entity: Entity,
+    { conditions, lock, limit }: Wanted & { readonly limit?: number }
+  ): Promise<StoredRow[]> {
     const { statements, dialect } = this.#source
     const statement = statements.rows({
       entity,
@@ -180,10 +184,12 @@ export class StoredRows {
       selectedKey: 'stored',
       conditions,
       sort: keyOrder(entity),
-      cut: 'whole',
+      cut: limit === undefined ? 'whole' : 'limit',
       ...(lock === undefined ? {} : { lock })
     })
-    const rows = await session.run(statement, boundValues(conditions, dialect))
+    const values = boundValues(conditions, dialect)
+    if (limit !== undefined) values['limit'] = BigInt(limit)
+    const rows = await session.run(statement, values)
     const names = entity.columns.map(({ name }) => name)
     return rows.map((row) => storedRow(names, row))
   }
@@ -218,8 +224,9 @@ interface Wanted {
   readonly lock?: Lock
 }
 
-function rowConditions({ entity, key, scope }: LookPlan | LockPlan): RowCondition[] {
-  return [...keyIs(entity.key, key), ...scopeConditions(scope)]
+function rowConditions(plan: LookPlan | LockPlan): RowCondition[] {
+  const named = 'key' in plan ? keyIs(plan.entity.key, plan.key) : [plan.where]
+  return [...named, ...scopeConditions(plan.scope)]
 }
 
 /** The key, or the foreign key, that a row has in these columns. */

@@ -1,6 +1,6 @@
 import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { int, long, onCreate, optional, readOnly, text } from '../../../data-service/entity/fields/words.js'
+import { int, long, onCreate, optional, readOnly, text, unique } from '../../../data-service/entity/fields/words.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 
 /** Open to everyone but by id, where a filter that nothing replaces stands. */
@@ -81,4 +81,31 @@ export const folders = defineEntity({
   writes: ['delete']
 })
 
-export const ownedCatalogue = makeCatalogue([boards, carts, bookmarks, folders])
+/** A filter by the id of the path, on rows that a name names too. */
+const lockers = defineEntity({
+  name: 'lockers',
+  description: 'Lockers.',
+  fields: { id: readOnly(long()), code: unique(text(20)), note: optional(text(20)) },
+  label: 'code',
+  filterable: ['code'],
+  sortable: [],
+  access: {
+    read: everyone,
+    write: permission('folders:manage'),
+    ownerFilter: { property: 'id', on: ['get', 'update'], allowMissingOwner: { update: 'permission' } }
+  },
+  writes: ['update']
+})
+
+/** A filter by a parameter of the query, on such rows. */
+const parcels = defineEntity({
+  name: 'parcels',
+  description: 'Parcels.',
+  fields: { id: readOnly(int()), code: unique(text(20)), customerId: onCreate(int()) },
+  label: 'code',
+  filterable: ['code'],
+  sortable: [],
+  access: { read: everyone, ownerFilter: { property: 'customerId', parameter: 'customerId', on: ['get'] } }
+})
+
+export const ownedCatalogue = makeCatalogue([boards, carts, bookmarks, folders, lockers, parcels])

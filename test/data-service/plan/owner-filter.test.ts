@@ -5,6 +5,7 @@ import type { RowScope } from '../../../data-service/plan/model/plans.js'
 import {
   planExport,
   planGet,
+  planGetBy,
   planList,
   planLookup,
   planPage,
@@ -127,6 +128,47 @@ describe('owner filter', () => {
       }
     })
   }
+
+  it('by the id of the path narrows a read by a unique property to the rows of the caller, and takes no parameter', () => {
+    const lockers = (who: PlanningContext, owner?: string) =>
+      planGetBy({ ...texts({ resource: 'lockers', owner }), property: 'code', value: 'a' }, who)
+    for (const owner of [undefined, '42', '7', 'x']) {
+      const { plan, absent } = lockers(ada, owner)
+      expect(rows(plan), owner).to.deep.equal(['id equals 42'])
+      expect(absent?.code, owner).to.equal('ownership.denied')
+      expect([rows(lockers(admin, owner).plan), lockers(admin, owner).absent], owner).to.deep.equal(['all', undefined])
+      expect(errorOf(() => lockers(nobody, owner)).code, owner).to.equal('ownership.denied')
+      expect(errorOf(() => lockers(by(anonymous), owner)).code, owner).to.equal('auth.required')
+    }
+  })
+
+  it('by the id of the path narrows an update by a unique property, whatever else guards it', () => {
+    const update = (who: PlanningContext) =>
+      parseUpdate({ ...texts({ resource: 'lockers', id: 'a', owner: '7' }), property: 'code', mergePatch: true }, who)
+    const managing = (owner: bigint | null, ...roles: string[]): PlanningContext =>
+      by(caller(owner, roles, ['folders:manage']))
+    const { writer, by: named } = update(managing(42n))
+    if (writer.decided instanceof Error) throw writer.decided
+    expect(rows({ scope: writer.decided.before })).to.deep.equal(['id equals 42'])
+    expect(named?.absent?.code).to.equal('ownership.denied')
+    const { writer: free, by: unbound } = update(managing(null, 'Admin'))
+    if (free.decided instanceof Error) throw free.decided
+    expect([rows({ scope: free.decided.before }), unbound?.absent]).to.deep.equal(['all', undefined])
+    expect(errorOf(() => update(managing(null))).code).to.equal('ownership.denied')
+    expect(errorOf(() => update(ada)).code).to.equal('capability.denied')
+  })
+
+  it('by a parameter of the query judges a read by a unique property as one by id', () => {
+    for (const owner of [undefined, '42', '7', 'x']) {
+      const asked = texts({ resource: 'parcels', owner })
+      const byValue = (): unknown => planGetBy({ ...asked, property: 'code', value: 'a' }, ada)
+      const byId = (): unknown => planGet(asked, ada)
+      if (owner === '42') {
+        const { plan, absent } = planGetBy({ ...asked, property: 'code', value: 'a' }, ada)
+        expect([rows(plan), absent]).to.deep.equal([rows(planGet(asked, ada)), undefined])
+      } else expect([errorOf(byValue).code, errorOf(byId).code], owner).to.deep.equal(Array(2).fill('ownership.denied'))
+    }
+  })
 
   it('compares 64-bit integers', () => {
     const far = by(caller(-(2n ** 63n)))

@@ -51,6 +51,11 @@ export class MemoryStore implements ReadStore {
     return row && this.#load(row, projection)
   }
 
+  async getBy({ projection, where }: Parameters<ReadStore['getBy']>[0]) {
+    const row = this.rows.find((one) => one[where.path.column.name] === where.operands[0])
+    return row && this.#load(row, projection)
+  }
+
   async lookup(_plan: Parameters<ReadStore['lookup']>[0], signal: AbortSignal) {
     await this.before(signal)
     return {

@@ -72,8 +72,9 @@ export class MemoryWriteStore implements WriteStore {
         if (row === undefined || !inScope(row, scope)) return undefined
         return withChildren(row, children)
       },
-      look: async ({ entity, key: [id], scope }) => {
-        const row = this.#find(entity.name, id)
+      look: async ({ entity, scope, ...named }) => {
+        if (!('key' in named)) throw new Error('This store finds rows by id alone')
+        const row = this.#find(entity.name, named.key[0])
         return row !== undefined && inScope(row, scope) ? row : undefined
       },
       insert: async ({ entity, values, version, children }) => {
