@@ -26,6 +26,7 @@ interface CallParams {
   readonly body: Uint8Array
   readonly idempotencyKey?: string
   readonly strict: boolean
+  readonly dryRun: boolean
   readonly unplaced: UnknownParameters | null
 }
 
@@ -38,6 +39,7 @@ interface ParsedCall {
   readonly query: NamedValues
   readonly body: BodyValue
   readonly key: string | undefined
+  readonly dryRun: boolean
   /** Query and body by value: the same text for the same request. */
   readonly canonicalBody: string
   /** Members of the body that the operation does not take. */
@@ -81,6 +83,7 @@ export function parseCall(
     query,
     body,
     key,
+    dryRun: params.dryRun,
     canonicalBody: JSON.stringify([query, canonicalJson(json)]),
     ignored: findings.ignored,
     concretePath: calledPath(operation, path)

@@ -37,6 +37,8 @@ import { parseJson } from './parsing/json-body.js'
 /** What every write request says. */
 interface WriteParams extends OwnerParams {
   readonly resource: string
+  /** Whether all of it is rolled back in the end. */
+  readonly dryRun: boolean
   /** Parameters that the transport does not know: violations. */
   readonly unplaced: UnknownParameters | null
 }
@@ -58,6 +60,7 @@ export interface ParsedWrite {
   readonly canonicalBody: string
   /** Members of the body that the request does not take, as `lines/0/unitPrice`. */
   readonly ignored: readonly string[]
+  readonly dryRun: boolean
 }
 
 interface CreateParams extends BodyParams {
@@ -405,7 +408,7 @@ interface DeleteParams extends WriteParams {
   readonly precondition: PreconditionFound
 }
 
-export interface ParsedDelete extends Pick<ParsedUpdate, 'resource' | 'writer' | 'rowKey'> {
+export interface ParsedDelete extends Pick<ParsedUpdate, 'resource' | 'writer' | 'rowKey' | 'dryRun'> {
   readonly expected: ExpectedVersions | 'unconditional'
 }
 
@@ -416,7 +419,7 @@ export function parseDelete(params: DeleteParams, context: PlanningContext): Par
   const rowKey = parseId(params.id, resource.entity, violations)
   rejectUnknownParameters(params.unplaced, violations)
   violations.finish()
-  return { resource, writer, rowKey, expected }
+  return { resource, writer, rowKey, expected, dryRun: params.dryRun }
 }
 
 /** Throws `route.not-found`, `method.not-allowed`, and what authorizeWrite throws. */
@@ -448,7 +451,7 @@ function parseBody<Read>(
   rejectUnknownParameters(params.unplaced, findings.violations)
   findings.violations.finish()
   const canonicalBody = key === undefined ? '' : canonicalJson(body)
-  return { ...parts, resource, writer, key, canonicalBody, ignored: findings.ignored }
+  return { ...parts, resource, writer, key, canonicalBody, ignored: findings.ignored, dryRun: params.dryRun }
 }
 
 /** If-Match as the transport decoded it. The kinds are those of proto/. */

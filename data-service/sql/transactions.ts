@@ -154,6 +154,7 @@ export class TransactionAttempt implements WriteSession {
   #phase: 'work' | 'commit' | 'over' = 'work'
   #lastChange: LastChange | undefined
   #hasSent = false
+  #isDryRun = false
 
   constructor(transactions: Transactions, signal: Cancellation) {
     this.#transactions = transactions
@@ -313,11 +314,21 @@ export class TransactionAttempt implements WriteSession {
     this.#lastChange = change
   }
 
+  /** As UnitOfWork says. */
+  rollBackAtEnd(): void {
+    this.#isDryRun = true
+  }
+
+  get isDryRun(): boolean {
+    return this.#isDryRun
+  }
+
   /** Rejects without a COMMIT if a statement failed, is still running, or the signal is aborted. */
   async commit(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure.error
     if (this.#running > 0) throw new TypeError('A statement of the transaction was not waited for')
     throwIfAborted(this.#signal)
+    if (this.#isDryRun) return await this.rollback()
     this.#phase = 'commit'
     await (await this.#opening)?.commit(this.#lastChange)
     this.#phase = 'over'

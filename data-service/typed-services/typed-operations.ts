@@ -6,7 +6,18 @@ import { makeParameters } from './queries.js'
 import { makeAnswer, makeObject, readRow, type RowType } from './rows.js'
 import { type EnumType, makeMessage, type MessageType, pascalCase, protoFieldName } from './schema.js'
 import { parsed } from './typed-reads.js'
-import { commonOf, IGNORED, KEY, NULLS, maskPaths, REPLAYED, STRICT, withBody } from './typed-writes.js'
+import {
+  commonOf,
+  DRY_RUN,
+  IGNORED,
+  KEY,
+  NULLS,
+  maskPaths,
+  REPLAYED,
+  ROLLED_BACK,
+  STRICT,
+  withBody
+} from './typed-writes.js'
 import type { Message } from './values.js'
 
 /** Fields of a request that no parameter is called by. */
@@ -31,6 +42,9 @@ export function operationRpc(numbers: Numbers, operation: Operation): TypedRpc {
   const query = makeParameters(queryParameters, within, (key) =>
     isOwn(key) || inPath.includes(key) ? `query ${key}` : key
   )
+  // A parameter of the operation may be called so. It was there first, and clients know it.
+  const isTaken = [...pathParameters, ...queryParameters].some((one) => protoFieldName(one.name ?? '') === DRY_RUN.key)
+  const dryRun = isTaken ? { ...DRY_RUN, key: 'roll_back' } : DRY_RUN
   const body = bodyTypeOf(operation, name, numbers)
   if (body !== undefined) nested.push(body.message)
   const request = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.`, nested }, [
@@ -39,7 +53,7 @@ export function operationRpc(numbers: Numbers, operation: Operation): TypedRpc {
     ...(body === undefined
       ? []
       : [{ key: 'body', type: body.message.name, label: 'plain' as const, comment: 'The body.' }, STRICT, NULLS]),
-    ...(isRead ? [] : [KEY])
+    ...(isRead ? [] : [KEY, dryRun])
   ])
   const answer = answerTypeOf(operation, name, numbers)
   return {
@@ -58,15 +72,18 @@ export function operationRpc(numbers: Numbers, operation: Operation): TypedRpc {
         operation: operationName,
         path: path.texts(request, message),
         query: query.texts(request, message),
-        ...common
+        ...common,
+        dryRun: !isRead && message[dryRun.key] === true
       }
-      const { json, replayed, ignoredMembers } = await withBody(
+      const { json, replayed, rolledBack, ignoredMembers } = await withBody(
         body === undefined ? NO_BODY : writeBody(body, sent, { nulls: maskPaths(message, 'null_mask') }),
         (bytes) => generic.Call(context, { ...call, body: bytes })
       )
       return {
         ...answer.read(json),
-        ...(isRead ? {} : { replayed, ignored_members: [...(ignoredMembers ?? []), ...unused] })
+        ...(isRead
+          ? {}
+          : { replayed, rolled_back: rolledBack, ignored_members: [...(ignoredMembers ?? []), ...unused] })
       }
     }
   }
@@ -91,7 +108,7 @@ interface AnswerType {
 
 function answerTypeOf({ answer, method }: Operation, name: string, numbers: Numbers): AnswerType {
   const declared = { name: `${name}Response`, comment: `Response of ${name}.` }
-  const further = method === 'GET' ? [] : [REPLAYED, IGNORED]
+  const further = method === 'GET' ? [] : [REPLAYED, IGNORED, ROLLED_BACK]
   if (!answer) return { message: makeMessage(numbers, declared, further), read: () => ({}) }
   const key = answer.kind === 'SHAPE_KIND_LIST' ? 'items' : 'answer'
   const type = makeAnswer({ key, shape: answer, further }, { ...declared, numbers })

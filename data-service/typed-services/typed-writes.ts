@@ -23,6 +23,18 @@ export const STRICT: FieldSpec = {
   label: 'plain',
   comment: 'Whether fields that the request does not take are rejected, and not ignored.'
 }
+export const DRY_RUN: FieldSpec = {
+  key: 'dry_run',
+  type: 'bool',
+  label: 'plain',
+  comment: 'Whether the write is only tried: its transaction is rolled back, and the response is that of the write.'
+}
+export const ROLLED_BACK: FieldSpec = {
+  key: 'rolled_back',
+  type: 'bool',
+  label: 'plain',
+  comment: 'Whether nothing was committed, since the request asked for a dry run.'
+}
 export const NULLS: FieldSpec = {
   key: 'null_mask',
   type: 'google.protobuf.FieldMask',
@@ -56,22 +68,24 @@ interface WriteAnswer {
   readonly record?: { readonly json?: Buffer | Uint8Array | string } | null
   readonly ignoredMembers?: readonly string[]
   readonly replayed?: boolean
+  readonly rolledBack?: boolean
 }
 
 function rowResponse({ numbers, row }: ResourceTypes, name: string): Pick<TypedRpc, 'response'> {
   const declared = { name: `${name}Response`, comment: `Response of ${name}.` }
-  return { response: makeMessage(numbers, declared, [rowField(row), REPLAYED, IGNORED]) }
+  return { response: makeMessage(numbers, declared, [rowField(row), REPLAYED, IGNORED, ROLLED_BACK]) }
 }
 
 function rowAnswer(
   { row }: ResourceTypes,
-  { record, ignoredMembers = [], replayed }: WriteAnswer,
+  { record, ignoredMembers = [], replayed, rolledBack }: WriteAnswer,
   unused: readonly string[]
 ): Message {
   return {
     [protoFieldName(row.message.name)]: readRow(row, parsed(record?.json)),
     ignored_members: [...ignoredMembers, ...unused],
-    replayed
+    replayed,
+    rolled_back: rolledBack
   }
 }
 
@@ -88,6 +102,7 @@ export function createRpc(types: ResourceTypes): TypedRpc {
       KEY,
       STRICT,
       NULLS,
+      DRY_RUN,
       ...ownerFields(resource)
     ]),
     ...rowResponse(types, name),
@@ -115,12 +130,14 @@ export function batchCreateRpc(types: ResourceTypes): TypedRpc {
       { key: rows, type: row.message.name, label: 'repeated', comment: 'The rows.' },
       KEY,
       STRICT,
+      DRY_RUN,
       ...ownerFields(resource)
     ]),
     response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, [
       { key: rows, type: row.message.name, label: 'repeated', comment: 'In the order of the request.' },
       REPLAYED,
-      IGNORED
+      IGNORED,
+      ROLLED_BACK
     ]),
     streams: false,
     async handle(generic, context, request) {
@@ -139,7 +156,8 @@ export function batchCreateRpc(types: ResourceTypes): TypedRpc {
       return {
         [rows]: elementsOf(found).map((one) => readRow(row, one)),
         ignored_members: [...(answer.ignoredMembers ?? []), ...unused],
-        replayed: answer.replayed
+        replayed: answer.replayed,
+        rolled_back: answer.rolledBack
       }
     }
   }
@@ -168,6 +186,7 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
     ...(isPatch ? [mask] : [NULLS]),
     KEY,
     STRICT,
+    DRY_RUN,
     ...ownerFields(resource)
   ])
   return {
@@ -213,6 +232,7 @@ export function deleteRpc(types: ResourceTypes): TypedRpc {
   const requestType = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
     { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
     { key: 'row_version', type: 'bytes', comment },
+    DRY_RUN,
     ...ownerFields(resource)
   ])
   return {
@@ -221,17 +241,18 @@ export function deleteRpc(types: ResourceTypes): TypedRpc {
     resource: types.name,
     generic: 'Delete',
     request: requestType,
-    response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, []),
+    response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, [ROLLED_BACK]),
     streams: false,
     async handle(generic, context, request) {
-      await generic.Delete(context, {
+      const { rolledBack } = await generic.Delete(context, {
         resource: types.name,
         id: pathId(types, requestType, request),
         precondition: precondition(request),
         unplaced: null,
+        dryRun: request['dry_run'] === true,
         ...ownerOf(request)
       })
-      return {}
+      return { rolled_back: rolledBack }
     }
   }
 }
@@ -259,6 +280,7 @@ export function actionRpc(types: ResourceTypes, action: Action): TypedRpc {
       ...(properties.length === 0 ? [] : [inputField, NULLS]),
       KEY,
       STRICT,
+      DRY_RUN,
       ...ownerFields(resource)
     ]
   )
@@ -320,6 +342,7 @@ export function commonOf(
   { beside = [], wrong = [] }: Untaken = {}
 ): {
   readonly strict: boolean
+  readonly dryRun: boolean
   readonly unplaced: { readonly parameters: string[] } | null
   readonly idempotencyKey?: string
   readonly ownerParameter?: string
@@ -331,6 +354,7 @@ export function commonOf(
   const rejected = strict ? [...wrong, ...unused] : wrong
   return {
     strict,
+    dryRun: request['dry_run'] === true,
     unused,
     unplaced: rejected.length === 0 ? null : { parameters: [...rejected] },
     ...(key === undefined ? {} : { idempotencyKey: scalarText(key) }),

@@ -7,6 +7,7 @@ import type { CreateBatchResponse__Output as CreateBatchResponse } from '../../s
 import type { CreateRequest } from '../../shared/gen/entity/v1/CreateRequest.js'
 import type { CreateResponse__Output as CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
 import type { DeleteRequest } from '../../shared/gen/entity/v1/DeleteRequest.js'
+import type { DeleteResponse__Output as DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { DescribeResponse__Output as DescribeResponse } from '../../shared/gen/entity/v1/DescribeResponse.js'
 import type { EntityServiceDefinition } from '../../shared/gen/entity/v1/EntityService.js'
 import type { ExportRequest } from '../../shared/gen/entity/v1/ExportRequest.js'
@@ -55,6 +56,7 @@ export type {
   CreateRequest,
   CreateResponse,
   DeleteRequest,
+  DeleteResponse,
   DescribeResponse,
   ExportPart,
   ExportRequest,
@@ -104,7 +106,7 @@ export interface DataClient extends ReadCalls {
   create(call: HttpContext, request: CreateRequest): Promise<CreateResponse>
   createBatch(call: HttpContext, request: CreateBatchRequest): Promise<CreateBatchResponse>
   update(call: HttpContext, request: UpdateRequest): Promise<UpdateResponse>
-  delete(call: HttpContext, request: DeleteRequest): Promise<void>
+  delete(call: HttpContext, request: DeleteRequest): Promise<DeleteResponse>
   act(call: HttpContext, request: ActRequest): Promise<ActResponse>
   /** An operation of the application. A `read` is retried as reads are, a `write` as writes. */
   callOperation(call: HttpContext, kind: 'read' | 'write', request: CallRequest): Promise<CallResponse>
@@ -138,9 +140,7 @@ export function grpcDataClient(pool: ReplicaPool, checks: PathCheckOptions = {})
     create: (call, request) => writeUnary(pool, { rpc: service.Create, call, request }),
     createBatch: (call, request) => writeUnary(pool, { rpc: service.CreateBatch, call, request }),
     update: (call, request) => writeUnary(pool, { rpc: service.Update, call, request }),
-    async delete(call, request) {
-      await writeUnary(pool, { rpc: service.Delete, call, request })
-    },
+    delete: (call, request) => writeUnary(pool, { rpc: service.Delete, call, request }),
     act: (call, request) => writeUnary(pool, { rpc: service.Act, call, request }),
     callOperation: (call, kind, request) =>
       (kind === 'read' ? readUnary : writeUnary)(pool, { rpc: service.Call, call, request }),

@@ -10,6 +10,8 @@ import { pathOfTarget, percentDecode, queryOf, routeQuery } from '../http/query-
 import { answerOtherMethods, methodNotAllowed } from '../server/methods.js'
 import { present, JSON_TYPE } from './reads.js'
 import {
+  asksForDryRun,
+  confirmDryRun,
   type EntityRouteDeps,
   handleUnknownParameters,
   noSuchPath,
@@ -134,6 +136,7 @@ async function forwardOperation(
   const names = operation.queryParameters.map(({ name }) => name)
   const query = routeQuery(queryOf(request.url), { names, filters: false, rejected: [] })
   const { strict, unplaced, ignored } = handleUnknownParameters(query, request, reply)
+  const dryRun = !isRead && asksForDryRun(request, reply)
   const message = {
     operation: operation.name,
     path,
@@ -141,13 +144,15 @@ async function forwardOperation(
     body: bodyOf(request),
     ...(key === undefined ? {} : { idempotencyKey: key }),
     strict,
-    unplaced
+    unplaced,
+    dryRun
   }
   const call = isRead ? readContext(request, reply) : writeContext(request)
-  const { json, status, ignoredMembers, replayed } = await largeWrites.inTurn(call, message.body, () =>
+  const { json, status, ignoredMembers, replayed, rolledBack } = await largeWrites.inTurn(call, message.body, () =>
     data.callOperation(call, isRead ? 'read' : 'write', message)
   )
   setIgnoredParameters(reply, [...ignored, ...ignoredMembers.map((name) => `body.${name}`)])
+  confirmDryRun(reply, rolledBack)
   if (replayed) reply.header('idempotent-replayed', 'true')
   reply.code(status)
   return json.length === 0 ? reply.send() : reply.type(JSON_TYPE).send(json)

@@ -6,7 +6,13 @@ import type { LiveCatalogue } from '../data/catalogue.js'
 import type { DataClient, Unplaced } from '../data/data-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { authorizationOf } from '../http/header-fields.js'
-import { checkApiVersion, ignoredParameters, preferredHandling, SUPPORTED_VERSIONS } from '../http/negotiation.js'
+import {
+  checkApiVersion,
+  ignoredParameters,
+  preferredHandling,
+  prefersRollback,
+  SUPPORTED_VERSIONS
+} from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
 import type { RouteQuery } from '../http/query-string.js'
 import { methodNotAllowed } from '../server/methods.js'
@@ -175,6 +181,27 @@ export function handleUnknownParameters(
   }
   setIgnoredParameters(reply, ignored)
   return { strict, ignored, unplaced: { parameters: [...rejected] } }
+}
+
+const APPLIED = 'preference-applied'
+const ROLLBACK = 'tx=rollback'
+
+/** Whether the client asks for a dry run, `Prefer: tx=rollback`. If so, `Preference-Applied` says it, for errors too. */
+export function asksForDryRun(request: FastifyRequest, reply: FastifyReply): boolean {
+  const dryRun = prefersRollback(request.headers['prefer']?.toString())
+  if (dryRun) confirmDryRun(reply, dryRun)
+  return dryRun
+}
+
+/**
+ * Sets or takes back `tx=rollback` of `Preference-Applied`: a data service of an earlier version, and an entity that
+ * replaces a write, may have carried it out.
+ */
+export function confirmDryRun(reply: FastifyReply, rolledBack: boolean): void {
+  const applied = String(reply.getHeader(APPLIED) ?? '').split(', ')
+  const others = applied.filter((one) => one !== '' && one !== ROLLBACK)
+  reply.header(APPLIED, (rolledBack ? [...others, ROLLBACK] : others).join(', '))
+  if (reply.getHeader(APPLIED) === '') reply.removeHeader(APPLIED)
 }
 
 /** Sets `X-Ignored-Parameters` unless there is no name. */

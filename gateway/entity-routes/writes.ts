@@ -16,6 +16,8 @@ import { NO_PARAMETERS, queryOf, routeQuery } from '../http/query-string.js'
 import { entityPathOf, type EntityOperation, type OwnerMember, ownerMember, ownerParameterOf } from './paths.js'
 import { JSON_TYPE, sendRecord } from './reads.js'
 import {
+  asksForDryRun,
+  confirmDryRun,
   type EntityRouteDeps,
   handleUnknownParameters,
   type ResourceParams,
@@ -43,9 +45,12 @@ export function createRoute(app: FastifyInstance, { data, catalogue, address, la
       const response = await largeWrites.inTurn(call, body, () =>
         data.create(call, { resource, body, ...members, linkBase })
       )
-      const location = absoluteLocation(response.location, linkBase)
-      // A long text key, percent-encoded, may not fit. The body holds the key as well.
-      if (location.length <= headerRoom(reply.getHeaders())) reply.header('location', location)
+      // There is nothing at the place of a row that was rolled back.
+      if (!response.rolledBack) {
+        const location = absoluteLocation(response.location, linkBase)
+        // A long text key, percent-encoded, may not fit. The body holds the key as well.
+        if (location.length <= headerRoom(reply.getHeaders())) reply.header('location', location)
+      }
       reply.code(201)
       return sendWritten(reply, response, ignored)
     }
@@ -73,12 +78,10 @@ export function batchRoute(app: FastifyInstance, { data, catalogue, largeWrites 
       const { members, ignored } = writeOptions({ catalogue, operation: 'create' }, request, reply)
       const batch = { resource, body: bodyOf(request), ...members }
       const call = writeContext(request)
-      const { json, ignoredMembers, replayed } = await largeWrites.inTurn(call, batch.body, () =>
-        data.createBatch(call, batch)
-      )
-      setWriteHeaders(reply, { ignoredMembers, replayed }, ignored)
+      const response = await largeWrites.inTurn(call, batch.body, () => data.createBatch(call, batch))
+      setWriteHeaders(reply, response, ignored)
       reply.code(201).type(JSON_TYPE)
-      return reply.send(json)
+      return reply.send(response.json)
     }
   )
 }
@@ -140,9 +143,10 @@ export function deleteRoute(app: FastifyInstance, { data, catalogue }: EntityRou
   const path = entityPathOf('delete')
   app.delete<{ Params: RowParams }>(path.url, routeGuards(catalogue, path), async (request, reply) => {
     const { resource, id } = request.params
-    const { owner, unplaced } = writeQuery({ catalogue, operation: 'delete' }, request, reply)
+    const { owner, unplaced, dryRun } = writeQuery({ catalogue, operation: 'delete' }, request, reply)
     const precondition = preconditionOf(request)
-    await data.delete(writeContext(request), { resource, id, precondition, ...owner, unplaced })
+    const deleted = await data.delete(writeContext(request), { resource, id, precondition, ...owner, unplaced, dryRun })
+    confirmDryRun(reply, deleted.rolledBack)
     return reply.code(204).send()
   })
 }
@@ -162,6 +166,7 @@ interface WriteOptions {
     readonly idempotencyKey?: string
     readonly strict: boolean
     readonly unplaced: Unplaced
+    readonly dryRun: boolean
   }
   /** Names of the query that are ignored. */
   readonly ignored: readonly string[]
@@ -170,8 +175,9 @@ interface WriteOptions {
 /** Reads the `Idempotency-Key` first and then the query, which decides the error of a request that has both wrong. */
 function writeOptions(of: WriteOf, request: WriteRequest, reply: FastifyReply): WriteOptions {
   const key = idempotencyKey(headerLines(request.raw.rawHeaders, 'idempotency-key'))
-  const { owner, strict, unplaced, ignored } = writeQuery(of, request, reply)
-  return { members: { ...(key === undefined ? {} : { idempotencyKey: key }), ...owner, strict, unplaced }, ignored }
+  const { owner, strict, unplaced, ignored, dryRun } = writeQuery(of, request, reply)
+  const keyed = key === undefined ? {} : { idempotencyKey: key }
+  return { members: { ...keyed, ...owner, strict, unplaced, dryRun }, ignored }
 }
 
 /** Writes take no parameter except that of an owner filter. */
@@ -179,10 +185,11 @@ function writeQuery(
   { catalogue, operation }: WriteOf,
   request: WriteRequest,
   reply: FastifyReply
-): UnknownParameterHandling & { readonly owner: OwnerMember } {
+): UnknownParameterHandling & { readonly owner: OwnerMember; readonly dryRun: boolean } {
   const owner = ownerParameterOf(catalogue.find(request.params.resource), operation)
   const query = routeQuery(queryOf(request.url), NO_PARAMETERS, owner)
-  return { ...handleUnknownParameters(query, request, reply), owner: ownerMember(query) }
+  const handling = handleUnknownParameters(query, request, reply)
+  return { ...handling, owner: ownerMember(query), dryRun: asksForDryRun(request, reply) }
 }
 
 const PRECONDITION_KINDS = {
@@ -203,6 +210,7 @@ interface WrittenResponse {
   readonly record: EntityRecord | null
   readonly ignoredMembers: readonly string[]
   readonly replayed: boolean
+  readonly rolledBack: boolean
 }
 
 /** Sends the row as written. */
@@ -211,12 +219,16 @@ function sendWritten(reply: FastifyReply, response: WrittenResponse, ignored: re
   return sendRecord(reply, response.record)
 }
 
-/** Sets `X-Ignored-Parameters`, which names what was ignored of the query and of the body, and `Idempotent-Replayed`. */
+/**
+ * Sets `X-Ignored-Parameters`, which names what was ignored of the query and of the body, `Idempotent-Replayed` and
+ * `Preference-Applied`.
+ */
 function setWriteHeaders(
   reply: FastifyReply,
-  { ignoredMembers, replayed }: Pick<WrittenResponse, 'ignoredMembers' | 'replayed'>,
+  { ignoredMembers, replayed, rolledBack }: Omit<WrittenResponse, 'record'>,
   ignored: readonly string[]
 ): void {
+  confirmDryRun(reply, rolledBack)
   setIgnoredParameters(reply, [...ignored, ...ignoredMembers.map((name) => `body.${name}`)])
   if (replayed) reply.header('idempotent-replayed', 'true')
 }

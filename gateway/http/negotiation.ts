@@ -5,18 +5,30 @@ import { listMembers, splitOutsideQuotes, trimOws } from './header-fields.js'
 const PREFERENCE_VALUE = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]*|"(?:[^"\\]|\\.)*")$/s
 
 /**
- * The `handling` that `Prefer` asks for (RFC 7240 section 4.4); undefined where it asks for none of the two. The first
- * well-formed one decides. Its parameters, after `;`, are skipped.
+ * The `handling` that `Prefer` asks for (RFC 7240 section 4.4); undefined where it asks for none of the two.
  */
 export function preferredHandling(header: string | undefined): 'strict' | 'lenient' | undefined {
+  const word = preferenceIn(header, 'handling')
+  return word === 'strict' || word === 'lenient' ? word : undefined
+}
+
+/** Whether `Prefer` asks for a dry run, `tx=rollback`. Any other value of `tx` asks for none. */
+export function prefersRollback(header: string | undefined): boolean {
+  return preferenceIn(header, 'tx') === 'rollback'
+}
+
+/**
+ * The value of a preference in lower case. The first well-formed preference of the name decides (RFC 7240 section 2). Its
+ * parameters, after `;`, are skipped.
+ */
+function preferenceIn(header: string | undefined, wanted: string): string | undefined {
   if (header === undefined) return undefined
   for (const item of splitOutsideQuotes(header, ',')) {
     const [preference = ''] = splitOutsideQuotes(item, ';')
     const [name = '', value = '', ...more] = splitOutsideQuotes(preference, '=').map(trimOws)
-    if (name.toLowerCase() !== 'handling' || more.length > 0 || !PREFERENCE_VALUE.test(value)) continue
+    if (name.toLowerCase() !== wanted || more.length > 0 || !PREFERENCE_VALUE.test(value)) continue
     const text = value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/gs, '$1') : value
-    const word = text.toLowerCase()
-    return word === 'strict' || word === 'lenient' ? word : undefined
+    return text.toLowerCase()
   }
   return undefined
 }

@@ -36,7 +36,7 @@ export function ownOperations(components: Components, operations: readonly Opera
           ...pathParameters.map((one) => parameterOf(one, 'path')),
           ...queryParameters.map((one) => parameterOf(one, 'query')),
           ...keyParameters(components, method),
-          ...headerParameters(components)
+          ...headerParameters(components, method === 'get' ? 'read' : 'write')
         ],
         ...(body === null
           ? {}

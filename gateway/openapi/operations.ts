@@ -353,7 +353,11 @@ function batch(components: Components, resource: Resource): DocumentedOperation 
 }
 
 function createParameters(components: Components, resource: Resource): object[] {
-  return [...ownerParametersFor(components, resource, 'create'), createKey(components), ...headerParameters(components)]
+  return [
+    ...ownerParametersFor(components, resource, 'create'),
+    createKey(components),
+    ...headerParameters(components, 'write')
+  ]
 }
 
 function updateOperation(components: Components, resource: Resource): DocumentedOperation {
@@ -420,7 +424,7 @@ function deleteOperation(components: Components, resource: Resource): Documented
         idParameter(components, resource),
         ...ownerParametersFor(components, resource, 'delete'),
         writeHeader(components, 'If-Match.optional'),
-        ...headerParameters(components)
+        ...headerParameters(components, 'write')
       ],
       responses: {
         ...success(components, { status: 204, description: 'It is gone.', headers: ENTITY_HEADERS }),
@@ -466,7 +470,7 @@ function guardedParameters(
     ...ownerParametersFor(components, resource, operation),
     writeHeader(components, 'If-Match'),
     writeHeader(components, 'Idempotency-Key'),
-    ...headerParameters(components)
+    ...headerParameters(components, 'write')
   ]
 }
 

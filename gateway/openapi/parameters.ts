@@ -64,6 +64,15 @@ const HEADER_PARAMETERS = {
     schema: { type: 'string' },
     example: 'handling=strict'
   },
+  'Prefer.write': {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      '`tx=rollback` is a dry run: everything runs in its transaction and is answered as the write would be, and then rolled ' +
+      'back. `Preference-Applied` confirms it. `handling` as with reads (RFC 7240).',
+    schema: { type: 'string' },
+    example: 'tx=rollback'
+  },
   'X-Request-Id': {
     name: 'X-Request-Id',
     in: 'header',
@@ -80,10 +89,10 @@ const HEADER_PARAMETERS = {
   }
 } as const
 
-export function headerParameters(components: Components): object[] {
+export function headerParameters(components: Components, of: 'read' | 'write' = 'read'): object[] {
   return [
     ...(components.exact ? [headerParameter(components, 'api-version')] : []),
-    headerParameter(components, 'Prefer'),
+    headerParameter(components, of === 'read' ? 'Prefer' : 'Prefer.write'),
     ...requestIdParameters(components)
   ]
 }

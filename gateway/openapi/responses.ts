@@ -31,9 +31,9 @@ const HEADERS = {
   'X-Ignored-Parameters': header(
     'Percent-encoded names of what was ignored, comma-separated: query parameters, and members of the body as `body.<name>`.'
   ),
-  'Preference-Applied': header('Confirms `Prefer: handling=strict` (RFC 7240).', {
+  'Preference-Applied': header('Confirms `handling=strict` and `tx=rollback` of `Prefer` (RFC 7240).', {
     type: 'string',
-    const: 'handling=strict'
+    enum: ['handling=strict', 'tx=rollback', 'handling=strict, tx=rollback']
   }),
   'Conflict-Reason': header(
     'Of a conflict: `stale` (the row has another version), `unique` (another row has the value), `reference` (the row that the value names is not there), `referenced` (other rows refer to this one) or `unspecified`; with `property` where one property is the reason and the caller may read it: `unique; property="sku"` (an item of structured fields, RFC 9651).'

@@ -221,6 +221,24 @@ eachDatabase((kind) => {
       expect(await idsOf("SELECT id FROM products WHERE sku = 'V-1'")).to.deep.equal([])
     })
 
+    it('leaves nothing of a dry run, nor remembers its versions', async () => {
+      const products = (await clientOf('clerk@example.com')).resource('products')
+      const dryRun = true
+      const tried = await products.create(newProduct('R-1'), { dryRun })
+      expect(products.versionOf(tried.id)).to.equal(undefined)
+      expect(await products.createBatch([newProduct('R-1')], { dryRun })).to.have.length(1)
+      expect(await idsOf("SELECT id FROM products WHERE sku LIKE 'R-%'")).to.deep.equal([])
+      const made = await products.create(newProduct('R-1'))
+      expect(await products.patch(made, { price: '20.00' }, { dryRun })).to.include({ price: '20.00' })
+      expect(await products.replace(made, { ...newProduct('R-1'), isActive: false }, { dryRun })).to.include({
+        isActive: false
+      })
+      expect(await products.act(made, 'unpublish', { dryRun })).to.include({ isActive: false })
+      await products.delete(made, { dryRun })
+      expect(products.versionOf(made.id)).to.equal(`W/"${made.rowVersion}"`)
+      expect(await products.get(made.id)).to.deep.equal(made)
+    })
+
     it('tells of a stale version as a problem, by the row that the caller saw and not by a later read', async () => {
       const [mine, theirs] = await Promise.all([clientOf('clerk@example.com'), clientOf('clerk@example.com')])
       const seen = await mine.resource('products').create(newProduct('S-1'))

@@ -89,6 +89,7 @@ import {
   checkApiVersion,
   ignoredParameters,
   preferredHandling,
+  prefersRollback,
   refusesHtml
 } from '../../gateway/http/negotiation.js'
 import { idempotencyKey, ifMatch } from '../../gateway/http/preconditions.js'
@@ -241,6 +242,7 @@ function write(text: string): Parameters<typeof parseUpdate>[0] & { linkBase: st
     linkBase: text,
     precondition: VERSION,
     mergePatch: false,
+    dryRun: false,
     ...params
   }
 }
@@ -323,6 +325,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   percentDecode,
   ownerOfClaim,
   preferredHandling,
+  prefersRollback,
   refusesHtml,
   parseQuery,
   pathOfTarget,

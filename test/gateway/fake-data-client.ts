@@ -13,6 +13,7 @@ import type {
   CustomRead,
   DataClient,
   DeleteRequest,
+  DeleteResponse,
   EntityRecord,
   ExportRequest,
   ExportPart,
@@ -75,7 +76,8 @@ export class FakeDataClient implements DataClient {
     json: Buffer.from('{"n":1}'),
     status: 200,
     ignoredMembers: [],
-    replayed: false
+    replayed: false,
+    rolledBack: false
   })
 
   readonly #listeners: (() => void)[] = []
@@ -149,7 +151,7 @@ export class FakeDataClient implements DataClient {
 
   async createBatch(call: HttpContext, request: CreateBatchRequest): Promise<CreateBatchResponse> {
     this.calls.push({ rpc: 'createBatch', call, request })
-    return { json: Buffer.from('[{"id":7}]'), ids: ['7'], ignoredMembers: [], replayed: false }
+    return { json: Buffer.from('[{"id":7}]'), ids: ['7'], ignoredMembers: [], replayed: false, rolledBack: false }
   }
 
   async update(call: HttpContext, request: UpdateRequest): Promise<UpdateResponse> {
@@ -157,8 +159,9 @@ export class FakeDataClient implements DataClient {
     return written()
   }
 
-  async delete(call: HttpContext, request: DeleteRequest): Promise<void> {
+  async delete(call: HttpContext, request: DeleteRequest): Promise<DeleteResponse> {
     this.calls.push({ rpc: 'delete', call, request })
+    return { rolledBack: false }
   }
 
   async act(call: HttpContext, request: ActRequest): Promise<ActResponse> {
@@ -204,7 +207,7 @@ export function record(json: string, rowVersion = ''): EntityRecord {
 
 /** What a write answers. */
 function written(): UpdateResponse {
-  return { record: record('{"id":7}', 'AQIDBAUGBwg='), ignoredMembers: [], replayed: false }
+  return { record: record('{"id":7}', 'AQIDBAUGBwg='), ignoredMembers: [], replayed: false, rolledBack: false }
 }
 
 /** What a create answers. */

@@ -226,6 +226,19 @@ describeLibrary('an operation of the application', (store) => {
       expect(audit.map(({ action }) => action)).to.deep.equal(['update', 'update', 'create'])
     })
 
+    it('leaves nothing of a dry run', async () => {
+      const before = await colours()
+      const answer = await repaint(REPAINT, {
+        'x-request-id': 'dry-1',
+        'idempotency-key': 'dry',
+        prefer: 'tx=rollback'
+      })
+      expect([answer.status, answer.headers['preference-applied']], answer.text).to.deep.equal([201, 'tx=rollback'])
+      expect(answer.text).to.match(/^\{"changed":2,/)
+      expect(await colours()).to.deep.equal(before)
+      expect(await store.sql.run("SELECT action FROM ur_audit_entries WHERE request_id = 'dry-1'")).to.deep.equal([])
+    })
+
     it('tells all violations of query and body at once', async () => {
       const wrong = {
         to: 'red',

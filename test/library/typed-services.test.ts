@@ -282,6 +282,29 @@ describeLibrary('typed services', (store) => {
     await unary('DeleteReading', { id })
   })
 
+  it('roll a dry run back and say so', async () => {
+    const sent = row({ serial: '31', measured_at: { seconds: '31' } })
+    const before = await idsOf({})
+    for (const [method, request] of [
+      ['CreateReading', sent],
+      ['BatchCreateReadings', { readings: [sent['reading']] }]
+    ] as const) {
+      expect(await unary(method, { ...request, dry_run: true }), method).to.include({ rolled_back: true })
+      expect(await idsOf({}), method).to.deep.equal(before)
+    }
+    const { reading, rolled_back: rolledBack } = (await unary('CreateReading', sent)) as {
+      reading: Message
+      rolled_back: boolean
+    }
+    expect(rolledBack).to.equal(false)
+    const { id, row_version: version } = reading
+    const patch = { id, row_version: version, reading: { floor: 9 }, dry_run: true }
+    expect(await unary('UpdateReading', patch)).to.include({ rolled_back: true })
+    expect(await unary('DeleteReading', { id, dry_run: true })).to.include({ rolled_back: true })
+    expect((await unary('GetReading', { id }))['reading']).to.deep.include({ floor: 0, row_version: version })
+    expect(await unary('DeleteReading', { id })).to.include({ rolled_back: false })
+  })
+
   it('refuse more rows than any request may have before they say who may write', async () => {
     const refusal = async (rows: number): Promise<unknown> =>
       client

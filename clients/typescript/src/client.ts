@@ -26,7 +26,8 @@ export type {
   LookupResult,
   Page,
   Resource,
-  Target
+  Target,
+  WriteOptions
 } from './resource.js'
 export type { TokenProvider } from './session.js'
 export type { Clock, RetryOptions, TransportOptions } from './transport.js'

@@ -11,14 +11,23 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
+/** Of a write. */
+export interface WriteOptions extends CallOptions {
+  /**
+   * Whether the write is only tried: the service answers what it would, and rolls everything back (`Prefer: tx=rollback`).
+   * The versions in such an answer are of no row.
+   */
+  readonly dryRun?: boolean
+}
+
 /** Of a write that creates or acts. */
-export interface KeyedOptions extends CallOptions {
+export interface KeyedOptions extends WriteOptions {
   /** The Idempotency-Key: 1 to 255 visible ASCII characters. Without it each call has a random one, kept over its retries. */
   readonly idempotencyKey?: string
 }
 
 /** Of a write that changes a row. */
-export interface GuardedOptions extends CallOptions {
+export interface GuardedOptions extends WriteOptions {
   /**
    * The entity tag that the row must still have, `W/"…"`. Without it: the `rowVersion` of the row that is given, or else the
    * version with which this client last read or wrote it. `false` sends none, which only a delete takes.
@@ -229,8 +238,9 @@ export class Resource<T extends ResourceTypes> {
 
   /** Removes a row. */
   async delete(target: T['delete'] & Target<T>, options: GuardedOptions = {}): Promise<void> {
-    await this.#send({ ...this.#guarded(target, options), method: 'DELETE' }, () => undefined)
-    this.#versions.forget(this.#name, idOf(target))
+    await this.#send({ ...this.#guarded(target, options), method: 'DELETE' }, (response) => {
+      if (!isRolledBack(response)) this.#versions.forget(this.#name, idOf(target))
+    })
   }
 
   /**
@@ -269,25 +279,26 @@ export class Resource<T extends ResourceTypes> {
 
   #guarded(
     target: Target<T>,
-    { ifMatch, signal }: GuardedOptions
+    { ifMatch, signal, dryRun }: GuardedOptions
   ): Pick<Call, 'path' | 'repeatable' | 'signal'> & { readonly headers: Readonly<Record<string, string>> } {
     const id = idOf(target)
     const tag = ifMatch ?? tagOf(target) ?? this.#versions.get(this.#name, id)
-    const headers: Readonly<Record<string, string>> = tag === undefined || tag === false ? {} : { 'if-match': tag }
+    const guard: Readonly<Record<string, string>> = tag === undefined || tag === false ? {} : { 'if-match': tag }
+    const headers = { ...guard, ...preferred(dryRun) }
     return { path: segment(id), headers, repeatable: 'never', signal }
   }
 
   async #written(call: Call): Promise<T['row']> {
     return await this.#send(call, async (response) => {
       const row = (await response.json()) as T['row']
-      this.#versions.remember(this.#name, [row])
+      if (!isRolledBack(response)) this.#versions.remember(this.#name, [row])
       return row
     })
   }
 
   async #rowsOf<Row>(response: Response): Promise<Row[]> {
     const rows = (await response.json()) as Row[]
-    this.#versions.remember(this.#name, rows)
+    if (!isRolledBack(response)) this.#versions.remember(this.#name, rows)
     return rows
   }
 
@@ -299,9 +310,22 @@ export class Resource<T extends ResourceTypes> {
 /** A key for the call and all its attempts. */
 export function keyed({
   idempotencyKey,
-  signal
+  signal,
+  dryRun
 }: KeyedOptions): Pick<Call, 'repeatable' | 'signal'> & { readonly headers: Readonly<Record<string, string>> } {
-  return { repeatable: 'keyed', signal, headers: { 'idempotency-key': idempotencyKey ?? randomKey() } }
+  const headers = { 'idempotency-key': idempotencyKey ?? randomKey(), ...preferred(dryRun) }
+  return { repeatable: 'keyed', signal, headers }
+}
+
+function preferred(dryRun: boolean | undefined): Readonly<Record<string, string>> {
+  return dryRun === true ? { prefer: ROLLBACK } : {}
+}
+
+const ROLLBACK = 'tx=rollback'
+
+/** Whether the service has undone what it answers. The versions in such an answer are of no row. */
+function isRolledBack({ headers }: Response): boolean {
+  return (headers.get('preference-applied') ?? '').split(/, ?/).includes(ROLLBACK)
 }
 
 /** 128 random bits. `crypto.randomUUID` is only there on pages with TLS. */

@@ -63,7 +63,7 @@ export function callOperation({
     }
     const writer = { caller: callerWithToken(caller) }
     const write = { ...parsed, writer, resource: undefined }
-    const { json, ignored, replayed } = await idempotentWrite({ deps: writeDeps, context }, write, {
+    const { json, ignored, replayed, rolledBack } = await idempotentWrite({ deps: writeDeps, context }, write, {
       method: operation.method,
       path: parsed.concretePath,
       // There is no precondition: a conflict is 409.
@@ -74,7 +74,7 @@ export function callOperation({
         return { json: answer, rowVersion: Buffer.alloc(0), id: '', ignored: parsed.ignored, location: '' }
       }
     })
-    return { json, status: operation.status, ignoredMembers: [...ignored], replayed }
+    return { json, status: operation.status, ignoredMembers: [...ignored], replayed, rolledBack }
   }
 }
 

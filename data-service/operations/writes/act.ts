@@ -37,8 +37,8 @@ export async function act(deps: WriteDeps, context: CallContext, request: ActReq
       work: (steps) => runAction({ ...parsed, guess }, steps)
     })
   )
-  const { json, rowVersion, replayed } = answer
-  return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
+  const { json, rowVersion, replayed, rolledBack } = answer
+  return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed, rolledBack }
 }
 
 async function runAction(parsed: ParsedAct & { readonly guess: Guess }, steps: WriteSteps): Promise<WriteResponse> {

@@ -56,8 +56,9 @@ export async function create(
       }
     })
   )
-  const { json, rowVersion, id, replayed, location } = answer
-  return { record: { json, rowVersion }, id, ignoredMembers: [...answer.ignored], replayed, location }
+  const { json, rowVersion, id, replayed, location, rolledBack } = answer
+  const ignoredMembers = [...answer.ignored]
+  return { record: { json, rowVersion }, id, ignoredMembers, replayed, location, rolledBack }
 }
 
 function guesserOf({ resource: { entity }, writer: { caller } }: Pick<ParsedCreate, 'resource' | 'writer'>) {
@@ -95,7 +96,8 @@ export async function createBatch(
   )
   // JSON is the one text in which ids of every type are kept with the response.
   const ids = JSON.parse(answer.id) as string[]
-  return { json: answer.json, ids, ignoredMembers: [...answer.ignored], replayed: answer.replayed }
+  const { json, replayed, rolledBack } = answer
+  return { json, ids, ignoredMembers: [...answer.ignored], replayed, rolledBack }
 }
 
 type ParsedInsert = ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'> & { readonly guess: Guess }

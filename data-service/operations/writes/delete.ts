@@ -18,17 +18,18 @@ export async function remove(
 ): Promise<DeleteResponse> {
   const { caller, requestId } = context
   const parsed = parseDelete(request, { planning: deps.planning, caller })
-  const { resource, writer, rowKey: key, expected } = parsed
+  const { resource, writer, rowKey: key, expected, dryRun } = parsed
   const { deletion } = resource.entity
   const readsChildren = deletion.rule !== undefined && lockedChildren(resource.entity).length > 0
   const deleting = deps.shares.transaction(context, readsChildren ? 'reads-children' : 1, async (unit) => {
+    if (dryRun) unit.rollBackAtEnd()
     const steps = new WriteSteps(unit, deps, { caller: writer.caller, requestId })
     const before = await deleteRow(parsed, steps)
     await steps.audit(resource.entity, key, 'delete')
     await runHooks({ entity: resource.entity, operation: 'delete', key, before, via: 'request' }, steps)
   })
   await guardConflicts({ guarded: expected !== 'unconditional', resource }, deleting)
-  return {}
+  return { rolledBack: dryRun }
 }
 
 /** Only a rule or a hook of the entity needs the row before it is deleted. Returns the row if it was read. */

@@ -21,7 +21,7 @@ import { storedJson } from '../../entity/fields/json-parser.js'
 import { canonicalJson } from '../../entity/fields/json-values.js'
 
 /** What of a parsed request the key and its stored response need. */
-export type KeyedWrite = Pick<ParsedWrite, 'key' | 'canonicalBody' | 'ignored'> & (KeyedRows | KeyedCall)
+export type KeyedWrite = Pick<ParsedWrite, 'key' | 'canonicalBody' | 'ignored' | 'dryRun'> & (KeyedRows | KeyedCall)
 
 interface KeyedRows {
   readonly writer: Pick<ParsedWrite['writer'], 'caller' | 'decided'>

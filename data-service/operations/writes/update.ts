@@ -39,8 +39,8 @@ export async function update(
     path: by === undefined ? pathOf(resource, key) : pathBy(resource, by),
     work: async (steps) => updateRow(await withKey(parsed, steps), steps)
   })
-  const { json, rowVersion, replayed } = answer
-  return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
+  const { json, rowVersion, replayed, rolledBack } = answer
+  return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed, rolledBack }
 }
 
 /**

@@ -17,11 +17,14 @@ type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 interface IdempotentResponse extends WriteResponse {
   readonly replayed: boolean
+  /** Whether nothing of it was committed, since the request asked for a dry run. */
+  readonly rolledBack: boolean
 }
 
 /**
  * One write in one transaction: its key, its rows, its audit entries and the response stored under the key commit together
- * or not at all. The work may run several times, each time from the start.
+ * or not at all. The work may run several times, each time from the start. A dry run is the same without the COMMIT: it
+ * answers what the write would have answered, and so the stored response of a key that was used.
  */
 export async function idempotentWrite(
   { deps, context }: { readonly deps: WriteDeps; readonly context: CallContext },
@@ -47,16 +50,26 @@ export async function idempotentWrite(
   const inTransaction = async (unit: UnitOfWork): Promise<IdempotentResponse> => {
     const store = (answer: WriteResponse): IdempotentResponse => {
       if (claim !== undefined) unit.storeResponse(claim, (ownResponse = encodeAnswer(answer, parsed)))
-      return { ...answer, replayed: false }
+      return { ...answer, replayed: false, rolledBack: false }
     }
     const { caller } = parsed.writer
     const steps = new WriteSteps(unit, deps, { caller, requestId: context.requestId })
+    if (parsed.dryRun) {
+      unit.rollBackAtEnd()
+      const stored = claim && (await unit.findResponse(claim))
+      const answer =
+        claim !== undefined && stored !== undefined
+          ? await storedAnswer(stored, { claim, unit }, parsed)
+          : ((await write.atOnce?.(steps, undefined)) ?? (await write.work(steps)))
+      // There will be no row at the place of a new one.
+      return { ...answer, location: '', replayed: stored !== undefined, rolledBack: true }
+    }
     const atOnce = await write.atOnce?.(steps, claim)
     if (atOnce !== undefined) return store(atOnce)
     const stored = claim && (await unit.claimKey(claim))
     if (claim !== undefined && stored !== undefined) {
       const answer = await storedAnswer(stored, { claim, unit }, parsed)
-      return { ...answer, replayed: ownResponse?.equals(stored.answer) !== true }
+      return { ...answer, replayed: ownResponse?.equals(stored.answer) !== true, rolledBack: false }
     }
     return store(await write.work(steps))
   }

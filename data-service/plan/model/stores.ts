@@ -204,11 +204,18 @@ export interface EmittedEvent {
 /** The statements of one transaction, which run in the order of the calls. Unusable after the transaction has ended. */
 export interface UnitOfWork {
   /**
+   * Makes this a dry run: at its end the transaction is rolled back in place of the COMMIT, and nothing that follows a
+   * COMMIT happens.
+   */
+  rollBackAtEnd(): void
+  /**
    * Takes the key for this transaction: undefined when the key is free, else the response that is stored under it. While
    * another request holds the key this waits up to 2 s and then throws DomainError `idempotency.in-flight`; for any other
    * lock that was not had in that time, `upstream.unavailable`. An expired key is free.
    */
   claimKey(claim: KeyClaim): Promise<StoredResponse | undefined>
+  /** The response that is stored under the key. It claims nothing, and does not wait for a request that holds the key. */
+  findResponse(claim: KeyClaim): Promise<StoredResponse | undefined>
   /**
    * Claims the key, inserts a row without children, its audit entry, and reads the row, all in one round trip. It is the
    * first step of a transaction. undefined if the key is not new or the database cannot do so: then nothing was done, and

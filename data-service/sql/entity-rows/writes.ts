@@ -93,7 +93,8 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
           unit = new SqlUnitOfWork(transaction, { parts, request })
           const worked = await work(unit)
           unit.assertComplete()
-          await unit.writeGuards()
+          // They keep others from what this transaction commits.
+          if (!transaction.isDryRun) await unit.writeGuards()
           return worked
         },
         isRepeatable: () => unit?.hasKey === true
@@ -193,8 +194,13 @@ class SqlUnitOfWork implements UnitOfWork {
     return this.#key !== 'none'
   }
 
+  /** Whether the COMMIT has put events into the outbox. */
   get hasEmitted(): boolean {
-    return this.#hasEmitted
+    return this.#hasEmitted && !this.#transaction.isDryRun
+  }
+
+  rollBackAtEnd(): void {
+    this.#transaction.rollBackAtEnd()
   }
 
   /** Called before the COMMIT. With a key that has no answer, every retry would do the work again. */
@@ -212,6 +218,10 @@ class SqlUnitOfWork implements UnitOfWork {
     const kept = await this.#parts.keys.claim(this.#transaction, claim, this.#request)
     if (kept === undefined) this.#key = 'taken'
     return kept
+  }
+
+  findResponse(claim: KeyClaim): Promise<StoredResponse | undefined> {
+    return this.#parts.keys.find(this.#transaction, claim)
   }
 
   async createAtOnce({ claim, insert, entry, projection }: CreateAtOnce): Promise<CreatedRow | undefined> {

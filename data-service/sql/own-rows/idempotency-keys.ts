@@ -107,9 +107,14 @@ export class IdempotencyKeys {
     const taken = waited === undefined ? await this.#taken(transaction, values) : { waited }
     if ('waited' in taken) return await this.#afterWait(transaction, claim, { request, error: taken.waited })
     if (taken.rows === 1) return undefined
-    const kept = answerIn(await transaction.run(this.#find, values), claim)
+    const kept = await this.find(transaction, claim)
     if (kept === undefined) await transaction.change(this.#takeOver, values)
     return kept
+  }
+
+  /** As UnitOfWork.findResponse says. */
+  async find(session: ReadSession, claim: KeyClaim): Promise<StoredResponse | undefined> {
+    return answerIn(await session.run(this.#find, { key: claim.keyHash }), claim)
   }
 
   /**
@@ -194,7 +199,7 @@ export class IdempotencyKeys {
   ): Promise<StoredResponse> {
     const values: BoundValues = { key: claim.keyHash }
     const found = await this.#reading.reader.read(transaction.signal, async (session) => {
-      const kept = answerIn(await session.run(this.#find, values), claim)
+      const kept = await this.find(session, claim)
       if (kept !== undefined) return kept
       const [first] = this.#running.get(claim.keyHash.toString('base64')) ?? []
       return { isHeld: first !== request || (await this.#isHeld(session, values)) }

@@ -415,6 +415,24 @@ describeApi(
       }
     })
 
+    it('a dry run of each write answers it with rolled_back and leaves nothing', async () => {
+      const write = { body: bytes({ ...PRODUCT, sku: 'DRY' }), idempotencyKey: 'dry', dryRun: true }
+      const made = { resource: 'products', body: bytes({ ...PRODUCT, sku: 'DRY-2' }) }
+      const { id } = (await unary('Create', made)) as { readonly id: string }
+      for (const [method, request] of [
+        ['Create', { resource: 'products', ...write }],
+        ['CreateBatch', { resource: 'products', ...write, body: bytes([{ ...PRODUCT, sku: 'DRY' }]) }],
+        ['Update', update(write)],
+        ['Act', act({ idempotencyKey: 'dry', dryRun: true })],
+        ['Delete', { resource: 'products', id, dryRun: true }]
+      ] as const) {
+        const answer = await changesNothing(store, () => unary(method, request))
+        expect(answer, `${method} ${JSON.stringify(answer)}`).to.include({ rolledBack: true })
+        if (method === 'Create') expect(answer).to.include({ location: '', replayed: false })
+      }
+      expect(await unary('Delete', { resource: 'products', id })).to.include({ rolledBack: false })
+    })
+
     it('create, replay, update and delete as over HTTP', async () => {
       const request = { resource: 'products', body: bytes({ ...PRODUCT, extra: 1 }), idempotencyKey: 'rpc' }
       const created = await unary('Create', request)
@@ -440,7 +458,7 @@ describeApi(
         precondition
       })
       expect(updated).to.have.nested.property('record.rowVersion').that.does.not.deep.equal(record.rowVersion)
-      expect(await unary('Delete', { resource: 'products', id })).to.deep.equal({})
+      expect(await unary('Delete', { resource: 'products', id })).to.deep.equal({ rolledBack: false })
       expect(await count(store, 'products WHERE sku = ?', ['RPC'])).to.equal(0)
     })
   },

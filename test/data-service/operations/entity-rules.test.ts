@@ -139,6 +139,7 @@ eachDatabase((kind) => {
       resource: 'categories',
       body: Buffer.from(JSON.stringify(body)),
       strict: false,
+      dryRun: false,
       linkBase: '',
       mergePatch: false,
       unplaced: null
@@ -173,7 +174,7 @@ eachDatabase((kind) => {
 
     it('on delete reject it, or create and change other rows with it, which have to be under lock', async () => {
       const gone = ({ id }: { readonly id: string }) =>
-        remove(deps, context, { resource: 'categories', id, precondition: null, unplaced: null })
+        remove(deps, context, { resource: 'categories', id, precondition: null, unplaced: null, dryRun: false })
       const kept = await made('kept')
       expect(await failure(gone(kept))).to.include({ code: 'state.invalid', message: 'It is kept.' })
       const child = async (name: string) =>
@@ -246,7 +247,11 @@ eachDatabase((kind) => {
         .to.be.instanceOf(TypeError)
         .with.property('message', 'creates.prepare of categories: there is no `childrn`. Did you mean "children"?')
       const { id } = await made('odd deletion')
-      expect(await failure(remove(deps, context, { resource: 'categories', id, precondition: null, unplaced: null })))
+      expect(
+        await failure(
+          remove(deps, context, { resource: 'categories', id, precondition: null, unplaced: null, dryRun: false })
+        )
+      )
         .to.be.instanceOf(TypeError)
         .with.property('message', 'deletes.rule of categories: there is no `creat`. Did you mean "create"?')
       expect((await stored()).map(({ name }) => name)).to.deep.equal(['odd deletion'])

@@ -92,6 +92,7 @@ async function retry(
       key: 'k',
       canonicalBody: '',
       ignored: [],
+      dryRun: false,
       writer: { caller: { ...caller, claims: { ...claimed } }, decided },
       resource: { withheld: new Set<string>(), entity, properties: new Map() }
     }

@@ -54,6 +54,7 @@ const texts = ({ resource, owner, id = '1', name = 'session-ids', body = {} }: A
   selection: null,
   unplaced: null,
   strict: false,
+  dryRun: false,
   linkBase: '',
   precondition: { kind: 'PRECONDITION_KIND_TAGS', versions: [Buffer.alloc(8, 1)] },
   body: Buffer.from(JSON.stringify(body)),

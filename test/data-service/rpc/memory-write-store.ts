@@ -62,6 +62,8 @@ export class MemoryWriteStore implements WriteStore {
 
   #unit(): UnitOfWork {
     return {
+      rollBackAtEnd: () => undefined,
+      findResponse: unused,
       claimKey: async ({ keyHash }) => this.#state.keys.get(keyHash.toString('hex')),
       createAtOnce: () => Promise.resolve(undefined),
       storeResponse: ({ keyHash, fingerprint }, answer) => {

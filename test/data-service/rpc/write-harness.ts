@@ -111,6 +111,7 @@ export async function violationsIn(call: Promise<unknown>): Promise<string[]> {
 const defaults = {
   resource: '',
   body: Buffer.alloc(0),
+  dryRun: false,
   strict: false,
   linkBase: '',
   mergePatch: false,

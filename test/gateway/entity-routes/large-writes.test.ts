@@ -16,9 +16,8 @@ describe('large writes', () => {
     underWay = []
     gateway.data.answerCreate = () =>
       new Promise<CreateResponse>((resolve) => {
-        underWay.push(() =>
-          resolve({ id: '7', record: record('{"id":7}'), location: '/products/7', ignoredMembers: [], replayed: false })
-        )
+        const answer = { id: '7', record: record('{"id":7}'), location: '/products/7', ignoredMembers: [] }
+        underWay.push(() => resolve({ ...answer, replayed: false, rolledBack: false }))
       })
   })
   afterEach(() => gateway.close())

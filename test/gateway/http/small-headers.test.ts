@@ -1,6 +1,11 @@
 import { expect } from 'chai'
 import { attachmentName, exportOptions } from '../../../gateway/entity-routes/exports.js'
-import { checkApiVersion, ignoredParameters, preferredHandling } from '../../../gateway/http/negotiation.js'
+import {
+  checkApiVersion,
+  ignoredParameters,
+  preferredHandling,
+  prefersRollback
+} from '../../../gateway/http/negotiation.js'
 import { entityTag } from '../../../gateway/http/preconditions.js'
 import { forwardedOrigin } from '../../../gateway/http/public-address.js'
 import { pickParameters } from '../../../gateway/http/query-string.js'
@@ -40,6 +45,33 @@ describe('Prefer', () => {
   for (const header of NEITHER) {
     it(`${header} is neither`, () => expect(preferredHandling(header)).to.equal(undefined))
   }
+})
+
+describe('Prefer: tx', () => {
+  it('asks for a dry run with the value rollback alone, in the first preference of the name', () => {
+    for (const header of [
+      'tx=rollback',
+      'TX = "Rollback"',
+      'handling=strict,tx=rollback;x=1',
+      'tx=rollback, tx=commit'
+    ]) {
+      expect(prefersRollback(header), header).to.equal(true)
+    }
+    for (const header of [
+      undefined,
+      '',
+      'tx',
+      'tx=',
+      'tx=commit',
+      'tx=rollbacks',
+      'tx=commit,tx=rollback',
+      'x="tx=rollback"',
+      'x;tx=rollback',
+      'tx=roll back'
+    ]) {
+      expect(prefersRollback(header), header).to.equal(false)
+    }
+  })
 })
 
 describe('X-Ignored-Parameters', () => {
