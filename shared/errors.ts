@@ -302,8 +302,9 @@ const ERRORS = {
     grpc: status.INVALID_ARGUMENT,
     http: 400,
     title: 'The include is invalid',
-    meaning: '`includeFKs` or `includeChildren` is no boolean.',
-    remedy: '`true` or `false`.'
+    meaning:
+      '`includeFKs` or `includeChildren` is no boolean, or `include` has a name that there is not, or one twice.',
+    remedy: '`true` or `false`. `include` takes up to ten of the names that the detail lists, each once.'
   },
   'include.too-many': {
     grpc: status.INVALID_ARGUMENT,

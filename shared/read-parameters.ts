@@ -3,7 +3,7 @@
  * parameter. The gateway reads them, and no owner parameter may be called like one.
  */
 export const PARAMETERS_OF_READS = {
-  list: ['search', 'fields', 'includeFKs', 'includeChildren'],
+  list: ['search', 'fields', 'includeFKs', 'includeChildren', 'include'],
   paged: [
     'search',
     'sortColumn',
@@ -16,11 +16,12 @@ export const PARAMETERS_OF_READS = {
     'totalLimit',
     'fields',
     'includeFKs',
-    'includeChildren'
+    'includeChildren',
+    'include'
   ],
   export: ['search', 'sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
   lookup: ['search'],
-  get: ['fields', 'includeFKs', 'includeChildren']
+  get: ['fields', 'includeFKs', 'includeChildren', 'include']
 } as const
 
 /** The reads that every resource has, by the names that Describe gives them. */

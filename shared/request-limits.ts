@@ -13,5 +13,8 @@ export const MAX_CONDITIONS = 50
 /** The most groups of conditions that a request may have. */
 export const MAX_GROUPS = 10
 
+/** The most names of `include`. */
+export const MAX_INCLUDES = 10
+
 /** The most properties of `sortColumn`. */
 export const MAX_SORT_COLUMNS = 4

@@ -3,7 +3,7 @@ import type { OwnerFilterDefinition, ReadsDefinition, WritesDefinition } from '.
 import type { DefineAction, UntypedAction, UpdateRule } from './action.js'
 import type { CreationDefinition, DeletionDefinition } from './creates-and-deletes.js'
 import type { CustomReads } from './custom-read.js'
-import type { Column, EntityOf, Reference } from './entity.js'
+import type { Column, EntityOf } from './entity.js'
 import type { ComparableType, FieldType } from './fields/field.js'
 import { snakeCase } from './fields/names.js'
 import { type OperatorOf, operatorsOf } from './fields/operators.js'
@@ -31,6 +31,7 @@ import {
   type JoinedDefinition,
   joinedOf,
   keyedColumns,
+  referencesOf,
   standInChildren,
   standInColumn,
   versionColumnOf
@@ -179,8 +180,6 @@ const ENTITY = definitionWords<
   overrides: 'object'
 })
 
-const REFERENCE = definitionWords<ReferenceDefinition<object>>({ to: 'text', via: 'text or list' })
-
 const MANY_TO_MANY = definitionWords<ManyToManyDefinition>({ through: 'text', from: 'text', to: 'text', sort: 'list' })
 
 /**
@@ -199,13 +198,7 @@ export function defineEntity<
   const children = childrenOf(definition.children ?? {}, key, mistakes)
   const columnIn = (place: string): ((name: string) => Column) =>
     findOrReport(columns, { what: 'a field', place, standIn: standInColumn, mistakes })
-  const references = Object.entries(definition.references ?? {}).map(([name, given]): Reference => {
-    const { to, via } = given
-    mistakes.push(...wordMistakes(`reference \`${name}\``, given, REFERENCE))
-    const [first, ...others] = typeof via === 'string' ? [via] : via
-    const column = columnIn(`reference \`${name}\``)
-    return { name, to, via: [column(first), ...others.map(column)] }
-  })
+  const references = referencesOf(definition.references ?? {}, { columnIn, mistakes })
   const joined = joinedOf(definition.joined ?? {}, references, mistakes)
   // The types of the names hold: functions of the entity file get the rows that its names stand for.
   const access = typeof definition.access === 'function' ? definition.access(rowsWords()) : definition.access

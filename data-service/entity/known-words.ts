@@ -84,6 +84,7 @@ const TABLE_CHILDREN = definitionWords<Omit<TableChildren, 'entity'>>({
   rowVersion: 'text',
   rowVersionColumn: 'text',
   store: 'text',
+  references: 'object',
   children: 'object'
 })
 

@@ -2,7 +2,7 @@ import type { Children, Column, Computed, Joined, KeyColumns, Reference } from '
 import type { Field, FieldType, Value } from './fields/field.js'
 import { snakeCase, suggestion } from './fields/names.js'
 import { ROW_VERSION_COLUMN } from './fields/row-version.js'
-import type { ChildrenDefinition, ResourceChildren, TableChildren, VisibleName } from './fields/rows.js'
+import type { ChildReference, ChildrenDefinition, ResourceChildren, TableChildren, VisibleName } from './fields/rows.js'
 import { text } from './fields/words.js'
 import { wordMistakes, definitionWords } from './fields/definition-words.js'
 import { childrenWordMistakes } from './known-words.js'
@@ -144,19 +144,39 @@ export function childrenOf(
   })
 }
 
+const REFERENCE = definitionWords<ChildReference>({ to: 'text', via: 'text or list' })
+
+export function referencesOf(
+  definitions: Readonly<Record<string, ChildReference>>,
+  { columnIn, mistakes }: Pick<NameResolver, 'columnIn'> & { readonly mistakes: string[] }
+): Reference[] {
+  return Object.entries(definitions).map(([name, given]) => {
+    const { to, via } = given
+    mistakes.push(...wordMistakes(`reference \`${name}\``, given, REFERENCE))
+    const [first, ...others] = typeof via === 'string' ? [via] : via
+    const column = columnIn(`reference \`${name}\``)
+    return { name, to, via: [column(first), ...others.map(column)] }
+  })
+}
+
 interface NamedChildren {
   readonly name: string
   readonly rootKey: KeyColumns
 }
 
 function tableChildren(definition: TableChildren, { name, rootKey }: NamedChildren, mistakes: string[]): Children {
-  const { table, store = 'primary', children: ofThem = {} } = definition
+  const { table, store = 'primary', references = {}, children: ofThem = {} } = definition
   const { key, columns } = keyedColumns(definition, mistakes)
   const versionColumn = versionColumnOf(definition)
   const children = childrenOf(ofThem, key, mistakes).map(onlyRead)
   for (const one of children.filter((nested) => nested.store !== store)) {
     mistakes.push(`\`${one.name}\` are in the other store; say \`store\` of both alike.`)
   }
+  if (store === 'second' && Object.keys(references).length > 0) {
+    mistakes.push('children of the second store have no references: they are read after everything else.')
+  }
+  const columnIn = (place: string): ((column: string) => Column) =>
+    findOrReport(columns, { what: 'a field', place, standIn: standInColumn, mistakes })
   return {
     name,
     table,
@@ -164,6 +184,7 @@ function tableChildren(definition: TableChildren, { name, rootKey }: NamedChildr
     foreignKey: foreignKeyOf({ ...definition, columns }, rootKey, mistakes),
     key,
     columns,
+    references: referencesOf(references, { columnIn, mistakes }),
     versionColumn,
     store,
     rootWrites: store === 'primary' && versionColumn !== undefined ? 'all' : 'none',
@@ -177,7 +198,7 @@ function resourceChildren(
   { name, rootKey }: NamedChildren,
   mistakes: string[]
 ): Children {
-  const { columns, table, key, versionColumn, hooks, overrides } = entity
+  const { columns, references, table, key, versionColumn, hooks, overrides } = entity
   const known = columns.map((one) => one.name)
   for (const property of [foreignKey].flat()) {
     if (known.includes(property)) continue
@@ -193,6 +214,7 @@ function resourceChildren(
     foreignKey: foreignKeyOf({ foreignKey, columns }, rootKey, mistakes),
     key,
     columns,
+    references,
     versionColumn,
     store: 'primary',
     rootWrites: versionColumn === undefined ? 'none' : writtenBy === 'root' ? 'all' : created,
@@ -269,6 +291,7 @@ export function standInChildren(name: string): Children {
     foreignKey: [id],
     key: [id],
     columns: [],
+    references: [],
     versionColumn: undefined,
     store: 'primary',
     rootWrites: 'none',

@@ -4,7 +4,7 @@ import type { MemoryGuard } from '../../shared/memory-guard.js'
 import { throwIfAborted } from '../../shared/transport/cancellation.js'
 import { Turns } from '../../shared/turns.js'
 import { anonymous, type CallContext, type Caller, countedAddress, shareKey } from '../entity/caller.js'
-import type { Condition, RowsPlan } from '../plan/model/plans.js'
+import type { Condition, PlannedNavigations, RowsPlan } from '../plan/model/plans.js'
 import type { LoadedRow } from '../plan/model/stores.js'
 import { RowSizes } from './row-sizes.js'
 
@@ -85,7 +85,7 @@ interface ReadSize {
   readonly manyToMany?: Counted
   readonly children?: Counted
   readonly conditions?: readonly Condition[]
-  /** What is read, where it is remembered how large the rows are. */
+  /** What is read, where it is remembered how large the rows are, and there may be navigations within others. */
   readonly of?: RowsPlan
 }
 
@@ -103,11 +103,27 @@ export function costOf(size: ReadSize, rowBytes = 0): number {
   return Math.min(GREATEST, Math.max(costOfRows(size), Math.min(MOST_FOR_BYTES, ofBytes)))
 }
 
-function costOfRows({ rows, references = [], manyToMany = [], children = [], conditions = [] }: ReadSize): number {
+function costOfRows({ rows, references = [], manyToMany = [], children = [], conditions = [], of }: ReadSize): number {
   const collections = manyToMany.length + children.length
-  if (rows === 1) return collections === 0 ? 1 : ONE_WITH_COLLECTIONS
-  const ofRow = 1 + (references.length > 0 ? 1 : 0) + collections * ROWS_OF_COLLECTIONS
+  const within = of === undefined ? 0 : rowsWithin(of)
+  if (rows === 1) return collections === 0 && within < ROWS_OF_COLLECTIONS ? 1 : ONE_WITH_COLLECTIONS
+  const ofRow = 1 + (references.length > 0 ? 1 : 0) + collections * ROWS_OF_COLLECTIONS + within
   return Math.ceil((rows * ofRow) / ROWS_A_PLACE) + Math.floor(countOf(conditions) / CONDITIONS_A_PLACE)
+}
+
+/** Rows that are assumed of each row besides those of its own navigations: those of navigations within them. */
+function rowsWithin({ references = [], manyToMany = [], children = [] }: Partial<PlannedNavigations>): number {
+  const followed = children.filter((one) => one.followed !== undefined).length
+  return (
+    references.reduce((sum, { within }) => sum + rowsOf(within), 0) +
+    ROWS_OF_COLLECTIONS * manyToMany.reduce((sum, { within }) => sum + rowsOf(within), followed)
+  )
+}
+
+function rowsOf(within: PlannedNavigations | undefined): number {
+  if (within === undefined) return 0
+  const { references, manyToMany, children } = within
+  return (references.length > 0 ? 1 : 0) + (manyToMany.length + children.length) * ROWS_OF_COLLECTIONS
 }
 
 /** How many comparisons the conditions are. */

@@ -3,12 +3,14 @@ import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/fields/field.js'
 import { jsonBytes, type JsonWriter } from '../entity/fields/json-text.js'
 import { idText, isComposite, keyOfValues } from '../entity/key.js'
-import type {
-  PlannedManyToMany,
-  PlannedReference,
-  Projection,
-  ShapedProperty,
-  ShownChildren
+import {
+  areSameOthers,
+  type PlannedNavigations,
+  type PlannedReference,
+  type Projection,
+  rowsOfOthers,
+  type ShapedProperty,
+  type ShownChildren
 } from '../plan/model/plans.js'
 import { propertyName, selectedName } from '../plan/model/projection.js'
 import type { LoadedChild, LoadedRow } from '../plan/model/stores.js'
@@ -96,19 +98,16 @@ function at(index: number): (values: readonly Value[]) => Value {
 /** Writes a row as the JSON object of the wire contract. */
 export type RowSerializer = (row: LoadedRow, out: JsonWriter) => void
 
-/** What is planned besides the rows themselves. */
-interface PlannedNavigations {
-  readonly references: readonly PlannedReference[]
-  readonly manyToMany: readonly PlannedManyToMany[]
-}
+const NO_NAVIGATIONS: PlannedNavigations = { references: [], manyToMany: [], children: [] }
 
-const NO_NAVIGATIONS: PlannedNavigations = { references: [], manyToMany: [] }
-
-/** A serializer, and the projections of the referenced and the linked rows that it was compiled for. */
+/** A serializer, and the plans of the rows of other resources that it was compiled for. */
 interface CompiledSerializer {
-  readonly nested: readonly Projection[]
+  readonly others: ReturnType<typeof rowsOfOthers>
   readonly serialize: RowSerializer
 }
+
+/** Serializers that are kept for each projection. Callers choose what is shown within a row. */
+const MAX_SERIALIZERS = 64
 
 const compiledSerializers = new WeakMap<Projection, CompiledSerializer[]>()
 
@@ -118,14 +117,11 @@ const compiledSerializers = new WeakMap<Projection, CompiledSerializer[]>()
  */
 export function rowSerializer(projection: Projection, planned: PlannedNavigations = NO_NAVIGATIONS): RowSerializer {
   const known = compiledSerializers.get(projection) ?? []
-  const { references, manyToMany } = planned
-  const fits = ({ nested }: CompiledSerializer): boolean =>
-    nested.length === references.length + manyToMany.length &&
-    nested.every((one, at) => one === (references[at] ?? manyToMany[at - references.length])?.projection)
-  const found = known.find(fits)
+  const others = rowsOfOthers(planned)
+  const found = known.find((one) => areSameOthers(one.others, others))
   if (found !== undefined) return found.serialize
   const serialize = compile(projection, planned)
-  known.push({ nested: [...references, ...manyToMany].map((one) => one.projection), serialize })
+  if (known.length < MAX_SERIALIZERS) known.push({ others, serialize })
   compiledSerializers.set(projection, known)
   return serialize
 }
@@ -148,30 +144,26 @@ function compile(projection: Projection, planned: PlannedNavigations): RowSerial
 function memberWriter(
   property: ShapedProperty,
   projection: Projection,
-  { references, manyToMany }: PlannedNavigations
+  { references, manyToMany, children }: PlannedNavigations
 ): RowSerializer {
   switch (property.kind) {
     case 'reference': {
       const { name } = property.reference
       const planned = references.find((one) => one.reference === property.reference)
       if (planned === undefined) throw new TypeError(`reference ${name} is shown but not planned`)
-      const nested = rowSerializer(planned.projection)
-      return (row, out) => {
-        const referenced = row.references.get(name)
-        if (referenced) nested(referenced, out)
-        else out.text('null')
-      }
+      return referenceWriter(planned)
     }
     case 'manyToMany': {
       const { name } = property.navigation
       const planned = manyToMany.find((one) => one.navigation === property.navigation)
       if (planned === undefined) throw new TypeError(`${name} is shown but not planned`)
-      const nested = rowSerializer(planned.projection)
+      const nested = rowSerializer(planned.projection, planned.within)
       return (row, out) => writeArray(row.manyToMany.get(name) ?? [], nested, out)
     }
     case 'children': {
       const { name } = property.children
-      const item = childSerializer(property)
+      const planned = children.find((one) => one.children === property.children)
+      const item = childSerializer(property, planned?.followed)
       return (row, out) => writeArray(row.children.get(name) ?? [], item, out)
     }
     case 'column':
@@ -186,6 +178,15 @@ function memberWriter(
       const write = valueWriter(typeOf(property))
       return (row, out) => write(combine(places.map((index) => oneValue(row, index))), out)
     }
+  }
+}
+
+function referenceWriter({ reference, projection, within }: PlannedReference) {
+  const nested = rowSerializer(projection, within)
+  return ({ references }: Partial<Pick<LoadedRow, 'references'>>, out: JsonWriter): void => {
+    const referenced = references?.get(reference.name)
+    if (referenced) nested(referenced, out)
+    else out.text('null')
   }
 }
 
@@ -221,10 +222,13 @@ export function writeArray<Item>(
 }
 
 /**
- * Writes the shown columns in order, then the row version, if the children have one, and their own children. All columns of
- * a child are loaded.
+ * Writes the shown columns in order, then the row version, if the children have one, references that were asked for, and
+ * their own children. All columns of a child are loaded.
  */
-function childSerializer({ children, shown, nested }: ShownChildren): (child: LoadedChild, out: JsonWriter) => void {
+function childSerializer(
+  { children, shown, nested }: ShownChildren,
+  followed: readonly PlannedReference[] = []
+): (child: LoadedChild, out: JsonWriter) => void {
   const { key, columns, versionColumn } = children
   const member = (name: string, index: number, type: FieldType | 'bytes') => ({
     name,
@@ -240,6 +244,7 @@ function childSerializer({ children, shown, nested }: ShownChildren): (child: Lo
     ...(isComposite(children) ? [id] : []),
     ...shown.map((column) => member(column.name, columns.indexOf(column), column.field.type)),
     ...(versionColumn === undefined ? [] : [member('rowVersion', columns.length, 'bytes')]),
+    ...followed.map((one) => ({ name: one.reference.name, write: referenceWriter(one) })),
     ...nested.map((one) => {
       const { name } = one.children
       const item = childSerializer(one)

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { widthOf } from '../entity/types/types.js'
-import type { RowsPlan, Selected } from '../plan/model/plans.js'
+import type { PlannedNavigations, RowsPlan, Selected } from '../plan/model/plans.js'
 import type { LoadedChild, LoadedRow } from '../plan/model/stores.js'
 
 /** Bytes of a row that cost no more than the row itself does (fair-shares.ts). */
@@ -53,19 +53,31 @@ function bytesOfRow({ stored, references, manyToMany, children }: LoadedRow): nu
 function bytesOfChildren(collections: LoadedChild['children']): number {
   let bytes = 0
   for (const rows of collections.values()) {
-    for (const { stored, children } of rows) bytes += (stored?.bytes ?? 0) + bytesOfChildren(children)
+    for (const { stored, children, references } of rows) {
+      bytes += (stored?.bytes ?? 0) + bytesOfChildren(children)
+      for (const row of references?.values() ?? []) if (row !== null) bytes += bytesOfRow(row)
+    }
   }
   return bytes
 }
 
-function keyOf(caller: string, { entity, projection, references, manyToMany, children }: RowsPlan): string {
-  const navigations = [
-    ...references.map(({ reference }) => reference.name),
-    ...manyToMany.map(({ navigation }) => navigation.name),
-    ...children.map((one) => one.children.name)
-  ]
+function keyOf(caller: string, { entity, projection, ...navigations }: RowsPlan): string {
   const large = projection.selected.filter(isLarge).map(nameOf)
-  return [caller, entity.name, ...large, '', ...navigations].join('\n')
+  return [caller, entity.name, ...large, '', ...namesOf(navigations)].join('\n')
+}
+
+/** Names of the navigations, each with those within it behind it. */
+function namesOf({ references, manyToMany, children }: PlannedNavigations): string[] {
+  const named = (name: string, within: PlannedNavigations | undefined): string[] =>
+    within === undefined ? [name] : [name, ...namesOf(within).map((one) => `${name}.${one}`)]
+  return [
+    ...references.flatMap(({ reference, within }) => named(reference.name, within)),
+    ...manyToMany.flatMap(({ navigation, within }) => named(navigation.name, within)),
+    ...children.flatMap(({ children: { name }, followed = [] }) => [
+      name,
+      ...followed.map(({ reference }) => `${name}.${reference.name}`)
+    ])
+  ]
 }
 
 function isLarge(one: Selected): boolean {

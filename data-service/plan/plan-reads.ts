@@ -39,15 +39,19 @@ import {
   type PagePlan,
   type PlannedChildren,
   type PlannedManyToMany,
+  type PlannedNavigations,
   type PlannedReference,
   type Projection,
   type RowScope,
+  type RowsPlan,
   scopeBehind,
   type ShapedProperty,
+  type ShownChildren,
   type SortKey,
   valueIs
 } from './model/plans.js'
 import { isBytes, propertyName } from './model/projection.js'
+import { type Includes, NO_INCLUDES } from './parsing/includes.js'
 import {
   type Paging,
   type PagingParams,
@@ -108,7 +112,7 @@ export function planList(params: ListParams, context: PlanningContext): ListPlan
   const resource = context.planning.catalogue.resource(params.resource, context.caller)
   const { scope, parsed } = checkRead({ resource, read: 'list', params }, context, (violations) => ({
     conditions: parseSearch(params.search, resource, violations),
-    shape: parseShape(params.shape, resource, violations)
+    shape: parseShape(params.shape, resource, shapeReader(context, violations))
   }))
   return planned({
     operation: 'list',
@@ -165,7 +169,7 @@ export function planPage(params: PageParams, context: PlanningContext): PlannedP
       ...selection,
       cursors,
       paging: parsePaging(params, limits, violations),
-      shape: parseShape(params.shape, resource, violations)
+      shape: parseShape(params.shape, resource, shapeReader(context, violations))
     }
   })
   const { paging, cursors } = parsed
@@ -193,12 +197,22 @@ export function planGet(params: GetParams, context: PlanningContext): GetPlan {
   const resource = context.planning.catalogue.resource(params.resource, context.caller)
   const { scope, parsed } = checkRead({ resource, read: 'get', params }, context, (violations) => ({
     key: parseId(params.id, resource.entity, violations),
-    shape: parseShape(params.shape, resource, violations)
+    shape: parseShape(params.shape, resource, shapeReader(context, violations))
   }))
-  const { projection, references, manyToMany, children } = planShape(parsed.shape, resource, context)
+  const { projection, references, manyToMany, children, askedBy } = planShape(parsed.shape, resource, context)
   const { entity } = resource
   // Without a spread: V8 adds each member that follows one by a call of its runtime, and this is done for every row by id.
-  return planned({ operation: 'get', entity, scope, projection, references, manyToMany, children, key: parsed.key })
+  return planned({
+    operation: 'get',
+    entity,
+    scope,
+    projection,
+    references,
+    manyToMany,
+    children,
+    askedBy,
+    key: parsed.key
+  })
 }
 
 interface GetByParams extends ReadParams {
@@ -216,7 +230,7 @@ export function planGetBy(
   const by = uniqueColumn(resource, params.property)
   const { scope, parsed } = checkRead({ resource, read: 'get', params: { ...params, by } }, context, (violations) => ({
     where: valueIs(by, parseUnique(params.value, by, violations)),
-    shape: parseShape(params.shape, resource, violations)
+    shape: parseShape(params.shape, resource, shapeReader(context, violations))
   }))
   const { entity } = resource
   const plan: GetByPlan = planned({
@@ -229,33 +243,88 @@ export function planGetBy(
   return { plan, absent: foreignRow({ resource, route: 'get', by }, context) }
 }
 
-interface PlannedShape {
-  readonly projection: Projection
-  readonly references: readonly PlannedReference[]
-  readonly manyToMany: readonly PlannedManyToMany[]
-  readonly children: readonly PlannedChildren[]
+function shapeReader(context: PlanningContext, violations: Violations): Parameters<typeof parseShape>[2] {
+  const readable = (name: string): Resource | undefined => {
+    const target = resourceOf(name, context)
+    return referenceableRows(target, context) === null ? undefined : target
+  }
+  return { resourceOf: readable, violations }
 }
 
-function planShape({ flags, named }: ParsedShape, { projections }: Resource, context: PlanningContext): PlannedShape {
-  const projection = named === undefined ? projections.whole(flags) : projections.of(named)
+/** Another resource, as the caller sees it. */
+function resourceOf(name: string, { planning, caller }: PlanningContext): Resource {
+  return planning.catalogue.resource(name, caller)
+}
+
+type PlannedShape = Pick<RowsPlan, 'projection' | 'askedBy' | keyof PlannedNavigations>
+
+function planShape(shape: ParsedShape, { projections }: Resource, context: PlanningContext): PlannedShape {
+  const { flags, includes, named } = shape
+  const projection = named === undefined ? projections.whole(flags, includes) : projections.of(named)
+  const { references, manyToMany, children } = planNavigations(projection, includes, context)
+  return { projection, references, manyToMany, children, askedBy: includes.size === 0 ? undefined : askedBy(flags) }
+}
+
+function askedBy(flags: ParsedShape['flags']): RowsPlan['askedBy'] {
+  return {
+    references: flags.references ? 'includeFKs' : 'include',
+    collections: flags.children ? 'includeChildren' : 'include'
+  }
+}
+
+/** The navigations that a projection shows, with those of their rows that `includes` names. */
+function planNavigations(projection: Projection, includes: Includes, context: PlanningContext): PlannedNavigations {
   const { references, manyToMany, children } = navigationsOf(projection)
   return {
-    projection,
-    references: references.map((reference) => {
-      const target = context.planning.catalogue.resource(reference.to, context.caller)
-      const scope = referenceableRows(target, context)
-      return { reference, target: target.entity, projection: target.projections.referenced, scope }
-    }),
-    manyToMany: manyToMany.map((navigation) => planManyToMany(navigation, context)),
-    children
+    references: references.map((one) => planReference(one, includes.get(one.name), context)),
+    manyToMany: manyToMany.map((one) => planManyToMany(one, includes.get(one.name), context)),
+    children: includes.size === 0 ? children : children.map((one) => withFollowed(one, includes, context))
   }
+}
+
+/** A reference shows what the caller could read by itself. */
+function planReference(
+  reference: Reference,
+  within: ReadonlySet<string> | undefined,
+  context: PlanningContext
+): PlannedReference {
+  const target = resourceOf(reference.to, context)
+  return {
+    reference,
+    target: target.entity,
+    scope: referenceableRows(target, context),
+    ...planRows(target, within, context)
+  }
+}
+
+/** What is shown of the rows that a navigation leads to. */
+function planRows(
+  { projections }: Resource,
+  named: ReadonlySet<string> | undefined,
+  context: PlanningContext
+): Pick<PlannedReference, 'projection' | 'within'> {
+  if (named === undefined || named.size === 0) return { projection: projections.referenced }
+  const projection = projections.whole({ references: false, children: false }, named)
+  return { projection, within: planNavigations(projection, NO_INCLUDES, context) }
+}
+
+/** Children of children come with these, whether or not they are named. */
+function withFollowed(
+  shown: Navigations['children'][number],
+  includes: Includes,
+  context: PlanningContext
+): PlannedChildren {
+  const named = includes.get(shown.children.name)
+  const followed = shown.references.filter(({ name }) => named?.has(name) === true)
+  if (followed.length === 0) return shown
+  return { ...shown, followed: followed.map((one) => planReference(one, undefined, context)) }
 }
 
 /** The navigations that a projection shows. */
 interface Navigations {
   readonly references: readonly Reference[]
   readonly manyToMany: readonly LinkedRows[]
-  readonly children: readonly PlannedChildren[]
+  readonly children: readonly ShownChildren[]
 }
 
 /** Found once for each projection, which the cache of projections (projection.ts) keeps for many requests. */
@@ -275,14 +344,17 @@ function navigationsOf(projection: Projection): Navigations {
 }
 
 /** A link shows what the caller could read by itself: the row of the link entity, and the row that it leads to. */
-function planManyToMany(navigation: LinkedRows, context: PlanningContext): PlannedManyToMany {
-  const { catalogue } = context.planning
-  const link = catalogue.resource(navigation.link.name, context.caller)
-  const target = catalogue.resource(navigation.target.name, context.caller)
+function planManyToMany(
+  navigation: LinkedRows,
+  within: ReadonlySet<string> | undefined,
+  context: PlanningContext
+): PlannedManyToMany {
+  const link = resourceOf(navigation.link.name, context)
+  const target = resourceOf(navigation.target.name, context)
   const [links, rows] = [referenceableRows(link, context), referenceableRows(target, context)]
   return {
     navigation,
-    projection: target.projections.referenced,
+    ...planRows(target, within, context),
     scope: links === null || rows === null ? null : intersectScopes(links, scopeBehind(navigation.to, rows))
   }
 }

@@ -267,8 +267,17 @@ export function shapeFields({ navigations = [] }: Resource): FieldSpec[] {
       : []),
     ...(hasCollections({ navigations })
       ? [include('include_children', 'Whether children, and rows behind a link, come with it.')]
-      : [])
+      : []),
+    ...(navigations.length === 0 ? [] : [INCLUDE])
   ]
+}
+
+const INCLUDE: FieldSpec = {
+  key: 'include',
+  type: 'string',
+  label: 'repeated',
+  comment:
+    'At most ten names of navigations that come with it, as in JSON; one within another behind a dot: lines.product.'
 }
 
 /** Whether rows may come with rows of collections. */
@@ -277,10 +286,10 @@ function hasCollections({ navigations = [] }: Resource): boolean {
 }
 
 /** What an answer with rows of the resource says of their collections. */
-export function truncatedFields(resource: Resource): FieldSpec[] {
-  if (!hasCollections(resource)) return []
+export function truncatedFields({ navigations = [] }: Resource): FieldSpec[] {
+  if (navigations.length === 0) return []
   const comment =
-    'The collections of which a row has its first 1000 rows only; one of children of children as lines.parts.'
+    'The collections of which a row has its first 1000 rows only; one within another navigation as lines.parts.'
   return [{ key: 'truncated_includes', type: 'string', label: 'repeated', comment }]
 }
 
@@ -297,9 +306,11 @@ export function fieldsOf(row: RowType, request: Message): Pick<Shape__Output, 'f
 }
 
 export function requestedShape(row: RowType, request: Message): Shape__Output {
+  const { include = [] } = request as { readonly include?: readonly string[] } // Of our own codec.
   return {
     ...fieldsOf(row, request),
     ...(request['include_references'] === true ? { includeFks: 'true' } : {}),
-    ...(request['include_children'] === true ? { includeChildren: 'true' } : {})
+    ...(request['include_children'] === true ? { includeChildren: 'true' } : {}),
+    ...(include.length === 0 ? {} : { include: include.join() })
   }
 }

@@ -83,7 +83,7 @@ export function makeRow(numbers: Numbers, declared: RowDeclaration): RowType {
   const values = [...properties, ...writeOnly].map((property) => valuePart(property, within))
   const children = navigations.map((navigation): MemberPart => {
     const { name: key = '', kind, resource = '', properties: own = [], navigations: inner = [] } = navigation
-    const { writeOnly: ofChildren = [] } = navigation
+    const { writeOnly: ofChildren = [], references = [] } = navigation
     const many = kind !== 'NAVIGATION_KIND_REFERENCE'
     const comment = many ? 'Where children are included.' : 'Where references are included.'
     if (rowOf !== undefined && own.length === 0) return rowPart({ key, many, comment }, rowOf(resource))
@@ -93,7 +93,7 @@ export function makeRow(numbers: Numbers, declared: RowDeclaration): RowType {
       comment: `One of the ${key}.`,
       properties: own,
       writeOnly: ofChildren,
-      navigations: inner
+      navigations: [...references, ...inner]
     })
     within.nested.push(row.message)
     return rowPart({ key, many, comment }, { name: row.message.name, of: () => row })

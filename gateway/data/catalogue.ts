@@ -187,12 +187,16 @@ function onlyAllowed(seen: CatalogueSnapshot): CatalogueSnapshot {
   const written = new Set(
     names.filter((name) => ['create', 'update'].some((one) => seen.allowed.get(name)?.includes(one) === true))
   )
-  const shown = ({ resource, navigations, writeOnly, ...rest }: Navigation, isWritten: boolean): Navigation => ({
-    ...rest,
-    resource: known.has(resource) ? resource : '',
-    writeOnly: isWritten ? writeOnly : [],
-    navigations: navigations.map((one) => shown(one, isWritten))
-  })
+  const shown = (of: Navigation, isWritten: boolean): Navigation => {
+    const { resource, navigations, references, writeOnly, ...rest } = of
+    return {
+      ...rest,
+      resource: known.has(resource) ? resource : '',
+      writeOnly: isWritten ? writeOnly : [],
+      navigations: navigations.map((one) => shown(one, isWritten)),
+      references: references.map((one) => shown(one, isWritten))
+    }
+  }
   const resources = [...seen.resources.values()]
     .filter(({ name }) => known.has(name))
     .map((resource): [string, Resource] => {

@@ -153,7 +153,8 @@ function lengthText({ minLength, maxLength }: Property): string {
   return minLength === 0 ? ` up to ${maxLength}` : ` of ${minLength} to ${maxLength}`
 }
 
-function navigationRow({ name, kind, resource, properties, navigations }: Navigation, base: string): string[] {
+function navigationRow(navigation: Navigation, base: string): string[] {
+  const { name, kind, resource, properties, navigations, references } = navigation
   // A resource that the caller may not call has no name here.
   const rows =
     resource === '' ? 'rows of another resource' : link(resourcePageUrl(base, resource), escapeHtml(resource))
@@ -161,7 +162,7 @@ function navigationRow({ name, kind, resource, properties, navigations }: Naviga
     ? [
         code(name),
         [...properties, ...navigations].map((child) => code(child.name)).join(', '),
-        code('includeChildren=true')
+        ['includeChildren=true', ...references.map((one) => `include=${name}.${one.name}`)].map(code).join('<br>')
       ]
     : kind === 'NAVIGATION_KIND_MANY_TO_MANY'
       ? [code(name), `of ${rows}`, code('includeChildren=true')]

@@ -63,7 +63,8 @@ function sentShape({ values }: ReadQuery): Shape {
   return {
     ...(values.fields === undefined ? {} : { fields: values.fields }),
     ...(values.includeFKs === undefined ? {} : { includeFks: values.includeFKs }),
-    ...(values.includeChildren === undefined ? {} : { includeChildren: values.includeChildren })
+    ...(values.includeChildren === undefined ? {} : { includeChildren: values.includeChildren }),
+    ...(values.include === undefined ? {} : { include: values.include })
   }
 }
 

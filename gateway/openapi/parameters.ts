@@ -1,6 +1,6 @@
 import { PAGE_ALIAS, type ReadName, type ReadParameter } from '../../shared/read-parameters.js'
-import { MAX_CONDITIONS, MAX_SORT_COLUMNS, MAX_TOTAL_LIMIT } from '../../shared/request-limits.js'
-import type { Property, Resource } from '../data/data-client.js'
+import { MAX_CONDITIONS, MAX_INCLUDES, MAX_SORT_COLUMNS, MAX_TOTAL_LIMIT } from '../../shared/request-limits.js'
+import type { Navigation, Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, parametersOfRead } from '../entity-routes/paths.js'
 import type { Components, ComponentRef } from './components.js'
 import { exampleIn } from './examples.js'
@@ -190,6 +190,8 @@ function queryParameters(components: Components, { resource, operation, name }: 
         : [components.refer('parameters', `${of}.search`, () => search(resource))]
     case 'fields':
       return [components.refer('parameters', `${of}.fields`, () => fieldsParameter(components, resource))]
+    case 'include':
+      return [components.refer('parameters', `${of}.include`, () => includeParameter(components, resource))]
     case 'sortColumn':
       return [components.refer('parameters', `${of}.sortColumn`, () => sortColumn(components, resource))]
     case 'sortDirection':
@@ -278,6 +280,44 @@ function fieldsParameter(components: Components, { name, properties, navigations
     },
     example: names.slice(0, 2)
   }
+}
+
+function includeParameter(components: Components, resource: Resource): object {
+  const names = resource.navigations.flatMap((one) => [
+    one.name,
+    ...namesWithin(components, one).map((inner) => `${one.name}.${inner}`)
+  ])
+  return {
+    name: 'include',
+    in: 'query',
+    description:
+      'Comma-separated names of navigations to load, in any letter case, together with those that `includeFKs` and ' +
+      '`includeChildren` load. One of the rows that a navigation leads to stands behind a dot.',
+    style: 'form',
+    explode: false,
+    schema: {
+      type: 'array',
+      maxItems: MAX_INCLUDES,
+      items:
+        names.length === 0
+          ? { type: 'string' }
+          : inAnySpelling(
+              components,
+              components.refer('schemas', `${resource.name}.include-name`, () => ({ type: 'string', enum: names })),
+              () => trimmed(names.map(anyLetterCase))
+            )
+    },
+    ...(names.length === 0 ? {} : { example: names.slice(0, 1) })
+  }
+}
+
+/** The navigations of the rows that a navigation leads to. */
+function namesWithin(components: Components, { resource, kind, navigations, references }: Navigation): string[] {
+  const within =
+    kind === 'NAVIGATION_KIND_CHILDREN'
+      ? [...references, ...navigations]
+      : (components.resource(resource)?.navigations ?? [])
+  return within.map(({ name }) => name)
 }
 
 function sortColumn(components: Components, { name, properties }: Resource): object {

@@ -64,25 +64,38 @@ function navigationSchema(components: Components, owner: string, navigation: Nav
   if (isChildren(navigation)) {
     return {
       type: 'array',
-      description: 'Only with includeChildren=true.',
+      description: BY_CHILDREN,
       items: childSchema(components, `${owner}.${navigation.name}`, navigation)
     }
   }
-  const target = components.resource(navigation.resource)
-  const row = target === undefined ? { type: 'object' } : rowSchema(components, target)
   if (navigation.kind === 'NAVIGATION_KIND_MANY_TO_MANY') {
-    return { type: 'array', description: 'Only with includeChildren=true.', items: row }
+    return { type: 'array', description: BY_CHILDREN, items: targetSchema(components, navigation) }
   }
-  return { description: 'Only with includeFKs=true.', anyOf: [row, { type: 'null' }] }
+  return referenceSchema(components, navigation, 'Only with includeFKs=true, or where include names it.')
+}
+
+const BY_CHILDREN = 'Only with includeChildren=true, or where include names it.'
+
+function referenceSchema(components: Components, navigation: Navigation, description: string): object {
+  return { description, anyOf: [targetSchema(components, navigation), { type: 'null' }] }
+}
+
+function targetSchema(components: Components, { resource }: Navigation): object {
+  const target = components.resource(resource)
+  return target === undefined ? { type: 'object' } : rowSchema(components, target)
 }
 
 /** The schema of a child, which has its own children: `orders.lines`, `orders.lines.discounts`. */
-function childSchema(components: Components, name: string, { properties, navigations }: Navigation): object {
+function childSchema(components: Components, name: string, child: Navigation): object {
+  const { properties, navigations, references } = child
   return components.refer('schemas', name, () => ({
     type: 'object',
     required: [...properties, ...navigations].map((one) => one.name),
     properties: {
       ...members(properties),
+      ...Object.fromEntries(
+        references.map((one) => [one.name, referenceSchema(components, one, 'Only where include names it.')])
+      ),
       ...Object.fromEntries(navigations.map((one) => [one.name, navigationSchema(components, name, one)]))
     }
   }))

@@ -52,6 +52,7 @@ import {
   splitItems
 } from '../../data-service/plan/parsing/filters.js'
 import type { PlanningContext } from '../../data-service/plan/planning.js'
+import { parseIncludes } from '../../data-service/plan/parsing/includes.js'
 import { parseFields, parseFlag, parsePaging, parseShape, parseSort } from '../../data-service/plan/parsing/query.js'
 import { compositeParts } from '../../data-service/entity/key.js'
 import { parseId, parseUnique } from '../../data-service/plan/parsing/keys.js'
@@ -493,9 +494,16 @@ export const READERS: Readonly<Record<string, Reader>> = {
   optionalVersions: (text) => optionalVersions({ kind: text, versions: [Buffer.from(text)] }),
   requiredVersions: (text) =>
     requiredVersions({ ...VERSION, versions: text.split(',').map((version) => Buffer.from(version)) }),
+  parseIncludes: (text) =>
+    judged((violations) => parseIncludes(text, things, { resourceOf: () => things, violations })),
   parseFields: (text) => judged((violations) => parseFields(text, things, { violations, reject: () => undefined })),
   parseShape: (text) =>
-    judged((violations) => parseShape({ fields: text, includeFks: text, includeChildren: text }, things, violations)),
+    judged((violations) =>
+      parseShape({ fields: text, includeFks: text, includeChildren: text, include: text }, things, {
+        resourceOf: () => things,
+        violations
+      })
+    ),
   parseSort: (text) => judged((violations) => parseSort({ sortColumn: text, sortDirection: text }, things, violations)),
   parseUpdate: (text) => parseUpdate({ ...write(text), id: '1' }, call),
   parseUnusual: (text) => EVERY_FIELD.map((field) => parseUnusual(text, field)),

@@ -255,7 +255,7 @@ export function property(name: string, type: string, more: Partial<Property> = {
 const SET = { setOnCreate: true, setOnUpdate: true }
 const VARIANT = [property('id', 'int'), property('stock', 'int', SET)]
 
-const NO_CHILDREN = { properties: [], navigations: [], via: [], writeOnly: [] }
+const NO_CHILDREN = { references: [], properties: [], navigations: [], via: [], writeOnly: [] }
 
 export function action(name: string, more: Partial<Action> = {}): Action {
   return {

@@ -265,6 +265,12 @@ describeLibrary('keys of every kind', (store, kind) => {
       null
     ])
     expect(rows.map((row) => row['shelfLabel'])).to.deep.equal(['a%2Fb,north,1', null, null])
+    const within = json(await get('/placements?include=shelf.language')) as { shelf: { language: unknown } | null }[]
+    expect(within[0]?.shelf?.language).to.include({ id: 'a/b' })
+    const linked = json(await get(`/publications/${GUID}?include=shelves.language`)) as {
+      shelves: { language: unknown }[]
+    }
+    expect(linked.shelves.map(({ language }) => (language as { id: string }).id)).to.deep.equal(['a/b'])
     // The same by the link, both ways: the second copy stands nowhere.
     const [one, other] = [GUID, OTHER_GUID].map((id) => `/publications/${id}?includeChildren=true&fields=shelves`)
     const shelfIds = async (target = ''): Promise<string[]> =>

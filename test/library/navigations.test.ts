@@ -340,7 +340,10 @@ describeLibrary('navigations by', (store, kind) => {
 
     it('needs includeChildren to be named, is in no export, and is described', async () => {
       const fields = json(await store.as(LIBRARIAN, '/plays?fields=id,cast')) as { code: string; detail: string }
-      expect([fields.code, fields.detail]).to.deep.equal(['fields.invalid', '"cast" needs includeChildren=true.'])
+      expect([fields.code, fields.detail]).to.deep.equal([
+        'fields.invalid',
+        '"cast" needs includeChildren=true or include=cast.'
+      ])
       const cells = json(await store.as(LIBRARIAN, '/plays/export?fields=cast')) as { code: string }
       expect(cells.code).to.equal('fields.invalid')
       expect((await store.as(LIBRARIAN, '/plays/export?bom=false')).text.split('\r\n')[0]).to.not.contain('cast')

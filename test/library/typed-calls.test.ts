@@ -115,6 +115,15 @@ describeLibrary('typed keys, actions, lookups, reads and operations', (store) =>
     expect((await failed('BarcodeService.GetBarcode', { id: '0' })).reason).to.equal('not-found')
   })
 
+  it('show navigations by name, those within others too', async () => {
+    const asked = { id: MOST, include: ['publication.language'] }
+    const { barcode } = (await call('BarcodeService.GetBarcode', asked)) as { barcode: Record<string, Message> }
+    const { language, ...publication } = barcode['publication'] as { title: string; language: Message }
+    expect([publication.title, language['name']]).to.deep.equal(['A book', 'Second'])
+    const { reason, violations } = await failed('BarcodeService.ListBarcodes', { include: ['publication', 'nothing'] })
+    expect([reason, violations]).to.deep.equal(['include.invalid', [['query:include', 'include.invalid']]])
+  })
+
   it('answer bytes that are no message as a fault of their sender, once they know who sends', async () => {
     const client = clientOf('BarcodeService')
     const broken = Buffer.from([0x0a, 0xff])

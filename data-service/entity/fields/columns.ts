@@ -76,6 +76,8 @@ export interface Children {
   readonly key: KeyColumns
   /** Own columns, those of the key first. */
   readonly columns: readonly Column[]
+  /** Of these columns. They are served where `include` names them, and by no flag. */
+  readonly references: readonly Reference[]
   /** The column of the row version. undefined for children without one, which no write touches. */
   readonly versionColumn: string | undefined
   /** `second`: another database that cannot be joined. */

@@ -1,4 +1,4 @@
-import type { Children, Column, KeyColumns, StoreName } from './columns.js'
+import type { Children, Column, KeyColumns, Reference, StoreName } from './columns.js'
 import type { Field, FieldType, ValueOfType, Writability } from './field.js'
 import type { Permission } from './names.js'
 
@@ -106,8 +106,17 @@ export interface TableChildren {
   /** The column of the row version where it is not `row_version`: 8 bytes, BINARY(8) or a BLOB. */
   readonly rowVersionColumn?: string
   readonly store?: StoreName
+  /** Rows of resources that they refer to, which `include=<children>.<name>` shows. */
+  readonly references?: Readonly<Record<string, ChildReference>>
   /** Children of these, which are only read. Their foreign key holds the key of the child. */
   readonly children?: Readonly<Record<string, ChildrenDefinition>>
+}
+
+/** A reference of a child. */
+export interface ChildReference {
+  readonly to: string
+  /** The field that holds the id of the other row; several, in the order of its key, for a composite key. */
+  readonly via: string | readonly [string, ...string[]]
 }
 
 /** The rows of another resource that refer to a row, as its children. The children of that resource are shown in them. */
@@ -149,6 +158,7 @@ interface ResourceRows<F = Fields> extends TypedFields<F> {
   readonly table: string
   readonly key: KeyColumns
   readonly columns: readonly Column[]
+  readonly references: readonly Reference[]
   readonly versionColumn: string | undefined
   readonly children: readonly Children[]
   readonly hooks: { readonly all: readonly unknown[] }

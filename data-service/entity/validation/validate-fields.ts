@@ -81,14 +81,14 @@ export function fieldMistakes(entity: Entity): string[] {
 }
 
 function childrenMistakes(child: Children): string[] {
-  const { name, columns, resource, foreignKey, children } = child
+  const { name, columns, resource, foreignKey, references, children } = child
   // The columns of a resource are checked with it.
   const own =
     resource === undefined
       ? [...keyMistakes(child), ...tableMistakes(child), ...children.flatMap(childrenMistakes)]
       : []
   return [
-    ...nameMistakes([...columns, ...children].map((one) => one.name)),
+    ...nameMistakes([...columns, ...references, ...children].map((one) => one.name)),
     ...foreignKey.flatMap(({ column }) => databaseNameMistakes('foreign key', column)),
     ...foreignKey.flatMap((column) => foreignKeyMistakes(column, columns)),
     ...tellingColumns(child)
@@ -325,8 +325,31 @@ function schemaMistakes(schema: JsonSchema): string[] {
 export function navigationMistakes(entity: Entity, entities: readonly Entity[]): string[] {
   const targetOf = (name: string): Entity | undefined => entities.find((one) => one.name === name)
   const names = entities.map((one) => one.name)
+  const mistakes = [
+    ...referenceMistakes(entity, entities),
+    ...entity.children.flatMap((one) => childReferenceMistakes(one, entities))
+  ]
+  for (const joined of entity.joined) mistakes.push(...pathMistakes(joined, targetOf))
+  for (const one of entity.manyToMany) {
+    const found = targetOf(one.through) === undefined ? undefined : linkMistakes(one, entity, targetOf)
+    const mistake = found ?? [`leads through \`${one.through}\`, no resource.${suggestion(one.through, names)}`]
+    mistakes.push(...mistake.map((text) => `manyToMany \`${one.name}\`: ${text}`))
+  }
+  return mistakes
+}
+
+/** Those of a resource are checked with it. */
+function childReferenceMistakes(child: Children, entities: readonly Entity[]): string[] {
+  const own = child.resource === undefined ? referenceMistakes(child, entities) : []
+  const nested = child.children.flatMap((one) => childReferenceMistakes(one, entities))
+  return [...own, ...nested].map((mistake) => `children \`${child.name}\`: ${mistake}`)
+}
+
+function referenceMistakes({ references }: Pick<Entity, 'references'>, entities: readonly Entity[]): string[] {
+  const targetOf = (name: string): Entity | undefined => entities.find((one) => one.name === name)
+  const names = entities.map((one) => one.name)
   const mistakes: string[] = []
-  for (const { name, to, via } of entity.references) {
+  for (const { name, to, via } of references) {
     const key = targetOf(to)?.key
     if (key === undefined) {
       mistakes.push(`reference \`${name}\` leads to \`${to}\`, no resource.${suggestion(to, names)}`)
@@ -342,12 +365,6 @@ export function navigationMistakes(entity: Entity, entities: readonly Entity[]):
       const target = key?.length === 1 ? `the id of \`${to}\`` : `\`${to}.${column.name}\``
       mistakes.push(`reference \`${name}\`: \`${part}\` is ${field.type}, but ${target} is ${column.field.type}.`)
     }
-  }
-  for (const joined of entity.joined) mistakes.push(...pathMistakes(joined, targetOf))
-  for (const one of entity.manyToMany) {
-    const found = targetOf(one.through) === undefined ? undefined : linkMistakes(one, entity, targetOf)
-    const mistake = found ?? [`leads through \`${one.through}\`, no resource.${suggestion(one.through, names)}`]
-    mistakes.push(...mistake.map((text) => `manyToMany \`${one.name}\`: ${text}`))
   }
   return mistakes
 }

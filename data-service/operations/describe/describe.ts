@@ -12,7 +12,7 @@ import { needsNoToken, ownersIn } from '../../entity/access.js'
 import type { Action } from '../../entity/action.js'
 import type { Caller } from '../../entity/caller.js'
 import type { CustomRead } from '../../entity/custom-read.js'
-import type { Children, Column, Entity } from '../../entity/entity.js'
+import type { Children, Column, Entity, Reference } from '../../entity/entity.js'
 import { isComposite } from '../../entity/key.js'
 import type { CustomType, Field } from '../../entity/fields/field.js'
 import type { JsonSchema } from '../../entity/fields/json-schema.js'
@@ -133,10 +133,11 @@ function withoutWriteOnly(resource: WireResource): WireResource {
 function withoutOthers(resources: WireResource[], areSomeLeftOut: boolean): WireResource[] {
   if (!areSomeLeftOut) return resources
   const known = new Set(resources.map(({ name }) => name))
-  const named = ({ resource = '', navigations = [], ...rest }: Navigation): Navigation => ({
+  const named = ({ resource = '', navigations = [], references = [], ...rest }: Navigation): Navigation => ({
     ...rest,
     resource: known.has(resource) ? resource : '',
-    navigations: navigations.map(named)
+    navigations: navigations.map(named),
+    references: references.map(named)
   })
   return resources.map((one) => ({ ...one, navigations: (one.navigations ?? []).map(named) }))
 }
@@ -199,8 +200,7 @@ function describeResource(
     }),
     navigations: shaped.flatMap((property): Navigation[] => {
       if (property.kind === 'reference') {
-        const { name, to, via } = property.reference
-        return [{ name, kind: 'NAVIGATION_KIND_REFERENCE', resource: to, via: shownNames(via) }]
+        return [describeReference(property.reference)]
       }
       if (property.kind === 'manyToMany') {
         const { name, target } = property.navigation
@@ -224,13 +224,17 @@ function describeResource(
   }
 }
 
+function describeReference({ name, to, via }: Reference): Navigation {
+  return { name, kind: 'NAVIGATION_KIND_REFERENCE', resource: to, via: shownNames(via) }
+}
+
 /** None where one of them is hidden: the others do not make a key. */
 function shownNames(columns: readonly Column[]): string[] {
   return columns.some(({ field }) => field.hidden) ? [] : columns.map(({ name }) => name)
 }
 
 function describeChildren(
-  { children, shown, nested }: ShownChildren,
+  { children, shown, nested, references }: ShownChildren,
   root: Pick<Resource, 'entity' | 'maySet'> & { readonly examples: Examples; readonly isNested?: boolean }
 ): Navigation {
   const { entity, maySet, examples, isNested = false } = root
@@ -253,7 +257,8 @@ function describeChildren(
       ...describeChildColumn(column, children, created(column)),
       example: examples.ofWriteOnly(column)
     })),
-    navigations: nested.map((one) => describeChildren(one, { ...root, isNested: true }))
+    navigations: nested.map((one) => describeChildren(one, { ...root, isNested: true })),
+    references: references.map(describeReference)
   }
 }
 

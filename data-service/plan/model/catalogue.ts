@@ -128,7 +128,8 @@ function shownChildren(children: Children, isShown: (column: Column) => boolean)
     shown: children.columns.filter(isShown),
     nested: children.children
       .filter((one) => tellingColumns(one).every(isShown))
-      .map((one) => shownChildren(one, isShown))
+      .map((one) => shownChildren(one, isShown)),
+    references: children.references.filter(({ via }) => via.every(isShown))
   }
 }
 

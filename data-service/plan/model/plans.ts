@@ -159,6 +159,8 @@ export interface ShownChildren {
   readonly children: Children
   readonly shown: readonly Column[]
   readonly nested: readonly ShownChildren[]
+  /** Those that a request may name. */
+  readonly references: readonly Reference[]
 }
 
 /** A value that the statement selects. A projection always selects the key, which navigations and cursors need. */
@@ -183,6 +185,8 @@ export interface PlannedReference {
   readonly projection: Projection
   /** null: the caller may see no row of the resource, and the reference is null in every row. */
   readonly scope: RowScope | null
+  /** The navigations of the referenced rows. None without it. */
+  readonly within?: PlannedNavigations
 }
 
 /** A many-to-many navigation to load after the rows themselves. */
@@ -195,21 +199,60 @@ export interface PlannedManyToMany {
    * are none.
    */
   readonly scope: RowScope | null
+  /** As that of a reference. */
+  readonly within?: PlannedNavigations
 }
 
 /** Children to load, with those of their own children that are shown. */
 export interface PlannedChildren {
   readonly children: Children
   readonly nested: readonly PlannedChildren[]
+  /** References of the children. None without it. */
+  readonly followed?: readonly PlannedReference[]
 }
 
-/** The common part of the plans of list, page and get. */
-export interface RowsPlan {
-  readonly entity: Entity
-  readonly projection: Projection
+/** What is loaded after the rows themselves. */
+export interface PlannedNavigations {
   readonly references: readonly PlannedReference[]
   readonly manyToMany: readonly PlannedManyToMany[]
   readonly children: readonly PlannedChildren[]
+}
+
+/** All plans of rows of other resources, those within others right after them. The projections of two such lists say whether rows are written alike. */
+export function rowsOfOthers({
+  references = [],
+  manyToMany = [],
+  children = []
+}: Partial<PlannedNavigations>): readonly (PlannedReference | PlannedManyToMany)[] {
+  const direct = [...references, ...manyToMany, ...children.flatMap(({ followed = [] }) => followed)]
+  if (direct.every(({ within }) => within === undefined)) return direct
+  return direct.flatMap((one) => [one, ...rowsOfOthers(one.within ?? {})])
+}
+
+/** Whether both lists show the same navigations of the same projections. */
+export function areSameOthers(one: ReturnType<typeof rowsOfOthers>, other: typeof one): boolean {
+  return one.length === other.length && one.every((planned, at) => isSameOther(planned, other[at]))
+}
+
+function isSameOther(
+  one: PlannedReference | PlannedManyToMany,
+  other: PlannedReference | PlannedManyToMany | undefined
+): boolean {
+  if (other?.projection !== one.projection) return false
+  return 'reference' in one
+    ? 'reference' in other && one.reference === other.reference && one.target === other.target
+    : 'navigation' in other && one.navigation === other.navigation
+}
+
+/** The parameters by which a request asks for navigations. */
+export type IncludeParameter = 'includeFKs' | 'includeChildren' | 'include'
+
+/** The common part of the plans of list, page and get. */
+export interface RowsPlan extends PlannedNavigations {
+  readonly entity: Entity
+  readonly projection: Projection
+  /** What an error about them names. The flags without it. */
+  readonly askedBy?: { readonly references: IncludeParameter; readonly collections: IncludeParameter } | undefined
 }
 
 interface ReadShape extends RowsPlan {
@@ -242,7 +285,7 @@ export type GetByPlan = Planned<ReadShape & { readonly operation: 'getBy'; reado
 
 /** Rows in batches by key, all of one snapshot. */
 export type ExportPlan = Planned<
-  Omit<ReadShape, 'children' | 'manyToMany' | 'references'> & {
+  Omit<ReadShape, keyof PlannedNavigations | 'askedBy'> & {
     readonly operation: 'export'
     readonly conditions: readonly Condition[]
     readonly sort: readonly SortKey[]

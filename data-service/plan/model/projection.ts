@@ -29,12 +29,21 @@ export function propertyName(property: ShapedProperty): string {
  */
 const MAX_FIELD_SETS = 512
 
+/** Sets of navigations that are remembered for each view of an entity: all that one with six of them has. */
+const MAX_INCLUDE_SETS = 64
+
+/** Which kinds of navigations a request asks for. */
+export interface IncludeFlags {
+  readonly references: boolean
+  readonly children: boolean
+}
+
 /** The projections of one view of an entity. */
 export interface Projections {
   /** A row as the reference of another resource shows it: no navigations of its own. */
   readonly referenced: Projection
-  /** All properties; navigations by flag. */
-  whole(flags: { readonly references: boolean; readonly children: boolean }): Projection
+  /** All properties; navigations by flag, or by name. */
+  whole(flags: IncludeFlags, named?: Pick<ReadonlySet<string>, 'has' | 'size'>): Projection
   /** The cells of an export: no byte arrays, no navigations. */
   readonly cells: Projection
   /** These properties only, in this order. */
@@ -70,13 +79,23 @@ export function makeProjections(of: {
   const withReferences = whole((property) => !isCollection(property))
   const withChildren = whole(({ kind }) => kind !== 'reference')
   const withBoth = whole(() => true)
+  const byFlag = ({ references: withFKs, children }: IncludeFlags): Projection =>
+    withFKs ? (children ? withBoth : withReferences) : children ? withChildren : plain
+  const includeSets = new Map<string, Projection>()
   const cells = cellProjection(everything, { key, shown: plain.shown.filter((property) => !isBytes(property)) })
 
   return {
     referenced: plain,
     cells,
-    whole: ({ references, children }) =>
-      references ? (children ? withBoth : withReferences) : children ? withChildren : plain,
+    whole: (flags, named) => {
+      const flagged = byFlag(flags)
+      if (named === undefined || named.size === 0) return flagged
+      const shown = shaped.filter((one) => flagged.shown.includes(one) || named.has(propertyName(one)))
+      const setKey = shown.flatMap((one) => (plain.shown.includes(one) ? [] : [propertyName(one)])).join()
+      const known = includeSets.get(setKey) ?? { ...all, shown }
+      if (includeSets.size < MAX_INCLUDE_SETS) includeSets.set(setKey, known)
+      return known
+    },
     of: (shown) => {
       const names = shown.map(propertyName)
       const setKey = names.toSorted().join()

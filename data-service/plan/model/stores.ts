@@ -48,7 +48,7 @@ export interface LoadedRow {
   readonly references: ReadonlyMap<string, LoadedRow | null>
   readonly manyToMany: ReadonlyMap<string, readonly LoadedRow[]>
   readonly children: ReadonlyMap<string, readonly LoadedChild[]>
-  /** The collections of which only the first rows are here. One of children of children is named `lines.parts`. */
+  /** The collections of which only the first rows are here. One within another navigation is named `lines.parts`. */
   readonly truncated: readonly string[]
 }
 
@@ -58,6 +58,8 @@ export interface LoadedChild {
   readonly values: readonly Value[]
   readonly stored?: UndecodedValues
   readonly children: ReadonlyMap<string, readonly LoadedChild[]>
+  /** Those that were asked for. */
+  readonly references?: LoadedRow['references']
 }
 
 export interface ListResult {

@@ -3,8 +3,9 @@ import { MAX_SORT_COLUMNS, MAX_TOTAL_LIMIT } from '../../../shared/request-limit
 import { suggestion } from '../../entity/fields/names.js'
 import { keyOrder, type Resource, totalOrder } from '../model/catalogue.js'
 import { type CursorCodec, isCursor } from './cursors.js'
+import { type Includes, parseIncludes, type ResourceOf } from './includes.js'
 import type { PageStart, Path, ShapedProperty, SortKey } from '../model/plans.js'
-import { propertyName } from '../model/projection.js'
+import { type IncludeFlags, propertyName } from '../model/projection.js'
 import { type Violations, quoted } from './violations.js'
 
 // The parameters of reads: paging, sorting, the parts of a row and flags. Each function puts what is wrong on the
@@ -200,11 +201,13 @@ export interface ShapeParams {
   readonly fields?: string
   readonly includeFks?: string
   readonly includeChildren?: string
+  readonly include?: string
 }
 
 /** The parts of a row, parsed. `named` is undefined for every property. */
 export interface ParsedShape {
-  readonly flags: { readonly references: boolean; readonly children: boolean }
+  readonly flags: IncludeFlags
+  readonly includes: Includes
   readonly named: readonly ShapedProperty[] | undefined
 }
 
@@ -213,15 +216,20 @@ const MAX_FIELDS = 200
 const INCLUDE_FKS = { parameter: 'includeFKs', code: 'include.invalid', fallback: false } as const
 const INCLUDE_CHILDREN = { parameter: 'includeChildren', code: 'include.invalid', fallback: false } as const
 
-export function parseShape(params: ShapeParams | null, resource: Resource, violations: Violations): ParsedShape {
+export function parseShape(
+  params: ShapeParams | null,
+  resource: Resource,
+  how: { readonly resourceOf: ResourceOf; readonly violations: Violations }
+): ParsedShape {
+  const { violations } = how
   const flags = {
     references: parseFlag(params?.includeFks, INCLUDE_FKS, violations),
     children: parseFlag(params?.includeChildren, INCLUDE_CHILDREN, violations)
   }
-  return {
-    flags,
-    named: parseFields(params?.fields, resource, { violations, reject: (property) => notSelectable(property, flags) })
-  }
+  const includes = parseIncludes(params?.include, resource, how)
+  const reject = (property: ShapedProperty): string | undefined =>
+    includes.has(propertyName(property)) ? undefined : notSelectable(property, flags)
+  return { flags, includes, named: parseFields(params?.fields, resource, { violations, reject }) }
 }
 
 /** undefined for all fields. `reject` says what is wrong with a property that exists; undefined where nothing is. */
@@ -254,10 +262,7 @@ export function parseFields(
   return asked
 }
 
-function notSelectable(
-  property: ShapedProperty,
-  flags: { readonly references: boolean; readonly children: boolean }
-): string | undefined {
+function notSelectable(property: ShapedProperty, flags: IncludeFlags): string | undefined {
   const name = propertyName(property)
   switch (property.kind) {
     case 'id':
@@ -268,10 +273,10 @@ function notSelectable(
     case 'joined':
       return `"${name}" is read-only and has no column of its own: leave fields out to get it.`
     case 'reference':
-      return flags.references ? undefined : `"${name}" needs includeFKs=true.`
+      return flags.references ? undefined : `"${name}" needs includeFKs=true or include=${name}.`
     case 'manyToMany':
     case 'children':
-      return flags.children ? undefined : `"${name}" needs includeChildren=true.`
+      return flags.children ? undefined : `"${name}" needs includeChildren=true or include=${name}.`
   }
 }
 

@@ -4,20 +4,48 @@ import type { JsonWriter } from '../../entity/fields/json-text.js'
 import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
 import { binary } from '../../entity/fields/words.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
-import { type Path, pathBehind, type PlannedChildren, type PlannedManyToMany } from '../../plan/model/plans.js'
-import type { LoadedChild } from '../../plan/model/stores.js'
-import { boundValues, keyIn, scopeConditions } from './statements/conditions.js'
+import {
+  type IncludeParameter,
+  type Path,
+  pathBehind,
+  type PlannedChildren,
+  type PlannedManyToMany
+} from '../../plan/model/plans.js'
+import type { LoadedChild, LoadedRow } from '../../plan/model/stores.js'
+import { boundValues, keyIn, pathKey, scopeConditions } from './statements/conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import type { BoundValues, FoundRow } from '../engines/statement.js'
 import type { ChildrenOwner } from './statements/row-models.js'
 import { type IncludedRows, MAX_OF_EACH } from './included-rows.js'
-import { chunks, keyReader, mapKey, referencePaths, type Selection, type Source } from './navigations.js'
+import {
+  chunks,
+  foundBy,
+  keyReader,
+  type KeyReaderOf,
+  loadReferenced,
+  mapKey,
+  neededPaths,
+  NOTHING_LOADED,
+  own,
+  referencePaths,
+  RowOfPage,
+  type Selection,
+  type Source
+} from './navigations.js'
 
 /** The rows of a collection that one row has. */
 export interface Collection<Row> {
   readonly rows: readonly Row[]
   /** Names of the collections that are cut: this one, and those within its rows (`lines.parts`). */
   readonly truncated: readonly string[]
+}
+
+/** Of which rows a collection is loaded. */
+interface CollectionsOf {
+  readonly keys: readonly (RowKey | undefined)[]
+  readonly included: IncludedRows
+  /** What an error names. */
+  readonly parameter: IncludeParameter
 }
 
 /** Which rows of a collection a statement reads: those with these numbers among the rows of each owner, in all at most `limit`. */
@@ -44,7 +72,7 @@ interface CollectionReader {
 async function readCollection(
   { ofOne, ofEach, ownerOf }: CollectionReader,
   keys: readonly (RowKey | undefined)[],
-  included: IncludedRows
+  { included, parameter }: Pick<CollectionsOf, 'included' | 'parameter'>
 ): Promise<ReadonlyMap<string, { readonly rows: readonly FoundRow[]; readonly hasMore: boolean }>> {
   const found = new Map<string, { readonly key: RowKey; readonly rows: FoundRow[]; hasMore: boolean }>()
   const keep = (row: FoundRow): void => {
@@ -62,11 +90,11 @@ async function readCollection(
     const [one, ...others] = some
     if (one !== undefined && others.length === 0) {
       const rows = await ofOne(one, Math.min(MAX_OF_EACH + 1, included.limit()))
-      included.add(rows.slice(0, MAX_OF_EACH), 'includeChildren')
+      included.add(rows.slice(0, MAX_OF_EACH), parameter)
       rows.forEach(keep)
     } else {
       const rows = await ofEach(some, { first: 1, last: MAX_OF_EACH, limit: included.limit() })
-      included.add(rows, 'includeChildren').forEach(keep)
+      included.add(rows, parameter).forEach(keep)
     }
   }
   if (parts.length === 1 && parts[0]?.length === 1) return found
@@ -85,16 +113,10 @@ async function readCollection(
 export async function loadLinked(
   session: ReadSession,
   { statements, dialect }: Source,
-  of: {
-    readonly owner: Entity
-    readonly planned: PlannedManyToMany
-    readonly keys: readonly (RowKey | undefined)[]
-    readonly included: IncludedRows
-  }
-): Promise<ReadonlyMap<string, Collection<FoundRow>>> {
-  const { navigation, projection, scope } = of.planned
+  of: CollectionsOf & { readonly owner: Entity; readonly planned: PlannedManyToMany }
+): Promise<{ readonly found: ReadonlyMap<string, Collection<FoundRow>>; readonly keyOf: KeyReaderOf }> {
+  const { navigation, projection, scope, within } = of.planned
   const { link, from, to, target } = navigation
-  if (scope === null) return new Map()
   const linked = (column: Column): Path => ({ through: to, column })
   const shown = projection.selected.map((one): Path => {
     if (one.kind === 'rowVersion') return linked(versionColumn(target))
@@ -102,11 +124,18 @@ export async function loadLinked(
   })
   const ownerKey = referencePaths(from, of.owner)
   const key = mapKey(target.key, linked)
+  const needed = neededPaths(within?.references).map((path) => pathBehind(to, path))
   const selection: Selection = {
-    selected: [...shown, ...ownerKey, ...key],
-    selectedKey: ['linked', from.name, to.name, projection.key].join('+'),
+    selected: [...shown, ...ownerKey, ...key, ...needed],
+    selectedKey: ['linked', from.name, to.name, projection.key, ...needed.map(pathKey)].join('+'),
     shown: shown.length
   }
+  const keyOf: KeyReaderOf = (paths) =>
+    keyReader(
+      selection,
+      mapKey(paths, (path) => pathBehind(to, path))
+    )
+  if (scope === null) return { found: new Map(), keyOf }
   const sort = [...navigation.sort, ...target.key].map((column) => ({ path: linked(column), descending: false }))
   const read = (owners: readonly RowKey[], cut: 'limit' | 'limit of each', part: Partial<CollectionPart>) => {
     const conditions = [keyIn(from.via, owners, 'refersToIn'), ...scopeConditions(scope)]
@@ -120,8 +149,8 @@ export async function loadLinked(
     ownerOf: keyReader(selection, ownerKey)
   }
   const targetOf = keyReader(selection, key)
-  const found = await readCollection(reader, of.keys, of.included)
-  return mapValues(found, ({ rows, hasMore }) => {
+  const found = await readCollection(reader, of.keys, of)
+  const linkedRows = mapValues(found, ({ rows, hasMore }) => {
     const byId = new Map<string, FoundRow>()
     for (const row of rows) {
       const id = targetOf(row)
@@ -130,6 +159,7 @@ export async function loadLinked(
     }
     return { rows: [...byId.values()], truncated: hasMore ? [navigation.name] : [] }
   })
+  return { found: linkedRows, keyOf }
 }
 
 function boundPart(part: Partial<CollectionPart>): BoundValues {
@@ -153,17 +183,13 @@ function versionColumn({ name, versionColumn: column }: Entity): Column {
 export async function loadChildren(
   session: ReadSession,
   source: Source,
-  of: {
-    readonly owner: ChildrenOwner
-    readonly planned: PlannedChildren
-    readonly keys: readonly (RowKey | undefined)[]
-    readonly included: IncludedRows
-  }
+  of: CollectionsOf & { readonly owner: ChildrenOwner; readonly planned: PlannedChildren }
 ): Promise<ReadonlyMap<string, Collection<LoadedChild>>> {
-  const { children: owned, nested } = of.planned
+  const { children: owned, nested, followed = [] } = of.planned
   const { name, columns, key } = owned
-  const reader = childReader(session, source, { owner: of.owner, children: owned, included: of.included })
-  const found = await readCollection(reader, of.keys, of.included)
+  const more = neededPaths(followed).filter(({ through }) => through !== null)
+  const reader = childReader(session, source, { owner: of.owner, children: owned, included: of.included, more })
+  const found = await readCollection(reader, of.keys, of)
   const behind = of.owner.key.length
   const owners = mapValues(found, ({ rows, hasMore }) => ({
     rows: rows.map((row) => new RowBehind(row, behind)),
@@ -174,32 +200,59 @@ export async function loadChildren(
   const keys = nested.length === 0 ? [] : [...owners.values()].flatMap(({ rows }) => rows.map(keyOf))
   const within: (readonly [string, ReadonlyMap<string, Collection<LoadedChild>>])[] = []
   for (const planned of nested) {
-    const { included } = of
-    const loaded = await loadChildren(session, source, { owner: owned, planned, keys, included })
+    const { included, parameter } = of
+    const loaded = await loadChildren(session, source, { owner: owned, planned, keys, included, parameter })
     within.push([planned.children.name, loaded])
+  }
+  const all = followed.length === 0 ? [] : [...owners.values()].flatMap(({ rows }) => rows)
+  const references: (readonly [string, (row: FoundRow) => LoadedRow | null])[] = []
+  for (const planned of followed) {
+    const { included } = of
+    const keyBehind = keyReader(selectionOfChildren(owned, more), referencePaths(planned.reference, planned.target))
+    const loaded = await loadReferenced(session, source, {
+      planned,
+      keys: all.map(keyBehind),
+      included,
+      parameter: 'include'
+    })
+    const shown = planned.projection.selected.length
+    references.push([
+      planned.reference.name,
+      (row) => {
+        const referenced = foundBy(loaded.found, keyBehind(row))
+        return referenced === undefined ? null : new RowOfPage(referenced, shown)
+      }
+    ])
   }
   return mapValues(owners, ({ rows, hasMore }) => {
     const truncated = new Set(hasMore ? [name] : [])
     const loaded = rows.map((row) => {
       const id = within.length === 0 ? undefined : keyOf(row)
-      if (id === undefined) return new Child(row, NOTHING_LOADED)
+      const refers = new Map(references.map(([reference, find]) => [reference, find(row)]))
+      if (id === undefined) return new Child(row, NOTHING_LOADED, refers)
       const ofRow = within.map(([inner, byOwner]) => [inner, byOwner.get(idText(id))] as const)
       for (const one of ofRow.flatMap(([, collection]) => collection?.truncated ?? [])) truncated.add(`${name}.${one}`)
-      return new Child(row, new Map(ofRow.map(([inner, collection]) => [inner, collection?.rows ?? []])))
+      return new Child(row, new Map(ofRow.map(([inner, collection]) => [inner, collection?.rows ?? []])), refers)
     })
     return { rows: loaded, truncated: [...truncated] }
   })
 }
 
-export const NOTHING_LOADED: ReadonlyMap<string, never> = new Map<string, never>()
+/** What a child has behind the key of the row that it belongs to. */
+function selectionOfChildren({ columns, versionColumn }: Children, more: readonly Path[]): Selection {
+  const shown = [...columns.map(own), ...(versionColumn === undefined ? [] : (['rowVersion'] as const))]
+  return { selected: [...shown, ...more], selectedKey: '', shown: shown.length }
+}
 
 class Child implements LoadedChild {
   readonly stored: FoundRow
   readonly children: LoadedChild['children']
+  readonly references: LoadedRow['references']
 
-  constructor(row: FoundRow, children: LoadedChild['children']) {
+  constructor(row: FoundRow, children: LoadedChild['children'], references: LoadedRow['references']) {
     this.stored = row
     this.children = children
+    this.references = references
   }
 
   get values(): readonly Value[] {
@@ -238,12 +291,22 @@ class RowBehind implements FoundRow {
 function childReader(
   session: ReadSession,
   { statements, dialect }: Source,
-  { owner, children, included }: Readonly<{ owner: ChildrenOwner; children: Children; included: IncludedRows }>
+  {
+    owner,
+    children,
+    included,
+    more
+  }: Readonly<{
+    owner: ChildrenOwner
+    children: Children
+    included: IncludedRows
+    more: readonly Path[]
+  }>
 ): CollectionReader {
   const ownerKey = owner.key.map((_, at) => at)
   const read = (owners: readonly RowKey[], cut: 'limit' | 'limit of each', part: Partial<CollectionPart>) => {
     const conditions = [keyIn(children.foreignKey, owners, 'refersToIn')]
-    const statement = statements.children({ owner, children, conditions, cut })
+    const statement = statements.children({ owner, children, conditions, cut, more })
     const values = { ...boundValues(conditions, dialect), ...boundPart(part) }
     return session.rows(statement, values, included.bytesOf(statement))
   }

@@ -7,7 +7,7 @@ import {
 import { currentCalls, forCalls } from '../../observe/call-scope.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { Column } from '../../entity/entity.js'
-import type { GetPlan, Projection } from '../../plan/model/plans.js'
+import { areSameOthers, type GetPlan, type Projection, rowsOfOthers } from '../../plan/model/plans.js'
 import type { LoadedRow } from '../../plan/model/stores.js'
 import { idText } from '../../entity/key.js'
 import {
@@ -99,9 +99,9 @@ export class GatheredReads {
    * What of the scopes has to be the same in one statement: the shape of that of the rows, whose values are those of each
    * caller, and everything of those of the navigations, which are loaded for all rows at once.
    */
-  #scopesOf({ scope, references, manyToMany }: GetPlan): string {
-    const others = [...references, ...manyToMany]
-    const own = shapeOf(scopeConditions(scope))
+  #scopesOf(plan: GetPlan): string {
+    const others = rowsOfOthers(plan)
+    const own = shapeOf(scopeConditions(plan.scope))
     if (others.length === 0) return own
     const texts = others.map((one) => (one.scope === null ? 'none' : scopeKey(one.scope, this.#dialect)))
     return JSON.stringify([own, ...texts])
@@ -258,20 +258,16 @@ const SAME: { readonly [Member in Exclude<keyof GetPlan, symbol | 'key'>]: Compa
   entity: (one, other) => one.entity === other.entity,
   projection: (one, other) => one.projection === other.projection,
   references: ({ references }, other) =>
-    references.length === other.references.length &&
-    references.every(({ reference, target, projection }, at) => {
-      const same = other.references[at]
-      return same?.reference === reference && same.target === target && same.projection === projection
-    }),
+    areSameOthers(rowsOfOthers({ references }), rowsOfOthers({ references: other.references })),
   manyToMany: ({ manyToMany }, other) =>
-    manyToMany.length === other.manyToMany.length &&
-    manyToMany.every(({ navigation, projection }, at) => {
-      const same = other.manyToMany[at]
-      return same?.navigation === navigation && same.projection === projection
-    }),
+    areSameOthers(rowsOfOthers({ manyToMany }), rowsOfOthers({ manyToMany: other.manyToMany })),
   children: ({ children }, other) =>
     children.length === other.children.length &&
-    children.every((one, at) => one.children === other.children[at]?.children)
+    children.every((one, at) => one.children === other.children[at]?.children) &&
+    areSameOthers(rowsOfOthers({ children }), rowsOfOthers({ children: other.children })),
+  // An error of one may be that of the other.
+  askedBy: (one, other) =>
+    one.askedBy?.references === other.askedBy?.references && one.askedBy?.collections === other.askedBy?.collections
 }
 
 const COMPARES: readonly Compare[] = Object.values(SAME)

@@ -1,5 +1,7 @@
 import { rejectionAt } from '../../../shared/errors.js'
 import { idText, type RowKey } from '../../entity/key.js'
+import type { IncludeParameter } from '../../plan/model/plans.js'
+import type { LoadedChild, LoadedRow } from '../../plan/model/stores.js'
 import type { FoundRow } from '../engines/statement.js'
 import { type AnswerBytes, AnswerTooLarge, TOO_LARGE } from '../engines/answer-bytes.js'
 
@@ -49,16 +51,32 @@ export class IncludedRows {
    * Counts the rows that a parameter asks for, and returns them. Throws `include.too-many` if there are more than the answer
    * may include.
    */
-  add<Row>(rows: readonly Row[], parameter: 'includeFKs' | 'includeChildren'): readonly Row[] {
-    this.#left -= rows.length
-    if (this.#left < 0) {
-      throw rejectionAt(
-        'include.too-many',
-        `The answer would include more than ${MAX_INCLUDED} rows. Ask for a smaller page, or include less.`,
-        { place: { in: 'parameter', name: parameter } }
-      )
-    }
+  add<Row>(rows: readonly Row[], parameter: IncludeParameter): readonly Row[] {
+    this.#take(rows.length, parameter)
     return rows
+  }
+
+  /**
+   * Counts rows of a collection within rows that the answer shows once more: they are written again, with all that is in
+   * them. Only `include` asks for such collections. Throws as `add` and `repeat` do.
+   */
+  repeatRows(rows: readonly (LoadedRow | LoadedChild)[]): void {
+    for (const { stored, children } of rows) {
+      this.#take(1, 'include')
+      if (this.#bytes?.holds(stored?.bytes ?? 0) === false && this.#bytes.failure !== undefined)
+        throw this.#bytes.failure
+      for (const nested of children.values()) this.repeatRows(nested)
+    }
+  }
+
+  #take(rows: number, parameter: IncludeParameter): void {
+    this.#left -= rows
+    if (this.#left >= 0) return
+    throw rejectionAt(
+      'include.too-many',
+      `The answer would include more than ${MAX_INCLUDED} rows. Ask for a smaller page, or include less.`,
+      { place: { in: 'parameter', name: parameter } }
+    )
   }
 }
 
@@ -66,7 +84,8 @@ const ADVICE = {
   pageSize: { code: 'paging.invalid', advice: 'Ask for a smaller page, or for fewer fields.' },
   fields: { code: 'fields.invalid', advice: 'Ask for fewer fields, or for pages.' },
   includeFKs: { code: 'include.too-many', advice: 'Ask for a smaller page, or include less.' },
-  includeChildren: { code: 'include.too-many', advice: 'Ask for a smaller page, or include less.' }
+  includeChildren: { code: 'include.too-many', advice: 'Ask for a smaller page, or include less.' },
+  include: { code: 'include.too-many', advice: 'Ask for a smaller page, or include less.' }
 } as const
 
 /** Rejects where the rows that a parameter asks for have more bytes than are read for one answer. */

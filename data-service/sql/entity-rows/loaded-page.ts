@@ -1,7 +1,6 @@
 import type { Entity } from '../../entity/entity.js'
-import type { Value } from '../../entity/fields/field.js'
-import type { PagePlan, PlannedChildren, Position, RowsPlan, SortKey } from '../../plan/model/plans.js'
-import type { LoadedChild, LoadedRow, PageResult } from '../../plan/model/stores.js'
+import type { PagePlan, Position, RowsPlan, SortKey } from '../../plan/model/plans.js'
+import type { LoadedRow, PageResult } from '../../plan/model/stores.js'
 import { boundValues, isCountedAlong, type RowCondition, type ScopedConditions } from './statements/conditions.js'
 import type { CountShape } from './statements/select-text.js'
 import { AnswerBytes } from '../engines/answer-bytes.js'
@@ -16,20 +15,10 @@ import {
   reversed,
   sortKeyOf
 } from './statements/keyset.js'
-import { idText, type RowKey } from '../../entity/key.js'
-import { type Collection, loadChildren, loadLinked, NOTHING_LOADED } from './collections.js'
+import { idText } from '../../entity/key.js'
 import { IncludedRows, unlessTooLarge } from './included-rows.js'
-import {
-  keyReader,
-  loadReferenced,
-  mapKey,
-  own,
-  referencePaths,
-  type Selection,
-  selectionOf,
-  type Source,
-  valueAt
-} from './navigations.js'
+import { keyPaths, keyReader, neededPaths, type Selection, selectionOf, type Source, valueAt } from './navigations.js'
+import { RowNavigations } from './row-navigations.js'
 
 interface Cut {
   readonly conditions: ScopedConditions
@@ -56,35 +45,36 @@ interface CountedRows {
   readonly bytes: AnswerBytes | undefined
 }
 
-/** Finds the navigation's rows of a row. */
-type Finder<Found> = (row: FoundRow) => Found
-
 /** The rows of a page. Their navigations are loaded one after another. */
 export class LoadedPage {
   readonly #plan: RowsPlan
   readonly #selection: Selection
   readonly #rows: readonly FoundRow[]
-  readonly #references = new Map<string, Finder<LoadedRow | null>>()
-  readonly #manyToMany = new Map<string, Finder<Collection<LoadedRow>>>()
-  readonly #children = new Map<string, Finder<Collection<LoadedChild>>>()
   readonly #bytes: AnswerBytes | undefined
-  readonly #included: IncludedRows
-  readonly #isOfSeveral: boolean
+  readonly #navigations: RowNavigations
 
   private constructor(plan: RowsPlan, selection: Selection, { rows, bytes, isOfSeveral = false }: CountedRows) {
     this.#plan = plan
-    this.#isOfSeveral = isOfSeveral
     this.#selection = selection
     this.#rows = rows
     this.#bytes = bytes
-    this.#included = new IncludedRows(bytes)
+    this.#navigations = new RowNavigations(
+      {
+        entity: plan.entity,
+        navigations: plan,
+        rows,
+        repeated: [],
+        keyOf: (paths) => keyReader(selection, paths),
+        shown: selection.shown
+      },
+      { included: new IncludedRows(bytes), isOfSeveral }
+    )
   }
 
   static async load(session: ReadSession, source: Source, of: { plan: RowsPlan; cut: Cut }): Promise<LoadedPage> {
     const { plan, cut } = of
     const { sort, ranges = [], limit, beside = 0, offset, total } = cut
-    const references = plan.references.flatMap(({ reference, target }) => referencePaths(reference, target))
-    const needed = [...references, ...sort.map(({ path }) => path)]
+    const needed = [...neededPaths(plan.references), ...sort.map(({ path }) => path)]
     const selection = selectionOf(plan.entity, plan.projection, needed)
     const { statements, dialect, memory } = source
     const values = boundValues([...cut.conditions, ...anyOfRanges(ranges)], dialect)
@@ -150,128 +140,34 @@ export class LoadedPage {
     return row && sort.map(({ path }) => sortKeyOf(valueAt(this.#selection, path)(row)))
   }
 
-  async loadReferences(session: ReadSession, source: Source): Promise<void> {
-    for (const planned of this.#plan.references) {
-      const { reference, target } = planned
-      const shown = planned.projection.selected.length
-      const keyOf = keyReader(this.#selection, referencePaths(reference, target))
-      const keys = this.#rows.map(keyOf)
-      const loading = loadReferenced(session, source, { planned, keys, included: this.#included })
-      const found = await this.#within('includeFKs', loading)
-      this.#references.set(reference.name, (row) => {
-        const values = foundBy(found, keyOf(row))
-        return values === undefined ? null : new RowOfPage(values, shown)
-      })
-    }
+  /** Loads the navigations that are in the first database. */
+  loadNavigations(session: ReadSession, source: Source): Promise<void> {
+    return this.#navigations.load(session, source)
   }
 
-  async loadManyToMany(session: ReadSession, source: Source): Promise<void> {
-    const { entity, manyToMany } = this.#plan
-    if (manyToMany.length === 0) return
-    const keyOf = keyReader(this.#selection, mapKey(entity.key, own))
-    const keys = this.#rows.map(keyOf)
-    for (const planned of manyToMany) {
-      const shown = planned.projection.selected.length
-      const loading = loadLinked(session, source, { owner: entity, planned, keys, included: this.#included })
-      const found = await this.#within('includeChildren', loading)
-      this.#manyToMany.set(planned.navigation.name, (row) => {
-        const { rows, truncated } = foundBy(found, keyOf(row)) ?? EMPTY_COLLECTION
-        return { rows: rows.map((one) => new RowOfPage(one, shown)), truncated }
-      })
-    }
+  /** Whether there are navigations to load from the second one, once the connection to the first was released. */
+  get needsSecond(): boolean {
+    return this.#navigations.needsSecond
   }
 
-  async loadChildren(session: ReadSession, source: Source, which: readonly PlannedChildren[]): Promise<void> {
-    if (which.length === 0) return
-    const { entity } = this.#plan
-    const keyOf = keyReader(this.#selection, mapKey(entity.key, own))
-    const keys = this.#rows.map(keyOf)
-    for (const planned of which) {
-      const loading = loadChildren(session, source, { owner: entity, planned, keys, included: this.#included })
-      const found = await this.#within('includeChildren', loading)
-      this.#children.set(planned.children.name, (row) => foundBy(found, keyOf(row)) ?? EMPTY_COLLECTION)
-    }
+  loadSecond(session: ReadSession, source: Source): Promise<void> {
+    return this.#navigations.loadSecond(session, source)
   }
 
   rows(): LoadedRow[] {
-    return this.#rows.map((row) => this.#loaded(row))
+    return this.#rows.map((row) => this.#navigations.loaded(row))
   }
 
   /** By the text of their ids. */
   rowsById(): ReadonlyMap<string, LoadedRow> {
-    const keyOf = keyReader(this.#selection, mapKey(this.#plan.entity.key, own))
+    const keyOf = keyReader(this.#selection, keyPaths(this.#plan.entity))
     const byId = new Map<string, LoadedRow>()
     for (const row of this.#rows) {
       const key = keyOf(row)
-      if (key !== undefined) byId.set(idText(key), this.#loaded(row))
+      if (key !== undefined) byId.set(idText(key), this.#navigations.loaded(row))
     }
     return byId
   }
-
-  /** Rows that are read for several answers at once are read again for each, where they are too large together. */
-  #within<Read>(parameter: 'includeFKs' | 'includeChildren', loading: Promise<Read>): Promise<Read> {
-    return this.#isOfSeveral ? loading : unlessTooLarge(parameter, loading)
-  }
-
-  #loaded(row: FoundRow): LoadedRow {
-    const [manyToMany, children] = [foundFor(row, this.#manyToMany), foundFor(row, this.#children)]
-    return new RowOfPage(row, this.#selection.shown, {
-      references: foundFor(row, this.#references),
-      manyToMany: rowsByName(manyToMany),
-      children: rowsByName(children),
-      truncated: [...truncatedNames(manyToMany), ...truncatedNames(children)]
-    })
-  }
-}
-
-function foundBy<Found>(found: ReadonlyMap<string, Found>, key: RowKey | undefined): Found | undefined {
-  return key === undefined ? undefined : found.get(idText(key))
-}
-
-const EMPTY_COLLECTION: Collection<never> = { rows: [], truncated: [] }
-
-const WITHOUT_NAVIGATIONS: Omit<LoadedRow, 'values' | 'stored'> = {
-  references: NOTHING_LOADED,
-  manyToMany: NOTHING_LOADED,
-  children: NOTHING_LOADED,
-  truncated: []
-}
-
-/** A row with its navigations. Columns that were selected for other reasons follow those of the projection. */
-export class RowOfPage implements LoadedRow {
-  readonly stored: FoundRow
-  readonly #shown: number
-  readonly references: LoadedRow['references']
-  readonly manyToMany: LoadedRow['manyToMany']
-  readonly children: LoadedRow['children']
-  readonly truncated: LoadedRow['truncated']
-
-  constructor(row: FoundRow, shown: number, { references, manyToMany, children, truncated } = WITHOUT_NAVIGATIONS) {
-    this.stored = row
-    this.#shown = shown
-    this.references = references
-    this.manyToMany = manyToMany
-    this.children = children
-    this.truncated = truncated
-  }
-
-  get values(): readonly Value[] {
-    return this.stored.values.slice(0, this.#shown)
-  }
-}
-
-function foundFor<Found>(row: FoundRow, finders: ReadonlyMap<string, Finder<Found>>): ReadonlyMap<string, Found> {
-  if (finders.size === 0) return NOTHING_LOADED
-  return new Map([...finders].map(([name, find]) => [name, find(row)]))
-}
-
-function rowsByName<Row>(collections: ReadonlyMap<string, Collection<Row>>): ReadonlyMap<string, readonly Row[]> {
-  if (collections.size === 0) return NOTHING_LOADED
-  return new Map(Array.from(collections, ([name, { rows }]) => [name, rows]))
-}
-
-function truncatedNames(collections: ReadonlyMap<string, Collection<unknown>>): readonly string[] {
-  return Array.from(collections.values()).flatMap(({ truncated }) => truncated)
 }
 
 /** The rows of a page, their total, and where to go on in both directions. */

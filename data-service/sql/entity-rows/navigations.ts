@@ -2,7 +2,8 @@ import type { Memory } from '../engines/answer-bytes.js'
 import type { Column, Entity, Reference } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
-import type { Path, PlannedReference, Projection } from '../../plan/model/plans.js'
+import type { LoadedRow } from '../../plan/model/stores.js'
+import type { IncludeParameter, Path, PlannedReference, Projection } from '../../plan/model/plans.js'
 import { boundValues, keyIn, pathKey, scopeConditions } from './statements/conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import type { FoundRow, SqlDialect } from '../engines/statement.js'
@@ -93,6 +94,19 @@ export function referencePaths(reference: Reference, target: Entity): readonly [
   return mapKey(target.key, (column) => ({ through: reference, column }))
 }
 
+/** What has to be selected of rows besides their projection, so that references of theirs can be loaded. */
+export function neededPaths(references: readonly PlannedReference[] = []): Path[] {
+  return references.flatMap(({ reference, target }) => referencePaths(reference, target))
+}
+
+/** The key of a row itself. */
+export function keyPaths({ key }: Pick<Entity, 'key'>): readonly [Path, ...Path[]] {
+  return mapKey(key, own)
+}
+
+/** Makes readers of keys that some rows have in columns of theirs. */
+export type KeyReaderOf = (paths: readonly [Path, ...Path[]]) => (row: FoundRow) => RowKey | undefined
+
 export function mapKey<One, Other>(
   [first, ...others]: readonly [One, ...One[]],
   map: (one: One) => Other
@@ -113,19 +127,22 @@ export async function loadReferenced(
   {
     planned,
     keys,
-    included
+    included,
+    parameter
   }: {
     readonly planned: PlannedReference
     readonly keys: readonly (RowKey | undefined)[]
     readonly included: IncludedRows
+    readonly parameter: IncludeParameter
   }
-): Promise<ReadonlyMap<string, FoundRow>> {
-  const { target, projection, scope } = planned
+): Promise<{ readonly found: ReadonlyMap<string, FoundRow>; readonly keyOf: KeyReaderOf }> {
+  const { target, projection, scope, within } = planned
   const found = new Map<string, FoundRow>()
   let width = 0
-  if (scope === null) return found
-  const selection = selectionOf(target, projection, [])
-  const keyOfRow = keyReader(selection, mapKey(target.key, own))
+  const selection = selectionOf(target, projection, neededPaths(within?.references))
+  const keyOf: KeyReaderOf = (paths) => keyReader(selection, paths)
+  if (scope === null) return { found, keyOf }
+  const keyOfRow = keyOf(keyPaths(target))
   for (const some of chunks(keys)) {
     const conditions = [keyIn(target.key, some, 'isKeyIn'), ...scopeConditions(scope)]
     const statement = statements.rows({ entity: target, ...selection, conditions, sort: [], cut: 'limit' })
@@ -133,13 +150,13 @@ export async function loadReferenced(
     const values = { ...boundValues(conditions, dialect), limit }
     const rows = await session.rows(statement, values, included.bytesOf(statement))
     width = statement.width
-    for (const row of included.add(rows, 'includeFKs')) {
+    for (const row of included.add(rows, parameter)) {
       const key = keyOfRow(row)
       if (key !== undefined) found.set(idText(key), row)
     }
   }
   included.repeat(found, keys, width)
-  return found
+  return { found, keyOf }
 }
 
 /** The distinct keys, in lists that each fit into one statement. */
@@ -150,4 +167,40 @@ export function chunks(keys: readonly (RowKey | undefined)[]): RowKey[][] {
   return Array.from({ length: Math.ceil(distinct.length / size) }, (_, at) =>
     distinct.slice(at * size, (at + 1) * size)
   )
+}
+
+export const NOTHING_LOADED: ReadonlyMap<string, never> = new Map<string, never>()
+
+const WITHOUT_NAVIGATIONS: Omit<LoadedRow, 'values' | 'stored'> = {
+  references: NOTHING_LOADED,
+  manyToMany: NOTHING_LOADED,
+  children: NOTHING_LOADED,
+  truncated: []
+}
+
+/** A row with its navigations. Columns that were selected for other reasons follow those of the projection. */
+export class RowOfPage implements LoadedRow {
+  readonly stored: FoundRow
+  readonly #shown: number
+  readonly references: LoadedRow['references']
+  readonly manyToMany: LoadedRow['manyToMany']
+  readonly children: LoadedRow['children']
+  readonly truncated: LoadedRow['truncated']
+
+  constructor(row: FoundRow, shown: number, { references, manyToMany, children, truncated } = WITHOUT_NAVIGATIONS) {
+    this.stored = row
+    this.#shown = shown
+    this.references = references
+    this.manyToMany = manyToMany
+    this.children = children
+    this.truncated = truncated
+  }
+
+  get values(): readonly Value[] {
+    return this.stored.values.slice(0, this.#shown)
+  }
+}
+
+export function foundBy<Found>(found: ReadonlyMap<string, Found>, key: RowKey | undefined): Found | undefined {
+  return key === undefined ? undefined : found.get(idText(key))
 }

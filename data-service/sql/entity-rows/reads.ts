@@ -9,7 +9,6 @@ import type {
   ListPlan,
   LookupPlan,
   PagePlan,
-  RowsPlan,
   StatementPlan
 } from '../../plan/model/plans.js'
 import type {
@@ -102,7 +101,7 @@ export class SqlReadStore implements ReadStore {
   async list(plan: ListPlan, signal: Cancellation): Promise<ListResult> {
     const sort = exactOrder(keyOrder(plan.entity), plan.entity, this.#primary.dialect)
     const conditions = inScope(plan.conditions, plan.scope)
-    const { page, truncated } = await this.#load(plan, signal, async (session) => {
+    const { page, truncated } = await this.#load(signal, async (session) => {
       const found = await LoadedPage.load(session, this.#primary, {
         plan,
         cut: { conditions, sort, limit: plan.limit + 1, beside: 1, parameter: 'fields' }
@@ -116,9 +115,7 @@ export class SqlReadStore implements ReadStore {
     const conditions = inScope(plan.conditions, plan.scope)
     // What code reads is no answer yet.
     const source = by === 'answer' ? this.#primary : { ...this.#primary, memory: undefined }
-    const { page, ...found } = await this.#load(plan, signal, (session) =>
-      readPage(session, source, { plan, conditions })
-    )
+    const { page, ...found } = await this.#load(signal, (session) => readPage(session, source, { plan, conditions }))
     return { rows: page.rows(), ...found }
   }
 
@@ -129,7 +126,7 @@ export class SqlReadStore implements ReadStore {
   async getBy(plan: GetByPlan, signal: Cancellation): Promise<LoadedRow | undefined> {
     // An entity file may say that a column is unique, and the table may not keep it so.
     const cut = { conditions: inScope([plan.where], plan.scope), sort: keyOrder(plan.entity), limit: 1, rows: 1 }
-    const { page } = await this.#load(plan, signal, async (session) => ({
+    const { page } = await this.#load(signal, async (session) => ({
       page: await LoadedPage.load(session, this.#primary, { plan, cut })
     }))
     return page.rows()[0]
@@ -138,7 +135,7 @@ export class SqlReadStore implements ReadStore {
   async #getAll(plans: SamePlans, signal: Cancellation): Promise<readonly (LoadedRow | undefined)[]> {
     const [plan] = plans
     const cut = { conditions: inScopesOf(plan.entity.key, plans, this.#primary.dialect), sort: [], rows: plans.length }
-    const { page } = await this.#load(plan, signal, async (session) => ({
+    const { page } = await this.#load(signal, async (session) => ({
       page: await LoadedPage.load(session, this.#primary, { plan, cut })
     }))
     if (plans.length === 1) return page.rows().slice(0, 1)
@@ -201,30 +198,23 @@ export class SqlReadStore implements ReadStore {
 
   /** Finds the rows of a page, and then loads their navigations, on one connection. */
   async #load<Found extends { readonly page: LoadedPage }>(
-    plan: RowsPlan,
     signal: Cancellation,
     find: (session: ReadSession) => Promise<Found>
   ): Promise<Found> {
-    const [here, elsewhere] = ['primary', 'second'].map((store) =>
-      plan.children.filter(({ children }) => children.store === store)
-    )
     const found = await this.#primary.reader.read(signal, async (session) => {
       const read = await find(session)
-      await read.page.loadReferences(session, this.#primary)
-      await read.page.loadManyToMany(session, this.#primary)
-      await read.page.loadChildren(session, this.#primary, here ?? [])
+      await read.page.loadNavigations(session, this.#primary)
       return read
     })
-    await this.#loadElsewhere(found.page, elsewhere ?? [], signal)
+    if (found.page.needsSecond) await this.#loadElsewhere(found.page, signal)
     return found
   }
 
   /** Loads children from the second database after the connection to the primary one was released. */
-  async #loadElsewhere(page: LoadedPage, which: RowsPlan['children'], signal: Cancellation): Promise<void> {
-    if (which.length === 0 || page.length === 0) return
+  async #loadElsewhere(page: LoadedPage, signal: Cancellation): Promise<void> {
     const second = this.#second
     // The check of the catalogue at start rejects such children where there is no second store.
     if (second === undefined) throw new TypeError('The application has no second store')
-    await second.reader.read(signal, (session) => page.loadChildren(session, second, which))
+    await second.reader.read(signal, (session) => page.loadSecond(session, second))
   }
 }

@@ -126,9 +126,7 @@ export class StoredRows {
     for (const { children } of plan.children) assertPrimary(children)
     const cut = { conditions: inScope(keyIs(plan.entity.key, plan.key), plan.scope), sort: [] }
     const page = await LoadedPage.load(session, this.#source, { plan, cut })
-    await page.loadReferences(session, this.#source)
-    await page.loadManyToMany(session, this.#source)
-    await page.loadChildren(session, this.#source, plan.children)
+    await page.loadNavigations(session, this.#source)
     return page.rows()[0]
   }
 

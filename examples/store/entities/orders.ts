@@ -56,7 +56,8 @@ export const orders = defineEntity({
         unitPrice: readOnly(money(10, 2)),
         /** The cost of the product when it was ordered: for the staff alone. */
         unitCost: readableBy('orders:manage', readOnly(optional(money(10, 2))))
-      }
+      },
+      references: { product: { to: 'products', via: 'productId' } }
     }
   },
 

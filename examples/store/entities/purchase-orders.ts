@@ -45,7 +45,8 @@ export const purchaseOrders = defineEntity({
         productId: int(),
         quantity: int({ min: 1, max: 10_000 }),
         receivedQuantity: readOnly(int())
-      }
+      },
+      references: { product: { to: 'products', via: 'productId' } }
     }
   },
 

@@ -89,7 +89,8 @@ export const returns = defineEntity({
         productId: example(int(), 38),
         variantId: example(optional(int()), 114),
         quantity: int({ min: 1, max: 10_000 })
-      }
+      },
+      references: { product: { to: 'products', via: 'productId' } }
     }
   },
 

@@ -126,7 +126,12 @@ export const shoppingCarts = defineEntity({
     customer: { to: 'customers', via: 'customerId' }
   },
   children: {
-    items: { table: 'shopping_cart_items', foreignKey: 'shoppingCartId', fields: { id: readOnly(int()), ...item } }
+    items: {
+      table: 'shopping_cart_items',
+      foreignKey: 'shoppingCartId',
+      fields: { id: readOnly(int()), ...item },
+      references: { product: { to: 'products', via: 'productId' } }
+    }
   },
 
   access: {

@@ -286,6 +286,7 @@ describe('the OpenAPI document', () => {
         resource: '',
         properties: bounded,
         navigations: [],
+        references: [],
         via: [],
         writeOnly: []
       }

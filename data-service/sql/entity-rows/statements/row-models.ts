@@ -7,7 +7,7 @@ import {
   type ModelStatic,
   type Sequelize
 } from 'sequelize'
-import type { Children, Column, Entity, KeyColumns, StoreName } from '../../../entity/entity.js'
+import type { Children, Column, Entity, KeyColumns, Reference, StoreName } from '../../../entity/entity.js'
 import type { Field } from '../../../entity/fields/field.js'
 import type { Keyed } from '../../../entity/key.js'
 import { type Join, type Path, stepsOf } from '../../../plan/model/plans.js'
@@ -42,7 +42,7 @@ export class RowModels {
     }
     if (store !== 'primary') return
     for (const entity of entities) {
-      this.#refer(entity)
+      this.#refer(this.of(entity), entity.references)
       this.#referToOwner(entity, this.of(entity))
     }
   }
@@ -110,10 +110,10 @@ export class RowModels {
     for (const one of children.children) this.#defineChildren(one, path)
   }
 
-  #refer(entity: Entity): void {
-    for (const { name, to, via } of entity.references) {
+  #refer(from: RowModel, references: readonly Reference[]): void {
+    for (const { name, to, via } of references) {
       const target = known(this.#entities.get(to), to)
-      this.#belongsTo(this.of(entity), target, { as: name, via })
+      this.#belongsTo(from, target, { as: name, via })
       this.#keys.set(target, known(this.#byName.get(to), to).key)
     }
   }
@@ -125,6 +125,7 @@ export class RowModels {
   #referToOwner(owner: ChildrenOwner & { readonly children: readonly Children[] }, target: RowModel): void {
     for (const children of owner.children.filter(({ store }) => store === 'primary')) {
       const { model } = this.ofChildren(children)
+      this.#refer(model, children.references)
       if (hasTextKey(owner)) {
         this.#keys.set(target, owner.key)
         this.#belongsTo(model, target, { as: OWNER_JOIN, via: children.foreignKey })

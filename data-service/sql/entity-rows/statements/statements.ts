@@ -64,6 +64,8 @@ interface ChildrenShape {
   readonly conditions: readonly RowCondition[]
   /** `limit`: the first of one owner, whose key is no part of the order. `limit of each`: the first of each owner. */
   readonly cut: 'whole' | 'limit' | 'limit of each'
+  /** Selected behind the columns and the version. */
+  readonly more?: readonly Path[]
   readonly lock?: Lock
 }
 
@@ -214,8 +216,15 @@ export class Statements {
 
   /** Selects children: the owner's key, the child's columns, its row version if it has one, in the order of both keys. */
   children(shape: ChildrenShape): ShownStatement {
-    const { children, conditions, cut, lock } = shape
-    const key = ['children', this.#models.ofChildren(children).path, shapeOf(conditions), cut, lock].join('|')
+    const { children, conditions, cut, more = [], lock } = shape
+    const key = [
+      'children',
+      this.#models.ofChildren(children).path,
+      shapeOf(conditions),
+      cut,
+      lock,
+      ...more.map(pathKey)
+    ].join('|')
     return this.#cached(key, () => this.#compileChildren(shape))
   }
 
@@ -375,7 +384,7 @@ export class Statements {
     }
   }
 
-  #compileChildren({ owner, children, conditions, cut, lock }: ChildrenShape): ShownStatement {
+  #compileChildren({ owner, children, conditions, cut, more = [], lock }: ChildrenShape): ShownStatement {
     const { model } = this.#models.ofChildren(children)
     const context = { dialect: this.#dialect, root: rootAlias(model) }
     const { foreignKey } = children
@@ -383,7 +392,7 @@ export class Statements {
     const isJoined = hasTextKey(owner) && children.store === 'primary'
     const ownerKey = isJoined ? ownerPaths(owner, children) : foreignKey.map(own)
     const version = children.versionColumn === undefined ? [] : (['rowVersion'] as const)
-    const selected = [...ownerKey, ...children.columns.map(own), ...version]
+    const selected = [...ownerKey, ...children.columns.map(own), ...version, ...more]
     const sort = orderOfOwn(children)
     const byOwner = foreignKey.map((column) => ({ path: own(column), descending: false }))
     const shape: SelectShape = {
