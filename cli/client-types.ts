@@ -137,6 +137,9 @@ function resourceTypes(resource: Resource, names: TypeNames, operators: Operator
   const filters = properties
     .filter(({ filterable = false }) => filterable)
     .map((property) => `${memberName(property.name)}: [${givenType(property)}, ${operators.of(property)}]`)
+  const unique = properties
+    .filter(({ unique: isUnique = false }) => isUnique)
+    .map((property) => `${memberName(property.name)}: ${givenType(property)}`)
   const settable = [...properties, ...writeOnly].filter(({ setOnUpdate = false }) => setOnUpdate)
   const replaced = settable.map((one) =>
     given(one, one.nullable !== true && one.optionalOnUpdate !== true && isForAll(one))
@@ -149,6 +152,8 @@ function resourceTypes(resource: Resource, names: TypeNames, operators: Operator
     `sort: ${that(({ sortable }) => sortable)}`,
     `fields: ${that(({ selectable }) => selectable)}`,
     `search: ${properties.some(({ searchable = false }) => searchable) ? 'string' : 'never'}`,
+    `by: ${block(unique)}`,
+    `replaceBy: ${block(resource.updatesByProperty === true ? unique : [])}`,
     `parameters: ${block(ownerParameterMember(ownerParameter))}`,
     `create: ${can('create') ? `${type}Create` : 'never'}`,
     `replace: ${can('update') ? `${type}Replace` : 'never'}`,

@@ -10,6 +10,8 @@ import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteReq
 import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
+import type { GetByRequest__Output } from '../../shared/gen/entity/v1/GetByRequest.js'
+import type { GetByResponse } from '../../shared/gen/entity/v1/GetByResponse.js'
 import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
 import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
 import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupRequest.js'
@@ -29,6 +31,7 @@ export interface GenericHandlers {
   readonly Page: UnaryHandler<PageRequest__Output, PageResponse>
   readonly Lookup: UnaryHandler<LookupRequest__Output, LookupResponse>
   readonly Get: UnaryHandler<GetRequest__Output, GetResponse>
+  readonly GetBy: UnaryHandler<GetByRequest__Output, GetByResponse>
   readonly Read: UnaryHandler<ReadRequest__Output, ReadResponse>
   readonly Create: UnaryHandler<CreateRequest__Output, CreateResponse>
   readonly CreateBatch: UnaryHandler<CreateBatchRequest__Output, CreateBatchResponse>

@@ -269,9 +269,31 @@ const NUMERIC_TYPES: ReadonlySet<string> = new Set(['int32', 'int64', 'uint64', 
 
 /** The id as it stands in a path; empty where none was sent, which is no id. A number that was not sent is 0. */
 export function pathId({ idType }: ResourceTypes, type: MessageType, request: Message): string {
-  const id = request[fieldOf(type, 'id')]
-  if (id === undefined) return NUMERIC_TYPES.has(idType.proto) ? '0' : ''
-  return idType.toText(id)
+  return pathText({ key: 'id', type: idType }, type, request)
+}
+
+/** The same of any value that names a row. */
+export function pathText(
+  { key, type }: { readonly key: string; readonly type: ValueType },
+  requestType: MessageType,
+  request: Message
+): string {
+  const value = request[fieldOf(requestType, key)]
+  if (value === undefined) return NUMERIC_TYPES.has(type.proto) ? '0' : ''
+  return type.toText(value)
+}
+
+/** A unique property, whose values name rows. */
+export interface UniqueField {
+  readonly key: string
+  readonly type: ValueType
+}
+
+export function uniqueFields({ resource: { properties = [] }, row }: ResourceTypes): readonly UniqueField[] {
+  return row.members.flatMap((member) => {
+    const isUnique = properties.some(({ name, unique = false }) => unique && name === member.key)
+    return isUnique && member.kind === 'value' ? [{ key: member.key, type: member.type }] : []
+  })
 }
 
 /** The owner whose rows are asked for, where the resource has an owner filter. */

@@ -6,7 +6,7 @@ import type { TypedRpc } from './generic.js'
 import { EMPTY_LOCK, Numbers, type ProtoLock } from './numbers.js'
 import { protoText } from './proto-text.js'
 import { Conditions, makeQuery } from './queries.js'
-import { makeRows, type ResourceTypes, type RowType } from './rows.js'
+import { makeRows, type ResourceTypes, type RowType, uniqueFields } from './rows.js'
 import { type EnumType, isEnum, type MessageType, pascalCase, rowName, type ServiceType } from './schema.js'
 import { operationRpc } from './typed-operations.js'
 import { customReadRpc, exportRpc, getRpc, listRpc, lookupRpc } from './typed-reads.js'
@@ -64,6 +64,7 @@ export function makeTypedPackage(
     const has = (operation: string): boolean => operations.includes(operation)
     const rpcs = [
       getRpc(of),
+      ...uniqueFields(of).map((by) => getRpc(of, by)),
       listRpc(of, query),
       lookupRpc(of),
       exportRpc(of, query),

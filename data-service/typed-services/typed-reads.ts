@@ -11,7 +11,16 @@ import {
   truncatedFields,
   truncatedOf
 } from './queries.js'
-import { pathId, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes, type RowType } from './rows.js'
+import {
+  makeRow,
+  ownerFields,
+  ownerOf,
+  pathText,
+  readRow,
+  type ResourceTypes,
+  type RowType,
+  type UniqueField
+} from './rows.js'
 import {
   type EnumType,
   fieldOf,
@@ -28,11 +37,13 @@ import { storedJson } from '../entity/fields/json-parser.js'
 
 const flagField = (key: string, comment: string): FieldSpec => ({ key, type: 'bool', label: 'plain', comment })
 
-export function getRpc(types: ResourceTypes): TypedRpc {
+/** A row by its id, or by a unique property. */
+export function getRpc(types: ResourceTypes, by?: UniqueField): TypedRpc {
   const { numbers, resource, row, idType } = types
-  const name = `Get${row.message.name}`
+  const named = by ?? { key: 'id', type: idType }
+  const name = `Get${row.message.name}${by === undefined ? '' : byName(by)}`
   const requestType = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
-    { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
+    { key: named.key, type: named.type.proto, label: 'plain', comment: 'Which row.' },
     ...shapeFields(resource),
     ...ownerFields(resource)
   ])
@@ -40,7 +51,7 @@ export function getRpc(types: ResourceTypes): TypedRpc {
     name,
     comment: 'One row. NOT_FOUND alike for an absent row and for one outside of the scope of the caller.',
     resource: types.name,
-    generic: 'Get',
+    generic: by === undefined ? 'Get' : 'GetBy',
     request: requestType,
     response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, [
       rowField(row),
@@ -48,19 +59,24 @@ export function getRpc(types: ResourceTypes): TypedRpc {
     ]),
     streams: false,
     async handle(generic, context, request) {
-      const answer = await generic.Get(context, {
-        resource: types.name,
-        id: pathId(types, requestType, request),
-        shape: requestedShape(row, request),
-        unplaced: null,
-        ...ownerOf(request)
-      })
+      const value = pathText(named, requestType, request)
+      const shape = requestedShape(row, request)
+      const asked = { resource: types.name, shape, unplaced: null, ...ownerOf(request) }
+      const answer =
+        by === undefined
+          ? await generic.Get(context, { ...asked, id: value })
+          : await generic.GetBy(context, { ...asked, property: by.key, value })
       return {
         [protoFieldName(row.message.name)]: readRow(row, parsed(answer.record?.json)),
         ...truncatedOf(answer)
       }
     }
   }
+}
+
+/** What ends the name of an rpc that names a row by a unique property. */
+export function byName({ key }: UniqueField): string {
+  return `By${pascalCase(key)}`
 }
 
 export function rowField({ message: { name } }: RowType): FieldSpec {

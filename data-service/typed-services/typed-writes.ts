@@ -3,9 +3,19 @@ import type { Action } from '../../shared/gen/entity/v1/Action.js'
 import type { Precondition__Output } from '../../shared/gen/entity/v1/Precondition.js'
 import { fieldsBeside, RowCount, unknownPaths, writeBody, type WrittenBody } from './bodies.js'
 import type { TypedRpc } from './generic.js'
-import { pathId, makeRow, ownerFields, ownerOf, readRow, type ResourceTypes } from './rows.js'
+import {
+  makeRow,
+  ownerFields,
+  ownerOf,
+  pathId,
+  pathText,
+  readRow,
+  type ResourceTypes,
+  type UniqueField,
+  uniqueFields
+} from './rows.js'
 import { type FieldSpec, makeMessage, pascalCase, protoFieldName } from './schema.js'
-import { parsed, rowField } from './typed-reads.js'
+import { byName, parsed, rowField } from './typed-reads.js'
 import { elementsOf, type Message, scalarText, UNKNOWN_FIELDS } from './values.js'
 
 // The writes of a typed service: messages, and what each is in the generic service. A body is the JSON of the fields that
@@ -165,12 +175,18 @@ export function batchCreateRpc(types: ResourceTypes): TypedRpc {
 
 /** `Replace…`, which sets every field, and `Update…`, which sets those of its mask. */
 export function updateRpcs(types: ResourceTypes): TypedRpc[] {
-  return [changeRpc(types, 'Replace'), changeRpc(types, 'Update')]
+  const byProperty = types.resource.updatesByProperty === true ? uniqueFields(types) : []
+  return [
+    changeRpc(types, 'Replace'),
+    changeRpc(types, 'Update'),
+    ...byProperty.map((by) => changeRpc(types, 'Replace', by))
+  ]
 }
 
-function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
+function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update', by?: UniqueField): TypedRpc {
   const { numbers, resource, row, idType } = types
-  const name = `${verb}${row.message.name}`
+  const named = by ?? { key: 'id', type: idType }
+  const name = `${verb}${row.message.name}${by === undefined ? '' : byName(by)}`
   const mask: FieldSpec = {
     key: 'update_mask',
     type: 'google.protobuf.FieldMask',
@@ -180,7 +196,7 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
   }
   const isPatch = verb === 'Update'
   const requestType = makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
-    { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
+    { key: named.key, type: named.type.proto, label: 'plain', comment: 'Which row.' },
     rowField(row),
     VERSION,
     ...(isPatch ? [mask] : [NULLS]),
@@ -212,7 +228,8 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update'): TypedRpc {
       })
       const common = {
         resource: types.name,
-        id: pathId(types, requestType, request),
+        id: pathText(named, requestType, request),
+        ...(by === undefined ? {} : { property: by.key }),
         precondition: precondition(request),
         mergePatch: isPatch && !isWhole,
         ...sent

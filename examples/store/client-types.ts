@@ -68,6 +68,8 @@ export interface AuditEntries {
   sort: 'id' | 'at' | 'subject' | 'resource' | 'rowId' | 'action'
   fields: 'id' | 'at' | 'subject' | 'resource' | 'rowId' | 'action' | 'requestId'
   search: string
+  by: {}
+  replaceBy: {}
   parameters: {}
   create: never
   replace: never
@@ -104,6 +106,8 @@ export interface Bookmarks {
   sort: 'id' | 'userId' | 'sessionId' | 'createdAt'
   fields: 'id' | 'userId' | 'sessionId' | 'note' | 'createdAt' | 'rowVersion'
   search: string
+  by: {}
+  replaceBy: {}
   parameters: {
     userId?: string | number
   }
@@ -162,6 +166,14 @@ export interface Categories {
   sort: 'id' | 'name' | 'parentId' | 'slug' | 'parentName'
   fields: 'id' | 'name' | 'parentId' | 'slug' | 'rowVersion'
   search: string
+  by: {
+    name: string
+    slug: string
+  }
+  replaceBy: {
+    name: string
+    slug: string
+  }
   parameters: {}
   create: CategoriesCreate
   replace: CategoriesReplace
@@ -221,6 +233,12 @@ export interface Coupons {
   sort: 'id' | 'code' | 'percent' | 'startsAt' | 'endsAt' | 'isActive'
   fields: 'id' | 'code' | 'percent' | 'startsAt' | 'endsAt' | 'isActive' | 'rowVersion'
   search: string
+  by: {
+    code: string
+  }
+  replaceBy: {
+    code: string
+  }
   parameters: {}
   create: CouponsCreate
   replace: CouponsReplace
@@ -301,6 +319,12 @@ export interface Customers {
   sort: 'id' | 'name' | 'email' | 'phone' | 'isSuspended' | 'createdAt'
   fields: 'id' | 'name' | 'email' | 'phone' | 'isSuspended' | 'createdAt' | 'creditLimit' | 'rowVersion'
   search: string
+  by: {
+    email: string
+  }
+  replaceBy: {
+    email: string
+  }
   parameters: {
     id?: string | number
   }
@@ -383,6 +407,8 @@ export interface Events {
   sort: 'id' | 'title' | 'startsAt' | 'endsAt' | 'venueId' | 'status'
   fields: 'id' | 'title' | 'startsAt' | 'endsAt' | 'venueId' | 'status' | 'rowVersion'
   search: string
+  by: {}
+  replaceBy: {}
   parameters: {}
   create: EventsCreate
   replace: EventsReplace
@@ -475,6 +501,11 @@ export interface Invoices {
   sort: 'id' | 'orderId' | 'customerId' | 'number' | 'total' | 'status' | 'issuedAt'
   fields: 'id' | 'orderId' | 'customerId' | 'number' | 'total' | 'status' | 'issuedAt' | 'rowVersion'
   search: string
+  by: {
+    orderId: number
+    number: string
+  }
+  replaceBy: {}
   parameters: {}
   create: InvoicesCreate
   replace: never
@@ -538,6 +569,10 @@ export interface Orders {
   sort: 'id' | 'number' | 'customerId' | 'status' | 'total' | 'placedAt' | 'paidAt' | 'deliveredAt' | 'trackingCode'
   fields: 'id' | 'number' | 'customerId' | 'status' | 'total' | 'placedAt' | 'paidAt' | 'deliveredAt' | 'trackingCode' | 'rowVersion'
   search: string
+  by: {
+    number: string
+  }
+  replaceBy: {}
   parameters: {}
   create: OrdersCreate
   replace: never
@@ -632,6 +667,12 @@ export interface Products {
   sort: 'id' | 'name' | 'sku' | 'categoryId' | 'price' | 'weightGrams' | 'barcode' | 'isActive' | 'releasedAt' | 'externalId' | 'costPrice' | 'reorderLevel'
   fields: 'id' | 'name' | 'sku' | 'categoryId' | 'price' | 'weightGrams' | 'barcode' | 'isActive' | 'releasedAt' | 'externalId' | 'description' | 'costPrice' | 'reorderLevel' | 'rowVersion'
   search: string
+  by: {
+    sku: string
+  }
+  replaceBy: {
+    sku: string
+  }
   parameters: {}
   create: ProductsCreate
   replace: ProductsReplace
@@ -764,6 +805,8 @@ export interface PurchaseOrders {
   sort: 'id' | 'supplierId' | 'status' | 'expectedAt' | 'requestedBy'
   fields: 'id' | 'supplierId' | 'status' | 'expectedAt' | 'requestedBy' | 'rowVersion'
   search: never
+  by: {}
+  replaceBy: {}
   parameters: {}
   create: PurchaseOrdersCreate
   replace: never
@@ -833,6 +876,8 @@ export interface Returns {
   sort: 'id' | 'orderId' | 'customerId' | 'status' | 'requestedAt'
   fields: 'id' | 'orderId' | 'customerId' | 'reason' | 'status' | 'requestedAt' | 'rowVersion'
   search: string
+  by: {}
+  replaceBy: {}
   parameters: {}
   create: ReturnsCreate
   replace: never
@@ -901,6 +946,8 @@ export interface ShoppingCarts {
   sort: 'id' | 'customerId' | 'currency' | 'couponCode' | 'updatedAt'
   fields: 'id' | 'customerId' | 'currency' | 'couponCode' | 'updatedAt' | 'rowVersion'
   search: never
+  by: {}
+  replaceBy: {}
   parameters: {
     customerId?: string | number
   }
@@ -974,6 +1021,8 @@ export interface Speakers {
   sort: 'id' | 'name' | 'eventId'
   fields: 'id' | 'name' | 'bio' | 'eventId' | 'rowVersion'
   search: string
+  by: {}
+  replaceBy: {}
   parameters: {}
   create: SpeakersCreate
   replace: SpeakersReplace
@@ -1032,6 +1081,8 @@ export interface StockItems {
   sort: 'id' | 'warehouseId' | 'productId' | 'onHand' | 'reserved'
   fields: 'id' | 'warehouseId' | 'productId' | 'onHand' | 'reserved' | 'rowVersion'
   search: never
+  by: {}
+  replaceBy: {}
   parameters: {}
   create: StockItemsCreate
   replace: never
@@ -1088,6 +1139,8 @@ export interface Subscriptions {
   sort: 'id' | 'customerId' | 'plan' | 'renewsAt' | 'status'
   fields: 'id' | 'customerId' | 'plan' | 'renewsAt' | 'status' | 'rowVersion'
   search: never
+  by: {}
+  replaceBy: {}
   parameters: {}
   create: SubscriptionsCreate
   replace: never
@@ -1137,6 +1190,8 @@ export interface Suppliers {
   sort: 'id' | 'name' | 'country' | 'isActive'
   fields: 'id' | 'name' | 'country' | 'isActive' | 'rowVersion'
   search: string
+  by: {}
+  replaceBy: {}
   parameters: {}
   create: SuppliersCreate
   replace: SuppliersReplace
@@ -1198,6 +1253,8 @@ export interface Tickets {
   sort: 'id' | 'eventId' | 'customerId' | 'seat' | 'status' | 'price'
   fields: 'id' | 'eventId' | 'customerId' | 'seat' | 'status' | 'price' | 'rowVersion'
   search: never
+  by: {}
+  replaceBy: {}
   parameters: {}
   create: TicketsCreate
   replace: never
@@ -1248,6 +1305,8 @@ export interface Venues {
   sort: 'id' | 'name' | 'city' | 'capacity' | 'isOpen'
   fields: 'id' | 'name' | 'city' | 'capacity' | 'isOpen' | 'rowVersion'
   search: string
+  by: {}
+  replaceBy: {}
   parameters: {}
   create: VenuesCreate
   replace: VenuesReplace
@@ -1306,6 +1365,8 @@ export interface Warehouses {
   sort: 'id' | 'name' | 'city' | 'isOpen'
   fields: 'id' | 'name' | 'city' | 'isOpen' | 'rowVersion'
   search: string
+  by: {}
+  replaceBy: {}
   parameters: {}
   create: WarehousesCreate
   replace: WarehousesReplace

@@ -239,6 +239,25 @@ eachDatabase((kind) => {
       expect(await products.get(made.id)).to.deep.equal(made)
     })
 
+    it('reads and replaces rows by a unique property', async () => {
+      const products = (await clientOf('clerk@example.com')).resource('products')
+      const made = await products.create(newProduct('By/1 %'))
+      expect(await products.by('sku', 'by/1 %')).to.deep.equal(made)
+      expect(await products.by('sku', 'By/1 %', { fields: ['id'] })).to.deep.equal({ id: made.id })
+      const { sku: _sku, ...others } = newProduct('')
+      const replaced = await products.replaceBy('sku', 'By/1 %', { body: { ...others, name: 'By sku' }, ifMatch: made })
+      expect(replaced).to.include({ id: made.id, sku: 'By/1 %', name: 'By sku' })
+      expect(products.versionOf(made.id)).to.equal(`W/"${replaced.rowVersion}"`)
+      const [ifMatch, dryRun] = [replaced, true]
+      expect(await products.replaceBy('sku', 'By/1 %', { body: others, ifMatch, dryRun })).to.include({ name: 'Pan ' })
+      expect(await products.get(made.id)).to.deep.equal(replaced)
+      const stale = await rejected(products.replaceBy('sku', 'By/1 %', { body: others, ifMatch: made }))
+      expect(isProblem(stale, 'conflict')).to.equal(true)
+      const absent = await rejected(products.by('sku', 'none'))
+      expect(isProblem(absent, 'not-found')).to.equal(true)
+      await products.delete(made.id)
+    })
+
     it('tells of a stale version as a problem, by the row that the caller saw and not by a later read', async () => {
       const [mine, theirs] = await Promise.all([clientOf('clerk@example.com'), clientOf('clerk@example.com')])
       const seen = await mine.resource('products').create(newProduct('S-1'))

@@ -78,6 +78,22 @@ describeLibrary('typed services', (store) => {
   })
   after(() => client.close())
 
+  it('name a row by a unique property', async () => {
+    const errands = new TypedClient(library, 'ErrandService', store.stack.dataAddress)
+    const token = store.tokenOf({ ...LIBRARIAN, branches: [2] })
+    const errand = { title: 'By title', member_id: 7, branch_id: 2, is_open: true }
+    const made = (await errands.call('CreateErrand', { errand }, token))['errand'] as Message
+    const found = await errands.call('GetErrandByTitle', { title: 'BY TITLE' }, token)
+    expect(found['errand']).to.deep.equal(made)
+    const { title: _title, ...others } = errand
+    const replace = { title: 'by title', row_version: made['row_version'], errand: { ...others, member_id: 8 } }
+    const replaced = await errands.call('ReplaceErrandByTitle', replace, token)
+    expect(replaced['errand']).to.include({ id: made['id'], title: 'By title', member_id: 8 })
+    expect(await errands.failure('ReplaceErrandByTitle', replace, token)).to.include({ reason: 'conflict' })
+    expect(await errands.failure('GetErrandByTitle', { title: 'none' }, token)).to.include({ reason: 'not-found' })
+    errands.close()
+  })
+
   it('write every type without a loss, and read it as it was written', async () => {
     const created = (await unary('CreateReading', row()))['reading'] as Message
     const http = await store.as(LIBRARIAN, '/readings/1')

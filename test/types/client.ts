@@ -81,6 +81,16 @@ export async function shapes(): Promise<void> {
   void whole.category
   // @ts-expect-error it was not asked for
   void some?.name
+  const bySku = await products.by('sku', 'P-1', { fields: ['id', 'sku'] })
+  void bySku.sku
+  // @ts-expect-error it was not asked for
+  void bySku.price
+  void (await orders.by('number', 'O-1')).total
+  void (await client.resource('invoices').by('orderId', 7)).total
+  // @ts-expect-error an order has a number for its id
+  await client.resource('invoices').by('orderId', 'seven')
+  // @ts-expect-error names are not unique
+  await products.by('name', 'Pan')
   const withCategory = await products.get(1, { includeFKs: true })
   void withCategory.category?.name
   // @ts-expect-error there may be none
@@ -116,6 +126,17 @@ export async function writes(): Promise<void> {
   await products.replace(made, product)
   // @ts-expect-error PUT needs what a create needs
   await products.replace(made, { price: 1 })
+  const { sku: _sku, ...others } = product
+  await products.replaceBy('sku', 'P-1', { body: others, ifMatch: made })
+  await products.replaceBy('sku', 'P-1', { body: product, ifMatch: 'W/"AAAAAAAAAAE="' })
+  // @ts-expect-error PUT needs the version
+  await products.replaceBy('sku', 'P-1', { body: product })
+  // @ts-expect-error PUT needs what a create needs, but for the property
+  await products.replaceBy('sku', 'P-1', { body: { name: 'Pan' }, ifMatch: made })
+  // @ts-expect-error names are not unique
+  await products.replaceBy('name', 'Pan', { body: product, ifMatch: made })
+  // @ts-expect-error orders cannot be replaced
+  await orders.replaceBy('number', 'O-1', { body: {}, ifMatch: made })
   await products.patch(made.id, { price: 1 }, { ifMatch: 'W/"AAAAAAAAAAE="' })
   // @ts-expect-error there is no such member
   await products.patch(made.id, { prise: 1 })

@@ -75,6 +75,16 @@ type ActArguments<Body> = object extends Body
   ? [options?: ActOptions<Body>]
   : [options: ActOptions<Body> & { readonly body: Body }]
 
+/** The unique properties of a resource with the types of their values. */
+type UniqueOf<T extends ResourceTypes, Use extends 'by' | 'replaceBy'> = NonNullable<T[Use]>
+
+/** A PUT by a unique property, whose body may leave it out. */
+type ReplaceBy<T extends ResourceTypes, Name extends string> = WriteOptions & {
+  readonly body: Omit<T['replace'] & object, Name> & Partial<Pick<T['replace'], Name & keyof T['replace']>>
+  /** The entity tag that the row must still have, `W/"…"`, or the row as it was read. */
+  readonly ifMatch: string | { readonly rowVersion?: string }
+}
+
 type ReadTypes = { readonly parameters: object; readonly item: unknown }
 type ParametersOf<R> = R extends ReadTypes ? R['parameters'] : never
 type ItemOf<R> = R extends ReadTypes ? R['item'] : never
@@ -179,6 +189,21 @@ export class Resource<T extends ResourceTypes> {
     })
   }
 
+  /** The row that has the value in a unique property. Text is compared as the unique index compares it. */
+  async by<Name extends string & keyof UniqueOf<T, 'by'>, const S extends Shape<T>>(
+    property: Name,
+    value: UniqueOf<T, 'by'>[Name],
+    query?: S & Pick<Selection<T>, 'parameters'> & CallOptions
+  ): Promise<Shaped<T, S>> {
+    const { signal, ...shape }: CallOptions & object = query ?? {}
+    const call = { path: pathBy(property, value), query: shape, ...(signal === undefined ? {} : { signal }) }
+    return await this.#read(call, async (response) => {
+      const row = (await response.json()) as Shaped<T, S>
+      this.#versions.remember(this.#name, [row])
+      return row
+    })
+  }
+
   /** One of the resource's own reads. */
   async read<Name extends string & keyof T['reads']>(
     name: Name,
@@ -227,6 +252,24 @@ export class Resource<T extends ResourceTypes> {
   /** Replaces what a client may set: an optional member that is left out becomes null. */
   async replace(target: Target<T>, body: T['replace'], options: GuardedOptions = {}): Promise<T['row']> {
     return await this.#written({ ...this.#guarded(target, options), method: 'PUT', body })
+  }
+
+  /** The same for the row that has the value in a unique property. It makes no row where there is none. */
+  async replaceBy<Name extends string & keyof UniqueOf<T, 'replaceBy'>>(
+    property: Name,
+    value: UniqueOf<T, 'replaceBy'>[Name],
+    { body, ifMatch, signal, dryRun }: ReplaceBy<T, Name>
+  ): Promise<T['row']> {
+    const tag = typeof ifMatch === 'string' ? ifMatch : tagOf(ifMatch)
+    const guard: Readonly<Record<string, string>> = tag === undefined ? {} : { 'if-match': tag }
+    return await this.#written({
+      method: 'PUT',
+      path: pathBy(property, value),
+      headers: { ...guard, ...preferred(dryRun) },
+      repeatable: 'never',
+      signal,
+      body
+    })
   }
 
   /** Changes the members that it names (RFC 7396). */
@@ -336,6 +379,10 @@ function randomKey(): string {
 
 function idOf(target: unknown): unknown {
   return typeof target === 'object' && target !== null && 'id' in target ? target.id : target
+}
+
+function pathBy(property: string, value: unknown): string {
+  return `/by${segment(property)}${segment(value)}`
 }
 
 /** A segment of a path. Throws a TypeError for one that would lead elsewhere. */

@@ -19,6 +19,10 @@ export interface ResourceTypes {
   readonly fields: string
   /** `string` where the resource has searchable properties. */
   readonly search: string
+  /** The values of each unique property that names rows. */
+  readonly by?: object
+  /** Those of them by which a PUT names its row. */
+  readonly replaceBy?: object
   /** The owner parameter. */
   readonly parameters: object
   /** The body of a create. */
