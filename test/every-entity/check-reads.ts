@@ -71,14 +71,19 @@ export function checkReads(tested: TestedApplication, entity: Entity): void {
           const row = rows.find((one) => String(one['id']) === id)
           const { code, reaches } = verdict(rule, call, caller)
           const there = row !== undefined && reaches(row)
-          const outcomes = await answeredByAll(
-            tested,
-            { call, caller },
-            { code: code === 'ok' && !there ? 'not-found' : code, findings }
-          )
+          const named = tested.some('unique properties', uniqueNames(entity, row, { ...unnamed, id }), 1)
+          const outcomes: Outcome[] = []
+          for (const one of [call, ...named]) {
+            const answered = await answeredByAll(
+              tested,
+              { call: one, caller },
+              { code: code === 'ok' && !there ? 'not-found' : code, findings }
+            )
+            outcomes.push(...answered)
+          }
           for (const problem of problemsOfUnknown(outcomes)) unknown.add(problem)
           for (const { rows: shownRows, text } of outcomes) {
-            const what = `get ${id} by ${caller.name}`
+            const what = `get ${id}, by its unique properties too, by ${caller.name}`
             findings.same(
               what,
               shownRows.map((one) => String(one['id'])),
@@ -92,6 +97,17 @@ export function checkReads(tested: TestedApplication, entity: Entity): void {
     // In turn, all of them may have come over gRPC.
     findings.same('bodies of rows that are not there and of those of others', Math.max(unknown.size, 1), 1)
     findings.finish()
+  })
+}
+
+/** The read of a row by each of its unique properties: it is that by id, and answered to the same callers. */
+function uniqueNames({ columns, filterable, key }: Entity, row: OracleRow | undefined, call: Call): Call[] {
+  const unique = columns.filter(
+    (column) => column.field.unique && !column.field.nullable && filterable.has(column.name) && !key.includes(column)
+  )
+  return unique.flatMap(({ name, field }) => {
+    const value = row === undefined ? (field.type === 'string' ? 'no such value' : undefined) : row[name]
+    return value === undefined ? [] : [{ ...call, by: name, id: String(value) }]
   })
 }
 

@@ -9,6 +9,8 @@ export interface Call {
   /** Of an action or a custom read. */
   readonly name?: string
   readonly id?: string
+  /** The unique property that `id` is a value of, if it is not the id. */
+  readonly by?: string
   /** The owner parameter in the query; several where it comes more than once. */
   readonly owner?: { readonly parameter: string; readonly values: readonly string[] }
   readonly filters?: readonly { readonly property: string; readonly operator: string; readonly value: string }[]
@@ -64,9 +66,9 @@ export interface Transport {
 
 /** `act orders/7/pay`, for messages. */
 export function describeCall(call: Call): string {
-  const { resource, name, id, owner, body } = call
+  const { resource, name, id, by, owner, body } = call
   const operation = call.patch === true ? 'patch' : call.operation
-  const path = [resource, id, name].filter((one) => one !== undefined).join('/')
+  const path = [resource, by, id, name].filter((one) => one !== undefined).join('/')
   const query = owner === undefined ? '' : `?${owner.values.map((one) => `${owner.parameter}=${one}`).join('&')}`
   return `${operation} ${path}${query}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`
 }
@@ -83,9 +85,11 @@ export function httpTransport(base: string): Transport {
 
 /** The path and query of a call. */
 function targetOf(call: Call): string {
-  const { resource, operation, id, name, owner, filters = [] } = call
+  const { resource, operation, id, by, name, owner, filters = [] } = call
   const segment = ['paged', 'export', 'lookup'].includes(operation) ? operation : name
-  const path = [resource, id && encodeURIComponent(id), segment].filter((one) => one !== undefined && one !== '')
+  const path = [resource, by && `by/${by}`, id && encodeURIComponent(id), segment].filter(
+    (one) => one !== undefined && one !== ''
+  )
   const { sortColumn, sortDirection, fields, includeFKs, includeChildren, pageSize, search, after, before } = call
   const query = [
     ...(owner?.values.map((value) => `${owner.parameter}=${encodeURIComponent(value)}`) ?? []),
@@ -190,7 +194,7 @@ export function grpcTransport(rpc: GrpcCaller): Transport {
       const answer =
         call.operation === 'export'
           ? await rpc.export(requestOf(call), options)
-          : await rpc.unary(RPCS[call.operation], requestOf(call), options)
+          : await rpc.unary(call.by === undefined ? RPCS[call.operation] : 'GetBy', requestOf(call), options)
       if (!isFailure(answer)) return rpcOutcome(call, answer)
       const { details, status, message } = answer
       // The message is cut where one fault has many words.
@@ -215,7 +219,7 @@ const RPCS: Readonly<Record<Exclude<Call['operation'], 'export'>, Method>> = {
 }
 
 function requestOf(call: Call): object {
-  const { resource, operation, id, name, owner, body, patch, ifMatch } = call
+  const { resource, operation, id, by, name, owner, body, patch, ifMatch } = call
   const {
     filters = [],
     sortColumn,
@@ -230,7 +234,7 @@ function requestOf(call: Call): object {
   } = call
   return defined({
     resource,
-    id,
+    ...(by === undefined ? { id } : { property: by, value: id }),
     ...(operation === 'act' ? { action: name } : { name }),
     // Several values of a parameter are joined by commas (entity_service.proto).
     ownerParameter: owner?.values.join(','),

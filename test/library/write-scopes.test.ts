@@ -108,6 +108,32 @@ describeLibrary('a write scope', (store, kind) => {
       })
     }
 
+    if (isSoak || at % 2 === Number(kind === 'sqlite')) {
+      it(`lets ${name} reach its rows by their unique title, and answers 404 for all others`, async () => {
+        const reached = await idsWhere(change)
+        const absent = await send(claims, 'PUT', '/errands/by/title/T999', {
+          body: { memberId: 1, branchId: 2, isOpen: true },
+          tag: tagOf(1)
+        })
+        const before = await stored()
+        for (let n = 1; n <= ERRANDS; n++) {
+          const [row] = await run('SELECT member_id AS memberId, branch_id AS branchId FROM errands WHERE id = ?', [n])
+          const body = { memberId: Number(row?.['memberId']), branchId: Number(row?.['branchId']), isOpen: true }
+          const path = `/errands/by/title/t${n}`
+          const [read, answer] = [
+            await send(claims, 'GET', path),
+            await send(claims, 'PUT', path, { body, tag: tagOf(n) })
+          ]
+          const wanted = reached.includes(n) ? 200 : 404
+          expect([read.status, answer.status], `errand ${n}: ${answer.text}`).to.deep.equal([wanted, wanted])
+          if (wanted === 404)
+            expect([problemOf(read), problemOf(answer)]).to.deep.equal(Array(2).fill(problemOf(absent)))
+        }
+        const written = (await stored()).filter((row, at) => row['version'] !== before[at]?.['version'])
+        expect(written.map(({ id }) => Number(id))).to.deep.equal(reached)
+      })
+    }
+
     it(`lets ${name} delete its rows alone`, async () => {
       const reached = remove === null ? [] : await idsWhere(remove)
       const all = await idsWhere('1 = 1')
