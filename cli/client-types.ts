@@ -49,6 +49,10 @@ export async function clientTypes(line: CommandLine): Promise<number> {
   return 0
 }
 
+/** What can be named of the rows of a resource. */
+const NAVIGATIONS_OF =
+  "type NavigationsOf<T extends { references: object; children: object }> = T['references'] & T['children']"
+
 /** The text of the file, which imports nothing. */
 export function clientTypesOf({ resources = [], operations = [] }: DescribeResponse): string {
   const names = new TypeNames(resources.map(({ name = '' }) => name))
@@ -62,7 +66,8 @@ export function clientTypesOf({ resources = [], operations = [] }: DescribeRespo
     '/** What the application serves, for `createClient` of @uniform-rest/client. */',
     `export interface Application ${block(application)}`,
     ...resources.flatMap((resource) => resourceTypes(resource, names, operators)),
-    ...operators.declarations()
+    ...operators.declarations(),
+    ...(resources.some(leadsToOthers) ? [NAVIGATIONS_OF] : [])
   ]
   return (
     parts
@@ -203,18 +208,38 @@ function readTypes(read: CustomRead, ownerParameter: string): string {
   return told(description, `${memberName(name)}: ${block([`parameters: ${block(all)}`, `item: ${item}`])}`)
 }
 
-/** What `includeFKs` adds to a row, and what `includeChildren` does. */
+/** What `includeFKs` adds to a row, what `includeChildren` does, and what `include` can name within these. */
 function includes({ navigations = [] }: Resource, names: TypeNames): string[] {
   const references: string[] = []
   const children: string[] = []
+  const within: string[] = []
   for (const navigation of navigations) {
     const { name, kind, resource = '' } = navigation
     const row = `${names.of(resource)}Row`
     if (kind === 'NAVIGATION_KIND_REFERENCE') references.push(`${memberName(name)}: ${row} | null`)
     else if (kind === 'NAVIGATION_KIND_MANY_TO_MANY') children.push(`${memberName(name)}: ${row}[]`)
     else children.push(`${memberName(name)}: ${childType(navigation)}[]`)
+    within.push(
+      `${memberName(name)}: ${kind === 'NAVIGATION_KIND_CHILDREN' ? ofChildren(navigation, names) : ofRows(names.of(resource))}`
+    )
   }
-  return [`references: ${block(references)}`, `children: ${block(children)}`]
+  return [`references: ${block(references)}`, `children: ${block(children)}`, `includes: ${block(within)}`]
+}
+
+function leadsToOthers({ navigations = [] }: Resource): boolean {
+  return navigations.some(({ kind }) => kind !== 'NAVIGATION_KIND_CHILDREN')
+}
+
+function ofRows(type: string): string {
+  return `NavigationsOf<${type}>`
+}
+
+/** Children of children are there without being named. */
+function ofChildren({ navigations = [], references = [] }: Navigation, names: TypeNames): string {
+  return block([
+    ...references.map(({ name, resource = '' }) => `${memberName(name)}: ${names.of(resource)}Row | null`),
+    ...navigations.map(({ name }) => `${memberName(name)}: unknown`)
+  ])
 }
 
 function childType({ properties = [], navigations = [] }: Navigation): string {

@@ -56,6 +56,7 @@ export interface AuditEntries {
   row: AuditEntriesRow
   references: {}
   children: {}
+  includes: {}
   filters: {
     id: [string | number, NumberOperator]
     at: [string | Date, MomentOperator]
@@ -96,6 +97,7 @@ export interface Bookmarks {
   row: BookmarksRow
   references: {}
   children: {}
+  includes: {}
   filters: {
     id: [number, NumberOperator]
     userId: [number, NumberOperator]
@@ -156,6 +158,9 @@ export interface Categories {
     parent: CategoriesRow | null
   }
   children: {}
+  includes: {
+    parent: NavigationsOf<Categories>
+  }
   filters: {
     id: [number, NumberOperator]
     name: [string, StringOperator]
@@ -222,6 +227,7 @@ export interface Coupons {
   row: CouponsRow
   references: {}
   children: {}
+  includes: {}
   filters: {
     id: [number, NumberOperator]
     code: [string, StringOperator]
@@ -306,6 +312,9 @@ export interface Customers {
       country: string
       rowVersion: string
     }[]
+  }
+  includes: {
+    addresses: {}
   }
   filters: {
     id: [number, NumberOperator]
@@ -396,6 +405,9 @@ export interface Events {
     venue: VenuesRow | null
   }
   children: {}
+  includes: {
+    venue: NavigationsOf<Venues>
+  }
   filters: {
     id: [number, NumberOperator]
     title: [string, StringOperator]
@@ -489,6 +501,10 @@ export interface Invoices {
     customer: CustomersRow | null
   }
   children: {}
+  includes: {
+    order: NavigationsOf<Orders>
+    customer: NavigationsOf<Customers>
+  }
   filters: {
     id: [number, NumberOperator]
     orderId: [number, NumberOperator]
@@ -554,6 +570,12 @@ export interface Orders {
       unitCost?: string | null
       rowVersion: string
     }[]
+  }
+  includes: {
+    customer: NavigationsOf<Customers>
+    lines: {
+      product: ProductsRow | null
+    }
   }
   filters: {
     id: [number, NumberOperator]
@@ -648,6 +670,11 @@ export interface Products {
       createdAt: string
       rowVersion: string
     }[]
+  }
+  includes: {
+    category: NavigationsOf<Categories>
+    variants: {}
+    reviews: {}
   }
   filters: {
     id: [number, NumberOperator]
@@ -795,6 +822,12 @@ export interface PurchaseOrders {
       rowVersion: string
     }[]
   }
+  includes: {
+    supplier: NavigationsOf<Suppliers>
+    lines: {
+      product: ProductsRow | null
+    }
+  }
   filters: {
     id: [number, NumberOperator]
     supplierId: [number, NumberOperator]
@@ -864,6 +897,13 @@ export interface Returns {
       quantity: number
       rowVersion: string
     }[]
+  }
+  includes: {
+    order: NavigationsOf<Orders>
+    customer: NavigationsOf<Customers>
+    lines: {
+      product: ProductsRow | null
+    }
   }
   filters: {
     id: [number, NumberOperator]
@@ -935,6 +975,12 @@ export interface ShoppingCarts {
       quantity: number
       rowVersion: string
     }[]
+  }
+  includes: {
+    customer: NavigationsOf<Customers>
+    items: {
+      product: ProductsRow | null
+    }
   }
   filters: {
     id: [number, NumberOperator]
@@ -1012,6 +1058,9 @@ export interface Speakers {
     event: EventsRow | null
   }
   children: {}
+  includes: {
+    event: NavigationsOf<Events>
+  }
   filters: {
     id: [number, NumberOperator]
     name: [string, StringOperator]
@@ -1071,6 +1120,10 @@ export interface StockItems {
     product: ProductsRow | null
   }
   children: {}
+  includes: {
+    warehouse: NavigationsOf<Warehouses>
+    product: NavigationsOf<Products>
+  }
   filters: {
     id: [string | number, NumberOperator]
     warehouseId: [string, EqualityOperator]
@@ -1129,6 +1182,9 @@ export interface Subscriptions {
     customer: CustomersRow | null
   }
   children: {}
+  includes: {
+    customer: NavigationsOf<Customers>
+  }
   filters: {
     id: [number, NumberOperator]
     customerId: [number, NumberOperator]
@@ -1181,6 +1237,7 @@ export interface Suppliers {
   row: SuppliersRow
   references: {}
   children: {}
+  includes: {}
   filters: {
     id: [number, NumberOperator]
     name: [string, StringOperator]
@@ -1242,6 +1299,10 @@ export interface Tickets {
     customer: CustomersRow | null
   }
   children: {}
+  includes: {
+    event: NavigationsOf<Events>
+    customer: NavigationsOf<Customers>
+  }
   filters: {
     id: [number, NumberOperator]
     eventId: [number, NumberOperator]
@@ -1295,6 +1356,7 @@ export interface Venues {
   row: VenuesRow
   references: {}
   children: {}
+  includes: {}
   filters: {
     id: [number, NumberOperator]
     name: [string, StringOperator]
@@ -1356,6 +1418,7 @@ export interface Warehouses {
   row: WarehousesRow
   references: {}
   children: {}
+  includes: {}
   filters: {
     id: [string, EqualityOperator]
     name: [string, StringOperator]
@@ -1417,3 +1480,5 @@ type StringOperator = 'contains' | 'notContains' | 'equals' | 'notEquals' | 'sta
 type BoolOperator = 'is' | 'isEmpty' | 'isNotEmpty' | 'equals' | 'eq'
 
 type EqualityOperator = 'equals' | 'notEquals' | 'in' | 'isEmpty' | 'isNotEmpty' | 'eq' | 'ne'
+
+type NavigationsOf<T extends { references: object; children: object }> = T['references'] & T['children']

@@ -222,6 +222,9 @@ eachDatabase((kind) => {
       const [row] = await sql.run('SELECT name, category_id FROM products WHERE id = 7')
       expect(one.data).to.include({ id: 7, name: row?.['name'] })
       expect(one.data).to.have.nested.property('category.id', Number(row?.['category_id']))
+      const named = await provider.getOne('products', { id: '7', meta: { include: ['category.parent'] } })
+      expect(named.data).to.have.nested.property('category.parent')
+      expect(named.data).to.not.have.property('variants')
       sent.length = 0
       const some = await provider.getMany('products', { ids: [3, 1, 3, 999_999, '2'] })
       expect(idsIn(some.data)).to.have.members([1, 2, 3])

@@ -157,6 +157,20 @@ eachDatabase((kind) => {
       expect(found.length).to.be.greaterThan(10)
     })
 
+    it('takes names of navigations, also of those within others', async () => {
+      const products = (await clientOf()).resource('products')
+      const [stored] = await sql.run(
+        'SELECT p.id, c.name, r.name AS above FROM products p JOIN categories c ON c.id = p.category_id ' +
+          'JOIN categories r ON r.id = c.parent_id ORDER BY p.id'
+      )
+      const row = await products.get(Number(stored?.['id']), { include: ['category.parent', 'variants'] })
+      expect([row.category?.name, row.category?.parent?.name]).to.deep.equal([stored?.['name'], stored?.['above']])
+      const skus = await sql.run('SELECT sku FROM product_variants WHERE product_id = ? ORDER BY id', [row.id])
+      expect(row.variants.map(({ sku }) => sku)).to.deep.equal(skus.map(({ sku }) => sku))
+      expect(row).to.not.have.property('reviews')
+      expect(await products.get(row.id, { include: [] })).to.not.have.property('category')
+    })
+
     it('quotes what a list of values would be split at', async () => {
       const clerk = (await clientOf('clerk@example.com')).resource('products')
       const names = ['a, b', 'say "so"', ' blank ']

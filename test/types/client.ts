@@ -98,6 +98,30 @@ export async function shapes(): Promise<void> {
   const withChildren = await products.get(1, { includeChildren: true })
   const version: string | undefined = withChildren.variants[0]?.rowVersion
   void version
+  const named = await products.get(1, { include: ['category.parent', 'variants'] })
+  const parent: string | undefined = named.category?.parent?.name
+  const variant: string | undefined = named.variants[0]?.sku
+  void [parent, variant]
+  // @ts-expect-error it was not named
+  void named.reviews
+  const flagged = await products.get(1, { includeFKs: true, include: ['reviews'] })
+  void [flagged.category?.name, flagged.reviews[0]?.rating]
+  // @ts-expect-error the parent was not named
+  void flagged.category?.parent
+  const both = await orders.get(1, { includeChildren: true, include: ['lines.product', 'customer'] })
+  void [both.lines.map(({ product, quantity }) => [product?.price, quantity]), both.customer?.name]
+  // @ts-expect-error there may be none
+  void both.lines[0]?.product.price
+  const listed = (await orders.page({ include: ['lines.product'], fields: ['id', 'lines'] })).rows
+  void listed[0]?.lines[0]?.product?.name
+  // @ts-expect-error it was not asked for
+  void listed[0]?.total
+  // @ts-expect-error there is no such navigation
+  await products.get(1, { include: ['colour'] })
+  // @ts-expect-error variants refer to nothing
+  await products.get(1, { include: ['variants.product'] })
+  // @ts-expect-error three levels are too many
+  await products.get(1, { include: ['category.parent.parent'] })
   const chosen = await products.get(1, { includeFKs: true, fields: ['id', 'category'] })
   void chosen.category
   // @ts-expect-error a reader may lack the permission that it takes

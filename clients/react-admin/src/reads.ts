@@ -12,6 +12,7 @@ export interface AnyApplication {
 interface AnyResource extends ResourceTypes {
   readonly row: RaRecord
   readonly filters: Readonly<Record<string, readonly [value: unknown, operators: string]>>
+  readonly includes: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly actions: Readonly<Record<string, object>>
 }
 
@@ -25,6 +26,8 @@ export interface ReadMeta {
   readonly fields?: readonly string[]
   readonly includeFKs?: boolean
   readonly includeChildren?: boolean
+  /** Names of navigations that come with the row besides, `category.parent` for one within another. */
+  readonly include?: readonly string[]
   /** false leaves the total of a list out, which costs a count. */
   readonly includeTotal?: boolean
   /** Rows at which the total of a list stops, 10,000 without it. A list with more has no total, and a next page. */

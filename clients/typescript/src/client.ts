@@ -17,7 +17,7 @@ export {
   ProblemError,
   type ProblemOf
 } from './problem.js'
-export type { Condition, Paging, Selection, Shape, Shaped, SortKey, Where } from './query.js'
+export type { Condition, IncludeName, Paging, Selection, Shape, Shaped, SortKey, Where } from './query.js'
 export type {
   CallOptions,
   GuardedOptions,

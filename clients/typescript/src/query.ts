@@ -46,6 +46,8 @@ export interface Shape<T extends ResourceTypes> {
   readonly includeFKs?: boolean
   /** Whether its children come with it. */
   readonly includeChildren?: boolean
+  /** Names of navigations that come with it besides: `category`, or one of their rows behind a dot, `category.parent`. */
+  readonly include?: readonly IncludeName<T>[]
 }
 
 /** Which page. A cursor and a page number exclude each other. */
@@ -66,8 +68,46 @@ export interface Paging {
 
 type FieldOf<T extends ResourceTypes> = T['fields'] | (string & (keyof T['references'] | keyof T['children']))
 
-type Included<T extends ResourceTypes, S> = (S extends { readonly includeFKs: true } ? T['references'] : unknown) &
-  (S extends { readonly includeChildren: true } ? T['children'] : unknown)
+/** What can be named within each navigation. */
+type WithinOf<T extends ResourceTypes> = NonNullable<T['includes']>
+
+/** A navigation, or one of the rows that it leads to behind a dot: `lines.product`. */
+export type IncludeName<T extends ResourceTypes> = {
+  [K in keyof WithinOf<T> & string]: K | `${K}.${keyof WithinOf<T>[K] & string}`
+}[keyof WithinOf<T> & string]
+
+type NamesOf<S> = S extends { readonly include: readonly (infer N extends string)[] } ? N : never
+
+type FirstOf<N extends string> = N extends `${infer First}.${string}` ? First : N
+
+/** The rows of a navigation with more in each. */
+type Extended<Rows, More> = Rows extends readonly (infer Row)[]
+  ? (Row & More)[]
+  : Rows extends null
+    ? Rows
+    : Rows & More
+
+type Navigations<T extends ResourceTypes> = T['references'] & T['children']
+
+type Within<More, K extends string, N extends string> = {
+  [M in keyof More as `${K}.${M & string}` & N extends never ? never : M]: More[M]
+}
+
+type ByName<T extends ResourceTypes, N extends string> = {
+  [K in keyof Navigations<T> & FirstOf<N>]: Extended<
+    Navigations<T>[K],
+    K extends keyof WithinOf<T> ? Within<WithinOf<T>[K], K, N> : unknown
+  >
+}
+
+/** Those that are named have what is named within them. */
+type ByFlag<Flagged, N extends string> = [N] extends [never] ? Flagged : Omit<Flagged, FirstOf<N>>
+
+type Included<T extends ResourceTypes, S> = (S extends { readonly includeFKs: true }
+  ? ByFlag<T['references'], NamesOf<S>>
+  : unknown) &
+  (S extends { readonly includeChildren: true } ? ByFlag<T['children'], NamesOf<S>> : unknown) &
+  ByName<T, NamesOf<S>>
 
 type Whole<T extends ResourceTypes, S> = T['row'] & Included<T, S>
 
@@ -86,11 +126,20 @@ export interface AnyQuery {
   readonly sort?: string | readonly string[]
   readonly parameters?: object | undefined
   readonly fields?: readonly string[]
+  readonly include?: readonly string[]
   readonly [parameter: string]: unknown
 }
 
 /** The query string with its `?`; empty for a query that says nothing. Throws a TypeError for an `in` without values. */
-export function queryText({ where = {}, anyOf = [], sort = [], parameters, fields, ...plain }: AnyQuery): string {
+export function queryText({
+  where = {},
+  anyOf = [],
+  sort = [],
+  parameters,
+  fields,
+  include = [],
+  ...plain
+}: AnyQuery): string {
   const params: string[] = []
   const add = (name: string, value: string): void => {
     params.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
@@ -114,6 +163,7 @@ export function queryText({ where = {}, anyOf = [], sort = [], parameters, field
     add('sortDirection', keys.map((key) => (key.startsWith('-') ? 'desc' : 'asc')).join())
   }
   if (fields !== undefined && fields.length > 0) add('fields', fields.join())
+  if (include.length > 0) add('include', include.join())
   for (const [name, value] of Object.entries({ ...plain, ...parameters })) {
     if (value !== undefined && value !== null) add(name, textOf(value))
   }

@@ -7,10 +7,12 @@ export interface ResourceTypes {
   readonly id: string | number
   /** A row as reads and writes answer it. */
   readonly row: object
-  /** What `includeFKs` adds to it. */
+  /** What `includeFKs` adds to it, and `include` by name. */
   readonly references: object
-  /** What `includeChildren` adds to it. */
+  /** What `includeChildren` adds to it, and `include` by name. */
   readonly children: object
+  /** What `include` adds to the rows of each navigation, by its name. Types that were written before it have none. */
+  readonly includes?: object
   /** The type of the values and the operators of each property that filters take. */
   readonly filters: object
   /** The properties that rows can be sorted by. */
