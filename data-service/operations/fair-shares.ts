@@ -56,6 +56,12 @@ const GREATEST = (READ_LIMITS.ofCaller * 3) / 4
 /** Places that may be waited for. A caller may wait for four times its own. */
 const WAITING = 4 * PLACES
 
+/**
+ * Reads of a caller at a time whose rows may be very large, and of which it is not known yet how large they are. Those
+ * behind them are weighed when one of them has shown it.
+ */
+const UNSEEN = 8
+
 /** Milliseconds that a read waits for its places. */
 const READ_WAIT_MS = 5_000
 
@@ -137,6 +143,7 @@ function countOf(conditions: readonly Condition[]): number {
 /** Admits the reads of this process. */
 export class ReadShares {
   readonly #semaphore: FairSemaphore
+  readonly #unseen: FairSemaphore
   readonly #writing = new Turns(1)
   readonly #sizes = new RowSizes()
   readonly #memory: MemoryGuard
@@ -147,13 +154,9 @@ export class ReadShares {
 
   constructor(memory: MemoryGuard, { timeout = READ_WAIT_MS }: { readonly timeout?: number } = {}) {
     this.#memory = memory
-    this.#semaphore = new FairSemaphore({
-      places: PLACES,
-      waiting: WAITING,
-      timeout,
-      detail: TOO_MANY_READS,
-      retryAfter: 1
-    })
+    const limits = { waiting: WAITING, timeout, detail: TOO_MANY_READS, retryAfter: 1 }
+    this.#semaphore = new FairSemaphore({ ...limits, places: PLACES })
+    this.#unseen = new FairSemaphore({ ...limits, places: Infinity })
   }
 
   /** Throws `upstream.unavailable` where the memory is nearly full. */
@@ -209,6 +212,21 @@ export class ReadShares {
   async #admit<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
     // The read before is a part of the same answer. It would wait for its own call otherwise.
     this.#untaken.get(context)?.()
+    const { of } = size
+    if (of === undefined || !this.#sizes.areUnseen(shareKeyOf(context), of)) {
+      return await this.#admitKnown(context, size, read)
+    }
+    const share = { key: shareKeyOf(context), limit: UNSEEN, waiting: READ_LIMITS.ofCaller }
+    const leave = await this.#unseen.enter({ shares: [share], signal: context.cancellation })
+    try {
+      return await this.#admitKnown(context, size, read)
+    } finally {
+      // Those behind it are weighed when it has been seen.
+      setImmediate(leave)
+    }
+  }
+
+  async #admitKnown<Answer>(context: CallContext, size: ReadSize, read: () => Promise<Answer>): Promise<Answer> {
     const weight = costOf(size, size.of && this.#sizes.expected(shareKeyOf(context), size.of))
     const release = await this.#semaphore.enter({
       weight,

@@ -1,6 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { widthOf } from '../entity/types/types.js'
-import type { PlannedNavigations, RowsPlan, Selected } from '../plan/model/plans.js'
+import {
+  type PlannedNavigations,
+  type Projection,
+  rowsOfOthers,
+  type RowsPlan,
+  type Selected
+} from '../plan/model/plans.js'
 import type { LoadedChild, LoadedRow } from '../plan/model/stores.js'
 
 /** Bytes of a row that cost no more than the row itself does (fair-shares.ts). */
@@ -8,6 +14,9 @@ const SMALL_ROW = 1600
 
 /** Bytes that a column may have which is a part of what tells reads apart. Of others there are too many sets. */
 const LARGE_COLUMN = 1024
+
+/** Bytes of a column whose rows are read a few at a time for a caller until one has shown how large they are. */
+const VERY_LARGE_COLUMN = 256 * 1024
 
 /** Sizes that are remembered, of all callers. */
 const MAX_SIZES = 10_000
@@ -31,6 +40,11 @@ export class RowSizes {
   /** About as many bytes as a row will have; 0 where no large one is known. */
   expected(caller: string, read: RowsPlan): number {
     return this.#known.size === 0 ? 0 : (this.#known.get(keyOf(caller, read)) ?? 0)
+  }
+
+  /** Whether the rows may be very large, and it is not known how large they are. */
+  areUnseen(caller: string, read: RowsPlan): boolean {
+    return mayBeVeryLarge(read) && this.expected(caller, read) === 0
   }
 
   /** Rows of an answer. Returns about as many bytes as they have all together. */
@@ -82,6 +96,32 @@ function namesOf({ references, manyToMany, children }: PlannedNavigations): stri
 
 function isLarge(one: Selected): boolean {
   return one.kind !== 'rowVersion' && widthOf(one.column.field) > LARGE_COLUMN
+}
+
+/** Whether a row has a column of more than `VERY_LARGE_COLUMN` bytes, or shows a row that has one. */
+function mayBeVeryLarge(read: RowsPlan): boolean {
+  return (
+    isVeryWide(read.projection) ||
+    rowsOfOthers(read).some(({ projection }) => isVeryWide(projection)) ||
+    read.children.some(hasVeryWide)
+  )
+}
+
+function hasVeryWide({ children, nested }: PlannedNavigations['children'][number]): boolean {
+  return children.columns.some(({ field }) => widthOf(field) > VERY_LARGE_COLUMN) || nested.some(hasVeryWide)
+}
+
+/** Of a projection, which many reads share. */
+const veryWide = new WeakMap<Projection, boolean>()
+
+function isVeryWide(projection: Projection): boolean {
+  const known = veryWide.get(projection)
+  if (known !== undefined) return known
+  const isWide = projection.selected.some(
+    (one) => one.kind !== 'rowVersion' && widthOf(one.column.field) > VERY_LARGE_COLUMN
+  )
+  veryWide.set(projection, isWide)
+  return isWide
 }
 
 function nameOf(one: Selected): string {

@@ -162,6 +162,44 @@ describe('the shares of reads', () => {
     expect(await cost(from('192.0.2.1'), large)).to.equal(64)
   })
 
+  it('are eight at a time for a caller until one has shown how large they are', async () => {
+    const shares = sharesOver()
+    const read = (maxLength: number): RowsPlan =>
+      ({
+        ...PLAIN,
+        projection: { selected: [{ kind: 'column', column: { name: `body${maxLength}`, field: text(maxLength) } }] }
+      }) as never
+    const under = { way: 0, most: 0 }
+    const begun: (() => void)[] = []
+    const get = async (of: RowsPlan, bytes: number): Promise<void> => {
+      const context = from('192.0.2.1')
+      await shares.admit(context, { rows: 1, of }, async () => {
+        under.most = Math.max(under.most, (under.way += 1))
+        await new Promise<void>((resolve) => begun.push(resolve))
+        under.way -= 1
+      })
+      shares.saw(context, of, [rowOf(bytes)])
+    }
+    const finish = async (reads: readonly Promise<void>[]): Promise<number> => {
+      for (let done = 0; done < reads.length; done += 1) {
+        await settled()
+        begun.shift()?.()
+      }
+      await Promise.all(reads)
+      await settled()
+      const { most } = under
+      under.most = 0
+      return most
+    }
+    // As many as one caller may have under way and waiting where the rows are large.
+    const burst = (of: RowsPlan, bytes: number) => finish(Array.from({ length: 20 }, () => get(of, bytes)))
+    expect(await burst(read(MIB), 2 * MIB), 'large rows').to.equal(8)
+    // Known by now: 64 of 256 places each.
+    expect(await burst(read(MIB), 2 * MIB), 'large rows that are known').to.equal(4)
+    expect(await burst(read(2 * MIB), 10), 'small rows that might be large').to.equal(8)
+    expect(await burst(read(1000), 10), 'rows that cannot be large').to.equal(20)
+  })
+
   it('forget large rows a minute after the last one', () => {
     let now = 1
     const sizes = new RowSizes(() => now)
