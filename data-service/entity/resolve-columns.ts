@@ -168,8 +168,12 @@ function tableChildren(definition: TableChildren, { name, rootKey }: NamedChildr
   const { table, store = 'primary', references = {}, children: ofThem = {} } = definition
   const { key, columns } = keyedColumns(definition, mistakes)
   const versionColumn = versionColumnOf(definition)
-  const children = childrenOf(ofThem, key, mistakes).map(onlyRead)
-  for (const one of children.filter((nested) => nested.store !== store)) {
+  const nested = childrenOf(ofThem, key, mistakes)
+  for (const one of nested.filter((child) => child.resource === undefined && child.references.length > 0)) {
+    mistakes.push(`\`${one.name}\` have no references: no name of \`include\` reaches those of children of children.`)
+  }
+  const children = nested.map(onlyRead)
+  for (const one of children.filter((child) => child.store !== store)) {
     mistakes.push(`\`${one.name}\` are in the other store; say \`store\` of both alike.`)
   }
   if (store === 'second' && Object.keys(references).length > 0) {
@@ -222,8 +226,9 @@ function resourceChildren(
   }
 }
 
+/** Children of children. Names of `include` have two levels, and so reach none of their references. */
 function onlyRead(children: Children): Children {
-  return { ...children, rootWrites: 'none' }
+  return { ...children, rootWrites: 'none', references: [] }
 }
 
 /** The columns that hold the root's key, of the types that it has. A property of the child in such a column is that column. */

@@ -121,7 +121,8 @@ export function rowSerializer(projection: Projection, planned: PlannedNavigation
   const found = known.find((one) => areSameOthers(one.others, others))
   if (found !== undefined) return found.serialize
   const serialize = compile(projection, planned)
-  if (known.length < MAX_SERIALIZERS) known.push({ others, serialize })
+  known.push({ others, serialize })
+  if (known.length > MAX_SERIALIZERS) known.shift()
   compiledSerializers.set(projection, known)
   return serialize
 }

@@ -317,7 +317,8 @@ function withFollowed(
   const named = includes.get(shown.children.name)
   const followed = shown.references.filter(({ name }) => named?.has(name) === true)
   if (followed.length === 0) return shown
-  return { ...shown, followed: followed.map((one) => planReference(one, undefined, context)) }
+  const of = shown.children
+  return { ...shown, followed: followed.map((one) => ({ ...planReference(one, undefined, context), of })) }
 }
 
 /** The navigations that a projection shows. */

@@ -11,7 +11,8 @@ import {
   ignoredParameters,
   preferredHandling,
   prefersRollback,
-  SUPPORTED_VERSIONS
+  SUPPORTED_VERSIONS,
+  withRollback
 } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
 import type { RouteQuery } from '../http/query-string.js'
@@ -184,9 +185,8 @@ export function handleUnknownParameters(
 }
 
 const APPLIED = 'preference-applied'
-const ROLLBACK = 'tx=rollback'
 
-/** Whether the client asks for a dry run, `Prefer: tx=rollback`. If so, `Preference-Applied` says it, for errors too. */
+/** Whether the client asks for a dry run, `Prefer: tx=rollback`. If so, `Preference-Applied` says it, for rejections too. */
 export function asksForDryRun(request: FastifyRequest, reply: FastifyReply): boolean {
   const dryRun = prefersRollback(request.headers['prefer']?.toString())
   if (dryRun) confirmDryRun(reply, dryRun)
@@ -198,10 +198,9 @@ export function asksForDryRun(request: FastifyRequest, reply: FastifyReply): boo
  * replaces a write, may have carried it out.
  */
 export function confirmDryRun(reply: FastifyReply, rolledBack: boolean): void {
-  const applied = String(reply.getHeader(APPLIED) ?? '').split(', ')
-  const others = applied.filter((one) => one !== '' && one !== ROLLBACK)
-  reply.header(APPLIED, (rolledBack ? [...others, ROLLBACK] : others).join(', '))
-  if (reply.getHeader(APPLIED) === '') reply.removeHeader(APPLIED)
+  const applied = withRollback(String(reply.getHeader(APPLIED) ?? ''), rolledBack)
+  if (applied === '') reply.removeHeader(APPLIED)
+  else reply.header(APPLIED, applied)
 }
 
 /** Sets `X-Ignored-Parameters` unless there is no name. */

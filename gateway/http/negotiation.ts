@@ -17,6 +17,14 @@ export function prefersRollback(header: string | undefined): boolean {
   return preferenceIn(header, 'tx') === 'rollback'
 }
 
+const ROLLBACK = 'tx=rollback'
+
+/** `Preference-Applied` with `tx=rollback` in it, or without; empty for no preference. */
+export function withRollback(applied: string, isRolledBack: boolean): string {
+  const others = applied.split(', ').filter((one) => one !== '' && one !== ROLLBACK)
+  return (isRolledBack ? [...others, ROLLBACK] : others).join(', ')
+}
+
 /**
  * The value of a preference in lower case. The first well-formed preference of the name decides (RFC 7240 section 2). Its
  * parameters, after `;`, are skipped.

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { insertRows, TABLES } from '../harness/insert-rows.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { GrpcCaller, isFailure } from '../stack/grpc-caller.js'
 import { describeApi } from './api-store.js'
@@ -214,6 +215,32 @@ describeApi('collections of the second store within references', (store) => {
       [3, [2, 3]],
       [2, []]
     ])
+  })
+
+  it('count their bytes each time that the answer shows them', async () => {
+    // 4.4 MB of reviews of one product, which two stock items name.
+    const review = { productId: 2, rating: 5, title: 'x', body: '\u{1f600}'.repeat(1100), authorName: 'x' }
+    await withTestDatabase(store.database.reviewsUrl, (database) =>
+      insertRows(
+        database,
+        TABLES.reviews,
+        Array.from({ length: 1000 }, (_, at) => ({ ...review, id: 1001 + at, createdAt: '2026-01-01T00:00:00.000Z' }))
+      )
+    )
+    const target = '/stock-items/paged?include=product.reviews&fields=id,product'
+    expect((await store.as('admin', target)).status).to.equal(200)
+    const other = '00000000-0000-4000-8000-000000000002'
+    await withTestDatabase(store.databaseUrl, async (database) => {
+      const version = Buffer.alloc(8, 1)
+      const places = 'INSERT INTO warehouses (id, name, city, is_open, row_version) VALUES (?, ?, ?, ?, ?)'
+      await database.run(places, [other, 'South', 'Y', 1, version])
+      const items =
+        'INSERT INTO stock_items (id, warehouse_id, product_id, on_hand, reserved, row_version) VALUES (4, ?, 2, 1, 0, ?)'
+      await database.run(items, [other, version])
+    })
+    const answer = await store.as('admin', target)
+    const { code, errors } = json(answer) as { code: string; errors: { parameter: string }[] }
+    expect([answer.status, code, errors[0]?.parameter]).to.deep.equal([400, 'include.too-many', 'include'])
   })
 })
 

@@ -345,8 +345,16 @@ export class Resource<T extends ResourceTypes> {
     return rows
   }
 
-  #send<Result>(call: Call, read: (response: Response) => Promise<Result> | Result): Promise<Result> {
-    return this.#transport.send({ ...call, path: `/${this.#name}${call.path}` }, read, this.#session)
+  async #send<Result>(call: Call, read: (response: Response) => Promise<Result> | Result): Promise<Result> {
+    const isTried = call.headers?.['prefer'] === ROLLBACK
+    let isCarriedOut = false
+    const reading = (response: Response): Promise<Result> | Result => {
+      isCarriedOut = isTried && !isRolledBack(response)
+      return read(response)
+    }
+    const result = await this.#transport.send({ ...call, path: `/${this.#name}${call.path}` }, reading, this.#session)
+    if (isCarriedOut) throw new Error('The service did not take this for a dry run: the write was carried out.')
+    return result
   }
 }
 

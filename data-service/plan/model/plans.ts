@@ -187,6 +187,8 @@ export interface PlannedReference {
   readonly scope: RowScope | null
   /** The navigations of the referenced rows. None without it. */
   readonly within?: PlannedNavigations
+  /** The collection whose rows refer to them. Two collections of one resource have the same references. */
+  readonly of?: Children
 }
 
 /** A many-to-many navigation to load after the rows themselves. */
@@ -240,7 +242,7 @@ function isSameOther(
 ): boolean {
   if (other?.projection !== one.projection) return false
   return 'reference' in one
-    ? 'reference' in other && one.reference === other.reference && one.target === other.target
+    ? 'reference' in other && one.reference === other.reference && one.target === other.target && one.of === other.of
     : 'navigation' in other && one.navigation === other.navigation
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Column, KeyColumns, Reference } from '../../entity/entity.js'
 import type { Projection, Selected, ShapedProperty } from './plans.js'
 
@@ -81,7 +82,7 @@ export function makeProjections(of: {
   const withBoth = whole(() => true)
   const byFlag = ({ references: withFKs, children }: IncludeFlags): Projection =>
     withFKs ? (children ? withBoth : withReferences) : children ? withChildren : plain
-  const includeSets = new Map<string, Projection>()
+  const includeSets = new LRUCache<string, Projection>({ max: MAX_INCLUDE_SETS })
   const cells = cellProjection(everything, { key, shown: plain.shown.filter((property) => !isBytes(property)) })
 
   return {
@@ -93,7 +94,7 @@ export function makeProjections(of: {
       const shown = shaped.filter((one) => flagged.shown.includes(one) || named.has(propertyName(one)))
       const setKey = shown.flatMap((one) => (plain.shown.includes(one) ? [] : [propertyName(one)])).join()
       const known = includeSets.get(setKey) ?? { ...all, shown }
-      if (includeSets.size < MAX_INCLUDE_SETS) includeSets.set(setKey, known)
+      includeSets.set(setKey, known)
       return known
     },
     of: (shown) => {

@@ -131,7 +131,7 @@ export class RowNavigations {
         rows: planned.within === undefined ? [] : rows.flatMap((row) => find(row).rows),
         keyOf: innerKeyOf
       })
-      this.#addCollection(this.#manyToMany, name, (row) => {
+      await this.#addCollection(this.#manyToMany, name, (row) => {
         const { rows: linked, truncated } = find(row)
         const shown = linked.map(show)
         return { rows: shown, truncated: [...truncated, ...new Set(shown.flatMap((one) => within(name, one)))] }
@@ -150,7 +150,7 @@ export class RowNavigations {
       const { included } = this.#answer
       const loading = loadChildren(session, source, { owner: entity, planned, keys, included, parameter })
       const found = await this.#unlessTooLarge(parameter, loading)
-      this.#addCollection(
+      await this.#addCollection(
         this.#children,
         planned.children.name,
         (row) => foundBy(found, keyOf(row)) ?? EMPTY_COLLECTION
@@ -178,12 +178,18 @@ export class RowNavigations {
   }
 
   /** Rows that several others lead to are written with what they include each time. */
-  #addCollection<Row extends LoadedRow | LoadedChild>(
+  async #addCollection<Row extends LoadedRow | LoadedChild>(
     collections: Map<string, Finder<Collection<Row>>>,
     name: string,
     find: Finder<Collection<Row>>
-  ): void {
-    for (const row of this.#of.repeated) this.#answer.included.repeatRows(find(row).rows)
+  ): Promise<void> {
+    const { included } = this.#answer
+    const counting = async (): Promise<void> => {
+      for (const row of this.#of.repeated) included.repeatRows(find(row).rows)
+      return Promise.resolve()
+    }
+    // Only `include` shows collections within rows that are repeated.
+    if (this.#of.repeated.length > 0) await this.#unlessTooLarge('include', counting())
     collections.set(name, find)
   }
 

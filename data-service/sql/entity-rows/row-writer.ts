@@ -65,6 +65,8 @@ interface GuardedInsert {
 
 const nameInRow = bindNamesOfTwo('r')
 const nameToSet = bindNames('s')
+/** The version in a dry run. */
+const TRIED = 'tried'
 const nameExpected = bindNames('e')
 
 /** Rows of one INSERT. A power of two, so that there are few different texts. */
@@ -109,20 +111,24 @@ export class RowWriter {
     return { statement: this.#texts.insertReturning(into.table, names, how), values: bound, change }
   }
 
-  /** Returns whether a row matched. Its version always advances, so a matched row is also a changed row. */
+  /**
+   * Returns whether a row matched. Its version always advances, so a matched row is also a changed row. `tried`: the version
+   * in a dry run. The one after the stored version is that of the next write, and is not told to anybody before.
+   */
   async update(
     session: TransactionAttempt,
     matched: GuardedMatch,
-    { values, defaulted = [] }: Pick<UpdatePlan, 'values' | 'defaulted'>
+    { values, defaulted = [], tried }: Pick<UpdatePlan, 'values' | 'defaulted'> & { readonly tried: Buffer | undefined }
   ): Promise<boolean> {
     const { match, bound } = this.#match(matched)
+    if (tried !== undefined) bound[TRIED] = tried
     const columns: string[] = []
     for (const [column, value] of values) {
       bound[nameToSet(columns.length)] = this.#stored(column, value)
       columns.push(column.column)
     }
     const reset = defaulted.map(({ column }) => column)
-    const statement = this.#texts.update(match, columns, reset)
+    const statement = this.#texts.update(match, { columns, reset, isTried: tried !== undefined })
     const written = [...values.keys()].filter((column) => values.get(column) !== null)
     const { rows } = await this.#change(session, { statement, bound }, { verb: 'update', into: matched.of, written })
     return rows > 0
@@ -297,16 +303,25 @@ export class ChangeTexts {
     return statementText(`INSERT INTO ${quotedIdentifier(table)} (${into}) ${row} RETURNING ${answered}`)
   }
 
-  /** Sets the columns, `reset` to their defaults, and advances the version. */
-  update(match: Match, columns: readonly string[], reset: readonly string[]): StatementText {
-    const key = `update\`${matchShape(match)}\`${columns.join('`')}\`${reset.length}\`${reset.join('`')}`
+  /** Sets the columns, `reset` to their defaults, and advances the version or, of a dry run, sets it. */
+  update(
+    match: Match,
+    {
+      columns,
+      reset,
+      isTried
+    }: { readonly columns: readonly string[]; readonly reset: readonly string[]; readonly isTried: boolean }
+  ): StatementText {
+    const verb = isTried ? 'try' : 'update'
+    const key = `${verb}\`${matchShape(match)}\`${columns.join('`')}\`${reset.length}\`${reset.join('`')}`
     return this.#guarded(key, match, (rows) => {
       const { table, versionColumn } = match.of
       if (versionColumn === undefined)
         throw new TypeError(`Rows of ${table} have no version that an UPDATE could advance`)
       const values = Object.fromEntries(columns.map((one, index) => [one, literal(`$s${index}`)]))
       for (const one of reset) values[one] = literal(this.#defaultOf(table, one))
-      values[versionColumn] = literal(this.#dialect.nextVersion(quotedIdentifier(versionColumn)))
+      const next = isTried ? `$${TRIED}` : this.#dialect.nextVersion(quotedIdentifier(versionColumn))
+      values[versionColumn] = literal(next)
       return this.#generator.updateQuery(table, values, rows, {}).query
     })
   }

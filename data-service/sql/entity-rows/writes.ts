@@ -1,6 +1,7 @@
 import type { Children, Entity } from '../../entity/entity.js'
 import type { Column } from '../../entity/fields/columns.js'
 import type { Value } from '../../entity/fields/field.js'
+import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
 import { isComposite, idText, type Keyed, keyMaker, keyOfValues, type RowKey } from '../../entity/key.js'
 import type {
   ChildPlan,
@@ -66,7 +67,7 @@ interface WriteStoreDeps {
   readonly transactions: Transactions
   /** A random number from 0 up to 1, for the waits between tries. */
   readonly random: () => number
-  /** For the first row versions of audit entries. */
+  /** For the first row versions of audit entries, and the versions of dry runs. */
   readonly randomBytes: (size: number) => Buffer
   /** Called after the COMMIT of a transaction that has emitted events. */
   readonly onEmitted: () => void
@@ -146,6 +147,7 @@ function unitParts(
     keys: new IdempotencyKeys(ownTables, dialect, { reader: deps.reader, classifyError: database.classifyError }),
     audit: new AuditEntries(ownTables, dialect, deps.randomBytes),
     outbox: new EventRows(ownTables),
+    randomBytes: deps.randomBytes,
     tables: ownTables,
     dialect,
     entityNamed: (resource) => {
@@ -164,6 +166,7 @@ interface UnitParts {
   readonly keys: IdempotencyKeys
   readonly audit: AuditEntries
   readonly outbox: EventRows
+  readonly randomBytes: WriteStoreDeps['randomBytes']
   readonly tables: OwnTables
   readonly dialect: SqlDialect
   readonly entityNamed: (resource: string) => Entity
@@ -313,7 +316,13 @@ class SqlUnitOfWork implements UnitOfWork {
     const conditions = [...keyIs(entity.key, key), ...scopeConditions(scope.before), ...required]
     this.#guards.excludeRow(entity, key)
     this.#guards.shareWritten(entity, { written: changes.values })
-    return this.#parts.writer.update(this.#transaction, { of: entity, conditions, expected }, changes)
+    const tried = this.#triedVersion()
+    return this.#parts.writer.update(this.#transaction, { of: entity, conditions, expected }, { ...changes, tried })
+  }
+
+  /** The version of a row that a dry run changes: no row will have it. undefined in a write. */
+  #triedVersion(): Buffer | undefined {
+    return this.#transaction.isDryRun ? this.#parts.randomBytes(ROW_VERSION_BYTES) : undefined
   }
 
   /** The foreign keys of the migrations make the database delete the children with their root. */
@@ -335,7 +344,7 @@ class SqlUnitOfWork implements UnitOfWork {
     const conditions = [...keyIs(children.key, plan.key), ...refersTo(children.foreignKey, rootKey)]
     const matched = { of: children, conditions, expected: plan.expected }
     return plan.kind === 'update'
-      ? await writer.update(this.#transaction, matched, plan)
+      ? await writer.update(this.#transaction, matched, { ...plan, tried: this.#triedVersion() })
       : await writer.delete(this.#transaction, matched)
   }
 

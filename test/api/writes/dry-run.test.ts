@@ -95,6 +95,26 @@ describeApi('Prefer: tx=rollback', (store) => {
     }
   })
 
+  it('tells versions that no row will have', async () => {
+    const created = await send(store, 'clerk POST /products', { body: product('D-V') })
+    const path = `/products/${String(rowIn(created)['id'])}`
+    const put = (name: string, ifMatch: string, more: object = {}): Promise<Answer> =>
+      send(store, `clerk PUT ${path}`, { body: product('D-V', { name, isActive: true }), ifMatch, ...more })
+    const tries = [
+      await put('Tried', etagOf(created), { headers: DRY }),
+      await put('Again', etagOf(created), { headers: DRY })
+    ]
+    expect(tries.map(({ status }) => status)).to.deep.equal([200, 200])
+    const written = await put('By another', etagOf(created))
+    expect(written.status, written.text).to.equal(200)
+    for (const one of tries) {
+      expect(etagOf(one)).to.match(/^W\/"[A-Za-z0-9+/]{11}="$/)
+      expect(rowIn(one)['rowVersion']).to.equal(etagOf(one).slice(3, -1))
+      store.problem(await put('Lost update', etagOf(one)), { status: 412, code: 'conflict' })
+    }
+    expect(rowIn(await store.call(path))).to.include({ name: 'By another' })
+  })
+
   it('neither claims a key nor answers past one that was used', async () => {
     const body = product('D-20')
     const retry = (write: object): Promise<Answer> =>
