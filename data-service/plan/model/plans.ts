@@ -210,7 +210,7 @@ export interface PlannedChildren {
   readonly children: Children
   readonly nested: readonly PlannedChildren[]
   /** References of the children. None without it. */
-  readonly followed?: readonly PlannedReference[]
+  readonly followed?: readonly (PlannedReference & { readonly of: Children })[]
 }
 
 /** What is loaded after the rows themselves. */
