@@ -226,7 +226,8 @@ const ERRORS = {
     http: 400,
     title: 'The ids differ',
     meaning: 'The id, or the unique property, in the body is not the one in the path.',
-    remedy: 'Leave it out of the body, or send that of the path, with the same characters.'
+    remedy:
+      'Leave it out of the body, or send that of the path, with the same characters. A unique property may also have the characters that the row shows.'
   },
   'paging.invalid': {
     grpc: status.INVALID_ARGUMENT,

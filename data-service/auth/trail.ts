@@ -35,6 +35,8 @@ interface TrailEntry {
   /** The resource and id of a rejected write. */
   readonly resource?: string
   readonly id?: string
+  /** The unique property that named the row, in place of its id. */
+  readonly property?: string
   /** For the operator; the caller does not get it. */
   readonly reason?: string
 }

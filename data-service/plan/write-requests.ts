@@ -213,8 +213,8 @@ interface UpdateParams extends GuardedParams {
 interface NamedRow {
   readonly column: Column
   readonly value: Operand
-  /** Throws `id.mismatch` where the body names the key of another row. */
-  readonly checkKey: (key: RowKey) => void
+  /** Throws `id.mismatch` where the body names the key of another row, or neither the value nor that of the row. */
+  readonly checkBody: (key: RowKey, stored: Value | undefined) => void
   /** Why there is no such row, if not because there is none. */
   readonly absent: DomainError | undefined
 }
@@ -248,8 +248,8 @@ export function parseUpdate(params: UpdateParams, context: PlanningContext): Par
     const rowKey = by === undefined ? parseId(params.id, resource.entity, findings.violations) : NO_KEY
     checkBodyKey(body, { resource, rowKey }, findings)
     const settable = resource.settable.update
-    // The row has the value of the path.
-    const columns = named?.isInBody === false ? settable.filter((one) => one !== by) : settable
+    // The row keeps its value, in its own spelling.
+    const columns = named?.isRespelled === false ? settable.filter((one) => one !== by) : settable
     const others = ['id', ...resource.entity.key.map(({ name }) => name), ...(by === undefined ? [] : [by.name])]
     const values = readMembers(body, { columns, at: '', absent, others }, findings)
     const defaulted = params.mergePatch ? [] : columns.filter((column) => takesDatabaseDefault(column, body))
@@ -270,7 +270,7 @@ function withoutId({ id: _, ...others }: UpdateParams, by: Column): WriteParams 
   return { ...others, by }
 }
 
-/** The row that a value names. The body may repeat the value, and then with the same characters. */
+/** The row that a value names. The body may repeat the value, as the path has it or as the row does. */
 function readNamedRow(
   text: string,
   of: {
@@ -280,21 +280,21 @@ function readNamedRow(
     readonly context: PlanningContext
   },
   { violations }: BodyFindings
-): { readonly row: NamedRow; readonly isInBody: boolean } {
+): { readonly row: NamedRow; readonly isRespelled: boolean } {
   const { resource, by, body, context } = of
   const value = parseUnique(text, by, violations)
-  const isNamed = isObject(body) && Object.hasOwn(body, by.name)
-  const isSame = isNamed && violations.isEmpty && parseMember(body[by.name] ?? null, by.field) === value
-  if (isNamed && violations.isEmpty && !isSame) {
-    violations.addAt(`/${by.name}`, `${by.name} differs from the value of the path.`, { code: 'id.mismatch' })
-  }
-  const checkKey = (rowKey: RowKey): void => {
+  const said = isObject(body) && Object.hasOwn(body, by.name) ? parseMember(body[by.name] ?? null, by.field) : undefined
+  const checkBody = (rowKey: RowKey, stored: Value | undefined): void => {
     const findings = new BodyFindings(false)
     checkBodyKey(body, { resource, rowKey }, findings)
+    if (said !== undefined && said !== value && said !== stored) {
+      const detail = `${by.name} differs from the value of the path.`
+      findings.violations.addAt(`/${by.name}`, detail, { code: 'id.mismatch' })
+    }
     findings.violations.finish()
   }
-  const row = { column: by, value, checkKey, absent: foreignRow({ resource, route: 'update', by }, context) }
-  return { row, isInBody: isSame }
+  const row = { column: by, value, checkBody, absent: foreignRow({ resource, route: 'update', by }, context) }
+  return { row, isRespelled: said === value }
 }
 
 function patchOf(body: JsonValue, { name }: Column): JsonValue {

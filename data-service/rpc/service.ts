@@ -402,8 +402,9 @@ function resourceIn({
   return ({ resource }) => (names.has(resource) ? resource : undefined)
 }
 
-/** The resource and the row of a write, for the log. */
-function target({ resource, id }: Target): Target {
+/** The resource and the row of a write, for the log. A value of a property stays out of it: it may be an e-mail address. */
+function target({ resource, id, property }: Target): Target {
+  if (property !== undefined) return { resource, property }
   return id === undefined ? { resource } : { resource, id }
 }
 

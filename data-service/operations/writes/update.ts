@@ -37,31 +37,42 @@ export async function update(
   const answer = await idempotentWrite({ deps, context }, parsed, {
     method: request.mergePatch ? 'PATCH' : 'PUT',
     path: by === undefined ? pathOf(resource, key) : pathBy(resource, by),
-    work: async (steps) => updateRow(await withKey(parsed, steps), steps)
+    work: async (steps) => updateRow(await rowToUpdate(parsed, steps), steps)
   })
   const { json, rowVersion, replayed, rolledBack } = answer
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed, rolledBack }
+}
+
+interface RowToUpdate {
+  /** With the key of the row. */
+  readonly parsed: ParsedUpdate
+  /** Throws `id.mismatch`. A rule may keep the row from the caller, and comes before. */
+  readonly checkBody: () => void
 }
 
 /**
  * The key of a row that a property names, as it is now. Nothing keeps the row so: the UPDATE compares the version that the
  * caller sent, and the value too.
  */
-async function withKey(parsed: ParsedUpdate, { unit }: WriteSteps): Promise<ParsedUpdate> {
+async function rowToUpdate(parsed: ParsedUpdate, { unit }: WriteSteps): Promise<RowToUpdate> {
   const { by, resource, writer } = parsed
-  if (by === undefined) return parsed
+  if (by === undefined) return { parsed, checkBody: () => undefined }
   const { entity } = resource
   const where = valueIs(by.column, by.value)
   const row = await unit.look(planLookBy({ entity, where, scope: writeScope(writer).before }))
   if (row === undefined) throw by.absent ?? noSuchRow()
   const rowKey = keyOfValues(entity.key.map(({ name }) => row.values.get(name)))
   if (rowKey === undefined) throw new TypeError(`A row of ${entity.name} has no key`)
-  by.checkKey(rowKey)
-  return { ...parsed, rowKey }
+  return {
+    parsed: { ...parsed, rowKey },
+    checkBody: () => {
+      by.checkBody(rowKey, row.values.get(by.column.name))
+    }
+  }
 }
 
 /** Only a rule or a hook of the entity, or a patch of JSON, needs the row before it is written. */
-async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<WriteResponse> {
+async function updateRow({ parsed, checkBody }: RowToUpdate, steps: WriteSteps): Promise<WriteResponse> {
   const { resource, defaulted, merged, ignored, by } = parsed
   const written = writtenRoot(parsed, { name: 'update', required: [] }, parsed.values)
   const having = by === undefined ? [] : [valueIs(by.column, by.value)]
@@ -72,6 +83,7 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Write
   const valuesOver = (row: LockedRow): ParsedUpdate['values'] =>
     (over ??= new Map([...parsed.values, ...mergedValues(merged, namedRow(row))]))
   if (updateRule === undefined) {
+    checkBody()
     const isRead = wantsRowBefore(resource.entity, 'update') || merged.size > 0
     const locked = isRead ? await lockRoot(root, [], steps) : undefined
     const values = locked === undefined ? parsed.values : valuesOver(locked)
@@ -88,6 +100,7 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Write
     }
   }
   const check = async (row: LockedRow): Promise<void> => {
+    checkBody()
     await requireExpected(root, row, steps)
     valuesOver(row)
   }

@@ -1,6 +1,7 @@
 import { compositeParts, idText, isComposite, type Keyed, type RowKey } from '../../entity/key.js'
 import type { Column } from '../../entity/fields/columns.js'
 import type { Field, Operand } from '../../entity/fields/field.js'
+import { fitDecimal, parseDecimal } from '../../entity/fields/numbers.js'
 import { quoted, type Violations } from './violations.js'
 import { expected, parseUnusual, parseValue } from '../../entity/types/types.js'
 
@@ -56,11 +57,13 @@ function keyOfText(text: string, keyed: Keyed): RowKey | undefined {
 }
 
 /**
- * A part of a key. Rows that other programs wrote may have values that no request may write, such as the date 0000-00-00:
- * they are found by the `id` that lists show all the same.
+ * A part of a key, a decimal in the digits that rows show of it. Rows that other programs wrote may have values that no
+ * request may write, such as the date 0000-00-00: they are found by the `id` that lists show all the same.
  */
 function keyValue(text: string, field: Field): Operand | undefined {
-  return parseValue(text, field) ?? parseUnusual(text, field)
+  const decimal = field.type === 'decimal' ? parseDecimal(text) : undefined
+  const shown = decimal === undefined ? text : fitDecimal(decimal, field, 'exact')
+  return parseValue(shown, field) ?? parseUnusual(text, field)
 }
 
 function idInWords(keyed: Keyed): string {

@@ -90,6 +90,8 @@ export interface Target {
   readonly resource: string
   /** As in a path. Absent where the call names no row. */
   readonly id?: string
+  /** The unique property whose value names the row. */
+  readonly property?: string
 }
 
 interface Rules<Request> {

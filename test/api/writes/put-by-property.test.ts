@@ -37,6 +37,37 @@ describeApi('PUT /{resource}/by/{property}/{value}', (store) => {
     expect(rowIn(again)).to.include({ id: 1, sku: 'hm-001' })
   })
 
+  it('takes back what GET of the same path answered, in whatever spelling the path is', async () => {
+    const { sku } = productItem(9)
+    const path = `/products/by/sku/${String(sku).toLowerCase()}`
+    const read = await store.as('clerk', path)
+    expect(rowIn(read)).to.include({ id: 9, sku })
+    const answer = await send(store, `clerk PUT ${path}`, { body: rowIn(read), ifMatch: etagOf(read) })
+    expect(answer.status, answer.text).to.equal(200)
+    expect({ ...rowIn(answer), rowVersion: '', updatedAt: '' }).to.deep.equal({
+      ...rowIn(read),
+      rowVersion: '',
+      updatedAt: ''
+    })
+    const other = { ...rowIn(answer), sku: `${String(sku)}-other` }
+    const refused = await send(store, `clerk PUT ${path}`, { body: other, ifMatch: etagOf(answer) })
+    store.problem(refused, {
+      status: 400,
+      code: 'id.mismatch',
+      violations: [{ code: 'id.mismatch', pointer: '/sku' }]
+    })
+  })
+
+  it('logs a conflict with the property, and with neither the value nor an id', async () => {
+    const { headers, status } = await send(store, 'clerk PUT /products/by/sku/ct-100', { body, ifMatch: stale })
+    expect(status).to.equal(412)
+    const line = await store.stack.dataService.logged(
+      ({ requestId, msg }) => requestId === headers['x-request-id'] && msg === 'call refused'
+    )
+    expect(line).to.include({ code: 'conflict', resource: 'products', property: 'sku' }).and.not.have.property('id')
+    expect(JSON.stringify(line).toLowerCase()).to.not.include('ct-100')
+  })
+
   it('rejects another value in the body, and another id, and writes nothing', async () => {
     for (const [more, pointers] of [
       [{ sku: 'CT-101' }, ['/sku']],

@@ -75,8 +75,10 @@ export class MemoryWriteStore implements WriteStore {
         return withChildren(row, children)
       },
       look: async ({ entity, scope, ...named }) => {
-        if (!('key' in named)) throw new Error('This store finds rows by id alone')
-        const row = this.#find(entity.name, named.key[0])
+        const row =
+          'key' in named
+            ? this.#find(entity.name, named.key[0])
+            : this.#table(entity.name).find((one) => meets(one, [named.where]))
         return row !== undefined && inScope(row, scope) ? row : undefined
       },
       insert: async ({ entity, values, version, children }) => {
