@@ -315,6 +315,14 @@ const ERRORS = {
     remedy:
       'Ask for a smaller page, or for fewer navigations by `fields`. Of each row at most 1000 rows of a collection are included; a collection that is a resource of its own can be read by its own pages.'
   },
+  'totals.invalid': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The totals are invalid',
+    meaning: '`by` or `measures` names what the totals of the resource do not have.',
+    remedy:
+      'At most four dimensions in `by` and ten measures in `measures`, with commas between. The detail names those that there are.'
+  },
   'parameter.unknown': {
     grpc: status.INVALID_ARGUMENT,
     http: 400,

@@ -21,10 +21,11 @@ export const PARAMETERS_OF_READS = {
   ],
   export: ['search', 'sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
   lookup: ['search'],
+  totals: ['by', 'measures', 'search', 'sortColumn', 'sortDirection'],
   get: ['fields', 'includeFKs', 'includeChildren', 'include']
 } as const
 
-/** The reads that every resource has, by the names that Describe gives them. */
+/** The reads of resources, by the names that Describe gives them. All have them but for totals, which entity files declare. */
 export type ReadName = keyof typeof PARAMETERS_OF_READS
 
 export type ReadParameter = (typeof PARAMETERS_OF_READS)[ReadName][number]

@@ -16,5 +16,9 @@ export const MAX_GROUPS = 10
 /** The most names of `include`. */
 export const MAX_INCLUDES = 10
 
+/** The most dimensions and measures of a request for totals. */
+export const MAX_DIMENSIONS = 4
+export const MAX_MEASURES = 10
+
 /** The most properties of `sortColumn`. */
 export const MAX_SORT_COLUMNS = 4

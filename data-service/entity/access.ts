@@ -209,8 +209,10 @@ export function resolveOwnerFilter(
     readonly mistakes: string[]
   }
 ): OwnerFilter {
-  const filtered = on ?? routes
-  filtered.forEach(names.route)
+  const named = on ?? routes
+  named.forEach(names.route)
+  // Totals tell of the rows that a list shows, and are filtered as it is.
+  const filtered = named.includes('list') && routes.includes('totals') ? [...new Set([...named, 'totals'])] : named
   const guards = typeof allowMissingOwner === 'string' ? {} : (allowMissingOwner ?? {})
   for (const route of Object.keys(guards)) {
     names.route(route)
@@ -218,7 +220,9 @@ export function resolveOwnerFilter(
       names.mistakes.push(`allowMissingOwner names \`${route}\`, which the filter is not on.`)
   }
   const guardOf = (route: string): Guard | undefined =>
-    typeof allowMissingOwner === 'string' ? allowMissingOwner : guards[route]
+    typeof allowMissingOwner === 'string'
+      ? allowMissingOwner
+      : (guards[route] ?? (route === 'totals' ? guards['list'] : undefined))
   return {
     owner: names.column(property),
     parameter,

@@ -38,6 +38,7 @@ import {
 } from './resolve-columns.js'
 import { resolveFilter, resolveReads, resolveWrites, type UntypedReads, type UntypedWrites } from './resolve-routes.js'
 import { type RowsWords, rowsWords } from './row-predicate.js'
+import { resolveTotals, type TotalsDefinition } from './totals.js'
 
 interface ReferenceDefinition<F> {
   readonly to: string
@@ -95,6 +96,8 @@ interface DefinitionOfAll<
   readonly indexes?: 'required'
   /** Text properties that `search` looks into. Without it the resource has no such parameter. */
   readonly searchable?: readonly NameOfType<F, 'string'>[]
+  /** What `GET /{resource}/totals` groups rows by and computes of them. Without it the resource has no totals. */
+  readonly totals?: TotalsDefinition<NoInfer<F>>
   /** What lookup shows beside the id, as text: a string, int, long or guid that is never null. */
   readonly label: LabelName<F>
   readonly references?: R
@@ -165,6 +168,7 @@ const ENTITY = definitionWords<
   sortable: 'list',
   indexes: 'text',
   searchable: 'list',
+  totals: 'object',
   label: 'text',
   references: 'object',
   manyToMany: 'object',
@@ -210,6 +214,10 @@ export function defineEntity<
     children: findOrReport(children, { what: 'a child collection', standIn: standInChildren, mistakes })
   })
   const reading = resolveReads(reads, { columnIn, mistakes })
+  const totals = resolveTotals(definition.totals, {
+    column: columnIn('`totals`'),
+    mistakes
+  })
   mistakes.push(...overrideMistakes(definition.overrides ?? {}))
   const { filterable, operators = {} } = definition
   mistakes.push(...unknownWords('operators', operators, filterable), ...wrongValues('operators', operators, 'list'))
@@ -238,6 +246,7 @@ export function defineEntity<
     sortable: new Set(definition.sortable),
     indexes: definition.indexes ?? 'advised',
     searchable: definition.searchable ?? [],
+    totals,
     label: columnIn('`label`')(definition.label),
     references,
     manyToMany: Object.entries(definition.manyToMany ?? {}).map(([name, given]) => {
@@ -250,7 +259,7 @@ export function defineEntity<
     ...writing,
     // Rules of other entities may create and update rows of an entity that has no such write.
     hooks: compileHooks(hooks, ['create', 'update', 'delete', ...writing.actions.keys()]),
-    ownerFilter: resolveFilter(reads, { ...reading, ...writing }, { columnIn, mistakes }),
+    ownerFilter: resolveFilter(reads, { ...reading, ...writing, totals }, { columnIn, mistakes }),
     overrides: definition.overrides ?? {},
     mistakes
   }

@@ -9,6 +9,7 @@ import type { Hooks } from './hooks.js'
 import type { ReadName } from '../../shared/read-parameters.js'
 import type { Overrides, WriteOperation } from './operations.js'
 import type { OperatorOf } from './fields/operators.js'
+import type { Totals } from './totals.js'
 
 export type {
   Children,
@@ -45,6 +46,8 @@ export interface Entity {
   readonly indexes: 'required' | 'advised'
   /** Names of the properties that `search` looks into. */
   readonly searchable: readonly string[]
+  /** What rows can be grouped by, and what of them can be computed; undefined for a resource without totals. */
+  readonly totals: Totals | undefined
   /** The column that lookup shows. */
   readonly label: Column
   readonly references: readonly Reference[]

@@ -24,7 +24,7 @@ import { PAGE_ALIAS, PARAMETERS_OF_READS, type ReadName } from '../../shared/rea
 import type { CallContext } from './caller.js'
 
 /**
- * The one table of the reads that every resource has. The `access` of entity files, the checks at start, Describe and the
+ * The one table of the reads that resources have. The `access` of entity files, the checks at start, Describe and the
  * owner filter read it. A new read is a message in the proto, its parameters in shared/read-parameters.ts, a row here, a
  * planner in plan/plan-reads.ts, a handler in operations/reads.ts, and its route in the gateway (docs/tour.md, "Where to go for a change"). The gateway has the table of
  * routes: gateway/entity-routes/paths.ts.
@@ -34,6 +34,7 @@ export const READS = {
   paged: { path: 'segment', protectedAsExport: true },
   export: { path: 'segment', protectedAsExport: true },
   lookup: { path: 'segment', protectedAsExport: false },
+  totals: { path: 'segment', protectedAsExport: false },
   get: { path: 'row', protectedAsExport: false }
 } as const satisfies Readonly<Record<ReadName, ReadRow>>
 
@@ -46,6 +47,13 @@ interface ReadRow {
 
 /** The keys of the table, in the order in which Describe tells of them. */
 export const READ_OPERATIONS = Object.keys(READS) as readonly ReadName[]
+
+/** The reads that a resource has: totals only where its entity file declares some. */
+export function readsOf({ totals }: { readonly totals: object | undefined }): readonly ReadName[] {
+  return totals === undefined ? WITHOUT_TOTALS : READ_OPERATIONS
+}
+
+const WITHOUT_TOTALS = READ_OPERATIONS.filter((read) => read !== 'totals')
 
 /**
  * The reads that stand at `/{resource}/{operation}`, and `by`, below which unique properties name rows: no action and no

@@ -14,7 +14,7 @@ import { type DefineRead, defineRead, resolveCustomRead, type UntypedCustomRead 
 import type { Column, Entity } from './entity.js'
 import { accessWordMistakes, actionWordMistakes, customReadWordMistakes, writeWordMistakes } from './known-words.js'
 import type { ReadName } from '../../shared/read-parameters.js'
-import { READ_OPERATIONS, type WriteOperation } from './operations.js'
+import { READ_OPERATIONS, readsOf, type WriteOperation } from './operations.js'
 import type { Operand, Value } from './fields/field.js'
 import { columnOf, findOrReport, type NameResolver } from './resolve-columns.js'
 
@@ -28,20 +28,25 @@ export interface UntypedReads {
     readonly writes?: Readonly<Record<string, unknown>>
     readonly ownerFilter?: OwnerFilterDefinition
   }
+  readonly totals?: object
   readonly customReads?:
     | Readonly<Record<string, UntypedCustomRead>>
     | ((read: DefineRead<object>) => Readonly<Record<string, UntypedCustomRead>>)
 }
 
 export function resolveReads(
-  { access, customReads = {} }: UntypedReads,
+  { access, customReads = {}, totals }: UntypedReads,
   { columnIn, mistakes }: Pick<NameResolver, 'columnIn'> & { readonly mistakes: string[] }
 ): Pick<Entity, 'access' | 'customReads'> {
   const { reads = {} } = access
   const read = access.read ?? reads.export
   // An entity file that bypasses its types may lack every access; checkCatalogue reports that.
   const every = Object.fromEntries(
-    READ_OPERATIONS.map((operation) => [operation, reads[operation] ?? read])
+    READ_OPERATIONS.map((operation) => [
+      operation,
+      // Totals tell of the rows that a list shows.
+      reads[operation] ?? (operation === 'totals' ? reads.list : undefined) ?? read
+    ])
   ) as Entity['access']
   const definitions = Object.entries(typeof customReads === 'function' ? customReads(defineRead) : customReads)
   mistakes.push(
@@ -49,7 +54,8 @@ export function resolveReads(
       access,
       definitions.map(([name]) => name)
     ),
-    ...definitions.flatMap(([name, definition]) => customReadWordMistakes(name, definition))
+    ...definitions.flatMap(([name, definition]) => customReadWordMistakes(name, definition)),
+    ...(reads.totals !== undefined && totals === undefined ? ['access.reads: there are no `totals`.'] : [])
   )
   return {
     access: every,
@@ -69,7 +75,7 @@ export function resolveReads(
 /** The owner filter of an entity file, over the routes that the resource has. */
 export function resolveFilter(
   { access: { ownerFilter } }: UntypedReads,
-  of: Pick<Entity, 'customReads' | 'writes' | 'actions'>,
+  of: Pick<Entity, 'customReads' | 'writes' | 'actions' | 'totals'>,
   { columnIn, mistakes }: Pick<NameResolver, 'columnIn'> & { readonly mistakes: string[] }
 ): Entity['ownerFilter'] {
   if (ownerFilter === undefined) return undefined
@@ -89,9 +95,10 @@ export function resolveFilter(
 export function routeNames({
   customReads,
   writes,
-  actions
-}: Pick<Entity, 'customReads' | 'writes' | 'actions'>): string[] {
-  return [...READ_OPERATIONS, ...customReads.keys(), ...writes, ...actions.keys()]
+  actions,
+  totals
+}: Pick<Entity, 'customReads' | 'writes' | 'actions' | 'totals'>): string[] {
+  return [...readsOf({ totals }), ...customReads.keys(), ...writes, ...actions.keys()]
 }
 
 /** The writes of an entity file without the types of its names. */

@@ -13,6 +13,7 @@ import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
 import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
+import type { TotalsRequest__Output } from '../../shared/gen/entity/v1/TotalsRequest.js'
 import { jsonArray } from '../../shared/transport/wire.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
@@ -33,6 +34,7 @@ import {
 import type { LoadedRow, LookupResult, ReadStore } from '../plan/model/stores.js'
 import type { ReadShares } from './fair-shares.js'
 import { jsonOfRows, recordEncoder, type RowSerializer, rowSerializer, valueReader, writeArray } from './json.js'
+import { totals } from './totals.js'
 import { valueWriter } from '../entity/types/types.js'
 
 /** What the read handlers need. */
@@ -70,6 +72,7 @@ export const UNARY_READS = {
   List: (deps: ReadDeps) => inArrays(deps, listRows, (overrides) => overrides.list),
   Page: (deps: ReadDeps) => inArrays(deps, page, (overrides) => overrides.paged),
   Lookup: (deps: ReadDeps) => withOverrides(deps, lookup, (overrides) => overrides.lookup),
+  Totals: (deps: ReadDeps) => (context: CallContext, request: TotalsRequest__Output) => totals(deps, context, request),
   Get: (deps: ReadDeps) => withOverrides(deps, get, (overrides) => overrides.get),
   GetBy: (deps: ReadDeps): UnaryHandler<GetByRequest__Output, GetByResponse> => {
     const byId = withOverrides(deps, get, (overrides) => overrides.get)

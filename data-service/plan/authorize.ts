@@ -7,7 +7,7 @@ import type { Value } from '../entity/fields/field.js'
 import type { Permission } from '../entity/fields/names.js'
 import { INT32_RANGE, INT64_RANGE, isWithin, parseInteger } from '../entity/fields/numbers.js'
 import type { ReadName } from '../../shared/read-parameters.js'
-import { READ_OPERATIONS, WRITE_OPERATIONS, type WriteOperation } from '../entity/operations.js'
+import { readsOf, WRITE_OPERATIONS, type WriteOperation } from '../entity/operations.js'
 import type { Resource } from './model/catalogue.js'
 import type { OwnershipPolicy, PlanningContext } from './planning.js'
 import { allRows, intersectScopes, type RowScope, type WriteScope } from './model/plans.js'
@@ -352,7 +352,7 @@ export function allowedCalls(
   }
   const writes = WRITE_OPERATIONS.filter((one) => entity.writes.has(one) && passes(() => mayWrite(one)))
   return [
-    ...READ_OPERATIONS.filter((one) => passes(() => mayRead(one, entity.access[one]))),
+    ...readsOf(entity).filter((one) => passes(() => mayRead(one, entity.access[one]))),
     ...writes,
     ...(writes.includes('create') && hasBatch(entity) ? ['batch'] : []),
     ...Array.from(entity.customReads.values())

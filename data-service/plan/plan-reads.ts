@@ -71,7 +71,7 @@ import { expected, fieldOfParts, parseValue } from '../entity/types/types.js'
 // The members of a request are named as in proto/, so that a gRPC message is one.
 
 /** What every read request says. */
-interface ReadParams extends OwnerParams {
+export interface ReadParams extends OwnerParams {
   readonly resource: string
   /** Parameters that the transport does not know: violations. */
   readonly unplaced: UnknownParameters | null
@@ -82,7 +82,7 @@ interface ReadParams extends OwnerParams {
  * unknown. Throws `auth.required`, `capability.denied` or `ownership.denied` at once and then one error with all
  * violations.
  */
-function checkRead<Parsed>(
+export function checkRead<Parsed>(
   read: {
     readonly resource: Resource
     readonly read: ReadName | CustomRead
@@ -96,7 +96,7 @@ function checkRead<Parsed>(
   const parsed = parse(violations)
   // A URL holds few of them, a gRPC message may hold many thousands, and each is compared with the name of every property.
   const isFew = (read.params.unplaced?.parameters.length ?? 0) <= MAX_CONDITIONS
-  const takesFilters = isFew && (read.read === 'paged' || read.read === 'export')
+  const takesFilters = isFew && (read.read === 'paged' || read.read === 'export' || read.read === 'totals')
   const explain = (parameter: string): string | undefined => missingHalf(parameter, read.resource)
   rejectUnknownParameters(read.params.unplaced, violations, takesFilters ? explain : undefined)
   violations.finish()
@@ -131,7 +131,7 @@ export function continuationPageSize(maxPageSize: number): number {
   return size
 }
 
-interface SelectionParams extends SortParams, ConditionParams {
+export interface SelectionParams extends SortParams, ConditionParams {
   readonly search?: string
 }
 
@@ -141,9 +141,17 @@ function parseSelection(
   resource: Resource,
   violations: Violations
 ): { readonly conditions: readonly Condition[]; readonly sort: readonly SortKey[] } {
+  return { conditions: parseRows(params, resource, violations), sort: parseSort(params, resource, violations) }
+}
+
+/** The conditions of filters and search. */
+export function parseRows(
+  params: Omit<SelectionParams, keyof SortParams> | null,
+  resource: Resource,
+  violations: Violations
+): readonly Condition[] {
   const filters = parseConditions(params ?? {}, resource, violations)
-  const conditions = [...filters, ...parseSearch(params?.search, resource, violations)]
-  return { conditions, sort: parseSort(params, resource, violations) }
+  return [...filters, ...parseSearch(params?.search, resource, violations)]
 }
 
 interface PageParams extends PagingParams, ReadParams {

@@ -23,6 +23,8 @@ import type { PageRequest } from '../../shared/gen/entity/v1/PageRequest.js'
 import type { PageResponse__Output as PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
 import type { ReadRequest } from '../../shared/gen/entity/v1/ReadRequest.js'
 import type { ReadResponse__Output as ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
+import type { TotalsRequest } from '../../shared/gen/entity/v1/TotalsRequest.js'
+import type { TotalsResponse__Output as TotalsResponse } from '../../shared/gen/entity/v1/TotalsResponse.js'
 import type { UpdateRequest } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse__Output as UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
@@ -71,6 +73,8 @@ export type {
   PageResponse,
   ReadRequest,
   ReadResponse,
+  TotalsRequest,
+  TotalsResponse,
   UpdateRequest,
   UpdateResponse
 }

@@ -5,6 +5,7 @@ import { exportRoute } from './exports.js'
 import { ENTITY_PATHS, routedMethods } from './paths.js'
 import { readRoutes } from './reads.js'
 import { allowedAt, type EntityRouteDeps } from './requests.js'
+import { totalsRoute } from './totals.js'
 import { actRoute, batchRoute, createRoute, deleteRoute, updateRoutes } from './writes.js'
 
 /** The read routes of all resources. Their paths are parametric: the catalogue is looked up on each request. */
@@ -12,6 +13,7 @@ export const entityReads = fp<EntityRouteDeps>(
   async (app, deps) => {
     readRoutes(app, deps)
     exportRoute(app, deps)
+    totalsRoute(app, deps)
   },
   { name: 'entity-reads', dependencies: ['request-identity', 'problem-responses', 'request-limits'], fastify: '5.x' }
 )

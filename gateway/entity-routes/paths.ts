@@ -56,6 +56,18 @@ export const READ_ROUTES = {
     body: 'lookup',
     headers: ['X-Truncated']
   },
+  totals: {
+    url: '/:resource/totals',
+    methods: ['GET', 'HEAD'],
+    names: PARAMETERS_OF_READS.totals,
+    filters: true,
+    rejected: [],
+    summary: 'Counts, sums and averages of the rows that match',
+    answer: 'A row for each group, with its dimensions and measures. As CSV with `Accept: text/csv`.',
+    mediaType: 'application/json',
+    body: 'totals',
+    headers: ['X-Row-Limit', 'X-Truncated']
+  },
   get: {
     url: '/:resource/:id',
     methods: ['GET', 'HEAD'],
@@ -76,7 +88,7 @@ interface ReadRoute extends EntityRoute, RouteParameters<ReadParameter> {
   readonly answer: string
   readonly mediaType: string
   /** What the body of a 200 is, for the OpenAPI document. */
-  readonly body: 'row' | 'rows' | 'lookup' | 'file'
+  readonly body: 'row' | 'rows' | 'lookup' | 'totals' | 'file'
   /** Response headers that the OpenAPI document names. */
   readonly headers: readonly string[]
 }

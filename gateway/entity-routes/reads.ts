@@ -112,7 +112,7 @@ function headTruncatedIncludes(
   if (names.length > 0) reply.header('x-truncated-includes', names.join(', '))
 }
 
-/** All reads except the export (exports.ts). */
+/** All reads except the export (exports.ts) and totals (totals.ts). */
 export function readRoutes(app: FastifyInstance, deps: EntityRouteDeps): void {
   for (const route of [listRoute, pagedRoute, lookupRoute, byIdRoute, byPropertyRoute]) route(app, deps)
 }

@@ -73,11 +73,21 @@ export function checkApiVersion(header: string | string[] | undefined): void {
 }
 
 const HTML_RANGE = /^[\t ]*text\/html[\t ]*(?:;|$)/i
+const CSV_RANGE = /^[\t ]*text\/csv[\t ]*(?:;|$)/i
 const WEIGHT = /^[\t ]*q[\t ]*=/i
 
 /** Whether `Accept` (RFC 9110 section 12.5.1) names `text/html` itself with a weight above 0. Wildcards do not count. */
 export function acceptsHtml(accept: string | undefined): boolean {
-  return (accept ?? '').split(',').some((range) => HTML_RANGE.test(range) && hasWeight(range))
+  return names(accept, HTML_RANGE)
+}
+
+/** The same of `text/csv`. */
+export function acceptsCsv(accept: string | undefined): boolean {
+  return names(accept, CSV_RANGE)
+}
+
+function names(accept: string | undefined, type: RegExp): boolean {
+  return (accept ?? '').split(',').some((range) => type.test(range) && hasWeight(range))
 }
 
 /** Whether a media range is acceptable at all: its weight is not 0. */

@@ -31,6 +31,12 @@ export function lookupExample(components: Components, { name, label, properties 
   return sharedRef(components, `${name}.lookup`, { items: [{ id: row['id'], name: String(row[label]) }] })
 }
 
+/** The answer to a request without parameters. */
+export function totalsExample(components: Components, { name, totals }: Resource): ComponentRef | undefined {
+  const row = exampleMembers(totals?.measures ?? [])
+  return row && sharedRef(components, `${name}.totals`, [row])
+}
+
 /** A file with its byte order mark, a header row and a row (RFC 4180). Versions of rows are in none. */
 export function exportExample(components: Components, { name, properties }: Resource): ComponentRef | undefined {
   const row = exampleMembers(properties.filter(({ type }) => type !== 'bytes'))

@@ -21,6 +21,7 @@ import {
   patchExample,
   rowExample,
   rowsExample,
+  totalsExample,
   updateExample
 } from './examples.js'
 import {
@@ -48,6 +49,7 @@ import {
   lookupSchema,
   patchSchema,
   shapedRowSchema,
+  totalsSchema,
   updateSchema,
   writtenSchema
 } from './schemas.js'
@@ -98,6 +100,7 @@ const FILTERS: readonly ErrorCode[] = [
   'sort.direction.invalid',
   'fields.invalid'
 ]
+const TOTALS: readonly ErrorCode[] = [...FILTERS.filter((code) => code !== 'fields.invalid'), 'totals.invalid']
 const SEARCH: readonly ErrorCode[] = ['filter.value.invalid', 'filter.too-many']
 
 const CODES = {
@@ -105,7 +108,9 @@ const CODES = {
   paged: [...ANY, ...FILTERS, 'include.invalid', 'include.too-many', 'paging.invalid', 'paging.cursor.invalid'],
   export: [...ANY, ...FILTERS],
   lookup: [...ANY, ...SEARCH],
-  get: [...ANY, ...ROW, 'fields.invalid', 'include.invalid', 'include.too-many'],
+  totals: [...ANY, ...TOTALS],
+  // `totals` is never an id, also where the resource has no totals.
+  get: [...ANY, ...ROW, 'route.not-found', 'fields.invalid', 'include.invalid', 'include.too-many'],
   read: [...ANY, ...SEARCH],
   create: [...ANY, ...BODY, 'idempotency.key.missing', 'conflict', 'state.invalid'],
   guarded: [
@@ -211,7 +216,10 @@ function answers(components: Components, resource: Resource, operation: ReadName
     ...success(components, {
       status: 200,
       description: answer,
-      content: content(mediaType, ...documentedAnswer(components, resource, operation)),
+      content: {
+        ...content(mediaType, ...documentedAnswer(components, resource, operation)),
+        ...(operation === 'totals' ? content('text/csv', { type: 'string' }) : {})
+      },
       headers: [...ENTITY_HEADERS, ...(isVersioned(resource) ? headers : headers.filter((header) => header !== 'ETag'))]
     }),
     ...problems(components, operation)
@@ -231,6 +239,8 @@ function documentedAnswer(
       return [shapedRowSchema(components, resource), rowExample(components, resource)]
     case 'lookup':
       return [lookupSchema(components, resource), lookupExample(components, resource)]
+    case 'totals':
+      return [totalsSchema(components, resource), totalsExample(components, resource)]
     case 'file':
       return [{ type: 'string' }, exportExample(components, resource)]
   }

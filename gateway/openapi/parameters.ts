@@ -1,5 +1,12 @@
 import { PAGE_ALIAS, type ReadName, type ReadParameter } from '../../shared/read-parameters.js'
-import { MAX_CONDITIONS, MAX_INCLUDES, MAX_SORT_COLUMNS, MAX_TOTAL_LIMIT } from '../../shared/request-limits.js'
+import {
+  MAX_CONDITIONS,
+  MAX_DIMENSIONS,
+  MAX_INCLUDES,
+  MAX_MEASURES,
+  MAX_SORT_COLUMNS,
+  MAX_TOTAL_LIMIT
+} from '../../shared/request-limits.js'
 import type { Navigation, Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, parametersOfRead } from '../entity-routes/paths.js'
 import type { Components, ComponentRef } from './components.js'
@@ -193,7 +200,12 @@ function queryParameters(components: Components, { resource, operation, name }: 
     case 'include':
       return [components.refer('parameters', `${of}.include`, () => includeParameter(components, resource))]
     case 'sortColumn':
-      return [components.refer('parameters', `${of}.sortColumn`, () => sortColumn(components, resource))]
+      return operation === 'totals'
+        ? [components.refer('parameters', `${of}.totals.sortColumn`, () => totalsParameter(components, resource, name))]
+        : [components.refer('parameters', `${of}.sortColumn`, () => sortColumn(components, resource))]
+    case 'by':
+    case 'measures':
+      return [components.refer('parameters', `${of}.${name}`, () => totalsParameter(components, resource, name))]
     case 'sortDirection':
       return [components.refer('parameters', name, () => sortDirection(components))]
     case 'pageNumber':
@@ -344,6 +356,55 @@ function sortColumn(components: Components, { name, properties }: Resource): obj
     },
     // The id is the last key anyway.
     ...(names.length === 0 ? {} : { example: [names.find((one) => one !== 'id') ?? 'id'] })
+  }
+}
+
+/** A parameter that names dimensions or measures of totals. */
+function totalsParameter(
+  components: Components,
+  { name: of, totals }: Resource,
+  parameter: 'by' | 'measures' | 'sortColumn'
+): object {
+  const [dimensions, measures] = [totals?.dimensions ?? [], totals?.measures ?? []].map((all) =>
+    all.map(({ name }) => name)
+  )
+  const { description, most, names } = {
+    by: {
+      description:
+        'Up to four dimensions by which rows are grouped, with commas between. Without it there is one group.',
+      most: MAX_DIMENSIONS,
+      names: dimensions ?? []
+    },
+    measures: {
+      description: 'Up to ten measures to compute of each group, with commas between. Without it all of them.',
+      most: MAX_MEASURES,
+      names: measures ?? []
+    },
+    sortColumn: {
+      description:
+        'Up to four of the dimensions and measures that are asked for, with commas between. The other dimensions are the ' +
+        'last keys. Nulls come first ascending, last descending.',
+      most: MAX_SORT_COLUMNS,
+      names: [...(dimensions ?? []), ...(measures ?? [])]
+    }
+  }[parameter]
+  const isBlankTaken = parameter !== 'sortColumn'
+  return {
+    name: parameter,
+    in: 'query',
+    description,
+    style: 'form',
+    explode: false,
+    schema: {
+      type: 'array',
+      maxItems: most,
+      items: inAnySpelling(
+        components,
+        components.refer('schemas', `${of}.totals-${parameter}`, () => ({ type: 'string', enum: names })),
+        () => trimmed([...(isBlankTaken ? [''] : []), ...names.map(anyLetterCase)])
+      )
+    },
+    ...exampleMember(names.length === 0 ? undefined : names.slice(0, 1))
   }
 }
 

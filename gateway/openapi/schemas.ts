@@ -119,6 +119,22 @@ export function lookupSchema(components: Components, { name, properties }: Resou
   }))
 }
 
+/** Which of the members there are depends on the request. A whole number that is counted or summed may be of any size. */
+export function totalsSchema(components: Components, { name, totals }: Resource): object {
+  const measured = (property: Property): object =>
+    property.type === 'int' ? { type: property.nullable ? ['integer', 'null'] : 'integer' } : propertySchema(property)
+  return components.refer('schemas', `${name}.totals`, () => ({
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: {
+        ...members(totals?.dimensions ?? []),
+        ...Object.fromEntries((totals?.measures ?? []).map((measure) => [measure.name, measured(measure)]))
+      }
+    }
+  }))
+}
+
 function members(properties: readonly Property[]): Readonly<Record<string, object>> {
   return Object.fromEntries(properties.map((property) => [property.name, propertySchema(property)]))
 }

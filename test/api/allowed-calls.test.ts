@@ -15,7 +15,7 @@ const CALLERS: Readonly<Record<string, string>> = {
   nobody: ''
 }
 
-const READS = ['list', 'paged', 'export', 'lookup', 'get']
+const READS = ['list', 'paged', 'export', 'lookup', 'totals', 'get']
 
 interface Probe {
   /** As `allowed` calls it. */

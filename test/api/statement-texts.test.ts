@@ -70,6 +70,10 @@ describeLogged('statement texts in the log of MariaDB', (store, during) => {
   })
 
   const SHAPES: readonly (readonly [what: string, target: (n: number) => string])[] = [
+    [
+      'totals',
+      (n) => `/products/totals?by=isActive&sortColumn=average.price&${filter('name', 'equals', `value${n}x`)}`
+    ],
     ['lookup searches', (n) => `/products/lookup?search=value${n}x`],
     [
       'text fragments',

@@ -61,7 +61,7 @@ export function checkCatalogue(tested: TestedApplication): void {
       expect(others.map(({ name }) => name)).to.have.members(
         [...entity.references, ...entity.manyToMany].map(({ name }) => name)
       )
-      const reading = ['list', 'paged', 'export', 'lookup', 'get']
+      const reading = ['list', 'paged', 'export', 'lookup', 'get', ...(entity.totals === undefined ? [] : ['totals'])]
       const { create, batch } = entity.overrides
       const writes = rule.writes.includes('create') && (!create || batch) ? [...rule.writes, 'batch'] : rule.writes
       expect(operations).to.have.members([...reading, ...writes])

@@ -186,6 +186,7 @@ describe('imports', () => {
     expect(importers.map(({ path }) => path)).to.deep.equal([
       'data-service/plan/plan-operations.ts',
       'data-service/plan/plan-reads.ts',
+      'data-service/plan/plan-totals.ts',
       'data-service/plan/plan-writes.ts'
     ])
   })

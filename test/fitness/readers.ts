@@ -53,7 +53,14 @@ import {
 } from '../../data-service/plan/parsing/filters.js'
 import type { PlanningContext } from '../../data-service/plan/planning.js'
 import { parseIncludes } from '../../data-service/plan/parsing/includes.js'
-import { parseFields, parseFlag, parsePaging, parseShape, parseSort } from '../../data-service/plan/parsing/query.js'
+import {
+  parseFields,
+  parseFlag,
+  parseOrder,
+  parsePaging,
+  parseShape,
+  parseSort
+} from '../../data-service/plan/parsing/query.js'
 import { compositeParts } from '../../data-service/entity/key.js'
 import { parseId, parseUnique } from '../../data-service/plan/parsing/keys.js'
 import { isWritten, outOfBounds, parseMember, parseUnusual, parseValue } from '../../data-service/entity/types/types.js'
@@ -86,6 +93,7 @@ import {
 import { checkJsonBody, checkJsonMediaType } from '../../gateway/http/json-body.js'
 import { pageLinks } from '../../gateway/http/links.js'
 import {
+  acceptsCsv,
   acceptsHtml,
   checkApiVersion,
   ignoredParameters,
@@ -277,6 +285,7 @@ function unlessMalformed(read: () => void): void {
 
 export const READERS: Readonly<Record<string, Reader>> = {
   // gateway/http
+  acceptsCsv,
   acceptsHtml,
   checkApiVersion,
   authorizationOf: (text) => authorizationOf(['Authorization', text, 'authorization', text]),
@@ -505,6 +514,14 @@ export const READERS: Readonly<Record<string, Reader>> = {
       })
     ),
   parseSort: (text) => judged((violations) => parseSort({ sortColumn: text, sortDirection: text }, things, violations)),
+  parseOrder: (text) =>
+    judged((violations) =>
+      parseOrder(
+        { sortColumn: text, sortDirection: text },
+        { columns: new Map(), names: () => [], otherwise: [] },
+        violations
+      )
+    ),
   parseUpdate: (text) => parseUpdate({ ...write(text), id: '1' }, call),
   parseUnusual: (text) => EVERY_FIELD.map((field) => parseUnusual(text, field)),
   parseValue: (text) => EVERY_FIELD.map((field) => parseValue(text.slice(0, 4096), field)),
@@ -587,7 +604,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'requests and bytes that are counted and handed on':
     'PageShares boundResets unlessReset bytesOfHead loadOptional requireOptional boundedText checkBodyLength isPreflight FairSemaphore openAdmin openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily Turns FrameSender CallTable Deadlines CancellationSource countFor shareKeyOf shareKeysOf throwIfAborted raceAbort',
   'numbers and values that are parsed already':
-    'listed parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
+    'listed parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt roundedQuotient compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
     'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch requireUpdateBy updatesBy foreignRow writeScope outsideScope claimedColumn broughtAlong ' +
     'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'

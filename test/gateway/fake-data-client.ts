@@ -28,6 +28,8 @@ import type {
   PageRequest,
   Property,
   ReadResponse,
+  TotalsRequest,
+  TotalsResponse,
   ReadRequest,
   Resource,
   UpdateResponse,
@@ -112,6 +114,11 @@ export class FakeDataClient implements DataClient {
       truncatedIncludes: [],
       totalIsLowerBound: false
     }
+  }
+
+  async totals(call: HttpContext, request: TotalsRequest): Promise<TotalsResponse> {
+    this.calls.push({ rpc: 'totals', call, request })
+    return { json: Buffer.from('[{"count":2}]'), csv: NONE, rowLimit: 1000, truncated: false }
   }
 
   async lookup(call: HttpContext, request: LookupRequest): Promise<LookupResponse> {
@@ -293,6 +300,7 @@ export function products(more: Partial<Resource> = {}): Resource {
     publicReads: true,
     operations: ['list', 'paged', 'export', 'lookup', 'get', 'create', 'update', 'delete'],
     label: 'name',
+    totals: null,
     properties: [
       property('id', 'int'),
       property('name', 'string', { maxLength: 200, requiredOnCreate: true, ...SET }),

@@ -46,6 +46,7 @@ export const FAILING: Readonly<Record<string, Failing>> = {
   'fields.invalid': { target: '/products/1?fields=nothing' },
   'sort.property.unknown': { target: '/products/paged?sortColumn=nothing' },
   'sort.direction.invalid': { target: '/products/paged?sortColumn=id&sortDirection=up' },
+  'totals.invalid': { target: '/products/totals?by=nothing' },
   'include.invalid': { target: '/products?includeFKs=yes' },
   'parameter.unknown': { target: '/products?nothing=1', headers: { prefer: 'handling=strict' } },
   'precondition.malformed': put({ 'if-match': 'abc' }),

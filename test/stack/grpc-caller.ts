@@ -37,6 +37,7 @@ export type Method =
   | 'List'
   | 'Page'
   | 'Lookup'
+  | 'Totals'
   | 'Get'
   | 'GetBy'
   | 'Read'
@@ -67,6 +68,8 @@ export class GrpcCaller {
           return void this.#client.Page(request, metadata, settings, done)
         case 'Lookup':
           return void this.#client.Lookup(request, metadata, settings, done)
+        case 'Totals':
+          return void this.#client.Totals(request, metadata, settings, done)
         case 'Get':
           return void this.#client.Get(request, metadata, settings, done)
         case 'GetBy':

@@ -35,6 +35,28 @@ const joined = { ownerName: { through: 'owner', property: 'name', field: text(20
 const base = { name: 'things', description: 'Things.', fields, label: 'name' } as const
 const things = { ...base, filterable: ['id', 'name'], sortable: ['id', 'name'], access: { read: everyone } } as const
 
+export const totals = [
+  defineEntity({
+    ...things,
+    totals: {
+      dimensions: ['name', 'count', 'startsAt.month'],
+      measures: { count: true, sum: ['price', 'size'], max: ['startsAt'], distinct: ['code'] }
+    }
+  }),
+  // @ts-expect-error there is no such field
+  defineEntity({ ...things, totals: { dimensions: ['nmae'], measures: { count: true } } }),
+  // @ts-expect-error a hidden field is in no answer
+  defineEntity({ ...things, totals: { dimensions: ['riskNote'], measures: { count: true } } }),
+  // @ts-expect-error a text has no month
+  defineEntity({ ...things, totals: { dimensions: ['name.month'], measures: { count: true } } }),
+  // @ts-expect-error moments are not grouped by week
+  defineEntity({ ...things, totals: { dimensions: ['startsAt.week'], measures: { count: true } } }),
+  // @ts-expect-error texts have no sum
+  defineEntity({ ...things, totals: { dimensions: [], measures: { sum: ['name'] } } }),
+  // @ts-expect-error there is no such measure
+  defineEntity({ ...things, totals: { dimensions: [], measures: { median: ['price'] } } })
+]
+
 export const pathsAndColumns = [
   defineEntity({
     ...things,

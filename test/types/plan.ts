@@ -9,12 +9,14 @@ import {
   type GetPlan,
   type ListPlan,
   type PagePlan,
-  type Projection
+  type Projection,
+  type TotalsPlan
 } from '../../data-service/plan/model/plans.js'
 import type { ReadStore } from '../../data-service/plan/model/stores.js'
 import { inScope, inScopesOf, keyIs } from '../../data-service/sql/entity-rows/statements/conditions.js'
 import { LoadedPage } from '../../data-service/sql/entity-rows/loaded-page.js'
 import type { Source } from '../../data-service/sql/entity-rows/navigations.js'
+import type { Statements } from '../../data-service/sql/entity-rows/statements/statements.js'
 import type { ReadSession } from '../../data-service/sql/engines/sessions.js'
 import type { SqlDialect } from '../../data-service/sql/engines/statement.js'
 
@@ -32,6 +34,9 @@ export const get: GetPlan = { ...shape, operation: 'get', id: 1 }
 const paging = { conditions: [], sort: [], limit: 10, offset: 0, withTotal: true }
 // @ts-expect-error not made by the planner
 export const page: PagePlan = { ...shape, ...paging, operation: 'paged' }
+
+// @ts-expect-error not made by the planner
+export const totals: TotalsPlan = { ...shape, ...paging, operation: 'totals', dimensions: [], measures: [] }
 
 export const unplanned = (signal: AbortSignal): Promise<unknown> =>
   // @ts-expect-error the store runs plans alone
@@ -57,6 +62,12 @@ export const scoped = LoadedPage.load(session, source, {
   plan: wanted,
   cut: { conditions: inScope(key, wanted.scope), sort: [] }
 })
+declare const statements: Statements
+declare const added: TotalsPlan
+/** Control: totals are of rows within the scope. */
+export const scopedTotals = statements.totals({ ...added, conditions: inScope(added.conditions, added.scope) })
+// @ts-expect-error totals of everybody
+export const totalsOfEverybody = statements.totals(added)
 // @ts-expect-error rows of everybody
 export const ofEverybody = LoadedPage.load(session, source, { plan: wanted, cut: { conditions: key, sort: [] } })
 /** Control: rows of several callers, each with its scope. */

@@ -17,6 +17,7 @@ const CODES = {
     'sort.direction.invalid',
     'include.invalid',
     'include.too-many',
+    'totals.invalid',
     'parameter.unknown',
     'precondition.malformed',
     'idempotency.key.invalid',

@@ -124,6 +124,12 @@ function rounded(value: Decimal, scale: number, rounding: Rounding): bigint | un
   return remainder > 0n ? truncated + 1n : truncated
 }
 
+/** The quotient by a positive number as a whole number, rounded half away from zero. */
+export function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
+  const magnitude = (2n * (dividend < 0n ? -dividend : dividend) + divisor) / (2n * divisor)
+  return dividend < 0n ? -magnitude : magnitude
+}
+
 // Arithmetic of entity files on amounts: decimals in the scale of their column. A text that is no decimal is a mistake
 // of the entity file, a TypeError.
 

@@ -8,6 +8,7 @@ import type { Navigation } from '../../../shared/gen/entity/v1/Navigation.js'
 import type { Operation as WireOperation } from '../../../shared/gen/entity/v1/Operation.js'
 import type { Property } from '../../../shared/gen/entity/v1/Property.js'
 import type { Resource as WireResource } from '../../../shared/gen/entity/v1/Resource.js'
+import type { Totals as WireTotals } from '../../../shared/gen/entity/v1/Totals.js'
 import { needsNoToken, ownersIn } from '../../entity/access.js'
 import type { Action } from '../../entity/action.js'
 import type { Caller } from '../../entity/caller.js'
@@ -20,7 +21,7 @@ import { rangeOf } from '../../entity/fields/numbers.js'
 import type { Operation } from '../../entity/define-operation.js'
 import { type ResolvedShape, valueColumn } from '../../entity/fields/shape.js'
 import type { ReadName } from '../../../shared/read-parameters.js'
-import { READ_OPERATIONS, WITHOUT_ID, WRITE_OPERATIONS } from '../../entity/operations.js'
+import { readsOf, WITHOUT_ID, WRITE_OPERATIONS } from '../../entity/operations.js'
 import { aliasesOf } from '../../entity/fields/operators.js'
 import { neededState } from '../../plan/plan-writes.js'
 import { allowedCalls, hasBatch, isRouteId, ownerParameter, ownsEverything, updatesBy } from '../../plan/authorize.js'
@@ -40,6 +41,7 @@ import type { OwnershipPolicy } from '../../plan/planning.js'
 import type { ShapedProperty, ShownChildren } from '../../plan/model/plans.js'
 import { Examples, exampleText, ROW_VERSION } from './examples.js'
 import { describeActionRules, describeRules } from './rules.js'
+import type { Totals } from '../../entity/totals.js'
 import { valueEncoder } from '../../entity/types/types.js'
 
 /**
@@ -191,9 +193,9 @@ function describeResource(
     description: entity.description,
     label: entity.label.name,
     key: entity.key.map(({ name }) => name),
-    operations: [...READ_OPERATIONS, ...writesOf(entity)],
+    operations: [...readsOf(entity), ...writesOf(entity)],
     updatesByProperty: updatesBy(entity) && entity.columns.some((column) => isNamedBy(column, resource)),
-    publicReads: READ_OPERATIONS.every((operation) => isPublic(entity, operation)),
+    publicReads: readsOf(entity).every((operation) => isPublic(entity, operation)),
     properties: shaped.flatMap((property) => {
       const described = describeProperty(property, resource)
       return described === undefined ? [] : [{ ...described, example: examples.ofProperty(property, entity) }]
@@ -219,6 +221,7 @@ function describeResource(
     deleteCondition: deleteCondition(entity),
     createdChildren: creatableChildren(resource).map(({ children }) => children.name),
     reads: Array.from(entity.customReads.values(), (read) => describeRead(read, { resource, examples })),
+    ...(resource.totals === undefined ? {} : { totals: describeTotals(resource.totals, examples, entity) }),
     ...describeRules(resource),
     ...describeFilter(entity, ownership)
   }
@@ -303,12 +306,12 @@ function writesOf(entity: Entity): string[] {
 
 /** Where the owner parameter may stand in the query. */
 function describeFilter(
-  { ownerFilter, actions }: Entity,
+  { ownerFilter, actions, totals }: Entity,
   ownership: OwnershipPolicy
 ): Pick<WireResource, 'ownerParameter' | 'ownerFiltered' | 'ownerProperty'> {
   if (ownerFilter === undefined) return { ownerParameter: '', ownerFiltered: [], ownerProperty: '' }
   const parameter = ownerParameter(ownerFilter, ownership)
-  const inQuery = isRouteId(parameter) ? WITHOUT_ID : [...READ_OPERATIONS, ...WRITE_OPERATIONS]
+  const inQuery = isRouteId(parameter) ? WITHOUT_ID : [...readsOf({ totals }), ...WRITE_OPERATIONS]
   const filtered = inQuery.filter((operation) => ownerFilter.routes.has(operation))
   const acts = !isRouteId(parameter) && [...actions.keys()].some((name) => ownerFilter.routes.has(name))
   const ownerFiltered = acts ? [...filtered, 'act'] : filtered
@@ -331,6 +334,22 @@ function describeRead(
     bareItems: bare
   }
 }
+
+/** What the totals of a resource can name. An example of a dimension is that of its column where it is one. */
+function describeTotals({ dimensions, measures }: Totals, examples: Examples, entity: Entity): WireTotals {
+  return {
+    dimensions: dimensions.map(({ name, column, part, field }) => ({
+      ...describeColumn({ ...column, name, field: { ...field, readableBy: column.field.readableBy } }),
+      example: part === undefined ? examples.ofProperty({ kind: 'column', column }, entity) : EXAMPLES_OF_PARTS[part]
+    })),
+    measures: measures.map(({ name, column, field }) => ({
+      ...describeColumn({ name, column: '', field: { ...field, readableBy: column?.field.readableBy } }),
+      example: exampleText({ name, field })
+    }))
+  }
+}
+
+const EXAMPLES_OF_PARTS = { year: '2026', month: '"2026-01"', day: '"2026-01-31"' } as const
 
 /** A property of a resource in the catalogue's words; undefined for navigations. */
 export function describeProperty(property: ShapedProperty, resource: Resource): Property | undefined {

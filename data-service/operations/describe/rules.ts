@@ -5,7 +5,7 @@ import type { ReadAccess as WireReadAccess } from '../../../shared/gen/entity/v1
 import type { Resource as WireResource } from '../../../shared/gen/entity/v1/Resource.js'
 import type { ReadAccess } from '../../entity/access.js'
 import type { Action, RequiredColumns } from '../../entity/action.js'
-import { READ_OPERATIONS } from '../../entity/operations.js'
+import { readsOf } from '../../entity/operations.js'
 import type { Resource } from '../../plan/model/catalogue.js'
 
 // What the catalogue tells of who may do what, and in which states. Of properties that the caller may not see it tells nothing.
@@ -40,9 +40,10 @@ export function describeActionRules(
 }
 
 function describeReads(resource: Resource): WireReadAccess[] {
-  const { access, customReads } = resource.entity
+  const { entity } = resource
+  const { access, customReads } = entity
   const rules = [
-    ...READ_OPERATIONS.map((operation) => [operation, access[operation]] as const),
+    ...readsOf(entity).map((operation) => [operation, access[operation]] as const),
     ...Array.from(customReads, ([name, read]) => [name, read.access] as const)
   ]
   return describeTogether(rules, resource)

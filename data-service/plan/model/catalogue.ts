@@ -12,6 +12,7 @@ import { isComposite } from '../../entity/key.js'
 import type { Field, FieldType } from '../../entity/fields/field.js'
 import type { Permission } from '../../entity/fields/names.js'
 import type { OperatorOf } from '../../entity/fields/operators.js'
+import type { Totals } from '../../entity/totals.js'
 import {
   type Join,
   type LinkedRows,
@@ -46,6 +47,8 @@ export interface Resource {
   readonly sortable: ReadonlyMap<string, Path>
   /** Where `search` looks, in the order of the entity file; empty for a resource that cannot be searched. */
   readonly searchable: readonly Path[]
+  /** Those over columns that the caller may read; undefined for a resource without totals. */
+  readonly totals: Totals | undefined
   readonly projections: Projections
   /** DTO names of the properties that other callers see and this one does not. */
   readonly withheld: ReadonlySet<string>
@@ -224,9 +227,21 @@ function makeResource(
     maySet,
     properties: new Map(shaped.map((property) => [propertyName(property).toLowerCase(), property])),
     ...queryableProperties(entity, shaped),
+    totals:
+      entity.totals &&
+      totalsOver(
+        columns.filter(({ field }) => !field.hidden),
+        entity.totals
+      ),
     projections: makeProjections({ key: entity.key, shaped, fieldSets }),
     withheld: new Set(all.filter((property) => !maySee(property)).map(propertyName))
   }
+}
+
+/** What of totals is over these columns alone. */
+function totalsOver(columns: readonly Column[], { dimensions, measures }: Totals): Totals {
+  const isOver = ({ column }: { readonly column?: Column }): boolean => column === undefined || columns.includes(column)
+  return { dimensions: dimensions.filter(isOver), measures: measures.filter(isOver) }
 }
 
 /** Whether some request may set the column, of a root or of a child: an `id` only where it says so. */

@@ -2,6 +2,7 @@ import type { Children, Column, Computed, Entity, Joined, KeyColumns, Reference 
 import type { RowKey } from '../../entity/key.js'
 import type { Field, Operand, Value } from '../../entity/fields/field.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
+import type { Dimension, Measure } from '../../entity/totals.js'
 import type { Compared } from '../../entity/fields/operators.js'
 
 /** A column of the row itself, or of a row that references lead to. */
@@ -302,6 +303,27 @@ export type LookupPlan = Planned<{
   readonly conditions: readonly ColumnCondition[]
   readonly limit: number
 }>
+
+/**
+ * What is computed of the rows in each group of `dimensions`, of which a read answers the first `limit`. Without dimensions
+ * there is one group.
+ */
+export type TotalsPlan = Planned<{
+  readonly operation: 'totals'
+  readonly entity: Entity
+  readonly scope: RowScope
+  readonly conditions: readonly Condition[]
+  readonly dimensions: readonly Dimension[]
+  readonly measures: readonly Measure[]
+  /** A total order: it holds all dimensions. */
+  readonly sort: readonly TotalsSortKey[]
+  readonly limit: number
+}>
+
+export interface TotalsSortKey {
+  readonly by: Dimension | Measure
+  readonly descending: boolean
+}
 
 /** The versions that a write accepts. The list is never empty, and no value of it means "skip the check". */
 export type ExpectedVersions = readonly [RowVersion, ...RowVersion[]]

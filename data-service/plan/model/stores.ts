@@ -24,6 +24,7 @@ import type {
   Position,
   Projection,
   StatementPlan,
+  TotalsPlan,
   UpdatePlan
 } from './plans.js'
 
@@ -82,6 +83,12 @@ export interface LookupResult {
   readonly truncated: boolean
 }
 
+/** The groups of totals: the values of the dimensions, then those of the measures, each as its field says. */
+export interface TotalsResult {
+  readonly rows: readonly (readonly Value[])[]
+  readonly truncated: boolean
+}
+
 /** A row of an export: values in the order of the projection's `selected`, and perhaps others behind them. */
 export interface ExportedRow {
   /** As those of a LoadedRow. */
@@ -124,6 +131,7 @@ export interface ReadStore {
   getBy(plan: GetByPlan, cancellation: Cancellation): Promise<LoadedRow | undefined>
   /** Callers who ask for the same at the same time may get the same result object. */
   lookup(plan: LookupPlan, cancellation: Cancellation): Promise<LookupResult>
+  totals(plan: TotalsPlan, cancellation: Cancellation): Promise<TotalsResult>
   /**
    * The rows go to a new writer for each batch. While the consumer has one batch the next is read, and no further one.
    * Leaving the loop ends the snapshot.

@@ -4,7 +4,7 @@ import { suggestion } from '../../entity/fields/names.js'
 import { keyOrder, type Resource, totalOrder } from '../model/catalogue.js'
 import { type CursorCodec, isCursor } from './cursors.js'
 import { type Includes, parseIncludes, type ResourceOf } from './includes.js'
-import type { PageStart, Path, ShapedProperty, SortKey } from '../model/plans.js'
+import type { PageStart, ShapedProperty, SortKey } from '../model/plans.js'
 import { type IncludeFlags, propertyName } from '../model/projection.js'
 import { type Violations, quoted } from './violations.js'
 
@@ -136,22 +136,50 @@ const DESCENDING: ReadonlyMap<string, boolean> = new Map([
 
 /** A total order: the id is the last key, in the direction of the one before it, unless the request names it (totalOrder). */
 export function parseSort(params: SortParams | null, resource: Resource, violations: Violations): readonly SortKey[] {
-  const paths = parseSortColumns(params?.sortColumn, resource, violations)
-  const directions = parseSortDirections(params?.sortDirection, paths.length, violations)
-  const keys = paths.flatMap((path, index) => {
-    const descending = (directions.length === 1 ? directions[0] : directions[index]) ?? false
-    return path === undefined ? [] : [{ path, descending }]
-  })
-  return totalOrder(keys, resource.entity)
+  const keys = parseOrder(
+    params,
+    {
+      columns: resource.sortable,
+      names: () => sortableNames(resource),
+      otherwise: keyOrder(resource.entity).map(({ path }) => path)
+    },
+    violations
+  )
+  return totalOrder(
+    keys.map(({ by: path, descending }) => ({ path, descending })),
+    resource.entity
+  )
 }
 
-/** The paths of the sort columns, undefined for a name that is no sort column. */
-function parseSortColumns(
-  text: string | undefined,
-  resource: Resource,
+/** What an order can be by. */
+interface SortColumns<Column> {
+  /** By names in lower case. */
+  readonly columns: ReadonlyMap<string, Column>
+  readonly names: () => readonly string[]
+  /** What it is by where the request does not say it. */
+  readonly otherwise: readonly Column[]
+}
+
+export function parseOrder<Column>(
+  params: SortParams | null,
+  of: SortColumns<Column>,
   violations: Violations
-): readonly (Path | undefined)[] {
-  if (text === undefined) return keyOrder(resource.entity).map(({ path }) => path)
+): readonly { readonly by: Column; readonly descending: boolean }[] {
+  const columns = parseSortColumns(params?.sortColumn, of, violations)
+  const directions = parseSortDirections(params?.sortDirection, columns.length, violations)
+  return columns.flatMap((by, index) => {
+    const descending = (directions.length === 1 ? directions[0] : directions[index]) ?? false
+    return by === undefined ? [] : [{ by, descending }]
+  })
+}
+
+/** The sort columns, undefined for a name that is none. */
+function parseSortColumns<Column>(
+  text: string | undefined,
+  { columns, names: known, otherwise }: SortColumns<Column>,
+  violations: Violations
+): readonly (Column | undefined)[] {
+  if (text === undefined) return otherwise
   const names = text.split(',', MAX_SORT_COLUMNS + 1)
   if (names.length > MAX_SORT_COLUMNS) {
     violations.add('sort.property.unknown', 'sortColumn', `sortColumn takes at most ${MAX_SORT_COLUMNS} properties.`)
@@ -160,16 +188,16 @@ function parseSortColumns(
   const seen = new Set<string>()
   return names.map((written) => {
     const name = written.trim()
-    const path = resource.sortable.get(name.toLowerCase())
-    if (path === undefined) {
-      const near = suggestion(name, sortableNames(resource))
+    const column = columns.get(name.toLowerCase())
+    if (column === undefined) {
+      const near = suggestion(name, known())
       const detail = `${quoted(name)} is not a property that can be sorted by.${near}`
       violations.add('sort.property.unknown', 'sortColumn', detail)
     } else if (seen.has(name.toLowerCase())) {
       violations.add('sort.property.unknown', 'sortColumn', `sortColumn names ${quoted(name)} twice.`)
     }
     seen.add(name.toLowerCase())
-    return path
+    return column
   })
 }
 

@@ -279,6 +279,28 @@ export interface ViolatedKey {
   readonly constraint?: string
 }
 
+/** How the values of totals are computed. All texts are of quoted columns and of the SQL that is made of them. */
+export interface TotalsDialect {
+  /** The text of a group whose bytes in UTF-8 come first. */
+  readonly leastText: (text: string) => string
+  /** Of whole numbers and decimals. */
+  readonly sum: {
+    /** The columns that a sum is selected in, which are all null for a sum of no values. */
+    readonly parts: (
+      column: string,
+      field: Field
+    ) => readonly { readonly text: string; readonly field: SelectedField['field'] }[]
+    /** The sum, in units of the last digit of the column. Takes the values of at least these columns. */
+    readonly value: (parts: readonly Value[], field: Field) => bigint
+    /** What groups are sorted by in the order of their sums. */
+    readonly order: (column: string, field: Field) => string
+    /** The same for averages, as far as they are shown: rounded to four digits more, half away from zero. */
+    readonly averageOrder: (column: string, field: Field) => string
+  }
+  /** An aggregate that lets a statement be stopped while it reads rows, where nothing else does. */
+  readonly look: string | undefined
+}
+
 /** The differences between databases in the text and the values of statements. */
 export interface SqlDialect {
   /**
@@ -348,6 +370,7 @@ export interface SqlDialect {
    * of a row repeats, and two writers of a row cannot make the same one.
    */
   readonly nextVersion: (column: string) => string
+  readonly totals: TotalsDialect
   /** The end of a SELECT that locks its rows until the transaction ends. Empty if the database has one writer at a time. */
   readonly forUpdate: string
   /**

@@ -9,7 +9,8 @@ import type {
   ListPlan,
   LookupPlan,
   PagePlan,
-  StatementPlan
+  StatementPlan,
+  TotalsPlan
 } from '../../plan/model/plans.js'
 import type {
   BatchWriter,
@@ -18,7 +19,8 @@ import type {
   LoadedRow,
   LookupResult,
   PageResult,
-  ReadStore
+  ReadStore,
+  TotalsResult
 } from '../../plan/model/stores.js'
 import { keyOrder, totalOrder } from '../../plan/model/catalogue.js'
 import { boundValues, conditionsText, inScope, inScopesOf, type ScopedConditions } from './statements/conditions.js'
@@ -34,6 +36,7 @@ import { ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { RowModels } from './statements/row-models.js'
 import { SharedReads } from './shared-reads.js'
 import { type CacheUse, Statements } from './statements/statements.js'
+import { totalsReader } from './statements/totals-text.js'
 import { withLiveTexts } from './statements/where-text.js'
 import type { TableFacts } from './table-facts.js'
 
@@ -174,6 +177,16 @@ export class SqlReadStore implements ReadStore {
       return key === undefined ? [] : [{ key, name: row[0] ?? null }]
     })
     return { items, truncated: rows.length > limit }
+  }
+
+  async totals(plan: TotalsPlan, signal: Cancellation): Promise<TotalsResult> {
+    const { statements, dialect, reader } = this.#primary
+    const conditions = inScope(plan.conditions, plan.scope)
+    const statement = statements.totals({ ...plan, conditions })
+    const rows = await reader.read(signal, (session) =>
+      session.run(statement, { ...boundValues(conditions, dialect), limit: BigInt(plan.limit + 1) })
+    )
+    return { rows: rows.slice(0, plan.limit).map(totalsReader(plan, dialect)), truncated: rows.length > plan.limit }
   }
 
   export<Part>(

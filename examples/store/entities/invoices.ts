@@ -36,6 +36,7 @@ export const invoices = defineEntity({
   filterable: ['id', 'orderId', 'customerId', 'number', 'total', 'status', 'issuedAt'],
   sortable: ['id', 'orderId', 'customerId', 'number', 'total', 'status', 'issuedAt'],
   searchable: ['number'],
+  totals: { dimensions: ['status'], measures: { count: true, sum: ['total'] } },
 
   references: {
     order: { to: 'orders', via: 'orderId' },

@@ -40,6 +40,10 @@ export const orders = defineEntity({
   filterable: ['id', 'number', 'customerId', 'status', 'total', 'placedAt', 'paidAt', 'deliveredAt', 'trackingCode'],
   sortable: ['id', 'number', 'customerId', 'status', 'total', 'placedAt', 'paidAt', 'deliveredAt', 'trackingCode'],
   searchable: ['number', 'trackingCode'],
+  totals: {
+    dimensions: ['status', 'customerId', 'placedAt.year', 'placedAt.month', 'placedAt.day'],
+    measures: { count: true, sum: ['total'], average: ['total'], min: ['total'], max: ['total'] }
+  },
 
   references: {
     customer: { to: 'customers', via: 'customerId' }

@@ -91,6 +91,10 @@ export const products = defineEntity({
     'reorderLevel'
   ],
   searchable: ['name', 'sku', 'description'],
+  totals: {
+    dimensions: ['categoryId', 'isActive'],
+    measures: { count: true, sum: ['price', 'costPrice'], average: ['price'], min: ['price'], max: ['price'] }
+  },
 
   references: {
     category: { to: 'categories', via: 'categoryId' }

@@ -31,6 +31,7 @@ export const stockItems = defineEntity({
   label: 'productId',
   filterable: ['id', 'warehouseId', 'productId', 'onHand', 'reserved'],
   sortable: ['id', 'warehouseId', 'productId', 'onHand', 'reserved'],
+  totals: { dimensions: ['warehouseId'], measures: { count: true, sum: ['onHand', 'reserved'] } },
 
   references: {
     warehouse: { to: 'warehouses', via: 'warehouseId' },

@@ -57,7 +57,9 @@ describe('registry', () => {
   it('tells who may what, and the states of actions and deletes', () => {
     const orders = resource('orders')
     const own = { kind: 'ACCESS_KIND_OWN_ROWS', property: 'customerId' }
-    expect(orders.readAccess).to.deep.equal([{ operations: ['list', 'paged', 'export', 'lookup', 'get'], access: own }])
+    expect(orders.readAccess).to.deep.equal([
+      { operations: ['list', 'paged', 'export', 'lookup', 'totals', 'get'], access: own }
+    ])
     expect(orders.writeAccess).to.deep.equal(own)
     expect(orders.deleteStates).to.deep.equal([{ property: 'status', values: ['"placed"', '"cancelled"'] }])
     const rules = orders.actions?.map(({ name, permission, states, becomes }) => [name, permission, states, becomes])
@@ -133,7 +135,10 @@ describe('registry', () => {
   })
 
   it('tells operations, actions and created children', () => {
-    const writes = (name: string) => resource(name).operations?.slice(5)
+    const reads = ['list', 'paged', 'export', 'lookup', 'totals', 'get']
+    const writes = (name: string) => resource(name).operations?.filter((one) => !reads.includes(one))
+    expect(resource('products').operations?.slice(0, 6)).to.deep.equal(reads)
+    expect(resource('audit-entries').operations).not.to.include('totals')
     expect(writes('products')).to.deep.equal(['create', 'batch', 'update', 'delete'])
     expect(writes('orders')).to.deep.equal(['create', 'batch', 'delete'])
     expect(writes('audit-entries')).to.deep.equal([])

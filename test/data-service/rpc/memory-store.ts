@@ -64,6 +64,10 @@ export class MemoryStore implements ReadStore {
     }
   }
 
+  totals(): Promise<never> {
+    return Promise.reject(new Error('This store computes no totals'))
+  }
+
   select(): Promise<never> {
     return Promise.reject(new Error('This store runs no statements'))
   }

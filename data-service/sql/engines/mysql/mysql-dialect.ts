@@ -1,6 +1,7 @@
 import { fn, literal } from 'sequelize'
 import { anyOfTuples, type SqlDialect, type TextMatch } from '../statement.js'
 import { mysqlBoundOperand, mysqlDecoder, mysqlOperand, mysqlText, mysqlValue } from './mysql-values.js'
+import { mysqlTotals } from './mysql-totals.js'
 import { mysqlColumnWithoutCharacter } from './mysql-collations.js'
 import { errnoOf, mysqlViolatedKey } from './driver/mysql-errors.js'
 
@@ -53,6 +54,7 @@ export const mysqlDialect: SqlDialect = {
   },
   insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
   nextVersion,
+  totals: mysqlTotals,
   forUpdate: ' FOR UPDATE',
   forUpdateNow: ' FOR UPDATE NOWAIT'
 }

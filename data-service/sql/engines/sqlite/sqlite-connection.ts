@@ -7,6 +7,7 @@ import { requireOptional } from '../../../../shared/optional-package.js'
 import { nextRowVersion } from '../../../entity/fields/row-version.js'
 import { forNoCall, observedAtOnce, rowsRead } from '../../../observe/call-scope.js'
 import { bytes } from '../statement.js'
+import { quotientKey } from './exact-sums.js'
 import { matchKey, sortKey } from './text-keys.js'
 
 /**
@@ -174,7 +175,7 @@ const MAX_PREPARED_TEXT = 1_000_000
 /**
  * One connection to the embedded database, with foreign keys on. It defines the SQL functions that compare
  * text: `sort_key(text)`, `set_has(words, word)`, and `text_contains`, `text_starts_with` and `text_ends_with` of (text, match key of the
- * operand), which return 1 or 0; and `next_row_version(bytes)`. Its methods are synchronous and throw SqliteError. If another connection holds the lock,
+ * operand), which return 1 or 0; `quotient_key` and `go_on` of totals; and `next_row_version(bytes)`. Its methods are synchronous and throw SqliteError. If another connection holds the lock,
  * that is SQLITE_BUSY at once: callers wait with `retryWhileBusy`.
  */
 export class SqliteConnection {
@@ -198,6 +199,11 @@ export class SqliteConnection {
     this.#define('text_starts_with', (text, key) => Number(matchKey(text).startsWith(key)))
     this.#define('text_ends_with', (text, key) => Number(matchKey(text).endsWith(key)))
     this.#define('set_has', (words, word) => Number(words.split(',').includes(word)))
+    this.#database.function('quotient_key', { deterministic: true, useBigIntArguments: true }, quotientKey)
+    this.#database.function('go_on', () => {
+      this.#goOn()
+      return 1
+    })
     this.#database.function('next_row_version', { deterministic: true }, (version: unknown) =>
       nextRowVersion(bytes(version))
     )
@@ -306,21 +312,23 @@ export class SqliteConnection {
     withSqliteErrors(() => this.#database.close())
   }
 
+  /** Throws if the statement that runs is to stop. Looks at one of many calls. */
+  #goOn(): void {
+    if (this.#isToStop === undefined || ++this.#calls % CALLS_BETWEEN_LOOKS !== 0) return
+    this.#isStopped = this.#isToStop()
+    if (this.#isStopped) throw new Error('stopped')
+  }
+
   /** Defines a pure SQL function of text that is null for null. The length of `of` is its number of arguments. */
   #define(name: string, of: ((text: string) => string) | ((text: string, key: string) => number)): void {
-    const goOn = (): void => {
-      if (this.#isToStop === undefined || ++this.#calls % CALLS_BETWEEN_LOOKS !== 0) return
-      this.#isStopped = this.#isToStop()
-      if (this.#isStopped) throw new Error('stopped')
-    }
     const ofTexts =
       of.length === 1
         ? (text: unknown) => {
-            goOn()
+            this.#goOn()
             return typeof text === 'string' ? of(text, '') : null
           }
         : (text: unknown, key: unknown) => {
-            goOn()
+            this.#goOn()
             return typeof text === 'string' && typeof key === 'string' ? of(text, key) : null
           }
     this.#database.function(name, { deterministic: true }, ofTexts)

@@ -1,6 +1,7 @@
 import { fn, literal } from 'sequelize'
 import type { SqlDialect, ViolatedKey } from '../statement.js'
 import { sqliteBoundOperand, sqliteDecoder, sqliteOperand, sqliteValue } from './sqlite-values.js'
+import { sqliteTotals } from './sqlite-totals.js'
 import { matchKey } from './text-keys.js'
 
 const MATCH_FUNCTIONS = {
@@ -47,6 +48,7 @@ export const sqliteDialect: SqlDialect = {
   insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
   // sqlite-connection.ts defines the function: SQLite itself reads no number out of bytes.
   nextVersion: (column) => `next_row_version(${column})`,
+  totals: sqliteTotals,
   forUpdate: '',
   forUpdateNow: undefined
 }

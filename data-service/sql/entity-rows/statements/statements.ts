@@ -34,6 +34,7 @@ import {
   type SelectShape,
   selectText
 } from './select-text.js'
+import { totalsKey, type TotalsShape, totalsStatement } from './totals-text.js'
 
 /** A column to select: of the row, of a referenced row, or the row's version. */
 export type SelectedColumn = Path | 'rowVersion'
@@ -212,6 +213,13 @@ export class Statements {
       const text = countText({ rows: this.#countedRows(entity, conditions), upTo })
       return selectStatement(text, [TOTAL], this.#dialect.decode)
     })
+  }
+
+  /** Selects totals. Their values are read by `totalsReader`. */
+  totals(shape: TotalsShape): ShownStatement {
+    const { entity, conditions } = shape
+    const key = ['totals', entity.name, totalsKey(shape), shapeOf(conditions)].join('|')
+    return this.#cached(key, () => totalsStatement(shape, this.#countedRows(entity, conditions), this.#dialect))
   }
 
   /** Selects children: the owner's key, the child's columns, its row version if it has one, in the order of both keys. */

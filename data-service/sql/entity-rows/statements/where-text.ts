@@ -107,7 +107,7 @@ function exactText(path: Path, context: TextContext): string {
 }
 
 /** The column as the text of a statement has it. */
-function quotedColumn({ through, column }: Path, { root }: TextContext): string {
+export function quotedColumn({ through, column }: Path, { root }: TextContext): string {
   return `${quotedIdentifier(aliasOf(through, root))}.${quotedIdentifier(column.column)}`
 }
 

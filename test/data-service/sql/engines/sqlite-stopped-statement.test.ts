@@ -5,6 +5,7 @@ import {
   SqliteConnection,
   StatementStopped
 } from '../../../../data-service/sql/engines/sqlite/sqlite-connection.js'
+import { sqliteTotals } from '../../../../data-service/sql/engines/sqlite/sqlite-totals.js'
 import { freshDatabase, type FreshDatabase } from '../../../stack/databases.js'
 
 describe('a statement of SQLite that does not come to its end', () => {
@@ -46,6 +47,14 @@ describe('a statement of SQLite that does not come to its end', () => {
       }
     })
   }
+
+  it('It stops where it computes totals, which compare no text.', () => {
+    const numbers = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i FROM n'
+    const sql = `SELECT SUM(i), ${sqliteTotals.look} FROM (${numbers})`
+    const totals: BoundSelect = { sql, parameters: [], exact: false }
+    expect(() => reader.rowsUntil(() => true, totals)).to.throw(StatementStopped)
+    expect(reader.rowsUntil(() => false, totals)[0]?.[0]).to.equal(5_000_050_000)
+  })
 
   it('It runs again after its rows were too large.', () => {
     for (let round = 0; round < 3; round++) {
