@@ -156,6 +156,7 @@ function resourceTypes(resource: Resource, names: TypeNames, operators: Operator
     `filters: ${block(filters)}`,
     `sort: ${that(({ sortable }) => sortable)}`,
     `fields: ${that(({ selectable }) => selectable)}`,
+    ...totalsTypes(resource),
     `search: ${properties.some(({ searchable = false }) => searchable) ? 'string' : 'never'}`,
     `by: ${block(unique)}`,
     `replaceBy: ${block(resource.updatesByProperty === true ? unique : [])}`,
@@ -175,6 +176,14 @@ function resourceTypes(resource: Resource, names: TypeNames, operators: Operator
     ...(can('create') ? [`export interface ${type}Create ${block(createMembers(resource))}`] : []),
     ...(can('update') ? [`export interface ${type}Replace ${block(replaced)}`] : []),
     ...(can('update') ? [`export interface ${type}Patch ${block(settable.map((one) => given(one, false)))}`] : [])
+  ]
+}
+
+function totalsTypes({ totals }: Resource): string[] {
+  if (totals === undefined || totals === null) return []
+  const { dimensions = [], measures = [] } = totals
+  return [
+    `totals: ${block([`dimensions: ${block(dimensions.map(shown))}`, `measures: ${block(measures.map(shown))}`])}`
   ]
 }
 

@@ -516,6 +516,15 @@ export interface Invoices {
   }
   sort: 'id' | 'orderId' | 'customerId' | 'number' | 'total' | 'status' | 'issuedAt'
   fields: 'id' | 'orderId' | 'customerId' | 'number' | 'total' | 'status' | 'issuedAt' | 'rowVersion'
+  totals: {
+    dimensions: {
+      status: 'draft' | 'issued' | 'void'
+    }
+    measures: {
+      count: number
+      'sum.total': string | null
+    }
+  }
   search: string
   by: {
     orderId: number
@@ -590,6 +599,22 @@ export interface Orders {
   }
   sort: 'id' | 'number' | 'customerId' | 'status' | 'total' | 'placedAt' | 'paidAt' | 'deliveredAt' | 'trackingCode'
   fields: 'id' | 'number' | 'customerId' | 'status' | 'total' | 'placedAt' | 'paidAt' | 'deliveredAt' | 'trackingCode' | 'rowVersion'
+  totals: {
+    dimensions: {
+      status: 'placed' | 'paid' | 'shipped' | 'delivered' | 'cancelled'
+      customerId: number
+      'placedAt.year': number
+      'placedAt.month': string
+      'placedAt.day': string
+    }
+    measures: {
+      count: number
+      'sum.total': string | null
+      'average.total': string | null
+      'min.total': string | null
+      'max.total': string | null
+    }
+  }
   search: string
   by: {
     number: string
@@ -693,6 +718,20 @@ export interface Products {
   }
   sort: 'id' | 'name' | 'sku' | 'categoryId' | 'price' | 'weightGrams' | 'barcode' | 'isActive' | 'releasedAt' | 'externalId' | 'costPrice' | 'reorderLevel'
   fields: 'id' | 'name' | 'sku' | 'categoryId' | 'price' | 'weightGrams' | 'barcode' | 'isActive' | 'releasedAt' | 'externalId' | 'description' | 'costPrice' | 'reorderLevel' | 'rowVersion'
+  totals: {
+    dimensions: {
+      categoryId: number
+      isActive: boolean
+    }
+    measures: {
+      count: number
+      'sum.price': string | null
+      'sum.costPrice'?: string | null
+      'average.price': string | null
+      'min.price': string | null
+      'max.price': string | null
+    }
+  }
   search: string
   by: {
     sku: string
@@ -1133,6 +1172,16 @@ export interface StockItems {
   }
   sort: 'id' | 'warehouseId' | 'productId' | 'onHand' | 'reserved'
   fields: 'id' | 'warehouseId' | 'productId' | 'onHand' | 'reserved' | 'rowVersion'
+  totals: {
+    dimensions: {
+      warehouseId: string
+    }
+    measures: {
+      count: number
+      'sum.onHand': number | null
+      'sum.reserved': number | null
+    }
+  }
   search: never
   by: {}
   replaceBy: {}

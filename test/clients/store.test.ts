@@ -67,6 +67,17 @@ eachDatabase((kind) => {
       await database?.dispose()
     })
 
+    it('Totals have the names that were asked for, in the order that was asked for.', async () => {
+      const token = await stack.token('admin@example.com')
+      const orders = createClient<Application>({ baseUrl: connection.url, token: () => token }).resource('orders')
+      const query = { by: ['status'], measures: ['count', 'sum.total'], sort: '-count' } as const
+      const { rows, isTruncated } = await orders.totals({ ...query, where: { id: { in: [1, 2, 3, 4, 5] } } })
+      expect(isTruncated).to.equal(false)
+      expect(rows.map(Object.keys)).to.deep.equal(rows.map(() => ['status', 'count', 'sum.total']))
+      expect(rows.reduce((sum, { count }) => sum + count, 0)).to.equal(5)
+      expect(rows.map(({ count }) => count)).to.deep.equal(rows.map(({ count }) => count).toSorted((a, b) => b - a))
+    })
+
     it('mirrors each new token into the session cookie where it is asked to, once', async () => {
       const [first, second] = [await stack.token('ada@example.com'), await stack.token('clerk@example.com')]
       const cookies: string[] = []

@@ -186,6 +186,28 @@ export async function writes(): Promise<void> {
   await client.resource('audit-entries').create({})
 }
 
+export async function totals(): Promise<void> {
+  const { rows } = await orders.totals({
+    by: ['status', 'placedAt.month'],
+    measures: ['count', 'sum.total'],
+    sort: '-count'
+  })
+  same<(typeof rows)[number]['placedAt.month'], string>(true)
+  same<(typeof rows)[number]['sum.total'], string | null>(true)
+  // @ts-expect-error it was not asked for
+  void rows[0]?.['max.total']
+  const whole = await orders.totals()
+  same<(typeof whole.rows)[number]['max.total'], string | null>(true)
+  // @ts-expect-error there is no such dimension
+  await orders.totals({ by: ['colour'] })
+  // @ts-expect-error there is no such measure
+  await orders.totals({ measures: ['sum.placedAt'] })
+  // @ts-expect-error the order is one of what is answered
+  await orders.totals({ by: ['status'], measures: ['count'], sort: 'sum.total' })
+  // @ts-expect-error the resource has no totals
+  await client.resource('categories').totals({ by: ['name'] })
+}
+
 export async function operations(): Promise<void> {
   const report = await client.call('GET /reports/stock', { query: { least: 10 } })
   const names: readonly string[] = report.warehouses.map(({ name }) => name)

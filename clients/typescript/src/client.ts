@@ -17,7 +17,20 @@ export {
   ProblemError,
   type ProblemOf
 } from './problem.js'
-export type { Condition, IncludeName, Paging, Selection, Shape, Shaped, SortKey, Where } from './query.js'
+export type {
+  Condition,
+  DimensionName,
+  IncludeName,
+  MeasureName,
+  Paging,
+  Selection,
+  Shape,
+  Shaped,
+  SortKey,
+  TotalsQuery,
+  TotalsRow,
+  Where
+} from './query.js'
 export type {
   CallOptions,
   GuardedOptions,

@@ -118,6 +118,34 @@ export type Shaped<T extends ResourceTypes, S> = S extends { readonly fields: re
     ? Pick<Whole<T, S>, F & keyof Whole<T, S>>
     : Whole<T, S>
 
+type TotalsOf<T extends ResourceTypes> = NonNullable<T['totals']>
+
+/** The names of what rows can be grouped by. */
+export type DimensionName<T extends ResourceTypes> = string & keyof TotalsOf<T>['dimensions']
+
+/** The names of what can be computed of a group. */
+export type MeasureName<T extends ResourceTypes> = string & keyof TotalsOf<T>['measures']
+
+/** What totals answer of which rows, and in which order. */
+export interface TotalsQuery<T extends ResourceTypes, By extends string, M extends string> extends Omit<
+  Selection<T>,
+  'sort'
+> {
+  /** At most four; without it there is one group of all rows. */
+  readonly by?: readonly By[]
+  /** At most ten; without it all that the caller may read. */
+  readonly measures?: readonly M[]
+  /** What the answer has, with `-` before it for descending order. Without it the order is that of `by`. */
+  readonly sort?: By | M | `-${By | M}` | readonly (By | M | `-${By | M}`)[]
+}
+
+/** A group, with the names that were asked for. */
+export type TotalsRow<T extends ResourceTypes, By extends string, M extends string> = Pick<
+  TotalsOf<T>['dimensions'],
+  By & keyof TotalsOf<T>['dimensions']
+> &
+  Pick<TotalsOf<T>['measures'], M & keyof TotalsOf<T>['measures']>
+
 /** Any query, as it becomes text. */
 export interface AnyQuery {
   readonly where?: object

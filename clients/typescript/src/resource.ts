@@ -1,5 +1,16 @@
 import { CsvExport } from './csv-export.js'
-import { type AnyQuery, type Paging, queryText, type Selection, type Shape, type Shaped } from './query.js'
+import {
+  type AnyQuery,
+  type DimensionName,
+  type MeasureName,
+  type Paging,
+  queryText,
+  type Selection,
+  type Shape,
+  type Shaped,
+  type TotalsQuery,
+  type TotalsRow
+} from './query.js'
 import type { Session } from './session.js'
 import type { Call, Transport } from './transport.js'
 import type { ResourceTypes } from './types.js'
@@ -172,6 +183,17 @@ export class Resource<T extends ResourceTypes> {
   ): Promise<LookupResult<T['id']>> {
     return await this.#read({ path: '/lookup', query, ...options }, async (response) => ({
       ...((await response.json()) as Pick<LookupResult<T['id']>, 'items'>),
+      isTruncated: response.headers.get('x-truncated') === 'true'
+    }))
+  }
+
+  /** Counts, sums and averages of the rows that match, in at most 1000 groups. */
+  async totals<const By extends DimensionName<T> = never, const M extends MeasureName<T> = MeasureName<T>>(
+    query?: TotalsQuery<T, By, M>,
+    options: CallOptions = {}
+  ): Promise<ListResult<TotalsRow<T, By, M>>> {
+    return await this.#read({ path: '/totals', query, ...options }, async (response) => ({
+      rows: (await response.json()) as TotalsRow<T, By, M>[],
       isTruncated: response.headers.get('x-truncated') === 'true'
     }))
   }

@@ -19,6 +19,8 @@ export interface ResourceTypes {
   readonly sort: string
   /** The properties that `fields` takes. */
   readonly fields: string
+  /** What rows are grouped by and what is computed of them, by name; absent for a resource without totals. */
+  readonly totals?: { readonly dimensions: object; readonly measures: object }
   /** `string` where the resource has searchable properties. */
   readonly search: string
   /** The values of each unique property that names rows. */
