@@ -219,6 +219,12 @@ export function defineEntity<
     mistakes
   })
   mistakes.push(...overrideMistakes(definition.overrides ?? {}))
+  const { list, paged, totals: ownTotals } = definition.overrides ?? {}
+  if (totals !== undefined && (list ?? paged) !== undefined && ownTotals === undefined) {
+    mistakes.push(
+      '`totals` would count rows that a replaced `list` or `paged` may not show: replace `totals` in overrides too.'
+    )
+  }
   const { filterable, operators = {} } = definition
   mistakes.push(...unknownWords('operators', operators, filterable), ...wrongValues('operators', operators, 'list'))
   const hooks = resolveHooks((definition as unknown as UntypedHooks).hooks, mistakes)

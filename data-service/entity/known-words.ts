@@ -126,6 +126,7 @@ const OVERRIDES = definitionWords<Overrides>({
   lookup: 'function',
   get: 'function',
   export: 'function',
+  totals: 'function',
   read: 'function',
   create: 'function',
   batch: 'function',

@@ -18,6 +18,8 @@ import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest
 import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
 import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
 import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
+import type { TotalsRequest__Output } from '../../shared/gen/entity/v1/TotalsRequest.js'
+import type { TotalsResponse } from '../../shared/gen/entity/v1/TotalsResponse.js'
 import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import { PAGE_ALIAS, PARAMETERS_OF_READS, type ReadName } from '../../shared/read-parameters.js'
@@ -96,6 +98,8 @@ export interface Overrides {
   readonly lookup?: Override<LookupRequest__Output, Promise<LookupResponse>>
   readonly get?: Override<GetRequest__Output, Promise<GetResponse>>
   readonly export?: Override<ExportRequest__Output, AsyncIterable<ExportResponse>>
+  /** An entity whose list is replaced has no totals without it: they would count rows that the list does not show. */
+  readonly totals?: Override<TotalsRequest__Output, Promise<TotalsResponse>>
   /** All custom reads. */
   readonly read?: Override<ReadRequest__Output, Promise<ReadResponse>>
   readonly create?: Override<CreateRequest__Output, Promise<CreateResponse>>

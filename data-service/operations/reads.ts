@@ -72,7 +72,7 @@ export const UNARY_READS = {
   List: (deps: ReadDeps) => inArrays(deps, listRows, (overrides) => overrides.list),
   Page: (deps: ReadDeps) => inArrays(deps, page, (overrides) => overrides.paged),
   Lookup: (deps: ReadDeps) => withOverrides(deps, lookup, (overrides) => overrides.lookup),
-  Totals: (deps: ReadDeps) => (context: CallContext, request: TotalsRequest__Output) => totals(deps, context, request),
+  Totals: (deps: ReadDeps) => withOverrides(deps, totals, (overrides) => overrides.totals),
   Get: (deps: ReadDeps) => withOverrides(deps, get, (overrides) => overrides.get),
   GetBy: (deps: ReadDeps): UnaryHandler<GetByRequest__Output, GetByResponse> => {
     const byId = withOverrides(deps, get, (overrides) => overrides.get)

@@ -297,7 +297,7 @@ export interface TotalsDialect {
     /** The same for averages, as far as they are shown: rounded to four digits more, half away from zero. */
     readonly averageOrder: (column: string, field: Field) => string
   }
-  /** An aggregate that lets a statement be stopped while it reads rows, where nothing else does. */
+  /** A condition that holds for every row and lets a statement be stopped while it reads rows, where nothing else does. */
   readonly look: string | undefined
 }
 

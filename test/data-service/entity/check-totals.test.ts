@@ -97,6 +97,14 @@ describe('checkCatalogue of totals', () => {
     it(`The start names ${what}.`, () => expect(mistakes({ ...sound, ...totals })).to.include(says))
   }
 
+  it('The start names totals that would count rows which a replaced list does not show.', () => {
+    const list = (): Promise<object> => Promise.resolve({})
+    for (const replaced of [{ list }, { paged: list }]) {
+      expect(mistakes(sound, { overrides: replaced })).to.include('replace `totals` in overrides too')
+      expect(mistakes(sound, { overrides: { ...replaced, totals: list } })).to.equal('')
+    }
+  })
+
   it('Access and the owner filter of totals are those of the list.', () => {
     const own = ownRows('ownerId')
     const access = (more: object): Entity => entity(sound, { access: { read: everyone, ...more } })

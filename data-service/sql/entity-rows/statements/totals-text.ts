@@ -44,7 +44,7 @@ export function totalsStatement(
     ...dimensions.map((dimension) => shownOf(dimension, rows)),
     ...measures.flatMap((measure) => partsOf(measure, rows)),
     // Without a measure the rows themselves would be answered where there is no dimension.
-    ...(look === undefined && measures.length > 0 ? [] : [{ text: look ?? 'COUNT(*)', field: int() }])
+    ...(measures.length > 0 ? [] : [{ text: 'COUNT(*)', field: int() }])
   ]
   const groups = dimensions.map((dimension) => groupOf(dimension, rows))
   const order = sort.map(({ by, descending }) => `${orderOf(by, rows)}${descending ? ' DESC' : ''}`)
@@ -52,6 +52,7 @@ export function totalsStatement(
   const text = [
     `SELECT ${selected.map((one, at) => `${one.text} AS ${quotedIdentifier(`c${at}`)}`).join(', ')}`,
     `FROM (${from}) AS ${quotedIdentifier('found rows')}`,
+    ...(look === undefined ? [] : [`WHERE ${look}`]),
     ...(groups.length === 0 ? [] : [`GROUP BY ${groups.join(', ')}`]),
     ...(order.length === 0 ? [] : [`ORDER BY ${order.join(', ')}`]),
     'LIMIT $limit'
