@@ -17,6 +17,7 @@ import { callersOf, neededFor, verdict, withOwners } from './verdict.js'
 /** What comes with rows: referenced rows as far as the caller could read them by id, and the row's own children. */
 export function checkIncludes(tested: TestedApplication, entity: Entity): void {
   checkReferences(tested, entity)
+  checkReferencesWithin(tested, entity)
   checkManyToMany(tested, entity)
   checkChildren(tested, entity)
 }
@@ -117,6 +118,66 @@ function checkReferences(tested: TestedApplication, entity: Entity): void {
     findings.same('references to rows of other owners that nobody was shown a row of', unhidden, [])
     findings.finish()
   })
+}
+
+/** A reference of the rows that a navigation leads to. */
+interface ReferenceWithin {
+  readonly navigation: string
+  readonly reference: Reference
+}
+
+/** References of referenced rows and of children, each of which every reader may name. At most as many as a request names. */
+function referencesWithin(tested: TestedApplication, entity: Entity): readonly ReferenceWithin[] {
+  const within = [
+    ...entity.references
+      .filter(isOpen)
+      .map(({ name, to }) => ({ name, references: tested.entityNamed(to).references })),
+    ...entity.children.filter(({ resource }) => resource === undefined)
+  ]
+  return within
+    .flatMap(({ name, references }) => references.filter(isOpen).map((reference) => ({ navigation: name, reference })))
+    .slice(0, 10)
+}
+
+/** Whether it takes no permission to see. */
+function isOpen({ via }: Reference): boolean {
+  return via.every(({ field }) => field.readableBy === undefined)
+}
+
+function checkReferencesWithin(tested: TestedApplication, entity: Entity): void {
+  const within = referencesWithin(tested, entity)
+  if (within.length === 0) return
+  const rule = tested.ruleOf(entity)
+  it('references of included rows hold what the caller could read by itself, and nothing else', async () => {
+    const findings = new Findings()
+    const include = within.map(({ navigation, reference }) => `${navigation}.${reference.name}`).join()
+    const call: Call = { resource: entity.name, operation: 'paged', pageSize: '500', include }
+    const targets = new Map<string, OracleRow[]>()
+    for (const { reference } of within) {
+      targets.set(reference.to, await tableRows(tested.sql, tested.entityNamed(reference.to)))
+    }
+    for (const caller of includers(tested, rule, call)) {
+      for (const { rows, text } of await answeredByAll(tested, { call, caller }, { code: 'ok', findings })) {
+        findings.same(`secrets by ${caller.name}`, text.includes(SECRET), false)
+        for (const { navigation, reference } of within) {
+          const { name, to, via } = reference
+          for (const holder of rows.flatMap((row): readonly Row[] => [(row[navigation] ?? []) as Row | Row[]].flat())) {
+            const key = keyIn(holder, via)
+            const target = targets.get(to)?.find((one) => key !== null && String(one['id']) === key)
+            const seen = target !== undefined && readable(tested, { to: tested.entityNamed(to), row: target }, caller)
+            const what = `${navigation}.${name} of a row of ${entity.name} by ${caller.name}`
+            findings.same(what, includedId(holder[name]), seen ? key : null)
+          }
+        }
+      }
+    }
+    findings.finish()
+  })
+}
+
+/** The id of the row that a shown row refers to. */
+function keyIn(row: Row, via: Reference['via']): string | null {
+  return idIn(Object.fromEntries(via.map(({ name }) => [name, (row[name] ?? null) as WireValue])), via)
 }
 
 /** Whether a row of one owner may refer to a row that only another one reads. */

@@ -19,6 +19,7 @@ export interface Call {
   readonly fields?: string
   readonly includeFKs?: string
   readonly includeChildren?: string
+  readonly include?: string
   readonly pageSize?: string
   readonly search?: string
   /** Cursors of an earlier answer. */
@@ -90,7 +91,8 @@ function targetOf(call: Call): string {
   const path = [resource, by && `by/${by}`, id && encodeURIComponent(id), segment].filter(
     (one) => one !== undefined && one !== ''
   )
-  const { sortColumn, sortDirection, fields, includeFKs, includeChildren, pageSize, search, after, before } = call
+  const { sortColumn, sortDirection, fields, includeFKs, includeChildren, include, pageSize, search, after, before } =
+    call
   const query = [
     ...(owner?.values.map((value) => `${owner.parameter}=${encodeURIComponent(value)}`) ?? []),
     ...filters.map(({ property, operator, value }) => filter(property, operator, value)),
@@ -100,6 +102,7 @@ function targetOf(call: Call): string {
       fields,
       includeFKs,
       includeChildren,
+      include,
       pageSize,
       search,
       after,
@@ -227,6 +230,7 @@ function requestOf(call: Call): object {
     fields,
     includeFKs,
     includeChildren,
+    include,
     pageSize,
     search,
     after,
@@ -243,7 +247,7 @@ function requestOf(call: Call): object {
     after,
     before,
     ...(operation === 'export' ? { fields, idleTimeoutMs: 10_000 } : {}),
-    shape: defined({ fields, includeFks: includeFKs, includeChildren }),
+    shape: defined({ fields, includeFks: includeFKs, includeChildren, include }),
     pageSize,
     body: body && Buffer.from(JSON.stringify(body)),
     ...(operation === 'update' ? { mergePatch: patch === true } : {}),
