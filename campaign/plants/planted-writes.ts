@@ -72,7 +72,7 @@ export const PLANTED_WRITES: readonly Plant[] = [
     workloads: ['counters'],
     process: 'data-service',
     module: 'data-service/operations/writes/delete.js',
-    find: "await steps.audit(resource.entity, key, 'delete');",
+    find: "await steps.audit(entity, key, 'delete');",
     replace: ''
   },
   {

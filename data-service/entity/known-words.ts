@@ -130,6 +130,8 @@ const OVERRIDES = definitionWords<Overrides>({
   read: 'function',
   create: 'function',
   batch: 'function',
+  updateBatch: 'function',
+  deleteBatch: 'function',
   update: 'function',
   delete: 'function',
   act: 'function'

@@ -4,6 +4,8 @@ import type { CreateBatchRequest__Output } from '../../shared/gen/entity/v1/Crea
 import type { CreateBatchResponse } from '../../shared/gen/entity/v1/CreateBatchResponse.js'
 import type { CreateRequest__Output } from '../../shared/gen/entity/v1/CreateRequest.js'
 import type { CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
+import type { DeleteBatchRequest__Output } from '../../shared/gen/entity/v1/DeleteBatchRequest.js'
+import type { DeleteBatchResponse } from '../../shared/gen/entity/v1/DeleteBatchResponse.js'
 import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteRequest.js'
 import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
@@ -20,6 +22,8 @@ import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest
 import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
 import type { TotalsRequest__Output } from '../../shared/gen/entity/v1/TotalsRequest.js'
 import type { TotalsResponse } from '../../shared/gen/entity/v1/TotalsResponse.js'
+import type { UpdateBatchRequest__Output } from '../../shared/gen/entity/v1/UpdateBatchRequest.js'
+import type { UpdateBatchResponse } from '../../shared/gen/entity/v1/UpdateBatchResponse.js'
 import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import { PAGE_ALIAS, PARAMETERS_OF_READS, type ReadName } from '../../shared/read-parameters.js'
@@ -75,6 +79,12 @@ export const READ_PARAMETERS: ReadonlySet<string> = new Set(
 export const WRITE_OPERATIONS = ['create', 'update', 'delete'] as const
 export type WriteOperation = (typeof WRITE_OPERATIONS)[number]
 
+/** The batches of writes, each with the single write whose rules hold for every one of its rows. */
+export const BATCHES = { batch: 'create', updateBatch: 'update', deleteBatch: 'delete' } as const satisfies Readonly<
+  Record<string, WriteOperation>
+>
+export type BatchOperation = keyof typeof BATCHES
+
 /** The reads and writes whose path holds no id. */
 export const WITHOUT_ID: readonly (ReadName | WriteOperation)[] = [
   ...READ_OPERATIONS.filter((read) => READS[read].path !== 'row'),
@@ -105,6 +115,9 @@ export interface Overrides {
   readonly create?: Override<CreateRequest__Output, Promise<CreateResponse>>
   /** Without it, a resource whose `create` is replaced takes no batches. */
   readonly batch?: Override<CreateBatchRequest__Output, Promise<CreateBatchResponse>>
+  /** Without it, a resource whose `update` is replaced takes no batches of changes; so with `deleteBatch` and `delete`. */
+  readonly updateBatch?: Override<UpdateBatchRequest__Output, Promise<UpdateBatchResponse>>
+  readonly deleteBatch?: Override<DeleteBatchRequest__Output, Promise<DeleteBatchResponse>>
   readonly update?: Override<UpdateRequest__Output, Promise<UpdateResponse>>
   readonly delete?: Override<DeleteRequest__Output, Promise<DeleteResponse>>
   readonly act?: Override<ActRequest__Output, Promise<ActResponse>>

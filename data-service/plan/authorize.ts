@@ -7,7 +7,7 @@ import type { Value } from '../entity/fields/field.js'
 import type { Permission } from '../entity/fields/names.js'
 import { INT32_RANGE, INT64_RANGE, isWithin, parseInteger } from '../entity/fields/numbers.js'
 import type { ReadName } from '../../shared/read-parameters.js'
-import { readsOf, WRITE_OPERATIONS, type WriteOperation } from '../entity/operations.js'
+import { BATCHES, type BatchOperation, readsOf, WRITE_OPERATIONS, type WriteOperation } from '../entity/operations.js'
 import type { Resource } from './model/catalogue.js'
 import type { OwnershipPolicy, PlanningContext } from './planning.js'
 import { allRows, intersectScopes, type RowScope, type WriteScope } from './model/plans.js'
@@ -155,9 +155,9 @@ export function requireOperation({ entity }: Resource, operation: WriteOperation
   }
 }
 
-/** Rejects a batch create where the entity has none. */
-export function requireBatch({ entity }: Resource): void {
-  if (!hasBatch(entity)) {
+/** Rejects a batch that the entity does not have. */
+export function requireBatch({ entity }: Resource, batch: BatchOperation): void {
+  if (!batchesOf(entity).includes(batch)) {
     throw new DomainError('method.not-allowed', `${entity.name} cannot be written this way.`)
   }
 }
@@ -176,11 +176,15 @@ export function updatesBy({ writes, overrides }: Entity): boolean {
 }
 
 /**
- * Whether rows can be created in batches: wherever the resource has `create`, unless the entity file has replaced that
- * and not `batch` as well. A batch would go past what the replacement does.
+ * The batches of a resource: those of its single writes, unless the entity file has replaced the write and not its batch as
+ * well. A batch would go past what the replacement does. Changes and deletes need versions to be guarded by.
  */
-export function hasBatch({ writes, overrides }: Entity): boolean {
-  return writes.has('create') && (overrides.create === undefined || overrides.batch !== undefined)
+export function batchesOf({ writes, overrides, versionColumn }: Entity): BatchOperation[] {
+  return (Object.keys(BATCHES) as BatchOperation[]).filter((batch) => {
+    const write = BATCHES[batch]
+    if (write !== 'create' && versionColumn === undefined) return false
+    return writes.has(write) && (overrides[write] === undefined || overrides[batch] !== undefined)
+  })
 }
 
 /**
@@ -195,14 +199,17 @@ export function authorizeWrite(
     readonly params: OwnerParams
     /** The permission that an action needs besides the resource's own. */
     readonly permission?: Permission | undefined
+    /** Whether each row of a batch names itself in the body: then `checkItemOwner` comes for each. */
+    readonly isBatch?: boolean
   },
   { planning: { ownership }, caller }: PlanningContext
 ): Writer {
   if (caller.kind === 'anonymous') throw tokenRequired()
-  const { resource, route, params, permission } = write
+  const { resource, route, params, permission, isBatch = false } = write
   const decided = decideWrite(resource, route, { caller, ownership })
   if (decided instanceof DomainError && decided.code !== 'ownership.denied') throw decided
   if (permission !== undefined && !caller.permissions.has(permission)) throw lacks(permission)
+  if (isBatch && filtersById(resource, ownership)) return { caller, ownership, decided }
   const { id, ownerParameter: sent, by } = params
   const owner = checkOwnerFilter({ resource, route, id, sent, by }, caller, ownership)
   const filter = resource.entity.ownerFilter
@@ -229,6 +236,20 @@ export function foreignRow(
 /** Whether the filter compares the id of the path, and the path names the row by another column: the row is judged then. */
 function judgesRow(filter: OwnerFilter, by: Column | undefined, ownership: OwnershipPolicy): boolean {
   return by !== undefined && isRouteId(ownerParameter(filter, ownership))
+}
+
+/** The owner filter of a single write, for a row of a batch. Throws `ownership.denied`. */
+export function checkItemOwner(
+  { resource, route, id }: { readonly resource: Resource; readonly route: WriteOperation; readonly id: string },
+  { caller, ownership }: Writer
+): void {
+  if (filtersById(resource, ownership)) {
+    checkOwnerFilter({ resource, route, id, sent: undefined }, caller, ownership)
+  }
+}
+
+function filtersById({ entity: { ownerFilter } }: Resource, ownership: OwnershipPolicy): boolean {
+  return ownerFilter !== undefined && isRouteId(ownerParameter(ownerFilter, ownership))
 }
 
 /** The rows that the caller may write; any other row answers like one that does not exist. Throws `ownership.denied`. */
@@ -354,7 +375,7 @@ export function allowedCalls(
   return [
     ...readsOf(entity).filter((one) => passes(() => mayRead(one, entity.access[one]))),
     ...writes,
-    ...(writes.includes('create') && hasBatch(entity) ? ['batch'] : []),
+    ...batchesOf(entity).filter((batch) => writes.includes(BATCHES[batch])),
     ...Array.from(entity.customReads.values())
       .filter((read) => !read.items.some((item) => withheld.has(item.name)))
       .filter((read) => passes(() => mayRead(read.name, read.access)))

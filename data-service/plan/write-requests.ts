@@ -44,7 +44,7 @@ interface WriteParams extends OwnerParams {
 }
 
 /** What a write request with a body says. */
-interface BodyParams extends WriteParams {
+export interface BodyParams extends WriteParams {
   readonly body: Uint8Array
   readonly idempotencyKey?: string
   /** Whether members of the body that the request does not take are violations. */
@@ -147,7 +147,7 @@ export function parseBatch(
   { keyRequired, checkSize }: { readonly keyRequired: boolean; readonly checkSize: (rows: number) => void }
 ): ParsedBatch {
   const { resource, writer } = authorizeOperation('create', params, context)
-  requireBatch(resource)
+  requireBatch(resource, 'batch')
   const body = parseJson(params.body)
   const readRow = rowReader(resource, writer, context.planning.catalogue)
   return parseBody(params, { resource, writer, body, keyRequired }, (findings) => {
@@ -297,7 +297,7 @@ function readNamedRow(
   return { row, isRespelled: said === value }
 }
 
-function patchOf(body: JsonValue, { name }: Column): JsonValue {
+export function patchOf(body: JsonValue, { name }: Column): JsonValue {
   return isObject(body) ? (body[name] ?? null) : null
 }
 
@@ -423,18 +423,19 @@ export function parseDelete(params: DeleteParams, context: PlanningContext): Par
 }
 
 /** Throws `route.not-found`, `method.not-allowed`, and what authorizeWrite throws. */
-function authorizeOperation(
+export function authorizeOperation(
   operation: WriteOperation,
-  params: WriteParams,
+  params: WriteParams & { readonly isBatch?: boolean },
   context: PlanningContext
 ): { readonly resource: Resource; readonly writer: Writer } {
   const resource = context.planning.catalogue.resource(params.resource, context.caller)
   requireOperation(resource, operation)
-  return { resource, writer: authorizeWrite({ resource, route: operation, params }, context) }
+  const { isBatch = false } = params
+  return { resource, writer: authorizeWrite({ resource, route: operation, params, isBatch }, context) }
 }
 
 /** Gathers the violations of a request with a body: those that `read` finds, its key, and unknown parameters. */
-function parseBody<Read>(
+export function parseBody<Read>(
   params: BodyParams,
   of: {
     readonly resource: Resource

@@ -65,6 +65,7 @@ import { typedCalls, typedDefinition } from './typed-calls.js'
 import type { WriteDeps } from '../operations/writes/write-steps.js'
 import { act } from '../operations/writes/act.js'
 import { create, createBatch } from '../operations/writes/create.js'
+import { deleteBatch, updateBatch } from '../operations/writes/change-batches.js'
 import { remove } from '../operations/writes/delete.js'
 import { updateHandler } from '../operations/writes/update.js'
 
@@ -291,7 +292,9 @@ function entityHandlers(
     Create: write('Create', writes.Create),
     CreateBatch: write('CreateBatch', writes.CreateBatch),
     Update: write('Update', writes.Update),
+    UpdateBatch: write('UpdateBatch', writes.UpdateBatch),
     Delete: write('Delete', writes.Delete),
+    DeleteBatch: write('DeleteBatch', writes.DeleteBatch),
     Act: write('Act', writes.Act),
     Call: intercept(
       writes.Call,
@@ -326,7 +329,9 @@ function writeHandlers(deps: Parameters<typeof callOperation>[0], metrics: Inter
     Create: counted(withOverrides(writeDeps, create, (overrides) => overrides.create)),
     CreateBatch: counted(withOverrides(writeDeps, createBatch, (overrides) => overrides.batch)),
     Update: counted(updateHandler(writeDeps)),
+    UpdateBatch: counted(withOverrides(writeDeps, updateBatch, (overrides) => overrides.updateBatch)),
     Delete: withOverrides(writeDeps, remove, (overrides) => overrides.delete),
+    DeleteBatch: counted(withOverrides(writeDeps, deleteBatch, (overrides) => overrides.deleteBatch)),
     Act: counted(withOverrides(writeDeps, act, (overrides) => overrides.act)),
     Call: countedReplays(inTurn(callOperation(deps)), ({ operation }) => operation, metrics)
   }

@@ -32,14 +32,14 @@ export class RowCount {
  */
 export function writeBody(row: RowType, message: Message, names: BodyNames = {}): WrittenBody {
   const malformed: string[] = []
-  const { only, nulls = [] } = names
+  const { only, nulls = [], without = [] } = names
   const { rows = new RowCount() } = names
   const written = new Map(memberTexts(row, message, { at: '', malformed, rows }))
   const keyOf = (path: string): string => row.members.find(({ field }) => field === path)?.key ?? path
   const chosen = only === undefined ? [...written.keys()] : only.map(keyOf)
   const nullKeys = nulls.map(keyOf)
   for (const key of nullKeys) written.delete(key)
-  const keys = new Set([...chosen, ...nullKeys])
+  const keys = new Set([...chosen, ...nullKeys].filter((key) => !without.includes(key)))
   const kept = Array.from(keys, (key) => `${JSON.stringify(key)}:${written.get(key) ?? 'null'}`)
   return { text: `{${kept.join()}}`, malformed }
 }
@@ -65,6 +65,8 @@ interface BodyNames {
   readonly only?: readonly string[] | undefined
   /** Members that are null, and not left out, whatever the message has for them. */
   readonly nulls?: readonly string[]
+  /** Members that are no part of the body, whatever the message has for them. */
+  readonly without?: readonly string[]
   /** Of a request with several bodies. */
   readonly rows?: RowCount
 }

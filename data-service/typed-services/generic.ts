@@ -6,6 +6,8 @@ import type { CreateBatchRequest__Output } from '../../shared/gen/entity/v1/Crea
 import type { CreateBatchResponse } from '../../shared/gen/entity/v1/CreateBatchResponse.js'
 import type { CreateRequest__Output } from '../../shared/gen/entity/v1/CreateRequest.js'
 import type { CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
+import type { DeleteBatchRequest__Output } from '../../shared/gen/entity/v1/DeleteBatchRequest.js'
+import type { DeleteBatchResponse } from '../../shared/gen/entity/v1/DeleteBatchResponse.js'
 import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteRequest.js'
 import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
@@ -20,6 +22,8 @@ import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest
 import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
 import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
 import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
+import type { UpdateBatchRequest__Output } from '../../shared/gen/entity/v1/UpdateBatchRequest.js'
+import type { UpdateBatchResponse } from '../../shared/gen/entity/v1/UpdateBatchResponse.js'
 import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import type { CallContext, StreamHandler, UnaryHandler } from '../entity/caller.js'
@@ -36,6 +40,8 @@ export interface GenericHandlers {
   readonly Create: UnaryHandler<CreateRequest__Output, CreateResponse>
   readonly CreateBatch: UnaryHandler<CreateBatchRequest__Output, CreateBatchResponse>
   readonly Update: UnaryHandler<UpdateRequest__Output, UpdateResponse>
+  readonly UpdateBatch: UnaryHandler<UpdateBatchRequest__Output, UpdateBatchResponse>
+  readonly DeleteBatch: UnaryHandler<DeleteBatchRequest__Output, DeleteBatchResponse>
   readonly Delete: UnaryHandler<DeleteRequest__Output, DeleteResponse>
   readonly Act: UnaryHandler<ActRequest__Output, ActResponse>
   readonly Call: UnaryHandler<CallRequest__Output, CallResponse>

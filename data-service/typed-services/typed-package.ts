@@ -10,6 +10,7 @@ import { makeRows, type ResourceTypes, type RowType, uniqueFields } from './rows
 import { type EnumType, isEnum, type MessageType, pascalCase, rowName, type ServiceType } from './schema.js'
 import { operationRpc } from './typed-operations.js'
 import { customReadRpc, exportRpc, getRpc, listRpc, lookupRpc } from './typed-reads.js'
+import { batchDeleteRpc, batchUpdateRpc } from './typed-batches.js'
 import { actionRpc, batchCreateRpc, createRpc, deleteRpc, updateRpcs } from './typed-writes.js'
 import { valueTypeOf } from './values.js'
 
@@ -72,7 +73,9 @@ export function makeTypedPackage(
       ...(has('create') ? [createRpc(of)] : []),
       ...(has('batch') ? [batchCreateRpc(of)] : []),
       ...(has('update') ? updateRpcs(of) : []),
+      ...(has('updateBatch') ? [batchUpdateRpc(of)] : []),
       ...(has('delete') ? [deleteRpc(of)] : []),
+      ...(has('deleteBatch') ? [batchDeleteRpc(of)] : []),
       ...(resource.actions ?? []).map((action) => actionRpc(of, action))
     ]
     types.push(row.message, ...query.types, ...rpcs.flatMap(({ request, response }) => [request, response]))

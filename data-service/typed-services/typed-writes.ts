@@ -51,7 +51,7 @@ export const NULLS: FieldSpec = {
   label: 'plain',
   comment: 'Fields that are null. One that is absent and not named here is left out, and takes its default.'
 }
-const VERSION: FieldSpec = {
+export const VERSION: FieldSpec = {
   key: 'row_version',
   type: 'bytes',
   label: 'plain',
@@ -343,7 +343,7 @@ function precondition(request: Message): Precondition__Output {
 }
 
 /** A mask of this path alone stands for all fields (https://google.aip.dev/134). */
-const EVERY_FIELD = '*'
+export const EVERY_FIELD = '*'
 
 /** Names of what a request has and does not take, besides its unknown fields. */
 interface Untaken {

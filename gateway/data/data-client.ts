@@ -6,6 +6,8 @@ import type { CreateBatchRequest } from '../../shared/gen/entity/v1/CreateBatchR
 import type { CreateBatchResponse__Output as CreateBatchResponse } from '../../shared/gen/entity/v1/CreateBatchResponse.js'
 import type { CreateRequest } from '../../shared/gen/entity/v1/CreateRequest.js'
 import type { CreateResponse__Output as CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
+import type { DeleteBatchRequest } from '../../shared/gen/entity/v1/DeleteBatchRequest.js'
+import type { DeleteBatchResponse__Output as DeleteBatchResponse } from '../../shared/gen/entity/v1/DeleteBatchResponse.js'
 import type { DeleteRequest } from '../../shared/gen/entity/v1/DeleteRequest.js'
 import type { DeleteResponse__Output as DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { DescribeResponse__Output as DescribeResponse } from '../../shared/gen/entity/v1/DescribeResponse.js'
@@ -25,6 +27,8 @@ import type { ReadRequest } from '../../shared/gen/entity/v1/ReadRequest.js'
 import type { ReadResponse__Output as ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
 import type { TotalsRequest } from '../../shared/gen/entity/v1/TotalsRequest.js'
 import type { TotalsResponse__Output as TotalsResponse } from '../../shared/gen/entity/v1/TotalsResponse.js'
+import type { UpdateBatchRequest } from '../../shared/gen/entity/v1/UpdateBatchRequest.js'
+import type { UpdateBatchResponse__Output as UpdateBatchResponse } from '../../shared/gen/entity/v1/UpdateBatchResponse.js'
 import type { UpdateRequest } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse__Output as UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
@@ -57,6 +61,8 @@ export type {
   CreateBatchResponse,
   CreateRequest,
   CreateResponse,
+  DeleteBatchRequest,
+  DeleteBatchResponse,
   DeleteRequest,
   DeleteResponse,
   DescribeResponse,
@@ -75,12 +81,25 @@ export type {
   ReadResponse,
   TotalsRequest,
   TotalsResponse,
+  UpdateBatchRequest,
+  UpdateBatchResponse,
   UpdateRequest,
   UpdateResponse
 }
 
 /** The rpcs of the service that are no unary reads. */
-const OTHER_RPCS = ['Describe', 'Export', 'Create', 'CreateBatch', 'Update', 'Delete', 'Act', 'Call'] as const
+const OTHER_RPCS = [
+  'Describe',
+  'Export',
+  'Create',
+  'CreateBatch',
+  'Update',
+  'UpdateBatch',
+  'Delete',
+  'DeleteBatch',
+  'Act',
+  'Call'
+] as const
 
 /** A function for each rpc of the service that reads and answers with one message: `list` for `List`. */
 type ReadCalls = {
@@ -111,6 +130,8 @@ export interface DataClient extends ReadCalls {
   createBatch(call: HttpContext, request: CreateBatchRequest): Promise<CreateBatchResponse>
   update(call: HttpContext, request: UpdateRequest): Promise<UpdateResponse>
   delete(call: HttpContext, request: DeleteRequest): Promise<DeleteResponse>
+  updateBatch(call: HttpContext, request: UpdateBatchRequest): Promise<UpdateBatchResponse>
+  deleteBatch(call: HttpContext, request: DeleteBatchRequest): Promise<DeleteBatchResponse>
   act(call: HttpContext, request: ActRequest): Promise<ActResponse>
   /** An operation of the application. A `read` is retried as reads are, a `write` as writes. */
   callOperation(call: HttpContext, kind: 'read' | 'write', request: CallRequest): Promise<CallResponse>
@@ -145,6 +166,8 @@ export function grpcDataClient(pool: ReplicaPool, checks: PathCheckOptions = {})
     createBatch: (call, request) => writeUnary(pool, { rpc: service.CreateBatch, call, request }),
     update: (call, request) => writeUnary(pool, { rpc: service.Update, call, request }),
     delete: (call, request) => writeUnary(pool, { rpc: service.Delete, call, request }),
+    updateBatch: (call, request) => writeUnary(pool, { rpc: service.UpdateBatch, call, request }),
+    deleteBatch: (call, request) => writeUnary(pool, { rpc: service.DeleteBatch, call, request }),
     act: (call, request) => writeUnary(pool, { rpc: service.Act, call, request }),
     callOperation: (call, kind, request) =>
       (kind === 'read' ? readUnary : writeUnary)(pool, { rpc: service.Call, call, request }),

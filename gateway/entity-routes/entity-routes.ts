@@ -6,7 +6,7 @@ import { ENTITY_PATHS, routedMethods } from './paths.js'
 import { readRoutes } from './reads.js'
 import { allowedAt, type EntityRouteDeps } from './requests.js'
 import { totalsRoute } from './totals.js'
-import { actRoute, batchRoute, createRoute, deleteRoute, updateRoutes } from './writes.js'
+import { actRoute, batchRoute, createRoute, deleteBatchRoute, deleteRoute, updateRoutes } from './writes.js'
 
 /** The read routes of all resources. Their paths are parametric: the catalogue is looked up on each request. */
 export const entityReads = fp<EntityRouteDeps>(
@@ -26,6 +26,7 @@ export const entityWrites = fp<EntityRouteDeps>(
     batchRoute(app, deps)
     updateRoutes(app, deps)
     deleteRoute(app, deps)
+    deleteBatchRoute(app, deps)
     actRoute(app, deps)
   },
   {

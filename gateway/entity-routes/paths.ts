@@ -140,7 +140,11 @@ const WRITE_ROUTES = {
   /** Only where the id of the path is `batch`, which no POST to a row could mean. */
   batch: { url: '/:resource/:id', methods: ['POST'] },
   update: { url: '/:resource/:id', methods: ['PUT', 'PATCH'] },
+  /** Likewise: the id of the path is `batch`, in place of the update of a row with that id. */
+  updateBatch: { url: '/:resource/:id', methods: ['PATCH'] },
   delete: { url: '/:resource/:id', methods: ['DELETE'] },
+  /** Only where the rest of the path is `batch/delete`. */
+  deleteBatch: { url: '/:resource/:id/:action', methods: ['POST'] },
   act: { url: '/:resource/:id/:action', methods: ['PUT'] }
 } as const satisfies Readonly<Record<string, EntityRoute>>
 
@@ -188,7 +192,7 @@ export function customReadNamed(resource: Resource | undefined, name: string | u
 
 /** The methods that have a route at the path, for any resource. */
 export function routedMethods({ operations }: EntityPath): string[] {
-  return operations.flatMap(methodsOf)
+  return [...new Set(operations.flatMap(methodsOf))]
 }
 
 /**
@@ -218,9 +222,10 @@ function servedMethods(path: EntityPath, resource: Resource, below: BelowResourc
     if (operation === 'updateBy') {
       return resource.updatesByProperty && uniqueProperties(resource).some((one) => isNamed(one, below.property))
     }
-    return resource.operations.includes(operation) && (operation !== 'batch' || below.id === operation)
+    if (operation === 'deleteBatch' && below.action !== 'delete') return false
+    return resource.operations.includes(operation) && (!BATCHES.has(operation) || below.id === 'batch')
   }
-  return path.operations.filter(served).flatMap(methodsOf)
+  return [...new Set(path.operations.filter(served).flatMap(methodsOf))]
 }
 
 /** The properties whose values name rows. */
@@ -232,6 +237,9 @@ export function uniqueProperties({ properties }: Resource): readonly Property[] 
 function isNamed({ name }: Property, text: string | undefined): boolean {
   return name.toLowerCase() === text?.toLowerCase()
 }
+
+/** The operations at `/{resource}/batch` and below. */
+const BATCHES: ReadonlySet<EntityOperation> = new Set(['batch', 'updateBatch', 'deleteBatch'])
 
 /** The parameters of a path below its resource. */
 export interface BelowResource {

@@ -106,6 +106,10 @@ export function updateRoutes(app: FastifyInstance, { data, catalogue, largeWrite
       preValidation: [requireJsonBody, ...preValidation],
       handler: async (request, reply) => {
         const { resource, ...row } = request.params
+        const isOfBatch = method === 'PATCH' && 'id' in row && row.id === 'batch'
+        if (isOfBatch && catalogue.find(resource)?.operations.includes('updateBatch') === true) {
+          return updateRows({ data, catalogue, largeWrites }, request, reply)
+        }
         const named = 'id' in row ? row : { property: row.property, id: row.value }
         const { members, ignored } = writeOptions({ catalogue, operation: 'update' }, request, reply)
         const [body, precondition] = [bodyOf(request), preconditionOf(request)]
@@ -116,6 +120,40 @@ export function updateRoutes(app: FastifyInstance, { data, catalogue, largeWrite
       }
     })
   }
+}
+
+/** `PATCH /{resource}/batch`: changes several rows, all or none. Their versions are in the body. */
+async function updateRows(
+  { data, catalogue, largeWrites }: Pick<EntityRouteDeps, 'data' | 'catalogue' | 'largeWrites'>,
+  request: WriteRequest,
+  reply: FastifyReply
+): Promise<FastifyReply> {
+  const { resource } = request.params
+  const { members, ignored } = writeOptions({ catalogue, operation: 'update' }, request, reply)
+  const batch = { resource, body: bodyOf(request), ...members }
+  const call = writeContext(request)
+  const response = await largeWrites.inTurn(call, batch.body, () => data.updateBatch(call, batch))
+  setWriteHeaders(reply, response, ignored)
+  return reply.type(JSON_TYPE).send(response.json)
+}
+
+/** `POST /{resource}/batch/delete`: deletes several rows, all or none. */
+export function deleteBatchRoute(app: FastifyInstance, { data, catalogue, largeWrites }: EntityRouteDeps): void {
+  const path = entityPathOf('deleteBatch')
+  const { onRequest, preValidation } = routeGuards(catalogue, path)
+  app.post<{ Params: ResourceParams }>(
+    path.url,
+    { onRequest, preParsing: requireJsonMediaType, preValidation: [requireJsonBody, ...preValidation] },
+    async (request, reply) => {
+      const { resource } = request.params
+      const { members, ignored } = writeOptions({ catalogue, operation: 'delete' }, request, reply)
+      const batch = { resource, body: bodyOf(request), ...members }
+      const call = writeContext(request)
+      const response = await largeWrites.inTurn(call, batch.body, () => data.deleteBatch(call, batch))
+      setWriteHeaders(reply, response, ignored)
+      return reply.code(204).send()
+    }
+  )
 }
 
 /** `PUT /{resource}/{id}/{action}`: performs an action of the resource. */

@@ -84,6 +84,23 @@ export function patchExample(components: Components, resource: Resource): Compon
   return sharedRef(components, `${resource.name}.patch`, exampleMembers(first === undefined ? [] : [first]))
 }
 
+/** A change of one member of a row. */
+export function changesExample(components: Components, resource: Resource): ComponentRef | undefined {
+  const [first] = settableProperties(resource, 'setOnUpdate')
+  const members = exampleMembers(first === undefined ? [] : [first])
+  const item = guardedItem(resource)
+  return sharedRef(components, `${resource.name}.changes`, exampleList(item && members && { ...item, ...members }))
+}
+
+export function deletesExample(components: Components, resource: Resource): ComponentRef | undefined {
+  return sharedRef(components, `${resource.name}.deletes`, exampleList(guardedItem(resource)))
+}
+
+function guardedItem({ properties }: Resource): ExampleMembers | undefined {
+  const id = exampleMembers(properties.filter(({ name }) => name === 'id'))
+  return id && { ...id, rowVersion: EXAMPLE_VERSION }
+}
+
 /** Eight bytes, as row versions have. */
 const EXAMPLE_VERSION = 'AQIDBAUGBwg='
 

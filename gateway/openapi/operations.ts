@@ -13,7 +13,9 @@ import type { Components, ComponentRef } from './components.js'
 import {
   actionExample,
   batchExample,
+  changesExample,
   createExample,
+  deletesExample,
   exampleIn,
   exportExample,
   itemsExample,
@@ -45,7 +47,9 @@ import {
 } from './responses.js'
 import {
   actionSchema,
+  changeSchema,
   createSchema,
+  deletedSchema,
   lookupSchema,
   patchSchema,
   shapedRowSchema,
@@ -307,7 +311,9 @@ export function writeOperations(components: Components, resource: Resource): Doc
     ...(operations.includes('batch') ? [batch(components, resource)] : []),
     ...(operations.includes('update') ? [updateOperation(components, resource), patch(components, resource)] : []),
     ...(updatesByProperty ? uniqueProperties(resource).map((one) => updateByOperation(components, resource, one)) : []),
+    ...(operations.includes('updateBatch') ? [patchBatch(components, resource)] : []),
     ...(operations.includes('delete') ? [deleteOperation(components, resource)] : []),
+    ...(operations.includes('deleteBatch') ? [deleteBatch(components, resource)] : []),
     ...actions.map((action) => actOperation(components, resource, action))
   ]
 }
@@ -342,10 +348,7 @@ function batch(components: Components, resource: Resource): DocumentedOperation 
       summary: 'New rows, all or none',
       description: 'One transaction. Violations name the place of their row in the array, as `/3/name`.',
       parameters: createParameters(components, resource),
-      requestBody: requestBody(
-        { type: 'array', minItems: 1, maxItems: MAX_BATCH, items },
-        batchExample(components, resource)
-      ),
+      requestBody: requestBody(batchOf(items), batchExample(components, resource)),
       responses: {
         ...success(components, {
           status: 201,
@@ -419,6 +422,76 @@ function patch(components: Components, resource: Resource): DocumentedOperation 
       responses: { ...written(components, resource), ...problems(components, 'guarded') }
     }
   }
+}
+
+const ALL_OR_NONE =
+  'One transaction. Each item names its row and the `rowVersion` that the row was last read with, in the place of ' +
+  '`If-Match`. The error of an item names its place in the array, as `/3`.'
+
+function patchBatch(components: Components, resource: Resource): DocumentedOperation {
+  const { name } = resource
+  const items = changeSchema(components, resource)
+  return {
+    path: `/${name}/batch`,
+    method: 'patch',
+    document: {
+      id: `patch batch ${name}`,
+      summary: 'Some of what a client may set of several rows, replaced, all or none',
+      description: `${ALL_OR_NONE} Its other members are a JSON merge patch (RFC 7396).`,
+      parameters: batchParameters(components, resource, 'update'),
+      requestBody: {
+        required: true,
+        content: mergePatchContent(batchOf(items), changesExample(components, resource))
+      },
+      responses: {
+        ...success(components, {
+          status: 200,
+          description: 'The rows as they are now, in the order of the request.',
+          content: jsonContent(
+            { type: 'array', items: writtenSchema(components, resource) },
+            rowsExample(components, resource)
+          ),
+          headers: [...ENTITY_HEADERS, 'Idempotent-Replayed']
+        }),
+        ...problems(components, 'guarded')
+      }
+    }
+  }
+}
+
+function deleteBatch(components: Components, resource: Resource): DocumentedOperation {
+  const { name } = resource
+  return {
+    path: `/${name}/batch/delete`,
+    method: 'post',
+    document: {
+      id: `delete batch ${name}`,
+      summary: 'Several rows and their children, removed, all or none',
+      description: ALL_OR_NONE,
+      parameters: batchParameters(components, resource, 'delete'),
+      requestBody: requestBody(batchOf(deletedSchema(components, resource)), deletesExample(components, resource)),
+      responses: {
+        ...success(components, {
+          status: 204,
+          description: 'They are gone.',
+          headers: [...ENTITY_HEADERS, 'Idempotent-Replayed']
+        }),
+        ...problems(components, 'guarded')
+      }
+    }
+  }
+}
+
+function batchOf(items: object): object {
+  return { type: 'array', minItems: 1, maxItems: MAX_BATCH, items }
+}
+
+function batchParameters(components: Components, resource: Resource, operation: 'update' | 'delete'): object[] {
+  return [
+    ...ownerParametersFor(components, resource, operation),
+    operation === 'update' ? writeHeader(components, 'Idempotency-Key') : createKey(components),
+    ...headerParameters(components, 'write')
+  ]
 }
 
 function deleteOperation(components: Components, resource: Resource): DocumentedOperation {

@@ -1,7 +1,7 @@
 import { MAX_CHILDREN } from '../../shared/request-limits.js'
 import type { Action, Navigation, Property, Resource } from '../data/data-client.js'
 import type { Components } from './components.js'
-import { inputSchema, propertySchema, valueSchema } from './property-schema.js'
+import { idSchema, inputSchema, propertySchema, valueSchema } from './property-schema.js'
 
 // The schemas of a resource. Each is a component that the operations refer to.
 
@@ -194,6 +194,37 @@ export function patchSchema(components: Components, resource: Resource): object 
     one.type === 'json' ? { ...one, schema: '' } : one
   )
   return components.refer('schemas', `${resource.name}.patch`, () => ({ ...inputObject(settable), required: [] }))
+}
+
+/** An item of a batch of changes. It is no update request, and so has the version of its row. */
+export function changeSchema(components: Components, resource: Resource): object {
+  return components.refer('schemas', `${resource.name}.change`, () => {
+    const settable = settableProperties(resource, 'setOnUpdate').map((one) =>
+      one.type === 'json' ? { ...one, schema: '' } : one
+    )
+    const { type, properties } = inputObject(settable)
+    return { type, ...guardedItem(resource, properties) }
+  })
+}
+
+/** An item of a batch of deletes. */
+export function deletedSchema(components: Components, resource: Resource): object {
+  return components.refer('schemas', `${resource.name}.deleted`, () => ({
+    type: 'object',
+    ...guardedItem(resource, {})
+  }))
+}
+
+function guardedItem({ properties: all }: Resource, properties: object): object {
+  const id = all.find(({ name }) => name === 'id')
+  return {
+    required: ['id', 'rowVersion'],
+    properties: {
+      id: id === undefined ? { type: 'string' } : idSchema(id),
+      rowVersion: { ...CHILD_VERSION, description: 'The `rowVersion` that the row was last read with.' },
+      ...properties
+    }
+  }
 }
 
 /** The body of an action. Only that of an action on a child has a member with a row version. */

@@ -50,6 +50,12 @@ function probesOf({ name, key, operations, actions, reads }: Resource__Output, o
         return { name: operation, method: 'POST', path: `/${name}/batch`, headers: JSON_TYPE, body: '[]' }
       case 'update':
         return { name: operation, method: 'PUT', path: `/${name}/${id}`, headers: JSON_TYPE, body: '{}' }
+      case 'updateBatch': {
+        const headers = { 'content-type': 'application/merge-patch+json' }
+        return { name: operation, method: 'PATCH', path: `/${name}/batch`, headers, body: '[]' }
+      }
+      case 'deleteBatch':
+        return { name: operation, method: 'POST', path: `/${name}/batch/delete`, headers: JSON_TYPE, body: '[]' }
       case 'delete':
         return { name: operation, method: 'DELETE', path: `/${name}/${id}`, headers: { 'if-match': 'malformed' } }
       default:

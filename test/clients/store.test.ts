@@ -283,6 +283,33 @@ eachDatabase((kind) => {
       await products.delete(made.id)
     })
 
+    it('changes and deletes several rows by the versions that it knows, all or none', async () => {
+      const products = (await clientOf('clerk@example.com')).resource('products')
+      const [first, second] = await products.createBatch([newProduct('B-1'), newProduct('B-2')])
+      if (first === undefined || second === undefined) throw new Error('no rows')
+      const changed = await products.updateMany([
+        { id: second.id, price: '2.00' },
+        { id: first.id, rowVersion: first.rowVersion, price: '1.00' }
+      ])
+      expect(changed.map(({ id, price }) => [id, price])).to.deep.equal([
+        [second.id, '2.00'],
+        [first.id, '1.00']
+      ])
+      expect(products.versionOf(first.id)).to.equal(`W/"${changed[1]?.rowVersion}"`)
+      const stale = await rejected(products.deleteMany([second.id, first]))
+      if (!isProblem(stale, 'conflict')) throw stale
+      expect([stale.problem.status, stale.problem.conflict?.kind]).to.deep.equal([412, 'stale'])
+      expect(stale.problem.errors.map(({ pointer }) => pointer)).to.deep.equal(['/1'])
+      expect(await idsOf("SELECT id FROM products WHERE sku LIKE 'B-%' ORDER BY id")).to.deep.equal([
+        first.id,
+        second.id
+      ])
+      await products.deleteMany([second.id, first.id])
+      expect(products.versionOf(first.id)).to.equal(undefined)
+      expect(await idsOf("SELECT id FROM products WHERE sku LIKE 'B-%'")).to.deep.equal([])
+      expect(sent.map(({ method, key }) => [method, key !== null])).to.deep.include.members([['PATCH', true]])
+    })
+
     it('tells of a stale version as a problem, by the row that the caller saw and not by a later read', async () => {
       const [mine, theirs] = await Promise.all([clientOf('clerk@example.com'), clientOf('clerk@example.com')])
       const seen = await mine.resource('products').create(newProduct('S-1'))

@@ -62,9 +62,14 @@ export function checkCatalogue(tested: TestedApplication): void {
         [...entity.references, ...entity.manyToMany].map(({ name }) => name)
       )
       const reading = ['list', 'paged', 'export', 'lookup', 'get', ...(entity.totals === undefined ? [] : ['totals'])]
-      const { create, batch } = entity.overrides
-      const writes = rule.writes.includes('create') && (!create || batch) ? [...rule.writes, 'batch'] : rule.writes
-      expect(operations).to.have.members([...reading, ...writes])
+      const { create, update, delete: remove, ...batches } = entity.overrides
+      const has = (write: Rule['writes'][number]): boolean => rule.writes.includes(write)
+      const batched = [
+        ...(has('create') && (!create || batches.batch) ? ['batch'] : []),
+        ...(rule.versioned && has('update') && (!update || batches.updateBatch) ? ['updateBatch'] : []),
+        ...(rule.versioned && has('delete') && (!remove || batches.deleteBatch) ? ['deleteBatch'] : [])
+      ]
+      expect(operations).to.have.members([...reading, ...rule.writes, ...batched])
       expect(actions.map(({ name }) => name)).to.have.members(Object.keys(rule.actions))
       expect(reads.map(({ name }) => name)).to.have.members(Object.keys(rule.customReads))
       const isPublic = (operation: 'list' | 'get'): boolean =>

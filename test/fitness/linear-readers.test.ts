@@ -13,7 +13,7 @@ const ROOMS = [
   /^gateway\/(?:http|session|renderer)\//,
   /^gateway\/entity-routes\/exports\.js$/,
   /^shared\/(?!gen\/)/,
-  /^data-service\/plan\/(?:authorize|write-requests|parsing\/[a-z-]+)\.js$/,
+  /^data-service\/plan\/(?:authorize|batch-requests|write-requests|parsing\/[a-z-]+)\.js$/,
   /^data-service\/entity\/(?:key|fields\/(?:numbers|operators|json-values|json-parser)|types\/[a-z-]+)\.js$/,
   /^data-service\/auth\/(?:login|tokens\/(?:claims|refresh-token))\.js$/
 ]

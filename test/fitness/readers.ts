@@ -62,7 +62,8 @@ import {
   parseSort
 } from '../../data-service/plan/parsing/query.js'
 import { compositeParts } from '../../data-service/entity/key.js'
-import { parseId, parseUnique } from '../../data-service/plan/parsing/keys.js'
+import { parseDeleteBatch, parseUpdateBatch } from '../../data-service/plan/batch-requests.js'
+import { parseId, parseIdMember, parseUnique } from '../../data-service/plan/parsing/keys.js'
 import { isWritten, outOfBounds, parseMember, parseUnusual, parseValue } from '../../data-service/entity/types/types.js'
 import { BodyFindings, Violations, quoted } from '../../data-service/plan/parsing/violations.js'
 import {
@@ -254,6 +255,13 @@ function write(text: string): Parameters<typeof parseUpdate>[0] & { linkBase: st
     dryRun: false,
     ...params
   }
+}
+
+const BATCH = { keyRequired: false, checkSize: () => undefined } as const
+
+/** A batch of one item. */
+function item(text: string): string {
+  return JSON.stringify([{ id: text, rowVersion: text, title: text }])
 }
 
 type Reader = (text: string) => unknown
@@ -467,11 +475,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
         violations
       )
     ),
-  parseBatch: (text) =>
-    parseBatch({ ...write(text), body: Buffer.from(`[${text}]`) }, call, {
-      keyRequired: false,
-      checkSize: () => undefined
-    }),
+  parseBatch: (text) => parseBatch({ ...write(text), body: Buffer.from(`[${text}]`) }, call, BATCH),
+  parseUpdateBatch: (text) => parseUpdateBatch({ ...write(text), body: Buffer.from(item(text)) }, call, BATCH),
+  parseDeleteBatch: (text) => parseDeleteBatch({ ...write(text), body: Buffer.from(item(text)) }, call, BATCH),
+  parseIdMember: (text) =>
+    judged((violations) => KEYS.map((key) => parseIdMember(text, { key }, { at: '', violations }))),
   parseCreate: (text) => parseCreate(write(text), call, false),
   parseDate,
   parseTime: (text) => [parseTime(text, 3), parseTime(`08:00:00.${text}`, 3)],
@@ -606,6 +614,6 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'numbers and values that are parsed already':
     'listed parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt roundedQuotient compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
-    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch requireUpdateBy updatesBy foreignRow writeScope outsideScope claimedColumn broughtAlong ' +
+    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch batchesOf checkItemOwner authorizeOperation parseBody patchOf requireUpdateBy updatesBy foreignRow writeScope outsideScope claimedColumn broughtAlong ' +
     'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }

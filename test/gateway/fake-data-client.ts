@@ -12,6 +12,8 @@ import type {
   CreateRequest,
   CustomRead,
   DataClient,
+  DeleteBatchRequest,
+  DeleteBatchResponse,
   DeleteRequest,
   DeleteResponse,
   EntityRecord,
@@ -32,6 +34,8 @@ import type {
   TotalsResponse,
   ReadRequest,
   Resource,
+  UpdateBatchRequest,
+  UpdateBatchResponse,
   UpdateResponse,
   UpdateRequest
 } from '../../gateway/data/data-client.js'
@@ -164,6 +168,16 @@ export class FakeDataClient implements DataClient {
   async update(call: HttpContext, request: UpdateRequest): Promise<UpdateResponse> {
     this.calls.push({ rpc: 'update', call, request })
     return written()
+  }
+
+  async updateBatch(call: HttpContext, request: UpdateBatchRequest): Promise<UpdateBatchResponse> {
+    this.calls.push({ rpc: 'updateBatch', call, request })
+    return { json: Buffer.from('[{"id":7}]'), ignoredMembers: [], replayed: false, rolledBack: false }
+  }
+
+  async deleteBatch(call: HttpContext, request: DeleteBatchRequest): Promise<DeleteBatchResponse> {
+    this.calls.push({ rpc: 'deleteBatch', call, request })
+    return { ignoredMembers: [], replayed: false, rolledBack: false }
   }
 
   async delete(call: HttpContext, request: DeleteRequest): Promise<DeleteResponse> {

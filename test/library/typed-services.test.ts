@@ -321,6 +321,41 @@ describeLibrary('typed services', (store) => {
     expect(await unary('DeleteReading', { id })).to.include({ rolled_back: false })
   })
 
+  it('change and delete several rows, all or none', async () => {
+    const sent = ['41', '42'].map((serial) => row({ serial, floor: 1, measured_at: { seconds: serial } })['reading'])
+    const made = (await unary('BatchCreateReadings', { readings: sent }))['readings'] as readonly Message[]
+    const [first, second] = made.map(({ id, row_version: version }) => ({ id, row_version: version }))
+    const unguarded = [first, { id: second?.id }]
+    expect(await failed('BatchDeleteReadings', { items: unguarded })).to.deep.equal({
+      reason: 'precondition.required',
+      violations: [['body:/1/rowVersion', 'precondition.required']]
+    })
+    // The row as it was read may come along whole, with its id and its version.
+    const items = [
+      { ...first, reading: { ...made[0], floor: 7 } },
+      { ...second, reading: { depth: 4, floor: 9 }, update_mask: { paths: ['depth'] } }
+    ]
+    const wrong = [items[0], { ...items[1], reading: { rank: 1000 }, update_mask: { paths: ['rank'] } }]
+    expect((await failed('BatchUpdateReadings', { items: wrong })).violations).to.deep.equal([
+      ['body:/1/rank', 'body.invalid']
+    ])
+    const answer = await unary('BatchUpdateReadings', { items })
+    expect(answer).to.include({ rolled_back: false })
+    // Of the whole row also what no body has.
+    expect(answer['ignored_members']).to.include('0/proofBytes').and.include('items[1].reading.floor')
+    const changed = answer['readings'] as readonly Message[]
+    expect(changed.map(({ id, floor, depth }) => [id, floor, depth])).to.deep.equal([
+      [first?.id, 7, made[0]?.['depth']],
+      [second?.id, 1, 4]
+    ])
+    const now = changed.map(({ id, row_version: version }) => ({ id, row_version: version }))
+    const stale = await failed('BatchDeleteReadings', { items: [now[0], second] })
+    expect([stale.reason, stale.violations]).to.deep.equal(['conflict', [['body:/1', 'conflict']]])
+    expect(await unary('BatchDeleteReadings', { items: now })).to.include({ replayed: false, rolled_back: false })
+    const left = await idsOf({})
+    for (const { id } of now) expect(left).not.to.include(id)
+  })
+
   it('refuse more rows than any request may have before they say who may write', async () => {
     const refusal = async (rows: number): Promise<unknown> =>
       client

@@ -45,7 +45,9 @@ export type Method =
   | 'Create'
   | 'CreateBatch'
   | 'Update'
+  | 'UpdateBatch'
   | 'Delete'
+  | 'DeleteBatch'
   | 'Act'
 
 /** Calls the data service as an internal service would, past the gateway. */
@@ -84,6 +86,10 @@ export class GrpcCaller {
           return void this.#client.CreateBatch(request, metadata, settings, done)
         case 'Update':
           return void this.#client.Update(request, metadata, settings, done)
+        case 'UpdateBatch':
+          return void this.#client.UpdateBatch(request, metadata, settings, done)
+        case 'DeleteBatch':
+          return void this.#client.DeleteBatch(request, metadata, settings, done)
         case 'Delete':
           return void this.#client.Delete(request, metadata, settings, done)
         case 'Act':

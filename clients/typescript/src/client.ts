@@ -33,6 +33,7 @@ export type {
 } from './query.js'
 export type {
   CallOptions,
+  Change,
   GuardedOptions,
   KeyedOptions,
   ListResult,

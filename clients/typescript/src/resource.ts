@@ -14,7 +14,7 @@ import {
 import type { Session } from './session.js'
 import type { Call, Transport } from './transport.js'
 import type { ResourceTypes } from './types.js'
-import { tagOf, type Versions } from './versions.js'
+import { tagOf, versionIn, type Versions } from './versions.js'
 
 /** What every call takes. */
 export interface CallOptions {
@@ -79,6 +79,9 @@ type PageQuery<T extends ResourceTypes> = Selection<T> & Shape<T> & Paging
 
 /** A row by its id, or as it was read. */
 export type Target<T extends ResourceTypes> = T['id'] | { readonly id: T['id']; readonly rowVersion?: string }
+
+/** A row with the members that a batch changes. */
+export type Change<T extends ResourceTypes> = { readonly id: T['id']; readonly rowVersion?: string } & T['patch']
 
 type ActOptions<Body> = GuardedOptions & KeyedOptions & { readonly body?: Body }
 
@@ -301,6 +304,27 @@ export class Resource<T extends ResourceTypes> {
     return await this.#written({ ...call, method: 'PATCH', headers: typed, body })
   }
 
+  /**
+   * Changes the members that each of 1 to 500 items names of its row, all rows or none. The version of an item is its
+   * `rowVersion`, or without it the one with which this client last read or wrote the row.
+   */
+  async updateMany(items: readonly Change<T>[], options: KeyedOptions = {}): Promise<readonly T['row'][]> {
+    const { headers, ...call } = keyed(options)
+    const typed = { ...headers, 'content-type': 'application/merge-patch+json' }
+    const body = items.map((item) => ({ ...item, ...this.#guardOf(item) }))
+    return await this.#send({ ...call, method: 'PATCH', path: '/batch', headers: typed, body }, (response) =>
+      this.#rowsOf<T['row']>(response)
+    )
+  }
+
+  /** Removes 1 to 500 rows, all or none. Versions as for `updateMany`. */
+  async deleteMany(targets: readonly (T['delete'] & Target<T>)[], options: KeyedOptions = {}): Promise<void> {
+    const body = targets.map((target) => this.#guardOf(target))
+    await this.#send({ ...keyed(options), method: 'POST', path: '/batch/delete', body }, (response) => {
+      if (!isRolledBack(response)) for (const target of targets) this.#versions.forget(this.#name, idOf(target))
+    })
+  }
+
   /** Removes a row. */
   async delete(target: T['delete'] & Target<T>, options: GuardedOptions = {}): Promise<void> {
     await this.#send({ ...this.#guarded(target, options), method: 'DELETE' }, (response) => {
@@ -351,6 +375,13 @@ export class Resource<T extends ResourceTypes> {
     const guard: Readonly<Record<string, string>> = tag === undefined || tag === false ? {} : { 'if-match': tag }
     const headers = { ...guard, ...preferred(dryRun) }
     return { path: segment(id), headers, repeatable: 'never', signal }
+  }
+
+  /** Without a version the service says that it is missing. */
+  #guardOf(target: unknown): { readonly id: unknown; readonly rowVersion?: string } {
+    const id = idOf(target)
+    const tag = tagOf(target) ?? this.#versions.get(this.#name, id)
+    return tag === undefined ? { id } : { id, rowVersion: versionIn(tag) }
   }
 
   async #written(call: Call): Promise<T['row']> {

@@ -38,6 +38,11 @@ export function tagOf(row: unknown): string | undefined {
   return typeof rowVersion === 'string' && rowVersion !== '' ? `W/"${rowVersion}"` : undefined
 }
 
+/** The `rowVersion` of a weak entity tag. */
+export function versionIn(tag: string): string {
+  return tag.slice(3, -1)
+}
+
 function keyOf(resource: string, id: unknown): string {
   return `${resource}/${String(id)}`
 }

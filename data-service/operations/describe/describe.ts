@@ -21,10 +21,10 @@ import { rangeOf } from '../../entity/fields/numbers.js'
 import type { Operation } from '../../entity/define-operation.js'
 import { type ResolvedShape, valueColumn } from '../../entity/fields/shape.js'
 import type { ReadName } from '../../../shared/read-parameters.js'
-import { readsOf, WITHOUT_ID, WRITE_OPERATIONS } from '../../entity/operations.js'
+import { BATCHES, readsOf, WITHOUT_ID, WRITE_OPERATIONS } from '../../entity/operations.js'
 import { aliasesOf } from '../../entity/fields/operators.js'
 import { neededState } from '../../plan/plan-writes.js'
-import { allowedCalls, hasBatch, isRouteId, ownerParameter, ownsEverything, updatesBy } from '../../plan/authorize.js'
+import { allowedCalls, batchesOf, isRouteId, ownerParameter, ownsEverything, updatesBy } from '../../plan/authorize.js'
 import {
   type Catalogue,
   creatableChildren,
@@ -297,11 +297,13 @@ function isPublic({ access, ownerFilter }: Entity, operation: ReadName): boolean
   return needsNoToken(access[operation]) && ownerFilter?.routes.has(operation) !== true
 }
 
-/** The writes of a resource besides its actions, `batch` after `create`. */
+/** The writes of a resource besides its actions, each with its batch behind it. */
 function writesOf(entity: Entity): string[] {
-  return WRITE_OPERATIONS.filter((operation) => entity.writes.has(operation)).flatMap((operation) =>
-    operation === 'create' && hasBatch(entity) ? [operation, 'batch'] : [operation]
-  )
+  const batches = batchesOf(entity)
+  return WRITE_OPERATIONS.filter((operation) => entity.writes.has(operation)).flatMap((operation) => [
+    operation,
+    ...batches.filter((batch) => BATCHES[batch] === operation)
+  ])
 }
 
 /** Where the owner parameter may stand in the query. */

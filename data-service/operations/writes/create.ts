@@ -83,11 +83,12 @@ export async function createBatch(
     idempotentWrite({ deps, context }, parsed, {
       method: 'POST',
       path: `/${resource.entity.name}/batch`,
+      via: 'batch',
       size: rowsOf(parsed.rows),
       work: async (steps) => {
         const keys: RowKey[] = []
         for (const [index, row] of parsed.rows.entries()) {
-          const inserted = insert({ ...row, resource, writer, guess }, 'batch', steps)
+          const inserted = insert({ ...row, resource, writer, guess }, steps)
           keys.push(await inserted.catch((error: unknown) => throwAt(index, error)))
         }
         return steps.answerAll(resource, keys, { scope: writeScope(writer), ignored })
@@ -133,15 +134,15 @@ async function insertAndAnswer(parsed: ParsedCreate & ParsedInsert, steps: Write
   const { row, prepared } = await newRow(parsed, steps)
   const { scope } = row
   if (changesOthers(prepared) || hasHooks(entity, 'create')) {
-    const key = await insertPrepared(entity, { row, prepared, via: 'request' }, steps)
+    const key = await insertPrepared(entity, { row, prepared }, steps)
     return { key, answer: await steps.answer(resource, key, { scope, ignored }) }
   }
   const key = await steps.insertRow(entity, row)
   return { key, answer: await steps.auditAndAnswer(resource, key, { action: 'create', scope, ignored }) }
 }
 
-async function insert(parsed: ParsedInsert, via: 'request' | 'batch', steps: WriteSteps): Promise<RowKey> {
-  return await insertPrepared(parsed.resource.entity, { ...(await newRow(parsed, steps)), via }, steps)
+async function insert(parsed: ParsedInsert, steps: WriteSteps): Promise<RowKey> {
+  return await insertPrepared(parsed.resource.entity, await newRow(parsed, steps), steps)
 }
 
 /** A row that a request asks for, with what the entity file makes of it. */
@@ -150,14 +151,10 @@ interface NewRow {
   readonly prepared: Preparation
 }
 
-async function insertPrepared(
-  entity: Entity,
-  { row, prepared, via }: NewRow & { readonly via: 'request' | 'batch' },
-  steps: WriteSteps
-): Promise<RowKey> {
+async function insertPrepared(entity: Entity, { row, prepared }: NewRow, steps: WriteSteps): Promise<RowKey> {
   const key = await steps.insert(entity, row)
   await writeOthers(prepared, steps)
-  await runHooks({ entity, operation: 'create', key, via }, steps)
+  await runHooks({ entity, operation: 'create', key, via: steps.via }, steps)
   return key
 }
 

@@ -4,6 +4,7 @@ import type { NamedValues } from '../../entity/action.js'
 import { checkAnswered } from '../../entity/fields/definition-words.js'
 import { OTHERS } from '../../entity/known-words.js'
 import type { CallContext } from '../../entity/caller.js'
+import type { Entity } from '../../entity/entity.js'
 import { type ParsedDelete, parseDelete } from '../../plan/write-requests.js'
 import { runHooks, wantsRowBefore, writeOthers } from './effects.js'
 import { deleteRoot, judgeRoot, lockToDelete, requireDeletable, writtenRoot } from './guarded-root.js'
@@ -18,22 +19,41 @@ export async function remove(
 ): Promise<DeleteResponse> {
   const { caller, requestId } = context
   const parsed = parseDelete(request, { planning: deps.planning, caller })
-  const { resource, writer, rowKey: key, expected, dryRun } = parsed
-  const { deletion } = resource.entity
-  const readsChildren = deletion.rule !== undefined && lockedChildren(resource.entity).length > 0
-  const deleting = deps.shares.transaction(context, readsChildren ? 'reads-children' : 1, async (unit) => {
-    if (dryRun) unit.rollBackAtEnd()
-    const steps = new WriteSteps(unit, deps, { caller: writer.caller, requestId })
-    const before = await deleteRow(parsed, steps)
-    await steps.audit(resource.entity, key, 'delete')
-    await runHooks({ entity: resource.entity, operation: 'delete', key, before, via: 'request' }, steps)
-  })
+  const { resource, writer, expected, dryRun } = parsed
+  const deleting = deps.shares.transaction(
+    context,
+    readsChildren(resource.entity) ? 'reads-children' : 1,
+    async (unit) => {
+      if (dryRun) unit.rollBackAtEnd()
+      const steps = new WriteSteps(unit, deps, { caller: writer.caller, requestId })
+      await removeRow(parsed, steps)
+    }
+  )
   await guardConflicts({ guarded: expected !== 'unconditional', resource }, deleting)
   return { rolledBack: dryRun }
 }
 
+/** Whether the rule of a delete gets the children of the row. */
+export function readsChildren(entity: Entity): boolean {
+  return entity.deletion.rule !== undefined && lockedChildren(entity).length > 0
+}
+
+/** What of a parsed delete its transaction needs. */
+type RowDelete = Omit<ParsedDelete, 'dryRun'>
+
+/** Deletes the row with its audit entry and what its rule and hooks write. */
+export async function removeRow(parsed: RowDelete, steps: WriteSteps): Promise<void> {
+  const {
+    rowKey: key,
+    resource: { entity }
+  } = parsed
+  const before = await deleteRow(parsed, steps)
+  await steps.audit(entity, key, 'delete')
+  await runHooks({ entity, operation: 'delete', key, before, via: steps.via }, steps)
+}
+
 /** Only a rule or a hook of the entity needs the row before it is deleted. Returns the row if it was read. */
-async function deleteRow(parsed: ParsedDelete, steps: WriteSteps): Promise<NamedValues | undefined> {
+async function deleteRow(parsed: RowDelete, steps: WriteSteps): Promise<NamedValues | undefined> {
   const { entity } = parsed.resource
   const { required, rule } = entity.deletion
   const root = writtenRoot(parsed, { name: 'delete', required })

@@ -290,7 +290,7 @@ export async function changeRoot(
   await writeOthers(change, steps)
   if (!hasHooks(entity, name)) return await steps.auditAndAnswer(resource, key, { action: name, scope, ignored })
   await steps.audit(entity, key, name)
-  await runHooks({ entity, operation, ...(action === undefined ? {} : { action }), key, before, via: 'request' }, steps)
+  await runHooks({ entity, operation, ...(action === undefined ? {} : { action }), key, before, via: steps.via }, steps)
   return await steps.answer(resource, key, { scope, ignored })
 }
 

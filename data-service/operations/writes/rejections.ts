@@ -1,4 +1,4 @@
-import { type ConflictReason, DomainError } from '../../../shared/errors.js'
+import { type ConflictReason, DomainError, httpStatusOf } from '../../../shared/errors.js'
 import { MAX_MEMBERS_BYTES } from '../../../shared/transport/rpc-status.js'
 import type { Rejection } from '../../entity/action.js'
 import type { Resource } from '../../plan/model/catalogue.js'
@@ -38,6 +38,29 @@ export function throwAt(index: number, error: unknown): never {
     one.place.in === 'pointer' ? { ...one, place: { in: 'pointer', name: `/${index}${one.place.name}` } as const } : one
   )
   throw new DomainError(code, `Row ${index}, counted from 0: ${message}`, { violations: moved, cause })
+}
+
+/**
+ * The error of an item of a batch of changes: that of its single write, with the place of the item in the body. Errors that
+ * are about no row, such as those of a busy database, stay as they are.
+ */
+export function errorOfItem(index: number, error: unknown): unknown {
+  if (!(error instanceof DomainError) || error.retryAfter !== undefined || httpStatusOf(error) >= 500) return error
+  const { code, message, title, members, cause, reason, guarded, conflict, violations } = error
+  const at = `/${index}`
+  const moved = violations.map((one) =>
+    one.place.in === 'pointer' ? { ...one, place: { in: 'pointer', name: `${at}${one.place.name}` } as const } : one
+  )
+  const whole = { code, detail: message, place: { in: 'pointer', name: at } } as const
+  return new DomainError(code, message, {
+    violations: moved.length === 0 ? [whole] : moved,
+    guarded,
+    members,
+    cause,
+    reason,
+    ...(conflict === undefined ? {} : { conflict }),
+    ...(title === undefined ? {} : { title })
+  })
 }
 
 /** For a guarded write whose row was changed by another write before. The cause is for the log. */

@@ -45,9 +45,9 @@ export async function update(
 
 interface RowToUpdate {
   /** With the key of the row. */
-  readonly parsed: ParsedUpdate
-  /** Throws `id.mismatch`. A rule may keep the row from the caller, and comes before. */
-  readonly checkBody: () => void
+  readonly parsed: RowUpdate
+  /** Throws `id.mismatch`. A rule may keep the row from the caller, and comes before. Only of a row that a property names. */
+  readonly checkBody?: () => void
 }
 
 /**
@@ -56,7 +56,7 @@ interface RowToUpdate {
  */
 async function rowToUpdate(parsed: ParsedUpdate, { unit }: WriteSteps): Promise<RowToUpdate> {
   const { by, resource, writer } = parsed
-  if (by === undefined) return { parsed, checkBody: () => undefined }
+  if (by === undefined) return { parsed }
   const { entity } = resource
   const where = valueIs(by.column, by.value)
   const row = await unit.look(planLookBy({ entity, where, scope: writeScope(writer).before }))
@@ -71,8 +71,11 @@ async function rowToUpdate(parsed: ParsedUpdate, { unit }: WriteSteps): Promise<
   }
 }
 
+/** What of a parsed update its transaction needs. */
+type RowUpdate = Omit<ParsedUpdate, 'key' | 'canonicalBody' | 'dryRun'>
+
 /** Only a rule or a hook of the entity, or a patch of JSON, needs the row before it is written. */
-async function updateRow({ parsed, checkBody }: RowToUpdate, steps: WriteSteps): Promise<WriteResponse> {
+export async function updateRow({ parsed, checkBody }: RowToUpdate, steps: WriteSteps): Promise<WriteResponse> {
   const { resource, defaulted, merged, ignored, by } = parsed
   const written = writtenRoot(parsed, { name: 'update', required: [] }, parsed.values)
   const having = by === undefined ? [] : [valueIs(by.column, by.value)]
@@ -83,7 +86,7 @@ async function updateRow({ parsed, checkBody }: RowToUpdate, steps: WriteSteps):
   const valuesOver = (row: LockedRow): ParsedUpdate['values'] =>
     (over ??= new Map([...parsed.values, ...mergedValues(merged, namedRow(row))]))
   if (updateRule === undefined) {
-    checkBody()
+    checkBody?.()
     const isRead = wantsRowBefore(resource.entity, 'update') || merged.size > 0
     const locked = isRead ? await lockRoot(root, [], steps) : undefined
     const values = locked === undefined ? parsed.values : valuesOver(locked)
@@ -100,7 +103,7 @@ async function updateRow({ parsed, checkBody }: RowToUpdate, steps: WriteSteps):
     }
   }
   const check = async (row: LockedRow): Promise<void> => {
-    checkBody()
+    checkBody?.()
     await requireExpected(root, row, steps)
     valuesOver(row)
   }

@@ -8,7 +8,7 @@ import { sharesOf } from '../fair-shares.js'
 // turn waits for no second one.
 
 /** Rows with their children from which a write is large. Those of a caller go one after the other. */
-const LARGE = 25
+export const LARGE = 25
 
 /** Large writes of a caller that wait. Each keeps its rows in memory. */
 const LARGE_WAITING = 4

@@ -68,15 +68,22 @@ export class WriteSteps {
   readonly lockedRoots = new LockedRoots()
   readonly caller: Authenticated
   readonly requestId: string
+  /** How the rows of the request itself are written, for their hooks. */
+  readonly via: 'request' | 'batch'
   /** How many hooks are running now, one within the other. */
   hookDepth = 0
 
-  constructor(unit: UnitOfWork, deps: WriteDeps, by: { readonly caller: Authenticated; readonly requestId: string }) {
+  constructor(
+    unit: UnitOfWork,
+    deps: WriteDeps,
+    by: { readonly caller: Authenticated; readonly requestId: string; readonly via?: 'request' | 'batch' }
+  ) {
     this.unit = unit
     this.now = new Date(deps.now()).toISOString()
     this.deps = deps
     this.caller = by.caller
     this.requestId = by.requestId
+    this.via = by.via ?? 'request'
   }
 
   get tools(): RuleTools {
@@ -252,9 +259,12 @@ export class WriteSteps {
     { scope, ignored }: Omit<Written, 'action'>
   ): Promise<WriteResponse> {
     const records: Buffer[] = []
-    for (const [index, key] of keys.entries()) {
-      const answering = this.answer(resource, key, { scope, ignored: [] })
-      records.push((await answering.catch((error: unknown) => throwAt(index, error))).json)
+    for (const some of inGroups(keys)) {
+      const answers = this.unit.together(() => some.map((key) => this.answer(resource, key, { scope, ignored: [] })))
+      await Promise.allSettled(answers)
+      for (const answer of answers) {
+        records.push((await answer.catch((error: unknown) => throwAt(records.length, error))).json)
+      }
     }
     const json = Buffer.from(`[${records.map((one) => one.toString('utf8')).join()}]`)
     return { json, rowVersion: Buffer.alloc(0), id: JSON.stringify(keys.map(idText)), ignored, location: '' }
@@ -274,6 +284,13 @@ function placeOfChildren({ entity, values }: InsertPlan, { children, rows, scope
       })
     )
   )
+}
+
+/** Rows whose reads are sent together. */
+const TOGETHER = 50
+
+export function* inGroups<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += TOGETHER) yield items.slice(start, start + TOGETHER)
 }
 
 function responseOf(plan: GetPlan, row: LoadedRow, ignored: readonly string[]): WriteResponse {

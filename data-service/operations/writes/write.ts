@@ -34,6 +34,8 @@ export async function idempotentWrite(
     readonly path: string
     /** Whether the request has a precondition. All of its conflicts are 412 then. Default: true, but false for POST. */
     readonly guarded?: boolean
+    /** Default: `request`. */
+    readonly via?: 'request' | 'batch'
     /** Default: 1. */
     readonly size?: WriteSize
     readonly work: (steps: WriteSteps) => Promise<WriteResponse>
@@ -53,7 +55,7 @@ export async function idempotentWrite(
       return { ...answer, replayed: false, rolledBack: false }
     }
     const { caller } = parsed.writer
-    const steps = new WriteSteps(unit, deps, { caller, requestId: context.requestId })
+    const steps = new WriteSteps(unit, deps, { caller, requestId: context.requestId, via: write.via ?? 'request' })
     if (parsed.dryRun) {
       unit.rollBackAtEnd()
       const stored = claim && (await unit.findResponse(claim))

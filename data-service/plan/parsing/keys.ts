@@ -2,6 +2,7 @@ import { compositeParts, idText, isComposite, type Keyed, type RowKey } from '..
 import type { Column } from '../../entity/fields/columns.js'
 import type { Field, Operand } from '../../entity/fields/field.js'
 import { fitDecimal, parseDecimal } from '../../entity/fields/numbers.js'
+import { integerOf, JsonNumber, jsonText, type JsonValue, numberParts } from '../../entity/fields/json-values.js'
 import { quoted, type Violations } from './violations.js'
 import { expected, parseUnusual, parseValue } from '../../entity/types/types.js'
 
@@ -34,10 +35,37 @@ function parseNamed(
   { name, keyed }: { readonly name: string; readonly keyed: Keyed },
   violations: Violations
 ): RowKey {
-  const key = text.length > longestId(keyed) ? undefined : keyOfText(text, keyed)
+  const key = keyIn(text, keyed)
   if (key !== undefined) return key
-  violations.add('id.invalid', name, `${quoted(text)} is no ${name} here: it must be ${idInWords(keyed)}.`)
+  violations.add('id.invalid', name, noId(text, { name, keyed }))
   return NO_KEY
+}
+
+/** The same for the member `id` of a row of a batch, in the form that rows show it or that a path has it in. */
+export function parseIdMember(
+  member: JsonValue | undefined,
+  keyed: Keyed,
+  { at, violations }: { readonly at: string; readonly violations: Violations }
+): RowKey {
+  if (member === undefined || member === null) {
+    violations.addAt(`${at}/id`, 'id is missing.', { rule: { rule: 'required' } })
+    return NO_KEY
+  }
+  const isText = isComposite(keyed) || keyed.key[0].field.type === 'string'
+  const number = !isText && member instanceof JsonNumber ? integerOf(numberParts(member)) : undefined
+  const text = typeof member === 'string' ? member : number?.toString()
+  const key = text === undefined ? undefined : keyIn(text, keyed)
+  if (key !== undefined) return key
+  violations.addAt(`${at}/id`, noId(text ?? jsonText(member), { name: 'id', keyed }), { code: 'id.invalid' })
+  return NO_KEY
+}
+
+function keyIn(text: string, keyed: Keyed): RowKey | undefined {
+  return text.length > longestId(keyed) ? undefined : keyOfText(text, keyed)
+}
+
+function noId(text: string, { name, keyed }: { readonly name: string; readonly keyed: Keyed }): string {
+  return `${quoted(text)} is no ${name} here: it must be ${idInWords(keyed)}.`
 }
 
 /** A composite key is written in one way only; a single one in every way that filters take, but for the plus of a number. */

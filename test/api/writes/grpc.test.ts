@@ -433,6 +433,47 @@ describeApi(
       expect(await unary('Delete', { resource: 'products', id })).to.include({ rolledBack: false })
     })
 
+    it('batches of changes and of deletes as over HTTP', async () => {
+      const made = await unary('CreateBatch', {
+        resource: 'products',
+        body: bytes([1, 2].map((n) => ({ ...PRODUCT, sku: `MANY-${n}` })))
+      })
+      const rows = JSON.parse(String((made as { json: Buffer }).json)) as { id: number; rowVersion: string }[]
+      const items = rows.map(({ id, rowVersion }) => ({ id, rowVersion }))
+      const change = (all: readonly object[]): object => ({ resource: 'products', body: bytes(all), strict: true })
+      const [first, second] = items
+      for (const method of ['UpdateBatch', 'DeleteBatch'] as const) {
+        const unguarded = await changesNothing(store, () => unary(method, change([first ?? {}, { id: 1 }])))
+        if (!isFailure(unguarded)) throw new Error(`${JSON.stringify(unguarded)} is no failure`)
+        expect([unguarded.status, unguarded.details.reason]).to.deep.equal([
+          status.FAILED_PRECONDITION,
+          'precondition.required'
+        ])
+        const stale = await changesNothing(store, () =>
+          unary(method, change([first ?? {}, { ...second, rowVersion: 'AAAAAAAAAAA=' }]))
+        )
+        if (!isFailure(stale)) throw new Error(`${JSON.stringify(stale)} is no failure`)
+        const { reason, metadata, violations } = stale.details
+        expect([stale.status, reason, metadata['conflict']]).to.deep.equal([
+          status.FAILED_PRECONDITION,
+          'conflict',
+          'stale'
+        ])
+        expect(violations.map(({ field }) => field)).to.deep.equal(['body:/1'])
+        expect(await unary(method, change(items), 'ada')).to.include({ status: status.PERMISSION_DENIED })
+      }
+      const changed = await unary('UpdateBatch', {
+        ...change(items.map((one) => ({ ...one, price: '2.00' }))),
+        idempotencyKey: 'many'
+      })
+      expect(changed).to.include({ replayed: false, rolledBack: false })
+      const now = JSON.parse(String((changed as { json: Buffer }).json)) as typeof rows
+      expect(now).to.deep.equal(rows.map((row, at) => ({ ...row, price: '2.00', rowVersion: now[at]?.rowVersion })))
+      const gone = await unary('DeleteBatch', change(now.map(({ id, rowVersion }) => ({ id, rowVersion }))))
+      expect(gone).to.deep.equal({ ignoredMembers: [], replayed: false, rolledBack: false })
+      expect(await count(store, "products WHERE sku LIKE 'MANY-%'")).to.equal(0)
+    })
+
     it('create, replay, update and delete as over HTTP', async () => {
       const request = { resource: 'products', body: bytes({ ...PRODUCT, extra: 1 }), idempotencyKey: 'rpc' }
       const created = await unary('Create', request)

@@ -216,8 +216,8 @@ describe('Describe of a column by permission', () => {
     )
     const reading = ['list', 'paged', 'export', 'get']
     expect(called).to.deep.equal([
-      [...reading, 'create', 'update', 'batch', 'touch'],
-      [...reading, 'create', 'update', 'batch', 'costs', 'touch'],
+      [...reading, 'create', 'update', 'batch', 'updateBatch', 'touch'],
+      [...reading, 'create', 'update', 'batch', 'updateBatch', 'costs', 'touch'],
       reading
     ])
     const [box] = whole.resources ?? []

@@ -40,7 +40,10 @@ describe('the routes that the gateway serves', () => {
     })
     gateway.data.catalogue = described(
       [
-        products({ operations: [...products().operations, 'batch'], reads: [customRead('session-ids')] }),
+        products({
+          operations: [...products().operations, 'batch', 'updateBatch', 'deleteBatch'],
+          reads: [customRead('session-ids')]
+        }),
         products({ name: 'readings', operations: ['list', 'get'], actions: [] }),
         products({ name: 'inbox', operations: ['create', 'delete'], actions: [action('open')] })
       ],
@@ -58,7 +61,7 @@ describe('the routes that the gateway serves', () => {
     if (statusCode === 404) return undefined
     expect(statusCode, url).to.equal(204)
     // To every other method `batch` is an id.
-    const others = url.endsWith('/batch') ? ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] : ['HEAD', 'OPTIONS']
+    const others = url.endsWith('/batch') ? ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'] : ['HEAD', 'OPTIONS']
     const methods = String(headers.allow).split(', ')
     return methods.filter((method) => !others.includes(method)).join() || undefined
   }
@@ -91,7 +94,10 @@ describe('the routes that the gateway serves', () => {
           ['1', 'batch', ...reads.map((read) => read.name)].map((id) => `/${name}/${id}`)
         )
       case '/:resource/:id/:action':
-        return resources.flatMap(({ name, actions }) => actions.map((one) => `/${name}/1/${one.name}`))
+        return resources.flatMap(({ name, actions }) => [
+          ...actions.map((one) => `/${name}/1/${one.name}`),
+          `/${name}/batch/delete`
+        ])
       default:
         return route.startsWith('/:resource/')
           ? resources.map(({ name }) => route.replace(':resource', name))
