@@ -57,6 +57,11 @@ describe('settings of the gateway', () => {
       'ADMIN_UI_ROLES',
       'DOCS_UI',
       'DOCS_PUBLIC',
+      'OPENAPI_LICENSE',
+      'OPENAPI_CONTACT',
+      'OPENAPI_TITLE',
+      'OPENAPI_VERSION',
+      'OPENAPI_SERVERS',
       'STRICT_HANDLING',
       'REFRESH_TOKEN_TTL',
       'TRUSTED_PROXIES',
@@ -101,6 +106,28 @@ describe('settings of the gateway', () => {
           '- OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "1.5".'
         ].join('\n')
       )
+  })
+
+  it('say what the OpenAPI document says of the API', () => {
+    const read = (settings: Record<string, string>) => readGatewayConfig(settings).config.openApi
+    expect(read({})).to.deep.equal({ title: 'Entity REST service', version: '1.0', servers: [] })
+    expect(read({ OPENAPI_LICENSE: 'Our terms <https://example.com/terms>' }).license).to.deep.equal({
+      name: 'Our terms',
+      url: 'https://example.com/terms'
+    })
+    expect(read({ OPENAPI_CONTACT: 'https://example.com' }).contact).to.deep.equal({ url: 'https://example.com' })
+    expect(read({ OPENAPI_CONTACT: 'api@example.com' }).contact).to.deep.equal({ email: 'api@example.com' })
+    for (const [name, value] of [
+      ['OPENAPI_LICENSE', 'Our terms'],
+      ['OPENAPI_LICENSE', 'Our terms <javascript:x>'],
+      ['OPENAPI_CONTACT', 'somebody'],
+      ['OPENAPI_SERVERS', 'https://a.example,b']
+    ] as const) {
+      expect(() => read({ [name]: value }), value)
+        .to.throw()
+        .with.property('message')
+        .that.includes(`${name} must be`)
+    }
   })
 
   it('name an OpenID provider in full or not at all, and print no secret of it', () => {
