@@ -72,6 +72,29 @@ describeLibrary('every type of columns', (store, kind) => {
     expect(answer.status, answer.text).to.equal(201)
   })
 
+  it('change in batches as long as all rows of the answer have 8 MiB together', async () => {
+    const made: { id: number; rowVersion: string }[] = []
+    for (const _ of [1, 2]) {
+      const answer = await send('POST', '/readings/batch', `[${Array.from({ length: 65 }, () => reading()).join()}]`)
+      expect(answer.status, answer.text).to.equal(201)
+      made.push(...(json(answer) as typeof made))
+    }
+    const own = `id BETWEEN ${String(made[0]?.id)} AND ${String(made.at(-1)?.id)}`
+    await store.sql.run(`UPDATE readings SET story = ? WHERE ${own}`, ['x'.repeat(65_000)])
+    const patch = (rows: typeof made) =>
+      send('PATCH', '/readings/batch', JSON.stringify(rows.map(({ id, rowVersion }) => ({ id, rowVersion }))), {
+        'content-type': 'application/merge-patch+json'
+      })
+    const answer = await patch(made)
+    expectProblem(answer, { base: store.stack.url, status: 400, code: 'body.invalid' })
+    expect((json(answer) as { errors: unknown[] }).errors)
+      .to.have.lengthOf(1)
+      .and.have.nested.property('[0].pointer', '')
+    // Nothing was changed: the versions are those that were made.
+    expect((await patch(made.slice(0, 120))).status).to.equal(200)
+    await store.sql.run(`DELETE FROM readings WHERE ${own}`)
+  })
+
   it('keeps states in a column of words: the state is a condition of the UPDATE and the DELETE', async () => {
     const meter = { name: 'State', kind: 'water', installedOn: '1999-12-31', factor: 1 }
     const made = await send('POST', '/meters', JSON.stringify(meter))

@@ -329,7 +329,11 @@ describeLibrary('typed keys, actions, lookups, reads and operations', (store) =>
         idempotency_key: 'typed-2'
       }
       const first = await call('OperationService.Repaint', request)
-      expect(first).to.deep.equal({ answer: { changed: 2, made: [4, 5], total: 4 }, replayed: false, rolled_back: false })
+      expect(first).to.deep.equal({
+        answer: { changed: 2, made: [4, 5], total: 4 },
+        replayed: false,
+        rolled_back: false
+      })
       expect(await call('OperationService.Repaint', request)).to.deep.equal({ ...first, replayed: true })
       const painted = await store.sql.run("SELECT COUNT(*) AS n FROM swatches WHERE colour = '#abcdef'")
       expect(Number(painted[0]?.['n'])).to.equal(4)
@@ -378,7 +382,10 @@ describeLibrary('typed keys, actions, lookups, reads and operations', (store) =>
     })
 
     it('without an answer answers nothing', async () => {
-      expect(await call('OperationService.ClearOut', { branch_id: 2 })).to.deep.equal({ replayed: false, rolled_back: false })
+      expect(await call('OperationService.ClearOut', { branch_id: 2 })).to.deep.equal({
+        replayed: false,
+        rolled_back: false
+      })
       const left = await store.sql.run('SELECT COUNT(*) AS n FROM swatches WHERE branch_id = 2')
       expect(Number(left[0]?.['n'])).to.equal(0)
     })

@@ -117,7 +117,7 @@ async function lockInOrder({ resource: { entity }, writer, items }: ParsedBatch,
   const sorted = keys.toSorted(compareKeys)
   if (sorted.every((key, index) => key === keys[index])) return
   const { before } = writeScope(writer)
-  for (const some of inGroups(sorted)) {
+  for (const some of inGroups(sorted, entity)) {
     const locking = unit.together(() =>
       some.map((key) => unit.lock(planLock({ entity, key, scope: before, children: [] })))
     )

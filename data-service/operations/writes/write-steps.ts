@@ -9,6 +9,7 @@ import type { Planning } from '../../plan/planning.js'
 import type { GetPlan, InsertPlan, NewChildren, UpdatePlan, WriteScope } from '../../plan/model/plans.js'
 import type { AuditEntry, KeyClaim, LoadedRow, UnitOfWork } from '../../plan/model/stores.js'
 import { outsideScope } from '../../plan/authorize.js'
+import { widthOf } from '../../entity/types/types.js'
 import { type RandomSource, planCountOutside, planInsert, planUnseen, planWritten } from '../../plan/plan-writes.js'
 import { type Place, placeInScope, placeOfAll } from '../../plan/scope-of-values.js'
 import type { GuessCounts } from './guess-counts.js'
@@ -252,19 +253,25 @@ export class WriteSteps {
     return await answer
   }
 
-  /** The response with several rows in this order. Its `id` is a JSON array of their ids. */
+  /**
+   * The response with several rows in this order. Its `id` is a JSON array of their ids. Throws `body.invalid` where they have
+   * more bytes than an answer may have: a short request may name large rows.
+   */
   async answerAll(
     resource: Resource,
     keys: readonly RowKey[],
     { scope, ignored }: Omit<Written, 'action'>
   ): Promise<WriteResponse> {
     const records: Buffer[] = []
-    for (const some of inGroups(keys)) {
+    let left = MAX_ANSWER_BYTES
+    for (const some of inGroups(keys, resource.entity)) {
       const answers = this.unit.together(() => some.map((key) => this.answer(resource, key, { scope, ignored: [] })))
       await Promise.allSettled(answers)
       for (const answer of answers) {
         records.push((await answer.catch((error: unknown) => throwAt(records.length, error))).json)
       }
+      left = some.reduce((rest, _, at) => rest - (records[records.length - 1 - at]?.length ?? 0), left)
+      if (left < 0 && keys.length > 1) throw rejectionError(reject.input('', TOO_LARGE))
     }
     const json = Buffer.from(`[${records.map((one) => one.toString('utf8')).join()}]`)
     return { json, rowVersion: Buffer.alloc(0), id: JSON.stringify(keys.map(idText)), ignored, location: '' }
@@ -286,11 +293,18 @@ function placeOfChildren({ entity, values }: InsertPlan, { children, rows, scope
   )
 }
 
-/** Rows whose reads are sent together. */
-const TOGETHER = 50
+/** Bytes of the rows of an answer, as those of a page (docs/decisions/074). */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+const TOO_LARGE = 'The rows of the answer would have more than 8 MiB together. Send fewer rows.'
 
-export function* inGroups<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let start = 0; start < items.length; start += TOGETHER) yield items.slice(start, start + TOGETHER)
+/** Rows whose reads are sent together, unless a column of them may have more bytes than this. */
+const TOGETHER = 50
+const LARGE_COLUMN = 64 * 1024
+
+/** Items of rows of the entity whose reads are sent together. */
+export function* inGroups<Item>(items: readonly Item[], { columns }: Entity): Generator<readonly Item[]> {
+  const size = columns.some(({ field }) => widthOf(field) > LARGE_COLUMN) ? 1 : TOGETHER
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }
 
 function responseOf(plan: GetPlan, row: LoadedRow, ignored: readonly string[]): WriteResponse {
