@@ -84,26 +84,29 @@ describe('the translation of typed calls', () => {
       'body',
       'strict',
       'null_mask',
-      'idempotency_key'
+      'idempotency_key',
+      'dry_run'
     ])
     const body = { counts: [1, 2], names: [{ value: 'a' }, {}], grid: [{ items: [3] }, {}] }
     const json = '{"counts":[1,2],"names":["a",null],"grid":[[3],[]],"note":null}'
-    const message = { path_body: 7, id: '8', query_strict: 'x', query_id: 'y', strict: true, body }
+    const message = { path_body: 7, id: '8', query_strict: 'x', query_id: 'y', strict: true, dry_run: true, body }
     const { request, response } = await translated(typed, 'SortAll', {
       message,
-      answer: { json: Buffer.from(json), replayed: true, ignoredMembers: [] }
+      answer: { json: Buffer.from(json), replayed: true, rolledBack: true, ignoredMembers: [] }
     })
     expect({ ...request, body: String(request['body']) }).to.deep.equal({
       operation: 'sort-all',
       path: { body: '7', id: '8' },
       query: { strict: 'x', id: 'y' },
       strict: true,
+      dryRun: true,
       unplaced: null,
       body: json
     })
     expect(response).to.deep.equal({
       answer: { ...body, grid: [{ items: [3] }, { items: [] }] },
       replayed: true,
+      rolled_back: true,
       ignored_members: []
     })
   })
