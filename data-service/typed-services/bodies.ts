@@ -110,3 +110,11 @@ function rowText(row: RowType, message: Message, place: TextPlace): string {
   if (row.bare) return texts[0]?.[1] ?? (row.members[0]?.kind === 'value' ? 'null' : '[]')
   return `{${texts.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`
 }
+
+/** The body of a batch: an array of the bodies of its rows. */
+export function batchBody(bodies: readonly WrittenBody[]): WrittenBody {
+  return {
+    text: `[${bodies.map(({ text }) => text).join()}]`,
+    malformed: bodies.flatMap(({ malformed }, index) => malformed.map((pointer) => `/${index}${pointer}`))
+  }
+}

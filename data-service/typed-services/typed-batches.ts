@@ -1,4 +1,4 @@
-import { fieldsBeside, RowCount, unknownPaths, writeBody, type WrittenBody } from './bodies.js'
+import { batchBody, fieldsBeside, RowCount, unknownPaths, writeBody, type WrittenBody } from './bodies.js'
 import type { TypedRpc } from './generic.js'
 import { ownerFields, pathId, readRow, type ResourceTypes } from './rows.js'
 import { type FieldSpec, makeMessage, type MessageType, protoFieldName } from './schema.js'
@@ -10,6 +10,7 @@ import {
   IGNORED,
   KEY,
   maskPaths,
+  outcomeOf,
   REPLAYED,
   ROLLED_BACK,
   STRICT,
@@ -98,9 +99,7 @@ export function batchUpdateRpc(types: ResourceTypes): TypedRpc {
       const answer = await withBody(body, (bytes) => generic.UpdateBatch(context, { ...common, body: bytes }))
       return {
         [rows]: elementsOf(parsed(answer.json)).map((one) => readRow(row, one)),
-        ignored_members: [...(answer.ignoredMembers ?? []), ...unused],
-        replayed: answer.replayed,
-        rolled_back: answer.rolledBack
+        ...outcomeOf(answer, unused)
       }
     }
   }
@@ -130,9 +129,7 @@ export function batchDeleteRpc(types: ResourceTypes): TypedRpc {
       const common = { resource: types.name, ...sent }
       const answer = await withBody(body, (bytes) => generic.DeleteBatch(context, { ...common, body: bytes }))
       return {
-        ignored_members: [...(answer.ignoredMembers ?? []), ...unused],
-        replayed: answer.replayed,
-        rolled_back: answer.rolledBack
+        ...outcomeOf(answer, unused)
       }
     }
   }
@@ -157,11 +154,4 @@ function guardedBody(
   }
   const members = text.slice(1, -1)
   return { text: `${JSON.stringify(guard).slice(0, -1)}${members === '' ? '' : `,${members}`}}`, malformed }
-}
-
-function batchBody(bodies: readonly WrittenBody[]): WrittenBody {
-  return {
-    text: `[${bodies.map(({ text }) => text).join()}]`,
-    malformed: bodies.flatMap(({ malformed }, index) => malformed.map((pointer) => `/${index}${pointer}`))
-  }
 }

@@ -1,7 +1,7 @@
 import { DomainError } from '../../shared/errors.js'
 import type { Action } from '../../shared/gen/entity/v1/Action.js'
 import type { Precondition__Output } from '../../shared/gen/entity/v1/Precondition.js'
-import { fieldsBeside, RowCount, unknownPaths, writeBody, type WrittenBody } from './bodies.js'
+import { batchBody, fieldsBeside, RowCount, unknownPaths, writeBody, type WrittenBody } from './bodies.js'
 import type { TypedRpc } from './generic.js'
 import {
   makeRow,
@@ -86,17 +86,16 @@ function rowResponse({ numbers, row }: ResourceTypes, name: string): Pick<TypedR
   return { response: makeMessage(numbers, declared, [rowField(row), REPLAYED, IGNORED, ROLLED_BACK]) }
 }
 
-function rowAnswer(
-  { row }: ResourceTypes,
-  { record, ignoredMembers = [], replayed, rolledBack }: WriteAnswer,
+function rowAnswer({ row }: ResourceTypes, { record, ...answer }: WriteAnswer, unused: readonly string[]): Message {
+  return { [protoFieldName(row.message.name)]: readRow(row, parsed(record?.json)), ...outcomeOf(answer, unused) }
+}
+
+/** What the answers of all writes but a delete have besides rows. */
+export function outcomeOf(
+  { ignoredMembers = [], replayed, rolledBack }: Omit<WriteAnswer, 'record'>,
   unused: readonly string[]
 ): Message {
-  return {
-    [protoFieldName(row.message.name)]: readRow(row, parsed(record?.json)),
-    ignored_members: [...ignoredMembers, ...unused],
-    replayed,
-    rolled_back: rolledBack
-  }
+  return { ignored_members: [...ignoredMembers, ...unused], replayed, rolled_back: rolledBack }
 }
 
 export function createRpc(types: ResourceTypes): TypedRpc {
@@ -154,20 +153,14 @@ export function batchCreateRpc(types: ResourceTypes): TypedRpc {
       const messages = (request[rows] ?? []) as readonly Message[] // Of our own codec.
       const count = new RowCount()
       count.add(messages.length)
-      const bodies = messages.map((one) => writeBody(row, one, { rows: count }))
-      const body = {
-        text: `[${bodies.map(({ text }) => text).join()}]`,
-        malformed: bodies.flatMap(({ malformed }, index) => malformed.map((pointer) => `/${index}${pointer}`))
-      }
+      const body = batchBody(messages.map((one) => writeBody(row, one, { rows: count })))
       const { unused, ...sent } = commonOf(request)
       const common = { resource: types.name, ...sent }
       const answer = await withBody(body, (bytes) => generic.CreateBatch(context, { ...common, body: bytes }))
       const found = parsed(answer.json)
       return {
         [rows]: elementsOf(found).map((one) => readRow(row, one)),
-        ignored_members: [...(answer.ignoredMembers ?? []), ...unused],
-        replayed: answer.replayed,
-        rolled_back: answer.rolledBack
+        ...outcomeOf(answer, unused)
       }
     }
   }

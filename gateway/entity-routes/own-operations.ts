@@ -6,12 +6,12 @@ import { bodyOf, keepBodiesAsBuffers, requireJsonBodyIfAny, requireJsonMediaType
 import { checkApiVersion } from '../http/negotiation.js'
 import { idempotencyKey } from '../http/preconditions.js'
 import type { PublicAddress } from '../http/public-address.js'
+import { confirmDryRun } from '../http/negotiation.js'
 import { pathOfTarget, percentDecode, queryOf, routeQuery } from '../http/query-string.js'
 import { answerOtherMethods, methodNotAllowed } from '../server/methods.js'
 import { present, JSON_TYPE } from './reads.js'
 import {
   asksForDryRun,
-  confirmDryRun,
   type EntityRouteDeps,
   handleUnknownParameters,
   noSuchPath,

@@ -8,11 +8,11 @@ import { clientAddress } from '../http/client-address.js'
 import { authorizationOf } from '../http/header-fields.js'
 import {
   checkApiVersion,
+  confirmDryRun,
   ignoredParameters,
   preferredHandling,
   prefersRollback,
-  SUPPORTED_VERSIONS,
-  withRollback
+  SUPPORTED_VERSIONS
 } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
 import type { RouteQuery } from '../http/query-string.js'
@@ -184,23 +184,11 @@ export function handleUnknownParameters(
   return { strict, ignored, unplaced: { parameters: [...rejected] } }
 }
 
-const APPLIED = 'preference-applied'
-
 /** Whether the client asks for a dry run, `Prefer: tx=rollback`. If so, `Preference-Applied` says it, for rejections too. */
 export function asksForDryRun(request: FastifyRequest, reply: FastifyReply): boolean {
   const dryRun = prefersRollback(request.headers['prefer']?.toString())
   if (dryRun) confirmDryRun(reply, dryRun)
   return dryRun
-}
-
-/**
- * Sets or takes back `tx=rollback` of `Preference-Applied`: a data service of an earlier version, and an entity that
- * replaces a write, may have carried it out.
- */
-export function confirmDryRun(reply: FastifyReply, rolledBack: boolean): void {
-  const applied = withRollback(String(reply.getHeader(APPLIED) ?? ''), rolledBack)
-  if (applied === '') reply.removeHeader(APPLIED)
-  else reply.header(APPLIED, applied)
 }
 
 /** Sets `X-Ignored-Parameters` unless there is no name. */

@@ -10,6 +10,7 @@ import {
   requireJsonMediaType,
   requireMergePatchType
 } from '../http/json-body.js'
+import { confirmDryRun } from '../http/negotiation.js'
 import { headerRoom } from '../http/links.js'
 import { idempotencyKey, type IfMatch, ifMatch } from '../http/preconditions.js'
 import { NO_PARAMETERS, queryOf, routeQuery } from '../http/query-string.js'
@@ -17,7 +18,6 @@ import { entityPathOf, type EntityOperation, type OwnerMember, ownerMember, owne
 import { JSON_TYPE, sendRecord } from './reads.js'
 import {
   asksForDryRun,
-  confirmDryRun,
   type EntityRouteDeps,
   handleUnknownParameters,
   type ResourceParams,
@@ -73,15 +73,10 @@ export function batchRoute(app: FastifyInstance, { data, catalogue, largeWrites 
     path.url,
     { onRequest, preParsing: requireJsonMediaType, preValidation: [requireJsonBody, ...preValidation] },
     async (request, reply) => {
-      const { resource } = request.params
       // The owner filter of `create` holds for batches too.
-      const { members, ignored } = writeOptions({ catalogue, operation: 'create' }, request, reply)
-      const batch = { resource, body: bodyOf(request), ...members }
-      const call = writeContext(request)
-      const response = await largeWrites.inTurn(call, batch.body, () => data.createBatch(call, batch))
-      setWriteHeaders(reply, response, ignored)
-      reply.code(201).type(JSON_TYPE)
-      return reply.send(response.json)
+      const of = { catalogue, operation: 'create', largeWrites } as const
+      const { json } = await sendBatch({ of, request, reply }, (call, batch) => data.createBatch(call, batch))
+      return reply.code(201).type(JSON_TYPE).send(json)
     }
   )
 }
@@ -128,13 +123,9 @@ async function updateRows(
   request: WriteRequest,
   reply: FastifyReply
 ): Promise<FastifyReply> {
-  const { resource } = request.params
-  const { members, ignored } = writeOptions({ catalogue, operation: 'update' }, request, reply)
-  const batch = { resource, body: bodyOf(request), ...members }
-  const call = writeContext(request)
-  const response = await largeWrites.inTurn(call, batch.body, () => data.updateBatch(call, batch))
-  setWriteHeaders(reply, response, ignored)
-  return reply.type(JSON_TYPE).send(response.json)
+  const of = { catalogue, operation: 'update', largeWrites } as const
+  const { json } = await sendBatch({ of, request, reply }, (call, batch) => data.updateBatch(call, batch))
+  return reply.type(JSON_TYPE).send(json)
 }
 
 /** `POST /{resource}/batch/delete`: deletes several rows, all or none. */
@@ -145,15 +136,34 @@ export function deleteBatchRoute(app: FastifyInstance, { data, catalogue, largeW
     path.url,
     { onRequest, preParsing: requireJsonMediaType, preValidation: [requireJsonBody, ...preValidation] },
     async (request, reply) => {
-      const { resource } = request.params
-      const { members, ignored } = writeOptions({ catalogue, operation: 'delete' }, request, reply)
-      const batch = { resource, body: bodyOf(request), ...members }
-      const call = writeContext(request)
-      const response = await largeWrites.inTurn(call, batch.body, () => data.deleteBatch(call, batch))
-      setWriteHeaders(reply, response, ignored)
+      const of = { catalogue, operation: 'delete', largeWrites } as const
+      await sendBatch({ of, request, reply }, (call, batch) => data.deleteBatch(call, batch))
       return reply.code(204).send()
     }
   )
+}
+
+type Batch = WriteOptions['members'] & ResourceParams & { readonly body: Buffer }
+
+/** Sends a batch on when it has its turn, and sets the headers of the response. */
+async function sendBatch<Response extends Omit<WrittenResponse, 'record'>>(
+  {
+    of,
+    request,
+    reply
+  }: {
+    readonly of: WriteOf & Pick<EntityRouteDeps, 'largeWrites'>
+    readonly request: WriteRequest
+    readonly reply: FastifyReply
+  },
+  write: (call: ReturnType<typeof writeContext>, batch: Batch) => Promise<Response>
+): Promise<Response> {
+  const { members, ignored } = writeOptions(of, request, reply)
+  const batch = { resource: request.params.resource, body: bodyOf(request), ...members }
+  const call = writeContext(request)
+  const response = await of.largeWrites.inTurn(call, batch.body, () => write(call, batch))
+  setWriteHeaders(reply, response, ignored)
+  return response
 }
 
 /** `PUT /{resource}/{id}/{action}`: performs an action of the resource. */

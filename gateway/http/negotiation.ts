@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import { rejectionAt } from '../../shared/errors.js'
 import { listMembers, splitOutsideQuotes, trimOws } from './header-fields.js'
 
@@ -17,12 +18,19 @@ export function prefersRollback(header: string | undefined): boolean {
   return preferenceIn(header, 'tx') === 'rollback'
 }
 
+const APPLIED = 'preference-applied'
 const ROLLBACK = 'tx=rollback'
 
-/** `Preference-Applied` with `tx=rollback` in it, or without; empty for no preference. */
-export function withRollback(applied: string, isRolledBack: boolean): string {
-  const others = applied.split(', ').filter((one) => one !== '' && one !== ROLLBACK)
-  return (isRolledBack ? [...others, ROLLBACK] : others).join(', ')
+/**
+ * Sets or takes back `tx=rollback` of `Preference-Applied`: a data service of an earlier version, and an entity that
+ * replaces a write, may have carried it out.
+ */
+export function confirmDryRun(reply: FastifyReply, rolledBack: boolean): void {
+  const applied = String(reply.getHeader(APPLIED) ?? '').split(', ')
+  const others = applied.filter((one) => one !== '' && one !== ROLLBACK)
+  const confirmed = rolledBack ? [...others, ROLLBACK] : others
+  if (confirmed.length === 0) reply.removeHeader(APPLIED)
+  else reply.header(APPLIED, confirmed.join(', '))
 }
 
 /**

@@ -5,7 +5,7 @@ import { isKeysUnavailable } from '../../shared/key-cache.js'
 import type { Logger } from '../../shared/logger.js'
 import { toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { withRollback } from '../http/negotiation.js'
+import { confirmDryRun } from '../http/negotiation.js'
 import { pathOfTarget } from '../http/query-string.js'
 import { NotReady, Overload } from './admission.js'
 
@@ -53,8 +53,6 @@ function domainErrorFromFastify(error: unknown): DomainError | undefined {
     : undefined
 }
 
-const APPLIED = 'preference-applied'
-
 /** Sends any thrown value as a problem document. An unexpected one is logged in full and not shown to the client. */
 export class ProblemSender {
   readonly #address: PublicAddress
@@ -74,9 +72,7 @@ export class ProblemSender {
       requestId: request.id
     })
     // Whether the write of a lost answer was rolled back is not known.
-    const applied = reply.getHeader(APPLIED)
-    if (problem.status >= 500 && applied !== undefined) reply.header(APPLIED, withRollback(String(applied), false))
-    if (reply.getHeader(APPLIED) === '') reply.removeHeader(APPLIED)
+    if (problem.status >= 500) confirmDryRun(reply, false)
     return reply
       .code(problem.status)
       .headers({ ...problem.headers, 'x-request-id': request.id })

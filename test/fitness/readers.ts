@@ -583,7 +583,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'rejectCrossSite sendAccessToken sendNoSession authCall ' +
     'sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession untrustedProxyWarning ' +
     'signInRoutes callbackPageRoute OpenIdProvider loadOpenIdClient sendFailurePage nothingHere varyByAccept rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
-    'bodyOf isReset requireJsonBody requireJsonBodyIfAny requireJsonMediaType requireMergePatchType PublicAddress clientAddress clientAddresses announcesBody withRollback',
+    'bodyOf isReset requireJsonBody requireJsonBodyIfAny requireJsonMediaType requireMergePatchType PublicAddress clientAddress clientAddresses announcesBody confirmDryRun',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
     'PublishedKeys timeClaim isGenuine endReplaced logReplaced accountHash accountOfVerified',
