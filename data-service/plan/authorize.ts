@@ -233,7 +233,7 @@ export function foreignRow(
   return ownsEverything(caller, ownership) ? undefined : anotherOwner({ in: 'parameter', name: by.name })
 }
 
-/** Whether the filter compares the id of the path, and the path names the row by another column: the row is judged then. */
+/** Whether the filter compares the id of the path while the path names the row by another column. The row itself is judged then. */
 function judgesRow(filter: OwnerFilter, by: Column | undefined, ownership: OwnershipPolicy): boolean {
   return by !== undefined && isRouteId(ownerParameter(filter, ownership))
 }
@@ -428,7 +428,7 @@ export function checkOwnerFilter(
   const owner = text === undefined ? undefined : parseOwnerParameter(text)
   if (bypassesOwnership(caller, ownership)) return owner
   if (caller.owner === null) throw noOwnerClaim(caller)
-  // Nobody knows the id yet: the row is looked for among those of the caller.
+  // The id is not known yet, so the row is looked up within the rows of the caller.
   if (isOfRow) return caller.owner
   // Another guard of the route stands in for a parameter that is missing.
   if (owner === undefined && filter.routes.get(route) !== undefined) return undefined

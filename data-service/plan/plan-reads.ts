@@ -229,7 +229,7 @@ interface GetByParams extends ReadParams {
   readonly shape: ShapeParams | null
 }
 
-/** A read by id whose row a unique property names. `absent`: what a caller is told of a value without a row, if not the usual. */
+/** A read by id whose row is named by a unique property. `absent`: the error for a value that no row has. Without it, that of an absent id. */
 export function planGetBy(
   params: GetByParams,
   context: PlanningContext
