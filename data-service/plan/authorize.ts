@@ -1,4 +1,4 @@
-import { DomainError, rejectionAt } from '../../shared/errors.js'
+import { DomainError, rejectionAt, type ViolationPlace } from '../../shared/errors.js'
 import type { OwnerFilter, OwnRows, ReadAccess, WriteAccess } from '../entity/access.js'
 import type { Authenticated, Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
@@ -199,7 +199,7 @@ export function authorizeWrite(
     readonly params: OwnerParams
     /** The permission that an action needs besides the resource's own. */
     readonly permission?: Permission | undefined
-    /** Whether each row of a batch names itself in the body: then `checkItemOwner` comes for each. */
+    /** Whether each row of a batch names itself in the body: then `checkItemOwners` comes for them. */
     readonly isBatch?: boolean
   },
   { planning: { ownership }, caller }: PlanningContext
@@ -238,13 +238,22 @@ function judgesRow(filter: OwnerFilter, by: Column | undefined, ownership: Owner
   return by !== undefined && isRouteId(ownerParameter(filter, ownership))
 }
 
-/** The owner filter of a single write, for a row of a batch. Throws `ownership.denied`. */
-export function checkItemOwner(
-  { resource, route, id }: { readonly resource: Resource; readonly route: WriteOperation; readonly id: string },
+/**
+ * The owner filter of a single write, for the rows of a batch by their ids as they were sent. Throws `ownership.denied` at the
+ * id of the first row that is not the caller's.
+ */
+export function checkItemOwners(
+  {
+    resource,
+    route,
+    ids
+  }: { readonly resource: Resource; readonly route: WriteOperation; readonly ids: readonly string[] },
   { caller, ownership }: Writer
 ): void {
-  if (filtersById(resource, ownership)) {
-    checkOwnerFilter({ resource, route, id, sent: undefined }, caller, ownership)
+  if (!filtersById(resource, ownership)) return
+  for (const [index, id] of ids.entries()) {
+    const place = { in: 'pointer', name: `/${index}/id` } as const
+    checkOwnerFilter({ resource, route, id, sent: undefined, place }, caller, ownership)
   }
 }
 
@@ -415,6 +424,8 @@ export function checkOwnerFilter(
     /** The owner parameter of the query. */
     readonly sent: string | undefined
     readonly by?: Column | undefined
+    /** Where the owner stands that an error names: the owner parameter unless it says so. */
+    readonly place?: ViolationPlace
   },
   caller: Authenticated,
   ownership: OwnershipPolicy
@@ -432,7 +443,7 @@ export function checkOwnerFilter(
   if (isOfRow) return caller.owner
   // Another guard of the route stands in for a parameter that is missing.
   if (owner === undefined && filter.routes.get(route) !== undefined) return undefined
-  const place = { in: 'parameter', name: parameter } as const
+  const { place = { in: 'parameter', name: parameter } } = request
   if (owner === undefined || owner === 'malformed') {
     throw rejectionAt(
       'ownership.denied',

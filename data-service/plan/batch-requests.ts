@@ -2,11 +2,11 @@ import { rejection, type Violation } from '../../shared/errors.js'
 import { MAX_BATCH } from '../../shared/request-limits.js'
 import { decodeBase64 } from '../../shared/transport/wire.js'
 import { asRowVersion, type RowVersion } from '../entity/fields/row-version.js'
-import { isArray, isObject, type JsonMembers, type JsonValue } from '../entity/fields/json-values.js'
+import { isArray, isObject, type JsonMembers, jsonText, type JsonValue } from '../entity/fields/json-values.js'
 import { idText, isComposite, type RowKey } from '../entity/key.js'
 import { BATCHES } from '../entity/operations.js'
 import { parseMember } from '../entity/types/types.js'
-import { checkItemOwner, requireBatch } from './authorize.js'
+import { checkItemOwners, requireBatch } from './authorize.js'
 import type { Resource } from './model/catalogue.js'
 import type { ExpectedVersions } from './model/plans.js'
 import { isMerged, readMembers } from './parsing/body.js'
@@ -112,6 +112,7 @@ function parseItems<Item extends object>(
   const body = parseJson(params.body)
   const isBatch = isArray(body) && body.length >= 1 && body.length <= MAX_BATCH
   const sent = isBatch ? body : []
+  checkItemOwners({ resource, route, ids: sent.map(sentId) }, writer)
   requireVersions(sent)
   return parseBody(params, { resource, writer, body, keyRequired: options.keyRequired }, (findings) => {
     const { violations } = findings
@@ -123,7 +124,6 @@ function parseItems<Item extends object>(
       const rowKey = isObject(json) ? parseIdMember(memberOf(json, 'id'), resource.entity, { at, violations }) : NO_KEY
       if (rowKey !== NO_KEY) {
         const id = idText(rowKey)
-        checkItemOwner({ resource, route, id }, writer)
         const first = places.get(id)
         if (first === undefined) places.set(id, index)
         else violations.addAt(`${at}/id`, `id is that of /${first} too: a row may be in a batch once.`)
@@ -133,6 +133,12 @@ function parseItems<Item extends object>(
     })
     return { items }
   })
+}
+
+/** The id of an item as it was sent; empty for none. */
+function sentId(json: JsonValue): string {
+  const id = isObject(json) ? memberOf(json, 'id') : undefined
+  return typeof id === 'string' ? id : id === undefined ? '' : jsonText(id)
 }
 
 /** Throws `precondition.required`, which names all items without a version. */

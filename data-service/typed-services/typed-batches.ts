@@ -6,7 +6,6 @@ import { parsed, rowField } from './typed-reads.js'
 import {
   commonOf,
   DRY_RUN,
-  EVERY_FIELD,
   IGNORED,
   KEY,
   maskPaths,
@@ -25,7 +24,8 @@ const MASK: FieldSpec = {
   key: 'update_mask',
   type: 'google.protobuf.FieldMask',
   label: 'plain',
-  comment: 'Fields that are set; one that is absent in the row becomes null. Without it, those that are present.'
+  comment:
+    'Fields that are set; one that is absent in the row becomes null. Without it, those that are present. `*` is not taken: a batch replaces no row.'
 }
 
 /** The item of a batch, within the request. */
@@ -74,7 +74,7 @@ export function batchUpdateRpc(types: ResourceTypes): TypedRpc {
       const read = items.map((one, index) => {
         const message = (one[rowName] ?? {}) as Message // Of our own codec.
         const paths = maskPaths(one, 'update_mask')
-        const only = paths.length === 0 || (paths.length === 1 && paths[0] === EVERY_FIELD) ? undefined : paths
+        const only = paths.length === 0 ? undefined : paths
         const at = `items[${index}]`
         const beside = only === undefined ? [] : fieldsBeside(row, message, only)
         return {

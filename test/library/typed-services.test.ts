@@ -339,6 +339,11 @@ describeLibrary('typed services', (store) => {
     expect((await failed('BatchUpdateReadings', { items: wrong })).violations).to.deep.equal([
       ['body:/1/rank', 'body.invalid']
     ])
+    const whole = [items[0], { ...items[1], update_mask: { paths: ['*'] } }]
+    expect(await failed('BatchUpdateReadings', { items: whole })).to.deep.equal({
+      reason: 'parameter.unknown',
+      violations: [['query:items[1].update_mask.*', 'parameter.unknown']]
+    })
     const answer = await unary('BatchUpdateReadings', { items })
     expect(answer).to.include({ rolled_back: false })
     // Of the whole row also what no body has.

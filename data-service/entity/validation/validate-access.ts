@@ -193,6 +193,7 @@ export function routeMistakes(entity: Entity, permissions: readonly string[]): s
 
 function readNameMistakes({ name }: CustomRead): string[] {
   if (READ_SEGMENTS.includes(name)) return ['the name is that of a read.']
+  if (name === 'batch') return ['the name is that of batches of writes.']
   if (!KEBAB_CASE.test(name)) return ['the name must be kebab-case such as `session-ids`.']
   return GUID.test(name) ? ['the name could be an id.'] : []
 }

@@ -55,10 +55,14 @@ export function parseIdMember(
   const number = !isText && member instanceof JsonNumber ? integerOf(numberParts(member)) : undefined
   const text = typeof member === 'string' ? member : number?.toString()
   const key = text === undefined ? undefined : keyIn(text, keyed)
-  if (key !== undefined) return key
-  violations.addAt(`${at}/id`, noId(text ?? jsonText(member), { name: 'id', keyed }), { code: 'id.invalid' })
+  const isExact = number === undefined || Number.isSafeInteger(Number(number))
+  if (key !== undefined && isExact) return key
+  const detail = isExact ? noId(text ?? jsonText(member), { name: 'id', keyed }) : INEXACT
+  violations.addAt(`${at}/id`, detail, { code: 'id.invalid' })
   return NO_KEY
 }
+
+const INEXACT = 'id must be sent as a string of digits: a JSON number this long may lose some.'
 
 function keyIn(text: string, keyed: Keyed): RowKey | undefined {
   return text.length > longestId(keyed) ? undefined : keyOfText(text, keyed)

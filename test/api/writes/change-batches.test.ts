@@ -135,7 +135,12 @@ describeApi(
     it('rejects content with all its faults, and changes no row', async () => {
       const [a = {}, b = {}] = await products(2)
       const many = Array.from({ length: 501 }, (_, at) => ({ id: at, rowVersion: STALE }))
-      const cases: readonly (readonly [body: object, code: string, pointers: readonly string[], both?: boolean])[] = [
+      const cases: readonly (readonly [
+        body: object | string,
+        code: string,
+        pointers: readonly string[],
+        both?: boolean
+      ])[] = [
         [of(a), 'body.invalid', ['']],
         [[], 'body.invalid', ['']],
         [many, 'body.invalid', ['']],
@@ -150,6 +155,7 @@ describeApi(
           'id.invalid',
           ['/0/id', '/1/id', '/2/id']
         ],
+        [`[{"id":9007199254740993,"rowVersion":"${STALE}"}]`, 'id.invalid', ['/0/id']],
         [[of(a), of(b), { ...of(a), id: `0${String(a['id'])}` }], 'body.invalid', ['/2/id']],
         [
           [

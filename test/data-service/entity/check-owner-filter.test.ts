@@ -197,6 +197,7 @@ describe('checkCatalogue on custom reads', () => {
 
   const cases: Record<string, [customReads: object, mistake: RegExp]> = {
     'the name of a read': [{ lookup: sound }, /custom read `lookup`: the name is that of a read/],
+    'the segment of batches': [{ batch: sound }, /custom read `batch`: the name is that of batches of writes/],
     'the segment of unique properties': [{ by: sound }, /custom read `by`: the name is that of a read/],
     'a name that is not kebab-case': [{ sessionIds: sound }, /`sessionIds`: the name must be kebab-case/],
     'a name that could be an id': [{ 'abcdef01-0000-4000-8000-000000000000': sound }, /the name could be an id/],

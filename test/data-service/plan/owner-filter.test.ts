@@ -11,6 +11,7 @@ import {
   planPage,
   planCustomRead
 } from '../../../data-service/plan/plan-reads.js'
+import { parseUpdateBatch } from '../../../data-service/plan/batch-requests.js'
 import { parseAct, parseCreate, parseDelete, parseUpdate } from '../../../data-service/plan/write-requests.js'
 import { errorOf, violationsOf } from './violations-of.js'
 import { ownedCatalogue } from './owned-entities.js'
@@ -157,6 +158,29 @@ describe('owner filter', () => {
     expect([rows({ scope: free.decided.before }), unbound?.absent]).to.deep.equal(['all', undefined])
     expect(errorOf(() => update(managing(null))).code).to.equal('ownership.denied')
     expect(errorOf(() => update(ada)).code).to.equal('capability.denied')
+  })
+
+  it('by the id judges each item of a batch before its version and its content, at the place of its id', () => {
+    const update = (items: readonly object[], who: PlanningContext): unknown =>
+      parseUpdateBatch(texts({ resource: 'lockers', body: items }), who, {
+        keyRequired: false,
+        checkSize: () => undefined
+      })
+    const managing = (owner: bigint | null, ...roles: string[]): PlanningContext =>
+      by(caller(owner, roles, ['folders:manage']))
+    const own = { id: '42', rowVersion: Buffer.alloc(8, 1).toString('base64') }
+    const [ada42, boss] = [managing(42n), managing(null, 'Admin')]
+    expect(() => update([own], ada42)).not.to.throw()
+    for (const other of [{ ...own, id: '7' }, { id: 7 }, { id: '7', note: 7 }, { id: 'x' }, {}]) {
+      const denied = errorOf(() => update([own, other], ada42))
+      expect([denied.code, denied.violations.map(({ place }) => place)], JSON.stringify(other)).to.deep.equal([
+        'ownership.denied',
+        [{ in: 'pointer', name: '/1/id' }]
+      ])
+    }
+    expect(() => update([own, { ...own, id: '7' }], boss)).not.to.throw()
+    expect(errorOf(() => update([own, { id: '7' }], boss)).code).to.equal('precondition.required')
+    expect(errorOf(() => update([own], managing(null))).code).to.equal('ownership.denied')
   })
 
   it('by a parameter of the query judges a read by a unique property as one by id', () => {
