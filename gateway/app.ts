@@ -221,6 +221,13 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
         const { adminUiRoles: roles } = config
         await routes.register(adminUi, { documents, address, issuer: config.openId?.issuer, roles })
       }
+      // `/mcp`
+      if (config.mcp !== 'off') {
+        // It is loaded only where there are agents.
+        const { mcpRoutes } = await import('./mcp/mcp-routes.js')
+        const writes = config.mcp === 'write'
+        await routes.register(mcpRoutes, { writes, documents, catalogue, address, origins })
+      }
       // `/.well-known/jwks.json`
       await routes.register(keySetRoute, { tools: sessions })
       // `/auth`: sessions of browsers, for pages of this site only.

@@ -59,6 +59,8 @@ export interface GatewayConfig {
   readonly adminUi: boolean
   /** Who gets the catalogue of the admin: callers with one of these roles. Empty for every caller. */
   readonly adminUiRoles: readonly string[]
+  /** Whether agents are served at `/mcp`, and with which tools. */
+  readonly mcp: (typeof MCP_MODES)[number]
   /** Whether `/docs` is served. */
   readonly docsUi: boolean
   /** Whether documents and the catalogue of the admin show every resource to everybody, and not what the caller may call. */
@@ -77,6 +79,9 @@ export interface GatewayConfig {
   /** The OpenID provider that people sign in with; undefined for none. */
   readonly openId: OpenIdSettings | undefined
 }
+
+/** Whether agents are served: not at all, with tools that read, or with all tools. */
+const MCP_MODES = ['off', 'read', 'write'] as const
 
 const DATA_SERVICE_CALLS = ['stream', 'unary'] as const
 
@@ -140,6 +145,10 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     rendererRefreshToken: settings.flag('RENDERER_REFRESH_TOKEN', false),
     adminUi: settings.flag('ADMIN_UI', false),
     adminUiRoles: settings.parsed('ADMIN_UI_ROLES', { fallback: '', parse: parseRoles }),
+    mcp: settings.parsed('MCP', {
+      fallback: MCP_MODES[0],
+      parse: (text) => MCP_MODES.find((one) => one === text) ?? new Error('must be off, read or write')
+    }),
     docsUi: settings.flag('DOCS_UI', true),
     docsPublic: settings.flag('DOCS_PUBLIC', false),
     openApi: readApiInfo(settings),

@@ -38,6 +38,7 @@ export const SETTING_NAMES = [
   'RENDERER_REFRESH_TOKEN',
   'ADMIN_UI',
   'ADMIN_UI_ROLES',
+  'MCP',
   'DOCS_UI',
   'DOCS_PUBLIC',
   'OPENAPI_TITLE',

@@ -37,7 +37,8 @@ const OWN_SEGMENTS: ReadonlySet<string> = new Set([
   'metrics',
   'admin',
   'openapi.json',
-  'docs'
+  'docs',
+  'mcp'
 ])
 
 /**

@@ -17,12 +17,6 @@ const { name, files, dependencies, devDependencies, peerDependencies, peerDepend
   readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>
 } // ours
 
-/** Nobody imports these. */
-const HELD_BACK: readonly string[] = [
-  // Fastify takes any 6.x; from 6.8 on it needs Node 22. npm gives Fastify the one that stands here.
-  'light-my-request'
-]
-
 /** What `uniform-rest/testing` asks of the project that imports it: its own mocha must run what is declared. */
 const OF_TESTS = ['chai', 'mocha']
 
@@ -37,7 +31,7 @@ describe('dependencies', () => {
     const packages = [...imported].filter((one) => !isBuiltin(one) && one !== name && !OF_TESTS.includes(one))
     expect(folders).to.include.members(['cli', 'data-service', 'gateway', 'shared'])
     const declared = [...Object.keys(dependencies), ...OF_SETTINGS]
-    expect(declared.toSorted()).to.deep.equal([...packages, ...HELD_BACK].toSorted())
+    expect(declared.toSorted()).to.deep.equal(packages.toSorted())
   })
 
   it('are fewer than 150 packages on one platform, with those that they depend on', () => {

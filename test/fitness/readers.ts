@@ -614,6 +614,6 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'numbers and values that are parsed already':
     'listed parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt roundedQuotient compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
-    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch batchesOf checkItemOwner authorizeOperation parseBody patchOf requireUpdateBy updatesBy foreignRow writeScope outsideScope claimedColumn broughtAlong ' +
+    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch batchesOf checkItemOwners authorizeOperation parseBody patchOf requireUpdateBy updatesBy foreignRow writeScope outsideScope claimedColumn broughtAlong ' +
     'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }

@@ -55,6 +55,7 @@ describe('settings of the gateway', () => {
       'RENDERER_REFRESH_TOKEN',
       'ADMIN_UI',
       'ADMIN_UI_ROLES',
+      'MCP',
       'DOCS_UI',
       'DOCS_PUBLIC',
       'OPENAPI_LICENSE',

@@ -55,6 +55,13 @@ describe('optional packages (docs/decisions/073)', function () {
     )
   })
 
+  it('A gateway with MCP names the package of the protocol.', async () => {
+    const said = await failedStart('gateway', { MCP: 'read' })
+    expect(said).to.match(
+      /MCP needs a package that is not installed\. Install with `npm install @modelcontextprotocol\/server@\^[\d.]+`\./
+    )
+  })
+
   it('A data service without SQLite says so where no database server is configured.', async () => {
     const said = await failedStart('data-service', { MIGRATE_AT_START: 'true' })
     expect(said).to.match(/DATABASE_URL, sqlite:.*npm install @photostructure\/sqlite@\^[\d.]+`\./)

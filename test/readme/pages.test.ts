@@ -20,7 +20,8 @@ const PAGES = [
   'docs/ownership.md',
   'docs/sessions.md',
   'docs/concurrency.md',
-  'docs/trail.md'
+  'docs/trail.md',
+  'docs/agents.md'
 ]
 
 /** Where the commands of all other pages run, or why they run nowhere. */
@@ -53,7 +54,7 @@ describe('pages of docs', function () {
   before(async () => {
     await ensurePackages('jq')
     database = await storeDatabase('sqlite', 'sample')
-    stack = await startStack({ database })
+    stack = await startStack({ database, env: { MCP: 'read' } })
   })
   after(async () => {
     rmSync(grpcExample, { force: true })

@@ -8,7 +8,7 @@ import { operatorsOf } from '../fields/operators.js'
 import { exampleMistakes } from './validate-examples.js'
 
 /** First path segments that belong to the gateway (contract.md section 8). */
-export const RESERVED: readonly string[] = ['auth', 'problems', 'health', 'metrics', 'admin', 'docs']
+export const RESERVED: readonly string[] = ['auth', 'problems', 'health', 'metrics', 'admin', 'docs', 'mcp']
 
 /** Names of resources and tables that are malformed, reserved or used twice. */
 export function namingMistakes(entities: readonly Entity[]): string[] {
