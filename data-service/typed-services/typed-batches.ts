@@ -1,8 +1,9 @@
+import { itemsOfArray } from '../operations/json.js'
 import { batchBody, fieldsBeside, RowCount, unknownPaths, writeBody, type WrittenBody } from './bodies.js'
 import type { TypedRpc } from './generic.js'
-import { ownerFields, pathId, readRow, type ResourceTypes } from './rows.js'
+import { ownerFields, pathId, type ResourceTypes } from './rows.js'
 import { type FieldSpec, makeMessage, type MessageType, protoFieldName } from './schema.js'
-import { parsed, rowField } from './typed-reads.js'
+import { readRows, rowField } from './typed-reads.js'
 import {
   commonOf,
   DRY_RUN,
@@ -16,7 +17,7 @@ import {
   VERSION,
   withBody
 } from './typed-writes.js'
-import { elementsOf, type Message } from './values.js'
+import type { Message } from './values.js'
 
 // Batches of changes and of deletes in typed messages: each item has the id and the version of its row.
 
@@ -98,7 +99,7 @@ export function batchUpdateRpc(types: ResourceTypes): TypedRpc {
       const common = { resource: types.name, ...sent }
       const answer = await withBody(body, (bytes) => generic.UpdateBatch(context, { ...common, body: bytes }))
       return {
-        [rows]: elementsOf(parsed(answer.json)).map((one) => readRow(row, one)),
+        [rows]: await readRows(row, itemsOfArray(Buffer.from(answer.json ?? '[]'))),
         ...outcomeOf(answer, unused)
       }
     }

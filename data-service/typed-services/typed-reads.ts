@@ -1,6 +1,6 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { CustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
-import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
 import type { TypedRpc } from './generic.js'
 import {
   fieldsOf,
@@ -88,9 +88,27 @@ export function parsed(json: Buffer | Uint8Array | string | undefined): JsonMemb
   return storedJson(Buffer.from(json ?? 'null').toString())
 }
 
-/** One after another, so that what is parsed of a row goes before the next one is. */
-function rowsIn({ records = [] }: Pick<PageResponse, 'records'>, row: RowType): readonly Message[] {
-  return records.map(({ json }) => readRow(row, parsed(json)))
+/** Milliseconds after which the event loop has a turn while rows are read. */
+const READING = 10
+
+/**
+ * One after another, so that what is parsed of a row goes before the next one is. What others ask for comes between the rows of
+ * a large answer.
+ */
+export async function readRows(
+  row: RowType,
+  records: readonly (Buffer | Uint8Array | string)[]
+): Promise<readonly Message[]> {
+  const rows: Message[] = []
+  let until = performance.now() + READING
+  for (const json of records) {
+    if (performance.now() >= until) {
+      await turn()
+      until = performance.now() + READING
+    }
+    rows.push(readRow(row, parsed(json)))
+  }
+  return rows
 }
 
 export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
@@ -149,7 +167,10 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
       })
       const { currentPage = '', totalCount, nextCursor, previousCursor } = page
       return {
-        [rows]: rowsIn(page, row),
+        [rows]: await readRows(
+          row,
+          (page.records ?? []).map(({ json }) => json ?? 'null')
+        ),
         page_size: page.pageSize,
         has_next: page.hasNext,
         has_previous: page.hasPrevious,

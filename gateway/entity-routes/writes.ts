@@ -125,6 +125,7 @@ async function updateRows(
 ): Promise<FastifyReply> {
   const of = { catalogue, operation: 'update', largeWrites } as const
   const { json } = await sendBatch({ of, request, reply }, (call, batch) => data.updateBatch(call, batch))
+  request.unsent?.hold(json.length)
   return reply.type(JSON_TYPE).send(json)
 }
 

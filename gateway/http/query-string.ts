@@ -58,9 +58,10 @@ export function pathOfTarget(target: string): string {
 /** Characters of a path that one line of the log may have. */
 const MAX_LOGGED_PATH = 2048
 
-/** The path of a request target for the log, cut if it is very long. */
-export function loggedPath(target: string): string {
-  return pathOfTarget(target).slice(0, MAX_LOGGED_PATH)
+/** The path of a request target for the log, cut if it is very long. Its last segment may be a value of a row, such as an e-mail address. */
+export function loggedPath(target: string, { withValue }: { readonly withValue: boolean }): string {
+  const path = pathOfTarget(target)
+  return (withValue ? path : `${path.slice(0, path.lastIndexOf('/'))}/*`).slice(0, MAX_LOGGED_PATH)
 }
 
 /**

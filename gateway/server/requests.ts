@@ -135,7 +135,7 @@ export function recordWhenClosed(
       traceparent: request.traceparent,
       acceptedAuthorization: request.report?.acceptedAuthorization,
       method: sentMethod(request),
-      path: loggedPath(request.originalUrl),
+      path: loggedPath(request.originalUrl, { withValue: request.routeOptions.url?.endsWith('/:value') !== true }),
       route: routeLabelOf(request),
       resource,
       status: raw.statusCode,

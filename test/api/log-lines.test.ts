@@ -46,6 +46,20 @@ describeApi(
     const OF_DATA = { level: 'info', name: 'data-service', msg: 'call' }
     const account = accountOf('clerk@example.com')
 
+    it('does not tell the value that a path names its row by', async () => {
+      for (const line of [
+        'ada GET /customers/by/email/c1%40example.com',
+        'ada GET /customers/by/email/nobody%40example.com',
+        'clerk PUT /products/by/sku/secret-sku',
+        '- POST /products/by/sku/secret-sku',
+        'clerk GET /nothing/by/email/c1%40example.com'
+      ]) {
+        const { http } = await logged(line)
+        const [, , target = ''] = line.split(' ')
+        expect(http['path'], line).to.equal(`${target.slice(0, target.lastIndexOf('/'))}/*`)
+      }
+    })
+
     it('is one line of each process, with caller, resource, status and time under the same names', async () => {
       const { http, rpc } = await logged('clerk GET /products/1?fields=name')
       const requestId = `line-${count}`

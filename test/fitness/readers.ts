@@ -347,7 +347,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   refusesHtml,
   parseQuery,
   pathOfTarget,
-  loggedPath,
+  loggedPath: (text) => loggedPath(text, { withValue: false }),
   queryOf,
   checkRequestHead: (text) =>
     checkRequestHead({ method: 'GET', target: text, httpVersion: '1.1', rawHeaders: ['Host', text] }),

@@ -29,7 +29,7 @@ const NODE = ['wsrep_ready', 'wsrep_cluster_status', 'wsrep_local_state_comment'
 
 /** Milliseconds by which the clocks may differ. Both sides write moments: versions and tokens by one, defaults of columns by the other. */
 const CLOCK_TOLERANCE = 2000
-/** Bytes. A body has at most 1 MiB, its row may come with what was stored and with an audit entry. */
+/** Bytes. A body has at most 1 MiB, its row may come with what was stored and with an audit entry, and an answer under a key has 6 MiB. */
 const NEEDED_PACKET = 8 * 1024 * 1024
 /** Seconds that an idle connection stays in the pool. */
 const POOL_IDLE = 60
