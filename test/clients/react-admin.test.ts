@@ -401,53 +401,231 @@ eachDatabase((kind) => {
       expect(forbidden).to.have.property('body').that.does.not.have.property('errors')
     })
 
-    it('writes many rows one by one, by the versions of the list, and says which were not written', async () => {
+    /** Products as a list shows them to a first clerk, and a second clerk who changes some of them. */
+    const listedProducts = async (prefix: string, names: readonly string[]) => {
       const clerk: Records = await providerOf('clerk@example.com')
       const other: Records = await providerOf('clerk@example.com')
-      for (const sku of ['M-1', 'M-2', 'M-3']) await clerk.create('products', { data: newProduct(sku) })
-      const { data: listed } = await clerk.getList('products', {
-        filter: { 'sku.startsWith': 'M-' },
-        sort: { field: 'sku', order: 'ASC' }
-      })
-      const [, second] = listed
-      const ids = idsIn(listed)
-      await other.update('products', { id: ids[1], data: { name: 'Theirs' }, previousData: second })
+      for (const name of names) await clerk.create('products', { data: newProduct(`${prefix}-${name}`) })
+      const filter = { 'sku.startsWith': `${prefix}-` }
+      const list = async () => (await clerk.getList('products', { filter, sort: { field: 'sku', order: 'ASC' } })).data
+      const listed = await list()
+      const change = (row: Row | undefined, name: string) =>
+        other.update('products', { id: Number(row?.id), data: { name }, previousData: row })
+      const stored = () => sql.run(`SELECT name, is_active FROM products WHERE sku LIKE '${prefix}-%' ORDER BY sku`)
+      sent.length = 0
+      return { clerk, other, listed, list, ids: idsIn(listed), change, stored }
+    }
+    const itemsOf = (rows: readonly Row[], members: object = {}) =>
+      rows.map(({ id, rowVersion }) => ({ ...members, id, rowVersion }))
+
+    it('writes many rows in one batch, by the versions of the list, or none and names those that others changed', async () => {
+      const { clerk, other, listed, ids, change, list, stored } = await listedProducts('M', ['1', '2', '3', '4'])
+      await change(listed[1], 'Theirs')
+      await other.delete('products', { id: Number(ids[3]), previousData: listed[3] })
+      const before = await stored()
       sent.length = 0
       const error = await rejected(clerk.updateMany('products', { ids, data: { isActive: false } }))
       if (!(error instanceof ManyError)) throw error
-      const failed = error.failed.map(({ id, error: reason }) => [id, reason instanceof ConflictError])
-      expect([error.status, error.done, failed, error.untried]).to.deep.equal([
-        412,
-        [ids[0], ids[2]],
-        [[ids[1], true]],
-        []
+      expect([error.status, error.done, error.untried]).to.deep.equal([412, [], [ids[0], ids[2]]])
+      const [stale, gone] = error.failed.map(({ error: reason }) => reason)
+      if (!(stale instanceof ConflictError)) throw stale
+      if (!(gone instanceof ConflictError)) throw gone
+      expect(error.failed.map(({ id }) => id)).to.deep.equal([ids[1], ids[3]])
+      expect([stale.isStale, stale.current?.['name'], stale.sent, gone.current]).to.deep.equal([
+        true,
+        'Theirs',
+        { isActive: false },
+        null
       ])
-      expect(error.message).to.match(
-        new RegExp(`^1 of 3 rows were not written\\. ${String(ids[1])}: Somebody else has`)
+      expect(error.message).to.equal(
+        `4 of 4 rows were not written. ${ids[1]}, ${ids[3]}: Somebody else has changed it meanwhile. ` +
+          `Not written either: ${ids[0]}, ${ids[2]}.`
       )
-      expect(writes().map(({ ifMatch }) => ifMatch)).to.deep.equal(listed.map(({ rowVersion }) => `W/"${rowVersion}"`))
-      const states = await sql.run("SELECT name, is_active FROM products WHERE sku LIKE 'M-%' ORDER BY sku")
-      expect(states.map(({ name, is_active }) => [name, Number(is_active)])).to.deep.equal([
+      const [patch, ...others] = writes()
+      expect(others).to.deep.equal([])
+      expect(patch).to.deep.include({ method: 'PATCH', path: '/products/batch', ifMatch: null })
+      expect(patch?.body).to.deep.equal(itemsOf(listed, { isActive: false }))
+      expect(patch?.key).to.be.a('string')
+      expect(await stored()).to.deep.equal(before)
+
+      const now = (await list()).map(({ id }) => id)
+      expect(await clerk.updateMany('products', { ids: now, data: { isActive: false } })).to.deep.equal({ data: now })
+      expect((await stored()).map(({ name, is_active }) => [name, Number(is_active)])).to.deep.equal([
         ['Pan M-1', 0],
-        ['Theirs', 1],
+        ['Theirs', 0],
         ['Pan M-3', 0]
       ])
-      await clerk.getList('products', { filter: { 'sku.startsWith': 'M-' } })
-      const refreshed = await other.getOne('products', { id: ids[2] })
-      await other.update('products', { id: ids[2], data: { name: 'Late' }, previousData: refreshed.data })
-      const kept = await rejected(clerk.deleteMany('products', { ids }))
-      expect(kept).to.be.instanceOf(ManyError)
-      expect(kept).to.deep.include({ done: [ids[0], ids[1]], untried: [] })
-      expect(await idsOf("SELECT id FROM products WHERE sku LIKE 'M-%'")).to.deep.equal([ids[2]])
-      await clerk.getList('products', { filter: { 'sku.startsWith': 'M-' } })
       // What the user saw comes before what was read last.
-      const seen = [{ ...listed[2], id: Number(ids[2]) }]
-      const stale = await rejected(clerk.deleteMany('products', { ids: [ids[2]], meta: { seen } }))
-      expect(stale).to.deep.include({ done: [], untried: [] })
-      expect(await clerk.deleteMany('products', { ids: [ids[2]] })).to.deep.equal({ data: [ids[2]] })
+      const seen = listed.slice(0, 1)
+      for (const write of [
+        () => clerk.updateMany('products', { ids: now, data: { name: 'X' }, meta: { seen } }),
+        () => clerk.deleteMany('products', { ids: now, meta: { seen } })
+      ]) {
+        expect(await rejected(write())).to.deep.include({ status: 412, done: [], untried: now.slice(1) })
+      }
+      await list()
+      expect(await clerk.deleteMany('products', { ids: now })).to.deep.equal({ data: now })
+      expect(await stored()).to.deep.equal([])
       const nobody: Records = await providerOf()
       const unauthorized = await rejected(nobody.deleteMany('products', { ids: [1, 2, 3] }))
-      expect(unauthorized).to.deep.include({ status: 401, done: [], untried: [2, 3] })
+      expect(unauthorized).to.deep.include({ status: 401, done: [], untried: [] })
+    })
+
+    it('says of each row of a batch what is wrong with it', async () => {
+      const { clerk, listed, ids, stored } = await listedProducts('W', ['1', '2'])
+      const before = await stored()
+      const invalid = await rejected(clerk.updateMany('products', { ids, data: { price: '-1', name: '' } }))
+      if (!(invalid instanceof ManyError)) throw invalid
+      expect([invalid.status, invalid.failed.map(({ id }) => id), invalid.untried]).to.deep.equal([400, ids, []])
+      for (const { error } of invalid.failed) {
+        expect(error).to.have.nested.property('body.errors').that.has.all.keys('price', 'name')
+      }
+      const taken = await rejected(clerk.updateMany('products', { ids, data: { sku: 'W-1' } }))
+      expect(taken)
+        .to.be.instanceOf(ManyError)
+        .and.to.deep.include({ status: 412, untried: ids.slice(0, 1) })
+      expect(taken).to.have.nested.property('failed[0].error').that.includes({ isStale: false })
+      expect(taken)
+        .to.have.nested.property('failed[0].error.body.errors.sku')
+        .that.matches(/must be unique/)
+      const [other = ''] = await idsOf('SELECT MAX(id) + 1 AS id FROM products')
+      const gone = await rejected(
+        clerk.deleteMany('products', { ids: [...ids, other], meta: { seen: [...listed, { ...listed[0], id: other }] } })
+      )
+      expect(gone).to.be.instanceOf(ManyError).and.to.deep.include({ status: 404, untried: ids })
+      expect(await stored()).to.deep.equal(before)
+    })
+
+    it('cuts more rows than a batch takes into several, and says which of them were written', async () => {
+      const client = await clientOf('clerk@example.com')
+      const records: Records = uniformRestDataProvider({ client })
+      const rows: Row[] = []
+      for (const length of [500, 2]) {
+        const body = Array.from({ length }, () => ({ name: 'Of many', country: 'FR' }))
+        rows.push(...((await client.resource('suppliers').createBatch(body)) as unknown as Row[]))
+      }
+      const ids = idsIn(rows)
+      sent.length = 0
+      expect(await records.updateMany('suppliers', { ids, data: { country: 'IT' } })).to.deep.equal({ data: ids })
+      expect(writes().map(({ body }) => (body as object[]).length)).to.deep.equal([500, 2])
+      expect(new Set(writes().map(({ key }) => key))).to.have.property('size', 2)
+      const seen = rows.slice(-1)
+      const error = await rejected(records.deleteMany('suppliers', { ids, meta: { seen } }))
+      expect(error).to.deep.include({ status: 412, done: ids.slice(0, 500), untried: ids.slice(500, 501) })
+      expect(await idsOf("SELECT id FROM suppliers WHERE name = 'Of many'")).to.deep.equal(ids.slice(500))
+      // Where so many rows would make too large a body, half of them are sent.
+      const sized: Records = uniformRestDataProvider({ client: await clientOf('clerk@example.com') })
+      const products = (
+        await sized.getList('products', { pagination: { page: 1, perPage: 501 }, meta: { includeTotal: false } })
+      ).data
+      const many = idsIn(products)
+      sent.length = 0
+      const description = 'ä'.repeat(2000)
+      const { data } = await sized.updateMany('products', { ids: many, data: { description }, meta: { dryRun: true } })
+      expect(data).to.deep.equal(many)
+      expect(writes().map(({ body }) => (body as object[]).length)).to.deep.equal([500, 250, 250, 1])
+    })
+
+    it('writes a batch once, however often it is sent while its outcome is not known', async () => {
+      const { ids, listed } = await listedProducts('K', ['1', '2'])
+      const clerk: Records = await providerOf('clerk@example.com', 0)
+      const update = () => clerk.updateMany('products', { ids, data: { name: 'Once' }, meta: { seen: listed } })
+      connection.cutNext(20)
+      const lost = await rejected(update())
+      expect(lost).to.be.instanceOf(ManyError).and.to.have.nested.property('failed[0].error.name', 'ConnectionError')
+      expect(await update()).to.deep.equal({ data: ids })
+      const keys = writes().map(({ key }) => key)
+      expect([keys.length, new Set(keys).size]).to.deep.equal([2, 1])
+      const entries = await sql.run(
+        `SELECT id FROM ur_audit_entries WHERE resource = 'products' AND action = 'update' AND row_id IN ('${ids.join("','")}')`
+      )
+      expect(entries).to.have.length(2)
+    })
+
+    it('tries writes without doing them', async () => {
+      const { clerk, other, listed, ids, change, stored } = await listedProducts('D', ['1', '2'])
+      const [first] = listed
+      if (first === undefined) throw new Error('There are two.')
+      const before = await stored()
+      const meta = { dryRun: true, seen: listed }
+      const sku = await clerk.create('products', { data: newProduct('D-3'), meta })
+      expect(sku.data).to.include({ sku: 'D-3' })
+      const edit = { id: first.id, data: { name: 'Dry' }, previousData: first, meta }
+      expect((await clerk.update('products', edit)).data).to.include({ name: 'Dry' })
+      await clerk.delete('products', { id: first.id, previousData: first, meta })
+      expect(await clerk.updateMany('products', { ids, data: { name: 'Dry' }, meta })).to.deep.equal({ data: ids })
+      expect(await clerk.deleteMany('products', { ids, meta })).to.deep.equal({ data: ids })
+      expect(await stored()).to.deep.equal(before)
+      await change(listed[1], 'Theirs')
+      for (const many of [
+        () => clerk.updateMany('products', { ids, data: { name: 'Dry' }, meta }),
+        () => clerk.deleteMany('products', { ids, meta })
+      ]) {
+        expect(await rejected(many())).to.deep.include({ status: 412, done: [], untried: ids.slice(0, 1) })
+      }
+      expect(await rejected(clerk.create('products', { data: newProduct('D-1'), meta }))).to.include({ status: 409 })
+      // The versions of a dry run are of no row, and nothing of it is remembered.
+      await other.delete('products', { id: first.id, previousData: first })
+    })
+
+    it('writes row by row where the service takes no batches', async () => {
+      const { listed, ids, change, stored } = await listedProducts('O', ['1', '2', '3'])
+      await change(listed[1], 'Theirs')
+      sent.length = 0
+      // As a service of before, which takes the path of a batch for that of a row.
+      const earlier: typeof fetch = (input, init) => {
+        const { url } = new Request(input, init)
+        return recording(url.replace('/products/batch', '/products/1'), init)
+      }
+      const token = await stack.token('clerk@example.com')
+      const client = createClient<Application>({ baseUrl: connection.url, fetch: earlier, token: () => token })
+      const clerk: Records = uniformRestDataProvider({ client })
+      const meta = { seen: listed }
+      const dry = await rejected(
+        clerk.updateMany('products', { ids, data: { isActive: false }, meta: { ...meta, dryRun: true } })
+      )
+      expect(dry).to.be.instanceOf(ManyError).and.to.deep.include({ status: 428, done: [] })
+      expect(writes()).to.have.length(1)
+      const error = await rejected(clerk.updateMany('products', { ids, data: { isActive: false }, meta }))
+      expect(error)
+        .to.be.instanceOf(ManyError)
+        .and.to.deep.include({ status: 412, done: [ids[0], ids[2]], untried: [] })
+      expect(error).to.have.nested.property('failed[0].error').that.is.instanceOf(ConflictError)
+      expect((await stored()).map(({ name, is_active }) => [name, Number(is_active)])).to.deep.equal([
+        ['Pan O-1', 0],
+        ['Theirs', 1],
+        ['Pan O-3', 0]
+      ])
+      const { data: now } = await clerk.getList('products', { filter: { 'sku.startsWith': 'O-' } })
+      expect(await clerk.deleteMany('products', { ids: idsIn(now) })).to.deep.equal({ data: idsIn(now) })
+      expect(await stored()).to.deep.equal([])
+    })
+
+    it('reads totals of the rows that a filter lets through', async () => {
+      const provider = await providerOf('admin@example.com')
+      const { data, isTruncated } = await provider.getTotals('orders', {
+        by: ['status'],
+        measures: ['count', 'sum.total'],
+        filter: { 'id.lte': 100 },
+        sort: { field: 'count', order: 'DESC' }
+      })
+      const total = kind === 'sqlite' ? 'SUM(total) / 100.0' : 'SUM(total)'
+      const expected = await sql.run(
+        `SELECT status, COUNT(*) AS n, ${total} AS total FROM orders WHERE id <= 100 GROUP BY status ORDER BY n DESC, status DESC`
+      )
+      expect(isTruncated).to.equal(false)
+      expect(data.map((row) => [row.status, row.count, row['sum.total']])).to.deep.equal(
+        expected.map((row) => [row['status'], Number(row['n']), Number(row['total']).toFixed(2)])
+      )
+      const [all] = (await provider.getTotals('orders')).data
+      expect(all).to.include({ count: (await idsOf('SELECT id FROM orders')).length })
+      const ada = await providerOf('ada@example.com')
+      expect((await ada.getTotals('orders', { measures: ['count'] })).data).to.deep.equal([
+        { count: (await idsOf('SELECT id FROM orders WHERE customer_id = 1')).length }
+      ])
+      const unknown: unknown = 'colour'
+      const wrong = await rejected(provider.getTotals('orders', { by: [unknown as 'status'] }))
+      expect(wrong).to.be.instanceOf(HttpError).and.to.include({ status: 400 })
     })
 
     it('acts, once for each key, and shows a stale action as a conflict', async () => {

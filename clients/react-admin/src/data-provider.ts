@@ -1,4 +1,13 @@
-import type { ApplicationTypes, Client, CsvExport, ResourceName, TypesOf } from '@uniform-rest/client'
+import type {
+  ApplicationTypes,
+  Client,
+  CsvExport,
+  DimensionName,
+  MeasureName,
+  ResourceName,
+  TotalsRow,
+  TypesOf
+} from '@uniform-rest/client'
 import type {
   DataProvider,
   GetManyReferenceParams,
@@ -7,6 +16,7 @@ import type {
   RaRecord,
   SortPayload
 } from 'ra-core'
+import { type Many, writeMany } from './batches.js'
 import { type FilterOf, readFilter } from './filters.js'
 import {
   type AnyApplication,
@@ -23,13 +33,12 @@ import {
 } from './reads.js'
 import {
   act,
+  createRow,
   deleteRow,
-  PendingCreates,
+  PendingWrites,
   reported,
   type SeenRow,
-  updateListed,
   updateRow,
-  writeEach,
   type WriteMeta
 } from './writes.js'
 
@@ -80,6 +89,26 @@ export interface LookupAnswer<Id> {
   readonly isTruncated: boolean
 }
 
+interface TotalsOptions {
+  /** A dimension or a measure of the answer. */
+  readonly sort?: SortPayload
+  readonly meta?: Pick<ReadMeta, 'parameters'>
+  readonly signal?: AbortSignal
+}
+
+export interface TotalsParams<
+  A extends ApplicationTypes,
+  Name extends ResourceName<A>,
+  By extends string,
+  M extends string
+> extends TotalsOptions {
+  /** What rows are grouped by, at most four; without it there is one group of all rows. */
+  readonly by?: readonly By[]
+  /** What is computed of each group, at most ten; without it all that the caller may read. */
+  readonly measures?: readonly M[]
+  readonly filter?: FilterOf<A, Name>
+}
+
 export interface HistoryParams {
   readonly id: Identifier
   readonly pagination?: PaginationPayload
@@ -124,6 +153,20 @@ export interface FurtherMethods<A extends ApplicationTypes> {
     params?: LookupParams
   ): Promise<LookupAnswer<TypesOf<A, Name>['id']>>
 
+  /** Counts, sums and averages of the rows that match, in at most 1000 groups. */
+  getTotals<
+    Name extends ResourceName<A>,
+    const By extends DimensionName<TypesOf<A, Name>> = never,
+    const M extends MeasureName<TypesOf<A, Name>> = MeasureName<TypesOf<A, Name>>
+  >(
+    resource: Name,
+    params?: TotalsParams<A, Name, By, M>
+  ): Promise<{
+    readonly data: readonly TotalsRow<TypesOf<A, Name>, By, M>[]
+    /** Whether groups were left out. */
+    readonly isTruncated: boolean
+  }>
+
   /** The audit entries of a row, the newest first. It takes the permission to read them. */
   history(
     resource: ResourceName<A>,
@@ -153,7 +196,8 @@ type RowsOf = (resource: string) => Rows
 type Keys = Readonly<Record<string, readonly string[] | undefined>>
 
 function standardMethods(rowsOf: RowsOf, keys: Keys): DataProvider {
-  const creates = new PendingCreates()
+  const pending = new PendingWrites()
+  const many = (resource: string) => ({ rows: rowsOf(resource), resource, key: keys[resource], pending })
   const range = <R>(resource: string, params: ListParams) =>
     reported(async () => {
       const { data, ...others } = await readRange(rowsOf(resource), params, keys[resource])
@@ -180,31 +224,23 @@ function standardMethods(rowsOf: RowsOf, keys: Keys): DataProvider {
       reported(async () => ({ data: (await readByIds(rowsOf(resource), params, keys[resource])) as R[] })),
 
     create: <R>(resource: string, params: { readonly data: object; readonly meta?: WriteMeta }) =>
-      reported(async () => ({ data: (await creates.create(rowsOf(resource), resource, params)) as R })),
+      reported(async () => ({ data: (await createRow(rowsOf(resource), params, { pending, resource })) as R })),
 
     update: <R>(resource: string, params: SeenRow & { readonly data: object; readonly meta?: WriteMeta }) =>
       reported(async () => ({ data: (await updateRow(rowsOf(resource), params)) as R })),
 
-    updateMany: async (
-      resource: string,
-      { ids, data }: { readonly ids: readonly Identifier[]; readonly data: object }
-    ) => ({
-      data: await writeEach(ids, (id) => updateListed(rowsOf(resource), id, data))
+    updateMany: async (resource: string, params: Many & { readonly data: object }) => ({
+      data: await writeMany(many(resource), params)
     }),
 
-    delete: <R extends RaRecord>(resource: string, params: SeenRow) =>
+    delete: <R extends RaRecord>(resource: string, params: SeenRow & { readonly meta?: WriteMeta }) =>
       reported(async () => {
         await deleteRow(rowsOf(resource), params)
         return { data: (params.previousData ?? { id: params.id }) as R }
       }),
 
-    deleteMany: async (
-      resource: string,
-      { ids, meta = {} }: { readonly ids: readonly Identifier[]; readonly meta?: WriteMeta }
-    ) => ({
-      data: await writeEach(ids, (id) =>
-        deleteRow(rowsOf(resource), { id, previousData: meta.seen?.find((row) => row.id === id) })
-      )
+    deleteMany: async (resource: string, { ids, meta }: Many) => ({
+      data: await writeMany(many(resource), { ids, meta })
     })
   }
 }
@@ -212,6 +248,12 @@ function standardMethods(rowsOf: RowsOf, keys: Keys): DataProvider {
 interface AnyExport extends ExportOptions {
   readonly filter?: unknown
   readonly fields?: readonly string[]
+}
+
+interface AnyTotals extends TotalsOptions {
+  readonly by?: readonly string[]
+  readonly measures?: readonly string[]
+  readonly filter?: unknown
 }
 
 function furtherMethods(rowsOf: RowsOf, keys: Keys, auditResource: string): FurtherMethods<AnyApplication> {
@@ -242,6 +284,20 @@ function furtherMethods(rowsOf: RowsOf, keys: Keys, auditResource: string): Furt
         const query = { ...meta, ...(search === '' ? {} : { search }) }
         const { items, isTruncated } = await rowsOf(resource).lookup(query, optionsOf(params))
         return { data: items, isTruncated }
+      }),
+
+    getTotals: (resource: string, params: AnyTotals = {}) =>
+      reported(async () => {
+        const { filter, sort, by, measures, meta } = params
+        const query = {
+          ...readFilter(filter),
+          ...meta,
+          ...(by === undefined ? {} : { by }),
+          ...(measures === undefined ? {} : { measures }),
+          ...(sort === undefined ? {} : { sort: `${sort.order === 'DESC' ? '-' : ''}${sort.field}` })
+        }
+        const { rows, isTruncated } = await rowsOf(resource).totals(query, optionsOf(params))
+        return { data: rows, isTruncated }
       }),
 
     history: (resource: string, { id, ...params }: HistoryParams) =>

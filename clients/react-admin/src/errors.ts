@@ -24,7 +24,7 @@ export class UniformRestError extends HttpError {
   /** Milliseconds that the service asks to wait (`Retry-After`); undefined if it does not say. */
   readonly retryAfter: number | undefined
 
-  constructor({ problem, retryAfter }: ProblemError) {
+  constructor({ problem, retryAfter }: Pick<ProblemError, 'problem' | 'retryAfter'>) {
     const errors = fieldErrorsOf(problem)
     const { errors: faults, ...members } = problem
     const body: ErrorBody = { ...members, faults, ...(errors === undefined ? {} : { errors }) }
@@ -58,7 +58,7 @@ export class ConflictError extends UniformRestError implements Conflict {
   readonly current: Conflict['current']
   readonly isStale: Conflict['isStale']
 
-  constructor(error: ProblemError, { sent, base, current, isStale }: Conflict) {
+  constructor(error: Pick<ProblemError, 'problem' | 'retryAfter'>, { sent, base, current, isStale }: Conflict) {
     super(error)
     this.name = 'ConflictError'
     this.sent = sent
@@ -75,20 +75,30 @@ export interface FailedRow {
   readonly error: unknown
 }
 
+/** The ids, and the reasons, of a message. */
+const MOST_NAMED = 10
+
+function listed(ids: readonly Identifier[]): string {
+  const more = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : ''
+  return `${ids.slice(0, MOST_NAMED).join(', ')}${more}`
+}
+
 /** Thrown where not every row of an updateMany or a deleteMany was written. */
 export class ManyError extends HttpError {
   declare readonly status: number
   /** Rows that were written. */
   readonly done: readonly Identifier[]
   readonly failed: readonly FailedRow[]
-  /** Rows that were not tried, since none of them could have been written either: nobody is logged in, nobody answers. */
+  /** Rows that were not written although nothing is known against them: those of a batch with a failed row, and what came later. */
   readonly untried: readonly Identifier[]
 
   constructor(rows: Pick<ManyError, 'done' | 'failed' | 'untried'>) {
     const { done, failed, untried } = rows
     const all = done.length + failed.length + untried.length
-    const reasons = failed.map(({ id, error }) => `${id}: ${messageOf(error)}`)
-    const rest = untried.length === 0 ? '' : ` Not tried: ${untried.join(', ')}.`
+    const byReason = new Map<string, Identifier[]>()
+    for (const { id, error } of failed) byReason.set(messageOf(error), [...(byReason.get(messageOf(error)) ?? []), id])
+    const reasons = Array.from(byReason, ([reason, ids]) => `${listed(ids)}: ${reason}`).slice(0, MOST_NAMED)
+    const rest = untried.length === 0 ? '' : ` Not written either: ${listed(untried)}.`
     super(
       `${all - done.length} of ${all} rows were not written. ${reasons.join(' ')}${rest}`,
       statusOf(failed[0]?.error)

@@ -14,6 +14,7 @@ export {
   type HistoryParams,
   type LookupAnswer,
   type LookupParams,
+  type TotalsParams,
   type UniformRestDataProvider,
   uniformRestDataProvider
 } from './data-provider.js'

@@ -14,6 +14,10 @@ interface AnyResource extends ResourceTypes {
   readonly filters: Readonly<Record<string, readonly [value: unknown, operators: string]>>
   readonly includes: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly actions: Readonly<Record<string, object>>
+  readonly totals: {
+    readonly dimensions: Readonly<Record<string, unknown>>
+    readonly measures: Readonly<Record<string, unknown>>
+  }
 }
 
 export type AnyClient = Client<AnyApplication>

@@ -1,6 +1,6 @@
 import type { ProblemError } from '@uniform-rest/client'
 import type { Identifier, RaRecord } from 'ra-core'
-import { ConflictError, type FailedRow, isProblemError, ManyError, statusOf, UniformRestError } from './errors.js'
+import { ConflictError, isProblemError, UniformRestError } from './errors.js'
 import { changesOf, membersOf } from './merge-patch.js'
 import type { Rows } from './reads.js'
 
@@ -10,8 +10,10 @@ export interface WriteMeta {
   readonly idempotencyKey?: string
   /** Of update: the whole row is sent (PUT), in which an optional member that is left out becomes null. */
   readonly replace?: boolean
-  /** Of deleteMany: the rows as the user saw them, whose versions are sent. */
+  /** Of updateMany and deleteMany: the rows as the user saw them, whose versions are sent. */
   readonly seen?: readonly RaRecord[]
+  /** Of all but act: the service answers what the write would, and undoes it (`Prefer: tx=rollback`). */
+  readonly dryRun?: boolean
   /** Of act: whether `current` of a ConflictError is read with its children. */
   readonly includeChildren?: boolean
 }
@@ -35,6 +37,18 @@ export interface Action extends SeenRow {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Creates a row, once for each submit. */
+export async function createRow(
+  rows: Rows,
+  { data, meta = {} }: { readonly data: object; readonly meta?: WriteMeta | undefined },
+  { pending, resource }: { readonly pending: PendingWrites; readonly resource: string }
+): Promise<RaRecord> {
+  const { idempotencyKey, dryRun = false } = meta
+  if (idempotencyKey !== undefined) return await rows.create(data, { idempotencyKey, dryRun })
+  if (dryRun) return await rows.create(data, { dryRun })
+  return await pending.once(`${resource} ${JSON.stringify(data)}`, (key) => rows.create(data, { idempotencyKey: key }))
+}
+
 /**
  * Sends what the user changed. Without any version in `data` and `previousData` none is sent, which the service rejects:
  * one that was read since would make an older form look fresh.
@@ -42,21 +56,25 @@ export interface Action extends SeenRow {
 export async function updateRow(rows: Rows, { id, data, previousData, meta = {} }: Update): Promise<RaRecord> {
   const tag = tagOf(data) ?? tagOf(previousData)
   const sent = meta.replace === true ? membersOf(data) : changesOf(data, previousData)
-  const options = { ifMatch: tag ?? (false as const) }
+  const options = { ifMatch: tag ?? (false as const), dryRun: meta.dryRun === true }
   return await guarded(rows, { id, tag, sent, previousData }, () =>
     meta.replace === true ? rows.replace(id, sent, options) : rows.patch(id, sent, options)
   )
 }
 
-/** Changes a row of a list by its last read version. */
-export async function updateListed(rows: Rows, id: Identifier, data: object): Promise<void> {
-  const sent = membersOf(data)
-  await guarded(rows, { id, tag: rows.versionOf(id), sent, previousData: undefined }, () => rows.patch(id, sent))
+/** Changes a row of a list. */
+export async function updateListed(rows: Rows, { id, previousData }: SeenRow, sent: Sent): Promise<void> {
+  const tag = tagOf(previousData) ?? rows.versionOf(id)
+  await guarded(rows, { id, tag, sent, previousData }, () => rows.patch(id, sent, { ifMatch: tag ?? false }))
 }
 
-export async function deleteRow(rows: Rows, { id, previousData }: SeenRow): Promise<void> {
+export async function deleteRow(
+  rows: Rows,
+  { id, previousData, meta = {} }: SeenRow & { readonly meta?: WriteMeta | undefined }
+): Promise<void> {
   const tag = tagOf(previousData) ?? rows.versionOf(id)
-  await guarded(rows, { id, tag, sent: undefined, previousData }, () => rows.delete(id, { ifMatch: tag ?? false }))
+  const options = { ifMatch: tag ?? (false as const), dryRun: meta.dryRun === true }
+  await guarded(rows, { id, tag, sent: undefined, previousData }, () => rows.delete(id, options))
 }
 
 export async function act(
@@ -65,7 +83,7 @@ export async function act(
 ): Promise<RaRecord> {
   const tag = tagOf(previousData) ?? rows.versionOf(id)
   const { idempotencyKey, includeChildren = false } = meta
-  const sent = data as Readonly<Record<string, unknown>>
+  const sent = data as Sent
   return await guarded(rows, { id, tag, sent, previousData, includeChildren }, () =>
     rows.act(id, action, {
       ifMatch: tag ?? false,
@@ -74,38 +92,6 @@ export async function act(
       ...(signal === undefined ? {} : { signal })
     })
   )
-}
-
-/**
- * Writes one row after the other. Resolves with all ids; throws a ManyError that tells the rows that were written from those
- * that were not.
- */
-export async function writeEach(
-  ids: readonly Identifier[],
-  write: (id: Identifier) => Promise<void>
-): Promise<Identifier[]> {
-  const done: Identifier[] = []
-  const failed: FailedRow[] = []
-  const untried: Identifier[] = []
-  for (const id of ids) {
-    if (failed.some(({ error }) => concernsAll(error))) {
-      untried.push(id)
-      continue
-    }
-    try {
-      await reported(() => write(id))
-      done.push(id)
-    } catch (error) {
-      failed.push({ id, error })
-    }
-  }
-  if (failed.length > 0) throw new ManyError({ done, failed, untried })
-  return done
-}
-
-/** Nobody is logged in, or nobody answers. */
-function concernsAll(error: unknown): boolean {
-  return [0, 401, 503].includes(statusOf(error))
 }
 
 /** Answers an error of react-admin for each problem of the service. Other errors stay what they are. */
@@ -117,6 +103,9 @@ export async function reported<Result>(work: () => Promise<Result>): Promise<Res
   }
 }
 
+type Sent = Readonly<Record<string, unknown>>
+
+/** A write of a row by a version. */
 interface Guarded extends SeenRow {
   /** The entity tag that is sent. */
   readonly tag: string | undefined
@@ -129,17 +118,16 @@ async function guarded<Result>(rows: Rows, row: Guarded, write: () => Promise<Re
   try {
     return await write()
   } catch (error) {
-    if (isProblemError(error) && error.problem.status === 412) throw await conflictOf(rows, row, error)
-    throw error
+    if (!isProblemError(error) || error.problem.status !== 412) throw error
+    const current = await currentRow(rows, row.id, row.includeChildren === true)
+    throw conflictOf(error, { ...row, current })
   }
 }
 
-async function conflictOf(
-  rows: Rows,
-  { id, tag, sent, previousData, includeChildren = false }: Guarded,
-  error: ProblemError
-): Promise<ConflictError> {
-  const current = await currentRow(rows, id, includeChildren)
+export function conflictOf(
+  error: Pick<ProblemError, 'problem' | 'retryAfter'>,
+  { tag, sent, previousData, current }: Omit<Guarded, 'id'> & Pick<ConflictError, 'current'>
+): ConflictError {
   const base = tagOf(previousData) === tag ? previousData : undefined
   const { kind = 'unspecified' } = error.problem.conflict ?? {}
   const isChanged = current === undefined ? undefined : current === null || tagOf(current) !== tag
@@ -157,7 +145,7 @@ async function currentRow(rows: Rows, id: Identifier, includeChildren: boolean):
 }
 
 /** The entity tag of a row; undefined for one without a version. */
-function tagOf(row: object | undefined): string | undefined {
+export function tagOf(row: object | undefined): string | undefined {
   if (row === undefined || !('rowVersion' in row)) return undefined
   return typeof row.rowVersion === 'string' && row.rowVersion !== '' ? `W/"${row.rowVersion}"` : undefined
 }
@@ -166,26 +154,19 @@ function tagOf(row: object | undefined): string | undefined {
 const MOST_PENDING = 100
 
 /**
- * The idempotency keys of creates whose outcome is not known. A form that is submitted again after a lost answer, or twice
- * at once, has the key of the first time, so that the row is made once.
+ * The idempotency keys of writes whose outcome is not known. What is submitted again after a lost answer, or twice at once,
+ * has the key of the first time, so that it is done once.
  */
-export class PendingCreates {
+export class PendingWrites {
   readonly #keys = new Map<string, string>()
 
-  async create(
-    rows: Rows,
-    resource: string,
-    { data, meta = {} }: { readonly data: object; readonly meta?: WriteMeta | undefined }
-  ): Promise<RaRecord> {
-    const { idempotencyKey } = meta
-    if (idempotencyKey !== undefined) return await rows.create(data, { idempotencyKey })
-    const submit = `${resource} ${JSON.stringify(data)}`
+  async once<Result>(submit: string, send: (idempotencyKey: string) => Promise<Result>): Promise<Result> {
     const key = this.#keys.get(submit) ?? randomKey()
     this.#remember(submit, key)
     try {
-      const made = await rows.create(data, { idempotencyKey: key })
+      const result = await send(key)
       this.#forget(submit, key)
-      return made
+      return result
     } catch (error) {
       // The service keeps no answer of a request that it rejected: the next one is another.
       if (isProblemError(error) && isRejection(error)) this.#forget(submit, key)
