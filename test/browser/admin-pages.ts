@@ -94,7 +94,8 @@ export class AdminPages {
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     if (!answer.ok && method !== 'GET') throw new Error(await answer.text())
-    return { status: answer.status, row: (await answer.json()) as Row }
+    const text = await answer.text()
+    return { status: answer.status, row: JSON.parse(text === '' ? '{}' : text) as Row }
   }
 
   async #tokenOf(account: string): Promise<string> {

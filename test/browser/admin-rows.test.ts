@@ -12,55 +12,95 @@ describe('rows in the admin', function () {
   after(() => admin?.stop())
   afterEach(() => admin.afterTest())
 
-  it('deletes selected rows, each by its own version, and says which are still there and why', async () => {
+  /** Suppliers that a list shows, all of them selected, and the batches that the page sends. */
+  const selectedSuppliers = async (prefix: string, names: readonly string[]) => {
     const made: Row[] = []
-    for (const name of ['first', 'second', 'third', 'fourth']) {
-      made.push((await admin.api('clerk', 'POST', '/suppliers', { name: `Bulk ${name}`, country: 'FR' })).row)
+    for (const name of names) {
+      made.push((await admin.api('clerk', 'POST', '/suppliers', { name: `${prefix} ${name}`, country: 'FR' })).row)
     }
-    const [first, second, third, fourth] = made.map(({ id }) => id)
-    const filter = encodeURIComponent(JSON.stringify({ 'name.startsWith': 'Bulk' }))
+    const filter = encodeURIComponent(JSON.stringify({ 'name.startsWith': prefix }))
     const page = await admin.open('admin', `/suppliers?filter=${filter}`)
-    const box = (name: string) => page.getByRole('checkbox', { name, exact: true })
-    await box('Select all rows of this page').check()
-    await page.getByText('4 selected').waitFor()
-    expect(await accessibilityViolations(page)).to.deep.equal([])
-    await box(`Select ${fourth}: Bulk fourth`).uncheck()
-    // Somebody else writes one of them, refers to another with an order, and deletes none.
-    await admin.api(
-      'clerk',
-      'PUT',
-      `/suppliers/${second}`,
-      { name: 'Bulk new', country: 'FR', isActive: true },
-      made[1]
-    )
-    const product = { productId: 1, quantity: 1 }
-    await admin.api('clerk', 'POST', '/purchase-orders', { supplierId: third, lines: [product] })
-
+    await page.getByRole('checkbox', { name: 'Select all rows of this page' }).check()
+    await page.getByText(`${names.length} selected`).waitFor()
     const sent: string[] = []
     page.on('request', (request) => {
-      if (request.method() !== 'DELETE') return
-      sent.push(`${new URL(request.url()).pathname} ${request.headers()['if-match'] ?? ''}`)
+      if (request.method() === 'GET' || !request.url().includes('/suppliers/')) return
+      const { prefer = 'written' } = request.headers()
+      const rows = (request.postDataJSON() as Row[]).map(({ id, rowVersion }) => `${id} ${rowVersion}`)
+      sent.push(`${request.method()} ${new URL(request.url()).pathname} ${prefer}: ${rows.join()}`)
     })
+    const itemsOf = (rows: readonly Row[]): string => rows.map(({ id, rowVersion }) => `${id} ${rowVersion}`).join()
+    const stored = async () => {
+      const { row } = await admin.api(
+        'clerk',
+        'GET',
+        `/suppliers/paged?filters[name].operator=startsWith&filters[name].value=${prefix}`
+      )
+      return (row as unknown as Row[]).map(
+        ({ name, country, isActive }) => `${String(name)}, ${String(country)}, ${String(isActive)}`
+      )
+    }
+    return { made, page, sent, itemsOf, stored }
+  }
+
+  it('deletes selected rows or none, says after a check and a try which are in the way, and leaves them out', async () => {
+    const { made, page, sent, itemsOf, stored } = await selectedSuppliers('Bulk', [
+      'first',
+      'second',
+      'third',
+      'fourth'
+    ])
+    const [, second, third, fourth] = made.map(({ id }) => id)
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    const box = (name: string) => page.getByRole('checkbox', { name, exact: true })
+    await box(`Select ${fourth}: Bulk fourth`).uncheck()
+    // Somebody else writes one of them, refers to another with an order, and deletes none.
+    const changed = { name: 'Bulk new', country: 'FR', isActive: true }
+    await admin.api('clerk', 'PUT', `/suppliers/${second}`, changed, made[1])
+    const product = { productId: 1, quantity: 1 }
+    await admin.api('clerk', 'POST', '/purchase-orders', { supplierId: third, lines: [product] })
+    const before = await stored()
+
     await page.getByRole('button', { name: 'Delete selected' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('heading', { name: 'Delete 3 rows?' }).waitFor()
-    await dialog.getByRole('button', { name: 'Delete' }).click()
-    await dialog.getByRole('heading', { name: '1 of 3 rows deleted' }).waitFor()
-    expect(await dialog.getByRole('listitem').allInnerTexts()).to.deep.equal([
-      `${second}: Bulk second\n\nSomebody else has changed it since it was shown here.`,
-      `${third}: Bulk third\n\nOther rows refer to it.`
+    const alert = dialog.getByRole('alert')
+    const says = async (text: string): Promise<void> => {
+      await alert.getByText(text).waitFor()
+    }
+    await dialog.getByRole('heading', { name: 'Delete 3 rows' }).waitFor()
+    await dialog.getByRole('button', { name: 'Check' }).click()
+    await says('0 of 3 rows would be deleted. In the way:')
+    expect(await alert.getByRole('listitem').allInnerTexts()).to.deep.equal([
+      `${second}: Bulk second\n\nSomebody else has changed it since it was shown here.`
     ])
     expect(await accessibilityViolations(page)).to.deep.equal([])
-    expect(sent).to.deep.equal(made.slice(0, 3).map(({ id, rowVersion }) => `/suppliers/${id} W/"${rowVersion}"`))
-    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await says('0 of 3 rows were deleted. In the way:')
+    expect(await stored()).to.deep.equal(before)
+    await dialog.getByRole('button', { name: 'Leave these out' }).click()
+    await dialog.getByRole('heading', { name: 'Delete 2 rows' }).waitFor()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await says('0 of 2 rows were deleted. In the way:')
+    expect(await alert.getByRole('listitem').allInnerTexts()).to.deep.equal([
+      `${third}: Bulk third\n\nOther rows refer to it.`
+    ])
+    await dialog.getByRole('button', { name: 'Leave these out' }).click()
+    await dialog.getByRole('button', { name: 'Check' }).click()
+    await dialog.getByRole('status').getByText('1 row would be deleted. Nothing was deleted yet.').waitFor()
+    expect(await stored()).to.deep.equal(before)
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('1 row deleted').waitFor()
     await page.getByText('2 selected').waitFor()
     await page.getByRole('cell', { name: 'Bulk new', exact: true }).waitFor()
-    expect(await page.locator('td.column-name').allInnerTexts()).to.deep.equal([
-      'Bulk new',
-      'Bulk third',
-      'Bulk fourth'
+    expect(await stored()).to.deep.equal(before.slice(1))
+    const [all, two, one] = [made.slice(0, 3), [made[0], made[2]] as Row[], made.slice(0, 1)].map(itemsOf)
+    expect(sent).to.deep.equal([
+      `POST /suppliers/batch/delete tx=rollback: ${all}`,
+      `POST /suppliers/batch/delete written: ${all}`,
+      `POST /suppliers/batch/delete written: ${two}`,
+      `POST /suppliers/batch/delete tx=rollback: ${one}`,
+      `POST /suppliers/batch/delete written: ${one}`
     ])
-    expect((await admin.api('clerk', 'GET', `/suppliers/${first}`)).status).to.equal(404)
 
     await box(`Select ${third}: Bulk third`).uncheck()
     await page.getByText('1 selected').waitFor()
@@ -68,6 +108,73 @@ describe('rows in the admin', function () {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('1 row deleted').waitFor()
     expect((await admin.api('clerk', 'GET', `/suppliers/${second}`)).status).to.equal(404)
+  })
+
+  it('changes fields of selected rows or of none, and names every row that somebody else has changed or deleted', async () => {
+    const { made, page, sent, itemsOf, stored } = await selectedSuppliers('Edit', [
+      'first',
+      'second',
+      'third',
+      'fourth'
+    ])
+    const [, second, , fourth] = made.map(({ id }) => id)
+    await page.getByRole('button', { name: 'Change selected' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('heading', { name: 'Change 4 rows' }).waitFor()
+    for (const name of ['Check', 'Change']) {
+      expect(await dialog.getByRole('button', { name, exact: true }).isDisabled(), name).to.equal(true)
+    }
+    await dialog.getByRole('combobox', { name: 'Fields to change' }).click()
+    for (const name of ['Country', 'Is active']) await page.getByRole('option', { name }).click()
+    await page.keyboard.press('Escape')
+    await dialog.getByRole('textbox', { name: 'Country' }).fill('IT')
+    await dialog.getByRole('button', { name: 'Check' }).click()
+    await dialog.getByRole('status').getByText('4 rows would be changed. Nothing was changed yet.').waitFor()
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    await admin.api('clerk', 'PATCH', `/suppliers/${second}`, { name: 'Edit theirs' }, made[1])
+    await admin.api('clerk', 'DELETE', `/suppliers/${fourth}`)
+    const before = await stored()
+    await dialog.getByRole('button', { name: 'Change', exact: true }).click()
+    const alert = dialog.getByRole('alert')
+    await alert.getByText('0 of 4 rows were changed. In the way:').waitFor()
+    expect(await alert.getByRole('listitem').allInnerTexts()).to.deep.equal([
+      `${second}: Edit second\n\nSomebody else has changed it since it was shown here.`,
+      `${fourth}: Edit fourth\n\nSomebody else has deleted it.`
+    ])
+    expect(await stored()).to.deep.equal(before)
+    await dialog.getByRole('button', { name: 'Leave these out' }).click()
+    await dialog.getByRole('button', { name: 'Change', exact: true }).click()
+    await page.getByText('2 rows changed').waitFor()
+    expect(await stored()).to.deep.equal(['Edit first, IT, false', 'Edit theirs, FR, true', 'Edit third, IT, false'])
+    const [all, two] = [made, [made[0], made[2]] as Row[]].map(itemsOf)
+    expect(sent).to.deep.equal([
+      `PATCH /suppliers/batch tx=rollback: ${all}`,
+      `PATCH /suppliers/batch written: ${all}`,
+      `PATCH /suppliers/batch written: ${two}`
+    ])
+    await page.getByText('1 selected').waitFor()
+  })
+
+  it('checks the form of a new row and of an edited one, and saves nothing', async () => {
+    const { row } = await admin.api('clerk', 'POST', '/suppliers', { name: 'Of a form', country: 'FR' })
+    const page = await admin.open('admin', `/suppliers/${row.id}`)
+    const check = page.getByRole('button', { name: 'Check' })
+    await page.getByLabel('Country').fill('IT')
+    await check.click()
+    await page.getByText('This can be saved. Nothing was saved yet.').waitFor()
+    expect((await admin.api('clerk', 'GET', `/suppliers/${row.id}`)).row).to.deep.equal(row)
+    await admin.api('clerk', 'PATCH', `/suppliers/${row.id}`, { name: 'Of another' }, row)
+    await check.click()
+    await page.getByText('Somebody else has changed it meanwhile.').waitFor()
+    await page.goto(admin.urlOf('/suppliers/create'))
+    await page.getByLabel('Name').fill('Of a form')
+    await page.getByLabel('Country').fill('FR')
+    await check.click()
+    await page.getByText('This can be saved. Nothing was saved yet.').waitFor()
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    // The form of the edited row has its first version, and is saved by it.
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL(/#\/suppliers\/\d+\/show$/)
   })
 
   it('selects only rows that are shown and that their state lets be deleted', async () => {

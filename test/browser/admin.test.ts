@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai'
 import { isSoak } from '../harness/in-soak.js'
-import { AdminPages, NEW_PRODUCT } from './admin-pages.js'
+import { AdminPages, NEW_PRODUCT, type Row } from './admin-pages.js'
 import { accessibilityViolations } from './axe.js'
 
 // In the soak: what is done to many rows, to children and to rows with a history (admin-rows.test.ts).
@@ -92,6 +92,26 @@ describe('the admin', function () {
     expect(await statusOf()).to.equal(404)
   })
 
+  // In the soak: what stands in the way of a batch (admin-rows.test.ts).
+  it('checks a change of selected rows, and then does it', async () => {
+    const countryOf = async (id: number) => (await admin.api('admin', 'GET', `/suppliers/${id}`)).row['country']
+    const { row } = await admin.api('admin', 'POST', '/suppliers', { name: 'Selected', country: 'FR' })
+    const page = await admin.open('admin', `/suppliers?filter=${encodeURIComponent('{"name":"Selected"}')}`)
+    await page.getByRole('checkbox', { name: `Select ${row.id}: Selected` }).check()
+    await page.getByRole('button', { name: 'Change selected' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Fields to change' }).click()
+    await page.getByRole('option', { name: 'Country' }).click()
+    await page.keyboard.press('Escape')
+    await dialog.getByRole('textbox', { name: 'Country' }).fill('IT')
+    await dialog.getByRole('button', { name: 'Check' }).click()
+    await dialog.getByRole('status').getByText('1 row would be changed. Nothing was changed yet.').waitFor()
+    expect(await countryOf(row.id)).to.equal('FR')
+    await dialog.getByRole('button', { name: 'Change', exact: true }).click()
+    await page.getByText('1 row changed').waitFor()
+    expect(await countryOf(row.id)).to.equal('IT')
+  })
+
   // In the soak: creates, forms that are emptied, and another time zone (admin-dates.test.ts).
   it('saves the moment that a clock shows where the browser is', async () => {
     const page = await admin.open('admin', '/coupons/create')
@@ -126,6 +146,43 @@ describe('the admin', function () {
     expect(asked).to.deep.equal(['1'])
     expect(carts.length).to.be.greaterThan(0)
     expect(carts.filter(({ customerId }) => customerId !== 1)).to.deep.equal([])
+  })
+
+  it('counts the orders of twelve months by status in a picture and in a table, of the rows that the caller may read', async () => {
+    for (const [account, size] of [
+      ['admin', 'desktop'],
+      ['ada', 'phone']
+    ] as const) {
+      const page = await admin.open(account, '/', size)
+      const section = page.getByRole('region', { name: 'Orders by month and status' })
+      await section.getByRole('table').waitFor()
+      const [head = [], ...rows] = (await section.getByRole('row').allInnerTexts()).map((text) =>
+        text.split(/\s*\t\s*/)
+      )
+      const orders = await admin.api(
+        account,
+        'GET',
+        '/orders/paged?pageSize=500&sortColumn=placedAt&sortDirection=desc'
+      )
+      const placed = (orders.row as unknown as Row[]).map(({ placedAt, status }) => [
+        String(placedAt).slice(0, 7),
+        status
+      ])
+      const [newest = ''] = placed[0] ?? []
+      expect([rows.length, rows.at(-1)?.[0]]).to.deep.equal([12, newest])
+      // As far as the 500 newest go, without the month in which they end.
+      const [oldest = ''] = placed.length < 500 ? [] : (placed.at(-1) ?? [])
+      const whole = rows.filter(([month = '']) => month > String(oldest))
+      const expected = whole.map(([month]) => [
+        month,
+        ...head.slice(1).map((word) => String(placed.filter((one) => one[0] === month && one[1] === word).length))
+      ])
+      expect(whole.length).to.be.greaterThan(0)
+      expect(whole).to.deep.equal(expected)
+      expect(await section.locator('svg rect').count()).to.be.greaterThan(12)
+      expect(await accessibilityViolations(page)).to.deep.equal([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)).to.equal(false)
+    }
   })
 
   it('offers nothing that the caller may not do', async () => {

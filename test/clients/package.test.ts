@@ -136,6 +136,7 @@ describe('the package of the providers of react-admin', function () {
   it('holds its own files alone, and leaves the client and react-admin to the application', () => {
     const modules = [
       'auth-provider',
+      'batches',
       'data-provider',
       'errors',
       'filters',

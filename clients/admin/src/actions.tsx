@@ -11,7 +11,7 @@ import {
 import { type ReactElement, useState } from 'react'
 import { Form, SaveButton, useDataProvider, useNotify, useRecordContext, useRefresh } from 'react-admin'
 import { type Action, type Catalogue, isInState, type Resource, type Row } from './catalogue.js'
-import { type Conflict, conflictOf, ConflictDialog } from './conflict.js'
+import { type Conflict, conflictOf, ConflictDialog, errorsOf } from './conflict.js'
 import { inputOf } from './inputs.js'
 import type { AdminDataProvider } from './owner.js'
 import { childText, inWords } from './words.js'
@@ -131,11 +131,4 @@ function given(values: object, { input }: Action): object {
       ([name, value]) => names.has(name) && value !== undefined && value !== null && value !== ''
     )
   )
-}
-
-/** The messages by field of an error of the data provider. */
-function errorsOf(error: unknown): object | undefined {
-  const body = typeof error === 'object' && error !== null && 'body' in error ? error.body : undefined
-  if (typeof body !== 'object' || body === null || !('errors' in body)) return {}
-  return typeof body.errors === 'object' && body.errors !== null ? body.errors : {}
 }

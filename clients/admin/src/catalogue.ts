@@ -1,3 +1,5 @@
+import { valueText } from './words.js'
+
 // The catalogue as `/admin/catalogue.json` answers it: what the caller may see and call (entity_service.proto has each member).
 
 export interface Property {
@@ -7,6 +9,8 @@ export interface Property {
   readonly filterable: boolean
   readonly sortable: boolean
   readonly searchable: boolean
+  /** Whether no other row may have the value. */
+  readonly unique: boolean
   readonly operators: readonly string[]
   readonly minLength: number
   readonly maxLength: number
@@ -65,6 +69,8 @@ export interface Resource {
   readonly key: readonly string[]
   readonly deleteStates: readonly PropertyValues[]
   readonly operations: readonly string[]
+  /** What rows can be grouped by, and what can be computed of them; null without totals. */
+  readonly totals: { readonly dimensions: readonly Property[]; readonly measures: readonly Property[] } | null
   /** The query parameter that names the owner of the rows that are meant; empty where there is none. */
   readonly ownerParameter: string
   readonly ownerProperty: string
@@ -130,6 +136,12 @@ export function settableProperties(
   by: 'setOnCreate' | 'setOnUpdate'
 ): readonly Property[] {
   return [...properties, ...writeOnly].filter((property) => property[by] && !property.preset)
+}
+
+/** The id of a row, and its name where it has another. */
+export function nameOf(row: Row, { label }: Resource): string {
+  const [id, name] = [row['id'], row[label]].map((value) => valueText(value, 'string'))
+  return name === undefined || label === 'id' ? String(id) : `${id}: ${name}`
 }
 
 /** Whether a row is in the state that an action or a delete needs, as far as the catalogue says. */

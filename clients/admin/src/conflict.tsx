@@ -32,6 +32,13 @@ export function conflictOf(error: unknown): Conflict | undefined {
   return error instanceof Error && error.name === 'ConflictError' ? (error as Error & Conflict) : undefined
 }
 
+/** The messages by field of an error of the data provider, for a form. */
+export function errorsOf(error: unknown): object {
+  const body = typeof error === 'object' && error !== null && 'body' in error ? error.body : undefined
+  if (typeof body !== 'object' || body === null || !('errors' in body)) return {}
+  return typeof body.errors === 'object' && body.errors !== null ? body.errors : {}
+}
+
 interface ConflictDialogProps {
   readonly resource: Resource
   readonly conflict: Conflict

@@ -5,17 +5,19 @@ import {
   Edit,
   type RaRecord,
   SaveButton,
+  SaveContextProvider,
   SimpleForm,
   SimpleFormIterator,
   Toolbar,
   useDataProvider,
   useEditContext,
   useNotify,
+  useRecordContext,
   useRedirect,
   useRefresh
 } from 'react-admin'
 import { type Catalogue, type Navigation, type Resource, type Row, settableProperties } from './catalogue.js'
-import { type Conflict, ConflictDialog, conflictOf } from './conflict.js'
+import { type Conflict, ConflictDialog, conflictOf, errorsOf } from './conflict.js'
 import { inputOf } from './inputs.js'
 import type { AdminDataProvider } from './owner.js'
 import { inWords } from './words.js'
@@ -25,18 +27,70 @@ interface FormProps {
   readonly catalogue: Catalogue
 }
 
+interface CheckButtonProps {
+  /** Tries what the form says. Resolves with the messages by field. */
+  readonly check: (values: Row) => Promise<object>
+  readonly disabled?: boolean
+}
+
+/** Sends a valid form as a dry run. */
+export function CheckButton({ check, disabled = false }: CheckButtonProps): ReactElement {
+  return (
+    // The button takes what it does from the context. That of the form saves, and keeps what is answered as the row.
+    <SaveContextProvider value={{ save: check }}>
+      <SaveButton
+        type="button"
+        label="Check"
+        variant="text"
+        icon={<></>}
+        alwaysEnable={!disabled}
+        disabled={disabled}
+      />
+    </SaveContextProvider>
+  )
+}
+
+/** The buttons below a form. `attempt` is the write as a dry run. */
+function FormToolbar({
+  attempt
+}: {
+  readonly attempt: (values: Row, row: RaRecord | undefined) => Promise<unknown>
+}): ReactElement {
+  const notify = useNotify()
+  const row = useRecordContext()
+  const check = async (values: Row): Promise<object> => {
+    try {
+      await attempt(values, row)
+      notify('This can be saved. Nothing was saved yet.', { type: 'info' })
+      return {}
+    } catch (error) {
+      notify(error instanceof Error ? error.message : String(error), { type: 'error' })
+      return errorsOf(error)
+    }
+  }
+  return (
+    <Toolbar sx={{ gap: 1, bgcolor: 'background.default' }}>
+      <SaveButton />
+      <CheckButton check={check} />
+    </Toolbar>
+  )
+}
+
 /** The form of a new row, with the children that are created with it. */
 export function EntityCreate({ resource, catalogue }: FormProps): ReactElement {
   const of = { resource, catalogue }
   const children = resource.navigations.filter(({ name }) => resource.createdChildren.includes(name))
   const settable = settableProperties(resource, 'setOnCreate')
+  const provider = useDataProvider<AdminDataProvider>()
+  const attempt = (values: Row): Promise<unknown> =>
+    provider.create(resource.name, { data: withoutNothing(values, resource), meta: { dryRun: true } })
   return (
     <Create
       title={`New: ${inWords(resource.name)}`}
       redirect="show"
       transform={(data: Row) => withoutNothing(data, resource)}
     >
-      <SimpleForm>
+      <SimpleForm toolbar={<FormToolbar attempt={attempt} />}>
         {settable.map((property) => inputOf(property, { isRequired: property.requiredOnCreate, isNew: true, of }))}
         {children.map((navigation) => (
           <ChildInputs key={navigation.name} navigation={navigation} />
@@ -104,6 +158,11 @@ export function EntityEdit({ resource, catalogue }: FormProps): ReactElement {
       onError(error)
     }
   }
+  const attempt = async (values: Row, row: RaRecord | undefined): Promise<unknown> => {
+    if (row === undefined) return undefined
+    const data = withoutUntyped(values, resource)
+    return provider.update(name, { id: row.id, data, previousData: row, meta: { dryRun: true } })
+  }
   const settable = settableProperties(resource, 'setOnUpdate')
   return (
     <>
@@ -116,13 +175,7 @@ export function EntityEdit({ resource, catalogue }: FormProps): ReactElement {
         mutationOptions={{ onError }}
       >
         <WhenRead>
-          <SimpleForm
-            toolbar={
-              <Toolbar>
-                <SaveButton />
-              </Toolbar>
-            }
-          >
+          <SimpleForm toolbar={<FormToolbar attempt={attempt} />}>
             {settable.map((property) =>
               inputOf(property, {
                 isRequired: !property.nullable && !property.writeOnly,

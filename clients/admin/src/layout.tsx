@@ -5,6 +5,7 @@ import {
   defaultTheme,
   Layout,
   Logout,
+  Menu,
   type RaThemeOptions,
   Title,
   TitlePortal,
@@ -13,8 +14,18 @@ import {
 } from 'react-admin'
 
 /** The frame of every page: menu, title and the way out. */
-export function AdminLayout({ children }: { readonly children?: ReactNode }): ReactElement {
-  return <Layout appBar={AdminBar}>{children}</Layout>
+export function layoutWith(hasOverview: () => boolean): (props: { readonly children?: ReactNode }) => ReactElement {
+  const AdminMenu = (): ReactElement => (
+    <Menu>
+      {hasOverview() && <Menu.DashboardItem primaryText="Overview" />}
+      <Menu.ResourceItems />
+    </Menu>
+  )
+  return ({ children }) => (
+    <Layout appBar={AdminBar} menu={AdminMenu}>
+      {children}
+    </Layout>
+  )
 }
 
 /** In the place of a page that is not there for the caller, who is not told whether it is there for others. */

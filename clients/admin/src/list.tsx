@@ -14,11 +14,11 @@ import {
   useListParams,
   useNotify
 } from 'react-admin'
-import { PageSelection, SelectionBar, SelectionField } from './bulk-delete.js'
 import { type Catalogue, type Resource, type Row } from './catalogue.js'
 import { fieldOf, listedProperties } from './fields.js'
 import { FilterBar } from './filters.js'
 import { type AdminDataProvider, CHOSEN_OWNER, isOwnerChosen, OwnerChoice } from './owner.js'
+import { PageSelection, SelectionBar, SelectionField } from './selection.js'
 import { inWords, valueText } from './words.js'
 
 interface EntityListProps {
@@ -87,20 +87,17 @@ function Rows({ resource, catalogue }: EntityListProps): ReactElement {
       />
     )
   }
-  const mayDelete = catalogue.allows(resource.name, 'delete')
+  const of = { resource, catalogue }
+  const isSelected = ['update', 'delete'].some((write) => catalogue.allows(resource.name, write))
   return (
     <>
       <Datagrid rowClick={click} size="small" bulkActionButtons={false} sx={{ overflowX: 'auto' }}>
-        {mayDelete && (
-          <FunctionField
-            label={<PageSelection resource={resource} />}
-            sortable={false}
-            render={() => <SelectionField resource={resource} />}
-          />
+        {isSelected && (
+          <FunctionField label={<PageSelection {...of} />} sortable={false} render={() => <SelectionField {...of} />} />
         )}
         {listedProperties(resource, COLUMNS).map((property) => fieldOf(property, resource, catalogue))}
       </Datagrid>
-      {mayDelete && <SelectionBar resource={resource} />}
+      {isSelected && <SelectionBar {...of} />}
     </>
   )
 }

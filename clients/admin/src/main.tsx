@@ -3,14 +3,15 @@ import { CacheProvider } from '@emotion/react'
 import { type ApplicationTypes, createClient } from '@uniform-rest/client'
 import { type AnyApplication, uniformRestAuthProvider, uniformRestDataProvider } from '@uniform-rest/react-admin'
 import type { ReactElement, ReactNode } from 'react'
-import { Admin, type AuthProvider, memoryStore, Resource as AdminResource } from 'react-admin'
+import { Admin, type AuthProvider, CustomRoutes, memoryStore, Resource as AdminResource } from 'react-admin'
 import { createRoot } from 'react-dom/client'
 import { Route } from 'react-router-dom'
 import { Catalogue, type CatalogueAnswer, type Resource } from './catalogue.js'
 import { EntityCreate, EntityEdit } from './forms.js'
-import { AdminLayout, NothingHere, theme } from './layout.js'
+import { layoutWith, NothingHere, theme } from './layout.js'
 import { EntityList } from './list.js'
 import { LoginPage } from './login.js'
+import { countedByMonth, Overview } from './overview.js'
 import { fetchAsOwner, ofChosenOwner } from './owner.js'
 import { EntityShow } from './show.js'
 import { inWords } from './words.js'
@@ -59,13 +60,14 @@ function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElemen
       return catalogue
     }
   }
+  const layout = layoutWith(() => countedByMonth(catalogue).length > 0)
   return (
     <Admin
       title="Admin"
       dataProvider={dataProvider}
       authProvider={authProvider}
       loginPage={<LoginPage baseUrl={baseUrl} signInSite={signInSite} />}
-      layout={AdminLayout}
+      layout={layout}
       catchAll={NothingHere}
       theme={theme}
       darkTheme={null}
@@ -74,9 +76,20 @@ function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElemen
       requireAuth
       disableTelemetry
     >
-      {(found: unknown) => (found instanceof Catalogue ? found.resources.map((one) => entity(one, found)) : [])}
+      {(found: unknown) => (found instanceof Catalogue ? pagesOf(found) : [])}
     </Admin>
   )
+}
+
+/** The first page is that of the first resource where there is nothing to count. */
+function pagesOf(catalogue: Catalogue): ReactNode[] {
+  const first = (
+    <CustomRoutes key="overview">
+      <Route path="/" element={<Overview catalogue={catalogue} />} />
+    </CustomRoutes>
+  )
+  const resources = catalogue.resources.map((one) => entity(one, catalogue))
+  return countedByMonth(catalogue).length === 0 ? resources : [first, ...resources]
 }
 
 /** The pages of a resource that the caller may open. A resource without a page only lends its names to references. */

@@ -66,9 +66,10 @@ const WRITES: Readonly<Record<string, string>> = { PUT: 'update', PATCH: 'update
 
 /** The operation of a request, as the catalogue calls it, by its method and the path below the resource. */
 function operationOf(method: string, [first, second]: readonly string[]): string {
-  if (second !== undefined) return 'act'
+  if (first === 'batch' && method === 'PATCH') return 'update'
+  if (second !== undefined) return first === 'batch' ? 'delete' : 'act'
   if (first === undefined) return method === 'GET' ? 'list' : 'create'
-  if (['paged', 'export', 'lookup', 'batch'].includes(first)) return first
+  if (['paged', 'export', 'lookup', 'totals', 'batch'].includes(first)) return first
   return WRITES[method] ?? 'get'
 }
 
