@@ -1,14 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, constants } from 'node:zlib'
 import { build } from 'esbuild'
 import { adminIcons, ICONS } from './admin-icons.mjs'
 import { projectRoot } from './project-root.mjs'
 
 /**
- * Makes the admin in a folder of its own: one script for browsers, with a digest of its content in its name, compressed in
- * both ways, and at last the licenses of what is in it.
+ * Makes the admin in a folder of its own: one script for browsers, with a digest of its content in its name, compressed, and
+ * at last the licenses of what is in it.
  *
  * @param {string} folder
  */
@@ -34,7 +34,6 @@ export async function bundleAdmin(folder) {
   for (const { path, contents } of outputFiles) {
     const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: contents.length }
     writeFileSync(`${path}.br`, await promisify(brotliCompress)(contents, { params }))
-    writeFileSync(`${path}.gz`, await promisify(gzip)(contents, { level: 9 }))
   }
   writeFileSync(join(folder, 'licenses.txt'), licenses(Object.keys(metafile.inputs)))
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { brotliDecompress, gunzip, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
@@ -13,11 +13,8 @@ import type { PublicAddress } from '../http/public-address.js'
 import type { Documents } from '../openapi/documents.js'
 import { answerOtherMethods } from '../server/methods.js'
 
-/** What `npm run build` makes of clients/admin: each file compressed in both ways, and nowhere as it is. */
+/** What `npm run build` makes of clients/admin: each file compressed by Brotli, and nowhere as it is. */
 const ADMIN_FOLDER = new URL('./application/', import.meta.url)
-
-/** The ending of the file in each coding. */
-const ENDINGS: Readonly<Record<Coding, string>> = { br: 'br', gzip: 'gz' }
 
 /** The admin as it was built: names of files, each with the digest of its content in it. */
 interface BuiltApplication {
@@ -28,7 +25,7 @@ interface BuiltApplication {
 /** Throws a StartError if the admin was not built. */
 async function findAdmin(): Promise<BuiltApplication> {
   const found = await readdir(ADMIN_FOLDER).catch(() => [])
-  const files = new Set(found.filter((name) => name.endsWith('.gz')).map((name) => name.slice(0, -'.gz'.length)))
+  const files = new Set(found.filter((name) => name.endsWith('.br')).map((name) => name.slice(0, -'.br'.length)))
   const script = [...files].find((name) => /^main-[A-Z0-9]+\.js$/.test(name))
   if (script === undefined) throw new StartError('ADMIN_UI is true, and the admin was not built: run npm run build.')
   return { script, files }
@@ -92,6 +89,9 @@ export const adminUi = fp<{
   async (app, { documents, address, issuer, roles }) => {
     const signInSite = issuer === undefined ? undefined : new URL(issuer).host
     const { script, files } = await findAdmin()
+    const zipped = zippedFiles(files)
+    // A request that needs them reports the error.
+    zipped.catch(() => undefined)
     const get = (
       url: string,
       answer: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
@@ -116,7 +116,7 @@ export const adminUi = fp<{
     get('/admin/assets/:file', async (request, reply) => {
       const { file } = request.params as { readonly file: string } // of the route
       if (!files.has(file)) throw new DomainError('route.not-found', 'The admin has no such file.')
-      const { coding, body } = await codedFile(file, request.headers['accept-encoding'] ?? '')
+      const { coding, body } = await codedFile(file, { accepted: request.headers['accept-encoding'] ?? '', zipped })
       if (coding !== undefined) reply.header('content-encoding', coding)
       return reply
         .headers({
@@ -147,10 +147,26 @@ export const adminUi = fp<{
   { name: 'admin-ui', dependencies: ['problem-responses'], fastify: '5.x' }
 )
 
+const builtFile = (file: string): Promise<Buffer> => readFile(new URL(`${file}.br`, ADMIN_FOLDER))
+
+/**
+ * The files for clients without Brotli, as browsers are without TLS. They are made while the gateway starts, so that the
+ * package holds each file once and no reader waits.
+ */
+async function zippedFiles(files: ReadonlySet<string>): Promise<ReadonlyMap<string, Buffer>> {
+  const zip = async (file: string) =>
+    [file, await promisify(gzip)(await promisify(brotliDecompress)(await builtFile(file)))] as const
+  return new Map(await Promise.all([...files].map(zip)))
+}
+
 /** A file in a coding that the client takes. */
-async function codedFile(file: string, accepted: string): Promise<{ readonly coding?: Coding; readonly body: Buffer }> {
+async function codedFile(
+  file: string,
+  { accepted, zipped }: { readonly accepted: string; readonly zipped: ReturnType<typeof zippedFiles> }
+): Promise<{ readonly coding?: Coding; readonly body: Buffer }> {
   const coding = acceptedCoding(accepted)
-  const body = await readFile(new URL(`${file}.${ENDINGS[coding ?? 'gzip']}`, ADMIN_FOLDER))
+  if (coding === 'br') return { coding, body: await builtFile(file) }
+  const body = (await zipped).get(file) ?? Buffer.alloc(0) // of each file
   return coding === undefined ? { body: await promisify(gunzip)(body) } : { coding, body }
 }
 

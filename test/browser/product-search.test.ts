@@ -78,6 +78,20 @@ describe('searching and paging in the shop', function () {
       const table = page.locator('table.stock')
       await table.waitFor()
       expect(await table.locator('thead th').allInnerTexts()).to.deep.equal(heads)
+      const totals = page.locator('table.stock-totals')
+      expect(await totals.locator('th').allInnerTexts()).to.deep.equal([
+        'Articles',
+        'Number',
+        'Average price',
+        ...(account === 'clerk' ? ['Sum of costs'] : [])
+      ])
+      const numbers = await totals.locator('tbody td:nth-child(-n+2)').allInnerTexts()
+      const countOf = async (isActive: boolean): Promise<string> => {
+        const query = `filters[isActive].operator=is&filters[isActive].value=${isActive}&pageSize=1`
+        const answer = await fetch(`${shop.url()}/products/paged?${query}`)
+        return answer.headers.get('x-total-count') ?? ''
+      }
+      expect(numbers).to.deep.equal(['On sale', await countOf(true), 'Not on sale', await countOf(false)])
       expect(await table.locator('tbody tr').count()).to.equal(50)
       await page.getByRole('button', { name: 'More' }).click()
       await table.locator('tbody tr').nth(99).waitFor()

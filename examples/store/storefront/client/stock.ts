@@ -1,8 +1,8 @@
-import { callPage } from './api.js'
+import { callApi, callPage } from './api.js'
 import { element } from './element.js'
 import { euros } from './euros.js'
 import { fillPrivatePlace } from './private-place.js'
-import type { StockProduct } from './store-rows.js'
+import type { StockProduct, StockTotals } from './store-rows.js'
 
 // The same request for everybody: the API leaves out what an account may not read, and so does the table.
 
@@ -13,7 +13,9 @@ const form = element('form', { class: 'filters' }, box, element('button', { type
 const head = element('thead')
 const body = element('tbody')
 const more = element('button', { type: 'button', hidden: true }, 'More')
-const list = [form, element('div', { class: 'scrolled' }, element('table', { class: 'stock' }, head, body)), more]
+const totals = element('table', { class: 'stock-totals' })
+const scrolled = (table: HTMLElement): HTMLElement => element('div', { class: 'scrolled' }, table)
+const list = [scrolled(totals), form, scrolled(element('table', { class: 'stock' }, head, body)), more]
 let next: string | undefined
 
 form.addEventListener('submit', (event) => {
@@ -23,7 +25,26 @@ form.addEventListener('submit', (event) => {
   void fillPrivatePlace(showMore)
 })
 more.addEventListener('click', () => void fillPrivatePlace(showMore))
-void fillPrivatePlace(showMore)
+void fillPrivatePlace(async () => {
+  await showTotals()
+  return showMore()
+})
+
+async function showTotals(): Promise<void> {
+  const rows = await callApi<StockTotals[]>('/products/totals?by=isActive&sortColumn=isActive&sortDirection=desc')
+  const columns: readonly Column<StockTotals>[] = [
+    { title: 'Articles', text: ({ isActive }) => (isActive ? 'On sale' : 'Not on sale') },
+    { title: 'Number', text: ({ count }) => String(count) },
+    { title: 'Average price', text: (row) => amount(row['average.price']) },
+    ...(rows.some((row) => 'sum.costPrice' in row)
+      ? [{ title: 'Sum of costs', text: (row: StockTotals) => amount(row['sum.costPrice']) }]
+      : [])
+  ]
+  totals.replaceChildren(
+    element('thead', {}, element('tr', {}, ...columns.map(headCell))),
+    element('tbody', {}, ...rows.map((row) => rowOf(row, columns)))
+  )
+}
 
 /** Appends the page after the last one that is shown: by its cursor, so that the last page costs no more than the first. */
 async function showMore(): Promise<readonly Node[]> {
@@ -39,17 +60,17 @@ async function showMore(): Promise<readonly Node[]> {
   more.hidden = next === undefined
   const [first] = page.rows
   if (first !== undefined) head.replaceChildren(element('tr', {}, ...columnsOf(first).map(headCell)))
-  body.append(...page.rows.map((row) => element('tr', {}, ...columnsOf(row).map(({ text }) => cell(text(row))))))
+  body.append(...page.rows.map((row) => rowOf(row, columnsOf(row))))
   return list
 }
 
-interface StockColumn {
+interface Column<Row> {
   readonly title: string
-  readonly text: (row: StockProduct) => string
+  readonly text: (row: Row) => string
 }
 
 /** The columns that the API has answered. */
-function columnsOf(row: StockProduct): readonly StockColumn[] {
+function columnsOf(row: StockProduct): readonly Column<StockProduct>[] {
   return [
     { title: 'Article', text: ({ sku }) => sku },
     { title: 'Name', text: ({ name }) => name },
@@ -66,8 +87,12 @@ function amount(value: string | null | undefined): string {
   return value === null || value === undefined ? '–' : euros(value)
 }
 
-function headCell({ title }: StockColumn): HTMLElement {
+function headCell({ title }: { readonly title: string }): HTMLElement {
   return element('th', { scope: 'col' }, title)
+}
+
+function rowOf<Row>(row: Row, columns: readonly Column<Row>[]): HTMLElement {
+  return element('tr', {}, ...columns.map(({ text }) => cell(text(row))))
 }
 
 function cell(text: string): HTMLElement {

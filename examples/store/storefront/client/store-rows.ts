@@ -59,3 +59,11 @@ export interface StockProduct {
   readonly margin?: string | null
   readonly reorderLevel?: number | null
 }
+
+/** What the products on sale, or those that are not, come to. Members that the account may not read are absent. */
+export interface StockTotals {
+  readonly isActive: boolean
+  readonly count: number
+  readonly 'average.price': string | null
+  readonly 'sum.costPrice'?: string | null
+}
