@@ -7,6 +7,8 @@ export interface ToolAnswer {
   readonly json: Readonly<Record<string, unknown>>
 }
 
+type Revision = '2026-07-28' | '2025-11-25'
+
 /** An agent with the client of the official SDK. `2026-07-28` speaks that revision alone, `2025-11-25` the one before. */
 export class Agent {
   readonly client: Client
@@ -16,16 +18,16 @@ export class Agent {
   }
 
   /** Signed in as a sample account. */
-  static async connect(
-    store: ApiStore,
-    account: string,
-    revision: '2026-07-28' | '2025-11-25' = '2026-07-28'
-  ): Promise<Agent> {
-    const token = await store.stack.token(`${account}@example.com`)
+  static async connect(store: ApiStore, account: string, revision: Revision = '2026-07-28'): Promise<Agent> {
+    return Agent.at(store.url, await store.stack.token(`${account}@example.com`), revision)
+  }
+
+  /** With a gateway and a token of one's own choice. */
+  static async at(base: string, token: string, revision: Revision = '2026-07-28'): Promise<Agent> {
     const mode = revision === '2026-07-28' ? { pin: revision } : 'legacy'
     const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation: { mode } })
     await client.connect(
-      new StreamableHTTPClientTransport(new URL(`${store.url}/mcp`), {
+      new StreamableHTTPClientTransport(new URL(`${base}/mcp`), {
         requestInit: { headers: { authorization: `Bearer ${token}` } }
       })
     )
