@@ -1,21 +1,15 @@
 import type * as mcp from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError } from '../../shared/errors.js'
 import type { CatalogueSnapshot } from '../data/catalogue.js'
 import { clientAddress } from '../http/client-address.js'
 import { authorizationOf } from '../http/header-fields.js'
 import type { PublicAddress } from '../http/public-address.js'
 import type { Documents } from '../openapi/documents.js'
+import { abortOnDisconnect } from '../server/requests.js'
 import { describedResources, mayUse, resourceList } from './described-resources.js'
-import { callTool, toolError, type ToolAnswer, type ToolCallDeps } from './tool-calls.js'
-import {
-  type ArgumentCheck,
-  argumentCheck,
-  type ArgumentMistake,
-  type RowTool,
-  schemaOf,
-  type ToolArguments,
-  TOOLS
-} from './tools.js'
+import { callTool, refusalOf, toolError, type ToolAnswer, type ToolCallDeps } from './tool-calls.js'
+import { type ArgumentCheck, argumentCheck, type RowTool, schemaOf, type ToolArguments, TOOLS } from './tools.js'
 
 export interface AgentToolsDeps extends Omit<ToolCallDeps, 'prefix'> {
   /** Whether there are tools that write. */
@@ -92,13 +86,13 @@ export class AgentTools {
     /** What is answered as by every other route, and not within the protocol. */
     const failures: unknown[] = []
     const call = async ({ name, arguments: sent = {} }: mcp.CallToolRequestParams): Promise<mcp.CallToolResult> => {
-      const check = this.#checks.get(name)
-      if (check === undefined) throw new this.#sdk.ProtocolError(INVALID_PARAMS, 'There is no tool of this name.')
-      const mistakes = check(sent)
-      const answer = await this.#run(name, sent, { mistakes, exchange }).catch((error: unknown) => {
+      const answer = await this.#run(name, sent, exchange).catch((error: unknown) => {
+        const isOfTool = error instanceof DomainError && !error.code.startsWith('auth.')
+        if (isOfTool) return toolError({ code: error.code, detail: error.message })
         failures.push(error)
         throw error
       })
+      if (answer === undefined) throw new this.#sdk.ProtocolError(INVALID_PARAMS, 'There is no tool of this name.')
       return { content: [{ type: 'text', text: answer.text }], isError: answer.isError }
     }
     const serve = (): mcp.Server => {
@@ -130,21 +124,24 @@ export class AgentTools {
     return JSON.parse(body.toString()) as mcp.Tool[] // Written right above.
   }
 
-  async #run(
-    name: string,
-    sent: unknown,
-    { mistakes, exchange }: { readonly mistakes: readonly ArgumentMistake[]; readonly exchange: Exchange }
-  ): Promise<ToolAnswer> {
-    if (mistakes.length > 0) {
-      return toolError({
-        code: 'arguments.invalid',
-        detail: 'The arguments are not those of the tool.',
-        errors: mistakes
-      })
-    }
+  /** undefined where there is no such tool. */
+  async #run(name: string, sent: unknown, exchange: Exchange): Promise<ToolAnswer | undefined> {
+    const mistakes = this.#checks.get(name)?.(sent)
     const tool = this.#tools.find((one) => one.name === name)
-    if (tool === undefined) return this.#describe(sent as { names?: readonly string[] }, exchange) // Its check says so.
-    const { request } = exchange
+    if (mistakes !== undefined && mistakes.length === 0 && tool === undefined) {
+      return this.#describe(sent as { names?: readonly string[] }, exchange) // Its check says so.
+    }
+    const refusal =
+      mistakes === undefined || mistakes.length > 0 || tool === undefined
+        ? mistakes &&
+          toolError({ code: 'arguments.invalid', detail: 'The arguments are not those of the tool.', errors: mistakes })
+        : refusalOf(sent as ToolArguments, { tool, catalogue: this.#deps.catalogue }) // Its check says so.
+    if (refusal !== undefined || tool === undefined) {
+      // No request of a tool follows, which would check the token.
+      await this.#listed(exchange)
+      return refusal
+    }
+    const { request, reply } = exchange
     return callTool(
       { ...this.#deps, prefix: this.#deps.address.prefix },
       { tool, sent: sent as ToolArguments }, // Its check says so.
@@ -152,7 +149,8 @@ export class AgentTools {
         authorization: authorizationOf(request.raw.rawHeaders) ?? '',
         requestId: request.id,
         traceparent: request.traceparent,
-        clientAddress: clientAddress(request)
+        clientAddress: clientAddress(request),
+        signal: abortOnDisconnect(reply)
       }
     )
   }

@@ -5,7 +5,7 @@ import { loadOptional } from '../../shared/optional-package.js'
 import { bodyOf, checkJsonBody, keepBodiesAsBuffers, requireJsonMediaType } from '../http/json-body.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { AgentTools, type AgentToolsDeps } from './agent-tools.js'
-import { exactNumbers } from './exact-numbers.js'
+import { changedByParsing } from './faithful-json.js'
 
 interface McpOptions extends Omit<AgentToolsDeps, 'app' | 'inject'> {
   /** Origins besides the own one whose pages may call it. */
@@ -57,7 +57,9 @@ export const mcpRoutes = fp<McpOptions>(
       async (request, reply) => {
         const body = bodyOf(request)
         const message = checkJsonBody(body)
-        if (!exactNumbers(body.toString())) throw inexactNumber()
+        // Neither revision has batches, and one of them would be many requests of one.
+        const wrong = Array.isArray(message) ? 'A message is one JSON object.' : changedByParsing(body.toString())
+        if (wrong !== undefined) throw rejectionAt('body.invalid', wrong, { place: { in: 'pointer', name: '' } })
         const { status, type, text } = await tools.answer(message, { request, reply })
         request.unsent?.take(Buffer.byteLength(text))
         if (type !== null) reply.type(type)
@@ -91,9 +93,4 @@ function refuseOtherOrigins({ headers: { origin } }: FastifyRequest, own: readon
     'request.cross-site',
     'A page of another site sent the request, which CORS_ORIGINS does not name.'
   )
-}
-
-function inexactNumber(): DomainError {
-  const detail = 'A number has more digits than a JSON number keeps: send it as a string of digits.'
-  return rejectionAt('body.invalid', detail, { place: { in: 'pointer', name: '' } })
 }

@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import type { InjectOptions, Response } from 'light-my-request'
+import type { DispatchFunc, InjectOptions, Response } from 'light-my-request'
 import { DomainError } from '../../shared/errors.js'
+import { type Cancellation, raceAbort } from '../../shared/transport/cancellation.js'
 import type { LiveCatalogue } from '../data/catalogue.js'
 import type { Resource } from '../data/data-client.js'
 import { customReadNamed, FIXED_SEGMENTS } from '../entity-routes/paths.js'
@@ -15,6 +17,8 @@ export interface CallerOfTools {
   readonly requestId: string
   readonly traceparent: string | undefined
   readonly clientAddress: string
+  /** Aborted when the agent goes away. */
+  readonly signal: Cancellation
 }
 
 /** What a tool answers: JSON. */
@@ -26,7 +30,7 @@ export interface ToolAnswer {
 export interface ToolCallDeps {
   readonly app: Pick<FastifyInstance, 'routing'>
   /** Sends a request through the routes, without a connection. That of Fastify refuses while the gateway ends. */
-  readonly inject: (routing: FastifyInstance['routing'], request: InjectOptions) => Promise<Response>
+  readonly inject: (dispatch: DispatchFunc, request: InjectOptions) => Promise<Response>
   readonly catalogue: LiveCatalogue
   /** The path that all routes are below; `''` for none. */
   readonly prefix: string
@@ -35,26 +39,46 @@ export interface ToolCallDeps {
 /** UTF-16 units of an answer: an agent cannot read more, and it is copied several times on its way. */
 const MAX_ANSWER = 512 * 1024
 
+/** What refuses a call before it is a request. */
+export function refusalOf(
+  sent: ToolArguments,
+  { tool, catalogue }: { tool: RowTool; catalogue: LiveCatalogue }
+): ToolAnswer | undefined {
+  const resource = catalogue.find(sent.resource)
+  if (resource === undefined || namesNoRow(sent, { resource, tool }))
+    return toolError({ code: 'not-found', detail: NOT_THERE })
+  if (sent.owner === undefined || resource.ownerParameter !== '') return undefined
+  return toolError({ code: 'arguments.invalid', detail: 'The resource has no owner parameter.', errors: [NO_OWNER] })
+}
+
 /**
  * Calls a tool with arguments that were checked. Resolves with what went wrong, too. Rejects with `auth.invalid-token`, which is
- * about no tool.
+ * about no tool, and when the agent has gone.
  */
 export async function callTool(
   { app, inject, catalogue, prefix }: ToolCallDeps,
   { tool, sent }: { readonly tool: RowTool; readonly sent: ToolArguments },
   caller: CallerOfTools
 ): Promise<ToolAnswer> {
-  const resource = catalogue.find(sent.resource)
-  if (resource === undefined || namesNoRow(sent, resource)) return toolError({ code: 'not-found', detail: NOT_THERE })
-  const { resource: name, owner, ...rest } = sent
+  const { resource, owner, ...rest } = sent
   const { method, path, query = [], headers = {}, body, dryRun = false } = tool.request(rest as never) // It checked them.
-  if (owner !== undefined && resource.ownerParameter === '') {
-    return toolError({ code: 'arguments.invalid', detail: 'The resource has no owner parameter.', errors: [NO_OWNER] })
+  const ofOwner = owner === undefined ? [] : [[catalogue.find(resource)?.ownerParameter ?? '', String(owner)] as const]
+  let running: ServerResponse | undefined
+  const dispatch: DispatchFunc = (request, response) => {
+    running = response
+    app.routing(request, response)
   }
-  const ofOwner = owner === undefined ? [] : [[resource.ownerParameter, String(owner)] as const]
-  const { statusCode: status, ...response } = await inject(app.routing, {
+  // Of a read that nobody waits for the statement ends. A write goes on: a retry with its key finds it done.
+  const whenGone = {
+    handleEvent: (): void => {
+      running?.socket?.destroy()
+      running?.destroy()
+    }
+  }
+  if (!tool.writes) caller.signal.addEventListener('abort', whenGone)
+  const answered = inject(dispatch, {
     method,
-    url: `${prefix}/${name}${path}${queryText([...query, ...ofOwner])}`,
+    url: `${prefix}/${resource}${path}${queryText([...query, ...ofOwner])}`,
     remoteAddress: caller.clientAddress,
     headers: {
       accept: 'application/json',
@@ -67,12 +91,16 @@ export async function callTool(
     },
     ...(body === undefined ? {} : { payload: JSON.stringify(body) })
   })
+  const { statusCode: status, ...response } = await (
+    tool.writes ? answered : raceAbort(answered, caller.signal)
+  ).finally(() => caller.signal.removeEventListener('abort', whenGone))
   if (status === 401) throw new DomainError('auth.invalid-token', 'The access token is not valid, or not any more.')
   if (status >= 300) return problemAnswer(response)
-  const text = tool.answer({ text: response.body, headers: response.headers })
-  return text.length > MAX_ANSWER
-    ? toolError({ code: 'answer.too-large', detail: TOO_LARGE })
-    : { text, isError: false }
+  const { body: json, headers: told } = response
+  const text = tool.answer({ text: json, headers: told })
+  if (text.length <= MAX_ANSWER) return { text, isError: false }
+  if (tool.writes) return { text: tool.answer({ text: json, headers: told, isOmitted: true }), isError: false }
+  return toolError({ code: 'answer.too-large', detail: TOO_LARGE })
 }
 
 const NO_OWNER = { pointer: '/owner', detail: 'is for resources with an `ownerParameter`.' }
@@ -81,10 +109,11 @@ const TOO_LARGE =
   'The answer is longer than 524,288 characters. Ask for fewer rows with `limit`, or for less of each with `fields`.'
 
 /** Whether the id is a path of something else than a row. */
-function namesNoRow({ id }: ToolArguments, resource: Resource): boolean {
+function namesNoRow({ id }: ToolArguments, { resource, tool }: { resource: Resource; tool: RowTool }): boolean {
   if (id === undefined) return false
   const segment = String(id)
-  return FIXED_SEGMENTS.includes(segment) || segment === 'batch' || customReadNamed(resource, segment) !== undefined
+  if (tool.writes && segment === 'batch') return true
+  return FIXED_SEGMENTS.includes(segment) || customReadNamed(resource, segment) !== undefined
 }
 
 function queryText(query: NonNullable<ApiRequest['query']>): string {

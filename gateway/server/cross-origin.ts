@@ -21,7 +21,11 @@ const ALLOWED_HEADERS = [
   'api-version',
   'X-Request-Id',
   'traceparent',
-  'tracestate'
+  'tracestate',
+  // Of agents (Model Context Protocol, "Streamable HTTP").
+  'Mcp-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name'
 ]
 
 /** Seconds for which a browser keeps the answer to a preflight. Chromium keeps none for longer than two hours. */

@@ -22,13 +22,25 @@ describeApi(
 
     it('need a token that is good, and the challenge names the metadata of RFC 9728', async () => {
       const metadata = `resource_metadata="${store.url}${METADATA}"`
-      for (const body of [LIST, QUERY, message('initialize'), message('ping'), message('notifications/initialized')]) {
+      const wrong = message('tools/call', { name: 'query_rows', arguments: { resource: 7 } })
+      const nowhere = QUERY.replace('products', 'nothing')
+      const unknown = QUERY.replace('query_rows', 'nothing')
+      for (const body of [
+        LIST,
+        QUERY,
+        wrong,
+        nowhere,
+        unknown,
+        message('initialize'),
+        message('ping'),
+        message('notifications/initialized')
+      ]) {
         const none = await post(body)
         store.problem(none, { status: 401, code: 'auth.required' })
         expect(none.headers['www-authenticate']).to.equal(`Bearer ${metadata}`)
-        const wrong = await post(body, { token: 'eyJhbGciOiJub25lIn0.e30.' })
-        store.problem(wrong, { status: 401, code: 'auth.invalid-token' })
-        expect(wrong.headers['www-authenticate']).to.equal(`Bearer error="invalid_token", ${metadata}`)
+        const bad = await post(body, { token: 'eyJhbGciOiJub25lIn0.e30.' })
+        store.problem(bad, { status: 401, code: 'auth.invalid-token' })
+        expect(bad.headers['www-authenticate']).to.equal(`Bearer error="invalid_token", ${metadata}`)
       }
       const { status, text } = await store.call(METADATA)
       expect([status, JSON.parse(text)]).to.deep.equal([
@@ -62,14 +74,24 @@ describeApi(
       store.problem(await asClerk(`"${'x'.repeat(1024 * 1024)}"`), { status: 413, code: 'body.too-large' })
     })
 
-    it('with a number that JSON would change are refused', async () => {
+    it('that a reader of JSON would change are refused', async () => {
       const withNumber = (number: string): Promise<Answer> =>
         asClerk(
           QUERY.replace('"products"', `"products","filters":[{"property":"id","operator":"eq","value":${number}}]`)
         )
-      for (const number of ['9007199254740993', '0.1234567890123456789', '12345678901234567890']) {
+      for (const number of ['9007199254740993', '0.1234567890123456789', '12345678901234567890', '1e400', '1e-400']) {
         store.problem(await withNumber(number), { status: 400, code: 'body.invalid' })
       }
+      const member = (text: string): Promise<Answer> => asClerk(QUERY.replace('"products"', `"products",${text}`))
+      for (const text of [
+        '"limit":1,"limit":2',
+        '"limit":1,"l\\u0069mit":2',
+        '"search":"\\ud800"',
+        '"search":"\\udfff a"'
+      ]) {
+        store.problem(await member(text), { status: 400, code: 'body.invalid' })
+      }
+      expect((await member('"search":"\\ud83c\\udf88 \\" \\\\","fields":["id"]')).status).to.equal(200)
       for (const number of ['1', '9007199254740991', '1.0000000000000000000', '1e2']) {
         expect((await withNumber(number)).status, number).to.equal(200)
       }
@@ -116,7 +138,9 @@ describeApi(
         clientInfo: { name: 'x', version: '1' }
       })
       expect((await asClerk(initialize)).text).to.match(/"protocolVersion":"2025-11-25"/)
-      expect((await asClerk('[]')).status).to.equal(400)
+      for (const several of ['[]', `[${LIST}]`, `[${QUERY},${QUERY}]`]) {
+        store.problem(await asClerk(several), { status: 400, code: 'body.invalid' })
+      }
       expect((await asClerk('{"method":7}')).status).to.equal(400)
     })
   },

@@ -219,7 +219,7 @@ describeApi(
       expect(once).to.include({ replayed: false })
       expect((await clerk.call('update_row', withKey)).json).to.deep.equal({ ...once, replayed: true })
       const guarded = { resource: 'products', id, rowVersion: (once['row'] as Row)['rowVersion'] }
-      expect((await clerk.call('delete_row', guarded)).json).to.deep.equal({ deleted: true })
+      expect((await clerk.call('delete_row', guarded)).json).to.deep.equal({ deleted: true, rolledBack: false })
       expect((await clerk.call('delete_row', guarded)).json['code']).to.equal('not-found')
       expect((await clerk.call('get_row', { resource: 'products', id })).json['code']).to.equal('not-found')
     })
@@ -255,6 +255,7 @@ describeApi(
       ] as const) {
         const answer = await changesNothing(store, () => clerk.call(name, sent))
         expect(answer.isError, `${name}: ${JSON.stringify(answer)}`).to.equal(false)
+        expect(answer.json, name).to.include({ rolledBack: true })
       }
     })
 
@@ -281,6 +282,7 @@ describeApi(
         ['total_rows', { resource: 'nope' }],
         ['query_rows', { resource: 'products', limit: 51 }],
         ['query_rows', { resource: 'products', pageSize: 500 }],
+        ['query_rows', { resource: 'products', filters: [{ property: 'name', operator: 'contains' }] }],
         ['query_rows', { resource: 'products', filters: [{ property: 'price', operator: 'lt', value: { a: 1 } }] }],
         ['create_row', { resource: 'products', values: { name: 'x', sku: 'x', categoryId: 1, price: '1' } }],
         ['update_row', { resource: 'products', id, values: { price: '9.00' } }],

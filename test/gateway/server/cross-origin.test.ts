@@ -93,7 +93,7 @@ describe('scripts of other origins', () => {
       'access-control-allow-origin': APP,
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers':
-        'Authorization, Content-Type, If-Match, Idempotency-Key, Prefer, api-version, X-Request-Id, traceparent, tracestate',
+        'Authorization, Content-Type, If-Match, Idempotency-Key, Prefer, api-version, X-Request-Id, traceparent, tracestate, Mcp-Protocol-Version, Mcp-Method, Mcp-Name',
       'access-control-max-age': '7200'
     })
     expect((await ask('/nope', APP, 'OPTIONS', { 'access-control-request-method': 'GET' })).statusCode).to.equal(404)

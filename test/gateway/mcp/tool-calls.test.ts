@@ -1,0 +1,63 @@
+import { expect } from 'chai'
+import type { Response } from 'light-my-request'
+import { startGateway } from '../gateway-fixture.js'
+import { callTool, type ToolAnswer } from '../../../gateway/mcp/tool-calls.js'
+import { TOOLS } from '../../../gateway/mcp/tools.js'
+import { CancellationSource } from '../../../shared/transport/cancellation.js'
+
+const LONG = JSON.stringify({ text: 'x'.repeat(600_000) })
+
+describe('the answer of a tool', () => {
+  const answerOf = async (
+    name: string,
+    response: Partial<Response>,
+    signal = new CancellationSource()
+  ): Promise<ToolAnswer> => {
+    const gateway = await startGateway()
+    try {
+      const tool = TOOLS.find((one) => one.name === name)
+      if (tool === undefined) throw new TypeError(`there is no tool ${name}`)
+      const { app, catalogue } = gateway
+      const inject = (): Promise<Response> =>
+        Promise.resolve({ statusCode: 200, headers: {}, body: '{}', ...response } as Response)
+      const caller = {
+        authorization: 'Bearer x',
+        requestId: 'r',
+        traceparent: undefined,
+        clientAddress: '127.0.0.1',
+        signal
+      }
+      const sent = {
+        resource: 'products',
+        id: 1,
+        rowVersion: 'AAAAAAAAAAE=',
+        values: {},
+        idempotencyKey: 'k',
+        action: 'publish'
+      }
+      return await callTool({ app, inject, catalogue, prefix: '' }, { tool, sent }, caller)
+    } finally {
+      await gateway.close()
+    }
+  }
+
+  it('is an error where it is too long to read, but for a write, which is done', async () => {
+    const read = await answerOf('get_row', { body: LONG })
+    expect([read.isError, (JSON.parse(read.text) as { code: string }).code]).to.deep.equal([true, 'answer.too-large'])
+    for (const name of ['create_row', 'update_row', 'run_action']) {
+      const { text, isError } = await answerOf(name, { body: LONG, headers: { etag: 'W/"AAAAAAAAAAI="' } })
+      expect([isError, JSON.parse(text)], name).to.deep.equal([
+        false,
+        { row: null, rowOmitted: true, etag: 'W/"AAAAAAAAAAI="', replayed: false, rolledBack: false }
+      ])
+    }
+  })
+
+  it('ends with its client for a read, and not for a write', async () => {
+    const gone = new CancellationSource()
+    gone.abort(new Error('gone'))
+    const failure = await answerOf('get_row', {}, gone).catch((error: unknown) => error)
+    expect(failure).to.have.property('message', 'gone')
+    expect((await answerOf('update_row', {}, gone)).isError).to.equal(false)
+  })
+})
