@@ -43,6 +43,14 @@ export async function check(line: CommandLine): Promise<number> {
   }
   stdout.write(suspectsText(entities.flatMap(visibleSuspects)))
   for (const note of permissionsBesideRowScopes(entities)) stdout.write(`${note}.\n`)
+  const searched = entities.filter(({ searchable, fullText }) => searchable.length > 0 && !fullText)
+  if (searched.length > 0) {
+    const names = searched.map(({ name }) => name).join(', ')
+    stdout.write(
+      `Each search of ${names} reads all rows that the filters leave, since parts of texts are not indexed. With ` +
+        '`searchable: fullText(…)` the index of a database server finds words.\n'
+    )
+  }
   stdout.write(`${entities.length} ${entities.length === 1 ? 'entity' : 'entities'}, no mistakes.\n`)
   return await eachDatabase(loaded, config, (...found) => stdout.write(reportText(...found)))
 }

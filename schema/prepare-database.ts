@@ -34,7 +34,7 @@ interface HowToPrepare {
 /** The primary database, ready for requests. */
 export interface PreparedPrimary {
   readonly tables: OwnTables
-  /** Those of the application, with the tables that they have in this database. */
+  /** Those of the application, with the tables that they have in this database, and full-text searches only where it has them. */
   readonly entities: readonly Entity[]
   readonly facts: TableFacts
 }
@@ -65,7 +65,11 @@ export async function preparePrimary(
   for (const { resource, ids } of await explaining(configured, () => unreachableRows(database, entities))) {
     log.warn({ resource, ids }, 'rows have ids that no path can name: they are in lists alone')
   }
-  return { tables, entities, facts: await explaining(configured, () => readTableFacts(tools, live, entities)) }
+  return {
+    tables,
+    entities: entities.map((one) => (database.dialect.words === undefined ? { ...one, fullText: false } : one)),
+    facts: await explaining(configured, () => readTableFacts(tools, live, entities))
+  }
 }
 
 /** The same for the second store, whose errors are those of the database: it may be down, and is tried again. */

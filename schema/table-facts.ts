@@ -4,6 +4,7 @@ import { columnKey } from '../data-service/sql/entity-rows/row-writer.js'
 import type { TableFacts } from '../data-service/sql/entity-rows/table-facts.js'
 import type { LiveTexts } from '../data-service/sql/entity-rows/statements/where-text.js'
 import type { TextOperand } from '../data-service/sql/engines/statement.js'
+import { fullTextIndex, searchedColumns } from './model/full-text.js'
 import type { LiveSchema } from './model/live-schema.js'
 import type { SchemaTools } from './model/schema-tools.js'
 
@@ -40,7 +41,19 @@ function liveTexts(tools: SchemaTools, live: LiveSchema, entities: readonly Enti
       if (type === 'enum' && liveColumn.type.base !== 'enum') words.add(column)
     }
   }
-  return { operands, words }
+  return { operands, words, fullText: fullTexts(live, entities) }
+}
+
+function fullTexts(live: LiveSchema, entities: readonly Entity[]): LiveTexts['fullText'] {
+  return new Map(
+    entities.flatMap((entity): (readonly [Column, readonly string[]])[] => {
+      const table = live.tables.get(entity.table)
+      const columns = entity.fullText ? searchedColumns(entity) : []
+      const [first] = columns
+      const index = table && fullTextIndex(table, columns)
+      return first === undefined || index === undefined ? [] : [[first, index]]
+    })
+  )
 }
 
 async function columnDefaults(tools: SchemaTools, entities: readonly Entity[]): Promise<ReadonlyMap<string, string>> {

@@ -3,7 +3,7 @@ import type { OwnerFilterDefinition, ReadsDefinition, WritesDefinition } from '.
 import type { DefineAction, UntypedAction, UpdateRule } from './action.js'
 import type { CreationDefinition, DeletionDefinition } from './creates-and-deletes.js'
 import type { CustomReads } from './custom-read.js'
-import type { Column, EntityOf } from './entity.js'
+import type { Column, Entity, EntityOf } from './entity.js'
 import type { ComparableType, FieldType } from './fields/field.js'
 import { snakeCase } from './fields/names.js'
 import { type OperatorOf, operatorsOf } from './fields/operators.js'
@@ -59,6 +59,19 @@ interface ManyToManyDefinition {
   readonly sort?: readonly string[]
 }
 
+/** Properties whose words a full-text index holds. */
+interface FullText<Name extends string> {
+  readonly fullText: readonly Name[]
+}
+
+/**
+ * `searchable` by a full-text index: on MySQL and MariaDB `search` finds words by their beginnings. Other databases look for
+ * parts of texts.
+ */
+export const fullText = <const Name extends string>(...names: readonly [Name, ...Name[]]): FullText<Name> => ({
+  fullText: names
+})
+
 type References<F> = Readonly<Record<string, ReferenceDefinition<F>>>
 type JoinedProperties<R> = Readonly<Record<string, JoinedDefinition<R>>>
 type ChildCollections = Readonly<Record<string, ChildrenDefinition>>
@@ -94,8 +107,8 @@ interface DefinitionOfAll<
   readonly sortable: readonly (NameOfType<F, ComparableType> | (keyof NoInfer<J> & string))[]
   /** `required`: the service does not start if what is sortable lacks an index. Without it the start names what is missing. */
   readonly indexes?: 'required'
-  /** Text properties that `search` looks into. Without it the resource has no such parameter. */
-  readonly searchable?: readonly NameOfType<F, 'string'>[]
+  /** Text properties that `search` looks into, or `fullText(…)` of them. Without it the resource has no such parameter. */
+  readonly searchable?: readonly NameOfType<F, 'string'>[] | FullText<NameOfType<F, 'string'>>
   /** What `GET /{resource}/totals` groups rows by and computes of them. Without it the resource has no totals. */
   readonly totals?: TotalsDefinition<NoInfer<F>>
   /** What lookup shows beside the id, as text: a string, int, long or guid that is never null. */
@@ -167,7 +180,7 @@ const ENTITY = definitionWords<
   operators: 'object',
   sortable: 'list',
   indexes: 'text',
-  searchable: 'list',
+  searchable: 'list or object',
   totals: 'object',
   label: 'text',
   references: 'object',
@@ -251,7 +264,7 @@ export function defineEntity<
     ),
     sortable: new Set(definition.sortable),
     indexes: definition.indexes ?? 'advised',
-    searchable: definition.searchable ?? [],
+    ...resolveSearchable(definition.searchable, mistakes),
     totals,
     label: columnIn('`label`')(definition.label),
     references,
@@ -269,6 +282,19 @@ export function defineEntity<
     overrides: definition.overrides ?? {},
     mistakes
   }
+}
+
+const FULL_TEXT = definitionWords<FullText<string>>({ fullText: 'list' })
+
+function resolveSearchable(
+  searchable: readonly string[] | FullText<string> = [],
+  mistakes: string[]
+): Pick<Entity, 'searchable' | 'fullText'> {
+  if (!('fullText' in searchable)) return { searchable: Array.isArray(searchable) ? searchable : [], fullText: false }
+  const { fullText: names } = searchable
+  mistakes.push(...wordMistakes('searchable', searchable, FULL_TEXT))
+  if (!Array.isArray(names) || names.length === 0) mistakes.push('fullText(…) names no property.')
+  return { searchable: Array.isArray(names) ? names : [], fullText: true }
 }
 
 const NEEDED = ['name', 'description', 'fields', 'label', 'filterable', 'sortable', 'access'] as const

@@ -46,6 +46,8 @@ export interface Entity {
   readonly indexes: 'required' | 'advised'
   /** Names of the properties that `search` looks into. */
   readonly searchable: readonly string[]
+  /** Whether `search` finds words by their beginnings, which a full-text index serves. Otherwise it finds parts of texts. */
+  readonly fullText: boolean
   /** What rows can be grouped by, and what of them can be computed; undefined for a resource without totals. */
   readonly totals: Totals | undefined
   /** The column that lookup shows. */

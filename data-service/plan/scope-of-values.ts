@@ -74,6 +74,7 @@ function compare(value: Value, condition: ColumnCondition): Place {
       return contains(value, condition.operands[0])
     case 'startsWith':
     case 'endsWith':
+    case 'beginsWord':
       return value === null ? 'outside' : 'unknown'
   }
 }
@@ -123,6 +124,7 @@ function compareText(value: string, { comparison, operands }: ColumnCondition): 
     case 'lessThan':
     case 'lessThanOrEqual':
     case 'between':
+    case 'beginsWord':
       return 'unknown'
   }
 }

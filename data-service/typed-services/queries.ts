@@ -157,7 +157,9 @@ export function makeQuery(
     })
   }
   if (properties.some(({ searchable }) => searchable)) {
-    const comment = 'Words with white space between: each must be contained in a searchable property.'
+    const comment =
+      'Words with white space between: each must be contained in a searchable property, or begin a word of one where a ' +
+      'full-text index serves the search.'
     fields.push({ key: 'search', type: 'string', comment })
   }
   const words = new Map(order.words.map(({ word, name }) => [name, word]))

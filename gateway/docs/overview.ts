@@ -89,7 +89,8 @@ const PAGES_SECTION = `<section id="pages">
 same sort order and filters. A page by its cursor takes the same time however many rows are before it, and rows that come or
 go meanwhile make no other row appear twice or not at all. ${code('sortColumn')} takes up to four names with commas between.</p>
 <p>${code('search=…')} on the list, the paged route and the export keeps rows that contain every word, in at least one of the
-fields that the page of the resource says are searched.</p>
+fields that the page of the resource says are searched: somewhere in its text, or as the beginning of a word where the page
+says so.</p>
 </section>`
 
 /** One row for each type, with all operators that fields of the type have. */

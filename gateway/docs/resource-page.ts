@@ -30,7 +30,7 @@ ${table([
 ])}
 ${accessSection(resource)}
 <h2>Fields</h2>
-${table([['Field', 'Type', 'Takes part in'], ...[...properties, ...resource.writeOnly].map(fieldRow)])}
+${table([['Field', 'Type', 'Takes part in'], ...[...properties, ...resource.writeOnly].map((one) => fieldRow(one, resource))])}
 ${operatorsSection(properties)}
 ${navigations.length === 0 ? '' : `<h2>Navigations</h2>\n${table([['Name', 'Rows', 'With'], ...navigations.map((one) => navigationRow(one, base))])}`}
 ${actionsSection(resource)}`
@@ -118,14 +118,14 @@ function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
   return `<p>${code(`?${ownerParameter}=…`)} names the owner whose rows are meant, the caller's own, on ${filtered.join(', ')}.</p>`
 }
 
-function fieldRow(property: Property): string[] {
+function fieldRow(property: Property, { fullText }: Resource): string[] {
   const { name, filterable, sortable, searchable, setOnCreate, requiredOnCreate, setOnUpdate, preset } = property
   const { readableBy, writableBy, unique } = property
   const unread = property.writeOnly ? '; in no answer' : ''
   const uses = [
     ...(filterable ? ['filter'] : []),
     ...(sortable ? ['sort'] : []),
-    ...(searchable ? ['search'] : []),
+    ...(searchable ? [fullText ? 'search by words' : 'search'] : []),
     ...(unique ? ['a path by it'] : []),
     ...(setOnCreate ? [preset ? "create (the token's value)" : requiredOnCreate ? 'create (required)' : 'create'] : []),
     ...(setOnUpdate ? ['update'] : [])

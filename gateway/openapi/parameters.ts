@@ -255,7 +255,7 @@ const LOOKUP_SEARCH = {
   schema: { type: 'string', maxLength: 4096 }
 } as const
 
-function search({ properties }: Resource): object {
+function search({ properties, fullText }: Resource): object {
   const searchable = properties.filter((property) => property.searchable)
   const searched = searchable.map(({ name }) => name)
   // A word of the first of them.
@@ -264,8 +264,8 @@ function search({ properties }: Resource): object {
     name: 'search',
     in: 'query',
     description:
-      'Up to eight words with white space between. Keeps rows where each word is contained in at least one of: ' +
-      `${searched.join(', ')}.`,
+      `Up to eight words with white space between. Keeps rows where each word is ${fullText ? 'a word, or the beginning of a word, in' : 'contained in'} ` +
+      `at least one of: ${searched.join(', ')}.`,
     schema: { type: 'string', pattern: '^\\s*(?:\\S+(?:\\s+\\S+){0,7})?\\s*$' },
     ...exampleMember(word)
   }

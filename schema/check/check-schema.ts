@@ -6,6 +6,7 @@ import { type Keyed, keyMaker, unreachableIds } from '../../data-service/entity/
 import { suggestion } from '../../data-service/entity/fields/names.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
 import { quotedIdentifier } from '../../data-service/sql/engines/statement.js'
+import { fullTextIndex, searchedColumns } from '../model/full-text.js'
 import type { LiveSchema, LiveTable } from '../model/live-schema.js'
 import type { MissingIndex, SchemaChecks } from '../model/schema-checks.js'
 import {
@@ -134,6 +135,7 @@ class Checking {
     }
     this.#key(checked, found)
     this.#sorting(entity)
+    if (entity.fullText && found.kind === 'table') this.#fullText(entity, found)
     for (const one of entity.manyToMany) this.#links(entity, one)
   }
 
@@ -267,6 +269,20 @@ class Checking {
       `${owner.slice(0, owner.lastIndexOf('.'))}: ${what}`,
       found === undefined ? statementsOf(statement) : []
     )
+  }
+
+  #fullText(entity: Entity, table: LiveTable): void {
+    const { name, indexes } = entity
+    const columns = searchedColumns(entity)
+    const statement = this.#checks.mend.addFullText?.(
+      table.name,
+      columns.map(({ column }) => column)
+    )
+    if (statement === undefined || fullTextIndex(table, columns) !== undefined) return
+    const of = columns.map(({ column }) => `${table.name}.${column}`).join(', ')
+    const text = `${name}: no full-text index of ${of} finds all words`
+    if (indexes === 'required') this.#findings.mistake(`${text}; a new migration must add it`, [statement])
+    else this.#findings.warning(`${text}: each search reads all rows that the filters leave`, [statement])
   }
 
   #sorting(entity: Entity): void {

@@ -89,7 +89,7 @@ function anyValueOf(type: ColumnType): string | number | boolean | undefined {
 
 /** The entity that the file of a draft defines. Its words are called by name, which the compiler cannot follow. */
 function entityOf(draft: EntityDraft): Entity {
-  const { resource, table, key, label, filterable, sortable, references, versionColumn } = draft
+  const { resource, table, key, label, filterable, sortable, fullText, references, versionColumn } = draft
   const fields = Object.fromEntries(
     draft.fields.map((field) => [field.property, column(field.column, fieldOfWord(plainWord(field.word)))])
   )
@@ -103,6 +103,7 @@ function entityOf(draft: EntityDraft): Entity {
     label,
     filterable,
     sortable,
+    searchable: fullText.length === 0 ? [] : { fullText },
     references: Object.fromEntries(
       references.map(({ name, to, via }) => [name, { to, via: via.length === 1 ? via[0] : via }])
     ),

@@ -11,6 +11,7 @@ import {
   type StoredValues,
   treatmentOf
 } from '../model/column-types.js'
+import { indexedTexts } from '../model/full-text.js'
 import type { LiveColumn, LiveForeignKey, LiveIndex, LiveSchema, LiveTable } from '../model/live-schema.js'
 import { constantName, columnPropertyName, referenceName, resourceName } from './names.js'
 import { shellWord } from '../model/shell-word.js'
@@ -29,6 +30,8 @@ export interface EntityDraft {
   readonly references: readonly ReferenceDraft[]
   readonly filterable: readonly string[]
   readonly sortable: readonly string[]
+  /** The properties of a full-text index. Empty without one. */
+  readonly fullText: readonly string[]
   readonly label: string
   /** The column of the row version; undefined for rows without one, which are only read. */
   readonly versionColumn: string | undefined
@@ -125,7 +128,9 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
   if (!isQuotable(table.name)) return 'its name cannot be quoted'
   if (table.broken !== undefined) return `the database cannot read it (${table.broken})`
   const values = options.values.get(table.name)
-  const treated = table.columns.map((live) => ({
+  const copies = table.indexes.flatMap((index) => indexedTexts(table, index)?.copy ?? [])
+  const shown = table.columns.filter((live) => !copies.includes(live))
+  const treated = shown.map((live) => ({
     live,
     treatment: treatmentOf(options.types, live, values?.get(live.name))
   }))
@@ -331,10 +336,22 @@ function finishDraft(
     references,
     filterable: filterable.map(({ property }) => property),
     sortable: comparable.filter(isIndexed).map(({ property }) => property),
+    fullText: fullTextOf(table, shown),
     label: labelOf(draft),
     versionColumn,
     notes
   }
+}
+
+/** The properties of the first full-text index of which all texts are shown. */
+function fullTextOf(table: LiveTable, shown: readonly BegunColumn[]): readonly string[] {
+  const texts = shown.filter(({ type }) => fieldOfWord(type).type === 'string')
+  for (const index of table.indexes) {
+    const names = indexedTexts(table, index)?.texts ?? []
+    const properties = names.flatMap((name) => texts.find(({ live }) => live.name === name)?.property ?? [])
+    if (properties.length > 0 && properties.length === names.length) return properties
+  }
+  return []
 }
 
 /** Whether an index begins with the values of the column in the order of the API. */

@@ -16,7 +16,7 @@ export function entityFile(draft: EntityDraft): string {
 }
 
 function definitionMembers(draft: EntityDraft): Part[] {
-  const { resource, table, key, fields, label, filterable, sortable, references, versionColumn } = draft
+  const { resource, table, key, fields, label, filterable, sortable, fullText, references, versionColumn } = draft
   const members: Part[] = [`name: ${stringLiteral(resource)}`]
   if (table !== resource.replaceAll('-', '_')) members.push(`table: ${stringLiteral(table)}`)
   members.push(`description: ${stringLiteral(descriptionOf(draft))}`)
@@ -24,6 +24,7 @@ function definitionMembers(draft: EntityDraft): Part[] {
   if (key.length > 1) members.push(listOf('key', key))
   members.push(['fields: {', fields.map(fieldText), '}', 'broken'])
   members.push(`label: ${stringLiteral(label)}`, listOf('filterable', filterable), listOf('sortable', sortable))
+  if (fullText.length > 0) members.push(['searchable: fullText(', fullText.map(stringLiteral), ')'])
   if (references.length > 0) {
     const texts = references.map(({ name, to, via }) => {
       const [first = '', second] = via
@@ -66,7 +67,7 @@ function fieldWordText(field: FieldDraft): string {
 }
 
 function importsOf(draft: EntityDraft): string[] {
-  const words = new Set(['defineEntity', 'permission'])
+  const words = new Set(['defineEntity', 'permission', ...(draft.fullText.length > 0 ? ['fullText'] : [])])
   const collect = ({ word, args }: ColumnWord): void => {
     words.add(word)
     for (const argument of args) if (isColumnWord(argument)) collect(argument)

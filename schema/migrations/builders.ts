@@ -173,11 +173,16 @@ function definedIndexes(
   table: string,
   indexes: readonly (IndexBuilder<string> | readonly IndexBuilder<string>[])[]
 ): TableIndex[] {
-  return indexes.flat().map(({ unique, keys, ownName }) => {
-    const parts = keys.map(({ column, descending }) => (descending ? `${column}_desc` : column))
-    const name = ownName ?? [table, ...parts, ...(unique ? ['unique'] : [])].join('_')
-    return { name: identifier(name), unique, keys }
-  })
+  return indexes
+    .flat()
+    .map(({ index, ownName }) => ({ name: identifier(ownName ?? indexName(table, index)), ...index }))
+}
+
+/** The name of an index that says no other. */
+export function indexName(table: string, { unique, fullText, keys }: Omit<TableIndex, 'name'>): string {
+  if (fullText) return `${table}_full_text`
+  const parts = keys.map(({ column, descending }) => (descending ? `${column}_desc` : column))
+  return [table, ...parts, ...(unique ? ['unique'] : [])].join('_')
 }
 
 function referredColumn(references: ReferencedColumn): { readonly table: string; readonly column: string } {

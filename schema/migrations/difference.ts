@@ -334,7 +334,7 @@ class Differences {
     return made.indexes.some(({ keys: [key] }) => key?.column === first.column && !key.descending)
   }
 
-  /** Drops what is in no entity file. Indexes of several columns and foreign keys stay: no entity file can say them. */
+  /** Drops what is in no entity file. Sorted indexes of several columns and foreign keys stay: no entity file can say them. */
   drop(): void {
     const { engineTables } = this.#options
     for (const [made, wanted] of this.#both()) {
@@ -427,7 +427,8 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
 }
 
 /** Two indexes of one form do the same, whatever their names. */
-function formOf(table: Table, { unique, keys }: TableIndex): string {
+function formOf(table: Table, { unique, fullText, keys }: TableIndex): string {
+  if (fullText) return `full text of ${keys.map(({ column }) => column).join(',')}`
   let own = keys
   for (const primary of unique ? [] : primaryKeyOf(table).toReversed()) {
     const last = own.at(-1)
@@ -437,7 +438,7 @@ function formOf(table: Table, { unique, keys }: TableIndex): string {
 }
 
 function isOfOneColumn(table: Table, index: TableIndex): boolean {
-  return !formOf(table, index).includes(',')
+  return index.fullText === true || !formOf(table, index).includes(',')
 }
 
 function sameKey(one: ForeignKey, other: ForeignKey): boolean {

@@ -2,6 +2,7 @@ import type { Children, Column, Entity, KeyColumns, StoreName } from '../../data
 import type { Field } from '../../data-service/entity/fields/field.js'
 import { type Keyed, keyMaker } from '../../data-service/entity/key.js'
 import { ownerColumns } from '../../data-service/entity/validation/validate-access.js'
+import { searchedColumns } from '../model/full-text.js'
 import {
   type ColumnDefault,
   type ColumnType,
@@ -11,6 +12,7 @@ import {
   type TableColumn,
   type TableIndex
 } from '../model/tables.js'
+import { indexName } from './builders.js'
 import { sameType, typeText } from './type-change.js'
 
 /** The tables that the entities of one store need, as far as their files say. */
@@ -53,6 +55,7 @@ export function entityTables(entities: readonly Entity[], store: StoreName): Ent
       const place = sortedColumn(entity, property, entities)
       if (place !== undefined) found.addSorted(place)
     }
+    if (entity.fullText) found.addFullText(entity)
   }
   return found.tables()
 }
@@ -85,6 +88,7 @@ interface DraftTable {
   primaryKey: readonly string[] | undefined
   readonly unique: Set<string>
   readonly foreignKeys: Map<string, ForeignKey>
+  fullText?: Omit<TableIndex, 'name'>
 }
 
 /** A table that a foreign key leads to. */
@@ -177,6 +181,11 @@ class Collected {
     if (!isOfKey) this.#sorted.add(`${table}.${column}`)
   }
 
+  addFullText(entity: Entity): void {
+    const keys = searchedColumns(entity).map(({ column }) => ({ column, descending: false }))
+    this.#parts(entity.table, entity.name).fullText = { unique: false, keys, fullText: true }
+  }
+
   tables(): EntityTables {
     const tables = Array.from(this.#tables, ([name, parts]): [string, Table] => {
       const columns = [...parts.columns.values()]
@@ -190,7 +199,8 @@ class Collected {
           ...(parts.primaryKey === undefined ? {} : { primaryKey: parts.primaryKey }),
           indexes: [
             ...others.flatMap((column) => this.#indexesOf(name, column, parts)),
-            ...compositeIndexes(name, parts)
+            ...compositeIndexes(name, parts),
+            ...(parts.fullText === undefined ? [] : [{ ...parts.fullText, name: indexName(name, parts.fullText) }])
           ],
           foreignKeys: [...parts.foreignKeys.values()]
         }

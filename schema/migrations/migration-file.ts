@@ -1,4 +1,5 @@
 import { stringLiteral } from '../model/column-types.js'
+import { indexName } from './builders.js'
 import type { ForeignKey, Table, TableColumn, TableIndex, TableStep } from '../model/tables.js'
 
 /**
@@ -156,15 +157,9 @@ function typeWord(name: string, type: TableColumn['type']): string {
 function indexTexts(table: string, indexes: readonly TableIndex[]): string[] {
   return indexes.map((index) => {
     const keys = index.keys.map(({ column, descending }) => stringLiteral(descending ? `${column} desc` : column))
-    const name = index.name === derivedName(table, index) ? '' : `.named(${stringLiteral(index.name)})`
-    return `t.${index.unique ? 'unique' : 'index'}(${keys.join(', ')})${name}`
+    const name = index.name === indexName(table, index) ? '' : `.named(${stringLiteral(index.name)})`
+    return `t.${index.fullText ? 'fullText' : index.unique ? 'unique' : 'index'}(${keys.join(', ')})${name}`
   })
-}
-
-/** As builders.ts names an index without `named(…)`. */
-function derivedName(table: string, { unique, keys }: TableIndex): string {
-  const parts = keys.map(({ column, descending }) => (descending ? `${column}_desc` : column))
-  return [table, ...parts, ...(unique ? ['unique'] : [])].join('_')
 }
 
 function foreignKeyPart(table: string, { name, columns, to, toColumns, onDelete }: ForeignKey): Part {

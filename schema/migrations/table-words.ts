@@ -1,4 +1,11 @@
-import { type ColumnType, type IndexKey, type IntegerKind, LONGEST_VARCHAR, type TableColumn } from '../model/tables.js'
+import {
+  type ColumnType,
+  type IndexKey,
+  type IntegerKind,
+  LONGEST_VARCHAR,
+  type TableColumn,
+  type TableIndex
+} from '../model/tables.js'
 
 /** The words for the parts of a table: each type of column, and indexes. */
 export interface TableWords {
@@ -57,6 +64,8 @@ export interface TableWords {
   index<const Key extends string>(...keys: readonly [Key, ...Key[]]): IndexBuilder<ColumnOfKey<Key>>
   /** The index that a sortable column needs, which serves both directions. The primary key follows by itself. */
   sorted<const Name extends string>(column: Name): IndexBuilder<Name>
+  /** The full-text index of `searchable: fullText(…)`, with the same columns. SQLite gets none. */
+  fullText<const Name extends string>(...columns: readonly [Name, ...Name[]]): IndexBuilder<Name>
 }
 
 function builder<Name extends string>(name: Name, type: ColumnType): ColumnBuilder<Name> {
@@ -117,9 +126,10 @@ export const TABLE_WORDS: TableWords = {
   guid: (name) => builder(name, { kind: 'guid' }),
   // The compiler does not know that Name is `row_version` where the name is left out.
   rowVersion: <Name extends string>(name = 'row_version' as Name) => builder(name, { kind: 'rowVersion' }),
-  unique: (...columns) => new IndexBuilder(true, columns.map(parsedKey)),
-  index: (...keys) => new IndexBuilder(false, keys.map(parsedKey)),
-  sorted: (column) => new IndexBuilder(false, [{ column, descending: false }])
+  unique: (...columns) => new IndexBuilder({ unique: true, keys: columns.map(parsedKey) }),
+  index: (...keys) => new IndexBuilder({ unique: false, keys: keys.map(parsedKey) }),
+  sorted: (column) => new IndexBuilder({ unique: false, keys: [{ column, descending: false }] }),
+  fullText: (...columns) => new IndexBuilder({ unique: false, fullText: true, keys: columns.map(parsedKey) })
 }
 
 function parsedKey(key: string): IndexKey {
@@ -223,19 +233,17 @@ function requireDefault({ name, type }: TableColumn, value: string | number | bo
 
 /** An index of a builder. Its name is made of the table and the columns. */
 export class IndexBuilder<Name extends string> {
-  readonly unique: boolean
-  readonly keys: readonly IndexKey[]
+  readonly index: Omit<TableIndex, 'name'>
   readonly ownName: string | undefined
   declare readonly column: Name
 
-  constructor(unique: boolean, keys: readonly IndexKey[], ownName?: string) {
-    this.unique = unique
-    this.keys = keys
+  constructor(index: Omit<TableIndex, 'name'>, ownName?: string) {
+    this.index = index
     this.ownName = ownName
   }
 
   named(name: string): IndexBuilder<Name> {
-    return new IndexBuilder(this.unique, this.keys, name)
+    return new IndexBuilder(this.index, name)
   }
 }
 

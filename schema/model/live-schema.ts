@@ -89,6 +89,8 @@ export interface LiveIndex {
   readonly partial: boolean
   /** Whether it is sorted, so that it serves comparisons and orders: not that of full text, of places, and of a hash. */
   readonly sorted: boolean
+  /** Whether it holds the words of texts. */
+  readonly fullText?: true
 }
 
 export interface LiveIndexKey {

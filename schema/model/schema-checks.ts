@@ -58,6 +58,8 @@ export interface MendingStatements {
   changeColumn(table: string, column: LiveColumn, to: ColumnChange): string | undefined
   /** undefined for an order that no index has. */
   addIndex(of: MissingIndex): AddedIndex | undefined
+  /** The index that `t.fullText` makes, where the database has such indexes. */
+  addFullText?(table: string, columns: readonly string[]): string
   addForeignKey(of: MissingForeignKey): string | undefined
 }
 

@@ -67,6 +67,8 @@ export interface TableIndex {
   readonly name: string
   readonly unique: boolean
   readonly keys: readonly IndexKey[]
+  /** The words of the columns. Only the servers have such an index; it has a column of its name besides. */
+  readonly fullText?: true
 }
 
 export interface IndexKey {
@@ -253,7 +255,7 @@ function withKeys(table: Table, indexes: readonly TableIndex[]): TableIndex[] {
   const primary = primaryKeyOf(table)
   return indexes.map((index) => {
     for (const { column } of index.keys) columnOfTable(table, column)
-    if (index.unique) return index
+    if (index.unique || index.fullText) return index
     const further = primary.filter((name) => !index.keys.some(({ column }) => column === name))
     return { ...index, keys: [...index.keys, ...further.map((column) => ({ column, descending: false }))] }
   })

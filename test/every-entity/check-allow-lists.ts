@@ -2,7 +2,7 @@ import type { Entity } from '../../data-service/entity/entity.js'
 import { parseCondition } from '../oracle/condition.js'
 import { keyNames, loadEntityRows } from '../oracle/entity-oracle.js'
 import type { OracleRow } from '../oracle/load-rows.js'
-import { order } from '../oracle/read-oracle.js'
+import { finds, order } from '../oracle/read-oracle.js'
 import type { OracleProperty, OracleResource } from '../oracle/resource.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import { hiddenNames } from './stored-rows.js'
@@ -88,7 +88,8 @@ export function checkAllowLists(tested: TestedApplication, entity: Entity): void
 
   it('searches its searchable properties alone', async () => {
     const findings = new Findings()
-    const { searchable } = tested.ruleOf(entity)
+    const { searchable, fullText: isDeclared } = tested.ruleOf(entity)
+    const fullText = isDeclared && tested.kind === 'mysql'
     const rows = await rowsOf(tested, entity, page)
     const described = await describedResource(tested, entity)
     const told = described.filter((property) => property.searchable).map(({ name }) => name)
@@ -96,13 +97,8 @@ export function checkAllowLists(tested: TestedApplication, entity: Entity): void
     const texts = described.filter(({ type, filterable }) => type === 'string' && filterable)
     for (const { name } of texts) {
       const [word = 'x'] = valueFor({ name }, '', rows).split(/\s+/)
-      const matches = described
-        .filter((property) => searchable.includes(property.name))
-        .map((property) => {
-          const test = parseCondition(oracleProperty(property), 'contains', word)
-          return (row: OracleRow): boolean => !('code' in test) && test(row[property.name] ?? null)
-        })
-      const found = rows.filter((row) => matches.some((match) => match(row))).map(idOf)
+      const judge = { name: entity.name, from: '', properties: described.map(oracleProperty), searchable, fullText }
+      const found = rows.filter((row) => finds(judge, row, word)).map(idOf)
       for (const operation of tested.some('searches', ['paged', 'list', 'export'] as const, 1)) {
         for (const transport of tested.transports) {
           const call: Call = { ...page, operation, search: word }

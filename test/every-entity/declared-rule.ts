@@ -56,6 +56,7 @@ function declaredRule(entity: Entity, entities: readonly Entity[]): Rule {
     ].filter((name) => !Object.hasOwn(byPermission, name)),
     byPermission,
     searchable: entity.searchable,
+    fullText: entity.fullText,
     read: guard(entity, list),
     reads: Object.fromEntries([
       ...differing.map(([name, one]) => [name, guard(entity, one)] as const),

@@ -71,6 +71,8 @@ export interface Rule {
   readonly byPermission: Readonly<Record<string, readonly string[]>>
   /** The properties that `search` looks into. */
   readonly searchable: readonly string[]
+  /** Whether `search` finds words by their beginnings on MySQL and MariaDB. */
+  readonly fullText: boolean
   readonly read: Guard
   /** Reads that differ: `get`, `lookup`, or a custom read by its name. */
   readonly reads: Readonly<Record<string, Guard>>

@@ -296,6 +296,16 @@ describe('EXPLAIN of the reads of the reference store', function () {
     })
   }
 
+  it('of events: a search by words, in any order and with any total', async () => {
+    const events = entities.find(({ name }) => name === 'events')
+    if (events === undefined) throw new Error('no events')
+    for (const selection of [{ search: 'Caring knives' }, { search: 'knives', sortColumn: 'startsAt,venueId' }]) {
+      expect(await faults(events, selection, admin)).to.deep.equal([])
+      const used = seen.filter(({ table }) => table === 'events').map(({ type, key }) => `${type} ${key}`)
+      expect(new Set(used)).to.deep.equal(new Set(['fulltext events_full_text']))
+    }
+  })
+
   it('has no exception that is none', () => {
     expect(Object.keys(EXCEPTIONS).filter((name) => !findings.has(name))).to.deep.equal([])
   })

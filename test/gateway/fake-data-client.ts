@@ -314,6 +314,7 @@ export function products(more: Partial<Resource> = {}): Resource {
     publicReads: true,
     operations: ['list', 'paged', 'export', 'lookup', 'get', 'create', 'update', 'delete'],
     label: 'name',
+    fullText: false,
     totals: null,
     properties: [
       property('id', 'int'),

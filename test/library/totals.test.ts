@@ -55,7 +55,7 @@ const moment = fc
 
 const randomRow = fc.record({
   ownerId: fc.constantFrom('1', '2', '3'),
-  place: optional(fc.constantFrom('north', 'North', 'NORTH', 'south', 'x y')),
+  place: optional(fc.constantFrom('north', 'North', 'NORTH', 'south', 'x y', 'Hornorth')),
   kind: fc.constantFrom('a', 'b', 'c'),
   takenAt: optional(moment),
   bookedOn: optional(moment.map((at) => at.slice(0, 10))),
@@ -164,7 +164,9 @@ eachDatabase((kind) => {
       ]
       const kept = rows.filter(
         ({ share, kind: of, place }) =>
-          Number(share) >= 0 && (of === 'a' || of === 'b') && String(place).toLowerCase().includes('nort')
+          Number(share) >= 0 &&
+          (of === 'a' || of === 'b') &&
+          (kind === 'sqlite' ? /nort/i : /^nort/i).test(String(place))
       )
       const answer = await totals({ role: 'Admin' }, [spelled(query), ...asked].join('&'))
       expect(json(answer)).to.deep.equal(totalsOf(kept, query, COLUMNS))

@@ -2,6 +2,7 @@ import type { Entity } from '../../data-service/entity/entity.js'
 import type { Column, KeyColumns } from '../../data-service/entity/fields/columns.js'
 import type { Field } from '../../data-service/entity/fields/field.js'
 import { rangeOf } from '../../data-service/entity/fields/numbers.js'
+import type { DatabaseKind } from '../stack/databases.js'
 import type { OracleRow } from './load-rows.js'
 import { answer, inOrder, type OracleAnswer, type OracleQuery } from './read-oracle.js'
 import type { OracleProperty } from './resource.js'
@@ -14,15 +15,21 @@ import { stored, type WireValue, wireValue } from './wire-value.js'
  * What a paged read of an entity must answer to a caller who sees all of these rows and all columns, worked out in memory:
  * the codes of all violations, or the page and the number of rows on all pages. `rows` are those of `loadEntityRows`,
  * without the rows that the caller does not see. Strings compare without case and accents as in contract.md section 4;
- * sorted by such a column, strings that differ in punctuation may come in another order from a database.
+ * sorted by such a column, strings that differ in punctuation may come in another order from a database. `kind`: that of the
+ * database, on which it depends how `fullText(…)` is searched. Default: sqlite.
  */
-export function readOracle(entity: Entity, rows: readonly OracleRow[], query: OracleQuery): OracleAnswer {
+export function readOracle(
+  entity: Entity,
+  rows: readonly OracleRow[],
+  query: OracleQuery & { readonly kind?: DatabaseKind }
+): OracleAnswer {
   return answer(
     {
       name: entity.name,
       from: '',
       properties: propertiesOf(entity),
       searchable: entity.searchable,
+      fullText: entity.fullText && query.kind === 'mysql',
       key: keyNames(entity)
     },
     rows,

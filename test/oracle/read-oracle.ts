@@ -63,7 +63,7 @@ export function answer(resource: OracleResource, rows: readonly OracleRow[], que
     (row) =>
       tests.every(({ property, test }) => test(row[property.name] ?? null)) &&
       groups.every((group) => group.some(({ property, test }) => test(row[property.name] ?? null))) &&
-      words.every((word) => contains(resource, row, word))
+      words.every((word) => finds(resource, row, word))
   )
   const sorted = order(resource, kept, by)
   const size = Math.min(query.pageSize ?? 10, MAX_PAGE_SIZE)
@@ -71,14 +71,26 @@ export function answer(resource: OracleResource, rows: readonly OracleRow[], que
   return { rejected: null, items: sorted.slice(start, start + size), total: kept.length }
 }
 
-function contains(resource: OracleResource, row: OracleRow, word: string): boolean {
+/**
+ * Whether a row has a word of a search. A full-text search finds a word of letters and digits at the beginning of a word; any
+ * other, and one of a script without blanks between words, it finds as part of the text, as other searches do.
+ */
+export function finds(resource: OracleResource, row: OracleRow, word: string): boolean {
+  const isBeginning = resource.fullText === true && /^[\p{L}\p{N}]+$/u.test(word) && !UNSEPARATED.test(word)
   return resource.searchable.some((name) => {
     const property = resource.properties.find((one) => one.name === name)
-    const test = property && parseCondition(property, 'contains', word)
+    const test = property && parseCondition(property, isBeginning ? 'starts with' : 'contains', word)
     if (test === undefined || 'code' in test) throw new Error(`${name} cannot be searched`)
-    return test(row[name] ?? null)
+    const value = row[name] ?? null
+    return isBeginning
+      ? String(value ?? '')
+          .split(/[^\p{L}\p{N}_]+/u)
+          .some(test)
+      : test(value)
   })
 }
+
+const UNSEPARATED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tibt}]/u
 
 interface OracleSortKey {
   readonly sort: OracleProperty

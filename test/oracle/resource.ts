@@ -49,4 +49,6 @@ export interface OracleResource {
   readonly key?: readonly string[]
   /** Names of the properties that `search` looks into. */
   readonly searchable: readonly string[]
+  /** Whether `search` finds words by their beginnings, as a full-text index does. */
+  readonly fullText?: boolean
 }

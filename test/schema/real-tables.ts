@@ -96,14 +96,21 @@ export function modelTexts(schema: Schema, kind: DatabaseKind): Record<string, T
   return Object.fromEntries(
     Array.from(schema, ([name, table]: [string, Table]) => {
       const { columns, indexes, foreignKeys } = table
+      const sorted = indexes.filter(({ fullText }) => fullText !== true)
+      // A full-text index of a server is of a column that it has besides.
+      const words = kind === 'sqlite' ? [] : indexes.filter((one) => !sorted.includes(one))
       const texts: TableTexts = {
-        columns: columns
-          .map((one) => `${one.name} ${TYPES[kind](one.type)}${one.nullable ? '' : ' NOT NULL'}${keyText(one.key)}`)
-          .toSorted(),
+        columns: [
+          ...words.map((one) => `${one.name} mediumtext`),
+          ...columns.map(
+            (one) => `${one.name} ${TYPES[kind](one.type)}${one.nullable ? '' : ' NOT NULL'}${keyText(one.key)}`
+          )
+        ].toSorted(),
         primaryKey: primaryKeyOf(table).join(),
         indexes: [
           ...(kind === 'sqlite' ? keyIndexes(table) : []),
-          ...indexes.map(({ name: index, unique, keys }) => {
+          ...words.map((one) => `${one.name} (${one.name})`),
+          ...sorted.map(({ name: index, unique, keys }) => {
             const parts = keys.map(({ column, descending }) => `${column}${descending ? ' DESC' : ''}`)
             return `${index}${unique ? ' unique' : ''} (${parts.join(', ')})`
           })

@@ -1,5 +1,5 @@
 import { everyone, ownRows, permission } from '../../data-service/entity/access.js'
-import { defineEntity } from '../../data-service/entity/define-entity.js'
+import { defineEntity, fullText } from '../../data-service/entity/define-entity.js'
 import {
   bool,
   dateTime,
@@ -132,6 +132,10 @@ export const namesThatAreNone = [
   defineEntity({ ...things, sortable: ['nmae'] }),
   // @ts-expect-error a hidden property is not searchable
   defineEntity({ ...things, searchable: ['riskNote'] }),
+  // @ts-expect-error nor is it with a full-text index
+  defineEntity({ ...things, searchable: fullText('riskNote') }),
+  // @ts-expect-error a full-text index has a property at least
+  defineEntity({ ...things, searchable: fullText() }),
   // @ts-expect-error only texts are searchable
   defineEntity({ ...things, searchable: ['id'] }),
   // @ts-expect-error a hidden property is not sortable

@@ -494,7 +494,7 @@ function unsortable(name: string, visible: readonly { readonly name: string; rea
 
 /** Mistakes in `filterable`, `sortable`, `searchable`, `operators` and `label`. */
 export function queryMistakes(entity: Entity): string[] {
-  const { columns, joined, computed, filterable, sortable, searchable, label } = entity
+  const { columns, joined, computed, filterable, sortable, searchable, fullText, label } = entity
   const visible = [...columns.filter((one) => !one.field.hidden), ...joined]
   const unfit = (name: string, list: string): string[] => {
     if (visible.some((one) => one.name === name)) return []
@@ -512,7 +512,10 @@ export function queryMistakes(entity: Entity): string[] {
     ...[...sortable].flatMap((name) => unfit(name, 'sortable')),
     ...[...sortable].flatMap((name) => unsortable(name, visible)),
     ...searchable.flatMap((name) => unfit(name, 'searchable')),
-    ...searchMistakes(searchable, visible)
+    ...searchMistakes(searchable, visible),
+    ...(fullText ? searchable : [])
+      .filter((name) => joined.some((one) => one.name === name))
+      .map((name) => `fullText names the joined \`${name}\`. The index is of the entity's own columns.`)
   ]
   for (const [name, operators] of filterable) {
     const type = visible.find((one) => one.name === name)?.field.type

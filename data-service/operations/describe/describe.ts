@@ -193,6 +193,7 @@ function describeResource(
     description: entity.description,
     label: entity.label.name,
     key: entity.key.map(({ name }) => name),
+    fullText: entity.fullText,
     operations: [...readsOf(entity), ...writesOf(entity)],
     updatesByProperty: updatesBy(entity) && entity.columns.some((column) => isNamedBy(column, resource)),
     publicReads: readsOf(entity).every((operation) => isPublic(entity, operation)),

@@ -46,7 +46,13 @@ export function stepsOf(join: Join): readonly Reference[] {
 }
 
 /** A comparison of one column. Client filters, ids and the scope of an owner are of this type. */
-export type ColumnCondition = Compared & { readonly path: Path }
+export type ColumnCondition = (Compared | WordBeginning) & { readonly path: Path }
+
+/** A word of the text begins with the operand. Only searches have it, on databases with full-text indexes. */
+interface WordBeginning {
+  readonly comparison: 'beginsWord'
+  readonly operands: readonly [string]
+}
 
 /** The rows with this value. Text is compared by the rules of filters, which are those of unique indexes. */
 export function valueIs(column: Column, value: Operand): ColumnCondition {

@@ -59,13 +59,19 @@ export function parseConditions(
 
 const MAX_WORDS = 8
 
+const PLAIN_WORD = /^[\p{L}\p{N}]+$/u
+/** Letters of scripts that put no blanks between words: where a word begins is not known. */
+const UNSEPARATED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u
+
 /**
- * Parses the `search` of a request: each of its words must be contained in at least one searchable property. Words are
- * separated by white space; a blank search has none.
+ * Parses the `search` of a request: each of its words must be contained in at least one searchable property. Where a full-text
+ * index serves the search, a word of letters and digits must be the beginning of a word. Words are separated by white
+ * space; a blank search has none.
  */
 export function parseSearch(
   search: string | undefined,
-  { searchable }: Resource,
+  { searchable, entity: { fullText } }: Resource,
   violations: Violations
 ): readonly Condition[] {
   if (search === undefined) return []
@@ -85,7 +91,9 @@ export function parseSearch(
     return []
   }
   return words.flatMap((word): Condition[] => {
+    const isBeginning = fullText && PLAIN_WORD.test(word) && !UNSEPARATED.test(word)
     const contained = (path: Path): Condition[] => {
+      if (isBeginning) return [{ path, comparison: 'beginsWord', operands: [word] }]
       const value = parseValue(word, fieldOfParts(path.column.field))
       return value === undefined ? [] : [{ path, comparison: 'contains', operands: [value] }]
     }

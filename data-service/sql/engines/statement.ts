@@ -301,6 +301,17 @@ export interface TotalsDialect {
   readonly look: string | undefined
 }
 
+/** How words of texts are found. All texts are quoted columns and `$names`. */
+export interface WordDialect {
+  /** A condition that a word of a text begins with an operand in the form of `bind`. */
+  readonly begins: (text: string, operand: string) => string
+  readonly bind: (word: string) => string
+  /** What a full-text index is asked for, so that it finds at least the rows with these words; undefined if it has none of them. */
+  readonly query: (words: readonly string[]) => string | undefined
+  /** A condition that the full-text index of the columns finds a row. */
+  readonly match: (columns: readonly string[], operand: string) => string
+}
+
 /** The differences between databases in the text and the values of statements. */
 export interface SqlDialect {
   /**
@@ -337,6 +348,10 @@ export interface SqlDialect {
   /** A function of (column, operand) that returns 1 or 0. undefined: LIKE is used. */
   readonly matchFunction: (match: TextMatch) => string | undefined
   readonly bindMatch: (operand: string, match: TextMatch) => BoundValue
+  /** undefined for a database without full-text indexes, on which `search` finds parts of texts. */
+  readonly words: WordDialect | undefined
+  /** The columns of the full-text index that serves searches whose first property is this column. */
+  readonly fullTextIndex: (column: Column) => readonly string[] | undefined
   /**
    * Whether the optimizer reads an OR of ranges of one index as these ranges, in the order of the index. If not, each
    * range is a SELECT of its own, and UNION ALL joins them.

@@ -105,12 +105,7 @@ export class LoadedPage {
       const found = counted === undefined ? session.rows(statement, values) : readCounted(statement, counted)
       return cut.rows === undefined ? unlessTooLarge(cut.parameter ?? 'pageSize', found) : found
     }
-    const rows = await read().catch((error: unknown) => {
-      // An index that is dropped while the service runs costs time, and no request.
-      if (!dialect.isIndexMissing(error)) throw error
-      statements.forgetIndexes()
-      return read()
-    })
+    const rows = await statements.byIndexes(read)
     return new LoadedPage(plan, selection, { rows, bytes, isOfSeveral: (cut.rows ?? 1) > 1 })
   }
 

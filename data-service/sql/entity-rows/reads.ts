@@ -23,7 +23,14 @@ import type {
   TotalsResult
 } from '../../plan/model/stores.js'
 import { keyOrder, totalOrder } from '../../plan/model/catalogue.js'
-import { boundValues, conditionsText, inScope, inScopesOf, type ScopedConditions } from './statements/conditions.js'
+import {
+  boundValues,
+  byFullText,
+  conditionsText,
+  inScope,
+  inScopesOf,
+  type ScopedConditions
+} from './statements/conditions.js'
 import type { Memory } from '../engines/answer-bytes.js'
 import type { Database } from '../engines/engine.js'
 import type { Reader, ReadSession } from '../engines/sessions.js'
@@ -103,7 +110,7 @@ export class SqlReadStore implements ReadStore {
 
   async list(plan: ListPlan, signal: Cancellation): Promise<ListResult> {
     const sort = exactOrder(keyOrder(plan.entity), plan.entity, this.#primary.dialect)
-    const conditions = inScope(plan.conditions, plan.scope)
+    const conditions = this.#conditions(plan)
     const { page, truncated } = await this.#load(signal, async (session) => {
       const found = await LoadedPage.load(session, this.#primary, {
         plan,
@@ -115,7 +122,7 @@ export class SqlReadStore implements ReadStore {
   }
 
   async page(plan: PagePlan, signal: Cancellation, by: 'answer' | 'code' = 'answer'): Promise<PageResult> {
-    const conditions = inScope(plan.conditions, plan.scope)
+    const conditions = this.#conditions(plan)
     // What code reads is no answer yet.
     const source = by === 'answer' ? this.#primary : { ...this.#primary, memory: undefined }
     const { page, ...found } = await this.#load(signal, (session) => readPage(session, source, { plan, conditions }))
@@ -181,14 +188,19 @@ export class SqlReadStore implements ReadStore {
 
   async totals(plan: TotalsPlan, signal: Cancellation): Promise<TotalsResult> {
     const { statements, dialect, reader } = this.#primary
-    const conditions = inScope(plan.conditions, plan.scope)
-    const statement = statements.totals({ ...plan, conditions })
-    const rows = await reader.read(signal, (session) =>
-      session.run(statement, { ...boundValues(conditions, dialect), limit: BigInt(plan.limit + 1) })
+    const conditions = this.#conditions(plan)
+    const values = { ...boundValues(conditions, dialect), limit: BigInt(plan.limit + 1) }
+    const rows = await statements.byIndexes(() =>
+      reader.read(signal, (session) => session.run(statements.totals({ ...plan, conditions }), values))
     )
     return { rows: rows.slice(0, plan.limit).map(totalsReader(plan, dialect)), truncated: rows.length > plan.limit }
   }
 
+  #conditions({ conditions, scope }: ListPlan | PagePlan | TotalsPlan): ScopedConditions {
+    return inScope(byFullText(conditions, this.#primary.dialect), scope)
+  }
+
+  /** By no full-text index, which forgets rows that are in the snapshot and have been changed or deleted since. */
   export<Part>(
     plan: ExportPlan,
     writer: () => BatchWriter<Part>,

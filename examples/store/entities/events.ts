@@ -5,6 +5,7 @@ import {
   everyone,
   example,
   type FindByIds,
+  fullText,
   type InputRejection,
   int,
   intOf,
@@ -42,7 +43,7 @@ export const events = defineEntity({
   label: 'title',
   filterable: ['id', 'title', 'startsAt', 'endsAt', 'venueId', 'status'],
   sortable: ['id', 'title', 'startsAt', 'endsAt', 'venueId', 'status'],
-  searchable: ['title'],
+  searchable: fullText('title'),
 
   references: {
     venue: { to: 'venues', via: 'venueId' }

@@ -30,6 +30,7 @@ export async function mysqlCatalogue(select: SelectRows, server: 'mysql' | 'mari
     grouped(await select<TriggerRow>(TRIGGERS)),
     grouped(await checksOf(select, server, present))
   ]
+  const [settings] = await select<{ areUsual: unknown }>(FULL_TEXT_SETTINGS)
   const tables = present.filter(({ TABLE_TYPE: type }) => type !== 'SEQUENCE')
   const sequences = present
     .filter((row) => !tables.includes(row))
@@ -41,7 +42,8 @@ export async function mysqlCatalogue(select: SelectRows, server: 'mysql' | 'mari
     const ownColumns = columns.get(name) ?? []
     const periods = ownColumns.filter(isOfPeriod).map(({ COLUMN_NAME }) => COLUMN_NAME)
     const indexes = mysqlIndexes(
-      (statistics.get(name) ?? []).filter(({ COLUMN_NAME: one }) => !periods.includes(one ?? ''))
+      (statistics.get(name) ?? []).filter(({ COLUMN_NAME: one }) => !periods.includes(one ?? '')),
+      Number(settings?.areUsual) === 1
     )
     return [
       name,
@@ -186,7 +188,12 @@ interface StatisticsRow extends Named {
 
 const STATISTICS = `SELECT * FROM information_schema.STATISTICS WHERE ${HERE} ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
 
-function mysqlIndexes(rows: readonly StatisticsRow[]): ReadonlyMap<string, LiveIndex> {
+/** Whether a full-text index has the words that `mysqlWords` expects: other settings may leave out more of them. */
+const FULL_TEXT_SETTINGS =
+  'SELECT @@GLOBAL.innodb_ft_min_token_size <= 3 AND @@GLOBAL.innodb_ft_max_token_size >= 84 AND ' +
+  "COALESCE(@@GLOBAL.innodb_ft_server_stopword_table, @@GLOBAL.innodb_ft_user_stopword_table, '') = '' AS areUsual"
+
+function mysqlIndexes(rows: readonly StatisticsRow[], holdsWords: boolean): ReadonlyMap<string, LiveIndex> {
   const indexes = new Map<string, LiveIndex>()
   for (const row of rows) {
     const name = row.INDEX_NAME
@@ -202,7 +209,8 @@ function mysqlIndexes(rows: readonly StatisticsRow[]): ReadonlyMap<string, LiveI
       unique: Number(row.NON_UNIQUE) === 0,
       keys: [...(indexes.get(name)?.keys ?? []), key],
       partial: false,
-      sorted: row.INDEX_TYPE === 'BTREE'
+      sorted: row.INDEX_TYPE === 'BTREE',
+      ...(row.INDEX_TYPE === 'FULLTEXT' && holdsWords ? { fullText: true } : {})
     })
   }
   return indexes

@@ -4,7 +4,7 @@ import { treatmentOf, wordText } from '../../model/column-types.js'
 import type { LiveColumn, LiveSchema } from '../../model/live-schema.js'
 import { BYTES_OF_BLOB, BYTES_OF_TEXT, mysqlTypes } from './mysql-types.js'
 import { collationOf, type MysqlServer } from '../../../data-service/sql/engines/mysql/driver/mysql-connection.js'
-import { quotedText } from './mysql-ddl.js'
+import { indexDefinition, quotedText } from './mysql-ddl.js'
 import type {
   ColumnChange,
   MissingForeignKey,
@@ -34,6 +34,12 @@ export function mysqlChecks(live: LiveSchema): SchemaChecks {
       changeEngine: (table) => `ALTER TABLE ${quotedIdentifier(table)} ENGINE=InnoDB`,
       changeColumn,
       addIndex,
+      addFullText: (table, columns) => {
+        const keys = columns.map((column) => ({ column, descending: false }))
+        const index = { name: `${table}_full_text`, unique: false, keys, fullText: true } as const
+        const parts = indexDefinition(index, collationOf(server)).map((part) => `ADD ${part}`)
+        return `ALTER TABLE ${quotedIdentifier(table)} ${parts.join(', ')}`
+      },
       addForeignKey
     }
   }

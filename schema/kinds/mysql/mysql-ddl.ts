@@ -32,9 +32,18 @@ export function mysqlStatements(
     all.filter(({ name }) => present?.[part].has(name) !== true)
   const there = (part: TablePart, names: readonly string[]): string[] =>
     names.filter((name) => present?.[part].has(name) !== false)
+  const added = (indexes: readonly TableIndex[]): string[] =>
+    missing('indexes', resolved(after, indexes)).flatMap((index) =>
+      indexDefinition(index, collation).map((part) => `ADD ${part}`)
+    )
+  const dropped = (names: readonly string[]): string[] =>
+    there('indexes', names).flatMap((name) => {
+      const isFullText = before?.indexes.some((one) => one.name === name && one.fullText === true)
+      return [`DROP INDEX \`${name}\``, ...(isFullText === true ? [`DROP COLUMN \`${name}\``] : [])]
+    })
   switch (step.kind) {
     case 'createTable':
-      return after === undefined ? [] : [mysqlCreateTable(after, write)]
+      return after === undefined ? [] : [mysqlCreateTable(after, write, collation)]
     case 'renameTable':
       return present?.columns.size === 0 ? [] : alter([`RENAME TO \`${step.to}\``])
     case 'dropTable':
@@ -42,7 +51,7 @@ export function mysqlStatements(
     case 'addColumns':
       return alter([
         ...missing('columns', step.columns).map((column) => `ADD COLUMN ${write(column)}${versionOfOld(column)}`),
-        ...missing('indexes', resolved(after, step.indexes)).map((index) => `ADD ${indexDefinition(index)}`),
+        ...added(step.indexes),
         ...missing('foreignKeys', step.foreignKeys).map((key) => `ADD ${foreignKeyDefinition(key)}`)
       ])
     case 'alterColumn':
@@ -59,17 +68,14 @@ export function mysqlStatements(
           'foreignKeys',
           gone((table) => table.foreignKeys)
         ).map((name) => `DROP FOREIGN KEY \`${name}\``),
-        ...there(
-          'indexes',
-          gone((table) => table.indexes)
-        ).map((name) => `DROP INDEX \`${name}\``),
+        ...dropped(gone((table) => table.indexes)),
         ...there('columns', step.columns).map((name) => `DROP COLUMN \`${name}\``)
       ])
     }
     case 'addIndexes':
-      return alter(missing('indexes', resolved(after, step.indexes)).map((index) => `ADD ${indexDefinition(index)}`))
+      return alter(added(step.indexes))
     case 'dropIndexes':
-      return alter(there('indexes', step.indexes).map((name) => `DROP INDEX \`${name}\``))
+      return alter(dropped(step.indexes))
     case 'addForeignKeys':
       return alter(missing('foreignKeys', step.foreignKeys).map((key) => `ADD ${foreignKeyDefinition(key)}`))
     case 'dropForeignKeys':
@@ -90,12 +96,12 @@ export function mysqlPresence(table: string, schema: string | undefined): string
 }
 
 /** A table is made together with its indexes, since each statement commits by itself. */
-function mysqlCreateTable(table: Table, write: (column: TableColumn) => string): string {
+function mysqlCreateTable(table: Table, write: (column: TableColumn) => string, collation: string): string {
   const { name, columns, indexes, foreignKeys } = table
   const lines = [
     ...columns.map(write),
     `PRIMARY KEY (${quotedList(primaryKeyOf(table))})`,
-    ...indexes.map(indexDefinition),
+    ...indexes.flatMap((index) => indexDefinition(index, collation)),
     ...foreignKeys.map(foreignKeyDefinition)
   ]
   return `CREATE TABLE IF NOT EXISTS \`${name}\` (${lines.join(', ')}) ${TABLE_OPTIONS}`
@@ -212,9 +218,18 @@ function resolved(after: Table | undefined, indexes: readonly TableIndex[]): Tab
   return (after?.indexes ?? []).filter(({ name }) => indexes.some((one) => one.name === name))
 }
 
-function indexDefinition({ name, unique, keys }: TableIndex): string {
+/**
+ * The parts of a table that make an index. In a collation that tells accents apart MariaDB does not find all words with a
+ * beginning, so a full-text index is of a copy of the texts in one that does not.
+ */
+export function indexDefinition({ name, unique, keys, fullText }: TableIndex, collation: string): string[] {
+  if (fullText) {
+    const type = `MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE ${collation.replace('_as_', '_ai_')}`
+    const texts = quotedList(keys.map(({ column }) => column))
+    return [`\`${name}\` ${type} AS (CONCAT_WS(' ', ${texts})) STORED`, `FULLTEXT INDEX \`${name}\` (\`${name}\`)`]
+  }
   const parts = keys.map(({ column, descending }) => `\`${column}\`${descending ? ' DESC' : ''}`)
-  return `${unique ? 'UNIQUE ' : ''}INDEX \`${name}\` (${parts.join(', ')})`
+  return [`${unique ? 'UNIQUE ' : ''}INDEX \`${name}\` (${parts.join(', ')})`]
 }
 
 function foreignKeyDefinition({ name, columns, to, toColumns, onDelete }: ForeignKey): string {

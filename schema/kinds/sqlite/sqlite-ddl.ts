@@ -26,19 +26,16 @@ export function sqliteStatements(
   const added = (indexes: readonly TableIndex[]): string[] =>
     after === undefined
       ? []
-      : after.indexes
-          .filter(({ name }) => indexes.some((one) => one.name === name))
-          .map((index) => createIndex(after, index))
+      : createIndexes(
+          after,
+          after.indexes.filter(({ name }) => indexes.some((one) => one.name === name))
+        )
   const dropped = (names: readonly string[]): string[] => names.map((name) => `DROP INDEX IF EXISTS \`${name}\``)
   switch (step.kind) {
     case 'createTable':
       return after === undefined
         ? []
-        : [
-            sqliteCreateTable(after, after.name),
-            ...keyIndex(after),
-            ...after.indexes.map((index) => createIndex(after, index))
-          ]
+        : [sqliteCreateTable(after, after.name), ...keyIndex(after), ...createIndexes(after)]
     case 'renameTable':
       if (present?.columns.size === 0) return []
       return [
@@ -170,7 +167,7 @@ function rebuild(
     `ALTER TABLE \`${fresh}\` RENAME TO \`${after.name}\``,
     'PRAGMA legacy_alter_table = OFF',
     ...keyIndex(after),
-    ...after.indexes.map((index) => createIndex(after, index)),
+    ...createIndexes(after),
     ...extras.map(([, text]) => text)
   ]
 }
@@ -322,6 +319,11 @@ function convertedType(column: string, before: ColumnType, after: ColumnType): s
 
 function scaleOf(type: ColumnType): number {
   return type.kind === 'decimal' ? type.scale : 0
+}
+
+/** All but those of full text, which no search needs here. */
+function createIndexes(table: Table, indexes = table.indexes): string[] {
+  return indexes.filter(({ fullText }) => fullText !== true).map((index) => createIndex(table, index))
 }
 
 function createIndex(table: Table, { name, unique, keys }: TableIndex): string {

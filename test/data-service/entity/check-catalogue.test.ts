@@ -140,6 +140,13 @@ describe('checkCatalogue', () => {
       'others: searchable names `nmae`, which is not a field. Did you mean "name"?',
       'others: searchable names `code`, which is guid and no string.'
     ])
+    const careful = { fullText: ['name', 'code'] }
+    expect(mistakes(careless({ searchable: careful }))).to.deep.equal([
+      'others: searchable names `code`, which is guid and no string.'
+    ])
+    expect(mistakes(careless({ searchable: { fullText: [] } }))).to.deep.equal([
+      'others: fullText(…) names no property.'
+    ])
     expect(mistakes(careless({ searchable: ['name', 'name'] }))).to.deep.equal([
       'others: searchable names a property twice.'
     ])

@@ -98,6 +98,7 @@ export const RULES: Readonly<Record<string, StoreRule>> = {
   }),
   events: rule('CRUD', 'id title startsAt endsAt venueId status', {
     searchable: 'title'.split(' '),
+    fullText: true,
     ...publicRead('events:manage'),
     deletable: { status: ['draft', 'cancelled'] },
     customReads: { 'in-period': { property: 'id', bare: false, where: {} } },
@@ -151,6 +152,7 @@ function rule(kind: keyof typeof WRITES, names: string, said: Said): StoreRule {
     deletable: {},
     versioned: true,
     searchable: [],
+    fullText: false,
     reads: {},
     singleWrites: {},
     writesUnseen: false,

@@ -4,6 +4,7 @@ import {
   dateTime,
   decimal,
   defineEntity,
+  fullText,
   int,
   long,
   type Migration,
@@ -37,7 +38,7 @@ export const createTakings: Migration = {
         t.int('pieces').nullable(),
         t.rowVersion()
       ],
-      indexes: [t.index('owner_id')]
+      indexes: [t.index('owner_id'), t.fullText('place')]
     }))
   ]
 }
@@ -61,7 +62,7 @@ export const takings = defineEntity({
   label: 'kind',
   filterable: ['id', 'ownerId', 'place', 'kind', 'takenAt', 'bookedOn', 'amount', 'share', 'units', 'serial', 'pieces'],
   sortable: ['id'],
-  searchable: ['place'],
+  searchable: fullText('place'),
   totals: {
     dimensions: [
       'ownerId',

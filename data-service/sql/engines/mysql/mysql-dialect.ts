@@ -2,11 +2,12 @@ import { fn, literal } from 'sequelize'
 import { anyOfTuples, type SqlDialect, type TextMatch } from '../statement.js'
 import { mysqlBoundOperand, mysqlDecoder, mysqlOperand, mysqlText, mysqlValue } from './mysql-values.js'
 import { mysqlTotals } from './mysql-totals.js'
+import { mysqlWords } from './mysql-words.js'
 import { mysqlColumnWithoutCharacter } from './mysql-collations.js'
 import { errnoOf, mysqlViolatedKey } from './driver/mysql-errors.js'
 
-/** ER_KEY_DOES_NOT_EXITS */
-const NO_SUCH_INDEX = 1176
+/** ER_KEY_DOES_NOT_EXITS, ER_FT_MATCHING_KEY_NOT_FOUND */
+const NO_SUCH_INDEX: readonly unknown[] = [1176, 1191]
 
 /**
  * The collation of the columns compares text. Casts prevent the server from comparing bound digits as doubles. Integers are
@@ -32,10 +33,12 @@ export const mysqlDialect: SqlDialect = {
   isOneOfTuples: anyOfTuples,
   matchFunction: () => undefined,
   bindMatch: likePattern,
+  words: mysqlWords,
+  fullTextIndex: () => undefined,
   readsRangesOfOr: true,
   joinInOrder: 'STRAIGHT_JOIN',
   isServer: true,
-  isIndexMissing: (error) => errnoOf(error) === NO_SUCH_INDEX,
+  isIndexMissing: (error) => NO_SUCH_INDEX.includes(errnoOf(error)),
   columnWithoutCharacter: mysqlColumnWithoutCharacter,
   violatedKey: mysqlViolatedKey,
   decode: mysqlDecoder,

@@ -34,6 +34,8 @@ export const sqliteDialect: SqlDialect = {
     `(${columns.join(', ')}) IN (VALUES ${tuples.map((tuple) => `(${tuple.join(', ')})`).join(', ')})`,
   matchFunction: (match) => MATCH_FUNCTIONS[match],
   bindMatch: (operand) => matchKey(operand),
+  words: undefined,
+  fullTextIndex: () => undefined,
   readsRangesOfOr: false,
   joinInOrder: 'CROSS JOIN',
   isServer: false,

@@ -27,11 +27,20 @@ export type RowCondition =
  * A comparison: that of a plan, or one of this folder. Unlike `isEmpty`, `isNull` and `isNotNull` treat an empty string as
  * a value. `lessThanNull` and `never` are true for no row. `isKey`, `refersTo` and their lists are those of keys and of
  * foreign keys. They differ from `equals` and `in` for texts alone: a key is the operand character by character, a foreign
- * key refers to what the database takes for equal, and a list finds at least the rows of the operands.
+ * key refers to what the database takes for equal, and a list finds at least the rows of the operands. `inFullText` finds
+ * rows by the full-text index that begins with the column.
  */
 export interface ColumnComparison {
   readonly path: Path
-  readonly comparison: Comparison | KeyComparison | 'isNull' | 'isNotNull' | 'lessThanNull' | 'never'
+  readonly comparison:
+    | Comparison
+    | KeyComparison
+    | 'isNull'
+    | 'isNotNull'
+    | 'lessThanNull'
+    | 'never'
+    | 'beginsWord'
+    | 'inFullText'
   readonly operands: readonly Operand[]
 }
 
@@ -43,6 +52,23 @@ export interface KeyListComparison {
   readonly comparison: 'isKeyIn' | 'refersToIn'
   /** The values of all keys, one key after the other. */
   readonly operands: readonly Operand[]
+}
+
+/**
+ * The conditions with one more, by which a full-text index finds at least the rows with the words of a search. The index is
+ * no judge of words: it leaves short ones and stopwords out, and equates accents.
+ */
+export function byFullText(conditions: readonly RowCondition[], dialect: SqlDialect): readonly RowCondition[] {
+  const words = conditions.flatMap((one): ColumnComparison[] => {
+    const [first] = 'anyOf' in one ? one.anyOf : []
+    return first !== undefined && 'path' in first && first.comparison === 'beginsWord' ? [first] : []
+  })
+  const [first] = words
+  if (first === undefined || dialect.fullTextIndex(first.path.column) === undefined) return conditions
+  const query = dialect.words?.query(words.map(({ operands }) => String(operands[0])))
+  return query === undefined
+    ? conditions
+    : [{ path: first.path, comparison: 'inFullText', operands: [query] }, ...conditions]
 }
 
 /** The row with this key. */
@@ -263,6 +289,7 @@ function comparedOperand(
   dialect: SqlDialect
 ): BoundValue {
   const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
+  if (comparison === 'beginsWord' && dialect.words !== undefined) return dialect.words.bind(String(operand))
   return sql?.kind === 'match' && path.column.field.type !== 'set'
     ? dialect.bindMatch(String(operand), sql.match)
     : dialect.bindOperand(operand, path.column.field, isOfOne(comparison))
@@ -272,7 +299,7 @@ function comparedOperand(
 export function isOfOne(comparison: ColumnComparison['comparison']): boolean {
   return isOperator(comparison)
     ? OPERATORS[comparison].operands === 'one'
-    : comparison === 'isKey' || comparison === 'refersTo'
+    : ['isKey', 'refersTo', 'beginsWord', 'inFullText'].includes(comparison)
 }
 
 /** The operands of a condition; lists are padded. Those of composite keys are padded already, by whole keys. */
@@ -306,6 +333,7 @@ export function isCountedAlong(conditions: readonly RowCondition[]): boolean {
 }
 
 function isPartOfText({ comparison }: AnyComparison): boolean {
+  if (comparison === 'beginsWord') return true
   const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
   return sql?.kind === 'match' && !('negated' in sql) && sql.match !== 'startsWith'
 }

@@ -97,7 +97,7 @@ export class CacheUse {
 /** The statements of one database, each shape compiled once. The cache is bounded, since callers choose shapes. */
 export class Statements {
   readonly #models: RowModels
-  readonly #dialect: SqlDialect
+  #dialect: SqlDialect
   #sortOrders: ReadonlyMap<string, string>
   readonly #use: CacheUse
   readonly #compiled = new LRUCache<string, ShownStatement>({
@@ -176,9 +176,21 @@ export class Statements {
     return undefined
   }
 
+  /** A read whose statements name indexes. An index that is dropped while the service runs costs time, and no request. */
+  async byIndexes<Result>(read: () => Promise<Result>): Promise<Result> {
+    try {
+      return await read()
+    } catch (error) {
+      if (!this.#dialect.isIndexMissing(error)) throw error
+      this.#forgetIndexes()
+      return read()
+    }
+  }
+
   /** From now on no statement names an index: one that was there at start has been dropped. */
-  forgetIndexes(): void {
+  #forgetIndexes(): void {
     this.#sortOrders = new Map()
+    this.#dialect = { ...this.#dialect, fullTextIndex: () => undefined }
     this.#compiled.clear()
   }
 

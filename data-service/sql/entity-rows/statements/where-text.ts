@@ -107,8 +107,18 @@ function exactText(path: Path, context: TextContext): string {
 }
 
 /** The column as the text of a statement has it. */
-export function quotedColumn({ through, column }: Path, { root }: TextContext): string {
-  return `${quotedIdentifier(aliasOf(through, root))}.${quotedIdentifier(column.column)}`
+export function quotedColumn(path: Path, context: TextContext): string {
+  return columnText(path, path.column.column, context)
+}
+
+/** A column of the row that a path leads to. */
+function columnText({ through }: Path, column: string, { root }: TextContext): string {
+  return `${quotedIdentifier(aliasOf(through, root))}.${quotedIdentifier(column)}`
+}
+
+function wordsOf({ dialect: { words } }: TextContext): NonNullable<SqlDialect['words']> {
+  if (words === undefined) throw new TypeError('The database knows no words')
+  return words
 }
 
 function whereComparison(condition: AnyComparison, number: string, context: TextContext): WhereOptions {
@@ -217,6 +227,13 @@ function whereOne(condition: ColumnComparison, name: string, context: TextContex
       return isNotNull(key)
     case 'lessThanNull':
       return where(key, Op.lt, literal('NULL'))
+    case 'beginsWord':
+      return literalCondition(wordsOf(context).begins(quotedColumn(path, context), operands.join()))
+    case 'inFullText': {
+      const columns = context.dialect.fullTextIndex(path.column)?.map((one) => columnText(path, one, context))
+      // An index that is dropped while the service runs costs time alone: other conditions look for the words.
+      return literalCondition(columns === undefined ? '1 = 1' : wordsOf(context).match(columns, operands.join()))
+    }
     case 'never':
       return where(fn('LENGTH', columnExpression(path, context)), Op.lt, literal('0'))
     case 'isKey':
@@ -343,10 +360,17 @@ export interface LiveTexts {
   readonly operands: ReadonlyMap<Column, TextOperand>
   /** Those that hold the words of an enum. */
   readonly words: ReadonlySet<Column>
+  /** The columns of full-text indexes, by the first property that each serves. */
+  readonly fullText: ReadonlyMap<Column, readonly string[]>
 }
 
 export function withLiveTexts(dialect: SqlDialect, texts: LiveTexts | undefined): SqlDialect {
   if (texts === undefined) return dialect
-  const { operands, words } = texts
-  return { ...dialect, textOperand: (column) => operands.get(column), isTextOfWords: (column) => words.has(column) }
+  const { operands, words, fullText } = texts
+  return {
+    ...dialect,
+    textOperand: (column) => operands.get(column),
+    isTextOfWords: (column) => words.has(column),
+    fullTextIndex: (column) => fullText.get(column)
+  }
 }
