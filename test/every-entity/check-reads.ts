@@ -100,6 +100,38 @@ export function checkReads(tested: TestedApplication, entity: Entity): void {
   })
 }
 
+/** Totals count the rows that the list shows, whatever they are grouped by. */
+export function checkTotals(tested: TestedApplication, entity: Entity): void {
+  const { totals } = entity
+  if (totals?.measures.some(({ name }) => name === 'count') !== true) return
+  const rule = tested.ruleOf(entity)
+  const visible = totals.dimensions.map(({ name }) => name).filter((name) => rule.properties.includes(name))
+  it('totals count for each caller exactly the rows that are theirs', async () => {
+    const findings = new Findings()
+    const rows = await tableRows(tested.sql, entity)
+    for (const dimensions of [undefined, ...tested.some('dimensions', visible, 1)]) {
+      const shape = {
+        resource: entity.name,
+        operation: 'totals',
+        ...(dimensions === undefined ? {} : { dimensions })
+      } as const
+      for (const call of withOwners(rule, shape)) {
+        for (const caller of everyCaller(tested, rule, call)) {
+          const { code, reaches } = verdict(rule, call, caller)
+          for (const outcome of await answeredByAll(tested, { call, caller }, { code, findings })) {
+            const what = `by ${dimensions ?? 'nothing'} by ${caller.name} ${JSON.stringify(call.owner ?? '')}`
+            const counted = outcome.rows.map((group) => Number(group['count']))
+            const sum = counted.reduce((one, other) => one + other, 0)
+            findings.same(`totals ${what}`, sum, code === 'ok' ? rows.filter(reaches).length : 0)
+            findings.same(`secrets in totals ${what}`, outcome.text.includes(SECRET), false)
+          }
+        }
+      }
+    }
+    findings.finish()
+  })
+}
+
 /** The read of a row by each of its unique properties: it is that by id, and answered to the same callers. */
 function uniqueNames({ columns, filterable, key }: Entity, row: OracleRow | undefined, call: Call): Call[] {
   const unique = columns.filter(

@@ -1,7 +1,7 @@
 import { type DatabaseKind, databaseKinds } from '../stack/databases.js'
 import { checkAllowLists } from './check-allow-lists.js'
 import { checkCatalogue } from './check-catalogue.js'
-import { checkForeignFilters, checkOwnerFilter, checkReads, checkWithoutBypass } from './check-reads.js'
+import { checkForeignFilters, checkOwnerFilter, checkReads, checkTotals, checkWithoutBypass } from './check-reads.js'
 import { checkColumnPermissions, checkIncludes } from './check-shown.js'
 import { checkPreconditions } from './check-preconditions.js'
 import { checkCreates, checkRowWrites } from './check-writes.js'
@@ -29,6 +29,7 @@ function describeOn(kind: DatabaseKind, options: EveryEntityOptions): void {
     for (const entity of tested.chosen) {
       describe(entity.name, () => {
         checkReads(tested, entity)
+        checkTotals(tested, entity)
         checkCreates(tested, entity)
         checkIncludes(tested, entity)
         checkForeignFilters(tested, entity)

@@ -22,6 +22,8 @@ export interface Call {
   readonly include?: string
   readonly pageSize?: string
   readonly search?: string
+  /** The dimensions of totals. */
+  readonly dimensions?: string
   /** Cursors of an earlier answer. */
   readonly after?: string
   readonly before?: string
@@ -32,7 +34,7 @@ export interface Call {
 }
 
 export const READS = ['list', 'paged', 'export', 'lookup', 'get'] as const
-type Operation = (typeof READS)[number] | 'read' | 'create' | 'update' | 'delete' | 'act'
+type Operation = (typeof READS)[number] | 'totals' | 'read' | 'create' | 'update' | 'delete' | 'act'
 
 /** A version in base64, or what stands in its place. */
 export type IfMatch = { readonly version: string } | 'absent' | 'blank' | 'star' | 'malformed'
@@ -87,12 +89,12 @@ export function httpTransport(base: string): Transport {
 /** The path and query of a call. */
 function targetOf(call: Call): string {
   const { resource, operation, id, by, name, owner, filters = [] } = call
-  const segment = ['paged', 'export', 'lookup'].includes(operation) ? operation : name
+  const segment = ['paged', 'export', 'lookup', 'totals'].includes(operation) ? operation : name
   const path = [resource, by && `by/${by}`, id && encodeURIComponent(id), segment].filter(
     (one) => one !== undefined && one !== ''
   )
-  const { sortColumn, sortDirection, fields, includeFKs, includeChildren, include, pageSize, search, after, before } =
-    call
+  const { sortColumn, sortDirection, fields, includeFKs, includeChildren, include, pageSize, search, dimensions } = call
+  const { after, before } = call
   const query = [
     ...(owner?.values.map((value) => `${owner.parameter}=${encodeURIComponent(value)}`) ?? []),
     ...filters.map(({ property, operator, value }) => filter(property, operator, value)),
@@ -105,6 +107,7 @@ function targetOf(call: Call): string {
       include,
       pageSize,
       search,
+      by: dimensions,
       after,
       before
     }).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`]))
@@ -213,6 +216,7 @@ const RPCS: Readonly<Record<Exclude<Call['operation'], 'export'>, Method>> = {
   list: 'List',
   paged: 'Page',
   lookup: 'Lookup',
+  totals: 'Totals',
   get: 'Get',
   read: 'Read',
   create: 'Create',
@@ -244,6 +248,7 @@ function requestOf(call: Call): object {
     ownerParameter: owner?.values.join(','),
     selection: defined({ filters, sortColumn, sortDirection, search }),
     ...(operation === 'list' ? { search } : {}),
+    ...(operation === 'totals' ? { by: call.dimensions } : {}),
     after,
     before,
     ...(operation === 'export' ? { fields, idleTimeoutMs: 10_000 } : {}),
