@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { type Account, MAX_NAME, type OutsideIdentity } from '../data-service/auth/accounts/accounts.js'
+import { isMachine, type MachineSecret, SLOTS } from '../data-service/auth/accounts/machines.js'
 import {
   type AccountAdministration,
   AccountMistake,
@@ -10,6 +11,7 @@ import {
   parseOwners
 } from '../data-service/auth/administration.js'
 import { mintAccessTokenFor, withAccounts } from '../data-service/commands.js'
+import { parseDuration } from '../shared/settings.js'
 import { loadApplication } from './application/application.js'
 import { type CommandLine, Failure, printable, withUsage } from './application/command.js'
 
@@ -70,14 +72,19 @@ const NONE = { none: { type: 'boolean' } } as const
 const ACCOUNT_COMMANDS: Readonly<Record<string, AccountCommand>> = {
   add: {
     usage:
-      'add <email> [--name <name>] [--role <role>]… [--owner [<kind>=]<number>]… [--claim <name>=<value>]… [--no-password]',
-    says: 'makes an account; --no-password: for sign-in with an outside provider alone',
+      'add <email> [--name <name>] [--role <role>]… [--owner [<kind>=]<number>]… [--claim <name>=<value>]… [--no-password]\n' +
+      '  add --machine <name> [--expires <duration>] [--role <role>]… and so on',
+    says:
+      'makes an account; --no-password: for sign-in with an outside provider alone; --machine: for a program, with a secret ' +
+      'that is printed once and, with --expires 90d, expires',
     options: {
       name: { type: 'string' },
       role: { type: 'string', multiple: true },
       owner: { type: 'string', multiple: true },
       claim: { type: 'string', multiple: true },
-      'no-password': { type: 'boolean' }
+      'no-password': { type: 'boolean' },
+      machine: { type: 'boolean' },
+      expires: { type: 'string' }
     },
     run: add
   },
@@ -90,6 +97,18 @@ const ACCOUNT_COMMANDS: Readonly<Record<string, AccountCommand>> = {
   },
   disable: { usage: 'disable <email>', says: 'ends its sessions, and it cannot log in', run: disable },
   enable: { usage: 'enable <email>', says: 'it can log in again', run: enable },
+  'add-secret': {
+    usage: 'add-secret <machine> [--expires <duration>]',
+    says: 'gives a machine account a second secret, which is printed once',
+    options: { expires: { type: 'string' } },
+    run: addSecret
+  },
+  'remove-secret': {
+    usage: 'remove-secret <machine> <1 or 2>',
+    says: 'gives no new tokens for that secret; `list` has their numbers',
+    takes: 'values',
+    run: removeSecret
+  },
   'set-password': { usage: 'set-password <email>', says: 'sets its password, and ends its sessions', run: setPassword },
   roles: {
     usage: 'roles <email> <role>… | --none',
@@ -168,10 +187,50 @@ async function add(console: AccountConsole, { email, options }: AccountRequest):
     owner: owners.owner,
     claims: { ...parseClaims(texts(options['claim'])), ...owners.claims }
   }
+  if (options['machine'] === true) {
+    if (options['no-password'] === true) throw new AccountMistake('A machine account never has a password.')
+    const issued = await accounts.addMachine(wanted, lifetimeIn(options))
+    return writeSecret(output, `Added ${email}: ${describe(issued.account)}.`, issued)
+  }
+  if (options['expires'] !== undefined) throw new AccountMistake('--expires is for a secret: add --machine.')
   await accounts.checkNew(wanted)
   const password = options['no-password'] === true ? undefined : await readPassword(console)
   const added = await accounts.add(wanted, password)
   writeLine(output, `Added ${added.email}: ${describe(added)}.`)
+}
+
+async function addSecret({ accounts, output }: AccountConsole, { email, options }: AccountRequest): Promise<void> {
+  const issued = await accounts.addSecret(email, lifetimeIn(options))
+  writeSecret(output, `Added secret ${issued.slot} of ${email}.`, issued)
+}
+
+async function removeSecret({ accounts, output }: AccountConsole, { email, rest }: AccountRequest): Promise<void> {
+  const [number, ...others] = rest
+  const slot = SLOTS.find((one) => String(one) === number)
+  if (slot === undefined || others.length > 0) throw new AccountMistake('The number of one secret is needed: 1 or 2.')
+  const account = await accounts.removeSecret(email, slot)
+  writeLine(output, `Removed secret ${slot} of ${account.email}. ${OUTLIVES}`)
+}
+
+/** Each on a line of its own, for a script that takes the secret from here. */
+function writeSecret(
+  output: Writable,
+  said: string,
+  { account, secret, expiresAt }: Awaited<ReturnType<AccountAdministration['addSecret']>>
+): void {
+  writeLine(output, said)
+  writeLine(output, `Client id: ${account.email}`)
+  writeLine(output, `Client secret: ${secret}`)
+  const end = expiresAt === null ? 'It does not expire.' : `It expires at ${new Date(expiresAt).toISOString()}.`
+  writeLine(output, `Keep the secret now: it is shown this once. ${end}`)
+}
+
+function lifetimeIn({ expires }: AccountRequest['options']): number | undefined {
+  if (typeof expires !== 'string') return undefined
+  const lifetime = parseDuration(expires)
+  if (lifetime instanceof Error)
+    throw new AccountMistake(`--expires ${lifetime.message}, not ${JSON.stringify(expires)}.`)
+  return lifetime
 }
 
 /** What is before the `@`, as far as a name is long, and never with half a surrogate pair at its end. */
@@ -194,7 +253,8 @@ async function listAccounts({ accounts, output }: AccountConsole, { options }: A
       sample: isSample,
       createdAt: new Date(one.createdAt).toISOString(),
       disabledAt: one.disabledAt === null ? null : new Date(one.disabledAt).toISOString(),
-      identities: one.identities
+      identities: one.identities,
+      secrets: one.secrets.map(shownSecret)
     }))
     output.write(`${printableJson(JSON.stringify(shown, null, 2))}\n`)
     return
@@ -202,14 +262,28 @@ async function listAccounts({ accounts, output }: AccountConsole, { options }: A
   const width = Math.max(0, ...all.map(({ email }) => printable(email).length))
   for (const one of all) {
     const states = [
-      ...(one.passwordHash === null ? ['no password'] : []),
+      ...(isMachine(one) ? ['machine'] : one.passwordHash === null ? ['no password'] : []),
       ...(one.isSample ? ['sample'] : []),
       ...one.identities.map((identity) => `linked to ${identityText(identity)}`),
+      ...one.secrets.map(secretText),
       ...(one.disabledAt === null ? [] : [`disabled since ${new Date(one.disabledAt).toISOString()}`])
     ]
     writeLine(output, `${printable(one.email).padEnd(width)}  ${[describe(one), ...states].join(', ')}`)
   }
   if (all.length === 0) output.write('There are no accounts. `uniform-rest account add <email>` makes one.\n')
+}
+
+/** What of a secret is shown: never its hash. */
+function shownSecret({ slot, createdAt, expiresAt, lastUsedAt }: MachineSecret): object {
+  const text = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
+  return { number: slot, createdAt: text(createdAt), expiresAt: text(expiresAt), lastUsedAt: text(lastUsedAt) }
+}
+
+function secretText({ slot, createdAt, expiresAt, lastUsedAt }: MachineSecret): string {
+  const text = (at: number): string => new Date(at).toISOString()
+  const end = expiresAt === null ? '' : `, expires ${text(expiresAt)}`
+  const used = lastUsedAt === null ? 'never used' : `last used ${text(lastUsedAt)}`
+  return `secret ${slot} (made ${text(createdAt)}${end}, ${used})`
 }
 
 async function disable({ accounts, output }: AccountConsole, { email }: AccountRequest): Promise<void> {

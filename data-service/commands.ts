@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { destination } from 'pino'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, type Logger } from '../shared/logger.js'
@@ -95,6 +95,7 @@ export async function withAccounts<Result>(
             ownerClaimType: claimType,
             owners,
             now: Date.now,
+            randomBytes,
             signal: new AbortController().signal
           })
         )

@@ -174,14 +174,33 @@ export function accountHash({ issuer, subject }: { readonly issuer: string; read
   return createHash('sha256').update(`${issuer}\n${folded}`).digest('hex').slice(0, HASH_DIGITS)
 }
 
+/** Who calls, in log lines. */
+export interface LoggedAccount {
+  /** As accountHash makes it. */
+  readonly account: string
+  /** The name of a machine account, which is no person's and not hidden. */
+  readonly machine?: string
+}
+
+/** Characters. A longer subject would make lines of the log long. */
+const MAX_LOGGED_MACHINE = 128
+
+/** A client that calls for itself has its own id as the subject (RFC 9068 section 2.2): that is a machine. */
+export function loggedAccount(claims: Pick<Claims, 'iss' | 'sub'>): LoggedAccount {
+  const { iss: issuer, sub: subject } = claims
+  const account = accountHash({ issuer, subject })
+  const isMachine = 'client_id' in claims && claims.client_id === subject && subject.length <= MAX_LOGGED_MACHINE
+  return isMachine ? { account, machine: subject } : { account }
+}
+
 /**
  * The account that a token names, for the log. IT VERIFIES NO SIGNATURE: somebody else has found the token valid.
  * undefined for what is no token with an issuer and a subject.
  */
-export function accountOfVerified(token: string): string | undefined {
+export function accountOfVerified(token: string): LoggedAccount | undefined {
   const claims = jwt.decode(token, { json: true })
-  const { iss: issuer, sub: subject } = claims ?? {}
-  return typeof issuer === 'string' && typeof subject === 'string' ? accountHash({ issuer, subject }) : undefined
+  const { iss, sub } = claims ?? {}
+  return typeof iss === 'string' && typeof sub === 'string' ? loggedAccount({ ...claims, iss, sub }) : undefined
 }
 
 /** `typ` is a media type whose prefix `application/` may be left out (RFC 7515 section 4.1.9). */

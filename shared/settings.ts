@@ -158,15 +158,7 @@ export class SettingsReader<Name extends string = SettingName> {
 
   /** A duration such as `500ms`, `10s`, `15m`, `24h` or `7d`, in milliseconds. */
   duration(name: Name, fallback: string): number {
-    const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-    const parse = (text: string): number | Error => {
-      const [, digits = '', unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
-      const factor = units[unit]
-      return factor === undefined || Number(digits) === 0
-        ? new Error('must be a duration such as 10s, 15m, 24h or 7d')
-        : Number(digits) * factor
-    }
-    return this.parsed(name, { fallback, parse })
+    return this.parsed(name, { fallback, parse: parseDuration })
   }
 
   /** `parse` returns the value, or an Error whose message completes a sentence that begins with the name. */
@@ -201,6 +193,17 @@ export class SettingsReader<Name extends string = SettingName> {
     const text = this.#environment[name]
     return text === undefined || text.trim() === '' ? undefined : text
   }
+}
+
+const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds. The message of the Error completes a sentence that begins with the name of what the text is of. */
+export function parseDuration(text: string): number | Error {
+  const [, digits = '', unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
+  const factor = DURATION_UNITS[unit]
+  return factor === undefined || Number(digits) === 0
+    ? new Error('must be a duration such as 10s, 15m, 24h or 7d')
+    : Number(digits) * factor
 }
 
 export class SettingsError extends Error {

@@ -12,6 +12,14 @@ import {
   type OutsideIdentity,
   type StoredAccount
 } from './accounts/accounts.js'
+import {
+  hashOfSecret,
+  isMachine,
+  MACHINE_NAME,
+  type MachineSecret,
+  newMachineSecret,
+  SLOTS
+} from './accounts/machines.js'
 import { isReservedClaim, type OwnerClaims, ownerOfClaim } from './tokens/claims.js'
 import { passwordMistake, type Passwords } from './accounts/passwords.js'
 
@@ -30,12 +38,23 @@ interface AdministrationDeps {
   readonly owners?: OwnerClaims
   /** Epoch milliseconds. */
   readonly now: () => number
+  readonly randomBytes: (size: number) => Buffer
   readonly signal: AbortSignal
 }
 
-/** An account with the identities of OpenID providers that sign in to it. */
+/** An account with the identities of OpenID providers that sign in to it, and the secrets of a machine. */
 interface ListedAccount extends StoredAccount {
   readonly identities: readonly OutsideIdentity[]
+  readonly secrets: readonly MachineSecret[]
+}
+
+/** A new secret of a machine account, which is stored as its hash alone. */
+interface IssuedSecret {
+  readonly account: Account
+  readonly secret: string
+  readonly slot: number
+  /** Epoch milliseconds; null: it does not expire. */
+  readonly expiresAt: number | null
 }
 
 /** An account with one of its members before and after a change. */
@@ -64,6 +83,7 @@ export class AccountAdministration {
 
   /** Throws what `add` throws for the account, so that nobody is asked for a password in vain. */
   async checkNew(account: Account): Promise<void> {
+    checkEmail(account.email)
     this.#checked(account)
     const found = await this.#deps.store.findAccount(this.#deps.signal, accountKey(account.email))
     if (found !== undefined) throw alreadyThere(found)
@@ -71,16 +91,37 @@ export class AccountAdministration {
 
   /** Without a password nobody can log in with one: the account is for sign-in with an outside provider. */
   async add(wanted: Account, password: string | undefined): Promise<Account> {
-    const { store, signal, now } = this.#deps
+    checkEmail(wanted.email)
     const account = this.#checked(wanted)
-    const emailKey = accountKey(account.email)
     const passwordHash = password === undefined ? null : await this.#hash(password, account.email)
-    await store.transaction(signal, async (unit) => {
-      const found = await unit.findAccount(emailKey)
-      if (found !== undefined) throw alreadyThere(found)
-      await unit.insertAccount({ ...account, emailKey, passwordHash, isSample: false, createdAt: now() })
-    })
+    const { store, signal } = this.#deps
+    await store.transaction(signal, (unit) => this.#insert(unit, account, passwordHash))
     return account
+  }
+
+  /** A machine account with its first secret. `lifetime` is milliseconds; undefined: the secret does not expire. */
+  async addMachine(wanted: Account, lifetime: number | undefined): Promise<IssuedSecret> {
+    checkMachineName(wanted.email)
+    const account = this.#checked(wanted)
+    const { store, signal } = this.#deps
+    return store.transaction(signal, async (unit) => {
+      await this.#insert(unit, account, null)
+      return this.#issue(unit, account.email, lifetime)
+    })
+  }
+
+  /** A second secret of a machine account, or one in the place of an expired one. */
+  async addSecret(name: string, lifetime: number | undefined): Promise<IssuedSecret> {
+    const { store, signal } = this.#deps
+    return store.transaction(signal, (unit) => this.#issue(unit, name, lifetime))
+  }
+
+  /** No new token is issued for it. */
+  async removeSecret(name: string, slot: number): Promise<StoredAccount> {
+    return this.#change(name, async (unit, account) => {
+      if (await unit.removeSecret(account.id, slot)) return account
+      throw new AccountMistake(`${account.email} has no secret ${slot}.`)
+    })
   }
 
   async list(): Promise<readonly ListedAccount[]> {
@@ -90,7 +131,12 @@ export class AccountAdministration {
     for (const { accountId, issuer, subject } of await store.listLinks(signal)) {
       identities.get(accountId)?.push({ issuer, subject })
     }
-    return accounts.map((account) => ({ ...account, identities: identities.get(account.id) ?? [] }))
+    const secrets = await store.listSecrets(signal)
+    return accounts.map((account) => ({
+      ...account,
+      identities: identities.get(account.id) ?? [],
+      secrets: secrets.filter(({ accountId }) => accountId === account.id)
+    }))
   }
 
   /** undefined for an e-mail address without an account. */
@@ -127,6 +173,7 @@ export class AccountAdministration {
     email: string,
     password: string
   ): Promise<{ readonly account: StoredAccount; readonly sessions: number }> {
+    checkPerson(email)
     const hash = await this.#hash(password, email)
     return this.#change(email, async (unit, account) => {
       await unit.setPassword(account.id, hash)
@@ -165,6 +212,7 @@ export class AccountAdministration {
   /** Lets an identity of an OpenID provider sign in to the account. Answers false if it could before. */
   async link(email: string, identity: OutsideIdentity): Promise<boolean> {
     const { store, signal, now } = this.#deps
+    checkPerson(email)
     checkIdentity(identity)
     const outcome = await linkAccount(store, { email, identity, signal }, now)
     if (outcome === 'no account') throw noSuchAccount(email)
@@ -183,12 +231,37 @@ export class AccountAdministration {
   }
 
   #checked(account: Account): Account {
-    checkEmail(account.email)
     checkAccountName(account.name)
     checkClaims(account.claims, this.#deps.ownerClaimType, this.#deps.owners)
     const roles = knownRoles(account.roles, this.#deps.roles)
     checkSize({ roles, claims: account.claims })
     return { ...account, roles }
+  }
+
+  async #insert(unit: AuthUnit, account: Account, passwordHash: string | null): Promise<void> {
+    const emailKey = accountKey(account.email)
+    const found = await unit.findAccount(emailKey)
+    if (found !== undefined) throw alreadyThere(found)
+    await unit.insertAccount({ ...account, emailKey, passwordHash, isSample: false, createdAt: this.#deps.now() })
+  }
+
+  async #issue(unit: AuthUnit, name: string, lifetime: number | undefined): Promise<IssuedSecret> {
+    const key = accountKey(name)
+    const account = await unit.findAccount(key)
+    if (account === undefined) throw noSuchAccount(name)
+    if (!isMachine(account)) throw new AccountMistake(`${account.email} is no machine account.`)
+    const createdAt = this.#deps.now()
+    const secrets = await unit.secretsOf(key)
+    const isLive = ({ expiresAt }: MachineSecret): boolean => expiresAt === null || expiresAt > createdAt
+    const slot = SLOTS.find((one) => !secrets.some((secret) => secret.slot === one && isLive(secret)))
+    if (slot === undefined) {
+      throw new AccountMistake(`${account.email} has two secrets, and may have no more: remove one first.`)
+    }
+    await unit.removeSecret(account.id, slot)
+    const secret = newMachineSecret(this.#deps.randomBytes)
+    const expiresAt = lifetime === undefined ? null : createdAt + lifetime
+    await unit.addSecret(account.id, { slot, hash: hashOfSecret(secret), createdAt, expiresAt })
+    return { account, secret, slot, expiresAt }
   }
 
   async #hash(password: string, email: string): Promise<string> {
@@ -232,6 +305,20 @@ function checkEmail(email: string): void {
       `An e-mail address such as ada@example.com, of at most ${MAX_EMAIL} characters, is needed, not ${JSON.stringify(email)}.`
     )
   }
+}
+
+function checkMachineName(name: string): void {
+  if (MACHINE_NAME.test(name)) return
+  throw new AccountMistake(
+    'The name of a machine account has 1 to 64 lower-case letters, digits, dots and hyphens, such as nightly-export, ' +
+      `and begins with a letter, not ${JSON.stringify(name)}.`
+  )
+}
+
+/** Only accounts of persons have passwords and sign-ins. */
+function checkPerson(email: string): void {
+  if (!isMachine({ email })) return
+  throw new AccountMistake(`An e-mail address is needed, not ${JSON.stringify(email)}: a machine account has secrets.`)
 }
 
 function checkAccountName(name: string): void {

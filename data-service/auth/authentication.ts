@@ -48,8 +48,8 @@ export interface AuthDeps {
   readonly passwords: Passwords
   /** The hash of a random password. It is verified for accounts that do not exist, so that a login takes as long there. */
   readonly decoyHash: string
-  /** Signs an access token of the session `sid`. */
-  readonly accessToken: (account: Account, sid: string) => AccessToken
+  /** Signs an access token of the session `sid`; undefined for a machine account, which has no sessions. */
+  readonly accessToken: (account: Account, sid: string | undefined) => AccessToken
   /** The service's own first. */
   readonly issuers: readonly PublishedIssuer[]
   /** Who signs in with the OpenID provider of OIDC_ISSUER; undefined if none is set. */

@@ -11,7 +11,7 @@ import { trail, type TrailSubject } from './trail.js'
 /** An attempt to prove who one is. */
 interface CountedAttempt {
   /** The name of the attempt in the trail. */
-  readonly event: 'login' | 'password' | 'sign-in'
+  readonly event: 'login' | 'password' | 'sign-in' | 'token'
   /** Failures are counted under it, together with the address, and under the address alone: 32 bytes. */
   readonly key: Buffer
   /** For the trail; undefined for nobody that is known. */

@@ -6,6 +6,7 @@ import type { RevokeAllResponse } from '../../shared/gen/auth/v1/RevokeAllRespon
 import type { RevokeRequest__Output } from '../../shared/gen/auth/v1/RevokeRequest.js'
 import type { RevokeResponse } from '../../shared/gen/auth/v1/RevokeResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
+import { isMachine } from './accounts/machines.js'
 import type { AuthUnit, Family, KeptToken, NewToken, StoredAccount } from './accounts/accounts.js'
 import type { AuthDeps } from './authentication.js'
 import {
@@ -117,7 +118,12 @@ export function sessionId(familyId: Buffer): string {
 }
 
 /** Why an account may neither log in nor refresh its session, for the log; undefined if it may. */
-export function whyUnusable(account: StoredAccount, { sampleData }: AuthDeps): string | undefined {
+export function whyUnusable(account: StoredAccount, deps: AuthDeps): string | undefined {
+  return isMachine(account) ? 'a machine account' : whyOff(account, deps)
+}
+
+/** Why an account gets no tokens of any kind, for the log; undefined if it gets some. */
+export function whyOff(account: StoredAccount, { sampleData }: AuthDeps): string | undefined {
   if (account.disabledAt !== null) return 'disabled account'
   return account.isSample && !sampleData ? 'sample account, and SAMPLE_DATA is off' : undefined
 }

@@ -1,16 +1,19 @@
 import type { Logger } from 'pino'
 import { accountHash } from '../../shared/access-token.js'
 import type { ErrorCode } from '../../shared/errors.js'
+import { isMachine, MACHINE_NAME } from './accounts/machines.js'
 
 /** The account that an event is about. */
 export interface TrailSubject {
   readonly issuer: string
   readonly subject: string
+  /** The name of a machine account. It is no person, so that nothing hides it. */
+  readonly machine?: string
 }
 
 /** A security event of a session, or a rejected write. Each becomes one log line (docs/trail.md). */
 interface TrailEntry {
-  readonly event: 'login' | 'logout' | 'logout-everywhere' | 'password' | 'refresh' | 'sign-in' | 'ownership'
+  readonly event: 'login' | 'logout' | 'logout-everywhere' | 'password' | 'refresh' | 'sign-in' | 'token' | 'ownership'
   /** `success`, `replaced` by a new login, an account `created`, or why it failed. */
   readonly outcome:
     | 'success'
@@ -53,6 +56,7 @@ const MESSAGES: Readonly<Record<TrailEntry['event'], string>> = {
   password: 'password change',
   refresh: 'refresh',
   'sign-in': 'outside sign-in',
+  token: 'machine token',
   ownership: 'ownership refused'
 }
 
@@ -61,7 +65,10 @@ const INFORMING: readonly TrailEntry['outcome'][] = ['success', 'replaced', 'cre
 
 /** `log` is the logger of the call, with its request id. Failures are warnings, so that LOG_LEVEL=warn keeps them. */
 export function trail(log: Logger, { account, ...entry }: TrailEntry): void {
-  const line = { ...entry, ...(account === undefined ? {} : { account: accountHash(account) }) }
+  const { machine } = account ?? {}
+  const who =
+    account === undefined ? {} : { account: accountHash(account), ...(machine === undefined ? {} : { machine }) }
+  const line = { ...entry, ...who }
   const message = entry.outcome === 'reuse' ? 'refresh family revoked' : MESSAGES[entry.event]
   if (INFORMING.includes(entry.outcome)) log.info(line, message)
   else log.warn(line, message)
@@ -75,7 +82,12 @@ export function triedAccount(by: WithIssuers, email: string): TrailSubject | und
   return email.includes('@') ? ownSubject(by, { email }) : undefined
 }
 
+/** The machine account that a token was asked for. Of a text that cannot be the name of one, nothing is logged either. */
+export function triedMachine(by: WithIssuers, clientId: string): TrailSubject | undefined {
+  return MACHINE_NAME.test(clientId) ? ownSubject(by, { email: clientId }) : undefined
+}
+
 /** An account of the service itself, named as in its access tokens. */
 export function ownSubject({ issuers: [own] }: WithIssuers, { email }: { readonly email: string }): TrailSubject {
-  return { issuer: own?.issuer ?? '', subject: email }
+  return { issuer: own?.issuer ?? '', subject: email, ...(isMachine({ email }) ? { machine: email } : {}) }
 }

@@ -14,8 +14,10 @@ export interface Authenticated {
   /** Issuer and subject together identify a caller. */
   readonly issuer: string
   readonly subject: string
-  /** Issuer and subject in log lines (accountHash of shared/access-token.ts); absent where the service itself calls. */
+  /** Issuer and subject in log lines (loggedAccount of shared/access-token.ts); absent where the service itself calls. */
   readonly account?: string
+  /** The name of a machine account in log lines; absent for persons. */
+  readonly machine?: string
   readonly roles: readonly string[]
   readonly permissions: ReadonlySet<string>
   /** The owner claim, 64 bits signed; null if it is missing or no integer. */

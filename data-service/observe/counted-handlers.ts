@@ -6,7 +6,7 @@ import type { DataServiceMetrics, LoginOutcome } from './data-service-metrics.js
 /** A handler of log-ins that counts them. */
 export function countedLogins<Request, Response>(
   handler: UnaryHandler<Request, Response>,
-  way: 'password' | 'provider',
+  way: 'password' | 'provider' | 'machine',
   metrics: DataServiceMetrics | undefined
 ): UnaryHandler<Request, Response> {
   if (metrics === undefined) return handler

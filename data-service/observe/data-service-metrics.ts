@@ -102,7 +102,7 @@ export class DataServiceMetrics {
   })
   readonly #logins = new CounterFamily({
     name: 'uniform_rest_logins_total',
-    help: 'Log-ins with a password, and sign-ins with an outside provider, by outcome: ok, failed, throttled or error.',
+    help: 'Log-ins with a password, sign-ins with an outside provider, and tokens for machines, by outcome: ok, failed, throttled or error.',
     labels: ['way', 'outcome']
   })
   readonly #exportRows = new CounterFamily({
@@ -134,7 +134,8 @@ export class DataServiceMetrics {
       this.#truncated,
       ...askedOf(sources)
     ]
-    for (const way of ['password', 'provider']) for (const outcome of LOGIN_OUTCOMES) this.#logins.of({ way, outcome })
+    for (const way of ['password', 'provider', 'machine'])
+      for (const outcome of LOGIN_OUTCOMES) this.#logins.of({ way, outcome })
   }
 
   /** Found once for each rpc. */
@@ -156,7 +157,7 @@ export class DataServiceMetrics {
     this.#replays.of({ resource }).count += 1
   }
 
-  loggedIn(way: 'password' | 'provider', outcome: LoginOutcome): void {
+  loggedIn(way: 'password' | 'provider' | 'machine', outcome: LoginOutcome): void {
     this.#logins.of({ way, outcome }).count += 1
   }
 

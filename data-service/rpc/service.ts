@@ -24,6 +24,7 @@ import { CountedAttempts } from '../auth/counted-attempts.js'
 import { login } from '../auth/login.js'
 import { changePassword } from '../auth/password-change.js'
 import { PasswordCheck } from '../auth/password-check.js'
+import { machineToken } from '../auth/machine-token.js'
 import { refresh, revoke, revokeAll } from '../auth/sessions.js'
 import { signIn } from '../auth/sign-in.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
@@ -432,6 +433,7 @@ function authHandlers(authDeps: AuthDeps, interceptors: Interceptors): UnaryHand
     Revoke: unary('Revoke', revoke(authDeps)),
     RevokeAll: unary('RevokeAll', revokeAll(authDeps)),
     ChangePassword: unary('ChangePassword', changePassword(authDeps, passwords)),
+    Token: unary('Token', countedLogins(machineToken(authDeps, attempts), 'machine', metrics)),
     Keys: unary('Keys', keys(authDeps.issuers))
   }
 }

@@ -1,13 +1,14 @@
 import { NEVER } from '../../shared/transport/cancellation.js'
 import type { IssuerKeys__Output as IssuerKeys } from '../../shared/gen/auth/v1/IssuerKeys.js'
 import type { Session__Output as Session } from '../../shared/gen/auth/v1/Session.js'
+import type { TokenResponse__Output as MachineToken } from '../../shared/gen/auth/v1/TokenResponse.js'
 import type { ProtoGrpcType } from '../../shared/gen/auth_service.js'
 import { loadProto } from '../../shared/transport/wire.js'
 import { unintelligible } from '../http/problem-details.js'
 import { type HttpContext, readUnary, writeUnary } from './calls.js'
 import type { ReplicaPool } from './replica-pool.js'
 
-export type { IssuerKeys, Session }
+export type { IssuerKeys, MachineToken, Session }
 
 /** These calls carry no `Authorization`. Only those with a signal can be cancelled. */
 export type AuthCall = Pick<HttpContext, 'requestId' | 'traceparent' | 'clientAddress' | 'report'>
@@ -31,6 +32,13 @@ export interface Credentials {
   readonly clientAddress: string
   /** Refresh tokens of the sessions that the new session replaces. */
   readonly replacedRefreshTokens: string[]
+}
+
+export interface MachineCredentials {
+  readonly clientId: string
+  readonly clientSecret: string
+  /** IP address of the client, for throttling. */
+  readonly clientAddress: string
 }
 
 export interface PasswordChange {
@@ -68,6 +76,8 @@ export interface AuthClient {
    * `auth.invalid-credentials` for another current password, `body.invalid`, and `quota-exceeded`.
    */
   changePassword(call: LoginCall, change: PasswordChange): Promise<Session>
+  /** An access token for a machine account. Throws `auth.invalid-credentials`, `body.invalid` and `quota-exceeded`. */
+  machineToken(call: LoginCall, credentials: MachineCredentials): Promise<MachineToken>
   /**
    * The public keys of every issuer, the data service's own first. `missingKeyId` is a key id of an outside issuer that
    * the data service is to look for.
@@ -113,6 +123,11 @@ export class GrpcAuthClient implements AuthClient {
   async changePassword(call: LoginCall, request: PasswordChange): Promise<Session> {
     const context = { ...call, authorization: undefined }
     return answeredSession(await writeUnary(this.#pool, { rpc: service.ChangePassword, call: context, request }))
+  }
+
+  async machineToken(call: LoginCall, request: MachineCredentials): Promise<MachineToken> {
+    const context = { ...call, authorization: undefined }
+    return writeUnary(this.#pool, { rpc: service.Token, call: context, request })
   }
 
   async keys(call: AuthCall, missingKeyId = ''): Promise<readonly IssuerKeys[]> {

@@ -9,6 +9,8 @@ import { checkBodyLength } from '../../shared/transport/wire.js'
 const JSON_MEDIA_TYPE = 'application/json'
 /** The format of patches (RFC 7396). It is JSON as well. */
 export const MERGE_PATCH_TYPE = 'application/merge-patch+json'
+/** The one body that is no JSON: of a request for a machine's token (RFC 6749 section 4.4.2). */
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 /** Splits the media type from its parameters. */
 const MEDIA_TYPE = /^([^;\t ]*)[\t ]*(?:;|$)/
@@ -19,9 +21,9 @@ const OTHER_CHARSET = /;[\t ]*charset=(?!"?utf-8"?[\t ]*(?:;|$))/i
  * Throws `media-type.unsupported` unless the body is announced as the media type, plain JSON by default. A request without
  * a body needs no type.
  */
-export function checkJsonMediaType(
+export function checkMediaType(
   headers: IncomingHttpHeaders,
-  mediaType: typeof JSON_MEDIA_TYPE | typeof MERGE_PATCH_TYPE = JSON_MEDIA_TYPE
+  mediaType: typeof JSON_MEDIA_TYPE | typeof MERGE_PATCH_TYPE | typeof FORM_TYPE = JSON_MEDIA_TYPE
 ): void {
   const { 'content-type': type, 'content-encoding': coding } = headers
   if (coding !== undefined && coding !== '' && coding.toLowerCase() !== 'identity') {
@@ -128,13 +130,13 @@ export function bodyOf({ body }: FastifyRequest): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }
 
-/** checkJsonMediaType as a `preParsing` hook, which runs before any of the body is read. */
+/** checkMediaType as a `preParsing` hook, which runs before any of the body is read. */
 export function requireJsonMediaType(
   request: FastifyRequest,
   _reply: FastifyReply,
   ...rest: [payload: unknown, done: () => void]
 ): void {
-  checkJsonMediaType(request.headers)
+  checkMediaType(request.headers)
   rest[1]()
 }
 
@@ -145,7 +147,7 @@ export function requireMergePatchType(
   ...rest: [payload: unknown, done: () => void]
 ): void {
   try {
-    checkJsonMediaType(request.headers, MERGE_PATCH_TYPE)
+    checkMediaType(request.headers, MERGE_PATCH_TYPE)
   } catch (error) {
     reply.header('accept-patch', MERGE_PATCH_TYPE)
     throw error

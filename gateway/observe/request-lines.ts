@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { accountOfVerified } from '../../shared/access-token.js'
+import { accountOfVerified, type LoggedAccount } from '../../shared/access-token.js'
 import type { ErrorCode } from '../../shared/errors.js'
 import { type Logger, unredacted } from '../../shared/logger.js'
 
@@ -33,9 +33,10 @@ const MAX_TOKEN_BYTES = 4 * 2 ** 20
 export class RequestLines {
   readonly #log: Logger
   /** By the `Authorization`. */
-  readonly #accounts = new LRUCache<string, string>({
+  readonly #accounts = new LRUCache<string, LoggedAccount>({
     maxSize: MAX_TOKEN_BYTES,
-    sizeCalculation: (account, authorization) => 64 + account.length + authorization.length
+    sizeCalculation: ({ account, machine = '' }, authorization) =>
+      96 + account.length + machine.length + authorization.length
   })
 
   private constructor(log: Logger) {
@@ -55,7 +56,7 @@ export class RequestLines {
       {
         requestId,
         traceparent,
-        account: acceptedAuthorization === undefined ? undefined : this.#accountOf(acceptedAuthorization),
+        ...(acceptedAuthorization === undefined ? {} : this.#accountOf(acceptedAuthorization)),
         method,
         path,
         route,
@@ -69,7 +70,7 @@ export class RequestLines {
     )
   }
 
-  #accountOf(authorization: string): string | undefined {
+  #accountOf(authorization: string): LoggedAccount | undefined {
     const known = this.#accounts.get(authorization)
     if (known !== undefined) return known
     const account = accountOfVerified(authorization.slice(authorization.indexOf(' ')).trim())

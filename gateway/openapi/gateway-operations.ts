@@ -1,11 +1,12 @@
 import type { ErrorCode } from '../../shared/errors.js'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/read-session-cookie.js'
+import { FORM_TYPE } from '../http/json-body.js'
 import type { Components, ComponentRef } from './components.js'
 import { sharedExample } from './examples.js'
 import type { DocumentedOperation } from './operations.js'
 import { requestIdParameters, siteParameters } from './parameters.js'
-import { problemResponses } from './problems.js'
-import { type HeaderName, jsonContent, success } from './responses.js'
+import { problemResponses, problemSchema } from './problems.js'
+import { content, type HeaderName, jsonContent, success, successResponse } from './responses.js'
 
 // The operations that the gateway has beside those of resources: sessions of browsers, keys, health and documents.
 
@@ -28,7 +29,12 @@ export const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'An access token. Cookies are no credential of resources.'
+    description: 'An access token: of a session, or of a machine account. Cookies are no credential of resources.'
+  },
+  machine: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Client id and secret of a machine account, which only `/auth/token` takes.'
   },
   accessCookie: {
     type: 'apiKey',
@@ -69,6 +75,7 @@ export function gatewayOperations(
 ): GatewayOperation[] {
   return [
     ...sessionOperations(components),
+    tokenOperation(components),
     ...(hasSignIn ? signInOperations(components) : []),
     ...serviceOperations(components).filter(({ path }) => hasDocs || !path.startsWith('/docs')),
     ...(hasAdmin ? adminOperations(components) : [])
@@ -84,8 +91,13 @@ interface DescribedOperation {
   readonly description: string
   readonly security: Security
   readonly parameters?: readonly object[]
-  /** The schema of a JSON body, whether a request must have one, and an example. */
-  readonly body?: { readonly schema: object; readonly required: boolean; readonly example?: ComponentRef }
+  /** The schema of a body, JSON by default, whether a request must have one, and an example. */
+  readonly body?: {
+    readonly schema: object
+    readonly required: boolean
+    readonly example?: ComponentRef
+    readonly mediaType?: typeof FORM_TYPE
+  }
   readonly status: 200 | 204 | 303 | 308
   /** Whether `If-None-Match` may be answered 304. */
   readonly mayBeUnchanged?: true
@@ -112,9 +124,7 @@ function operation(components: Components, described: DescribedOperation): Gatew
         ...(codes.includes('request.cross-site') ? siteParameters(components) : []),
         ...requestIdParameters(components)
       ],
-      ...(body === undefined
-        ? {}
-        : { requestBody: { required: body.required, content: jsonContent(body.schema, body.example) } }),
+      ...(body === undefined ? {} : { requestBody: { required: body.required, content: bodyContent(body) } }),
       responses: {
         ...success(components, {
           status,
@@ -133,6 +143,10 @@ function operation(components: Components, described: DescribedOperation): Gatew
       }
     }
   }
+}
+
+function bodyContent({ schema, example, mediaType }: NonNullable<DescribedOperation['body']>): object {
+  return mediaType === undefined ? jsonContent(schema, example) : content(mediaType, schema, example)
 }
 
 const JSON_BODY: readonly ErrorCode[] = ['body.malformed', 'body.too-large', 'media-type.unsupported']
@@ -325,6 +339,78 @@ function sessionOperations(components: Components): GatewayOperation[] {
       codes: SAME_SITE
     })
   ]
+}
+
+/** Errors are those of RFC 6749 where it has a word for them. */
+function tokenOperation(components: Components): GatewayOperation {
+  const described = operation(components, {
+    tag: 'service',
+    method: 'post',
+    path: '/auth/token',
+    id: 'machine token',
+    summary: 'An access token for a machine account',
+    description:
+      'The client credentials grant of RFC 6749. Client id and secret come by HTTP Basic or in the body. There is no ' +
+      'refresh token: ask again before the token expires.',
+    security: [{ machine: [] }, {}],
+    body: {
+      schema: components.refer('schemas', 'TokenRequest', () => ({
+        type: 'object',
+        required: ['grant_type'],
+        properties: {
+          grant_type: { type: 'string', const: 'client_credentials' },
+          client_id: TEXT,
+          client_secret: { type: 'string', format: 'password' }
+        }
+      })),
+      required: true,
+      example: sharedExample(components, 'TokenRequest', { grant_type: 'client_credentials' }),
+      mediaType: FORM_TYPE
+    },
+    status: 200,
+    answer: 'The token.',
+    content: jsonContent(
+      components.refer('schemas', 'MachineToken', () =>
+        requiredObject({
+          access_token: TEXT,
+          token_type: { type: 'string', const: 'Bearer' },
+          expires_in: { type: 'integer', description: 'Seconds from now.' }
+        })
+      ),
+      sharedExample(components, 'MachineToken', { access_token: SOME_TOKEN, token_type: 'Bearer', expires_in: 900 })
+    ),
+    headers: ['Cache-Control'],
+    codes: [...SAME_SITE, 'body.too-large', 'media-type.unsupported', 'quota-exceeded']
+  })
+  const schema = components.refer('schemas', 'TokenError', () =>
+    requiredObject({
+      error: {
+        type: 'string',
+        enum: ['invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_scope']
+      },
+      error_description: TEXT
+    })
+  )
+  const failed = (error: string, said: string): object =>
+    jsonContent(schema, sharedExample(components, `TokenError.${error}`, { error, error_description: said }))
+  const responses = {
+    ...described.document.responses,
+    400: successResponse(components, {
+      description:
+        'The form is not valid, or asks for what there is not. A problem document where the HTTP is at fault.',
+      headers: [],
+      content: {
+        ...failed('invalid_request', 'The parameter grant_type is missing.'),
+        'application/problem+json': { schema: problemSchema(components) }
+      }
+    }),
+    401: successResponse(components, {
+      description: 'The client id or the secret is missing or wrong.',
+      headers: ['WWW-Authenticate'],
+      content: failed('invalid_client', 'The client id or the secret is wrong.')
+    })
+  }
+  return { ...described, document: { ...described.document, responses } }
 }
 
 function signInOperations(components: Components): GatewayOperation[] {

@@ -578,7 +578,6 @@ function created(components: Components, resource: Resource): object {
 function written(components: Components, resource: Resource, handsOver = false): object {
   const response = components.refer('responses', `${resource.name}.${handsOver ? 'handed-over' : 'written'}`, () =>
     successResponse(components, {
-      status: 200,
       description: handsOver
         ? 'The row as it is now, or its id where the caller reads it no more.'
         : 'The row as it is now.',

@@ -159,7 +159,7 @@ function inWords(codes: readonly ErrorCode[]): string {
 }
 
 /** RFC 9457 with the members of contract.md section 7. */
-function problemSchema(components: Components): ComponentRef {
+export function problemSchema(components: Components): ComponentRef {
   const code = components.refer('schemas', 'ProblemCode', () => ({ type: 'string', enum: ERROR_CODES }))
   const violation = components.refer('schemas', 'Violation', () => ({
     type: 'object',

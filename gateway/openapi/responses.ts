@@ -103,7 +103,9 @@ const HEADERS = {
   'Content-Disposition': { ...header('The file name of the export.'), required: true },
   'Set-Cookie': header('Cookies of the session. All of them are HttpOnly and SameSite=Lax.'),
   'WWW-Authenticate': {
-    ...header('`Bearer`, with `error="invalid_token"` where a token was sent that is not accepted.'),
+    ...header(
+      '`Bearer`, with `error="invalid_token"` where a token was sent that is not accepted; `Basic` of `/auth/token`.'
+    ),
     required: true
   },
   Allow: header('The methods that the path takes (RFC 9110), sent with 405.'),
@@ -201,7 +203,10 @@ export function success(components: Components, answer: Success): Readonly<Recor
 }
 
 /** The response itself. */
-export function successResponse(components: Components, { description, content: body, headers }: Success): object {
+export function successResponse(
+  components: Components,
+  { description, content: body, headers }: Omit<Success, 'status'>
+): object {
   return {
     description,
     headers: headerRefs(components, headers),

@@ -9,6 +9,7 @@ import { bodyOf, keepBodiesAsBuffers, requireJsonMediaType } from '../http/json-
 import { answerOtherMethods } from '../server/methods.js'
 import { abortOnDisconnect } from '../server/requests.js'
 import { checkAccessToken } from './access-tokens.js'
+import { machineTokenRoute } from './machine-tokens.js'
 import { sentCookies, sentRefreshTokens } from './cookies.js'
 import {
   type ShownSession,
@@ -22,7 +23,7 @@ import {
   type SessionTools
 } from './session-tools.js'
 
-/** The endpoints of browser sessions, contract.md section 8. */
+/** The endpoints of browser sessions, contract.md section 8, and of machine accounts, section 6. */
 export const authRoutes = fp<{ tools: SessionTools }>(
   async (app, { tools }) => {
     keepBodiesAsBuffers(app)
@@ -30,6 +31,7 @@ export const authRoutes = fp<{ tools: SessionTools }>(
     sessionCookieRoutes(app, tools)
     sessionTokenRoute(app, tools)
     passwordRoute(app, tools)
+    machineTokenRoute(app, tools)
   },
   {
     name: 'auth-routes',

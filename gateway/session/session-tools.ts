@@ -4,7 +4,7 @@ import { DomainError, type Violation, rejection, shortened } from '../../shared/
 import type { AuthCall, AuthClient, RefreshCall, Session } from '../data/auth-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { rejectCrossSite } from '../http/cross-site.js'
-import { announcesBody, bodyOf, checkJsonBody, checkJsonMediaType, requireJsonBodyIfAny } from '../http/json-body.js'
+import { announcesBody, bodyOf, checkJsonBody, checkMediaType, requireJsonBodyIfAny } from '../http/json-body.js'
 import { type PublicAddress } from '../http/public-address.js'
 import { PublishedKeys } from './access-tokens.js'
 import { SessionCookies } from './cookies.js'
@@ -135,7 +135,7 @@ export function ignoreTypeOfNothing(
 
 /** The `preValidation` hook that belongs to it: a body that is not empty must be JSON. */
 export function jsonOrNothing(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (bodyOf(request).length > 0) checkJsonMediaType(request.headers)
+  if (bodyOf(request).length > 0) checkMediaType(request.headers)
   requireJsonBodyIfAny(request, reply, done)
 }
 
@@ -220,7 +220,7 @@ export function sendNoSession(reply: FastifyReply): FastifyReply {
 }
 
 /** Sends bytes, because Fastify would add a charset to the type if it got a string. */
-function sendJsonObject(reply: FastifyReply, body: object): FastifyReply {
+export function sendJsonObject(reply: FastifyReply, body: object): FastifyReply {
   return reply.header('content-type', 'application/json').send(Buffer.from(JSON.stringify(body)))
 }
 

@@ -51,6 +51,12 @@ const createAccounts = engineTables('007-accounts')
  */
 const createSessions = engineTables('008-sessions')
 
+/**
+ * The secrets of machine accounts as their SHA-256. The key allows two of an account at most, its slots 1 and 2. Times are
+ * epoch milliseconds.
+ */
+const createMachineSecrets = engineTables('060-machine-secrets')
+
 /** One index serves both directions, since the id follows the direction of the column before it. */
 function dropDescending(table: string): Migration {
   const names = AUDIT_SORTED.map((column) => `${table}_${column}_desc`)
@@ -123,6 +129,7 @@ export function engineMigrations({ prefix }: OwnNames): readonly Migration[] {
     createAccountLinks,
     createOutbox,
     widenOutboxRowIds,
-    dropDescending(audit)
+    dropDescending(audit),
+    createMachineSecrets
   ]
 }

@@ -170,7 +170,7 @@ describe('a command of account', () => {
   let accounts: AccountAdministration
   before(async () => {
     harness = await AuthHarness.over('sqlite')
-    const { store, passwords, now } = harness.replica().by
+    const { store, passwords, now, randomBytes } = harness.replica().by
     const signal = new AbortController().signal
     accounts = new AccountAdministration({
       store,
@@ -178,6 +178,7 @@ describe('a command of account', () => {
       roles: ['Admin', 'Clerk'],
       ownerClaimType: 'customer_id',
       now,
+      randomBytes,
       signal
     })
   })

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
+import { GrantRejected } from '../../gateway/session/machine-tokens.js'
 import { TokenRejected } from '../../shared/access-token.js'
 import { DomainError } from '../../shared/errors.js'
 import { isSoak } from '../harness/in-soak.js'
@@ -122,7 +123,7 @@ function kindsOf(reader: number): Kind[] {
 
 /** Rejections are answers: anything else that is thrown would be a 500. */
 function isRejection(error: unknown): boolean {
-  return error instanceof DomainError || error instanceof TokenRejected
+  return error instanceof DomainError || error instanceof TokenRejected || error instanceof GrantRejected
 }
 
 async function run(read: (text: string) => unknown, text: string): Promise<void> {

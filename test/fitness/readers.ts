@@ -91,7 +91,7 @@ import {
   splitOutsideQuotes,
   trimOws
 } from '../../gateway/http/header-fields.js'
-import { checkJsonBody, checkJsonMediaType } from '../../gateway/http/json-body.js'
+import { checkJsonBody, checkMediaType } from '../../gateway/http/json-body.js'
 import { pageLinks } from '../../gateway/http/links.js'
 import {
   acceptsCsv,
@@ -134,6 +134,7 @@ import {
   isPlainForm
 } from '../../gateway/session/antiforgery.js'
 import { sentCookies, sentRefreshTokens, withoutRefreshToken, withSession } from '../../gateway/session/cookies.js'
+import { readTokenRequest } from '../../gateway/session/machine-tokens.js'
 import { ownPath } from '../../gateway/session/outside-sign-in.js'
 import { jsonMembers } from '../../gateway/session/session-tools.js'
 import { verifiedToken, verifyToken } from '../../shared/access-token.js'
@@ -316,9 +317,9 @@ export const READERS: Readonly<Record<string, Reader>> = {
   checkJsonBody: (text) => checkJsonBody(Buffer.from(text)),
   isWithinBounds: (text) => isWithinBounds(Buffer.from(text)),
   hasTooManyValues: (text) => hasTooManyValues(text),
-  checkJsonMediaType: (text) => {
-    checkJsonMediaType({ 'content-type': `application/json${text}` })
-    checkJsonMediaType({ 'content-type': text, 'content-encoding': text, 'content-length': text })
+  checkMediaType: (text) => {
+    checkMediaType({ 'content-type': `application/json${text}` })
+    checkMediaType({ 'content-type': text, 'content-encoding': text, 'content-length': text })
   },
   pickParameters: (text) => pickParameters(text, ['fields', 'page']),
   nameOf,
@@ -358,6 +359,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   routeQuery: (text) => routeQuery(text, READ_ROUTES.paged, 'id'),
   continueTrace: (text) => continueTrace(text, () => ''),
   // gateway/session
+  // Its form is read by parseQuery.
+  readTokenRequest: (text) => readTokenRequest(Buffer.from('grant_type=client_credentials'), `Basic ${text}`),
   jsonMembers: (text) => jsonMembers(Buffer.from(text)),
   isCrossSite: (text) => isCrossSite({ site: text, origin: text, isSafe: false }, () => listener),
   isFromAnotherOrigin,
@@ -579,14 +582,14 @@ export const READERS: Readonly<Record<string, Reader>> = {
 export const NO_READERS: Readonly<Record<string, string>> = {
   'key ids of tokens, looked up as they are': 'isStillValid SingleFlight KeyCache isKeysUnavailable keysUnavailable',
   'routes and hooks, which hand header, query and body to the readers':
-    'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute ownSiteOnly exportRoute ' +
-    'rejectCrossSite sendAccessToken sendNoSession authCall ' +
+    'ignoreTypeOfNothing jsonOrNothing authRoutes machineTokenRoute HtmlRefresh keySetRoute ownSiteOnly exportRoute ' +
+    'rejectCrossSite sendAccessToken sendJsonObject sendNoSession authCall ' +
     'sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession untrustedProxyWarning ' +
     'signInRoutes callbackPageRoute OpenIdProvider loadOpenIdClient sendFailurePage nothingHere varyByAccept rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
     'bodyOf isReset requireJsonBody requireJsonBodyIfAny requireJsonMediaType requireMergePatchType PublicAddress clientAddress clientAddresses announcesBody confirmDryRun',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
-    'PublishedKeys timeClaim isGenuine endReplaced logReplaced accountHash accountOfVerified',
+    'PublishedKeys timeClaim isGenuine endReplaced logReplaced accountHash loggedAccount accountOfVerified',
   'parts of types, which parseValue, parseMember, isWritten and outOfBounds read by':
     'notTaken range outsideOfBounds amount parsedOperand textOrder isCanonical wholeNumber wholeNumberFrom between outOfIntegers integerOperand integerOperandOf integerDifference within isUnusualDate wireDigits tooFine instantOf parseWord',
   'values of rows, of entity files and for documents':
@@ -596,7 +599,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'KeptTexts attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +
     'Unmet wordsRule integerRange conflictText parseConflict rejectionAt ' +
     'oneOfWords DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
-    'jsonArray fromRpcStatus toRpcStatus toStatusBytes transportStatusBytes transportError TokenRejected expected ' +
+    'jsonArray fromRpcStatus toRpcStatus toStatusBytes transportStatusBytes transportError TokenRejected GrantRejected expected ' +
     'MessageWriter CredentialFrame CallFrame CancellationFrame UnprocessedFrame AnswerFrame FailureFrame TimesFrame MalformedFrames ' +
     'callbackPage rejectedPage signInNotValid aliasesOf operatorsOf code escapeHtml htmlPage pagePolicy link table prose toProblem unintelligible',
   'what stops a start, read from settings and files': 'StartError messageOf orStartError errorCode',
@@ -605,7 +608,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'packages that are installed': 'InnerMembers untested whatIsUntested remedyFor requireInner installedVersion',
   'settings, keys and arguments of the operator':
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
-    'readArguments SettingsError SettingsReader redactUrl loadProto loadMessages BrokenSockets saysTooManyReads createLogger unredacted logGrpc isRouteId ' +
+    'readArguments SettingsError SettingsReader redactUrl parseDuration loadProto loadMessages BrokenSockets saysTooManyReads createLogger unredacted logGrpc isRouteId ' +
     'ownerParameter TlsCertificates examineTlsFiles channelCredentials serverCredentials followFiles stateOf ' +
     'isSecureUrl warnOfClearText metadataUrl readOpenIdClient parseLogLevel readGrpcSecurity targetNameOf readAdminAddress readDataAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',

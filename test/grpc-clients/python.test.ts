@@ -28,19 +28,24 @@ describe('a caller in Python', function () {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('reads, pages, exports, creates once, changes and meets a conflict, with the proto alone', async () => {
+  it('gets a token for a machine account, reads, pages, exports, creates once, changes and meets a conflict, with the proto alone', async () => {
     // The commands of the page, with a folder of our own for what they make.
     const page = await readFile(join(packageRoot, 'docs/grpc.md'), 'utf8')
     const [, commands = ''] = /^```sh\n(mkdir[\s\S]*?)^```$/m.exec(page) ?? []
     const [compile = '', ...rest] = commands.replaceAll('\\\n', ' ').split('\n').slice(1)
     expect([compile.split(' ')[0], rest[0]?.split(' ')[0]]).to.deep.equal(['protoc', 'PYTHONPATH=generated'])
     await run('sh', ['-c', compile.replaceAll('generated', folder)], { cwd: packageRoot })
-    const token = await stack.token('clerk@example.com')
-    const { stdout } = await run(PYTHON, ['examples/store/grpc/client.py', stack.dataAddress, token], {
+    const { stdout } = await run(PYTHON, ['examples/store/grpc/client.py', stack.dataAddress, 'nightly-export'], {
       cwd: packageRoot,
-      env: { ...process.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' }
+      env: {
+        ...process.env,
+        PYTHONPATH: folder,
+        PYTHONDONTWRITEBYTECODE: '1',
+        CLIENT_SECRET: 'demo-secret-of-nightly-export'
+      }
     })
     expect(stdout.trim().split('\n')).to.deep.equal([
+      'token for: 900',
       "page 1 of 21 products: ['1.99', '1.99']",
       'read by cursors: 21',
       'exported: 21 21 False',

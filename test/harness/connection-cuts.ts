@@ -58,7 +58,7 @@ const MOST_ATTEMPTS = 20
 /** Methods in frames of calls. */
 const CALL = /\/(?:entity|auth)\.v1\.\w+Service\/[A-Z]/
 const WRITE_CALL =
-  /\/(?:entity\.v1\.EntityService\/(?:Create|CreateBatch|Update|Delete|Act)|auth\.v1\.AuthService\/(?:Login|SignIn|Refresh|Revoke|RevokeAll|ChangePassword))(?!\w)/
+  /\/(?:entity\.v1\.EntityService\/(?:Create|CreateBatch|Update|Delete|Act)|auth\.v1\.AuthService\/(?:Login|SignIn|Refresh|Revoke|RevokeAll|ChangePassword|Token))(?!\w)/
 /** What a gateway answers for a call whose connection was lost. */
 const UNREACHABLE = '"detail":"The data service cannot be reached at the moment."'
 const IN_FLIGHT = '"code":"idempotency.in-flight"'

@@ -21,7 +21,8 @@ const PAGES = [
   'docs/sessions.md',
   'docs/concurrency.md',
   'docs/trail.md',
-  'docs/agents.md'
+  'docs/agents.md',
+  'docs/machine-accounts.md'
 ]
 
 /** Where the commands of all other pages run, or why they run nowhere. */
@@ -96,7 +97,12 @@ describe('pages of docs', function () {
           )
           .join(`\nprintf '${SEPARATOR}'\n`)
         const { PATH, HOME } = process.env
-        const shell = spawn('bash', ['-c', script], { env: { PATH, HOME }, stdio: ['ignore', 'pipe', 'inherit'] })
+        const { DATABASE_URL, DATA_DIR } = stack.env
+        const shell = spawn('bash', ['-c', script], {
+          cwd: packageRoot,
+          env: { PATH, HOME, DATABASE_URL, DATA_DIR },
+          stdio: ['ignore', 'pipe', 'inherit']
+        })
         const ended = once(shell, 'close')
         printed = (await text(shell.stdout)).split(SEPARATOR)
         await ended

@@ -38,5 +38,6 @@ export function comparable(output: string): string {
     .replaceAll(/O-[0-9A-Z]{12}/g, '<number>')
     .replaceAll(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
     .replaceAll(/eyJ[\w.…-]+/g, '<token>')
+    .replaceAll(/ur_machine_[\w…-]+/g, '<secret>')
     .trimEnd()
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
+import { hashOfSecret, type MachineSecret, SLOTS } from './machines.js'
 import type { Passwords } from './passwords.js'
 
 /** An account as its access tokens describe it. */
 export interface Account {
-  /** The subject of its tokens. */
+  /** The subject of its tokens. A machine account has its name here, which is no e-mail address (machines.ts). */
   readonly email: string
   readonly name: string
   readonly roles: readonly string[]
@@ -153,6 +154,14 @@ export interface AuthUnit {
   addLink(link: AccountLink): Promise<void>
   removeLink(key: Buffer): Promise<void>
 
+  /** The secrets of a machine account; none for any other account, and for a key that no account has. */
+  secretsOf(accountKey: Buffer): Promise<readonly MachineSecret[]>
+  /** Fails as a lost race if the slot is taken. */
+  addSecret(accountId: string, secret: Omit<MachineSecret, 'lastUsedAt'>): Promise<void>
+  /** Returns whether there was one. */
+  removeSecret(accountId: string, slot: number): Promise<boolean>
+  secretUsed(accountId: string, use: { readonly slot: number; readonly at: number }): Promise<void>
+
   /** Locks the attempts of the key until the transaction ends. Other transactions that lock them wait. */
   lockAttempts(keyHash: Buffer): Promise<LoginAttempts>
   /** Stores the attempts of a locked key. They may be purged from `expiresAt` on. */
@@ -193,6 +202,7 @@ export interface AuthStore {
   listAccounts(signal: AbortSignal): Promise<readonly StoredAccount[]>
   /** All links, those of one account in the order in which they were made. */
   listLinks(signal: AbortSignal): Promise<readonly Pick<AccountLink, 'accountId' | 'issuer' | 'subject'>[]>
+  listSecrets(signal: AbortSignal): Promise<readonly (MachineSecret & { readonly accountId: string })[]>
   /** The current attempts under two keys, read with one statement that takes no lock and waits for none. */
   findAttempts(
     signal: AbortSignal,
@@ -216,7 +226,11 @@ export interface SampleAccounts {
   readonly accounts: readonly SampleAccount[]
   /** All of these accounts have this password, which is public. */
   readonly password: string
+  /** Programs, each with a secret that is public as well. */
+  readonly machines?: readonly SampleMachine[]
 }
+
+type SampleMachine = Omit<SampleAccount, 'email'> & { readonly clientId: string; readonly secret: string }
 
 export type SampleAccount = Omit<Account, 'claims'> & Partial<Pick<Account, 'claims'>>
 
@@ -228,23 +242,37 @@ export function sampleAccount(of: SampleAccount): Account {
 /** Adds the sample accounts that do not exist yet. An e-mail address that has another account keeps that account. */
 export async function addSampleAccounts(
   store: AuthStore,
-  { accounts, password }: SampleAccounts,
+  { accounts, password, machines = [] }: SampleAccounts,
   how: { readonly passwords: Passwords; readonly now: () => number; readonly signal: AbortSignal }
 ): Promise<void> {
   const { passwords, now, signal } = how
-  const keyed = accounts.map((account) => ({ ...sampleAccount(account), emailKey: accountKey(account.email) }))
+  const keyed = [
+    ...accounts.map((account) => ({ ...sampleAccount(account), secret: undefined })),
+    ...machines.map(({ clientId: email, ...machine }) => ({ ...sampleAccount({ ...machine, email }), ...machine }))
+  ].map((account) => ({ ...account, emailKey: accountKey(account.email) }))
   const missing = await store.transaction(signal, async (unit) => {
     const found = []
     for (const account of keyed) if ((await unit.findAccount(account.emailKey)) === undefined) found.push(account)
     return found
   })
   // Hashing is slow on purpose, so no transaction is open meanwhile.
-  const made: NewAccount[] = []
+  const made: (NewAccount & { readonly secret: string | undefined })[] = []
   for (const account of missing) {
-    made.push({ ...account, passwordHash: await passwords.hash(password), isSample: true, createdAt: now() })
+    const passwordHash = account.secret === undefined ? await passwords.hash(password) : null
+    made.push({ ...account, passwordHash, isSample: true, createdAt: now() })
   }
   if (made.length === 0) return
   await store.transaction(signal, async (unit) => {
-    for (const account of made) await unit.addAccount(account)
+    for (const { secret, ...account } of made) {
+      await unit.addAccount(account)
+      if (secret !== undefined) await addSampleSecret(unit, account, secret)
+    }
   })
+}
+
+async function addSampleSecret(unit: AuthUnit, { emailKey, createdAt }: NewAccount, secret: string): Promise<void> {
+  const machine = await unit.findAccount(emailKey)
+  // Another replica may have made the machine, or an operator one of the same name.
+  if (machine?.isSample !== true || (await unit.secretsOf(emailKey)).length > 0) return
+  await unit.addSecret(machine.id, { slot: SLOTS[0], hash: hashOfSecret(secret), createdAt, expiresAt: null })
 }

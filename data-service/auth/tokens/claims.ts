@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import {
-  accountHash,
   type Claims,
   isStillValid,
   type Issuer,
+  loggedAccount,
   TokenRejected,
   verifiedToken
 } from '../../../shared/access-token.js'
@@ -59,7 +59,11 @@ export function ownClaimMapping(ownerClaimType: string, owners: OwnerClaims = {}
     },
     owners: (claims) => Object.fromEntries(Object.entries(owners).map(([kind, claim]) => [kind, claims[claim]])),
     subjectInRules: ({ sub }) => sub,
-    claimsInRules: (claims) => claims
+    claimsInRules: (claims) => {
+      // That of a machine is its name. A rule that looks for a claim `client_id` of accounts must not take it for one.
+      const { client_id: clientId, ...others } = claims
+      return clientId === claims.sub ? others : claims
+    }
   }
 }
 
@@ -136,7 +140,7 @@ export function callerOfClaims(claims: Claims, mapping: ClaimMapping, permission
     kind: 'authenticated',
     issuer: claims.iss,
     subject: claims.sub,
-    account: accountHash({ issuer: claims.iss, subject: claims.sub }),
+    ...loggedAccount(claims),
     roles,
     permissions: new Set([...permissionsOf(roles), ...mapping.permissions(claims)]),
     owner: ownerOfClaim(mapping.owner(claims)),

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { algorithmOf, type Issuer, thumbprint, type VerificationKey } from '../../../shared/access-token.js'
 import { errorCode, followFiles, makeFolder, NO_FILE, stateOf } from '../../../shared/files.js'
 import type { Account } from '../accounts/accounts.js'
+import { isMachine } from '../accounts/machines.js'
 import { unreservedClaims } from './claims.js'
 
 /** Where the service's own keys are: in the given file, or in one that the first start makes in the data folder. */
@@ -215,6 +216,8 @@ export function signAccessToken(account: Account, sid: string | undefined, optio
   const end = issuedAt + Math.max(1, Math.floor(ttl / 1000))
   const token = jwt.sign(
     {
+      // Log lines know a machine by it (RFC 9068 section 2.2). A claim or an owner of the account may have the name.
+      ...(isMachine(account) ? { client_id: account.email } : {}),
       // They come first: no stored claim stands in the place of one that the service makes.
       ...unreservedClaims(account.claims, ownerClaimType),
       iss: issuer,

@@ -263,7 +263,7 @@ class InterceptedCall implements CallContext, ShareHolder {
       {
         requestId,
         traceparent: this.#call.traceparent,
-        account: caller.kind === 'authenticated' ? caller.account : undefined,
+        ...(caller.kind === 'authenticated' ? { account: caller.account, machine: caller.machine } : {}),
         rpc,
         resource,
         status: status[code],

@@ -10,6 +10,7 @@ export type OwnTablesMigration =
   | '053-account-links'
   | '054-outbox'
   | '055-outbox-row-ids'
+  | '060-machine-secrets'
 
 /** A table of the engine's own: the migration that makes it, and the columns that it has from then on. */
 interface OwnTableShape {
@@ -47,6 +48,10 @@ export const OWN_TABLES = {
   account_links: {
     since: '053-account-links',
     columns: ['identity_key', 'account_id', 'issuer', 'subject', 'created_at']
+  },
+  machine_secrets: {
+    since: '060-machine-secrets',
+    columns: ['account_id', 'slot', 'secret_hash', 'created_at', 'expires_at', 'last_used_at']
   },
   outbox: {
     since: '054-outbox',

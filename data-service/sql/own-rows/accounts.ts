@@ -1,6 +1,7 @@
 import { DomainError } from '../../../shared/errors.js'
 import type { AuthStore, AuthUnit } from '../../auth/accounts/accounts.js'
 import { AccountLinkRows } from './account-links.js'
+import { MachineSecretRows } from './machine-secrets.js'
 import { AccountRows, LoginAttemptRows, selectedRows, type Select, select } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
 import type { Transactions, WriteSession } from '../engines/sessions.js'
@@ -66,9 +67,10 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
     accounts: new AccountRows(tables, dialect),
     attempts: new LoginAttemptRows(tables, dialect),
     links: new AccountLinkRows(tables),
+    secrets: new MachineSecretRows(tables),
     families: new RefreshFamilies(tables, dialect)
   }
-  const { accounts, attempts, links } = parts
+  const { accounts, attempts, links, secrets } = parts
   const purges = purgesOf(tables)
   const run = async <Result>(
     signal: AbortSignal,
@@ -88,6 +90,7 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
   return {
     findAccount: (signal, emailKey) => reader.read(signal, (session) => accounts.find(session, emailKey)),
     listLinks: (signal) => reader.read(signal, (session) => links.list(session)),
+    listSecrets: (signal) => reader.read(signal, (session) => secrets.list(session)),
     listAccounts: (signal) => reader.read(signal, (session) => accounts.list(session)),
     findAttempts: (signal, keys) => reader.read(signal, (session) => attempts.find(session, keys)),
     transaction: (signal, work) => run(signal, (session) => work(unitOver(session, parts))),
@@ -112,10 +115,11 @@ interface Parts {
   readonly accounts: AccountRows
   readonly attempts: LoginAttemptRows
   readonly links: AccountLinkRows
+  readonly secrets: MachineSecretRows
   readonly families: RefreshFamilies
 }
 
-function unitOver(session: WriteSession, { accounts, attempts: logins, links, families }: Parts): AuthUnit {
+function unitOver(session: WriteSession, { accounts, attempts: logins, links, secrets, families }: Parts): AuthUnit {
   return {
     findAccount: (emailKey) => accounts.find(session, emailKey),
     getAccount: (id) => accounts.get(session, id),
@@ -127,6 +131,10 @@ function unitOver(session: WriteSession, { accounts, attempts: logins, links, fa
     findLink: (key) => links.find(session, key),
     addLink: (link) => links.add(session, link),
     removeLink: (key) => links.remove(session, key),
+    secretsOf: (accountKey) => secrets.ofAccount(session, accountKey),
+    addSecret: (accountId, secret) => secrets.add(session, accountId, secret),
+    removeSecret: (accountId, slot) => secrets.remove(session, accountId, slot),
+    secretUsed: (accountId, use) => secrets.used(session, accountId, use),
 
     lockAttempts: (keyHash) => logins.lock(session, keyHash),
     keepAttempts: (keyHash, attempts, expiresAt) => logins.keep(session, keyHash, { attempts, expiresAt }),

@@ -1,20 +1,23 @@
-"""Calls the typed services of the store with what protoc has made of store.proto and of google/rpc (docs/grpc.md).
+"""Calls the typed services of the store with what protoc has made of the proto files (docs/grpc.md).
 
-usage: client.py <address> <access token>
+usage: CLIENT_SECRET=<secret> client.py <address> <client id of a machine account>
 """
 
+import os
 import sys
 import uuid
 
 import grpc
 from google.protobuf.field_mask_pb2 import FieldMask
 
+from auth.v1 import auth_service_pb2 as auth
+from auth.v1 import auth_service_pb2_grpc as auth_services
 from google.rpc import error_details_pb2, status_pb2
 from store.v1 import store_pb2 as store
 from store.v1 import store_pb2_grpc as services
 
-address, token = sys.argv[1:]
-METADATA = [("authorization", f"Bearer {token}")]
+address, client_id = sys.argv[1:]
+METADATA = []
 
 
 def call(method, request):
@@ -34,6 +37,12 @@ def reason_of(error):
 
 
 with grpc.insecure_channel(address) as channel:
+    # A token, which a program that runs for longer asks for again before it expires.
+    request = auth.TokenRequest(client_id=client_id, client_secret=os.environ["CLIENT_SECRET"])
+    token = call(auth_services.AuthServiceStub(channel).Token, request)
+    print("token for:", token.expires_in)
+    METADATA.append(("authorization", f"Bearer {token.access_token}"))
+
     products = services.ProductServiceStub(channel)
 
     # A page, with a filter, an order and a choice of fields.

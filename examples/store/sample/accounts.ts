@@ -20,5 +20,14 @@ export const sampleAccounts: SampleAccounts = {
     { email: 'ada@example.com', name: 'Ada', roles: ['Customer'], owner: 1n },
     { email: 'ben@example.com', name: 'Ben', roles: ['Customer'], owner: 2n },
     { email: 'nobody@example.com', name: 'Nobody', roles: ['Customer'], owner: null }
+  ],
+  machines: [
+    {
+      clientId: 'nightly-export',
+      secret: 'demo-secret-of-nightly-export',
+      name: 'Nightly export',
+      roles: ['Clerk'],
+      owner: null
+    }
   ]
 }

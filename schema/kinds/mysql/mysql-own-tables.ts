@@ -119,6 +119,13 @@ function mysqlOwnTables(collation: string): Record<OwnTablesMigration, readonly 
     '055-outbox-row-ids': [
       `ALTER TABLE \`outbox\` MODIFY COLUMN \`row_id\` VARCHAR(${LONGEST_ID}) ` +
         'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL'
+    ],
+    '060-machine-secrets': [
+      'CREATE TABLE IF NOT EXISTS `machine_secrets` (`account_id` BIGINT NOT NULL, `slot` TINYINT NOT NULL, ' +
+        '`secret_hash` BINARY(32) NOT NULL, `created_at` BIGINT NOT NULL, `expires_at` BIGINT, `last_used_at` BIGINT, ' +
+        'PRIMARY KEY (`account_id`, `slot`), ' +
+        'CONSTRAINT `machine_secrets_account_id_fk` FOREIGN KEY (`account_id`) REFERENCES `accounts` (`id`) ' +
+        `ON DELETE CASCADE) ${TABLE_OPTIONS}`
     ]
   }
 }

@@ -260,6 +260,12 @@ function sqliteOwnTables(): Record<OwnTablesMigration, readonly string[]> {
       'CREATE INDEX IF NOT EXISTS `outbox_dead_at` ON `outbox` (`dead_at`) WHERE `dead_at` IS NOT NULL'
     ],
     // The column is a TEXT, which takes any id.
-    '055-outbox-row-ids': []
+    '055-outbox-row-ids': [],
+    '060-machine-secrets': [
+      'CREATE TABLE IF NOT EXISTS `machine_secrets` (' +
+        '`account_id` INTEGER NOT NULL REFERENCES `accounts` (`id`) ON DELETE CASCADE, `slot` INTEGER NOT NULL, ' +
+        '`secret_hash` BLOB NOT NULL, `created_at` INTEGER NOT NULL, `expires_at` INTEGER, `last_used_at` INTEGER, ' +
+        'PRIMARY KEY (`account_id`, `slot`)) STRICT'
+    ]
   }
 }

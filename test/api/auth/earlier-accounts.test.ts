@@ -9,12 +9,13 @@ import { UNPREFIXED } from '../../harness/own-tables.js'
 import store from '../../../examples/store/uniform-rest.config.js'
 import { createLogger } from '../../../shared/logger.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../../harness/database.js'
+import { runAccountCommand } from '../../harness/account-command.js'
 import { type Stack, startStack } from '../../harness/stack.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
 import { call, json } from '../http-call.js'
 
 /** The migrations of accounts that a database of the version before lacks. */
-const LATER = ['050-account-claims', '051-account-sessions']
+const LATER = ['050-account-claims', '051-account-sessions', '060-machine-secrets']
 const EMAIL = 'old@example.com'
 const PASSWORD = 'an old password'
 const REFRESH_TOKEN = Buffer.alloc(48, 9)
@@ -97,6 +98,23 @@ eachDatabase((kind) => {
       const [other = ''] = (login.headers['set-cookie'] ?? []).filter((line) => line.startsWith('app_auth_refresh='))
       expect((await post('/auth/logout-everywhere', { cookie: other.split(';')[0] ?? '' })).status).to.equal(204)
       expect((await post('/auth/session/token', { cookie })).status).to.equal(401)
+    })
+
+    it('gets a table for the secrets of machine accounts', async () => {
+      const { DATABASE_URL = '', DATA_DIR = '' } = stack.env
+      const made = await runAccountCommand(['add', '--machine', 'robot', '--role', 'Clerk'], {
+        env: { DATABASE_URL, DATA_DIR },
+        line: undefined
+      })
+      const [, secret = ''] = /^Client secret: (.*)$/m.exec(made.output) ?? []
+      const answer = await call(stack.url, '/auth/token', {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: `grant_type=client_credentials&client_id=robot&client_secret=${secret}`
+      })
+      expect(answer.status, answer.text).to.equal(200)
+      const { access_token: token } = json(answer) as { access_token: string }
+      expect((await call(stack.url, '/customers', { token })).status).to.equal(200)
     })
 
     it('mints tokens for an account that is nobody’s sample', async () => {

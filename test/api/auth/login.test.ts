@@ -87,7 +87,7 @@ eachDatabase((kind) => {
 
     it('keeps passwords as Argon2id and logs neither them, nor tokens, nor who failed', async () => {
       const rows = await withTestDatabase(services.database.url, (database) =>
-        database.run('SELECT password_hash FROM ur_accounts')
+        database.run("SELECT password_hash FROM ur_accounts WHERE password_hash <> ''")
       )
       expect(rows).to.have.length(6)
       for (const [at, row] of rows.entries())

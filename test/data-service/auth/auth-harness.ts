@@ -4,6 +4,7 @@ import { accountKey } from '../../../data-service/auth/accounts/accounts.js'
 import type { AuthDeps } from '../../../data-service/auth/authentication.js'
 import { CountedAttempts } from '../../../data-service/auth/counted-attempts.js'
 import { login } from '../../../data-service/auth/login.js'
+import { machineToken } from '../../../data-service/auth/machine-token.js'
 import { changePassword } from '../../../data-service/auth/password-change.js'
 import { PasswordCheck } from '../../../data-service/auth/password-check.js'
 import { refresh, revoke, revokeAll, type Session } from '../../../data-service/auth/sessions.js'
@@ -39,6 +40,8 @@ export interface Replica {
   revoke(token: string): Promise<void>
   revokeAll(token: string): Promise<void>
   changePassword(token: string, currentPassword: string, newPassword: string): Promise<Session>
+  /** The access token of a machine account. */
+  token(clientId: string, clientSecret: string, clientAddress?: string): Promise<string>
   close(): Promise<void>
 }
 
@@ -102,7 +105,9 @@ export class AuthHarness implements AsyncDisposable {
       onTaken: () => undefined,
       log: pino({ level: 'debug' }, { write: (line) => void this.logs.push(parsed(line)) })
     })
-    const passwords = new PasswordCheck(by, new CountedAttempts(by))
+    const attempts = new CountedAttempts(by)
+    const passwords = new PasswordCheck(by, attempts)
+    const issue = machineToken(by, attempts)
     const logIn = login(by, passwords)
     const change = changePassword(by, passwords)
     const replica: Replica = {
@@ -114,6 +119,8 @@ export class AuthHarness implements AsyncDisposable {
       revokeAll: async (refreshToken) => void (await revokeAll(by)(context(), { refreshToken })),
       changePassword: async (refreshToken, currentPassword, newPassword) =>
         sessionIn(await change(context(), { refreshToken, currentPassword, newPassword, clientAddress: '' })),
+      token: async (clientId, clientSecret, clientAddress = '192.0.2.1') =>
+        (await issue(context(), { clientId, clientSecret, clientAddress })).accessToken ?? '',
       close: async () => {
         await transactions.close()
         await database.sequelize.close()

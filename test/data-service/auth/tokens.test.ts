@@ -51,6 +51,17 @@ async function rejection(...authorization: string[]): Promise<string> {
 }
 
 describe('identifyBy', () => {
+  it('names a machine for log lines, which no rule takes for a claim of the account', async () => {
+    const machine = await caller({ client_id: 'u' })
+    expect(machine).to.include({ machine: 'u' })
+    expect(machine.claims).to.not.have.property('client_id')
+    const person = await caller({ client_id: 'a tenant' })
+    expect(person).to.not.have.property('machine')
+    expect(person.claims).to.include({ client_id: 'a tenant' })
+    const long = 'u'.repeat(129)
+    expect(await caller({ sub: long, client_id: long })).to.not.have.property('machine')
+  })
+
   it('takes nobody for anonymous, and a bearer token of either issuer for its subject', async () => {
     expect(await identify([])).to.deep.equal({ kind: 'anonymous' })
     expect(await caller({})).to.include({ issuer: 'own', subject: 'u', owner: null })

@@ -11,6 +11,7 @@ export const noAuthentication: AuthDeps = {
     findAccount: unused,
     listAccounts: unused,
     listLinks: unused,
+    listSecrets: unused,
     findAttempts: unused,
     transaction: unused,
     purgeAttempts: unused,

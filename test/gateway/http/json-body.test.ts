@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { checkJsonBody, checkJsonMediaType } from '../../../gateway/http/json-body.js'
+import { checkJsonBody, checkMediaType } from '../../../gateway/http/json-body.js'
 import { DomainError } from '../../../shared/errors.js'
 
 describe('the media type of a body', () => {
   const length = { 'content-length': '2' }
-  const SUPPORTED: readonly Parameters<typeof checkJsonMediaType>[0][] = [
+  const SUPPORTED: readonly Parameters<typeof checkMediaType>[0][] = [
     { 'content-type': 'application/json', ...length },
     { 'content-type': 'APPLICATION/Json', ...length },
     { 'content-type': 'application/json; charset=utf-8', ...length },
@@ -16,10 +16,10 @@ describe('the media type of a body', () => {
     { 'content-type': 'application/json' }
   ]
   for (const headers of SUPPORTED) {
-    it(`takes ${JSON.stringify(headers)}`, () => expect(() => checkJsonMediaType(headers)).to.not.throw())
+    it(`takes ${JSON.stringify(headers)}`, () => expect(() => checkMediaType(headers)).to.not.throw())
   }
 
-  const UNSUPPORTED: readonly Parameters<typeof checkJsonMediaType>[0][] = [
+  const UNSUPPORTED: readonly Parameters<typeof checkMediaType>[0][] = [
     length,
     { 'transfer-encoding': 'chunked' },
     { 'content-type': '', ...length },
@@ -36,7 +36,7 @@ describe('the media type of a body', () => {
   ]
   for (const headers of UNSUPPORTED) {
     it(`rejects ${JSON.stringify(headers)}`, () => {
-      expect(() => checkJsonMediaType(headers))
+      expect(() => checkMediaType(headers))
         .to.throw()
         .with.property('code', 'media-type.unsupported')
     })

@@ -4,6 +4,8 @@ import type {
   Credentials,
   IssuerKeys,
   LoginCall,
+  MachineCredentials,
+  MachineToken,
   PasswordChange,
   OutsideSignIn,
   RefreshCall,
@@ -13,7 +15,7 @@ import { DomainError } from '../../../shared/errors.js'
 import { type Claims, newSigner, signed, type Signer } from './signing.js'
 
 interface SeenAuthCall {
-  readonly rpc: 'login' | 'signIn' | 'refresh' | 'revoke' | 'revokeAll' | 'changePassword' | 'keys'
+  readonly rpc: 'login' | 'signIn' | 'refresh' | 'revoke' | 'revokeAll' | 'changePassword' | 'machineToken' | 'keys'
   readonly call: AuthCall
   readonly request?: unknown
 }
@@ -80,6 +82,12 @@ export class FakeAuthClient implements AuthClient {
     if (request.currentPassword !== 'demo-password') throw new DomainError('auth.invalid-credentials', 'Wrong.')
     this.live.clear()
     return this.open()
+  }
+
+  async machineToken(call: LoginCall, request: MachineCredentials): Promise<MachineToken> {
+    this.#seen({ rpc: 'machineToken', call, request })
+    if (request.clientSecret !== 'right') throw new DomainError('auth.invalid-credentials', 'Wrong.')
+    return { accessToken: this.token(), expiresIn: ACCESS_SECONDS }
   }
 
   async keys(call: AuthCall, request?: string): Promise<readonly IssuerKeys[]> {
