@@ -37,6 +37,9 @@ describe('what the typed client sends again, and when', () => {
   const seen: string[] = []
   const keys: unknown[] = []
   const slept: number[] = []
+  const authorizations: (string | undefined)[] = []
+  const types: string[] = []
+  const bodies: string[] = []
   /** Half of every wait that chance decides about. */
   const clock: Clock = {
     now: () => NOW,
@@ -53,8 +56,12 @@ describe('what the typed client sends again, and when', () => {
     server = createServer((request, response) => {
       seen.push(`${request.method} ${request.url}`)
       keys.push(request.headers['idempotency-key'])
-      request.resume()
+      authorizations.push(request.headers.authorization)
+      types.push(request.headers['content-type'] ?? '')
+      const body: Buffer[] = []
+      request.on('data', (piece: Buffer) => body.push(piece))
       request.on('end', () => {
+        bodies.push(Buffer.concat(body).toString())
         const answer = answers.length > 1 ? answers.shift() : answers[0]
         answer?.(request, response)
       })
@@ -62,7 +69,7 @@ describe('what the typed client sends again, and when', () => {
     url = `http://127.0.0.1:${await listenLocally(server)}`
   })
   beforeEach(() => {
-    for (const list of [seen, keys, slept]) list.length = 0
+    for (const list of [seen, keys, slept, authorizations, types, bodies]) list.length = 0
   })
   after(() => closeLocally(server))
 
@@ -78,6 +85,73 @@ describe('what the typed client sends again, and when', () => {
         .end(JSON.stringify({ code, status, title: 'A title', detail: 'A detail.' }))
   const reset: Answer = (request) => void request.socket.destroy()
   const thing = { id: 1, name: null }
+
+  describe('with a machine account', () => {
+    let now = NOW
+    const machine = (): Client<Application> =>
+      createClient({
+        baseUrl: url,
+        clock: { ...clock, now: () => now },
+        machine: { id: 'robot', secret: 'a+b' },
+        headers: { accept: 'application/json' }
+      })
+    const token = (name: string): Answer => json({ access_token: name, token_type: 'Bearer', expires_in: 900 })
+    const asked = 'POST /auth/token'
+    const read = 'GET /things/1'
+
+    it('asks for one token for all calls, and for the next 30 seconds before its end', async () => {
+      const things = machine().resource('things')
+      answers = [token('one'), json(thing)]
+      await Promise.all([things.get(1), things.get(1), things.get(1)])
+      now += 869_999
+      await things.get(1)
+      expect(seen).to.deep.equal([asked, read, read, read, read])
+      now += 1
+      answers = [token('two'), json(thing)]
+      await Promise.all([things.get(1), things.get(1)])
+      expect(seen.slice(5)).to.deep.equal([asked, read, read])
+      expect(authorizations).to.deep.equal([
+        undefined,
+        ...Array<string>(4).fill('Bearer one'),
+        undefined,
+        'Bearer two',
+        'Bearer two'
+      ])
+    })
+
+    it('asks for another token after a 401, and sends the call once more', async () => {
+      answers = [token('one'), problem(401, 'auth.invalid-token'), token('two'), json(thing)]
+      expect(await machine().resource('things').get(1)).to.deep.equal(thing)
+      expect(seen).to.deep.equal([asked, read, asked, read])
+      seen.length = 0
+      answers = [token('one'), problem(401, 'auth.invalid-token'), token('two'), problem(401, 'auth.invalid-token')]
+      const error = await rejected(machine().resource('things').get(1))
+      if (!isProblem(error, 'auth.invalid-token')) throw error
+      expect(seen).to.deep.equal([asked, read, asked, read])
+    })
+
+    it('asks again for a token after a failure that may pass, and at the next call after one that stays', async () => {
+      const things = machine().resource('things')
+      const wrong: Answer = (_request, response) =>
+        void response
+          .writeHead(401, { 'content-type': 'application/json' })
+          .end('{"error":"invalid_client","error_description":"Wrong."}')
+      answers = [problem(503, 'upstream.unavailable'), wrong]
+      const error = await rejected(things.get(1))
+      if (!isProblem(error)) throw error
+      expect([error.problem.status, error.problem.detail]).to.deep.equal([401, 'Wrong.'])
+      expect(seen).to.deep.equal([asked, asked])
+      answers = [token('one'), json(thing)]
+      expect(await things.get(1)).to.deep.equal(thing)
+    })
+
+    it('sends client id and secret as a form', async () => {
+      answers = [token('one'), json(thing)]
+      await machine().resource('things').get(1)
+      expect(bodies[0]).to.equal('grant_type=client_credentials&client_id=robot&client_secret=a%2Bb')
+      expect(types[0]).to.match(/^application\/x-www-form-urlencoded(?:;charset=UTF-8)?$/)
+    })
+  })
 
   it('waits as long as Retry-After says in seconds, and a little more', async () => {
     answers = [problem(503, 'upstream.unavailable', { 'retry-after': '7' }), json(thing)]

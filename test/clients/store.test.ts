@@ -67,6 +67,29 @@ eachDatabase((kind) => {
       await database?.dispose()
     })
 
+    it('A machine account exports with a client id and a secret, and a wrong secret is told.', async () => {
+      const machine = (secret: string): Client<Application> =>
+        createClient<Application>({
+          baseUrl: connection.url,
+          fetch: recording,
+          machine: { id: 'nightly-export', secret }
+        })
+      const nightly = machine('demo-secret-of-nightly-export')
+      const exported = await nightly.resource('customers').export({ fields: ['id'], sort: ['id'] })
+      const found: (string | null)[] = []
+      for await (const { id } of exported) found.push(id)
+      const expected = await idsOf(`SELECT id FROM customers ORDER BY id LIMIT ${EXPORT_LIMIT}`)
+      expect(found.map(Number)).to.deep.equal(expected)
+      await nightly.resource('customers').list({ fields: ['id'] })
+      expect(sent.map(({ path }) => path)).to.deep.equal(['/auth/token', '/customers/export', '/customers'])
+      const error: unknown = await machine('guess')
+        .resource('customers')
+        .list()
+        .catch((reason: unknown) => reason)
+      expect(error).to.be.instanceOf(ProblemError)
+      expect(error).to.have.property('message').which.includes('The client id or the secret is wrong.')
+    })
+
     it('Totals have the names that were asked for, in the order that was asked for.', async () => {
       const token = await stack.token('admin@example.com')
       const orders = createClient<Application>({ baseUrl: connection.url, token: () => token }).resource('orders')

@@ -1,7 +1,7 @@
 import { isProblem } from './problem.js'
 import { type CallOptions, keyed, type KeyedOptions, Resource, segment } from './resource.js'
 import { type AnyQuery, queryText } from './query.js'
-import { Session, type TokenProvider } from './session.js'
+import { type IssuedToken, Session, type TokenProvider } from './session.js'
 import { Transport, type TransportOptions } from './transport.js'
 import type { ApplicationTypes, OperationTypes, ResourceTypes } from './types.js'
 import { Versions } from './versions.js'
@@ -54,6 +54,11 @@ export interface ClientOptions extends TransportOptions {
    */
   readonly token?: TokenProvider | 'session'
   /**
+   * The client id and a secret of a machine account, in place of `token`: for programs, never for a page. A token is got for
+   * them (`POST /auth/token`) when the first call needs one, and a new one before it expires.
+   */
+  readonly machine?: { readonly id: string; readonly secret: string }
+  /**
    * Whether each new token of a `token` that is a function is mirrored into the session cookie of the browser
    * (`POST /auth/session-cookie`), so that the next page that a server renders knows the caller. `session` and `login` need
    * no mirror: the service sets the cookies itself.
@@ -84,11 +89,13 @@ export class Client<A extends ApplicationTypes> {
   readonly #session: Session
   readonly #versions = new Versions()
 
-  constructor({ token = () => undefined, mirrorToken = false, ...options }: ClientOptions = {}) {
+  constructor({ token = () => undefined, machine, mirrorToken = false, ...options }: ClientOptions = {}) {
     const transport = new Transport(options)
     this.#transport = transport
-    if (token === 'session') this.#session = new Session(() => sessionToken(transport))
-    else this.#session = new Session(mirrorToken ? mirrored(token, transport) : token)
+    const now = (): number => (options.clock ?? Date).now()
+    if (machine !== undefined) this.#session = new Session(() => machineToken(machine, transport, now), now)
+    else if (token === 'session') this.#session = new Session(() => sessionToken(transport), now)
+    else this.#session = new Session(mirrorToken ? mirrored(token, transport) : token, now)
   }
 
   /** The calls of a resource. All that is remembered of rows is shared by the resources of a client. */
@@ -193,4 +200,26 @@ async function sessionToken(transport: Transport): Promise<string | undefined> {
     if (isProblem(error) && error.problem.status === 401) return undefined
     throw error
   }
+}
+
+/** Milliseconds before its end at which a token is renewed, or a tenth of its life where that is less. */
+const RENEWED_BEFORE = 30_000
+
+/** A token for a machine account (RFC 6749 section 4.4). Throws a ProblemError for a wrong secret. */
+async function machineToken(
+  { id, secret }: NonNullable<ClientOptions['machine']>,
+  transport: Transport,
+  now: () => number
+): Promise<IssuedToken> {
+  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret })
+  const asked = now()
+  return await transport.send(
+    // Nothing comes of a token that is not used, so that it may be asked for again.
+    { method: 'POST', path: '/auth/token', body, repeatable: 'read' },
+    async (response) => {
+      const answer = (await response.json()) as { readonly access_token: string; readonly expires_in: number }
+      const life = answer.expires_in * 1000
+      return { token: answer.access_token, renewAt: asked + life - Math.min(RENEWED_BEFORE, life / 10) }
+    }
+  )
 }

@@ -196,7 +196,8 @@ export function problemOf(response: Response, text: string, path: string): Probl
   const { status, statusText } = response
   const members = Object.entries(found).filter(([name]) => !STANDARD.includes(name))
   const givenCode = of('code', '')
-  const detail = of('detail', `The answer ${status} is no problem document.`)
+  // The errors of `/auth/token` are those of RFC 6749.
+  const detail = of('detail', of('error_description', `The answer ${status} is no problem document.`))
   const conflict = conflictOf(response.headers.get('conflict-reason') ?? '', detail)
   const isKnown = Object.values<readonly string[]>(CODES).some((codes) => codes.includes(givenCode))
   return {
@@ -218,7 +219,7 @@ export function problemOf(response: Response, text: string, path: string): Probl
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && 'code' in value ? { ...value } : {}
+    return typeof value === 'object' && value !== null && ('code' in value || 'error' in value) ? { ...value } : {}
   } catch {
     return {}
   }

@@ -4,16 +4,29 @@
  */
 export type TokenProvider = (rejected: string | undefined) => string | undefined | Promise<string | undefined>
 
+/** A token that is asked for anew before it expires: the first time that it is needed after `renewAt`, in milliseconds. */
+export interface IssuedToken {
+  readonly token: string
+  readonly renewAt: number
+}
+
+type Provided = string | IssuedToken | undefined
+type Provide = (rejected: string | undefined) => Provided | Promise<Provided>
+
 /** The access token of the caller. It is in memory only, since every script of a site can read the storage of a browser. */
 export class Session {
-  readonly #provide: TokenProvider
+  readonly #provide: Provide
+  readonly #now: () => number
   #held: Promise<string | undefined> | undefined
+  #renewAt = Infinity
 
-  constructor(provide: TokenProvider) {
+  constructor(provide: Provide, now: () => number) {
     this.#provide = provide
+    this.#now = now
   }
 
   token(signal?: AbortSignal): Promise<string | undefined> {
+    if (this.#now() >= this.#renewAt) this.set()
     return abortable((this.#held ??= this.#ask(undefined)), signal)
   }
 
@@ -29,12 +42,19 @@ export class Session {
 
   /** The next request asks for a token anew, or has the one given. */
   set(token?: string): void {
+    this.#renewAt = Infinity
     this.#held = token === undefined ? undefined : Promise.resolve(token)
   }
 
   #ask(rejected: string | undefined): Promise<string | undefined> {
+    this.#renewAt = Infinity
     const asked: Promise<string | undefined> = Promise.resolve()
       .then(() => this.#provide(rejected))
+      .then((provided) => {
+        if (typeof provided !== 'object') return provided
+        if (this.#held === asked) this.#renewAt = provided.renewAt
+        return provided.token
+      })
       .catch((error: unknown) => {
         if (this.#held === asked) this.#held = undefined
         throw error

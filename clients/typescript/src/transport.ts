@@ -42,7 +42,7 @@ export interface Call {
   /** From the base URL, with the query. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON. */
+  /** Sent as JSON, and URLSearchParams as a form. */
   readonly body?: unknown
   readonly repeatable: Repeatable
   readonly signal?: AbortSignal | undefined
@@ -145,12 +145,13 @@ export class Transport {
     token: string | undefined
   ): Promise<Result> {
     const { credentials, fetch = globalThis.fetch, headers: always } = this.#options
-    const text = body === undefined ? undefined : JSON.stringify(body)
+    const isForm = body instanceof URLSearchParams
+    const text = body === undefined || isForm ? body : JSON.stringify(body)
     try {
       const response = await fetch(`${this.#base}${path}`, {
         method,
         headers: {
-          ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(text === undefined || isForm ? {} : { 'content-type': 'application/json' }),
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
           ...always,
           ...headers
