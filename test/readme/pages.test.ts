@@ -56,6 +56,8 @@ describe('pages of docs', function () {
     await ensurePackages('jq')
     database = await storeDatabase('sqlite', 'sample')
     stack = await startStack({ database, env: { MCP: 'read' } })
+    mkdirSync(join(scratch, 'node_modules/@uniform-rest'), { recursive: true })
+    symlinkSync(join(packageRoot, 'clients/typescript'), join(scratch, 'node_modules/@uniform-rest/client'))
   })
   after(async () => {
     rmSync(grpcExample, { force: true })
@@ -79,9 +81,12 @@ describe('pages of docs', function () {
     const page = readFileSync(join(packageRoot, 'docs/clients.md'), 'utf8')
     const after = page.slice(page.indexOf(`\`${name}.js\``))
     const [, script = '', shown] = /^```js\n(.*?)^```\n\n```text\n(.*?)^```$/ms.exec(after) ?? []
+    expect(await printedBy(name, script)).to.equal(shown)
+  }
+  const printedBy = (name: string, script: string): Promise<string> => {
     const file = join(scratch, `${name}.mjs`)
     writeFileSync(file, script.replace('http://127.0.0.1:3000', stack.url))
-    expect(await outputOf(file)).to.equal(shown)
+    return outputOf(file)
   }
 
   for (const page of PAGES) {
@@ -123,11 +128,18 @@ describe('pages of docs', function () {
     )
   })
 
-  it('have a first call of the typed client that prints what it says', async () => {
-    mkdirSync(join(scratch, 'node_modules/@uniform-rest'), { recursive: true })
-    symlinkSync(join(packageRoot, 'clients/typescript'), join(scratch, 'node_modules/@uniform-rest/client'))
-    await printsWhatItSays('first-call')
+  it('have a first call of the typed client that prints what it says', () => printsWhatItSays('first-call'))
+
+  const queries = readFileSync(join(packageRoot, 'docs/queries.md'), 'utf8')
+  const scripts = Array.from(queries.matchAll(/^```js\n(.*?)^```\n\n```text\n(.*?)^```$/gms))
+  it('of queries show what each of their scripts prints', () => {
+    expect(scripts).to.have.length(queries.split('\n```js\n').length - 1)
   })
+  for (const [at, [, script = '', shown]] of scripts.entries()) {
+    it(`docs/queries.md: script ${at + 1} prints what it says`, async () => {
+      expect(await printedBy(`query-${at}`, script)).to.equal(shown)
+    })
+  }
 
   for (const { who, cookie, status } of [
     { who: 'nobody', cookie: async () => '', status: 401 },
