@@ -146,6 +146,9 @@ const NAMES = [
   'fields',
   'includeFKs',
   'includeChildren',
+  'include',
+  'by',
+  'measures',
   'sortColumn',
   'sortDirection',
   'pageSize',
@@ -168,6 +171,9 @@ const NAMES = [
   'filters[a][b].operator'
 ]
 
+/** What includes and totals of products name. */
+const OF_PRODUCTS = ['category.parent,variants', 'category.products', 'isActive', 'count,sum.price']
+
 /** Anything at all behind the question mark that HTTP lets through. */
 export const hostileQuery: fc.Arbitrary<string> = fc
   .array(
@@ -175,7 +181,18 @@ export const hostileQuery: fc.Arbitrary<string> = fc
       name: fc.oneof(fc.constantFrom(...NAMES), fc.string({ unit: 'grapheme', maxLength: 8 })),
       value: fc.oneof(
         fc.string({ unit: 'binary', maxLength: 12 }),
-        fc.constantFrom('true', 'id,name', '1', 'contains', "' OR 1=1 --", '\0', '%00', '9'.repeat(40), 'asc')
+        fc.constantFrom(
+          'true',
+          'id,name',
+          '1',
+          'contains',
+          "' OR 1=1 --",
+          '\0',
+          '%00',
+          '9'.repeat(40),
+          'asc',
+          ...OF_PRODUCTS
+        )
       ),
       raw: fc.boolean()
     }),
