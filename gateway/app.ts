@@ -13,7 +13,7 @@ import type { AuthClient } from './data/auth-client.js'
 import type { LiveCatalogue } from './data/catalogue.js'
 import type { DataClient } from './data/data-client.js'
 import { docsRoutes } from './docs/docs-routes.js'
-import { entityMethods, entityReads, entityWrites } from './entity-routes/entity-routes.js'
+import { entityImports, entityMethods, entityReads, entityWrites } from './entity-routes/entity-routes.js'
 import { LargeWrites } from './entity-routes/large-writes.js'
 import { operationConstraint, operationRoutes } from './entity-routes/own-operations.js'
 import { setHeadersOfRefusal } from './entity-routes/requests.js'
@@ -247,6 +247,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
       // `/{resource}`: the entities.
       await routes.register(entityReads, entityDeps)
       await routes.register(entityWrites, entityDeps)
+      await routes.register(entityImports, entityDeps)
       // The application's operations.
       await routes.register(operationRoutes, entityDeps)
       // All other methods at the paths of entities.

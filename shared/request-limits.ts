@@ -1,6 +1,9 @@
 /** The most rows of a batch create (contract.md section 5). */
 export const MAX_BATCH = 500
 
+/** The most rows of a file to import, by what happens at a row that cannot be created. */
+export const MAX_IMPORT_ROWS = { stop: 10_000, skip: 1_000_000 } as const
+
 /** The most rows of one child collection in the body of a create request. */
 export const MAX_CHILDREN = 1000
 

@@ -187,6 +187,16 @@ export function batchesOf({ writes, overrides, versionColumn }: Entity): BatchOp
   })
 }
 
+/** Whether rows come in out of files: not where the entity file has replaced the create, which an import would go past. */
+export function takesImports({ writes, overrides }: Entity): boolean {
+  return writes.has('create') && overrides.create === undefined
+}
+
+/** Rejects an import of a resource that takes none. */
+export function requireImports({ entity }: Resource): void {
+  if (!takesImports(entity)) throw new DomainError('method.not-allowed', `${entity.name} cannot be written this way.`)
+}
+
 /**
  * Whether the caller may write at all. Throws `auth.required`, then `capability.denied`, then `ownership.denied` of the
  * owner filter.
@@ -385,6 +395,7 @@ export function allowedCalls(
     ...readsOf(entity).filter((one) => passes(() => mayRead(one, entity.access[one]))),
     ...writes,
     ...batchesOf(entity).filter((batch) => writes.includes(BATCHES[batch])),
+    ...(writes.includes('create') && takesImports(entity) ? ['import'] : []),
     ...Array.from(entity.customReads.values())
       .filter((read) => !read.items.some((item) => withheld.has(item.name)))
       .filter((read) => passes(() => mayRead(read.name, read.access)))

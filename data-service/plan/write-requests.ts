@@ -94,8 +94,8 @@ export function parseCreate(params: CreateParams, context: PlanningContext, keyR
   })
 }
 
-/** Reads the rows of create requests. `at` is the JSON pointer of the row in the body. */
-function rowReader(
+/** Makes the reader of the rows of create requests. `at` is the JSON pointer of the row in the body. */
+export function rowReader(
   resource: Resource,
   writer: Writer,
   catalogue: Catalogue
@@ -132,8 +132,8 @@ function rowReader(
   }
 }
 
-/** The most rows of a batch with their children. More would hold the event loop, and the locks of the transaction, for long. */
-const MAX_BATCH_ROWS = 2000
+/** The most rows of a batch with their children, and of a part of an import. More would hold the event loop, and the locks of the transaction, for long. */
+export const MAX_BATCH_ROWS = 2000
 
 type ParsedBatch = Omit<ParsedWrite, 'values'> & { readonly rows: readonly ParsedRow[] }
 

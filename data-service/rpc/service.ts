@@ -66,6 +66,7 @@ import { typedCalls, typedDefinition } from './typed-calls.js'
 import type { WriteDeps } from '../operations/writes/write-steps.js'
 import { act } from '../operations/writes/act.js'
 import { create, createBatch } from '../operations/writes/create.js'
+import { importHandler } from '../operations/writes/import.js'
 import { deleteBatch, updateBatch } from '../operations/writes/change-batches.js'
 import { remove } from '../operations/writes/delete.js'
 import { updateHandler } from '../operations/writes/update.js'
@@ -292,6 +293,7 @@ function entityHandlers(
     ...unaryReads(readDeps, interceptors),
     Create: write('Create', writes.Create),
     CreateBatch: write('CreateBatch', writes.CreateBatch),
+    Import: write('Import', writes.Import),
     Update: write('Update', writes.Update),
     UpdateBatch: write('UpdateBatch', writes.UpdateBatch),
     Delete: write('Delete', writes.Delete),
@@ -329,6 +331,7 @@ function writeHandlers(deps: Parameters<typeof callOperation>[0], metrics: Inter
   return {
     Create: counted(withOverrides(writeDeps, create, (overrides) => overrides.create)),
     CreateBatch: counted(withOverrides(writeDeps, createBatch, (overrides) => overrides.batch)),
+    Import: countedReplays(importHandler(writeDeps), ({ resource }) => resource, metrics),
     Update: counted(updateHandler(writeDeps)),
     UpdateBatch: counted(withOverrides(writeDeps, updateBatch, (overrides) => overrides.updateBatch)),
     Delete: withOverrides(writeDeps, remove, (overrides) => overrides.delete),

@@ -17,6 +17,8 @@ import type { ExportResponse__Output as ExportPart } from '../../shared/gen/enti
 import type { GetByRequest } from '../../shared/gen/entity/v1/GetByRequest.js'
 import type { GetRequest } from '../../shared/gen/entity/v1/GetRequest.js'
 import type { GetResponse__Output as GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
+import type { ImportRequest } from '../../shared/gen/entity/v1/ImportRequest.js'
+import type { ImportResponse__Output as ImportResponse } from '../../shared/gen/entity/v1/ImportResponse.js'
 import type { ListRequest } from '../../shared/gen/entity/v1/ListRequest.js'
 import type { ListResponse__Output as ListResponse } from '../../shared/gen/entity/v1/ListResponse.js'
 import type { LookupRequest } from '../../shared/gen/entity/v1/LookupRequest.js'
@@ -71,6 +73,8 @@ export type {
   GetByRequest,
   GetRequest,
   GetResponse,
+  ImportRequest,
+  ImportResponse,
   ListRequest,
   ListResponse,
   LookupRequest,
@@ -93,6 +97,7 @@ const OTHER_RPCS = [
   'Export',
   'Create',
   'CreateBatch',
+  'Import',
   'Update',
   'UpdateBatch',
   'Delete',
@@ -128,6 +133,8 @@ export interface DataClient extends ReadCalls {
   /** Writes are not retried once a data service may have begun them. */
   create(call: HttpContext, request: CreateRequest): Promise<CreateResponse>
   createBatch(call: HttpContext, request: CreateBatchRequest): Promise<CreateBatchResponse>
+  /** A part of an import. The last part of one that is written whole may take as long as a call can. */
+  import(call: HttpContext, request: ImportRequest): Promise<ImportResponse>
   update(call: HttpContext, request: UpdateRequest): Promise<UpdateResponse>
   delete(call: HttpContext, request: DeleteRequest): Promise<DeleteResponse>
   updateBatch(call: HttpContext, request: UpdateBatchRequest): Promise<UpdateBatchResponse>
@@ -148,6 +155,9 @@ export interface DataClient extends ReadCalls {
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
 const { service } = entity.v1.EntityService
 
+/** Milliseconds for a part of an import. No data service takes longer for any call. */
+const IMPORT_DEADLINE = 60_000
+
 /** The data client over gRPC. Whoever made the pool closes it. */
 export function grpcDataClient(pool: ReplicaPool, checks: PathCheckOptions = {}): DataClient {
   const paths = new PathChecks(pool, checks)
@@ -164,6 +174,7 @@ export function grpcDataClient(pool: ReplicaPool, checks: PathCheckOptions = {})
     },
     create: (call, request) => writeUnary(pool, { rpc: service.Create, call, request }),
     createBatch: (call, request) => writeUnary(pool, { rpc: service.CreateBatch, call, request }),
+    import: (call, request) => writeUnary(pool, { rpc: service.Import, call, request, timeout: IMPORT_DEADLINE }),
     update: (call, request) => writeUnary(pool, { rpc: service.Update, call, request }),
     delete: (call, request) => writeUnary(pool, { rpc: service.Delete, call, request }),
     updateBatch: (call, request) => writeUnary(pool, { rpc: service.UpdateBatch, call, request }),

@@ -59,7 +59,15 @@ ${writesUnseen ? '<p>Writes reach rows that a read by id does not show their cal
 ${ownerNote(resource)}`
 }
 
-const WRITES: ReadonlySet<string> = new Set(['create', 'batch', 'update', 'updateBatch', 'delete', 'deleteBatch'])
+const WRITES: ReadonlySet<string> = new Set([
+  'create',
+  'batch',
+  'import',
+  'update',
+  'updateBatch',
+  'delete',
+  'deleteBatch'
+])
 
 /** Who is meant, and which rows, as HTML. */
 function accessText({ kind, permission, property, parts }: Access): string {

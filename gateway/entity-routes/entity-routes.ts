@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import { keepBodiesAsBuffers } from '../http/json-body.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { exportRoute } from './exports.js'
+import { importRoute } from './imports.js'
 import { ENTITY_PATHS, routedMethods } from './paths.js'
 import { readRoutes } from './reads.js'
 import { allowedAt, type EntityRouteDeps } from './requests.js'
@@ -36,6 +37,14 @@ export const entityWrites = fp<EntityRouteDeps>(
     fastify: '5.x'
   }
 )
+
+/** Imports, whose bodies are of any length. */
+export const entityImports = fp<EntityRouteDeps>(async (app, deps) => importRoute(app, deps), {
+  name: 'entity-imports',
+  encapsulate: true,
+  dependencies: ['request-identity', 'problem-responses', 'request-limits'],
+  fastify: '5.x'
+})
 
 /** OPTIONS and all other methods at the paths of entities: 404 if the resource has no such path, else 204 or 405. */
 export const entityMethods = fp<Pick<EntityRouteDeps, 'catalogue'>>(

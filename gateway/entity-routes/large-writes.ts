@@ -41,7 +41,7 @@ export class LargeWrites {
   }
 
   /** Writes at once, or a large body when it has its turn. Rejects with `upstream.unavailable`, with nothing written, beyond. */
-  async inTurn<Answer>(call: HttpContext, body: Buffer, write: () => Promise<Answer>): Promise<Answer> {
+  async inTurn<Answer>(call: HttpContext, body: Pick<Buffer, 'length'>, write: () => Promise<Answer>): Promise<Answer> {
     if (body.length < LARGE_WRITE_BYTES) return await write()
     const release = await this.#turns.enter({ shares: heavyWorkShares(call), signal: NEVER })
     try {

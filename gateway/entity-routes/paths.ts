@@ -139,6 +139,8 @@ const WRITE_ROUTES = {
   create: { url: '/:resource', methods: ['POST'] },
   /** Only where the id of the path is `batch`, which no POST to a row could mean. */
   batch: { url: '/:resource/:id', methods: ['POST'] },
+  /** Likewise, where the id is `import`. */
+  import: { url: '/:resource/:id', methods: ['POST'] },
   update: { url: '/:resource/:id', methods: ['PUT', 'PATCH'] },
   /** Likewise: the id of the path is `batch`, in place of the update of a row with that id. */
   updateBatch: { url: '/:resource/:id', methods: ['PATCH'] },
@@ -204,7 +206,8 @@ export function allowedMethods(path: EntityPath, resource: Resource, below: Belo
   if (below.property !== undefined) return servedMethods(path, resource, below)
   if (path.url === READ_ROUTES.get.url && customReadNamed(resource, below.id) !== undefined)
     return READ_ROUTES.get.methods
-  if (below.action !== undefined || below.id === 'batch') return servedMethods(path, resource, below)
+  if (below.action !== undefined || below.id === 'batch' || below.id === 'import')
+    return servedMethods(path, resource, below)
   const known = methodsAt.get(resource)?.get(path)
   if (known !== undefined) return known
   const served = servedMethods(path, resource, below)
@@ -223,7 +226,7 @@ function servedMethods(path: EntityPath, resource: Resource, below: BelowResourc
       return resource.updatesByProperty && uniqueProperties(resource).some((one) => isNamed(one, below.property))
     }
     if (operation === 'deleteBatch' && below.action !== 'delete') return false
-    return resource.operations.includes(operation) && (!BATCHES.has(operation) || below.id === 'batch')
+    return resource.operations.includes(operation) && (IN_PLACE_OF_ID.get(operation) ?? below.id) === below.id
   }
   return [...new Set(path.operations.filter(served).flatMap(methodsOf))]
 }
@@ -238,8 +241,13 @@ function isNamed({ name }: Property, text: string | undefined): boolean {
   return name.toLowerCase() === text?.toLowerCase()
 }
 
-/** The operations at `/{resource}/batch` and below. */
-const BATCHES: ReadonlySet<EntityOperation> = new Set(['batch', 'updateBatch', 'deleteBatch'])
+/** What the paths of operations have in place of an id. */
+const IN_PLACE_OF_ID: ReadonlyMap<EntityOperation, string> = new Map([
+  ['batch', 'batch'],
+  ['updateBatch', 'batch'],
+  ['deleteBatch', 'batch'],
+  ['import', 'import']
+])
 
 /** The parameters of a path below its resource. */
 export interface BelowResource {

@@ -25,17 +25,26 @@ export function checkMediaType(
   headers: IncomingHttpHeaders,
   mediaType: typeof JSON_MEDIA_TYPE | typeof MERGE_PATCH_TYPE | typeof FORM_TYPE = JSON_MEDIA_TYPE
 ): void {
+  mediaTypeAmong(headers, [mediaType])
+}
+
+/** The same for several media types. Returns which of them it is; undefined without a body. */
+export function mediaTypeAmong<Type extends string>(
+  headers: IncomingHttpHeaders,
+  mediaTypes: readonly Type[]
+): Type | undefined {
   const { 'content-type': type, 'content-encoding': coding } = headers
   if (coding !== undefined && coding !== '' && coding.toLowerCase() !== 'identity') {
     const place = { in: 'header', name: 'Content-Encoding' } as const
     throw rejectionAt('media-type.unsupported', 'The body must be sent without a Content-Encoding.', { place })
   }
-  const isRight = (sent: string): boolean =>
-    MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase() === mediaType && !OTHER_CHARSET.test(sent)
-  if (type === undefined ? announcesBody(headers) : !isRight(type)) {
-    const detail = `The body must be sent with Content-Type: ${mediaType}, in UTF-8.`
+  const sent = MEDIA_TYPE.exec(type ?? '')?.[1]?.toLowerCase()
+  const found = OTHER_CHARSET.test(type ?? '') ? undefined : mediaTypes.find((one) => one === sent)
+  if (type === undefined ? announcesBody(headers) : found === undefined) {
+    const detail = `The body must be sent with Content-Type: ${mediaTypes.join(' or ')}, in UTF-8.`
     throw rejectionAt('media-type.unsupported', detail, { place: { in: 'header', name: 'Content-Type' } })
   }
+  return found
 }
 
 /** Whether the head announces a body (RFC 9112 section 6). */

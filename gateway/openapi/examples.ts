@@ -46,7 +46,8 @@ export function exportExample(components: Components, { name, properties }: Reso
 }
 
 function cell(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const isSet = Array.isArray(value) && value.every((one) => typeof one === 'string')
+  const text = typeof value === 'string' ? value : isSet ? value.join() : JSON.stringify(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
@@ -56,6 +57,20 @@ export function createExample(components: Components, resource: Resource): Compo
 
 export function batchExample(components: Components, resource: Resource): ComponentRef | undefined {
   return sharedRef(components, `${resource.name}.batch`, exampleList(newRowExample(resource)))
+}
+
+/** Files with a new row. */
+export function importExamples(
+  components: Components,
+  resource: Resource
+): Readonly<Record<'csv' | 'ndjson', ComponentRef | undefined>> {
+  const row = newRowExample(resource)
+  if (row === undefined) return { csv: undefined, ndjson: undefined }
+  const lines = [Object.keys(row), Object.values(row).map(cell)]
+  return {
+    csv: sharedRef(components, `${resource.name}.import.csv`, lines.map((line) => `${line.join()}\r\n`).join('')),
+    ndjson: sharedRef(components, `${resource.name}.import.ndjson`, `${JSON.stringify(row)}\n`)
+  }
 }
 
 /** A new row with one child of each collection that a create may hold. */

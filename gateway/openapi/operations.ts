@@ -26,6 +26,7 @@ import {
   totalsExample,
   updateExample
 } from './examples.js'
+import { importOperation } from './import-operation.js'
 import {
   createKey,
   exampleMember,
@@ -309,6 +310,7 @@ export function writeOperations(components: Components, resource: Resource): Doc
   return [
     ...(operations.includes('create') ? [createOperation(components, resource)] : []),
     ...(operations.includes('batch') ? [batch(components, resource)] : []),
+    ...(operations.includes('import') ? [importOperation(components, resource, problems(components, 'create'))] : []),
     ...(operations.includes('update') ? [updateOperation(components, resource), patch(components, resource)] : []),
     ...(updatesByProperty ? uniqueProperties(resource).map((one) => updateByOperation(components, resource, one)) : []),
     ...(operations.includes('updateBatch') ? [patchBatch(components, resource)] : []),

@@ -296,6 +296,7 @@ export class ClientConnections {
     })
     countPieces(request, {
       receivePiece: open.receivePiece,
+      forgetPieces: open.forgetPieces,
       refuse: () => this.#refuse(connection, response),
       complete: () => {
         if (response.closed) end()

@@ -235,7 +235,7 @@ export class Http2Listener {
           if (isProxy) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
           else connections.closeAllOf(socket)
         }
-        countPieces(stream, { receivePiece, refuse })
+        countPieces(stream, { receivePiece, forgetPieces: open.forgetPieces, refuse })
         stream.on('trailers', forgetTrailers)
       }
       for (const listener of listeners) listener.apply(this.server, args)

@@ -1,4 +1,5 @@
 import { IncomingMessage } from 'node:http'
+import { Http2ServerRequest } from 'node:http2'
 import type { Readable } from 'node:stream'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { TrustedProxies } from '../http/client-address.js'
@@ -42,6 +43,8 @@ interface Origin {
 interface OpenRequest {
   /** Counts a piece of its body. Returns whether its client may go on. */
   receivePiece(): boolean
+  /** All pieces that came so far have been read and are kept no more. */
+  forgetPieces(): void
   /** It has ended. Calling it twice is harmless. */
   end(): void
 }
@@ -71,7 +74,8 @@ export class OpenRequests {
     const address = throttledAddress(client)
     const most = this.#trustedProxies.trusts(client) ? this.#bounds.process : this.#bounds.address
     if (!this.#hasRoom(address, most)) return undefined
-    let bytes = REQUEST_OVERHEAD + sizeOfHead(rawHeaders)
+    const ofHead = REQUEST_OVERHEAD + sizeOfHead(rawHeaders)
+    let bytes = ofHead
     let isOpen = true
     this.#add(address, bytes)
     return {
@@ -80,6 +84,10 @@ export class OpenRequests {
         bytes += PIECE_OVERHEAD
         this.#add(address, PIECE_OVERHEAD)
         return this.#hasRoom(address, most)
+      },
+      forgetPieces: () => {
+        if (isOpen) this.#add(address, ofHead - bytes)
+        bytes = ofHead
       },
       end: () => {
         if (isOpen) this.#add(address, -bytes)
@@ -105,6 +113,7 @@ export class OpenRequests {
 interface PieceCounter {
   /** Returns whether the client may go on. */
   receivePiece(piece: unknown): boolean
+  forgetPieces(): void
   /** Called with the first piece for which the client has no room. It is dropped, as all later ones. */
   refuse(): void
   /** Called when the body is whole. */
@@ -115,7 +124,7 @@ interface PieceCounter {
  * Counts the pieces of a request's body as they come, whether anybody reads them or not: a body may come as a piece for each
  * of its bytes. Trailers, which nothing reads, are dropped: Node would keep them until the answer is taken.
  */
-export function countPieces(body: Readable, { receivePiece, refuse, complete }: PieceCounter): void {
+export function countPieces(body: Readable, { receivePiece, forgetPieces, refuse, complete }: PieceCounter): void {
   const push = body.push.bind(body)
   let isRefused = false
   if (body instanceof IncomingMessage) keepPushing(body)
@@ -126,11 +135,21 @@ export function countPieces(body: Readable, { receivePiece, refuse, complete }: 
       complete?.()
       return push(piece, encoding)
     }
+    if (body.readableLength + (piecewise.get(body)?.readableLength ?? 1) === 0) forgetPieces()
     if (receivePiece(piece)) return push(piece, encoding)
     isRefused = true
     refuse()
     return false
   }
+}
+
+/** The bodies of which nobody keeps a piece that was read, with the requests that they are read from. */
+const piecewise = new WeakMap<Readable, Readable>()
+
+/** Says that a body is read in parts: it may have any number of pieces, as long as they do not pile up. */
+export function readPiecewise(request: IncomingMessage): void {
+  const raw: unknown = request
+  piecewise.set(raw instanceof Http2ServerRequest ? raw.stream : request, request)
 }
 
 /**

@@ -39,6 +39,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the route forwards its body as a stream of any length. */
     streamsBody?: boolean
+    /** Whether the route reads its body in parts, and bounds it by itself. */
+    readsInParts?: boolean
     /** What the metrics call the route. Default: the template of its path. */
     routeLabel?: string
   }
@@ -216,7 +218,8 @@ export const requestLimits = fp(
     })
     app.addHook('preParsing', (request, reply, ...[, done]) => {
       closingOnError(request, reply, checkRequestHeadSize)
-      if (request.routeOptions.config.streamsBody !== true) checkBodySize(request.headers['content-length'])
+      const { streamsBody, readsInParts } = request.routeOptions.config
+      if (streamsBody !== true && readsInParts !== true) checkBodySize(request.headers['content-length'])
       done()
     })
   },

@@ -25,6 +25,11 @@ export function hasTooManyValues(text: string): boolean {
   return text.length > MAX_BODY_VALUES && scan(Buffer.from(text)).values > MAX_BODY_VALUES
 }
 
+/** How many values a JSON text holds. */
+export function countValues(body: Uint8Array): number {
+  return scan(body).values
+}
+
 const QUOTATION_MARK = 0x22
 const REVERSE_SOLIDUS = 0x5c
 /** `[` and `{`, and `]` and `}`, differ in this bit only. */

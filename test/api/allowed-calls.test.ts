@@ -48,6 +48,10 @@ function probesOf({ name, key, operations, actions, reads }: Resource__Output, o
         return { name: operation, method: 'POST', path: `/${name}`, headers: JSON_TYPE, body: '[]' }
       case 'batch':
         return { name: operation, method: 'POST', path: `/${name}/batch`, headers: JSON_TYPE, body: '[]' }
+      case 'import': {
+        const headers = { 'content-type': 'application/x-ndjson' }
+        return { name: operation, method: 'POST', path: `/${name}/import`, headers, body: '[]' }
+      }
       case 'update':
         return { name: operation, method: 'PUT', path: `/${name}/${id}`, headers: JSON_TYPE, body: '{}' }
       case 'updateBatch': {

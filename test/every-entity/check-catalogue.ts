@@ -66,6 +66,7 @@ export function checkCatalogue(tested: TestedApplication): void {
       const has = (write: Rule['writes'][number]): boolean => rule.writes.includes(write)
       const batched = [
         ...(has('create') && (!create || batches.batch) ? ['batch'] : []),
+        ...(has('create') && !create ? ['import'] : []),
         ...(rule.versioned && has('update') && (!update || batches.updateBatch) ? ['updateBatch'] : []),
         ...(rule.versioned && has('delete') && (!remove || batches.deleteBatch) ? ['deleteBatch'] : [])
       ]

@@ -140,7 +140,7 @@ describe('imports', () => {
 
   const homes: readonly (readonly [packages: readonly string[], ...homes: readonly string[]])[] = [
     [['sequelize', 'mysql2', '@photostructure/sqlite'], 'data-service/sql', 'schema'],
-    [['fastify', 'fastify-plugin', 'csv-stringify'], 'gateway'],
+    [['fastify', 'fastify-plugin', 'csv-parse', 'csv-stringify'], 'gateway'],
     [['jsonwebtoken'], 'shared/access-token', 'data-service/auth'],
     [['prom-client', '@opentelemetry/resources', '@opentelemetry/sdk-trace-base'], 'shared/observe']
   ]

@@ -91,7 +91,7 @@ import {
   splitOutsideQuotes,
   trimOws
 } from '../../gateway/http/header-fields.js'
-import { checkJsonBody, checkMediaType } from '../../gateway/http/json-body.js'
+import { checkJsonBody, checkMediaType, mediaTypeAmong } from '../../gateway/http/json-body.js'
 import { pageLinks } from '../../gateway/http/links.js'
 import {
   acceptsCsv,
@@ -146,7 +146,7 @@ import {
 } from '../../shared/transport/call-frames.js'
 import { shortened } from '../../shared/errors.js'
 import { isLoopback, throttledAddress } from '../../shared/ip-address.js'
-import { hasTooManyValues, isWithinBounds } from '../../shared/transport/json-bounds.js'
+import { countValues, hasTooManyValues, isWithinBounds } from '../../shared/transport/json-bounds.js'
 import { decodeDetails, fromStatusBytes } from '../../shared/transport/rpc-status.js'
 import {
   cookiePairs,
@@ -316,11 +316,13 @@ export const READERS: Readonly<Record<string, Reader>> = {
   ignoredParameters: (text) => ignoredParameters(text.replaceAll(/\p{Surrogate}/gu, '').split(',')),
   checkJsonBody: (text) => checkJsonBody(Buffer.from(text)),
   isWithinBounds: (text) => isWithinBounds(Buffer.from(text)),
+  countValues: (text) => countValues(Buffer.from(text)),
   hasTooManyValues: (text) => hasTooManyValues(text),
   checkMediaType: (text) => {
     checkMediaType({ 'content-type': `application/json${text}` })
     checkMediaType({ 'content-type': text, 'content-encoding': text, 'content-length': text })
   },
+  mediaTypeAmong: (text) => mediaTypeAmong({ 'content-type': `text/csv${text}` }, ['text/csv']),
   pickParameters: (text) => pickParameters(text, ['fields', 'page']),
   nameOf,
   trimOws,
@@ -617,6 +619,6 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'numbers and values that are parsed already':
     'listed parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt roundedQuotient compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
-    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch batchesOf checkItemOwners authorizeOperation parseBody patchOf requireUpdateBy updatesBy foreignRow writeScope outsideScope claimedColumn broughtAlong ' +
+    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch requireImports takesImports rowReader batchesOf checkItemOwners authorizeOperation parseBody patchOf requireUpdateBy updatesBy foreignRow writeScope outsideScope claimedColumn broughtAlong ' +
     'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }

@@ -20,6 +20,8 @@ import type {
   ExportRequest,
   ExportPart,
   GetResponse,
+  ImportRequest,
+  ImportResponse,
   GetByRequest,
   GetRequest,
   ListResponse,
@@ -158,6 +160,11 @@ export class FakeDataClient implements DataClient {
   async create(call: HttpContext, request: CreateRequest): Promise<CreateResponse> {
     this.calls.push({ rpc: 'create', call, request })
     return this.answerCreate(request)
+  }
+
+  async import(call: HttpContext, request: ImportRequest): Promise<ImportResponse> {
+    this.calls.push({ rpc: 'import', call, request })
+    return Promise.reject(new Error('not told'))
   }
 
   async createBatch(call: HttpContext, request: CreateBatchRequest): Promise<CreateBatchResponse> {

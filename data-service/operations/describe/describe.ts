@@ -24,7 +24,15 @@ import type { ReadName } from '../../../shared/read-parameters.js'
 import { BATCHES, readsOf, WITHOUT_ID, WRITE_OPERATIONS } from '../../entity/operations.js'
 import { aliasesOf } from '../../entity/fields/operators.js'
 import { neededState } from '../../plan/plan-writes.js'
-import { allowedCalls, batchesOf, isRouteId, ownerParameter, ownsEverything, updatesBy } from '../../plan/authorize.js'
+import {
+  allowedCalls,
+  batchesOf,
+  isRouteId,
+  ownerParameter,
+  ownsEverything,
+  takesImports,
+  updatesBy
+} from '../../plan/authorize.js'
 import {
   type Catalogue,
   creatableChildren,
@@ -298,12 +306,13 @@ function isPublic({ access, ownerFilter }: Entity, operation: ReadName): boolean
   return needsNoToken(access[operation]) && ownerFilter?.routes.has(operation) !== true
 }
 
-/** The writes of a resource besides its actions, each with its batch behind it. */
+/** The writes of a resource besides its actions, each with its batch behind it, and a create with the import. */
 function writesOf(entity: Entity): string[] {
   const batches = batchesOf(entity)
   return WRITE_OPERATIONS.filter((operation) => entity.writes.has(operation)).flatMap((operation) => [
     operation,
-    ...batches.filter((batch) => BATCHES[batch] === operation)
+    ...batches.filter((batch) => BATCHES[batch] === operation),
+    ...(operation === 'create' && takesImports(entity) ? ['import'] : [])
   ])
 }
 

@@ -61,7 +61,7 @@ export async function create(
   return { record: { json, rowVersion }, id, ignoredMembers, replayed, location, rolledBack }
 }
 
-function guesserOf({ resource: { entity }, writer: { caller } }: Pick<ParsedCreate, 'resource' | 'writer'>) {
+export function guesserOf({ resource: { entity }, writer: { caller } }: Pick<ParsedCreate, 'resource' | 'writer'>) {
   return { caller, resource: entity.name, route: 'create', bound: entity.creation.guesses }
 }
 
@@ -141,7 +141,8 @@ async function insertAndAnswer(parsed: ParsedCreate & ParsedInsert, steps: Write
   return { key, answer: await steps.auditAndAnswer(resource, key, { action: 'create', scope, ignored }) }
 }
 
-async function insert(parsed: ParsedInsert, steps: WriteSteps): Promise<RowKey> {
+/** Creates a row of several. Reading it within the scope is left to the caller. */
+export async function insert(parsed: ParsedInsert, steps: WriteSteps): Promise<RowKey> {
   return await insertPrepared(parsed.resource.entity, await newRow(parsed, steps), steps)
 }
 
@@ -213,7 +214,7 @@ const OF_ROOT: BroughtAlong = { claimed: undefined, scope: everyRowOfRules }
 const NO_NAMED_ROWS: NamedRow = { named: new Map(), at: '' }
 
 /** The values of the root together with the owner and the presets that the caller's token gives it. */
-function givenValues({
+export function givenValues({
   resource: { entity },
   values,
   claimed,

@@ -40,19 +40,26 @@ export function throwAt(index: number, error: unknown): never {
   throw new DomainError(code, `Row ${index}, counted from 0: ${message}`, { violations: moved, cause })
 }
 
+/** Whether an error is about a row that was to be written, and not about the caller or a database that is busy. */
+export function isOfRow(error: unknown): error is DomainError {
+  if (!(error instanceof DomainError) || error.retryAfter !== undefined) return false
+  const status = httpStatusOf(error)
+  return status < 500 && status !== 401 && !error.code.startsWith('idempotency.')
+}
+
 /**
- * The error of an item of a batch of changes: that of its single write, with the place of the item in the body. Errors that
- * are about no row, such as those of a busy database, stay as they are.
+ * The error of an item of a batch of changes, or of a row of an import: that of its single write, with the place of the item
+ * in the body. `said` comes before its sentence, which a conflict has none of. Errors that are about no row stay as they are.
  */
-export function errorOfItem(index: number, error: unknown): unknown {
-  if (!(error instanceof DomainError) || error.retryAfter !== undefined || httpStatusOf(error) >= 500) return error
+export function errorOfItem<Thrown>(index: number, error: Thrown, said = ''): Thrown | DomainError {
+  if (!isOfRow(error)) return error
   const { code, message, title, members, cause, reason, guarded, conflict, violations } = error
   const at = `/${index}`
   const moved = violations.map((one) =>
     one.place.in === 'pointer' ? { ...one, place: { in: 'pointer', name: `${at}${one.place.name}` } as const } : one
   )
-  const whole = { code, detail: message, place: { in: 'pointer', name: at } } as const
-  return new DomainError(code, message, {
+  const whole = { code, detail: `${said}${message}`, place: { in: 'pointer', name: at } } as const
+  return new DomainError(code, code === 'conflict' ? message : `${said}${message}`, {
     violations: moved.length === 0 ? [whole] : moved,
     guarded,
     members,

@@ -197,12 +197,12 @@ export function encodeAnswer(response: WriteResponse, parsed: KeyedWrite): Buffe
     writer: { caller },
     resource
   } = parsed
-  const { json, rowVersion, id, ignored, location } = response
+  const { json, rowVersion, id, ignored, location, outcome } = response
   const owners = [claimText(caller.owner), ownersText(caller)]
   const rights = resource === undefined ? [...rightsOf(caller)].toSorted() : []
   const seen = [rights, viewOf(parsed), claimsHash(caller)]
   const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, ...owners, ...seen]
-  return Buffer.from(JSON.stringify(parts))
+  return Buffer.from(JSON.stringify(outcome === undefined ? parts : [...parts, outcome]))
 }
 
 type Owners = Pick<Authenticated, 'owner' | 'owners'>
@@ -223,12 +223,15 @@ interface DecodedAnswer {
 function decodeAnswer(stored: Buffer): DecodedAnswer {
   // Only encodeAnswer writes these. Earlier versions stored no owner claims, or one of them, no rights and no view; what
   // is not there counts as that of every caller.
-  type Parts = [string, string, string, string[], string, (string | null)?, string?, string[]?, string?, string?]
-  const [json, rowVersion, id, ignored, location, first, others, rights = [], view, claims] = JSON.parse(
+  type Owned = [(string | null)?, string?, string[]?, string?, string?, string?]
+  type Parts = [string, string, string, string[], string, ...Owned]
+  const [json, rowVersion, id, ignored, location, first, others, rights = [], view, claims, outcome] = JSON.parse(
     stored.toString('utf8')
   ) as Parts
+  const told = outcome === undefined ? {} : { outcome }
+  const version = Buffer.from(rowVersion, 'base64')
   return {
-    answer: { json: Buffer.from(json, 'utf8'), rowVersion: Buffer.from(rowVersion, 'base64'), id, ignored, location },
+    answer: { json: Buffer.from(json, 'utf8'), rowVersion: version, id, ignored, location, ...told },
     isFor: (caller) =>
       (first === undefined || first === claimText(caller.owner)) &&
       (others === undefined || others === ownersText(caller)),

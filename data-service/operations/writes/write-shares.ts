@@ -89,7 +89,11 @@ export class WriteShares {
   }
 
   /** Runs a write at once, or one with a large body when it has its turn. Throws `upstream.unavailable` where it gets none. */
-  async inTurn<Answer>(writing: Writing, body: Uint8Array, write: () => Promise<Answer>): Promise<Answer> {
+  async inTurn<Answer>(
+    writing: Writing,
+    body: Pick<Uint8Array, 'length'>,
+    write: () => Promise<Answer>
+  ): Promise<Answer> {
     if (body.length < LARGE_BODY) return await write()
     const limits = { ofCaller: 1, ofAnonymous: LARGE_BODIES.places / 4, waiting: LARGE_WAITING }
     const shares = sharesOf(writing.caller, countedAddress(writing), limits)

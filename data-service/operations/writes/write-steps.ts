@@ -43,6 +43,8 @@ export interface WriteResponse {
   readonly ignored: readonly string[]
   /** The URL of the new row after a create; otherwise empty. */
   readonly location: string
+  /** What a part of an import came to, as JSON. Absent for other writes. */
+  readonly outcome?: string
 }
 
 type InsertedRow = Parameters<typeof planInsert>[1]

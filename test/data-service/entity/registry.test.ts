@@ -139,8 +139,16 @@ describe('registry', () => {
     const writes = (name: string) => resource(name).operations?.filter((one) => !reads.includes(one))
     expect(resource('products').operations?.slice(0, 6)).to.deep.equal(reads)
     expect(resource('audit-entries').operations).not.to.include('totals')
-    expect(writes('products')).to.deep.equal(['create', 'batch', 'update', 'updateBatch', 'delete', 'deleteBatch'])
-    expect(writes('orders')).to.deep.equal(['create', 'batch', 'delete', 'deleteBatch'])
+    expect(writes('products')).to.deep.equal([
+      'create',
+      'batch',
+      'import',
+      'update',
+      'updateBatch',
+      'delete',
+      'deleteBatch'
+    ])
+    expect(writes('orders')).to.deep.equal(['create', 'batch', 'import', 'delete', 'deleteBatch'])
     expect(writes('audit-entries')).to.deep.equal([])
     expect(resource('orders').createdChildren).to.deep.equal(['lines'])
     expect(resource('customers').createdChildren).to.deep.equal(['addresses'])

@@ -217,8 +217,8 @@ describe('Describe of a column by permission', () => {
     )
     const reading = ['list', 'paged', 'export', 'get']
     expect(called).to.deep.equal([
-      [...reading, 'create', 'update', 'batch', 'updateBatch', 'touch'],
-      [...reading, 'create', 'update', 'batch', 'updateBatch', 'costs', 'touch'],
+      [...reading, 'create', 'update', 'batch', 'updateBatch', 'import', 'touch'],
+      [...reading, 'create', 'update', 'batch', 'updateBatch', 'import', 'costs', 'touch'],
       reading
     ])
     const [box] = whole.resources ?? []

@@ -41,7 +41,7 @@ describe('the routes that the gateway serves', () => {
     gateway.data.catalogue = described(
       [
         products({
-          operations: [...products().operations, 'batch', 'updateBatch', 'deleteBatch'],
+          operations: [...products().operations, 'batch', 'import', 'updateBatch', 'deleteBatch'],
           reads: [customRead('session-ids')]
         }),
         products({ name: 'readings', operations: ['list', 'get'], actions: [] }),
@@ -60,8 +60,10 @@ describe('the routes that the gateway serves', () => {
     const { statusCode, headers } = await gateway.app.inject({ method: 'OPTIONS', url })
     if (statusCode === 404) return undefined
     expect(statusCode, url).to.equal(204)
-    // To every other method `batch` is an id.
-    const others = url.endsWith('/batch') ? ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'] : ['HEAD', 'OPTIONS']
+    // To every other method `batch` and `import` are ids.
+    const others = /\/(?:batch|import)$/.test(url)
+      ? ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', ...(url.endsWith('import') ? ['PATCH'] : [])]
+      : ['HEAD', 'OPTIONS']
     const methods = String(headers.allow).split(', ')
     return methods.filter((method) => !others.includes(method)).join() || undefined
   }
@@ -91,8 +93,10 @@ describe('the routes that the gateway serves', () => {
         return resources.map(({ name }) => `/${name}`)
       case '/:resource/:id':
         return resources.flatMap(({ name, reads }) =>
-          ['1', 'batch', ...reads.map((read) => read.name)].map((id) => `/${name}/${id}`)
+          ['1', 'batch', 'import', ...reads.map((read) => read.name)].map((id) => `/${name}/${id}`)
         )
+      case '/:resource/:id(^import$)':
+        return resources.map(({ name }) => `/${name}/import`)
       case '/:resource/:id/:action':
         return resources.flatMap(({ name, actions }) => [
           ...actions.map((one) => `/${name}/1/${one.name}`),

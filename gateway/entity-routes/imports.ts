@@ -1,0 +1,156 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { rejectionAt } from '../../shared/errors.js'
+import type { ImportRequest, ImportResponse } from '../data/data-client.js'
+import { headerLines } from '../http/header-fields.js'
+import { mediaTypeAmong } from '../http/json-body.js'
+import { prefersRollback } from '../http/negotiation.js'
+import { idempotencyKey } from '../http/preconditions.js'
+import { queryOf, routeQuery, type RouteParameters } from '../http/query-string.js'
+import { readPiecewise } from '../server/open-requests.js'
+import { csvRows } from './import-csv.js'
+import { checkFileLength, linesOf, partsOf, piecesOf } from './import-rows.js'
+import { entityPathOf, ownerMember, ownerParameterOf } from './paths.js'
+import { JSON_TYPE } from './reads.js'
+import {
+  type EntityRouteDeps,
+  handleUnknownParameters,
+  type ResourceParams,
+  routeGuards,
+  setIgnoredParameters,
+  type UnknownParameterHandling,
+  writeContext
+} from './requests.js'
+
+const MEDIA_TYPES = ['text/csv', 'application/x-ndjson'] as const
+
+const PARAMETERS: RouteParameters<'onError' | 'by'> = { names: ['onError', 'by'], filters: false, rejected: [] }
+
+/** Bytes that an import keeps in memory: a part that is being made, one that is under way, and what has come of the next. */
+const HELD = 2 * 1024 * 1024
+
+/** The most errors of an answer (contract.md section 5). */
+const MAX_ERRORS = 1000
+
+/** `POST /{resource}/import`: creates the rows of a file, which is read as it comes. */
+export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites }: EntityRouteDeps): void {
+  const path = entityPathOf('import')
+  const { onRequest, preValidation } = routeGuards(catalogue, path)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+  app.post<{ Params: ResourceParams }>(
+    // Other methods at this path are about the row with this id.
+    `${path.url}(^import$)`,
+    {
+      config: { readsInParts: true, routeLabel: '/:resource/import' },
+      onRequest,
+      preParsing: checkHead,
+      preValidation
+    },
+    async (request, reply) => {
+      const resource = catalogue.find(request.params.resource)
+      if (resource === undefined) throw new TypeError('the resource was there when the request came')
+      const { members, ignored } = importOptions({ catalogue }, request, reply)
+      const { raw } = request
+      const call = writeContext(request)
+      const total = new Total(members.by !== undefined)
+      try {
+        request.unsent?.receive(HELD)
+        const pieces = piecesOf(raw)
+        const rows = formatOf(request) === 'text/csv' ? csvRows(pieces, resource) : linesOf(pieces)
+        let continuation: Buffer = Buffer.alloc(0)
+        for await (const { rows: some, bytes, firstRow, more } of partsOf(rows)) {
+          const part = { ...members, resource: resource.name, rows: [...some], firstRow, more, continuation }
+          const answer = await largeWrites.inTurn(call, { length: bytes }, () => data.import(call, part))
+          continuation = answer.continuation
+          total.add(answer, firstRow + some.length)
+        }
+      } catch (error) {
+        // The client may be sending on, and reads the answer afterwards.
+        setImmediate(() => raw.resume())
+        throw error
+      }
+      setIgnoredParameters(reply, [...ignored, ...total.ignoredMembers.map((name) => `body.${name}`)])
+      if (total.isReplayed) reply.header('idempotent-replayed', 'true')
+      return reply.type(JSON_TYPE).send(JSON.stringify(total.answer))
+    }
+  )
+}
+
+function formatOf({ headers }: FastifyRequest): (typeof MEDIA_TYPES)[number] | undefined {
+  return mediaTypeAmong(headers, MEDIA_TYPES)
+}
+
+/** A `preParsing` hook, which runs before any of the body is read. */
+function checkHead(request: FastifyRequest, _reply: FastifyReply, ...rest: [payload: unknown, done: () => void]): void {
+  checkFileLength(Number(request.headers['content-length'] ?? 0))
+  if (formatOf(request) === undefined) {
+    const detail = `The file must be sent with Content-Type: ${MEDIA_TYPES.join(' or ')}.`
+    throw rejectionAt('media-type.unsupported', detail, { place: { in: 'header', name: 'Content-Type' } })
+  }
+  readPiecewise(request.raw)
+  rest[1]()
+}
+
+type Options = Pick<ImportRequest, 'onError' | 'by' | 'idempotencyKey' | 'ownerParameter' | 'strict' | 'unplaced'>
+
+function importOptions(
+  { catalogue }: Pick<EntityRouteDeps, 'catalogue'>,
+  request: FastifyRequest<{ Params: ResourceParams }>,
+  reply: FastifyReply
+): Pick<UnknownParameterHandling, 'ignored'> & { readonly members: Options } {
+  const key = idempotencyKey(headerLines(request.raw.rawHeaders, 'idempotency-key'))
+  // The rules of `create` hold for each row.
+  const owner = ownerParameterOf(catalogue.find(request.params.resource), 'create')
+  const query = routeQuery(queryOf(request.url), PARAMETERS, owner)
+  const { strict, ignored, unplaced } = handleUnknownParameters(query, request, reply)
+  if (prefersRollback(request.headers['prefer']?.toString())) {
+    // Whoever asks for it does not want the rows created.
+    const detail = 'An import cannot be tried without its rows being created. Try some of them as a batch.'
+    throw rejectionAt('request.malformed', detail, { place: { in: 'header', name: 'Prefer' } })
+  }
+  const keyed = key === undefined ? {} : { idempotencyKey: key }
+  return { members: { ...query.values, ...keyed, ...ownerMember(query), strict, unplaced }, ignored }
+}
+
+/** What the parts of an import came to. */
+class Total {
+  #rows = 0
+  #isReplayed = true
+  readonly #ignored = new Set<string>()
+  readonly #counts = { created: 0, existing: 0, failed: 0, replayed: 0 }
+  readonly #errors: ImportResponse['errors'] = []
+  readonly #hasBy: boolean
+
+  constructor(hasBy: boolean) {
+    this.#hasBy = hasBy
+  }
+
+  /** `rows`: how many have come so far. */
+  add(part: ImportResponse, rows: number): void {
+    const { created, existing, failed, createdBefore, errors, ignoredMembers, replayed, continuation } = part
+    this.#rows = rows
+    // A part that is only kept has decided nothing.
+    if (continuation.length === 0) this.#isReplayed &&= replayed
+    this.#counts.created += created
+    this.#counts.existing += existing
+    this.#counts.failed += failed
+    this.#counts.replayed += createdBefore
+    this.#errors.push(...errors.slice(0, MAX_ERRORS - this.#errors.length))
+    for (const name of ignoredMembers) if (this.#ignored.size < MAX_ERRORS) this.#ignored.add(name)
+  }
+
+  get isReplayed(): boolean {
+    return this.#isReplayed
+  }
+
+  get ignoredMembers(): readonly string[] {
+    return [...this.#ignored]
+  }
+
+  get answer(): object {
+    const { created, existing, failed, replayed } = this.#counts
+    const left = this.#hasBy ? { existing } : {}
+    const errors = this.#errors.map(({ row, code, detail, pointer }) => ({ row, code, detail, pointer }))
+    return { rows: this.#rows, created, ...left, failed, replayed, errors }
+  }
+}
