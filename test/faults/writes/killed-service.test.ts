@@ -5,6 +5,6 @@ import { describeKilled } from './killed-service.js'
 // test/soak/killed-service.test.ts has all steps of each write on both databases.
 describeKilled((kind) =>
   kind === 'mysql'
-    ? { create: ['after the commit'], batch: [], update: ['before the commit'] }
-    : { create: [], batch: ['before the commit'], update: [] }
+    ? { create: ['after the commit'], batch: [], import: ['before the commit'], update: ['before the commit'] }
+    : { create: [], batch: ['before the commit'], import: ['after the commit'], update: [] }
 )

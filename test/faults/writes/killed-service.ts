@@ -44,7 +44,7 @@ const UPDATE: readonly Step[] = [
 ]
 
 /** Which steps are tried, by the beginnings of their titles. */
-export type Steps = Readonly<Record<'create' | 'batch' | 'update', readonly string[]>>
+export type Steps = Readonly<Record<'create' | 'batch' | 'import' | 'update', readonly string[]>>
 
 /** Declares the tests that kill the data service at steps of its writes. Without `stepsOf` all of them are tried. */
 export function describeKilled(stepsOf?: (kind: DatabaseKind) => Steps): void {
@@ -130,6 +130,31 @@ export function describeKilled(stepsOf?: (kind: DatabaseKind) => Steps): void {
         expect(await count(store, 'products')).to.equal(products + 3)
         const entries = await count(store, `ur_audit_entries WHERE resource = 'products' AND row_id IN (${ids.join()})`)
         expect(entries).to.equal(3)
+      })
+    }
+
+    for (const [n, step] of tried('import', BATCH)) {
+      it(`${step.title} of a part of an import: the file sent again makes all its rows once`, async () => {
+        const rows = [1, 2, 3].map((row) => ({ name: 'x', sku: `IMPORT-${n}-${row}`, categoryId: 1, price: '1.00' }))
+        const body = rows.map((row) => JSON.stringify(row)).join('\n')
+        const ofFile = `products WHERE sku LIKE 'IMPORT-${n}-%'`
+        const headers = { 'content-type': 'application/x-ndjson' }
+        const { answer, again } = await killedAt(
+          step,
+          () => send(store, 'clerk POST /products/import?onError=skip', { body, key: `import-${n}`, headers }),
+          async () => {
+            const made = await count(store, ofFile)
+            expect(made).to.be.oneOf([0, 3])
+            return made === 3
+          }
+        )
+        const replayed = answer.headers['idempotent-replayed'] === 'true' ? 3 : 0
+        const counts = { rows: 3, failed: 0, errors: [] }
+        expect(JSON.parse(answer.text)).to.deep.equal({ ...counts, created: 3 - replayed, replayed })
+        expect(JSON.parse(again.text)).to.deep.equal({ ...counts, created: 0, replayed: 3 })
+        expect(await count(store, ofFile)).to.equal(3)
+        const made = `row_id IN (SELECT id FROM ${ofFile})`
+        expect(await count(store, `ur_audit_entries WHERE resource = 'products' AND ${made}`)).to.equal(3)
       })
     }
 
