@@ -225,11 +225,15 @@ function writeSecret(
   writeLine(output, `Keep the secret now: it is shown this once. ${end}`)
 }
 
+/** Ten years. A moment that no date can hold would keep the list from being shown. */
+const LONGEST_LIFETIME = 3650 * 24 * 60 * 60 * 1000
+
 function lifetimeIn({ expires }: AccountRequest['options']): number | undefined {
   if (typeof expires !== 'string') return undefined
   const lifetime = parseDuration(expires)
   if (lifetime instanceof Error)
     throw new AccountMistake(`--expires ${lifetime.message}, not ${JSON.stringify(expires)}.`)
+  if (lifetime > LONGEST_LIFETIME) throw new AccountMistake(`--expires must be at most 3650d, not ${expires}.`)
   return lifetime
 }
 

@@ -257,7 +257,7 @@ export class AccountAdministration {
     if (slot === undefined) {
       throw new AccountMistake(`${account.email} has two secrets, and may have no more: remove one first.`)
     }
-    await unit.removeSecret(account.id, slot)
+    await unit.dropExpiredSecret(account.id, { slot, now: createdAt })
     const secret = newMachineSecret(this.#deps.randomBytes)
     const expiresAt = lifetime === undefined ? null : createdAt + lifetime
     await unit.addSecret(account.id, { slot, hash: hashOfSecret(secret), createdAt, expiresAt })

@@ -84,7 +84,9 @@ export function triedAccount(by: WithIssuers, email: string): TrailSubject | und
 
 /** The machine account that a token was asked for. Of a text that cannot be the name of one, nothing is logged either. */
 export function triedMachine(by: WithIssuers, clientId: string): TrailSubject | undefined {
-  return MACHINE_NAME.test(clientId) ? ownSubject(by, { email: clientId }) : undefined
+  // Letter case of an account's name counts nowhere.
+  const email = clientId.toLowerCase()
+  return MACHINE_NAME.test(email) ? ownSubject(by, { email }) : undefined
 }
 
 /** An account of the service itself, named as in its access tokens. */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { DomainError } from '../../shared/errors.js'
 import type { MachineToken } from '../data/auth-client.js'
 import { clientAddress } from '../http/client-address.js'
+import { authorizationOf } from '../http/header-fields.js'
 import { bodyOf, checkMediaType, FORM_TYPE } from '../http/json-body.js'
 import { parseQuery, percentDecode } from '../http/query-string.js'
 import { answerOtherMethods } from '../server/methods.js'
@@ -47,7 +48,7 @@ export function machineTokenRoute(app: FastifyInstance, { auth }: SessionTools):
     async (request, reply) => {
       const call = { ...authCall(request), signal: abortOnDisconnect(reply).signal }
       try {
-        const credentials = readTokenRequest(bodyOf(request), request.headers.authorization)
+        const credentials = readTokenRequest(bodyOf(request), authorizationOf(request.raw.rawHeaders))
         const token = await auth.machineToken(call, { ...credentials, clientAddress: clientAddress(request) })
         sendToken(reply, token)
       } catch (error) {

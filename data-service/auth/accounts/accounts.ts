@@ -160,6 +160,8 @@ export interface AuthUnit {
   addSecret(accountId: string, secret: Omit<MachineSecret, 'lastUsedAt'>): Promise<void>
   /** Returns whether there was one. */
   removeSecret(accountId: string, slot: number): Promise<boolean>
+  /** Removes the secret of a slot if it has expired. Another process may just have made a new one there. */
+  dropExpiredSecret(accountId: string, of: { readonly slot: number; readonly now: number }): Promise<void>
   secretUsed(accountId: string, use: { readonly slot: number; readonly at: number }): Promise<void>
 
   /** Locks the attempts of the key until the transaction ends. Other transactions that lock them wait. */

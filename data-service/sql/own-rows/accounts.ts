@@ -134,6 +134,7 @@ function unitOver(session: WriteSession, { accounts, attempts: logins, links, se
     secretsOf: (accountKey) => secrets.ofAccount(session, accountKey),
     addSecret: (accountId, secret) => secrets.add(session, accountId, secret),
     removeSecret: (accountId, slot) => secrets.remove(session, accountId, slot),
+    dropExpiredSecret: (accountId, of) => secrets.dropExpired(session, accountId, of),
     secretUsed: (accountId, use) => secrets.used(session, accountId, use),
 
     lockAttempts: (keyHash) => logins.lock(session, keyHash),

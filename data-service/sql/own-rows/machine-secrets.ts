@@ -19,6 +19,7 @@ export class MachineSecretRows {
   readonly #all: Select<typeof COLUMNS>
   readonly #add: StatementText
   readonly #remove: StatementText
+  readonly #dropExpired: StatementText
   readonly #used: StatementText
 
   constructor({ sql: { machine_secrets: table, accounts } }: OwnTables) {
@@ -32,6 +33,9 @@ export class MachineSecretRows {
         'VALUES ($account, $slot, $hash, $created, $expires)'
     )
     this.#remove = statementText(`DELETE FROM ${table} WHERE account_id = $account AND slot = $slot`)
+    this.#dropExpired = statementText(
+      `DELETE FROM ${table} WHERE account_id = $account AND slot = $slot AND expires_at <= $now`
+    )
     this.#used = statementText(`UPDATE ${table} SET last_used_at = $at WHERE account_id = $account AND slot = $slot`)
   }
 
@@ -58,6 +62,14 @@ export class MachineSecretRows {
 
   async remove(session: WriteSession, accountId: string, slot: number): Promise<boolean> {
     return (await session.change(this.#remove, keyOf(accountId, slot))).rows === 1
+  }
+
+  async dropExpired(
+    session: WriteSession,
+    accountId: string,
+    { slot, now }: { slot: number; now: number }
+  ): Promise<void> {
+    await session.change(this.#dropExpired, { ...keyOf(accountId, slot), now: BigInt(now) })
   }
 
   async used(session: WriteSession, accountId: string, { slot, at }: { slot: number; at: number }): Promise<void> {

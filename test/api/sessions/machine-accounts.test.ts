@@ -112,6 +112,12 @@ describeSessions('machine accounts', { TRUSTED_PROXIES: '127.0.0.1' }, (stack) =
     ] as const) {
       fails(await ask(body, headers), status, error)
     }
+    // An intermediary may have looked at the other line.
+    const twice = {
+      'content-type': 'application/x-www-form-urlencoded',
+      Authorization: [authorization, basic('a', 'b')]
+    }
+    fails(await stack.send('/auth/token', { body: GRANT, headers: twice }), 401, 'invalid_client')
   })
 
   it('get problem documents for what RFC 6749 has no word for', async () => {
@@ -157,6 +163,7 @@ describeSessions('machine accounts', { TRUSTED_PROXIES: '127.0.0.1' }, (stack) =
       ['add', '--machine', 'a@example.com'],
       ['add-secret', 'ada@example.com'],
       ['add-secret', 'stock-sync', '--expires', 'soon'],
+      ['add-secret', 'stock-sync', '--expires', '999999999d'],
       ['remove-secret', 'stock-sync', '1'],
       ['remove-secret', 'stock-sync', '3'],
       ['link', 'stock-sync', '--issuer', 'https://a.example', '--subject', 's']
