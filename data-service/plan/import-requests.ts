@@ -49,6 +49,7 @@ export function parseImport(params: ImportParams, context: PlanningContext): Par
   const whole = { ...others, body: NO_BODY, dryRun: false }
   const { resource, writer } = authorizeOperation('create', whole, context)
   requireImports(resource)
+  if (sent.length > MAX_BATCH) throw rejectionAt('body.invalid', TOO_MANY, { place: { in: 'pointer', name: '' } })
   checkBodyLength(sent.reduce((sum, { length }) => sum + length, 0))
   if (sent.reduce((sum, row) => sum + countValues(row), 0) > MAX_BODY_VALUES) {
     throw new DomainError('body.too-large', `The rows hold more than ${MAX_BODY_VALUES} values. Send them in parts.`)
@@ -73,6 +74,7 @@ export function parseImport(params: ImportParams, context: PlanningContext): Par
   return { ...parsed, ignored: [...ignored] }
 }
 
+const TOO_MANY = `A part of an import has at most ${MAX_BATCH} rows.`
 const NO_BODY = Buffer.alloc(0)
 
 /** The JSON of a row, or why it is none that a request may send. Throws `body.malformed` for what is no JSON. */
@@ -99,7 +101,6 @@ function checkPlaces(
   const isSkip = onError === 'skip'
   if (!isSkip && onError !== 'stop') violations.add('request.malformed', 'onError', 'onError must be stop or skip.')
   if (firstRow < 0) violations.add('request.malformed', 'firstRow', 'firstRow must not be negative.')
-  if (rows > MAX_BATCH) violations.addAt('', `A part of an import has at most ${MAX_BATCH} rows.`)
   const most = MAX_IMPORT_ROWS[isSkip ? 'skip' : 'stop']
   if (firstRow + rows > most) {
     const how = isSkip ? 'skips' : 'stops at'

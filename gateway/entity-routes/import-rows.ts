@@ -51,14 +51,22 @@ const LF = '\n'.charCodeAt(0)
 /** The greatest of the bytes of a line that holds no row. */
 const LAST_BLANK = ' '.charCodeAt(0)
 
+/** Bytes of lines that hold no row, of which a file needs none: they would be read before anybody asks who sends them. */
+const MAX_BLANK = 64 * 1024
+const BLANK = 'The file has more than 65536 bytes of blank lines.'
+
 /** The lines of NDJSON that hold a row. The data service judges what is in them. */
 export async function* linesOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const line = new Line()
-  let rows = 0
+  let [rows, blank] = [0, 0]
   const take = (end: Buffer): Buffer | undefined => {
     line.add(end, rows)
     const bytes = line.take()
-    if (bytes.every((byte) => byte <= LAST_BLANK)) return undefined
+    if (bytes.every((byte) => byte <= LAST_BLANK)) {
+      blank += bytes.length + 1
+      if (blank > MAX_BLANK) throw rejectionAt('body.malformed', BLANK, { place: rowPlace(rows) })
+      return undefined
+    }
     rows += 1
     return bytes
   }

@@ -34,7 +34,7 @@ const MAX_ERRORS = 1000
 const KEPT = 15 * 60_000
 
 /** How often a whole file is tried anew, since another import has created rows of it meanwhile. */
-const MAX_TRIES = 5
+const MAX_TRIES = 20
 
 interface ImportCall {
   readonly deps: WriteDeps
@@ -97,6 +97,7 @@ async function importPart(
 ): Promise<PartOutcome & { readonly isReplayed: boolean }> {
   const { rows, firstRow } = parsed
   const known = new Map<number, DomainError | 'existing'>()
+  const again = new Set<number>()
   for (const [index, row] of rows.entries()) if (row instanceof DomainError) known.set(index, row)
   let end = endOfPart(rows, start)
   for (;;) {
@@ -139,6 +140,7 @@ async function importPart(
       return { ...outcome, next: start + outcome.next, isReplayed: written.replayed }
     } catch (error) {
       const { index, reason = 'existing' } = failureOf(failing, error, parsed)
+      if (mayBeThere(failing, again, parsed)) continue
       known.set(index, reason)
       const writes = rows.slice(start, index).some((_, at) => !known.has(start + at))
       if (writes) end = index + 1
@@ -166,6 +168,17 @@ function failureOf(
   return { index, reason: by !== undefined && isThere ? undefined : error }
 }
 
+/**
+ * Whether a row is to be looked for once more: another import may have created it after the look, and the database names the
+ * first unique index that it meets, which may be another one than that of `by`.
+ */
+function mayBeThere(failing: Failing | undefined, again: Set<number>, { by }: ParsedImport): boolean {
+  if (by === undefined || !(failing?.error instanceof KeyConflict) || failing.error.kind !== 'unique') return false
+  if (again.has(failing.index)) return false
+  again.add(failing.index)
+  return true
+}
+
 /** The rows behind `start` that one transaction takes, with their children. */
 function endOfPart(rows: readonly ImportedRow[], start: number): number {
   let left = MAX_BATCH_ROWS
@@ -187,7 +200,9 @@ async function importWhole(call: ImportCall, request: ImportRequest__Output): Pr
   if (!request.more) return await createAll({ ...call, parsed: { ...parsed, canonicalBody } }, upload)
   const claim = claimOfPart(call, upload, firstRow)
   await deps.shares.transaction(context, 1, async (unit) => {
-    if ((await unit.claimKey(claim)) === undefined) unit.storeResponse(claim, jsonArray(request.rows.map(asBuffer)))
+    const kept = await unit.claimKey(claim)
+    if (kept === undefined) unit.storeResponse(claim, jsonArray(request.rows.map(asBuffer)))
+    else if (!kept.fingerprint.equals(claim.fingerprint)) throw otherRows()
   })
   const next = [upload, firstRow + rows.length, createHash('sha256').update(canonicalBody).digest('base64')]
   return { continuation: Buffer.from(JSON.stringify(next)) }
@@ -197,6 +212,7 @@ async function createAll(call: ImportCall, upload: string): Promise<ImportRespon
   const { deps, context, parsed } = call
   const { firstRow, rows } = parsed
   const known = new Set<number>()
+  const again = new Set<number>()
   for (let tries = 1; ; tries++) {
     let failing: Failing | undefined
     const work = async (guess: Guess, steps: WriteSteps): Promise<WriteResponse> => {
@@ -229,6 +245,7 @@ async function createAll(call: ImportCall, upload: string): Promise<ImportRespon
       return replayed ? { createdBefore: created, existing, replayed } : { created, existing }
     } catch (error) {
       const { index, reason } = failureOf(failing, error, parsed)
+      if (tries < MAX_TRIES && mayBeThere(failing, again, parsed)) continue
       if (reason !== undefined || tries >= MAX_TRIES) throw errorOfRow(index, error)
       known.add(index)
     }
@@ -246,6 +263,10 @@ async function* rowsOfFile(call: ImportCall, upload: string, { unit }: WriteStep
     start += found.length
   }
   for (const row of rows) if (!(row instanceof DomainError)) yield row
+}
+
+function otherRows(): DomainError {
+  return new DomainError('request.malformed', 'Other rows were sent with this continuation before.')
 }
 
 function notKept(index: number): DomainError {
