@@ -129,7 +129,13 @@ describe('rows in the admin', function () {
     await page.keyboard.press('Escape')
     await dialog.getByRole('textbox', { name: 'Country' }).fill('IT')
     await dialog.getByRole('button', { name: 'Check' }).click()
-    await dialog.getByRole('status').getByText('4 rows would be changed. Nothing was changed yet.').waitFor()
+    const checked = dialog.getByRole('status').getByText('4 rows would be changed. Nothing was changed yet.')
+    await checked.waitFor()
+    // What was checked is another change than this one.
+    await dialog.getByRole('textbox', { name: 'Country' }).fill('ES')
+    await checked.waitFor({ state: 'detached' })
+    await dialog.getByRole('textbox', { name: 'Country' }).fill('IT')
+    await checked.waitFor()
     expect(await accessibilityViolations(page)).to.deep.equal([])
     await admin.api('clerk', 'PATCH', `/suppliers/${second}`, { name: 'Edit theirs' }, made[1])
     await admin.api('clerk', 'DELETE', `/suppliers/${fourth}`)
@@ -175,6 +181,34 @@ describe('rows in the admin', function () {
     // The form of the edited row has its first version, and is saved by it.
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL(/#\/suppliers\/\d+\/show$/)
+  })
+
+  it('offers no check and promises no batch where the resource takes none, and knows no outcome of a lost write', async () => {
+    const { made, page } = await selectedSuppliers('Single', ['first', 'second'])
+    await page.route('**/admin/catalogue.json', async (route) => {
+      const answer = await route.fetch()
+      const text = (await answer.text()).replaceAll(/"(?:batch|updateBatch|deleteBatch)",?/g, '"none",')
+      await route.fulfill({ response: answer, body: text.replaceAll('"none",]', '"none"]') })
+    })
+    await page.reload()
+    await page.getByRole('checkbox', { name: 'Select all rows of this page' }).check()
+    await page.getByRole('button', { name: 'Delete selected' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('They are deleted one after the other.').waitFor()
+    const check = page.getByRole('button', { name: 'Check' })
+    expect(await check.count()).to.equal(0)
+    await page.route('**/suppliers/batch/delete', (route) => route.abort())
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await dialog.getByRole('alert').getByText('It is not known whether all of 2 rows were deleted:').waitFor()
+    const { complaints } = admin.visit
+    const others = complaints.splice(0).filter((one) => one !== 'Failed to load resource: net::ERR_FAILED')
+    complaints.push(...others)
+    for (const path of [`/suppliers/${made[0]?.id}`, '/suppliers/create']) {
+      await page.goto(admin.urlOf(path))
+      await page.getByRole('button', { name: 'Save' }).waitFor()
+      expect(await check.count(), path).to.equal(0)
+    }
+    await page.unrouteAll()
   })
 
   it('selects only rows that are shown and that their state lets be deleted', async () => {

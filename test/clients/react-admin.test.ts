@@ -533,6 +533,7 @@ eachDatabase((kind) => {
       connection.cutNext(20)
       const lost = await rejected(update())
       expect(lost).to.be.instanceOf(ManyError).and.to.have.nested.property('failed[0].error.name', 'ConnectionError')
+      expect((lost as ManyError).message).to.match(/^The outcome of 2 of 2 rows is not known\. /)
       expect(await update()).to.deep.equal({ data: ids })
       const keys = writes().map(({ key }) => key)
       expect([keys.length, new Set(keys).size]).to.deep.equal([2, 1])

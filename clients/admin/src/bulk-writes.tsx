@@ -15,6 +15,7 @@ import {
 import { type ReactElement, useState } from 'react'
 import {
   Form,
+  FormDataConsumer,
   type Identifier,
   type RaRecord,
   SaveButton,
@@ -48,12 +49,19 @@ interface BulkDialogProps {
 /** What came of a write, or of its check. */
 interface Outcome {
   readonly isCheck: boolean
+  /** What the rows were to get. */
+  readonly changes: string
+  /** Whether an error leaves open what was written. */
+  readonly isOpen: boolean
   readonly done: readonly Identifier[]
   /** Rows that stand in the way, and why. */
   readonly rejected: readonly { readonly id: Identifier; readonly reason: string }[]
 }
 
-/** Asks, and changes or deletes all rows or none. Where some stand in the way it says which and why, and can leave them out. */
+/**
+ * Asks, and changes or deletes all rows or none, where the resource takes batches. Where some stand in the way it says which
+ * and why, and can leave them out.
+ */
 export function BulkDialog({ write, resource, catalogue, rows, onClose }: BulkDialogProps): ReactElement {
   const { title, done, batch, color } = WORDS[write]
   const provider = useDataProvider<AdminDataProvider>()
@@ -68,14 +76,16 @@ export function BulkDialog({ write, resource, catalogue, rows, onClose }: BulkDi
   }
   const run = async (values: Row, isCheck: boolean): Promise<object> => {
     const many = { ids: meant.map(({ id }) => id), meta: { seen: meant, dryRun: isCheck } }
+    const data = changesOf(values, chosen)
+    const of = { isCheck, changes: JSON.stringify(data) }
     try {
       if (write === 'delete') await provider.deleteMany(resource.name, many)
-      else await provider.updateMany(resource.name, { ...many, data: changesOf(values, chosen) })
+      else await provider.updateMany(resource.name, { ...many, data })
     } catch (error) {
-      setOutcome({ isCheck, ...rejectedRows(error, meant) })
+      setOutcome({ ...of, ...rejectedRows(error, meant) })
       return errorsOf(firstOf(error))
     }
-    if (isCheck) setOutcome({ isCheck, done: many.ids, rejected: [] })
+    if (isCheck) setOutcome({ ...of, isOpen: false, done: many.ids, rejected: [] })
     else {
       notify(`${counted(meant.length)} ${done}`, { type: 'success' })
       onSelect(rows.filter((row) => !meant.includes(row)).map(({ id }) => id))
@@ -88,6 +98,10 @@ export function BulkDialog({ write, resource, catalogue, rows, onClose }: BulkDi
     setMeant(meant.filter(({ id }) => !out.has(id)))
     setOutcome(undefined)
   }
+  const takesBatches = catalogue.allows(resource.name, batch)
+  // What a check says is of the values that were checked.
+  const isShown = ({ isCheck, changes }: Outcome, values: Row): boolean =>
+    !isCheck || changes === JSON.stringify(changesOf(values, chosen))
   const isReady = meant.length > 0 && (write === 'delete' || chosen.length > 0)
   return (
     <Dialog open onClose={leave} fullWidth maxWidth="sm" aria-labelledby="bulk-title">
@@ -97,18 +111,24 @@ export function BulkDialog({ write, resource, catalogue, rows, onClose }: BulkDi
         </DialogTitle>
         <DialogContent>
           <DialogContentText>
-            All of them are {done}, or none. A row that somebody else has changed meanwhile stops it.
+            {takesBatches
+              ? `All of them are ${done}, or none. A row that somebody else has changed meanwhile stops it.`
+              : `They are ${done} one after the other. A row that somebody else has changed meanwhile is left as it is.`}
           </DialogContentText>
           {write === 'change' && <ChangedFields {...{ resource, catalogue, chosen }} onChoose={setChosen} />}
           {outcome !== undefined && (
-            <OutcomeText {...{ write, resource, outcome }} rows={meant} onLeaveOut={() => leaveOut(outcome)} />
+            <FormDataConsumer>
+              {({ formData }) =>
+                isShown(outcome, formData) && (
+                  <OutcomeText {...{ write, resource, outcome }} rows={meant} onLeaveOut={() => leaveOut(outcome)} />
+                )
+              }
+            </FormDataConsumer>
           )}
         </DialogContent>
         <DialogActions>
           <Button onClick={leave}>Cancel</Button>
-          {catalogue.allows(resource.name, batch) && (
-            <CheckButton disabled={!isReady} check={(values) => run(values, true)} />
-          )}
+          {takesBatches && <CheckButton disabled={!isReady} check={(values) => run(values, true)} />}
           <SaveButton label={title} color={color} alwaysEnable={isReady} disabled={!isReady} icon={<></>} />
         </DialogActions>
       </Form>
@@ -129,9 +149,12 @@ interface ChangedFieldsProps {
   readonly onChoose: (chosen: readonly Property[]) => void
 }
 
-/** Which fields are changed, and to what. A value that must be unique is not offered: only one row could have it. */
+/**
+ * Which fields are changed, and to what. A value that must be unique is not offered: only one row could have it. Nor is JSON,
+ * which a patch would merge into that of each row.
+ */
 function ChangedFields({ resource, catalogue, chosen, onChoose }: ChangedFieldsProps): ReactElement {
-  const offered = settableProperties(resource, 'setOnUpdate').filter(({ unique }) => !unique)
+  const offered = settableProperties(resource, 'setOnUpdate').filter(({ unique, type }) => !unique && type !== 'json')
   return (
     <>
       <TextField
@@ -170,7 +193,7 @@ interface OutcomeTextProps {
 }
 
 function OutcomeText({ write, resource, rows, outcome, onLeaveOut }: OutcomeTextProps): ReactElement {
-  const { isCheck, done, rejected } = outcome
+  const { isCheck, isOpen, done, rejected } = outcome
   const all = counted(rows.length)
   if (rejected.length === 0) {
     return (
@@ -186,7 +209,9 @@ function OutcomeText({ write, resource, rows, outcome, onLeaveOut }: OutcomeText
   return (
     <Box role="alert" sx={{ mt: 2 }}>
       <DialogContentText>
-        {done.length} of {all} {isCheck ? 'would be' : 'were'} {WORDS[write].done}. In the way:
+        {isOpen && !isCheck
+          ? `It is not known whether all of ${all} were ${WORDS[write].done}:`
+          : `${done.length} of ${all} ${isCheck ? 'would be' : 'were'} ${WORDS[write].done}. In the way:`}
       </DialogContentText>
       <List dense disablePadding>
         {Array.from(reasons, ([reason, of]) => (
@@ -218,9 +243,16 @@ function firstOf(error: unknown): unknown {
   return failuresOf(error)?.failed[0]?.error
 }
 
-function rejectedRows(error: unknown, rows: readonly RaRecord[]): Pick<Outcome, 'done' | 'rejected'> {
+function rejectedRows(error: unknown, rows: readonly RaRecord[]): Pick<Outcome, 'isOpen' | 'done' | 'rejected'> {
   const { done, failed } = failuresOf(error) ?? { done: [], failed: rows.map(({ id }) => ({ id, error })) }
-  return { done, rejected: failed.map((one) => ({ id: one.id, reason: reasonOf(one.error) })) }
+  const isOpen = failed.some((one) => isOutcomeOpen(one.error))
+  return { isOpen, done, rejected: failed.map((one) => ({ id: one.id, reason: reasonOf(one.error) })) }
+}
+
+/** Whether the service may have done what was asked: the connection was lost, or it failed. */
+function isOutcomeOpen(error: unknown): boolean {
+  const status = error instanceof Error && 'status' in error ? Number(error.status) : 0
+  return status === 0 || status >= 500
 }
 
 function reasonOf(error: unknown): string {

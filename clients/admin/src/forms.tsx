@@ -50,12 +50,18 @@ export function CheckButton({ check, disabled = false }: CheckButtonProps): Reac
   )
 }
 
-/** The buttons below a form. `attempt` is the write as a dry run. */
-function FormToolbar({
-  attempt
-}: {
+interface FormToolbarProps {
+  /** The write as a dry run. */
   readonly attempt: (values: Row, row: RaRecord | undefined) => Promise<unknown>
-}): ReactElement {
+  /**
+   * Whether the caller may call the batch of the write. Where a file replaces the write without it there is none: such a
+   * write may not look at dry runs, and be done.
+   */
+  readonly takesBatches: boolean
+}
+
+/** The buttons below a form. */
+function FormToolbar({ attempt, takesBatches }: FormToolbarProps): ReactElement {
   const notify = useNotify()
   const row = useRecordContext()
   const check = async (values: Row): Promise<object> => {
@@ -71,7 +77,7 @@ function FormToolbar({
   return (
     <Toolbar sx={{ gap: 1, bgcolor: 'background.default' }}>
       <SaveButton />
-      <CheckButton check={check} />
+      {takesBatches && <CheckButton check={check} />}
     </Toolbar>
   )
 }
@@ -90,7 +96,7 @@ export function EntityCreate({ resource, catalogue }: FormProps): ReactElement {
       redirect="show"
       transform={(data: Row) => withoutNothing(data, resource)}
     >
-      <SimpleForm toolbar={<FormToolbar attempt={attempt} />}>
+      <SimpleForm toolbar={<FormToolbar attempt={attempt} takesBatches={catalogue.allows(resource.name, 'batch')} />}>
         {settable.map((property) => inputOf(property, { isRequired: property.requiredOnCreate, isNew: true, of }))}
         {children.map((navigation) => (
           <ChildInputs key={navigation.name} navigation={navigation} />
@@ -175,7 +181,7 @@ export function EntityEdit({ resource, catalogue }: FormProps): ReactElement {
         mutationOptions={{ onError }}
       >
         <WhenRead>
-          <SimpleForm toolbar={<FormToolbar attempt={attempt} />}>
+          <SimpleForm toolbar={<FormToolbar attempt={attempt} takesBatches={catalogue.allows(name, 'updateBatch')} />}>
             {settable.map((property) =>
               inputOf(property, {
                 isRequired: !property.nullable && !property.writeOnly,

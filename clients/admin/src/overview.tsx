@@ -76,10 +76,11 @@ async function readCounts(
   const last = (newest as readonly Row[])[0]?.[moment]
   if (typeof last !== 'string') return { months: [], groups: [], countOf: () => 0 }
   const months = monthsUpTo(last)
+  const start = `${months[0]}-01`
   const { data } = await provider.getTotals(name, {
     by: [`${moment}.month`, ...(group === undefined ? [] : [group.name])],
     measures: ['count'],
-    filter: { [moment]: { isOnOrAfter: `${months[0]}-01T00:00:00.000Z` } },
+    filter: { [moment]: { isOnOrAfter: last.includes('T') ? `${start}T00:00:00.000Z` : start } },
     signal
   })
   const counts = new Map<string, number>()

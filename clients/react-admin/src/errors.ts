@@ -83,11 +83,12 @@ function listed(ids: readonly Identifier[]): string {
   return `${ids.slice(0, MOST_NAMED).join(', ')}${more}`
 }
 
-/** Thrown where not every row of an updateMany or a deleteMany was written. */
+/** Thrown where not every row of an updateMany or a deleteMany was written, as far as is known. */
 export class ManyError extends HttpError {
   declare readonly status: number
   /** Rows that were written. */
   readonly done: readonly Identifier[]
+  /** Rows that were rejected, and those whose outcome is not known: errors without a status, or with one of 500 and more. */
   readonly failed: readonly FailedRow[]
   /** Rows that were not written although nothing is known against them: those of a batch with a failed row, and what came later. */
   readonly untried: readonly Identifier[]
@@ -95,14 +96,17 @@ export class ManyError extends HttpError {
   constructor(rows: Pick<ManyError, 'done' | 'failed' | 'untried'>) {
     const { done, failed, untried } = rows
     const all = done.length + failed.length + untried.length
+    const open = failed.filter(({ error }) => isOutcomeOpen(error)).length
+    const lost = all - done.length - open
     const byReason = new Map<string, Identifier[]>()
     for (const { id, error } of failed) byReason.set(messageOf(error), [...(byReason.get(messageOf(error)) ?? []), id])
     const reasons = Array.from(byReason, ([reason, ids]) => `${listed(ids)}: ${reason}`).slice(0, MOST_NAMED)
     const rest = untried.length === 0 ? '' : ` Not written either: ${listed(untried)}.`
-    super(
-      `${all - done.length} of ${all} rows were not written. ${reasons.join(' ')}${rest}`,
-      statusOf(failed[0]?.error)
-    )
+    const heads = [
+      ...(lost > 0 ? [`${lost} of ${all} rows were not written.`] : []),
+      ...(open > 0 ? [`The outcome of ${open} of ${all} rows is not known.`] : [])
+    ]
+    super(`${[...heads, ...reasons].join(' ')}${rest}`, statusOf(failed[0]?.error))
     Object.setPrototypeOf(this, new.target.prototype)
     this.name = 'ManyError'
     this.done = done
@@ -123,6 +127,12 @@ export function isProblemError(error: unknown): error is ProblemError {
 export function statusOf(error: unknown): number {
   if (typeof error !== 'object' || error === null || !('status' in error)) return 0
   return typeof error.status === 'number' ? error.status : 0
+}
+
+/** Whether the service may have done what was asked: the connection was lost, or it failed. */
+function isOutcomeOpen(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === 0 || status >= 500
 }
 
 function messageOf(error: unknown): string {
