@@ -275,7 +275,7 @@ class Checking {
     const { name, indexes } = entity
     const columns = searchedColumns(entity)
     const statement = this.#checks.mend.addFullText?.(
-      table.name,
+      table,
       columns.map(({ column }) => column)
     )
     if (statement === undefined || fullTextIndex(table, columns) !== undefined) return

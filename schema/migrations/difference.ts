@@ -3,7 +3,7 @@ import {
   type ColumnDefault,
   type ColumnType,
   type ForeignKey,
-  LONGEST_IDENTIFIER,
+  freeName,
   primaryKeyOf,
   type Schema,
   type Table,
@@ -418,12 +418,6 @@ interface Alteration {
 
 function isSameSet(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((one) => others.includes(one))
-}
-
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  let free = name.slice(0, LONGEST_IDENTIFIER)
-  for (let count = 2; taken.has(free); count++) free = `${name.slice(0, LONGEST_IDENTIFIER - 3)}_${count}`
-  return free
 }
 
 /** Two indexes of one form do the same, whatever their names. */

@@ -17,8 +17,11 @@ interface IndexedTexts {
   readonly copy?: LiveColumn
 }
 
-/** `concat_ws(' ',…)` without the names of columns, as a migration writes it and a server shows it. */
-const ALL_TEXTS = /^concat_ws\((?:_\w+)?' '[, ]*\)$/i
+/**
+ * `concat_ws(' ',…)` without the names of columns, as a migration writes it and a server shows it. The server converts texts of
+ * several character sets.
+ */
+const ALL_TEXTS = /^concat_ws\((?:_\w+)?' '(?:, *(?:convert\( using \w+\))?)*\)$/i
 
 export function indexedTexts({ columns }: LiveTable, { fullText, keys }: LiveIndex): IndexedTexts | undefined {
   if (fullText !== true) return undefined

@@ -59,7 +59,7 @@ export interface MendingStatements {
   /** undefined for an order that no index has. */
   addIndex(of: MissingIndex): AddedIndex | undefined
   /** The index that `t.fullText` makes, where the database has such indexes. */
-  addFullText?(table: string, columns: readonly string[]): string
+  addFullText?(table: LiveTable, columns: readonly string[]): string
   addForeignKey(of: MissingForeignKey): string | undefined
 }
 

@@ -63,6 +63,16 @@ export const LONGEST_VARCHAR = 16_383
 /** Characters of a name, as MySQL takes them. */
 export const LONGEST_IDENTIFIER = 64
 
+/** The name, or the name with the lowest number that no other one has in any letter case. */
+export function freeName(name: string, taken: Iterable<string>): string {
+  const others = new Set([...taken].map((one) => one.toLowerCase()))
+  let free = name.slice(0, LONGEST_IDENTIFIER)
+  for (let count = 2; others.has(free.toLowerCase()); count++) {
+    free = `${name.slice(0, LONGEST_IDENTIFIER - 3)}_${count}`
+  }
+  return free
+}
+
 export interface TableIndex {
   readonly name: string
   readonly unique: boolean

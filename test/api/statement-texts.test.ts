@@ -101,6 +101,13 @@ describeLogged('statement texts in the log of MariaDB', (store, during) => {
         `/products/paged?includeTotal=false&fields=sku&anyOf[${1 + (n % 9)}].${filter('name', 'contains', `v${n}x`).replace('&', `&anyOf[${1 + (n % 9)}].`)}` +
         `&anyOf[${1 + (n % 9)}].${filter('price', 'gt', String(n)).replace('&', `&anyOf[${1 + (n % 9)}].`)}`
     ],
+    [
+      'searches by as many words of the index, in any order of their kinds',
+      (n) => {
+        const words = ['a-b', `value${n}x`, 'c-d'].map((_, at, all) => all[(at + n) % 3])
+        return `/events/paged?includeTotal=false&fields=title&search=${words.join('%20')}`
+      }
+    ],
     ['longs', (n) => `/products/paged?includeTotal=false&fields=sku&${filter('barcode', 'gt', `900719925474099${n}`)}`],
     [
       'filter keys in another order',

@@ -76,7 +76,7 @@ export function answer(resource: OracleResource, rows: readonly OracleRow[], que
  * other, and one of a script without blanks between words, it finds as part of the text, as other searches do.
  */
 export function finds(resource: OracleResource, row: OracleRow, word: string): boolean {
-  const isBeginning = resource.fullText === true && /^[\p{L}\p{N}]+$/u.test(word) && !UNSEPARATED.test(word)
+  const isBeginning = resource.fullText === true && /^[\p{L}\p{Nd}]+$/u.test(word) && !UNSEPARATED.test(word)
   return resource.searchable.some((name) => {
     const property = resource.properties.find((one) => one.name === name)
     const test = property && parseCondition(property, isBeginning ? 'starts with' : 'contains', word)

@@ -3,9 +3,13 @@ import { everyone } from '../../data-service/entity/access.js'
 import { defineEntity, fullText } from '../../data-service/entity/define-entity.js'
 import type { Entity } from '../../data-service/entity/entity.js'
 import { column, optional, readOnly, int, text } from '../../data-service/entity/fields/words.js'
+import type { Condition } from '../../data-service/plan/model/plans.js'
+import { SqlReadStore } from '../../data-service/sql/entity-rows/reads.js'
 import { schemaReport } from '../../schema/check/check-schema.js'
 import { schemaOf } from '../../schema/kinds/kinds.js'
 import { readTableFacts } from '../../schema/table-facts.js'
+import { never } from '../data-service/sql/fresh-read-store.js'
+import { pagePlan, path } from '../data-service/sql/plan-by-hand.js'
 import { eachDatabase } from '../stack/databases.js'
 import { IntrospectedApp } from './introspect/introspected-app.js'
 import { type GeneratedHistory, generatedHistory } from './generated-history.js'
@@ -99,8 +103,43 @@ eachDatabase((kind) => {
       expect(await found(byBoth)).to.deep.equal([[], [missing]])
       await history.run(String(missing).slice(String(missing).indexOf('; ') + 2))
       expect(await found(byBoth)).to.deep.equal([['talks_full_text'], []])
+      await history.run('ALTER TABLE talks DROP INDEX talks_full_text')
+      const [again] = (await found(byBoth))[1]
+      await history.run(String(again).slice(String(again).indexOf('; ') + 2))
+      expect(await found(byBoth)).to.deep.equal([['talks_full_text_2'], []])
       expect((await found(byTitle))[1]).to.have.length(1)
       expect(await found(byParts)).to.deep.equal([[], []])
+      await history.run('DROP TABLE talks')
+    })
+
+    it('find words that one of the columns cannot hold, and cost time alone once a migration drops them', async () => {
+      await history.run(
+        `CREATE TABLE talks (id INT PRIMARY KEY, title VARCHAR(60) CHARACTER SET latin1 NOT NULL,
+         note VARCHAR(200) CHARACTER SET utf8mb4, row_version BINARY(8) NOT NULL)`
+      )
+      await history.run("INSERT INTO talks VALUES (1, 'Hi', 'Привет, мир', X'0000000000000001')")
+      const byTitleFirst = defineEntity({ ...common, fields, searchable: fullText('title', 'note') })
+      const missing = (await found(byTitleFirst))[1].find((one) => one.includes('full-text'))
+      await history.run(String(missing).slice(String(missing).indexOf('; ') + 2))
+      const { databases } = history.stores
+      const schema = schemaOf(databases.primary)
+      const facts = await readTableFacts(schema, await schema.describe(), [byTitleFirst])
+      expect([...(facts.texts?.fullText.values() ?? [])]).to.deep.equal([['talks_full_text']])
+      const store = new SqlReadStore(databases, [byTitleFirst], { facts })
+      const ids = async (word: string): Promise<unknown[]> => {
+        const anyOf = (['title', 'note'] as const).map(
+          (name) => ({ path: path(byTitleFirst, name), comparison: 'beginsWord', operands: [word] }) as const
+        )
+        const [first, ...others] = anyOf
+        if (first === undefined) return []
+        const conditions: Condition[] = [{ anyOf: [first, ...others] }]
+        const { rows } = await store.page(pagePlan(byTitleFirst, { conditions }), never)
+        return rows.map(({ values }) => values[0])
+      }
+      expect(await ids('привет')).to.deep.equal([1])
+      expect(await ids('nothing')).to.deep.equal([])
+      await history.run('ALTER TABLE talks DROP INDEX talks_full_text, DROP COLUMN talks_full_text')
+      expect(await ids('привет')).to.deep.equal([1])
       await history.run('DROP TABLE talks')
     })
 

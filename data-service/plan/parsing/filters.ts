@@ -59,7 +59,8 @@ export function parseConditions(
 
 const MAX_WORDS = 8
 
-const PLAIN_WORD = /^[\p{L}\p{N}]+$/u
+/** Letters and digits to every server: to some of them, other numbers such as ² separate words. */
+const PLAIN_WORD = /^[\p{L}\p{Nd}]+$/u
 /** Letters of scripts that put no blanks between words: where a word begins is not known. */
 const UNSEPARATED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u
@@ -90,8 +91,11 @@ export function parseSearch(
     violations.add('filter.too-many', 'search', `search takes at most ${MAX_WORDS} words, not ${words.length}.`)
     return []
   }
-  return words.flatMap((word): Condition[] => {
-    const isBeginning = fullText && PLAIN_WORD.test(word) && !UNSEPARATED.test(word)
+  const beginnings = words.filter((word) => fullText && PLAIN_WORD.test(word) && !UNSEPARATED.test(word))
+  // Beginnings of words come first, so that words of both kinds in any order are one shape.
+  const inOrder = [...beginnings, ...words.filter((word) => !beginnings.includes(word))]
+  return inOrder.flatMap((word): Condition[] => {
+    const isBeginning = beginnings.includes(word)
     const contained = (path: Path): Condition[] => {
       if (isBeginning) return [{ path, comparison: 'beginsWord', operands: [word] }]
       const value = parseValue(word, fieldOfParts(path.column.field))

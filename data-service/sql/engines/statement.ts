@@ -361,8 +361,8 @@ export interface SqlDialect {
   readonly joinInOrder: 'STRAIGHT_JOIN' | 'CROSS JOIN'
   /** Whether each statement is a round trip to a server, which takes longer than a count by an index of a few rows. */
   readonly isServer: boolean
-  /** Whether a statement failed because an index that it names does not exist. */
-  isIndexMissing(error: unknown): boolean
+  /** Whether a statement failed because an index that it names does not exist, or one of the columns of full-text indexes. */
+  isIndexMissing(error: unknown, columns?: readonly string[]): boolean
   /** The column whose character set lacks a character of a value that a statement wrote; undefined for any other error. */
   columnWithoutCharacter(error: unknown): string | undefined
   /** The key that does not allow a write; undefined for an error of another kind. */

@@ -16,7 +16,7 @@ import type {
   VersionTrigger
 } from '../../model/schema-checks.js'
 import { quotedIdentifier } from '../../../data-service/sql/engines/statement.js'
-import { LONGEST_IDENTIFIER, LONGEST_VARCHAR } from '../../model/tables.js'
+import { freeName, LONGEST_IDENTIFIER, LONGEST_VARCHAR } from '../../model/tables.js'
 
 /** MySQL and MariaDB. */
 export function mysqlChecks(live: LiveSchema): SchemaChecks {
@@ -36,9 +36,10 @@ export function mysqlChecks(live: LiveSchema): SchemaChecks {
       addIndex,
       addFullText: (table, columns) => {
         const keys = columns.map((column) => ({ column, descending: false }))
-        const index = { name: `${table}_full_text`, unique: false, keys, fullText: true } as const
+        const taken = [...table.columns, ...table.indexes].map(({ name }) => name)
+        const index = { name: freeName(`${table.name}_full_text`, taken), unique: false, keys, fullText: true } as const
         const parts = indexDefinition(index, collationOf(server)).map((part) => `ADD ${part}`)
-        return `ALTER TABLE ${quotedIdentifier(table)} ${parts.join(', ')}`
+        return `ALTER TABLE ${quotedIdentifier(table.name)} ${parts.join(', ')}`
       },
       addForeignKey
     }

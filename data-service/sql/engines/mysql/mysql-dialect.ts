@@ -8,6 +8,8 @@ import { errnoOf, mysqlViolatedKey } from './driver/mysql-errors.js'
 
 /** ER_KEY_DOES_NOT_EXITS, ER_FT_MATCHING_KEY_NOT_FOUND */
 const NO_SUCH_INDEX: readonly unknown[] = [1176, 1191]
+/** ER_BAD_FIELD_ERROR. Its message ends a column's name with a quotation mark. */
+const NO_SUCH_COLUMN = 1054
 
 /**
  * The collation of the columns compares text. Casts prevent the server from comparing bound digits as doubles. Integers are
@@ -38,7 +40,9 @@ export const mysqlDialect: SqlDialect = {
   readsRangesOfOr: true,
   joinInOrder: 'STRAIGHT_JOIN',
   isServer: true,
-  isIndexMissing: (error) => NO_SUCH_INDEX.includes(errnoOf(error)),
+  isIndexMissing: (error, columns = []) =>
+    NO_SUCH_INDEX.includes(errnoOf(error)) ||
+    (errnoOf(error) === NO_SUCH_COLUMN && columns.some((column) => String(error).includes(`.${column}'`))),
   columnWithoutCharacter: mysqlColumnWithoutCharacter,
   violatedKey: mysqlViolatedKey,
   decode: mysqlDecoder,

@@ -231,8 +231,10 @@ function whereOne(condition: ColumnComparison, name: string, context: TextContex
       return literalCondition(wordsOf(context).begins(quotedColumn(path, context), operands.join()))
     case 'inFullText': {
       const columns = context.dialect.fullTextIndex(path.column)?.map((one) => columnText(path, one, context))
+      // The index may have texts of other columns, whose character sets have more characters.
+      const words = context.dialect.operand(`${name}_0`, path.column.field, isAlone)
       // An index that is dropped while the service runs costs time alone: other conditions look for the words.
-      return literalCondition(columns === undefined ? '1 = 1' : wordsOf(context).match(columns, operands.join()))
+      return literalCondition(columns === undefined ? '1 = 1' : wordsOf(context).match(columns, words))
     }
     case 'never':
       return where(fn('LENGTH', columnExpression(path, context)), Op.lt, literal('0'))
@@ -371,6 +373,7 @@ export function withLiveTexts(dialect: SqlDialect, texts: LiveTexts | undefined)
     ...dialect,
     textOperand: (column) => operands.get(column),
     isTextOfWords: (column) => words.has(column),
-    fullTextIndex: (column) => fullText.get(column)
+    fullTextIndex: (column) => fullText.get(column),
+    isIndexMissing: (error) => dialect.isIndexMissing(error, [...fullText.values()].flat())
   }
 }
