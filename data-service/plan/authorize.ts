@@ -243,7 +243,7 @@ export function foreignRow(
   return ownsEverything(caller, ownership) ? undefined : anotherOwner({ in: 'parameter', name: by.name })
 }
 
-/** Whether the filter compares the id of the path while the path names the row by another column. The row itself is judged then. */
+/** Whether the owner filter compares the id of the path, and the path has another column's value in its place. Then the row is compared. */
 function judgesRow(filter: OwnerFilter, by: Column | undefined, ownership: OwnershipPolicy): boolean {
   return by !== undefined && isRouteId(ownerParameter(filter, ownership))
 }

@@ -18,7 +18,7 @@ import {
   rowReader
 } from './write-requests.js'
 
-// A part of an import. Its rows are judged one by one, each as the body of a create, so that a wrong one is its own error.
+// Reads a part of an import. Each row is checked as the body of a create, so that a wrong row does not stop the others.
 
 /** What the calls of an import say. */
 interface ImportParams extends Omit<BodyParams, 'body' | 'dryRun' | 'by'> {

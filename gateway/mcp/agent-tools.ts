@@ -126,21 +126,23 @@ export class AgentTools {
 
   /** undefined where there is no such tool. */
   async #run(name: string, sent: unknown, exchange: Exchange): Promise<ToolAnswer | undefined> {
-    const mistakes = this.#checks.get(name)?.(sent)
-    const tool = this.#tools.find((one) => one.name === name)
-    if (mistakes !== undefined && mistakes.length === 0 && tool === undefined) {
-      return this.#describe(sent as { names?: readonly string[] }, exchange) // Its check says so.
-    }
-    const refusal =
-      mistakes === undefined || mistakes.length > 0 || tool === undefined
-        ? mistakes &&
-          toolError({ code: 'arguments.invalid', detail: 'The arguments are not those of the tool.', errors: mistakes })
-        : refusalOf(sent as ToolArguments, { tool, catalogue: this.#deps.catalogue }) // Its check says so.
-    if (refusal !== undefined || tool === undefined) {
-      // No request of a tool follows, which would check the token.
+    // No request of a tool follows, which would check the token.
+    const refuse = async (answer?: ToolAnswer): Promise<ToolAnswer | undefined> => {
       await this.#listed(exchange)
-      return refusal
+      return answer
     }
+    const check = this.#checks.get(name)
+    if (check === undefined) return refuse()
+    const errors = check(sent)
+    if (errors.length > 0) {
+      return refuse(
+        toolError({ code: 'arguments.invalid', detail: 'The arguments are not those of the tool.', errors })
+      )
+    }
+    const tool = this.#tools.find((one) => one.name === name)
+    if (tool === undefined) return this.#describe(sent as { names?: readonly string[] }, exchange) // Its check says so.
+    const refusal = refusalOf(sent as ToolArguments, { tool, catalogue: this.#deps.catalogue }) // Its check says so.
+    if (refusal !== undefined) return refuse(refusal)
     const { request, reply } = exchange
     return callTool(
       { ...this.#deps, prefix: this.#deps.address.prefix },

@@ -28,7 +28,7 @@ function selectable(rows: readonly RaRecord[], { resource, catalogue }: Selectio
 
 /**
  * The box of a row in a column of its own. The boxes of react-admin's table have their name at an element around the input,
- * where nobody who goes by names finds it (docs/decisions/046).
+ * where a screen reader that looks for controls by their names does not find it (docs/decisions/046).
  */
 export function SelectionField(of: SelectionProps): ReactElement | null {
   const row = useRecordContext()

@@ -179,7 +179,7 @@ async function writeEach(ids: readonly Identifier[], write: (id: Identifier) => 
   return done
 }
 
-/** Nobody is logged in, or nobody answers. */
+/** The caller is not logged in, or no answer has come. */
 function concernsAll(error: unknown): boolean {
   return [0, 401, 503].includes(statusOf(error))
 }

@@ -300,7 +300,7 @@ async function isThere(row: ParsedRow, { resource, writer, by }: ParsedImport, {
   return (await unit.look(planLookBy({ entity, where: valueIs(by, value), scope: allRows }))) !== undefined
 }
 
-/** Nothing of the rows is told, so it is for every caller to whom the key belongs. */
+/** The answer shows no row, so every caller who owns the key may have it. */
 function answerOf(outcome: Outcome & Partial<PartOutcome>): WriteResponse {
   const nothing = { json: Buffer.from('[]'), rowVersion: Buffer.alloc(0), id: '[]', ignored: [], location: '' }
   return { ...nothing, outcome: JSON.stringify(outcome) }

@@ -55,8 +55,8 @@ export interface KeyListComparison {
 }
 
 /**
- * The conditions with one more, by which a full-text index finds at least the rows with the words of a search. The index is
- * no judge of words: it leaves short ones and stopwords out, and equates accents.
+ * The conditions with one more, by which a full-text index finds at least the rows with the words of a search. The index does
+ * not decide what a word is: it leaves out short words and stopwords, and does not tell accents apart.
  */
 export function byFullText(conditions: readonly RowCondition[], dialect: SqlDialect): readonly RowCondition[] {
   const words = conditions.flatMap((one): ColumnComparison[] => {
