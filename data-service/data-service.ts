@@ -122,7 +122,7 @@ async function openAndListen(how: Starting): Promise<string> {
   const describeTo = describeCatalogue(planning.catalogue, ownership, application.operations)
   const writeDeps: WriteDeps = {
     planning,
-    shares: new WriteShares(stores.write, { connections: settings.databasePoolSize }),
+    shares: new WriteShares(stores.write, { connections: settings.databasePoolSize, memory: stores.memory }),
     idempotency,
     guesses: new GuessCounts(now),
     now,

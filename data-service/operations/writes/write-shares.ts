@@ -1,4 +1,5 @@
 import { FairSemaphore, type Entrant, type PlacesState } from '../../../shared/fair-semaphore.js'
+import type { MemoryGuard } from '../../../shared/memory-guard.js'
 import { type CallContext, countedAddress } from '../../entity/caller.js'
 import type { UnitOfWork, WriteStore } from '../../plan/model/stores.js'
 import { sharesOf } from '../fair-shares.js'
@@ -52,6 +53,7 @@ export type Writing = Pick<
 /** Opens the transactions of this process, each in its turn. */
 export class WriteShares {
   readonly #store: Pick<WriteStore, 'transaction'>
+  readonly #memory: Pick<MemoryGuard, 'check'>
   readonly #semaphore: FairSemaphore
   readonly #bodies: FairSemaphore
   readonly #after: (milliseconds: number, call: () => void) => void
@@ -65,10 +67,12 @@ export class WriteShares {
     store: Pick<WriteStore, 'transaction'>,
     {
       connections,
+      memory,
       timeout = WRITE_WAIT_MS,
       after = (milliseconds, call) => void setTimeout(call, milliseconds).unref()
     }: {
       readonly connections: number
+      readonly memory: Pick<MemoryGuard, 'check'>
       readonly timeout?: number
       readonly after?: (milliseconds: number, call: () => void) => void
     }
@@ -76,6 +80,7 @@ export class WriteShares {
     this.#after = after
     const places = Math.max(1, Math.floor((connections * 3) / 4))
     this.#store = store
+    this.#memory = memory
     this.#limits = { ofCaller: Math.ceil((places * 2) / 3), large: Math.ceil(places / 4) }
     const detail = 'Too many writes are under way. Try again.'
     const waiting = 4 * WAITING_PER_PLACE * places
@@ -106,8 +111,8 @@ export class WriteShares {
   }
 
   /**
-   * Runs work as `WriteStore.transaction` does, when it has its turn. Throws `upstream.unavailable` where it gets none, with
-   * nothing written.
+   * Runs work as `WriteStore.transaction` does, when it has its turn. Throws `upstream.unavailable` where it gets none, and
+   * where a large one would begin while the memory is nearly full, with nothing written.
    */
   async transaction<Result>(
     writing: Writing,
@@ -121,6 +126,7 @@ export class WriteShares {
       const leave = await this.#semaphore.enter(all)
       const begun = performance.now()
       try {
+        if (large !== undefined) this.#memory.check()
         return await this.#store.transaction(writing.cancellation, work)
       } finally {
         leave()
@@ -136,7 +142,10 @@ export class WriteShares {
   /** Throws `upstream.unavailable` where a write would get no turn now, so that its body need not be read. */
   check(writing: Writing, size: WriteSize): void {
     const { all, large } = this.#entrants(writing, size)
-    if (large !== undefined) this.#large.check(large)
+    if (large !== undefined) {
+      this.#memory.check()
+      this.#large.check(large)
+    }
     this.#semaphore.check(all)
   }
 

@@ -1,3 +1,4 @@
+import { ENOUGH_MEMORY } from '../rpc/account.js'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import type { Logger } from 'pino'
@@ -122,7 +123,7 @@ eachDatabase((kind) => {
           maxPageSize: 500,
           maxExportRows: 100
         },
-        shares: new WriteShares(fresh.store, { connections: 10 }),
+        shares: new WriteShares(fresh.store, { connections: 10, memory: ENOUGH_MEMORY }),
         idempotency: { retention: 60_000, required: false },
         guesses: new GuessCounts(Date.now),
         now: Date.now,

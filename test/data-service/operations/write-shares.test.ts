@@ -8,7 +8,7 @@ import {
 } from '../../../data-service/operations/writes/write-shares.js'
 import { DomainError } from '../../../shared/errors.js'
 import { NEVER } from '../../../shared/transport/cancellation.js'
-import { account } from '../rpc/account.js'
+import { account, ENOUGH_MEMORY } from '../rpc/account.js'
 
 const by = (subject: string, more: Partial<Writing> = {}): Writing => ({
   caller: account(subject),
@@ -24,6 +24,7 @@ const BATCH = 500
 class TestWrites {
   readonly shares: WriteShares
   readonly #running: (() => void)[] = []
+  isMemoryFull = false
   /** Pauses that the test ends. */
   readonly pauses: (() => void)[] = []
 
@@ -36,6 +37,11 @@ class TestWrites {
       { transaction },
       {
         connections,
+        memory: {
+          check: () => {
+            if (this.isMemoryFull) throw new DomainError('upstream.unavailable', 'full', { retryAfter: 1 })
+          }
+        },
         timeout: 60_000,
         after: (milliseconds, call) => {
           expect(milliseconds).to.be.within(0, 2000)
@@ -206,12 +212,34 @@ describe('the shares of writes', () => {
     await settled()
     expect(waiting?.state).to.equal('Error: the caller has gone')
     expect(writes.shares.places).to.include({ taken: 1, waiting: 0 })
-    const failing = new WriteShares({ transaction: () => Promise.reject(new Error('broken')) }, { connections: 2 })
+    const failing = new WriteShares(
+      { transaction: () => Promise.reject(new Error('broken')) },
+      { connections: 2, memory: ENOUGH_MEMORY }
+    )
     for (let n = 0; n < 3; n++) {
       const failed = failing.transaction(by('ada'), 1, () => Promise.resolve())
       expect(await failed.catch((error: unknown) => String(error))).to.equal('Error: broken')
     }
     expect(failing.places.taken).to.equal(0)
+  })
+
+  it('refuse large writes while the memory is nearly full, also those that waited for their turn, and do small ones', async () => {
+    const writes = new TestWrites(10)
+    const [under, waiting] = writes.begin(by('ada'), BATCH, 2)
+    await settled()
+    expect(writes.running).to.equal(1)
+    writes.isMemoryFull = true
+    expect(() => writes.shares.check(by('ben'), BATCH)).to.throw(DomainError)
+    const [late] = writes.begin(by('ben'), BATCH)
+    writes.begin(by('ben'), 1)
+    writes.shares.check(by('ben'), 1)
+    await settled()
+    expect([late?.state, writes.running]).to.deep.equal(['rejected', 2])
+    writes.end()
+    await settled()
+    for (const end of writes.pauses.splice(0)) end()
+    await settled()
+    expect([under?.state, waiting?.state, writes.running]).to.deep.equal(['ended', 'rejected', 1])
   })
 
   it('count the rows of a write with their children', () => {

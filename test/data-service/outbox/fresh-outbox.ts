@@ -1,3 +1,4 @@
+import { ENOUGH_MEMORY } from '../rpc/account.js'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { OutboxEvent } from '../../../data-service/entity/event.js'
@@ -110,7 +111,7 @@ export class FreshOutbox {
     }
     const writeDeps = {
       planning,
-      shares: new WriteShares(this.#write, { connections: 10 }),
+      shares: new WriteShares(this.#write, { connections: 10, memory: ENOUGH_MEMORY }),
       idempotency: { retention: 1, required: false },
       guesses: new GuessCounts(Date.now),
       now: () => this.now,

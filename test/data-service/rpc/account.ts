@@ -10,3 +10,6 @@ export const account = (subject: string): Caller => ({
   permissions: new Set(),
   owner: null
 })
+
+/** For shares whose memory is not what a test is about. */
+export const ENOUGH_MEMORY = { check: () => undefined }

@@ -68,7 +68,7 @@ export async function runService(
     readDeps: { planning, store, exports, shares: ownShares ?? new ReadShares(new MemoryGuard(log)) },
     writeDeps: {
       planning,
-      shares: new WriteShares({ transaction: unwritten }, { connections: 10 }),
+      shares: new WriteShares({ transaction: unwritten }, { connections: 10, memory: new MemoryGuard(log) }),
       idempotency: { retention: 1000, required: false },
       guesses: new GuessCounts(Date.now),
       now: Date.now,

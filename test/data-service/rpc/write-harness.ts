@@ -1,3 +1,4 @@
+import { ENOUGH_MEMORY } from './account.js'
 import type { Logger } from 'pino'
 import { type Authenticated, type CallContext, type Caller } from '../../../data-service/entity/caller.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
@@ -59,7 +60,7 @@ export class WriteHarness {
         maxPageSize: 500,
         maxExportRows: 100
       },
-      shares: new WriteShares(this.store, { connections: 10 }),
+      shares: new WriteShares(this.store, { connections: 10, memory: ENOUGH_MEMORY }),
       idempotency: { retention: 1000, required: false },
       guesses: new GuessCounts(() => this.now),
       now: () => this.now,
