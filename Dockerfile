@@ -1,10 +1,12 @@
 # The images of docker-compose.yml: `service` is the gateway, the data service and the command `uniform-rest`; `shop` is
 # the example shop; `keys` makes what docker-compose.yml needs of passwords, keys and certificates.
 ARG NODE_VERSION=20
-FROM node:${NODE_VERSION}-slim AS build
+FROM node:${NODE_VERSION}-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts && npm cache clean --force
+RUN npm ci --ignore-scripts
+
+FROM packages AS build
 COPY tsconfig.json ./
 COPY proto proto
 COPY tools tools
@@ -20,14 +22,13 @@ RUN npm run build
 FROM build AS keys
 CMD ["node", "tools/compose/keys.mjs"]
 
-# Production dependencies without what only compilers, people or other platforms read. They are installed on their own:
-# to take all others away from those of the build costs more. The optional packages (docs/decisions/073) are among them,
+# Production dependencies without what only compilers, people or other platforms read. They are installed anew, out of the
+# cache of the stage before: to take all others away costs more. The optional packages (docs/decisions/073) are among them,
 # because nobody can install a package in the image. `npm install` takes the versions of the lock file.
-FROM node:${NODE_VERSION}-slim AS dependencies
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
+FROM packages AS dependencies
 COPY tools/compose/require-optional.mjs ./
-RUN node require-optional.mjs && npm install --omit=dev --ignore-scripts && npm cache clean --force \
+RUN rm -rf node_modules && node require-optional.mjs \
+  && npm install --omit=dev --ignore-scripts --prefer-offline \
   && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.md' \) -delete \
   && find node_modules -path '*/prebuilds/*' -name '*.node' ! -path "*/linux-$(node -p process.arch)/*.glibc.node" -delete \
   && find node_modules/@azure node_modules/@typespec -type d \( -name browser -o -name react-native \) -prune -exec rm -rf {} +
