@@ -72,10 +72,14 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/campaign/every-fault.test.ts',
     'test/campaign/plants.test.ts',
     'test/campaign/replay.test.ts',
+    // It follows the page in a copy of the project, and compiles it; test/package/linked.test.ts adds an entity to an application.
+    'test/examples/every-entity/adding-an-entity.test.ts',
     // It repeats on SQLite what mariadb.test.ts does.
     'test/examples/every-entity/sqlite.test.ts',
     // test/cli/application.test.ts has `dev` of an application, which restarts after a change of a file.
     'test/readme/dev-restart.test.ts',
+    // Each package that is missing is a start of its own; test/data-service/main.test.ts holds that a wrong setting is named.
+    'test/package/optional-packages.test.ts',
     // It installs from the registry; test/package/linked.test.ts does the same without.
     'test/package/pack-and-install.test.ts',
     // Three nodes of a database are long in joining; test/compose/containers.test.ts has the rest of the page.
@@ -93,6 +97,10 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
 
 /** Files of `full` that `npm run soak` runs too. They do more there, where IN_SOAK is set. */
 const LONGER_IN_SOAK = [
+  'test/api/mcp/tools.test.ts',
+  'test/clients/store.test.ts',
+  'test/clients/react-admin.test.ts',
+  'test/cli/application.test.ts',
   'test/api/cursors.test.ts',
   'test/api/export-streaming.test.ts',
   'test/api/hidden-column.test.ts',
@@ -106,7 +114,6 @@ const LONGER_IN_SOAK = [
   'test/cli/rejected-statements.test.ts',
   'test/data-service/operations/csv.test.ts',
   'test/examples/clinic/every-entity.test.ts',
-  'test/examples/every-entity/adding-an-entity.test.ts',
   'test/examples/every-entity/deleted-rules.test.ts',
   'test/examples/every-entity/mariadb.test.ts',
   'test/examples/one-entity/every-entity.test.ts',
@@ -160,7 +167,6 @@ export const LONGEST: ReadonlySet<string> = new Set([
   'test/browser/docs-pages.test.ts',
   'test/campaign/campaign.test.ts',
   'test/campaign/every-fault.test.ts',
-  'test/examples/every-entity/adding-an-entity.test.ts',
   'test/examples/every-entity/deleted-rules.test.ts',
   'test/examples/every-entity/mariadb.test.ts',
   'test/examples/sakila/every-entity.test.ts',

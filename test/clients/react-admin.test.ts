@@ -75,6 +75,9 @@ interface Records {
   deleteMany(resource: string, params: DeleteManyParams): Promise<{ readonly data?: readonly unknown[] }>
 }
 
+// A client meets no database.
+const ONE = { on: 'sqlite' } as const
+
 eachDatabase((kind) => {
   describe(`the react-admin providers on ${kind}`, function () {
     this.timeout(120_000)
@@ -748,7 +751,7 @@ eachDatabase((kind) => {
       await later.checkError(new TypeError('Failed to fetch'))
     })
   })
-})
+}, ONE)
 
 describe('the react-admin providers of an application whose types are not known', function () {
   this.timeout(120_000)

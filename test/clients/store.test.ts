@@ -23,6 +23,9 @@ interface Sent {
   readonly ifMatch: string | null
 }
 
+// A client meets no database.
+const ONE = { on: 'sqlite' } as const
+
 eachDatabase((kind) => {
   describe(`the typed client on ${kind}`, function () {
     this.timeout(120_000)
@@ -510,7 +513,7 @@ eachDatabase((kind) => {
       expect(await pending).to.equal(reason)
     })
   })
-})
+}, ONE)
 
 async function collected<One>(rows: AsyncIterable<One>): Promise<One[]> {
   const all: One[] = []

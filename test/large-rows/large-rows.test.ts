@@ -141,62 +141,67 @@ eachDatabase((kind) => {
       await sql.run('UPDATE letters SET body = ? WHERE id = 2', ['small'])
     })
 
-    it('Rows beside a page do not count, in both directions and by cursor.', async () => {
-      await sql.run('UPDATE letters SET body = ? WHERE id IN (1, 3, 4)', [LARGER_THAN_AN_ANSWER])
-      await sql.run('UPDATE letters SET body = ? WHERE id IN (2, 5)', ['small'])
-      for (const [page, id] of [1, 2, 3, 4, 5].entries()) {
-        const answer = await stack.call(`/letters/paged?pageSize=1&pageNumber=${page + 1}`)
-        expect([answer.status, (answer.body as { id: number }[]).map((row) => row.id)]).to.deep.equal([200, [id]])
-      }
-      const seen: number[] = []
-      let cursor = ''
-      while (seen.length < 5) {
-        const answer = await stack.call(`/letters/paged?pageSize=1${cursor === '' ? '' : `&after=${cursor}`}`)
-        expect(answer.status, answer.text.slice(0, 300)).to.equal(200)
-        seen.push(...(answer.body as { id: number }[]).map((row) => row.id))
-        cursor = String(answer.headers['x-next-cursor'] ?? '')
-      }
-      expect(seen).to.deep.equal([1, 2, 3, 4, 5])
-      // The last row of a walk, and the first of one backwards.
-      const whole = 'filters[id].operator=lte&filters[id].value=4&pageSize=1'
-      for (const [direction, side, next] of [
-        ['asc', 'after', 'x-next-cursor'],
-        ['desc', 'before', 'x-previous-cursor']
-      ] as const) {
-        const ends: number[] = []
-        const first = direction === 'asc' ? '&pageNumber=1' : '&pageNumber=4'
-        for (let place = first; place !== '';) {
-          const answer = await stack.call(`/letters/paged?${whole}&sortDirection=${direction}${place}`)
-          expect(answer.status, answer.text.slice(0, 300)).to.equal(200)
-          ends.push(...(answer.body as { id: number }[]).map((row) => row.id))
-          place = answer.headers[next] === undefined ? '' : `&${side}=${String(answer.headers[next])}`
+    // Each of the next three reads many times 8 MiB, so `npm test` has it on one of the two databases.
+    if (isSoak || kind === 'mysql')
+      it('Rows beside a page do not count, in both directions and by cursor.', async () => {
+        await sql.run('UPDATE letters SET body = ? WHERE id IN (1, 3, 4)', [LARGER_THAN_AN_ANSWER])
+        await sql.run('UPDATE letters SET body = ? WHERE id IN (2, 5)', ['small'])
+        for (const [page, id] of [1, 2, 3, 4, 5].entries()) {
+          const answer = await stack.call(`/letters/paged?pageSize=1&pageNumber=${page + 1}`)
+          expect([answer.status, (answer.body as { id: number }[]).map((row) => row.id)]).to.deep.equal([200, [id]])
         }
-        expect(ends, direction).to.deep.equal([1, 2, 3, 4])
-      }
-    })
+        const seen: number[] = []
+        let cursor = ''
+        while (seen.length < 5) {
+          const answer = await stack.call(`/letters/paged?pageSize=1${cursor === '' ? '' : `&after=${cursor}`}`)
+          expect(answer.status, answer.text.slice(0, 300)).to.equal(200)
+          seen.push(...(answer.body as { id: number }[]).map((row) => row.id))
+          cursor = String(answer.headers['x-next-cursor'] ?? '')
+        }
+        expect(seen).to.deep.equal([1, 2, 3, 4, 5])
+        // The last row of a walk, and the first of one backwards.
+        const whole = 'filters[id].operator=lte&filters[id].value=4&pageSize=1'
+        for (const [direction, side, next] of [
+          ['asc', 'after', 'x-next-cursor'],
+          ['desc', 'before', 'x-previous-cursor']
+        ] as const) {
+          const ends: number[] = []
+          const first = direction === 'asc' ? '&pageNumber=1' : '&pageNumber=4'
+          for (let place = first; place !== '';) {
+            const answer = await stack.call(`/letters/paged?${whole}&sortDirection=${direction}${place}`)
+            expect(answer.status, answer.text.slice(0, 300)).to.equal(200)
+            ends.push(...(answer.body as { id: number }[]).map((row) => row.id))
+            place = answer.headers[next] === undefined ? '' : `&${side}=${String(answer.headers[next])}`
+          }
+          expect(ends, direction).to.deep.equal([1, 2, 3, 4])
+        }
+      })
 
-    it('Large rows that are asked for by their ids at one moment are all answered, or may be asked for again.', async () => {
-      const answered = async (id: number, query: string): Promise<unknown> => {
-        let answer = await stack.call(`/letters/${id}${query}`)
-        // On a slow machine one waits too long for those before it.
-        while ([503, 504].includes(answer.status)) answer = await stack.call(`/letters/${id}${query}`)
-        return [answer.status, (answer.body as { id: number }).id]
-      }
-      const ids = [1, 2, 3, 4, 5, 6, 3, 4]
-      expect(await Promise.all(ids.map((id) => answered(id, '')))).to.deep.equal(ids.map((id) => [200, id]))
-      // Those that each refers to are too large together.
-      const others = Array.from({ length: 150 }, (_, at) => at + 10)
-      const query = '?fields=id,folder&includeFKs=true'
-      const found = await Promise.all(others.map((id) => answered(id, query)))
-      expect(found).to.deep.equal(others.map((id) => [200, id]))
-    })
+    if (isSoak || kind === 'sqlite')
+      it('Large rows that are asked for by their ids at one moment are all answered, or may be asked for again.', async () => {
+        await sql.run('UPDATE letters SET body = ? WHERE id IN (1, 3, 4)', [LARGER_THAN_AN_ANSWER])
+        const answered = async (id: number, query: string): Promise<unknown> => {
+          let answer = await stack.call(`/letters/${id}${query}`)
+          // On a slow machine one waits too long for those before it.
+          while ([503, 504].includes(answer.status)) answer = await stack.call(`/letters/${id}${query}`)
+          return [answer.status, (answer.body as { id: number }).id]
+        }
+        const ids = [1, 2, 3, 4, 5, 6, 3, 4]
+        expect(await Promise.all(ids.map((id) => answered(id, '')))).to.deep.equal(ids.map((id) => [200, id]))
+        // Those that each refers to are too large together.
+        const others = Array.from({ length: 150 }, (_, at) => at + 10)
+        const query = '?fields=id,folder&includeFKs=true'
+        const found = await Promise.all(others.map((id) => answered(id, query)))
+        expect(found).to.deep.equal(others.map((id) => [200, id]))
+      })
 
-    it('An export has all rows, in an order that an index serves and in one that none does.', async () => {
-      for (const order of ['id', 'folderId']) {
-        const { status, text } = await stack.call(`/letters/export?sortColumn=${order}&sortDirection=desc`)
-        expect([status, text.trim().split('\r\n').length], order).to.deep.equal([200, 161])
-      }
-    })
+    if (isSoak || kind === 'mysql')
+      it('An export has all rows, in an order that an index serves and in one that none does.', async () => {
+        for (const order of ['id', 'folderId']) {
+          const { status, text } = await stack.call(`/letters/export?sortColumn=${order}&sortDirection=desc`)
+          expect([status, text.trim().split('\r\n').length], order).to.deep.equal([200, 161])
+        }
+      })
 
     it('The connection that read too much reads on.', async () => {
       for (let round = 0; round < 3; round++) {

@@ -20,7 +20,7 @@ const inEachRun = {
   entities: application.entities.map(({ name }) => name).filter((name) => !left.has(name))
 } as const
 
-declarePart(3, () =>
+declarePart(4, () =>
   describeEveryEntity({
     application,
     ...(isSoak ? {} : inEachRun),

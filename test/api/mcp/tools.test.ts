@@ -355,5 +355,5 @@ describeApi(
       expect(log).to.not.match(/eyJ[A-Za-z0-9_-]{20}/)
     })
   },
-  { env: () => ({ MCP: 'write' }) }
+  { on: 'mysql', env: () => ({ MCP: 'write' }) }
 )

@@ -22,7 +22,7 @@ const inEachRun = {
   ]
 } as const
 
-declarePart(2, () =>
+declarePart(4, () =>
   describeEveryEntity({
     application,
     ...(isSoak ? {} : inEachRun),
