@@ -3,6 +3,7 @@ import { type AdminAddress, readDataAdminAddress } from '../shared/observe/admin
 import { parseLogLevel } from '../shared/logger.js'
 import { readTraceSettings, type TraceSettings } from '../shared/observe/tracing.js'
 import { isSecureUrl, readOpenIdClient } from '../shared/openid-settings.js'
+import { parseRateLimit, type RateLimit } from '../shared/rate-limit.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity } from '../shared/tls.js'
 import type { Application } from './application.js'
@@ -39,6 +40,7 @@ export interface DataServiceConfig {
   readonly sampleData: boolean
   readonly maxPageSize: number
   readonly maxExportRows: number
+  readonly accountLimit: RateLimit | undefined
   readonly ownership: OwnershipPolicy & { readonly claimType: string; readonly owners: OwnerClaims }
   readonly tokens: TokenConfig
   readonly idempotency: { readonly retention: number; readonly required: boolean }
@@ -86,6 +88,7 @@ export function readConfig(
     sampleData: reader.flag('SAMPLE_DATA', false),
     maxPageSize: reader.integer('MAX_PAGE_SIZE', { fallback: 500, min: 1, max: INT32_MAX }),
     maxExportRows: reader.integer('MAX_EXPORT_ROWS', { fallback: 100_000, min: 1, max: INT32_MAX }),
+    accountLimit: reader.parsed('RATE_LIMIT_ACCOUNT', { fallback: '', parse: parseRateLimit }),
     ownership: {
       claimType: reader.text('OWNER_CLAIM_TYPE', application.ownerClaimType),
       owners: application.owners ?? {},

@@ -30,6 +30,7 @@ import { describeCatalogue } from './operations/describe/describe.js'
 import { exportSemaphore } from './operations/export.js'
 import { ReadShares } from './operations/fair-shares.js'
 import { GuessCounts } from './operations/writes/guess-counts.js'
+import { AccountLimit } from './rpc/account-limit.js'
 import { gatewayPeers } from './rpc/transport/interceptors.js'
 import { packageOf } from './rpc/typed-calls.js'
 import { buildDataService } from './rpc/service.js'
@@ -152,6 +153,7 @@ async function openAndListen(how: Starting): Promise<string> {
       knowsGateways: knowsGateways(settings),
       log,
       newRequestId: randomUUID,
+      accountLimit: settings.accountLimit && new AccountLimit(settings.accountLimit, () => performance.now()),
       metrics: observed.metrics,
       tracing: observed.tracing
     },

@@ -3,12 +3,12 @@ import { type AdminAddress, readAdminAddress } from '../shared/observe/admin-ser
 import { parseLogLevel } from '../shared/logger.js'
 import { readTraceSettings, type TraceSettings } from '../shared/observe/tracing.js'
 import { readOpenIdClient } from '../shared/openid-settings.js'
+import { parseRateLimit, type RateLimit } from '../shared/rate-limit.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity, type TlsFiles } from '../shared/tls.js'
 import { TrustedProxies } from './http/client-address.js'
 import { parsePublicBaseUrl, parseServiceUrl, type PublicBaseUrl } from './http/public-address.js'
 import { type ApiInfo, readApiInfo } from './openapi/api-info.js'
-import { parseRateLimit, type RateLimit } from './server/admission.js'
 import { parseOrigins } from './server/cross-origin.js'
 import { UNNAMED } from './key-ring/key-ring.js'
 import {
@@ -96,7 +96,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     maxConnections: settings.integer('MAX_CONNECTIONS', { fallback: 10_000, min: 1, max: 1_000_000 }),
     corsOrigins: settings.parsed('CORS_ORIGINS', { fallback: '', parse: parseOrigins }),
     serverTiming: settings.flag('SERVER_TIMING', false),
-    rateLimit: settings.parsed('RATE_LIMIT', { fallback: '', parse: unlessBlank(parseRateLimit) }),
+    rateLimit: settings.parsed('RATE_LIMIT', { fallback: '', parse: parseRateLimit }),
     maxEventLoopDelay: settings.parsed('MAX_EVENT_LOOP_DELAY', { fallback: '2s', parse: parseDurationOrNone }),
     publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) })
   }

@@ -4,24 +4,10 @@ import { DomainError } from '../../shared/errors.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { Logger } from '../../shared/logger.js'
 import type { MemoryGuard } from '../../shared/memory-guard.js'
+import type { RateLimit } from '../../shared/rate-limit.js'
 import { clientAddress } from '../http/client-address.js'
 import { isPreflight } from '../http/cross-site.js'
 import { LoopDelay } from './loop-delay.js'
-
-/** `count` requests in each window of `seconds`. */
-export interface RateLimit {
-  readonly count: number
-  readonly seconds: number
-}
-
-/** `<count>/<seconds>`, both whole numbers: `600/60`. */
-export function parseRateLimit(text: string): RateLimit | Error {
-  const [, count = '', seconds = ''] = /^(\d{1,9})\/(\d{1,6})$/.exec(text) ?? []
-  const limit = { count: Number(count), seconds: Number(seconds) }
-  return limit.count >= 1 && limit.seconds >= 1
-    ? limit
-    : new Error('must be <count>/<seconds>, such as 600/60 for 600 requests a minute')
-}
 
 declare module 'fastify' {
   interface FastifyContextConfig {

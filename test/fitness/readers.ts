@@ -609,7 +609,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'the memory of the process': 'MemoryGuard processMemory memoryLimit',
   'packages that are installed': 'InnerMembers untested whatIsUntested remedyFor requireInner installedVersion',
   'settings, keys and arguments of the operator':
-    'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
+    'parseRateLimit parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
     'readArguments SettingsError SettingsReader redactUrl parseDuration loadProto loadMessages BrokenSockets saysTooManyReads createLogger unredacted logGrpc isRouteId ' +
     'ownerParameter TlsCertificates examineTlsFiles channelCredentials serverCredentials followFiles stateOf ' +
     'isSecureUrl warnOfClearText metadataUrl readOpenIdClient parseLogLevel readGrpcSecurity targetNameOf readAdminAddress readDataAdminAddress makeFolder keepDataPrivate',

@@ -61,6 +61,8 @@ export interface Interceptors {
   readonly knowsGateways?: boolean
   readonly log: Logger
   readonly newRequestId: () => string
+  /** If given, it counts the calls of each account. */
+  readonly accountLimit?: { count(caller: Caller): void } | undefined
   /** If given, calls are counted. */
   readonly metrics?: DataServiceMetrics | undefined
   /** If given, each call is a span. */
@@ -127,7 +129,7 @@ function intercepted<Request, Response>(
   rules: Rules<Request>,
   interceptors: Interceptors
 ): Intercepted<Request, Response> {
-  const { identify, metrics } = interceptors
+  const { identify, metrics, accountLimit } = interceptors
   const { rpc } = rules
   const calls = metrics?.callsOf(rpc)
   const isLogged = interceptors.log.isLevelEnabled('info')
@@ -140,7 +142,10 @@ function intercepted<Request, Response>(
     const call = new InterceptedCall(incoming, { rpc, resource, calls, lines, interceptors })
     try {
       if (isDecoded && rules.bounded?.(request) !== true) requireDeadline(incoming)
-      if (rules.exempt !== true) call.caller = await identify(incoming.authorization)
+      if (rules.exempt !== true) {
+        call.caller = await identify(incoming.authorization)
+        accountLimit?.count(call.caller)
+      }
       if (incoming.cancellation.aborted) throw incoming.cancellation.reason
       if (!isDecoded) throw malformedRequest(request)
       return await call.within(() => handler(call, request))
