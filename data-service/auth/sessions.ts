@@ -12,7 +12,6 @@ import type { AuthDeps } from './authentication.js'
 import {
   hashOfToken,
   newRefreshToken,
-  NONCE_BYTES,
   openSuccessor,
   parseRefreshToken,
   refHashOf,
@@ -20,6 +19,7 @@ import {
   tokenKeys,
   writeRefreshToken
 } from './tokens/refresh-token.js'
+import { NONCE_BYTES } from './tokens/sealed-bytes.js'
 import { ownSubject, trail } from './trail.js'
 
 /** An open session as the rpcs Login and Refresh answer it. The expiries are RFC 3339 timestamps. */

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { rejectionAt } from '../../shared/errors.js'
-import type { ImportRequest, ImportResponse } from '../data/data-client.js'
+import type { HttpContext } from '../data/calls.js'
+import type { LiveCatalogue } from '../data/catalogue.js'
+import type { ImportRequest, ImportResponse, Resource } from '../data/data-client.js'
 import { headerLines } from '../http/header-fields.js'
 import { mediaTypeAmong } from '../http/json-body.js'
 import { prefersRollback } from '../http/negotiation.js'
@@ -53,19 +55,23 @@ export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites
       const { raw } = request
       const call = writeContext(request)
       const total = new Total(members.by !== undefined)
+      const endPieces = readPiecewise(raw)
       try {
         request.unsent?.receive(HELD)
         const pieces = piecesOf(raw)
-        const rows = formatOf(request) === 'text/csv' ? csvRows(pieces, resource) : linesOf(pieces)
+        const isCsv = formatOf(request) === 'text/csv'
+        const rows = isCsv ? csvRows(pieces, await readableOf(resource, { catalogue, call })) : linesOf(pieces)
         let continuation: Buffer = Buffer.alloc(0)
         for await (const { rows: some, bytes, firstRow, more } of partsOf(rows)) {
-          const part = { ...members, resource: resource.name, rows: [...some], firstRow, more, continuation }
+          const { maxErrors } = total
+          const part = { ...members, resource: resource.name, rows: [...some], firstRow, more, continuation, maxErrors }
           const answer = await largeWrites.inTurn(call, { length: bytes }, () => data.import(call, part))
           continuation = answer.continuation
           total.add(answer, firstRow + some.length)
         }
       } catch (error) {
-        // The client may be sending on, and reads the answer afterwards.
+        // The client may be sending on, and reads the answer afterwards. What it sends counts as that of any other request.
+        endPieces()
         setImmediate(() => raw.resume())
         throw error
       }
@@ -74,6 +80,18 @@ export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites
       return reply.type(JSON_TYPE).send(JSON.stringify(total.answer))
     }
   )
+}
+
+/** The resource with what the caller may see of it, where cells of hidden properties would be read as JSON. */
+async function readableOf(
+  resource: Resource,
+  { catalogue, call }: { readonly catalogue: LiveCatalogue; readonly call: HttpContext }
+): Promise<Resource> {
+  const { name, properties, writeOnly, createdChildren } = resource
+  const hasJson = createdChildren.length > 0 || [...properties, ...writeOnly].some(({ type }) => type === 'json')
+  if (!hasJson) return resource
+  const seen = (await catalogue.seenBy(call)).resources.get(name)
+  return seen ?? { ...resource, properties: [], writeOnly: [], createdChildren: [] }
 }
 
 function formatOf({ headers }: FastifyRequest): (typeof MEDIA_TYPES)[number] | undefined {
@@ -87,7 +105,6 @@ function checkHead(request: FastifyRequest, _reply: FastifyReply, ...rest: [payl
     const detail = `The file must be sent with Content-Type: ${MEDIA_TYPES.join(' or ')}.`
     throw rejectionAt('media-type.unsupported', detail, { place: { in: 'header', name: 'Content-Type' } })
   }
-  readPiecewise(request.raw)
   rest[1]()
 }
 
@@ -135,8 +152,13 @@ class Total {
     this.#counts.existing += existing
     this.#counts.failed += failed
     this.#counts.replayed += createdBefore
-    this.#errors.push(...errors.slice(0, MAX_ERRORS - this.#errors.length))
+    this.#errors.push(...errors)
     for (const name of ignoredMembers) if (this.#ignored.size < MAX_ERRORS) this.#ignored.add(name)
+  }
+
+  /** How many more there is room for. */
+  get maxErrors(): number {
+    return MAX_ERRORS - this.#errors.length
   }
 
   get isReplayed(): boolean {

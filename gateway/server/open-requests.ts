@@ -146,10 +146,15 @@ export function countPieces(body: Readable, { receivePiece, forgetPieces, refuse
 /** The bodies of which nobody keeps a piece that was read, with the requests that they are read from. */
 const piecewise = new WeakMap<Readable, Readable>()
 
-/** Says that a body is read in parts: it may have any number of pieces, as long as they do not pile up. */
-export function readPiecewise(request: IncomingMessage): void {
+/**
+ * Says that a body is read in parts: it may have any number of pieces, as long as they do not pile up. Returns what is called
+ * when nobody wants the rest of it: its pieces count from then on, since no answer waits for them.
+ */
+export function readPiecewise(request: IncomingMessage): () => void {
   const raw: unknown = request
-  piecewise.set(raw instanceof Http2ServerRequest ? raw.stream : request, request)
+  const body = raw instanceof Http2ServerRequest ? raw.stream : request
+  piecewise.set(body, request)
+  return () => void piecewise.delete(body)
 }
 
 /**

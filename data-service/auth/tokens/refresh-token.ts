@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { seal, unseal } from './sealed-bytes.js'
 
 /**
  * A refresh token has a reference of 128 random bits, which all tokens of its family share, and then a secret of 256 random
@@ -10,9 +11,6 @@ const TOKEN_SECRET_BYTES = 32
 
 /** 32 or 48 bytes in base64url without padding. */
 const TOKEN_TEXT = /^(?:[A-Za-z0-9_-]{43}|[A-Za-z0-9_-]{64})$/
-const CIPHER = 'aes-256-gcm'
-export const NONCE_BYTES = 12
-const TAG_BYTES = 16
 
 /** The bytes of a refresh token's text; undefined for a text that cannot be a refresh token. */
 export function parseRefreshToken(text: string): Buffer | undefined {
@@ -54,19 +52,12 @@ export function hashOfToken(token: Buffer): Buffer {
 
 /** Encrypts a token so that only the token before it can decrypt it. `nonce` has NONCE_BYTES random bytes. */
 export function sealSuccessor(successor: Buffer, predecessor: Buffer, nonce: Buffer): Buffer {
-  const cipher = createCipheriv(CIPHER, successorKey(predecessor), nonce)
-  const sealed = Buffer.concat([cipher.update(successor), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
+  return seal(successor, { secret: predecessor, purpose: PURPOSE }, nonce)
 }
 
 /** Decrypts what sealSuccessor encrypted. Throws if the predecessor was another token. */
 export function openSuccessor(sealed: Buffer, predecessor: Buffer): Buffer {
-  const nonce = sealed.subarray(0, NONCE_BYTES)
-  const decipher = createDecipheriv(CIPHER, successorKey(predecessor), nonce, { authTagLength: TAG_BYTES })
-  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
-  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
+  return unseal(sealed, { secret: predecessor, purpose: PURPOSE })
 }
 
-function successorKey(predecessor: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', predecessor, Buffer.alloc(0), 'refresh token successor', 32))
-}
+const PURPOSE = 'refresh token successor'

@@ -1,24 +1,29 @@
-import { createHash } from 'node:crypto'
 import { DomainError } from '../../../shared/errors.js'
 import type { ImportError } from '../../../shared/gen/entity/v1/ImportError.js'
 import type { ImportRequest__Output } from '../../../shared/gen/entity/v1/ImportRequest.js'
 import type { ImportResponse } from '../../../shared/gen/entity/v1/ImportResponse.js'
-import { jsonArray } from '../../../shared/transport/wire.js'
-import type { CallContext, UnaryHandler } from '../../entity/caller.js'
-import { storedJson } from '../../entity/fields/json-parser.js'
-import { isArray } from '../../entity/fields/json-values.js'
+import type { UnaryHandler } from '../../entity/caller.js'
 import { writeScope } from '../../plan/authorize.js'
 import { type ImportedRow, type ParsedImport, parseImport } from '../../plan/import-requests.js'
 import { KeyConflict } from '../../plan/model/key-conflict.js'
 import { allRows, valueIs } from '../../plan/model/plans.js'
-import type { KeyClaim } from '../../plan/model/stores.js'
 import { planLookBy } from '../../plan/plan-writes.js'
 import { placeInScope } from '../../plan/scope-of-values.js'
 import { MAX_BATCH_ROWS, type ParsedRow } from '../../plan/write-requests.js'
 import { givenValues, guesserOf, insert } from './create.js'
 import type { Guess } from './guess-counts.js'
+import {
+  canonicalRows,
+  forgetParts,
+  type ImportCall,
+  keepPart,
+  keptRows,
+  pathOfImport,
+  readUpload,
+  type Upload
+} from './kept-parts.js'
 import { errorOfItem, isOfRow } from './rejections.js'
-import { keyClaim } from './stored-answers.js'
+import { hiddenNow } from './stored-answers.js'
 import { idempotentWrite } from './write.js'
 import { rowsOf } from './write-shares.js'
 import type { WriteDeps, WriteResponse, WriteSteps } from './write-steps.js'
@@ -30,17 +35,8 @@ import type { WriteDeps, WriteResponse, WriteSteps } from './write-steps.js'
 /** The most errors that an answer tells. */
 const MAX_ERRORS = 1000
 
-/** Milliseconds for which the parts of a file are kept whose last part has not come. */
-const KEPT = 15 * 60_000
-
 /** How often a whole file is tried anew, since another import has created rows of it meanwhile. */
 const MAX_TRIES = 20
-
-interface ImportCall {
-  readonly deps: WriteDeps
-  readonly context: CallContext
-  readonly parsed: ParsedImport
-}
 
 /** What was decided about rows. */
 interface Outcome {
@@ -58,25 +54,26 @@ export function importHandler(deps: WriteDeps): UnaryHandler<ImportRequest__Outp
       // A caller who may write no row is not told so for each of them.
       writeScope(parsed.writer)
       const call = { deps, context, parsed }
-      const answer = parsed.onError === 'skip' ? await importParts(call) : await importWhole(call, request)
+      const answer = parsed.onError === 'skip' ? await importParts(call, request) : await importWhole(call, request)
       return { ...answer, ignoredMembers: [...parsed.ignored] }
     })
   }
 }
 
-async function importParts(call: ImportCall): Promise<ImportResponse> {
+async function importParts(call: ImportCall, { maxErrors }: ImportRequest__Output): Promise<ImportResponse> {
   const { rows } = call.parsed
   let [created, createdBefore, existing, failed] = [0, 0, 0, 0]
   const errors: ImportError[] = []
+  const wanted = Math.max(0, Math.min(MAX_ERRORS, maxErrors ?? MAX_ERRORS))
   let replayed = rows.length > 0
   for (let start = 0; start < rows.length;) {
-    const part = await importPart(call, start)
+    const part = await importPart(call, { start, wanted: wanted - errors.length })
     if (part.isReplayed) createdBefore += part.created
     else created += part.created
     replayed &&= part.isReplayed
     existing += part.existing
     failed += part.failed
-    errors.push(...part.errors.slice(0, MAX_ERRORS - errors.length))
+    errors.push(...part.errors)
     start = part.next
   }
   return { created, createdBefore, existing, failed, errors, replayed }
@@ -90,10 +87,11 @@ interface PartOutcome extends Outcome {
 /**
  * One transaction, with the rows from `start` on. A row that cannot be created ends it: then the rows before that one are a
  * part by themselves, and so no row is tried more than twice. A row that fails before any other was created is left out.
+ * `wanted`: errors that the answer has room for, and no more are stored with it.
  */
 async function importPart(
   { deps, context, parsed }: ImportCall,
-  start: number
+  { start, wanted }: { readonly start: number; readonly wanted: number }
 ): Promise<PartOutcome & { readonly isReplayed: boolean }> {
   const { rows, firstRow } = parsed
   const known = new Map<number, DomainError | 'existing'>()
@@ -113,7 +111,7 @@ async function importPart(
         const found = known.get(index)
         if (found instanceof DomainError) {
           failed += 1
-          errors.push(...errorsOf(firstRow + index, found).slice(0, MAX_ERRORS - errors.length))
+          errors.push(...errorsOf(firstRow + index, found).slice(0, wanted - errors.length))
         } else if (found === 'existing' || row instanceof DomainError) existing += 1
         else {
           const isNew = await importRow(row, { parsed, guess }, steps).catch((error: unknown) => {
@@ -130,14 +128,17 @@ async function importPart(
       const written = await deps.guesses.count(guesserOf(parsed), (guess) =>
         idempotentWrite({ deps, context }, parsed, {
           method: 'POST',
-          path: pathOfPart(parsed, firstRow + start),
+          path: `${pathOfImport(parsed)}/${firstRow + start}`,
           via: 'batch',
           size: next - start,
           work: (steps) => work(guess, steps)
         })
       )
       const outcome = JSON.parse(written.outcome ?? '') as PartOutcome
-      return { ...outcome, next: start + outcome.next, isReplayed: written.replayed }
+      // The caller may have lost the sight of a property since.
+      const hidden = hiddenNow(parsed.resource)
+      const errors = outcome.errors.filter(({ pointer = '' }) => !hidden.has(pointer.split('/')[1] ?? ''))
+      return { ...outcome, errors, next: start + outcome.next, isReplayed: written.replayed }
     } catch (error) {
       const { index, reason = 'existing' } = failureOf(failing, error, parsed)
       if (mayBeThere(failing, again, parsed)) continue
@@ -192,23 +193,25 @@ function endOfPart(rows: readonly ImportedRow[], start: number): number {
 
 /** Keeps the rows of a part, or creates those of all parts. */
 async function importWhole(call: ImportCall, request: ImportRequest__Output): Promise<ImportResponse> {
-  const { deps, context, parsed } = call
-  const { rows, firstRow } = parsed
-  rejectRows(rows.flatMap((row, index) => (row instanceof DomainError ? [errorOfRow(firstRow + index, row)] : [])))
-  const { upload, digest } = readContinuation(request, deps)
-  const canonicalBody = JSON.stringify([digest, parsed.canonicalBody])
-  if (!request.more) return await createAll({ ...call, parsed: { ...parsed, canonicalBody } }, upload)
-  const claim = claimOfPart(call, upload, firstRow)
-  await deps.shares.transaction(context, 1, async (unit) => {
-    const kept = await unit.claimKey(claim)
-    if (kept === undefined) unit.storeResponse(claim, jsonArray(request.rows.map(asBuffer)))
-    else if (!kept.fingerprint.equals(claim.fingerprint)) throw otherRows()
-  })
-  const next = [upload, firstRow + rows.length, createHash('sha256').update(canonicalBody).digest('base64')]
-  return { continuation: Buffer.from(JSON.stringify(next)) }
+  const { rows, firstRow } = call.parsed
+  const upload = readUpload(request, call.deps)
+  try {
+    rejectRows(rows.flatMap((row, index) => (row instanceof DomainError ? [errorOfRow(firstRow + index, row)] : [])))
+    if (request.more) return { continuation: await keepPart(call, upload, request.rows) }
+    const parsed = { ...call.parsed, canonicalBody: canonicalRows(call.parsed, upload) }
+    const answer = await createAll({ ...call, parsed }, upload)
+    await forgetParts(call, upload)
+    return answer
+  } catch (error) {
+    // After any other error the last call may be sent again as it was.
+    const isFinal = error instanceof DomainError && error.code === 'idempotency.key.reused'
+    if (isFinal || isOfRow(error)) await forgetParts(call, upload)
+    throw error
+  }
 }
 
-async function createAll(call: ImportCall, upload: string): Promise<ImportResponse> {
+async function createAll(call: ImportCall, upload: Upload): Promise<ImportResponse> {
+  // Whatever `onError` says, a file has one key: its first part, or the whole file, is stored in one place.
   const { deps, context, parsed } = call
   const { firstRow, rows } = parsed
   const known = new Set<number>()
@@ -234,7 +237,7 @@ async function createAll(call: ImportCall, upload: string): Promise<ImportRespon
       const written = await deps.guesses.count(guesserOf(parsed), (guess) =>
         idempotentWrite({ deps, context }, parsed, {
           method: 'POST',
-          path: pathOfPart(parsed, 0),
+          path: `${pathOfImport(parsed)}/0`,
           via: 'batch',
           size: Math.max(1, firstRow + rows.length),
           work: (steps) => work(guess, steps)
@@ -252,26 +255,10 @@ async function createAll(call: ImportCall, upload: string): Promise<ImportRespon
   }
 }
 
-/** The rows of all parts. One part of them is in memory at a time. */
-async function* rowsOfFile(call: ImportCall, upload: string, { unit }: WriteSteps): AsyncGenerator<ParsedRow> {
-  const { firstRow, rows, readRow } = call.parsed
-  for (let start = 0; start < firstRow;) {
-    const part = await unit.findResponse(claimOfPart(call, upload, start))
-    const found = part && storedJson(part.answer.toString('utf8'))
-    if (found === undefined || !isArray(found) || found.length === 0) throw notKept(start)
-    for (const json of found) yield readRow(json)
-    start += found.length
-  }
+async function* rowsOfFile(call: ImportCall, upload: Upload, { unit }: WriteSteps): AsyncGenerator<ParsedRow> {
+  const { rows, readRow } = call.parsed
+  for await (const json of keptRows(call, upload, unit)) yield readRow(json)
   for (const row of rows) if (!(row instanceof DomainError)) yield row
-}
-
-function otherRows(): DomainError {
-  return new DomainError('request.malformed', 'Other rows were sent with this continuation before.')
-}
-
-function notKept(index: number): DomainError {
-  const detail = `The rows from row ${index + 1} on are not kept any more. Send the file again.`
-  return new DomainError('request.malformed', detail)
 }
 
 /** Creates a row. Returns whether it is new: `by` may say that it is there already. */
@@ -326,43 +313,4 @@ function rejectRows(errors: readonly DomainError[]): void {
   const [first] = errors
   if (first === undefined) return
   throw new DomainError(first.code, first.message, { violations: errors.flatMap(({ violations }) => violations) })
-}
-
-/** Whatever `onError` says, a file has one key: its first part, or the whole file, is stored in one place. */
-function pathOfPart({ resource: { entity } }: ParsedImport, row: number): string {
-  return `/${entity.name}/import/${row}`
-}
-
-/** The claim under which the rows of a part are kept. */
-function claimOfPart({ deps, parsed }: ImportCall, upload: string, row: number): KeyClaim {
-  const claim = keyClaim(parsed, { method: 'POST', path: `${pathOfPart(parsed, row)}/${upload}` }, deps)
-  if (claim === undefined) throw new TypeError('an import has a key')
-  return { ...claim, expiresAt: claim.now + KEPT }
-}
-
-/** Names the parts of one file: those of an upload that was broken off are of no use to the next one. */
-interface Continuation {
-  readonly upload: string
-  /** Of the rows before. */
-  readonly digest: string
-}
-
-function readContinuation({ continuation, firstRow }: ImportRequest__Output, { newGuid }: WriteDeps): Continuation {
-  if (continuation.length === 0 && firstRow === 0) return { upload: newGuid(), digest: '' }
-  const [upload, next, digest] = readTexts(continuation.toString('utf8'))
-  if (typeof upload === 'string' && typeof digest === 'string' && next === firstRow) return { upload, digest }
-  throw new DomainError('request.malformed', 'continuation must be what the call before has answered.')
-}
-
-function readTexts(json: string): readonly unknown[] {
-  try {
-    const read: unknown = JSON.parse(json)
-    return Array.isArray(read) ? read : []
-  } catch {
-    return []
-  }
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes)
 }

@@ -76,12 +76,16 @@ export async function storedAnswer(
  */
 function withoutWithheld(response: WriteResponse, { resource, ignored }: KeyedWrite): WriteResponse {
   if (resource === undefined) return response
-  const { withheld, entity } = resource
-  // A column may have become a secret since.
-  const hidden = entity.columns.filter(({ field }) => field.hidden).map(({ name }) => name)
-  if (withheld.size === 0 && hidden.length === 0) return response
-  const json = withoutMembers(response.json, new Set([...withheld, ...hidden]))
-  return { ...response, json, ignored: withheld.size === 0 ? response.ignored : ignored }
+  const hidden = hiddenNow(resource)
+  if (hidden.size === 0) return response
+  const json = withoutMembers(response.json, hidden)
+  return { ...response, json, ignored: resource.withheld.size === 0 ? response.ignored : ignored }
+}
+
+/** The properties that a caller may not see now. A column may have become a secret since an answer was stored. */
+export function hiddenNow({ withheld, entity }: KeyedRows['resource']): ReadonlySet<string> {
+  const secrets = entity.columns.filter(({ field }) => field.hidden).map(({ name }) => name)
+  return new Set([...withheld, ...secrets])
 }
 
 /**

@@ -2,6 +2,7 @@ import { FairSemaphore, type Entrant, type PlacesState } from '../../../shared/f
 import type { MemoryGuard } from '../../../shared/memory-guard.js'
 import { type CallContext, countedAddress } from '../../entity/caller.js'
 import type { UnitOfWork, WriteStore } from '../../plan/model/stores.js'
+import { MAX_BATCH_ROWS } from '../../plan/write-requests.js'
 import { sharesOf } from '../fair-shares.js'
 
 // A transaction keeps a connection of the pool that reads use too, and an embedded database has one writer. So there is one
@@ -10,6 +11,9 @@ import { sharesOf } from '../fair-shares.js'
 
 /** Rows with their children from which a write is large. Those of a caller go one after the other. */
 export const LARGE = 25
+
+/** Rows beyond which a write is a whole file. It may take a minute, so there is one at a time, beside other large writes. */
+const WHOLE_FILE = MAX_BATCH_ROWS
 
 /** Large writes of a caller that wait. Each keeps its rows in memory. */
 const LARGE_WAITING = 4
@@ -171,7 +175,8 @@ export class WriteShares {
       return { shares: [{ key: `children ${own}`, limit: READING_CHILDREN, waiting }, first, ...others], own }
     }
     if (size < LARGE) return { shares: [first, ...others], own }
-    const ofLarge = { key: 'large', limit: large, waiting: LARGE_WAITING * WAITING_PER_PLACE }
+    const limit = size > WHOLE_FILE ? { key: 'whole file', limit: 1 } : { key: 'large', limit: large }
+    const ofLarge = { ...limit, waiting: LARGE_WAITING * WAITING_PER_PLACE }
     return { shares: [ofLarge, first, ...others], own }
   }
 }

@@ -234,6 +234,8 @@ export interface UnitOfWork {
   createAtOnce(of: CreateAtOnce): Promise<CreatedRow | undefined>
   /** Stores the response under the claimed key with the COMMIT. */
   storeResponse(claim: KeyClaim, answer: Buffer): void
+  /** Deletes the responses that are stored under the keys, and frees the keys. Nothing else is in the transaction. */
+  forgetResponses(claims: readonly KeyClaim[]): Promise<void>
   /** undefined for no such row within the scope. */
   lock(plan: LockPlan): Promise<LockedRow | undefined>
   /** The row as it is now, without a lock. undefined for no such row within the scope. */

@@ -103,11 +103,16 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
       if (unit?.hasEmitted === true) onEmitted()
       return result
     },
-    purgeKeys: (now, limit) =>
-      runTransaction(options, new AbortController().signal, {
-        run: (transaction) => parts.keys.purge(transaction, now, limit),
-        isRepeatable: () => true
-      }),
+    purgeKeys: async (now, limit) => {
+      for (let deleted = 0; ;) {
+        const some = await runTransaction(options, new AbortController().signal, {
+          run: (transaction) => parts.keys.purge(transaction, now, limit - deleted),
+          isRepeatable: () => true
+        })
+        deleted += some
+        if (some === 0 || deleted === limit) return deleted
+      }
+    },
     close: async () => {
       try {
         await transactions.close()
@@ -282,6 +287,10 @@ class SqlUnitOfWork implements UnitOfWork {
   storeResponse(claim: KeyClaim, answer: Buffer): void {
     this.#parts.keys.keep(this.#transaction, claim, answer)
     this.#key = 'answered'
+  }
+
+  forgetResponses(claims: readonly KeyClaim[]): Promise<void> {
+    return this.#parts.keys.forget(this.#transaction, claims)
   }
 
   async lock(plan: LockPlan): Promise<LockedRow | undefined> {

@@ -28,8 +28,9 @@ const WAIT_MS = 2000
 
 const RETRY_AFTER_S = 1
 
-/** Keys of one DELETE at most. */
+/** Keys of one DELETE at most, and bytes of their answers: group replication takes no transaction of any size. */
 const KEYS_PER_DELETE = 1024
+const BYTES_PER_DELETE = 16 * 1024 * 1024
 
 /** A request with a key, over all tries of its transaction. */
 export interface KeyedRequest {
@@ -84,8 +85,10 @@ export class IdempotencyKeys {
             exact: false
           }
     this.#expired = {
-      ...statementText(`SELECT key_hash FROM ${table} WHERE expires_at <= $now ORDER BY expires_at LIMIT $limit`),
-      decode: [bytes],
+      ...statementText(
+        `SELECT key_hash, LENGTH(answer) FROM ${table} WHERE expires_at <= $now ORDER BY expires_at LIMIT $limit`
+      ),
+      decode: [bytes, Number],
       exact: false
     }
     this.#purge = `DELETE FROM ${table} WHERE expires_at <= $now AND key_hash IN`
@@ -152,13 +155,24 @@ export class IdempotencyKeys {
     transaction.changeLast({ text: this.#keep, values: { key: claim.keyHash, answer } })
   }
 
+  /** Deletes some keys that expired by `now`, the oldest first. */
   async purge(session: WriteSession, now: number, limit: number): Promise<number> {
     const found = await session.run(this.#expired, {
       now: BigInt(now),
       limit: BigInt(Math.min(limit, KEYS_PER_DELETE))
     })
-    const keys = found.flatMap(([key]) => (Buffer.isBuffer(key) ? [key] : []))
+    let left = BYTES_PER_DELETE
+    const keys = found.flatMap(([key, length], index) => {
+      left -= Number(length)
+      return Buffer.isBuffer(key) && (left >= 0 || index === 0) ? [key] : []
+    })
     return await deleteListed(session, this.#purge, { keys, now })
+  }
+
+  /** As UnitOfWork.forgetResponses says. */
+  async forget(session: WriteSession, claims: readonly KeyClaim[]): Promise<void> {
+    const keys = claims.map(({ keyHash }) => keyHash)
+    await deleteListed(session, this.#purge, { keys, now: Number.MAX_SAFE_INTEGER })
   }
 
   /**

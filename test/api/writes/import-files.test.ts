@@ -2,18 +2,18 @@ import { request } from 'node:http'
 import { expect } from 'chai'
 import { describeApi, type ApiStore } from '../api-store.js'
 import type { Answer } from '../http-call.js'
-import { countsIn, CSV, csvOf, importOf, lines, many, NDJSON, stored } from './import-requests.js'
+import { countsIn, CSV, csvOf, importOf, lines, many, NDJSON, product, stored } from './import-requests.js'
 import { send } from './send.js'
 import { changesNothing, count, select } from './stored.js'
 
 /** Sends the head and the beginning of a file, and breaks the connection off once the condition holds. */
 async function sendBeginning(
   store: ApiStore,
-  { key, body }: { readonly key: string; readonly body: string },
+  { key, body, onError = 'skip' }: { readonly key: string; readonly body: string; readonly onError?: string },
   condition: () => Promise<boolean>
 ): Promise<void> {
   const token = await store.stack.token('clerk@example.com')
-  const sent = request(`${store.url}/products/import?onError=skip`, {
+  const sent = request(`${store.url}/products/import?onError=${onError}`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${token}`,
@@ -172,6 +172,29 @@ describeApi('files to import', (store) => {
     const whole = await importOf(store, rows, { type: NDJSON, query: '?onError=skip', key: 'cut' })
     expect(countsIn(whole)).to.deep.equal({ rows: 700, created: 200, failed: 0, replayed: 500, errors: [] })
     expect(await stored(store, 'CUT')).to.equal(700)
+  })
+
+  it('of which the beginning was sent, and nothing may stay if a row fails, are kept encrypted, and deleted in the end', async () => {
+    const keys = (): Promise<number> => count(store, 'ur_idempotency_keys')
+    const rows = lines(many(700, 'KEPT'))
+    const before = await keys()
+    const beginning = { key: 'kept', body: rows.slice(0, rows.length - 100), onError: 'stop' }
+    await sendBeginning(store, beginning, async () => (await keys()) > before)
+    const [kept] = await select(
+      store,
+      'SELECT answer, expires_at - created_at AS kept FROM ur_idempotency_keys ORDER BY created_at DESC LIMIT 1'
+    )
+    const answer = Buffer.from(kept?.['answer'] as Uint8Array) // a blob
+    expect(answer.length).to.be.greaterThan(10_000)
+    expect(answer.includes('KEPT')).to.equal(false)
+    expect(Number(kept?.['kept'])).to.equal(6 * 60 * 60_000)
+    const wrong = await importOf(store, `${rows}${lines([product('KEPT-9')])}`, { type: NDJSON, key: 'kept' })
+    store.problem(wrong, { status: 409, code: 'conflict' })
+    expect(await keys()).to.equal(before + 1)
+    for (const replayed of [0, 700]) {
+      expect(countsIn(await importOf(store, rows, { type: NDJSON, key: 'kept' }))).to.include({ rows: 700, replayed })
+      expect(await keys()).to.equal(before + 2)
+    }
   })
 
   it('with a fault in a later part keep what came before it, and the mended file goes on there', async () => {

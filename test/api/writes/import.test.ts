@@ -93,6 +93,7 @@ describeApi('import', (store) => {
     expect(await stored(store, 'PARTS')).to.equal(521)
     const other = await importOf(store, lines(many(520, 'PARTS')), { type: NDJSON, key: 'parts' })
     store.problem(other, { status: 422, code: 'idempotency.key.reused' })
+    expect(await count(store, 'ur_idempotency_keys WHERE LENGTH(answer) > 10000')).to.equal(0)
   })
 
   it('skips wrong rows, and tells of each of them', async () => {
@@ -123,6 +124,24 @@ describeApi('import', (store) => {
     expect(again.headers['idempotent-replayed']).to.equal('true')
     const stop = await importOf(store, lines(rows.slice(1, 3)), { type: NDJSON, key: 'skip' })
     store.problem(stop, { status: 422, code: 'idempotency.key.reused' })
+  })
+
+  it('keeps no more errors than answers tell, and judges a row of too many values as a row', async () => {
+    const wrong = Array.from({ length: 999 }, () => ({ name: '', price: 'x' }))
+    const large = product('LARGE-1', { lines: Array.from({ length: 60_000 }, () => 1) })
+    const keys = (which = ''): Promise<number> => count(store, `ur_idempotency_keys${which}`)
+    const long = ' WHERE LENGTH(answer) > 10000'
+    const before = [await keys(), await keys(long)] as const
+    const answer = await importOf(store, lines([...wrong, large, product('LARGE-2')]), {
+      type: NDJSON,
+      query: '?onError=skip'
+    })
+    const { errors, ...counts } = countsIn(answer)
+    expect(counts).to.deep.equal({ rows: 1001, created: 1, failed: 1000, replayed: 0 })
+    expect(errors.length).to.equal(1000)
+    const few = await importOf(store, lines([large]), { type: NDJSON, query: '?onError=skip' })
+    expect(countsIn(few).errors).to.have.length(1)
+    expect([await keys(), await keys(long)]).to.deep.equal([before[0] + 5, before[1] + 1])
   })
 
   it('leaves rows alone whose value is there already', async () => {

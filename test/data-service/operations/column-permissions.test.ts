@@ -93,6 +93,22 @@ describe('bodies with a column by permission', () => {
   })
 })
 
+describe('an import of rows with a column by permission', () => {
+  it('tells nothing of it when it is sent again by a caller who has lost the permission', async () => {
+    const service = new WriteHarness([boxes])
+    const rows = [{ name: 'a', cost: 'x' }, { name: '' }, { name: 'b', parts: [{ size: 1, price: 2 }] }]
+    const first = await service.import(rows, buyer)
+    expect(first).to.include({ created: 1, failed: 2, replayed: false })
+    expect(first.errors?.map(({ row, pointer }) => [row, pointer])).to.deep.equal([
+      [1, '/cost'],
+      [2, '/name']
+    ])
+    const again = await service.import(rows, clerk)
+    expect(again).to.include({ createdBefore: 1, failed: 2, replayed: true })
+    expect(again.errors?.map(({ row, pointer }) => [row, pointer])).to.deep.equal([[2, '/name']])
+  })
+})
+
 describe('a PUT of a row with a column by permission', () => {
   let service: WriteHarness
   let version: Buffer

@@ -123,6 +123,19 @@ describe('the shares of writes', () => {
     expect(states([...batches, ...small])).to.deep.equal({ ended: 6, rejected: 25 })
   })
 
+  it('let one whole file be written at a time, beside the batches of others', async () => {
+    const writes = new TestWrites(10)
+    for (const subject of ['ada', 'ben', 'cy']) writes.begin(by(subject), 10_000)
+    await settled()
+    expect(writes.running).to.equal(1)
+    for (const subject of ['dan', 'eve', 'fay']) writes.begin(by(subject), BATCH)
+    await settled()
+    expect(writes.running).to.equal(3)
+    writes.end()
+    await settled()
+    expect(writes.running).to.equal(3)
+  })
+
   it('let the next batch of a caller begin after a pause where others write, whose rows it may have locked', async () => {
     const writes = new TestWrites(10)
     const batches = writes.begin(by('ada'), BATCH, 3)

@@ -64,6 +64,7 @@ export class MemoryWriteStore implements WriteStore {
     return {
       rollBackAtEnd: () => undefined,
       findResponse: unused,
+      forgetResponses: unused,
       claimKey: async ({ keyHash }) => this.#state.keys.get(keyHash.toString('hex')),
       createAtOnce: () => Promise.resolve(undefined),
       storeResponse: ({ keyHash, fingerprint }, answer) => {

@@ -8,9 +8,11 @@ import { WriteShares } from '../../../data-service/operations/writes/write-share
 import type { WriteDeps } from '../../../data-service/operations/writes/write-steps.js'
 import { act } from '../../../data-service/operations/writes/act.js'
 import { create } from '../../../data-service/operations/writes/create.js'
+import { importHandler } from '../../../data-service/operations/writes/import.js'
 import { update } from '../../../data-service/operations/writes/update.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { CreateResponse } from '../../../shared/gen/entity/v1/CreateResponse.js'
+import type { ImportResponse } from '../../../shared/gen/entity/v1/ImportResponse.js'
 import { MemoryWriteStore } from './memory-write-store.js'
 
 interface Requests {
@@ -75,6 +77,20 @@ export class WriteHarness {
 
   async update(request: Short<Requests['update']>, by: Caller): Promise<Answer> {
     return answerOf(await update(this.#deps, contextOf(by), { ...defaults, id: '1', ...wire(request) }))
+  }
+
+  async import(rows: readonly object[], by: Caller): Promise<ImportResponse> {
+    const request = {
+      ...defaults,
+      rows: rows.map((row) => Buffer.from(JSON.stringify(row))),
+      resource: 'boxes',
+      firstRow: 0,
+      onError: 'skip',
+      idempotencyKey: 'k',
+      more: false,
+      continuation: Buffer.alloc(0)
+    }
+    return await importHandler(this.#deps)(contextOf(by), request)
   }
 
   async act(action: string, request: Short<Requests['act']>, by: Caller): Promise<Answer> {

@@ -194,6 +194,28 @@ function keysOf({ kind, name, open }: TestedWay, beginning: (typeof BEGINNINGS)[
       expect(Number(last?.['expires_at'])).to.equal(NOW + 4)
     })
 
+    it('are purged a few at a time if their answers are long, and all of them in the end', async () => {
+      for (const key of ['a', 'b', 'c', 'd']) {
+        await fresh.store.transaction(never, async (unit) => {
+          const expired = claim(key, { expiresAt: NOW })
+          await unit.claimKey(expired)
+          unit.storeResponse(expired, Buffer.alloc(7 * 1024 * 1024))
+        })
+      }
+      expect(await fresh.store.purgeKeys(NOW, 200)).to.equal(4)
+    })
+
+    it('are free again when what they keep is forgotten, and other keys stay', async () => {
+      const claims = ['a', 'b', 'c'].map((key) => claim(key))
+      for (const one of claims)
+        await fresh.store.transaction(never, (unit) => create(unit, one, String(one.keyHash[0])))
+      await fresh.store.transaction(never, (unit) => unit.forgetResponses(claims.slice(0, 2)))
+      const kept = await Promise.all(
+        claims.map((one) => fresh.store.transaction(never, (unit) => unit.findResponse(one)))
+      )
+      expect(kept.map((one) => one !== undefined)).to.deep.equal([false, false, true])
+    })
+
     /** Whether a purge has found its keys and comes to delete them. */
     const purgeDeletes = async (): Promise<boolean> => {
       const waiting = await fresh.byHand.run(

@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect } from 'chai'
+import type { ImportRequest, Property } from '../../../gateway/data/data-client.js'
+import { described, products, property } from '../fake-data-client.js'
+import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
+
+const MIB = 1024 * 1024
+
+/** Products with a document in JSON. */
+function documented(more: readonly Property[]): ReturnType<typeof products> {
+  const { operations, properties } = products()
+  return products({ operations: [...operations, 'import'], properties: [...properties, ...more] })
+}
+
+describe('a file to import', () => {
+  let gateway: GatewayFixture
+  afterEach(() => gateway.close())
+
+  it('has its cells read as JSON only where the caller sees that the property is JSON', async () => {
+    const document = property('document', 'json', { setOnCreate: true })
+    gateway = await startGateway({}, [documented([document])])
+    gateway.data.answerDescribeTo = ({ authorization }) =>
+      described([documented(authorization === 'Bearer may' ? [document] : [])])
+    const send = (authorization: string, cell: string) =>
+      gateway.app.inject({
+        method: 'POST',
+        url: '/products/import',
+        headers: { 'content-type': 'text/csv', authorization },
+        payload: `name,document,unknown\r\nx,${cell},${cell}\r\n`
+      })
+    const refused = await send('Bearer may', '{')
+    expect(refused.statusCode).to.equal(400)
+    expect(refused.payload).to.contain('Row 1 has no JSON in \\"document\\".')
+    expect((await send('Bearer may', '[1]')).statusCode).to.equal(200)
+    expect((await send('Bearer other', '{')).statusCode).to.equal(200)
+    const sent = gateway.data.calls.filter(({ rpc }) => rpc === 'import').map(({ request }) => rowsIn(request))
+    expect(sent).to.deep.equal([
+      ['{"name":"x","document":[1],"unknown":"[1]"}'],
+      ['{"name":"x","document":"{","unknown":"{"}']
+    ])
+  })
+
+  it('that is refused is not read on without end', async () => {
+    const unsentBounds = { connection: 64 * MIB, address: 4 * MIB, process: 64 * MIB, always: 0 }
+    gateway = await startGateway({}, [documented([])], { load: { unsentBounds } })
+    const socket = connect(Number(new URL(await listen(gateway)).port), '127.0.0.1')
+    socket.on('error', () => undefined)
+    const closed = once(socket, 'close')
+    socket.write(
+      'POST /products/import HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n'
+    )
+    // The parser of CSV looks at what follows the header row.
+    socket.write(`28\r\n,,\n${'x'.repeat(37)}\r\n`)
+    const answered = (await once(socket, 'data')) as readonly unknown[]
+    expect(String(answered[0])).to.match(/^HTTP\/1\.1 400 /)
+    socket.resume()
+    while (!socket.destroyed) {
+      socket.write('1\r\nx\r\n'.repeat(100))
+      await new Promise(setImmediate)
+    }
+    await closed
+  })
+})
+
+function rowsIn(request: unknown): string[] {
+  const { rows = [] } = request as ImportRequest
+  return rows.map(String)
+}
