@@ -19,6 +19,7 @@ interface Things extends ResourceTypes {
   readonly fields: 'id' | 'name'
   readonly create: { readonly name: string }
   readonly patch: { readonly name: string }
+  readonly by: { readonly name: string }
 }
 
 interface Application extends ApplicationTypes {
@@ -199,6 +200,28 @@ describe('what the typed client sends again, and when', () => {
       .resource('things')
       .createBatch([{ name: 'a' }], { idempotencyKey: 'mine' })
     expect(keys).to.deep.equal(['mine', 'mine'])
+  })
+
+  it('sends a file to import again with the same key and from its beginning', async () => {
+    const counts = { rows: 2, created: 1, failed: 0, replayed: 1, errors: [] }
+    const text = 'name\na\nb\n'
+    const sent: number[] = []
+    const open = () => new Blob([text]).stream()
+    for (const [file, format] of [
+      [text, 'csv'],
+      [new Blob([text]), 'csv'],
+      [open, 'ndjson']
+    ] as const) {
+      answers = [problem(503, 'upstream.unavailable'), reset, json(counts)]
+      const onProgress = (bytes: number) => sent.push(bytes)
+      const options = { format, by: 'name', onError: 'skip', onProgress } as const
+      expect(await client().resource('things').import(file, options)).to.deep.equal(counts)
+    }
+    expect(new Set(seen)).to.deep.equal(new Set(['POST /things/import?by=name&onError=skip']))
+    expect(bodies).to.deep.equal(Array.from({ length: 9 }, () => text))
+    expect(types).to.deep.equal(['text/csv', 'text/csv', 'application/x-ndjson'].flatMap((one) => [one, one, one]))
+    expect([keys.length, new Set(keys).size]).to.deep.equal([9, 3])
+    expect(sent).to.deep.equal([0, 9, 0, 9, 0, 9])
   })
 
   it('sends no PUT, PATCH or DELETE again that may have been carried out', async () => {

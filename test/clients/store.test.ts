@@ -309,6 +309,19 @@ eachDatabase((kind) => {
       await products.delete(made.id)
     })
 
+    it('imports the rows of a file, and tells which could not be created', async () => {
+      const products = (await clientOf('clerk@example.com')).resource('products')
+      const rows = ['F-1', 'F-2', 'F-1'].map((sku) => JSON.stringify(newProduct(sku)))
+      const options = { format: 'ndjson', onError: 'skip', idempotencyKey: 'file' } as const
+      const { errors, ...counts } = await products.import(rows.join('\n'), options)
+      expect(counts).to.deep.equal({ rows: 3, created: 2, failed: 1, replayed: 0 })
+      expect(errors.map(({ row, code, pointer }) => [row, code, pointer])).to.deep.equal([[3, 'conflict', '/sku']])
+      expect(await products.import(rows.join('\n'), options)).to.include({ created: 0, replayed: 2 })
+      const more = ['name,sku,categoryId,price', 'N,F-2,1,1.50', 'N,F-3,1,1.50'].join('\n')
+      const left = await products.import(new Blob([more]), { format: 'csv', by: 'sku' })
+      expect(left).to.include({ created: 1, existing: 1 })
+    })
+
     it('changes and deletes several rows by the versions that it knows, all or none', async () => {
       const products = (await clientOf('clerk@example.com')).resource('products')
       const [first, second] = await products.createBatch([newProduct('B-1'), newProduct('B-2')])

@@ -184,6 +184,13 @@ export async function writes(): Promise<void> {
   await client.resource('audit-entries').delete('1')
   // @ts-expect-error audit entries cannot be created
   await client.resource('audit-entries').create({})
+  // @ts-expect-error audit entries cannot be imported
+  await client.resource('audit-entries').import('', { format: 'csv' })
+  void (await products.import(new Blob(), { format: 'csv', by: 'sku', onError: 'skip' })).existing
+  // @ts-expect-error names are not unique
+  await products.import('', { format: 'csv', by: 'name' })
+  // @ts-expect-error there is no such format
+  await products.import('', { format: 'xml' })
 }
 
 export async function totals(): Promise<void> {

@@ -37,6 +37,42 @@ export interface KeyedOptions extends WriteOptions {
   readonly idempotencyKey?: string
 }
 
+/**
+ * A file to import: its text, a Blob such as a File, or a function that opens a stream of it. Each attempt opens one, since a
+ * stream is read once.
+ */
+export type ImportFile = string | Blob | (() => ReadableStream<Uint8Array>)
+
+/** Of an import. */
+export interface ImportOptions<T extends ResourceTypes> extends Omit<KeyedOptions, 'dryRun'> {
+  readonly format: keyof typeof IMPORT_TYPES
+  /** A unique property: rows whose value is there already are left alone. */
+  readonly by?: string & keyof UniqueOf<T, 'by'>
+  /** `stop`, as without it: all rows of up to 10,000 or none. `skip`: all that can be created, of up to 1,000,000. */
+  readonly onError?: 'stop' | 'skip'
+  readonly parameters?: T['parameters']
+  /** Called with the bytes of a stream that are on their way so far. An attempt begins at 0. Browsers send a Blob unseen. */
+  readonly onProgress?: (bytes: number) => void
+}
+
+export interface ImportResult {
+  /** The rows of the file: created by this call, by an earlier one with the key, there already (with `by`), or failed. */
+  readonly rows: number
+  readonly created: number
+  readonly replayed: number
+  readonly existing?: number
+  readonly failed: number
+  /** At most 1000. `row` counts from 1; `pointer` is the place in the row, empty for all of it. */
+  readonly errors: readonly {
+    readonly row: number
+    readonly code: string
+    readonly detail: string
+    readonly pointer: string
+  }[]
+}
+
+const IMPORT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
+
 /** Of a write that changes a row. */
 export interface GuardedOptions extends WriteOptions {
   /**
@@ -274,6 +310,23 @@ export class Resource<T extends ResourceTypes> {
     )
   }
 
+  /**
+   * Creates the rows of a file of CSV, whose first row names the properties, or of NDJSON. An attempt after a break goes on
+   * where the one before it ended, and so does a later call with the same key.
+   */
+  async import(
+    file: [T['create']] extends [never] ? never : ImportFile,
+    { format, by, onError, parameters, onProgress, ...options }: ImportOptions<T>
+  ): Promise<ImportResult> {
+    const { headers, ...call } = keyed(options)
+    const typed = { ...headers, 'content-type': IMPORT_TYPES[format] }
+    const body = fileBody(file, onProgress)
+    return await this.#send(
+      { ...call, method: 'POST', path: `/import${queryText({ by, onError, parameters })}`, headers: typed, body },
+      async (response) => (await response.json()) as ImportResult
+    )
+  }
+
   /** Replaces what a client may set: an optional member that is left out becomes null. */
   async replace(target: Target<T>, body: T['replace'], options: GuardedOptions = {}): Promise<T['row']> {
     return await this.#written({ ...this.#guarded(target, options), method: 'PUT', body })
@@ -430,6 +483,23 @@ const ROLLBACK = 'tx=rollback'
 /** Whether the service has undone what it answers. The versions in such an answer are of no row. */
 function isRolledBack({ headers }: Response): boolean {
   return (headers.get('preference-applied') ?? '').split(/, ?/).includes(ROLLBACK)
+}
+
+/** A Blob stays what it is: not every browser sends streams. */
+function fileBody(file: ImportFile, onProgress: ((bytes: number) => void) | undefined): Blob | (() => unknown) {
+  if (typeof file !== 'function') return typeof file === 'string' ? new Blob([file]) : file
+  if (onProgress === undefined) return file
+  return () => {
+    let bytes = 0
+    onProgress(bytes)
+    const counted = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (piece, controller) => {
+        onProgress((bytes += piece.length))
+        controller.enqueue(piece)
+      }
+    })
+    return file().pipeThrough(counted)
+  }
 }
 
 /** 128 random bits. `crypto.randomUUID` is only there on pages with TLS. */

@@ -42,7 +42,7 @@ export interface Call {
   /** From the base URL, with the query. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON, and URLSearchParams as a form. */
+  /** Sent as JSON, URLSearchParams as a form, and a Blob or a stream that a function opens as they are. */
   readonly body?: unknown
   readonly repeatable: Repeatable
   readonly signal?: AbortSignal | undefined
@@ -145,18 +145,18 @@ export class Transport {
     token: string | undefined
   ): Promise<Result> {
     const { credentials, fetch = globalThis.fetch, headers: always } = this.#options
-    const isForm = body instanceof URLSearchParams
-    const text = body === undefined || isForm ? body : JSON.stringify(body)
+    const { payload, isJson } = payloadOf(body)
     try {
       const response = await fetch(`${this.#base}${path}`, {
         method,
         headers: {
-          ...(text === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+          ...(isJson ? { 'content-type': 'application/json' } : {}),
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
           ...always,
           ...headers
         },
-        ...(text === undefined ? {} : { body: text }),
+        // Without `duplex` fetch takes no stream.
+        ...(payload === undefined ? {} : { body: payload, duplex: 'half' }),
         ...(credentials === undefined ? {} : { credentials }),
         ...(signal === undefined ? {} : { signal })
       })
@@ -177,6 +177,16 @@ export class Transport {
     return Number.isNaN(at) ? undefined : Math.max(0, at - this.#clock.now())
   }
 }
+
+function payloadOf(body: unknown): { readonly payload?: Payload; readonly isJson: boolean } {
+  if (body === undefined) return { isJson: false }
+  if (body instanceof URLSearchParams || body instanceof Blob) return { payload: body, isJson: false }
+  if (typeof body === 'function') return { payload: (body as OpenStream)(), isJson: false }
+  return { payload: JSON.stringify(body), isJson: true }
+}
+
+type OpenStream = () => ReadableStream<Uint8Array>
+type Payload = string | URLSearchParams | Blob | ReturnType<OpenStream>
 
 function isUnauthorized(error: unknown): boolean {
   return isProblem(error) && error.problem.status === 401
