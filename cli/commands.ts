@@ -62,6 +62,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     says: '<email>  prints an access token of an account',
     load: async () => (await import('./account.js')).token
   },
+  import: {
+    says: '<resource> <file>  sends a file of CSV or NDJSON to a gateway, which creates its rows',
+    load: async () => (await import('./import.js')).importFile
+  },
   outbox: {
     says: 'list | retry <id>… | retry --all  shows what no handler could deliver, and has it delivered again',
     load: async () => (await import('./outbox.js')).outbox
