@@ -53,6 +53,23 @@ describe('the admin', function () {
     expect((await download).suggestedFilename()).to.match(/^products-\d{8}T\d{6}Z\.csv$/)
   })
 
+  it('imports a file whose first rows it has shown, and tells which rows it could not create', async () => {
+    const page = await admin.open('admin', '/categories')
+    await page.getByRole('button', { name: 'Import' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Import Categories' })
+    const buffer = Buffer.from('name,slug\nLutes,lutes\nOuds,lutes\n')
+    await dialog.getByLabel('File of CSV or NDJSON').setInputFiles({ name: 'new.csv', mimeType: 'text/csv', buffer })
+    await dialog.getByLabel('First rows').getByText('Lutes,lutes').waitFor()
+    await dialog.getByRole('combobox', { name: 'When a row cannot be created' }).click()
+    await page.getByRole('option', { name: 'create the others' }).click()
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await dialog.getByText('2 rows: 1 created, 0 there already, 1 failed.').waitFor()
+    expect(await dialog.getByRole('list', { name: 'Errors' }).innerText()).to.match(/^Row 2, slug: /)
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   it('shows both sides of a save that came too late, and saves what is chosen', async () => {
     const page = await admin.open('admin', '/products/3')
     await page.getByLabel('Name').fill('Mine')

@@ -17,6 +17,7 @@ import {
 import { type Catalogue, type Resource, type Row } from './catalogue.js'
 import { fieldOf, listedProperties } from './fields.js'
 import { FilterBar } from './filters.js'
+import { ImportButton } from './import.js'
 import { type AdminDataProvider, CHOSEN_OWNER, isOwnerChosen, OwnerChoice } from './owner.js'
 import { PageSelection, SelectionBar, SelectionField } from './selection.js'
 import { inWords, valueText } from './words.js'
@@ -106,6 +107,7 @@ function ListActions({ resource, catalogue }: EntityListProps): ReactElement {
   return (
     <TopToolbar>
       {catalogue.allows(resource.name, 'create') && <CreateButton />}
+      {catalogue.allows(resource.name, 'import') && <ImportButton resource={resource} />}
       {catalogue.allows(resource.name, 'export') && <ExportButton name={resource.name} />}
     </TopToolbar>
   )

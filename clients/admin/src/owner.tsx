@@ -67,6 +67,7 @@ const WRITES: Readonly<Record<string, string>> = { PUT: 'update', PATCH: 'update
 /** The operation of a request, as the catalogue calls it, by its method and the path below the resource. */
 function operationOf(method: string, [first, second]: readonly string[]): string {
   if (first === 'batch' && method === 'PATCH') return 'update'
+  if (first === 'import' && method === 'POST') return 'create'
   if (second !== undefined) return first === 'batch' ? 'delete' : 'act'
   if (first === undefined) return method === 'GET' ? 'list' : 'create'
   if (['paged', 'export', 'lookup', 'totals', 'batch'].includes(first)) return first

@@ -3,6 +3,9 @@ import type {
   Client,
   CsvExport,
   DimensionName,
+  ImportFile,
+  ImportOptions,
+  ImportResult,
   MeasureName,
   ResourceName,
   TotalsRow,
@@ -147,6 +150,12 @@ export interface FurtherMethods<A extends ApplicationTypes> {
     params?: ExportParams<A, Name>
   ): Promise<CsvExport<TypesOf<A, Name>['fields']>>
 
+  /** Creates the rows of a file, all or those that can be created, and tells which could not. */
+  importFile<Name extends ResourceName<A>>(
+    resource: Name,
+    params: ImportOptions<TypesOf<A, Name>> & { readonly file: ImportFile }
+  ): Promise<ImportResult>
+
   /** Ids and names of the rows, ordered by name: the choices of an input. */
   lookup<Name extends ResourceName<A>>(
     resource: Name,
@@ -277,6 +286,11 @@ function furtherMethods(rowsOf: RowsOf, keys: Keys, auditResource: string): Furt
           optionsOf(params)
         )
       }),
+
+    importFile: (
+      resource: string,
+      { file, ...options }: ImportOptions<TypesOf<AnyApplication, string>> & { readonly file: ImportFile }
+    ) => reported(() => rowsOf(resource).import(file, options)),
 
     lookup: (resource: string, params: LookupParams = {}) =>
       reported(async () => {

@@ -13,6 +13,7 @@ interface AnyResource extends ResourceTypes {
   readonly row: RaRecord
   readonly filters: Readonly<Record<string, readonly [value: unknown, operators: string]>>
   readonly includes: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly by: Readonly<Record<string, unknown>>
   readonly actions: Readonly<Record<string, object>>
   readonly totals: {
     readonly dimensions: Readonly<Record<string, unknown>>
