@@ -132,7 +132,8 @@ const MAY_BE_EMPTY: readonly string[] = ['string', 'enum', 'set']
 /** A text that is none of the type is sent as it is: the data service says what is wrong with it. */
 function cellJson(cell: Cell, type: string, property: Property | undefined): string | undefined {
   if (cell === null || (cell === '' && !MAY_BE_EMPTY.includes(type))) {
-    return property?.nullable === false ? undefined : 'null'
+    // Children are left out, since a create takes no null for them.
+    return property?.nullable === false || (property === undefined && type === 'json') ? undefined : 'null'
   }
   switch (type) {
     case 'int':

@@ -41,6 +41,15 @@ describe('a file to import', () => {
     ])
   })
 
+  it('has no member for an empty cell of children', async () => {
+    gateway = await startGateway({}, [{ ...documented([]), createdChildren: ['lines'] }])
+    const payload = 'name,lines\r\nx,\r\ny,[]\r\n'
+    const headers = { 'content-type': 'text/csv' }
+    await gateway.app.inject({ method: 'POST', url: '/products/import', headers, payload })
+    const sent = gateway.data.calls.filter(({ rpc }) => rpc === 'import').map(({ request }) => rowsIn(request))
+    expect(sent).to.deep.equal([['{"name":"x"}', '{"name":"y","lines":[]}']])
+  })
+
   it('that is refused is not read on without end', async () => {
     const unsentBounds = { connection: 64 * MIB, address: 4 * MIB, process: 64 * MIB, always: 0 }
     gateway = await startGateway({}, [documented([])], { load: { unsentBounds } })
