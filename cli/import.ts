@@ -31,6 +31,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const ATTEMPTS = 5
 const MAX_PAUSE_SECONDS = 30
 const PROGRESS_STEPS = 10
+/** Milliseconds. The last part of a file that is created as a whole takes a minute at most. */
+const MAX_SILENCE = 300_000
 
 /** Where nothing is wrong with the request. */
 const REPEATED: readonly number[] = [0, 429, 502, 503, 504]
@@ -52,13 +54,17 @@ interface Counts {
 /** `uniform-rest import products new.csv --by sku` (docs/http.md, "Import"). */
 export async function importFile(line: CommandLine): Promise<number> {
   const { url, headers, path, size } = await parseLine(line)
-  const machine = machineIn(line)
+  const given = settingOf(line, 'UNIFORM_REST_TOKEN')
+  const machine = given === undefined ? machineIn(line) : undefined
   for (let attempt = 0; ; attempt++) {
-    const token = machine === undefined ? settingOf(line, 'UNIFORM_REST_TOKEN') : await tokenOf(machine, url)
+    const token = machine === undefined ? given : await tokenOf(machine, url)
     if (token === undefined) throw new Failure(USAGE)
-    const file = createReadStream(path)
-    showProgress(file, size, line)
-    const answer = await post(url, file, { ...headers, authorization: `Bearer ${token}` })
+    const send = (authorization: string): Promise<Answer> => {
+      const file = createReadStream(path)
+      showProgress(file, size, line)
+      return post(url, file, { ...headers, authorization })
+    }
+    const answer = typeof token === 'string' ? await send(`Bearer ${token}`) : token
     if (answer.status === 200) return report(answer.body as Counts, line)
     if (attempt === ATTEMPTS || !mayGoOn(answer, machine)) throw new Failure(problemText(answer))
     line.stderr.write(`${problemText(answer)}\nThe file is sent again with the same key, and goes on where it ended.\n`)
@@ -127,18 +133,21 @@ function machineIn(line: CommandLine): string | undefined {
   return new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret }).toString()
 }
 
-async function tokenOf(form: string, url: URL): Promise<string> {
+/** The token, or the answer in place of one where the same request may have one later. */
+async function tokenOf(form: string, url: URL): Promise<string | Answer> {
   const at = new URL(url.href.replace(/\/[^/]+\/import(?:\?.*)?$/, '/auth/token'))
   const answer = await post(at, Readable.from([form]), { 'content-type': 'application/x-www-form-urlencoded' })
   const { access_token: token } = answer.body as { readonly access_token?: unknown }
-  if (typeof token !== 'string') throw new Failure(`No token for the machine account: ${problemText(answer)}`)
-  return token
+  if (typeof token === 'string') return token
+  if (REPEATED.includes(answer.status)) return answer
+  throw new Failure(`No token for the machine account: ${problemText(answer)}`)
 }
 
 /** Never rejects. */
 async function post(url: URL, body: Readable, headers: Readonly<Record<string, string>>): Promise<Answer> {
   const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { method: 'POST', headers })
   const answered = new Promise<IncomingMessage>((take, reject) => request.once('response', take).on('error', reject))
+  request.setTimeout(MAX_SILENCE, () => request.destroy(new Error('nothing came or went for five minutes')))
   // What goes wrong is an error of the request too. An answer may come before the whole file is sent.
   const sending = pipeline(body, request).catch(() => undefined)
   try {

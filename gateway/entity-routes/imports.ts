@@ -82,15 +82,12 @@ export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites
   )
 }
 
-/** The resource with what the caller may see of it, where cells of hidden properties would be read as JSON. */
+/** The resource with what the caller may see of it: cells of hidden properties are read as those of names that nobody has. */
 async function readableOf(
   resource: Resource,
   { catalogue, call }: { readonly catalogue: LiveCatalogue; readonly call: HttpContext }
 ): Promise<Resource> {
-  const { name, properties, writeOnly, createdChildren } = resource
-  const hasJson = createdChildren.length > 0 || [...properties, ...writeOnly].some(({ type }) => type === 'json')
-  if (!hasJson) return resource
-  const seen = (await catalogue.seenBy(call)).resources.get(name)
+  const seen = (await catalogue.seenBy(call)).resources.get(resource.name)
   return seen ?? { ...resource, properties: [], writeOnly: [], createdChildren: [] }
 }
 
@@ -152,7 +149,7 @@ class Total {
     this.#counts.existing += existing
     this.#counts.failed += failed
     this.#counts.replayed += createdBefore
-    this.#errors.push(...errors)
+    this.#errors.push(...errors.slice(0, this.maxErrors))
     for (const name of ignoredMembers) if (this.#ignored.size < MAX_ERRORS) this.#ignored.add(name)
   }
 

@@ -73,6 +73,21 @@ describeApi(
       expect(guess.stderr).to.match(/No token for the machine account: The client id or the secret is wrong\./)
     })
 
+    it('asks again for the token of a machine account whose answer was lost', async () => {
+      await using connection = await cutConnectionTo(store.url)
+      connection.cutNext('nothing')
+      await writeFile(join(directory, 'machine.csv'), csvOf(2, 'MACHINE'))
+      const env = {
+        UNIFORM_REST_CLIENT_ID: 'nightly-export',
+        UNIFORM_REST_CLIENT_SECRET: 'demo-secret-of-nightly-export'
+      }
+      const ran = await runCommand(['import', 'products', 'machine.csv', '--url', connection.url], { env, directory })
+      expect(connection.cuts).to.equal(1)
+      expect(ran.stderr).to.include('goes on where it ended')
+      // The first answer that counts is that of the import: this machine may create no products.
+      expect(ran.stderr).to.not.include('No token')
+    })
+
     it('sends the file again after a lost answer, and creates its rows once', async () => {
       await using connection = await cutConnectionTo(store.url)
       connection.cutNext('nothing')

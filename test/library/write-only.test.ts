@@ -34,6 +34,26 @@ describeLibrary('a write-only column', (store) => {
     }
   }
 
+  it('has its faults in the answer of an import, and in a replay of it', async () => {
+    const headers = { 'content-type': 'application/x-ndjson', 'idempotency-key': 'doors' }
+    const body = [{ name: 'West' }, { name: 'South', accessCode: 7, seal: 'seal-of-south' }].map((row) =>
+      JSON.stringify(row)
+    )
+    for (const replayed of [undefined, 'true']) {
+      const answer = await store.as(LIBRARIAN, '/doors/import?onError=skip', {
+        method: 'POST',
+        headers,
+        body: body.join('\n')
+      })
+      expect([answer.status, answer.headers['idempotent-replayed']], answer.text).to.deep.equal([200, replayed])
+      const { errors } = json(answer) as { errors: { row: number; pointer: string }[] }
+      expect(errors.map(({ row, pointer }) => `${row} ${pointer}`)).to.include.members([
+        '1 /accessCode',
+        '2 /accessCode'
+      ])
+    }
+  })
+
   it('is stored by a create, and its answer has no member of that name, nor has a replay of it', async () => {
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'door-1' }
     const body = JSON.stringify({

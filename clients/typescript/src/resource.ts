@@ -320,7 +320,9 @@ export class Resource<T extends ResourceTypes> {
   ): Promise<ImportResult> {
     const { headers, ...call } = keyed(options)
     const typed = { ...headers, 'content-type': IMPORT_TYPES[format] }
-    const body = fileBody(file, onProgress)
+    // A browser without streams of requests would send the name of the class.
+    const isSent = typeof file !== 'function' || 'duplex' in Request.prototype
+    const body = isSent ? fileBody(file, onProgress) : await new Response(file()).blob()
     return await this.#send(
       { ...call, method: 'POST', path: `/import${queryText({ by, onError, parameters })}`, headers: typed, body },
       async (response) => (await response.json()) as ImportResult

@@ -73,7 +73,7 @@ async function importParts(call: ImportCall, { maxErrors }: ImportRequest__Outpu
     replayed &&= part.isReplayed
     existing += part.existing
     failed += part.failed
-    errors.push(...part.errors)
+    errors.push(...part.errors.slice(0, wanted - errors.length))
     start = part.next
   }
   return { created, createdBefore, existing, failed, errors, replayed }
@@ -135,10 +135,9 @@ async function importPart(
         })
       )
       const outcome = JSON.parse(written.outcome ?? '') as PartOutcome
-      // The caller may have lost the sight of a property since.
-      const hidden = hiddenNow(parsed.resource)
-      const errors = outcome.errors.filter(({ pointer = '' }) => !hidden.has(pointer.split('/')[1] ?? ''))
-      return { ...outcome, errors, next: start + outcome.next, isReplayed: written.replayed }
+      const { replayed: isReplayed } = written
+      const errors = isReplayed ? outcome.errors.filter((one) => isToldNow(one, parsed)) : outcome.errors
+      return { ...outcome, errors, next: start + outcome.next, isReplayed }
     } catch (error) {
       const { index, reason = 'existing' } = failureOf(failing, error, parsed)
       if (mayBeThere(failing, again, parsed)) continue
@@ -147,6 +146,22 @@ async function importPart(
       if (writes) end = index + 1
     }
   }
+}
+
+/**
+ * Whether a caller is told of an error that is stored, since it may have lost the sight of the property: what is wrong with the
+ * row by what the caller sees now, and what was found out when it was created, such as a conflict, at a property that it sees.
+ */
+function isToldNow({ row = 0, pointer = '' }: ImportError, { rows, firstRow, resource }: ParsedImport): boolean {
+  const now = rows[row - 1 - firstRow]
+  if (
+    now instanceof DomainError &&
+    now.violations.some(({ place }) => place.in === 'pointer' && place.name === pointer)
+  ) {
+    return true
+  }
+  const [, name = '', ...deeper] = pointer.split('/')
+  return deeper.length === 0 && !hiddenNow(resource).has(name)
 }
 
 interface Failing {
@@ -204,8 +219,9 @@ async function importWhole(call: ImportCall, request: ImportRequest__Output): Pr
     return answer
   } catch (error) {
     // After any other error the last call may be sent again as it was.
-    const isFinal = error instanceof DomainError && error.code === 'idempotency.key.reused'
-    if (isFinal || isOfRow(error)) await forgetParts(call, upload)
+    const isReused = error instanceof DomainError && error.code === 'idempotency.key.reused'
+    const isAtRow = isOfRow(error) && error.violations.some(({ place }) => place.in === 'pointer')
+    if (isReused || isAtRow) await forgetParts(call, upload)
     throw error
   }
 }

@@ -40,7 +40,8 @@ export function readUpload({ continuation, firstRow }: ImportRequest__Output, { 
   const [secret, next, digest, parts] = readValues(continuation.toString('utf8'))
   const isRead = typeof secret === 'string' && typeof digest === 'string' && next === firstRow
   // Each part has a row.
-  if (isRead && typeof parts === 'number' && parts <= firstRow) return { secret, digest, parts }
+  const isCount = typeof parts === 'number' && Number.isSafeInteger(parts) && parts >= 0 && parts <= firstRow
+  if (isRead && isCount) return { secret, digest, parts }
   throw new DomainError('request.malformed', 'continuation must be what the call before has answered.')
 }
 

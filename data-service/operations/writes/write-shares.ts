@@ -64,7 +64,7 @@ export class WriteShares {
   /** Large writes, one of a caller. */
   readonly #large: FairSemaphore
   /** Transactions at a time: of a caller, and those of large writes of all callers. */
-  readonly #limits: { readonly ofCaller: number; readonly large: number }
+  readonly #limits: { readonly ofCaller: number; readonly large: number; readonly places: number }
 
   /** `connections`: those of the pool, some of which are left for reads. `after` calls back so many milliseconds later. */
   constructor(
@@ -85,7 +85,7 @@ export class WriteShares {
     const places = Math.max(1, Math.floor((connections * 3) / 4))
     this.#store = store
     this.#memory = memory
-    this.#limits = { ofCaller: Math.ceil((places * 2) / 3), large: Math.ceil(places / 4) }
+    this.#limits = { ofCaller: Math.ceil((places * 2) / 3), large: Math.ceil(places / 4), places }
     const detail = 'Too many writes are under way. Try again.'
     const waiting = 4 * WAITING_PER_PLACE * places
     this.#semaphore = new FairSemaphore({ places, waiting, timeout, detail, retryAfter: WRITE_RETRY_SECONDS })
@@ -166,7 +166,7 @@ export class WriteShares {
   }
 
   #sharesOf(writing: Writing, size: WriteSize): { readonly shares: Entrant['shares']; readonly own: string } {
-    const { ofCaller, large } = this.#limits
+    const { ofCaller, large, places } = this.#limits
     const limits = { ofCaller, ofAnonymous: ofCaller, waiting: WAITING_PER_PLACE * ofCaller }
     const [first, ...others] = sharesOf(writing.caller, countedAddress(writing), limits)
     const own = (others.at(-1) ?? first).key
@@ -175,7 +175,8 @@ export class WriteShares {
       return { shares: [{ key: `children ${own}`, limit: READING_CHILDREN, waiting }, first, ...others], own }
     }
     if (size < LARGE) return { shares: [first, ...others], own }
-    const limit = size > WHOLE_FILE ? { key: 'whole file', limit: 1 } : { key: 'large', limit: large }
+    const limit =
+      size > WHOLE_FILE && places > large + 1 ? { key: 'whole file', limit: 1 } : { key: 'large', limit: large }
     const ofLarge = { ...limit, waiting: LARGE_WAITING * WAITING_PER_PLACE }
     return { shares: [ofLarge, first, ...others], own }
   }
