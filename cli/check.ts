@@ -185,10 +185,10 @@ function sqlOf(setting: string, report: SchemaReport | string): string {
  * processes.
  */
 export function checkApplication({ application, folder, environment }: LoadedApplication): DataServiceConfig {
-  const { entities, roles, owners, secondStore, operations, outbox: handlers } = application
+  const { entities, roles, owners, secondStore, operations, outbox } = application
   const hasSecondStore = secondStore !== undefined
   const catalogue = resultOrMistake(
-    () => checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, owners, operations, handlers }),
+    () => checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, owners, operations, outbox }),
     CatalogueError
   )
   const dataService = resultOrMistake(() => readConfig(environment, application), SettingsError)

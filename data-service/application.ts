@@ -3,7 +3,7 @@ import type { SampleAccounts } from './auth/accounts/accounts.js'
 import type { OwnerClaims, Roles } from './auth/tokens/claims.js'
 import type { Entity } from './entity/entity.js'
 import type { Operation } from './entity/define-operation.js'
-import type { EventHandler } from './entity/event.js'
+import type { OutboxTarget } from './entity/event.js'
 import { definitionWords, wordMistakes, wrongValues } from './entity/fields/definition-words.js'
 import type { SampleAggregate, SampleDatabase } from '../schema/sample-rows.js'
 import type { Migrations } from '../schema/migrations/migration-folder.js'
@@ -36,8 +36,8 @@ export interface Application {
    * is what `uniform-rest proto` wrote, imported as JSON.
    */
   readonly typedServices?: TypedServices
-  /** One handler for each type of event that the entities emit (docs/hooks.md). */
-  readonly outbox?: readonly EventHandler[]
+  /** A handler for each type of event that the entities emit (docs/hooks.md), or webhooks (docs/webhooks.md), or both. */
+  readonly outbox?: readonly OutboxTarget[]
   /** Accounts and rows to try the service with. They exist only if SAMPLE_DATA is on. */
   readonly sample?: SampleRows
   /** The server of pages behind the gateway. Without it the gateway proxies nothing, unless RENDERER_URL names one. */

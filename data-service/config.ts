@@ -11,6 +11,7 @@ import type { TokenConfig } from './auth/authentication.js'
 import { isReservedClaim, type OwnerClaims, permissionsIn } from './auth/tokens/claims.js'
 import type { OutsideIssuerConfig } from './auth/tokens/outside-issuer.js'
 import type { OutboxSettings } from './outbox/dispatcher.js'
+import { readWebhooks, type WebhookTarget } from './outbox/webhook-settings.js'
 import type { OwnershipPolicy } from './plan/planning.js'
 import { type ConfiguredDatabase, sameUrl } from './sql/connect.js'
 import { embeddedDatabaseUrl, engineOf, locateDatabase } from './sql/engines.js'
@@ -44,7 +45,11 @@ export interface DataServiceConfig {
   readonly ownership: OwnershipPolicy & { readonly claimType: string; readonly owners: OwnerClaims }
   readonly tokens: TokenConfig
   readonly idempotency: { readonly retention: number; readonly required: boolean }
-  readonly outbox: OutboxSettings & { readonly retention: number }
+  readonly outbox: OutboxSettings & {
+    readonly retention: number
+    readonly privateNetworks: boolean
+    readonly webhooks: readonly WebhookTarget[]
+  }
   readonly reflection: boolean
 }
 
@@ -66,7 +71,8 @@ export function readConfig(
     setting,
     url: ofApplication.parsed(setting, { fallback: embeddedDatabaseUrl(join(dataDir, name)), parse: checkDatabaseUrl })
   })
-  const { secondStore } = application
+  const { secondStore, outbox = [] } = application
+  const privateNetworks = reader.flag('WEBHOOK_PRIVATE_NETWORKS', false)
   const config: DataServiceConfig = {
     address,
     grpc: {
@@ -104,7 +110,9 @@ export function readConfig(
       pollInterval: reader.duration('OUTBOX_POLL_INTERVAL', '1s'),
       handlerTimeout: reader.duration('OUTBOX_HANDLER_TIMEOUT', '30s'),
       maxAttempts: reader.integer('OUTBOX_MAX_ATTEMPTS', { fallback: 15, min: 1, max: 1000 }),
-      retention: reader.duration('OUTBOX_RETENTION', '7d')
+      retention: reader.duration('OUTBOX_RETENTION', '7d'),
+      privateNetworks,
+      webhooks: readWebhooks(ofApplication, { outbox, privateNetworks })
     },
     reflection: reader.flag('GRPC_REFLECTION', false)
   }

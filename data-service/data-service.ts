@@ -23,7 +23,7 @@ import { explaining } from './sql/connect.js'
 import { locateDatabase } from './sql/engines.js'
 import { logStatements, traceStatements } from './observe/call-scope.js'
 import { DataServiceMetrics, type DataServiceSources } from './observe/data-service-metrics.js'
-import { OutboxDispatcher } from './outbox/dispatcher.js'
+import { Outbox, storedTypes } from './outbox/outbox.js'
 import { makeCatalogue } from './plan/model/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
 import { describeCatalogue } from './operations/describe/describe.js'
@@ -62,6 +62,8 @@ export interface DataServiceDeps {
   readonly random?: () => number
   /** Milliseconds between two rounds that delete what has expired. Default: a minute. */
   readonly purgeEvery?: number
+  /** Milliseconds of one delivery to a webhook. Default: 10 seconds. */
+  readonly webhookTimeout?: number
 }
 
 /**
@@ -73,9 +75,9 @@ export function createDataService(
   settings: DataServiceConfig,
   deps: DataServiceDeps
 ): Lifecycle {
-  const { entities, roles, owners, operations, outbox: handlers = [] } = application
+  const { entities, roles, owners, operations, outbox } = application
   const hasSecondStore = application.secondStore !== undefined
-  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, owners, operations, handlers })
+  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, owners, operations, outbox })
   return lifecycle((opened, stopping) => openAndListen({ application, settings, deps, opened, stopping }))
 }
 
@@ -113,7 +115,7 @@ async function openAndListen(how: Starting): Promise<string> {
     stopping,
     random,
     // No event is emitted before the service listens.
-    onEmitted: () => dispatcher.wake(),
+    onEmitted: () => outbox.wake(),
     awaitMigrations: deps.awaitMigrations ?? false
   })
   // This makes the accounts of a sample.
@@ -128,15 +130,20 @@ async function openAndListen(how: Starting): Promise<string> {
     guesses: new GuessCounts(now),
     now,
     randomBytes: pooledBytes(randomBytes),
-    newGuid: randomUUID
+    newGuid: randomUUID,
+    storedTypes: storedTypes(application.outbox ?? [], settings.outbox.webhooks)
   }
   const exports = exportSemaphore()
-  const dispatcher = new OutboxDispatcher(application.outbox ?? [], {
+  const outbox = new Outbox(application.outbox ?? [], {
     store: stores.outbox,
     writeDeps,
     settings: settings.outbox,
+    webhooks: settings.outbox.webhooks,
+    privateNetworks: settings.outbox.privateNetworks,
+    deliveryTimeout: deps.webhookTimeout,
     log,
-    random
+    random,
+    ended: (type, outcome) => observed.metrics?.delivered(type, outcome)
   })
   const { gatewaySecret: secret, gatewayName: name } = settings.grpc
   const shares = new ReadShares(stores.memory)
@@ -165,7 +172,7 @@ async function openAndListen(how: Starting): Promise<string> {
   opened.add('purging', () => purging)
   const { hasReplicas = true } = deps
   opened.add(service, () =>
-    Promise.all([service.drain({ timeout: DRAIN_TIMEOUT, hasReplicas }), dispatcher.stop(DRAIN_TIMEOUT)])
+    Promise.all([service.drain({ timeout: DRAIN_TIMEOUT, hasReplicas }), outbox.stop(DRAIN_TIMEOUT)])
   )
   const port = await orStartError(
     service.listen(settings.address),
@@ -173,7 +180,7 @@ async function openAndListen(how: Starting): Promise<string> {
   )
   observed.serving({ service, stores, exports, shares, writes: writeDeps.shares })
   followHealth(stores, service, log)
-  dispatcher.start()
+  outbox.start()
   const address = `${settings.address.slice(0, settings.address.lastIndexOf(':'))}:${port}`
   log.info({ address }, 'listening')
   return address

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** 127.0.0.0/8, also in its IPv4-mapped form (RFC 4291 section 2.5.5.2), and ::1, which URLs write in brackets. */
@@ -24,4 +24,17 @@ export function throttledAddress(address: string): string {
   if (ip instanceof ipaddr.IPv4) return ip.toString()
   const network = ip.parts.slice(0, NETWORK_GROUPS).map((group) => group.toString(16))
   return `${network.join(':')}::/64`
+}
+
+/** 2000::/3, of which all addresses of the public Internet are so far (RFC 4291 section 2.5.4). */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/**
+ * Whether an IP address is one of the public Internet: in no range that has a special purpose, as those of loopback,
+ * link-local and private addresses, and of IPv6 addresses that lead to an IPv4 address.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 0) return false
+  const ip = ipaddr.process(address)
+  return ip.range() === 'unicast' && (ip instanceof ipaddr.IPv4 || ip.match(GLOBAL_UNICAST))
 }

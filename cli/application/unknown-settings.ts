@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Application } from '../../data-service/application.js'
 import { editDistance, suggestion } from '../../data-service/entity/fields/names.js'
+import { isWebhook } from '../../data-service/entity/event.js'
 import { type Environment, SETTING_NAMES } from '../../shared/settings.js'
 import { type CommandLine, printable } from './command.js'
 import { readDotEnv } from './dot-env.js'
@@ -13,7 +14,7 @@ interface Sources {
   readonly environment: Environment
   readonly dotEnv: Environment
   /** undefined where there is no application. */
-  readonly application: Pick<Application, 'settings' | 'secondStore' | 'renderer'> | undefined
+  readonly application: Pick<Application, 'settings' | 'secondStore' | 'renderer' | 'outbox'> | undefined
 }
 
 /** Writes a line to standard error for each name that was probably meant for a setting, and is none. */
@@ -29,9 +30,16 @@ export function tellUnknownSettings(line: CommandLine, application: Application 
  * misspelt ones, in the other only the misspelt ones.
  */
 export function unknownSettings({ environment, dotEnv, application }: Sources): string[] {
-  const { settings = {}, secondStore, renderer } = application ?? {}
+  const { settings = {}, secondStore, renderer, outbox = [] } = application ?? {}
   const known = new Set<string>(SETTING_NAMES)
-  for (const name of [secondStore?.setting, renderer?.portSetting]) if (name !== undefined) known.add(name)
+  const ofWebhooks = outbox.filter(isWebhook).flatMap(({ url, secret }) => [url, secret])
+  for (const name of [
+    secondStore?.setting,
+    renderer?.portSetting,
+    ...ofWebhooks.map((from) => (typeof from === 'string' ? undefined : from.setting))
+  ]) {
+    if (name !== undefined) known.add(name)
+  }
   const unknown = (where: string, names: Environment, isMeant: (name: string) => boolean): string[] =>
     Object.keys(names)
       .filter((name) => !known.has(name) && isMeant(name))

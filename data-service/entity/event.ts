@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { NewRoot } from './action.js'
+import { checkOptions, definitionWords } from './fields/definition-words.js'
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json }
 
@@ -18,7 +19,7 @@ export interface EventType<P extends JsonObject = JsonObject> {
 
 /**
  * Declares a type of events: `defineEvent<{ number: string }>('order-placed')`. Entity files emit it (`hooks`), and
- * `outbox` of the application has one handler for it.
+ * `outbox` of the application has a handler or webhooks for it.
  */
 export function defineEvent<P extends JsonObject>(name: string): EventType<P> {
   return { name }
@@ -74,4 +75,62 @@ export function onEvent<P extends JsonObject>(
 ): EventHandler {
   // The payload that is stored is the one of the hook that emitted it, whose type is that of the event.
   return { event, handle: handle as EventHandler['handle'] }
+}
+
+/** A text, or the setting that holds it: for secrets, and for what differs between deployments. */
+export type TextOrSetting = string | { readonly setting: string }
+
+/** An address that events are sent to (docs/webhooks.md). */
+export interface Webhook {
+  /** In kebab-case. It is stored with each delivery and never changes. */
+  readonly name: string
+  readonly events: readonly EventType[]
+  /** `https:`. Where it is a setting that is not set, there is no such webhook. */
+  readonly url: TextOrSetting
+  /** `whsec_` and 24 to 64 bytes in base64. Two with a space between them while the receiver changes from one to the other. */
+  readonly secret: TextOrSetting
+}
+
+type WebhookDefinition = Omit<Webhook, 'name'> & Partial<Pick<Webhook, 'name'>>
+
+const WEBHOOK = definitionWords<WebhookDefinition>({
+  name: 'text',
+  events: 'list',
+  url: 'text or object',
+  secret: 'text or object'
+})
+
+/**
+ * Sends events to an address, for `outbox` of the application, signed as Standard Webhooks say. A further webhook needs a
+ * `name`; that of the first one is `webhook`.
+ */
+export function webhook(definition: WebhookDefinition): Webhook {
+  // Without a compiler words may be missing.
+  const given: Partial<WebhookDefinition> = definition
+  checkOptions('webhook', { events: undefined, url: undefined, secret: undefined, ...given }, WEBHOOK)
+  for (const from of [given.url, given.secret]) {
+    const of: { readonly setting?: string } = typeof from === 'object' ? from : { setting: '' }
+    checkOptions('webhook', { setting: undefined, ...of }, { setting: 'text' })
+  }
+  return { name: 'webhook', ...definition }
+}
+
+/** What `outbox` of an application lists. */
+export type OutboxTarget = EventHandler | Webhook
+
+export function isWebhook(target: OutboxTarget): target is Webhook {
+  return 'url' in target
+}
+
+/**
+ * The type under which the outbox stores what a webhook gets of an event: a row of its own, with its own id and attempts. No
+ * other type contains `@`, so data services that do not know the webhook leave these rows alone.
+ */
+export function typeForWebhook(event: string, webhookName: string): string {
+  return `${event}@${webhookName}`
+}
+
+/** The name of the webhook that a stored type is for. undefined for the handler of a type. */
+export function webhookOfType(type: string): string | undefined {
+  return type.split('@')[1]
 }

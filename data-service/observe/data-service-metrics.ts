@@ -46,6 +46,9 @@ export interface DataServiceSources {
 const LOGIN_OUTCOMES = ['ok', 'failed', 'throttled', 'error'] as const
 export type LoginOutcome = (typeof LOGIN_OUTCOMES)[number]
 
+const DELIVERY_OUTCOMES = ['delivered', 'failed', 'set_aside'] as const
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
+
 /** The calls of one rpc. */
 export class RpcCalls {
   readonly #timings: Timings
@@ -115,6 +118,11 @@ export class DataServiceMetrics {
     help: 'Exports that left rows out because of MAX_EXPORT_ROWS.',
     labels: ['resource']
   })
+  readonly #deliveries = new CounterFamily({
+    name: 'uniform_rest_outbox_deliveries_total',
+    help: 'Deliveries from the outbox that ended, by stored type and outcome: delivered, failed, or set_aside after the last attempt.',
+    labels: ['type', 'outcome']
+  })
   readonly #rpcs = new Map<string, RpcCalls>()
 
   /** `sources` is called at each scrape. undefined while the data service starts. */
@@ -132,6 +140,7 @@ export class DataServiceMetrics {
       this.#logins,
       this.#exportRows,
       this.#truncated,
+      this.#deliveries,
       ...askedOf(sources)
     ]
     for (const way of ['password', 'provider', 'machine'])
@@ -167,6 +176,11 @@ export class DataServiceMetrics {
 
   truncated(resource: string): void {
     this.#truncated.of({ resource }).count += 1
+  }
+
+  delivered(type: string, outcome: DeliveryOutcome): void {
+    // The others begin with 0, or the first one that is set aside would be no increase.
+    for (const each of DELIVERY_OUTCOMES) this.#deliveries.of({ type, outcome: each }).count += each === outcome ? 1 : 0
   }
 }
 

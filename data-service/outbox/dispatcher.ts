@@ -3,6 +3,7 @@ import type { EventHandler } from '../entity/event.js'
 import type { ClaimedEvent, DueEvent, OutboxStore } from '../plan/model/stores.js'
 import { checkAnswered } from '../entity/fields/definition-words.js'
 import { OTHERS } from '../entity/known-words.js'
+import type { DeliveryOutcome } from '../observe/data-service-metrics.js'
 import { writeOthers } from '../operations/writes/effects.js'
 import { type WriteDeps, WriteSteps } from '../operations/writes/write-steps.js'
 
@@ -16,7 +17,28 @@ export interface OutboxSettings {
   readonly handlerTimeout: number
 }
 
-interface DispatcherDeps {
+/** What one dispatcher delivers. */
+export interface Lane {
+  readonly handlers: readonly EventHandler[]
+  /** Handlers that run at the same time in one process. */
+  readonly concurrency: number
+  /** The longest time of one handler, in milliseconds. */
+  readonly timeout: number
+  /** Why a handler that takes longer has failed. */
+  readonly timedOut: Error
+}
+
+/** What a handler throws whose receiver has said when to try again. */
+export class RetryLater extends Error {
+  readonly milliseconds: number
+
+  constructor(message: string, milliseconds: number) {
+    super(message)
+    this.milliseconds = milliseconds
+  }
+}
+
+export interface DispatcherDeps {
   readonly store: OutboxStore
   /** For the rows that handlers create. */
   readonly writeDeps: WriteDeps
@@ -24,10 +46,9 @@ interface DispatcherDeps {
   readonly log: Logger
   /** A random number from 0 up to 1, so that replicas and events do not try again at the same time. */
   readonly random: () => number
+  /** Told of each delivery that has ended, by the stored type. */
+  readonly ended: (type: string, outcome: DeliveryOutcome) => void
 }
-
-/** Handlers that run at the same time in one process. */
-const CONCURRENCY = 8
 
 /**
  * Milliseconds from the end of a handler's time to the end of its lease: for the statement that settles the event, and
@@ -55,6 +76,7 @@ const LONGEST_OUTAGE_PAUSE = 30_000
  */
 export class OutboxDispatcher {
   readonly #deps: DispatcherDeps
+  readonly #lane: Lane
   readonly #handlers: ReadonlyMap<string, EventHandler>
   readonly #running = new Map<AbortController, Promise<void>>()
   readonly #stopping = new AbortController()
@@ -62,9 +84,10 @@ export class OutboxDispatcher {
   #isAwake = false
   #loop: Promise<void> | undefined
 
-  constructor(handlers: readonly EventHandler[], deps: DispatcherDeps) {
+  constructor(lane: Lane, deps: DispatcherDeps) {
     this.#deps = deps
-    this.#handlers = new Map(handlers.map((one) => [one.event.name, one]))
+    this.#lane = lane
+    this.#handlers = new Map(lane.handlers.map((one) => [one.event.name, one]))
   }
 
   /** Begins to deliver. Without handlers it does nothing. */
@@ -94,7 +117,6 @@ export class OutboxDispatcher {
   }
 
   async #run(): Promise<void> {
-    await this.#warnOfUnhandled()
     let failures = 0
     while (!this.#stopping.signal.aborted) {
       this.#isAwake = false
@@ -127,7 +149,7 @@ export class OutboxDispatcher {
 
   /** Claims as many events as there are free places and starts their handlers. */
   async #deliverDue(): Promise<{ readonly found: number; readonly claimed: number }> {
-    const limit = CONCURRENCY - this.#running.size
+    const limit = this.#lane.concurrency - this.#running.size
     if (limit <= 0) return { found: 0, claimed: 0 }
     const { store, writeDeps } = this.#deps
     const due = await store.due([...this.#handlers.keys()], { now: writeDeps.now(), limit })
@@ -141,10 +163,10 @@ export class OutboxDispatcher {
 
   /** undefined where another process was faster, which a cluster says with an error. */
   async #claim(event: DueEvent): Promise<ClaimedEvent | undefined> {
-    const { store, writeDeps, settings, log } = this.#deps
+    const { store, writeDeps, log } = this.#deps
     const lease = writeDeps.randomBytes(16)
     try {
-      const until = writeDeps.now() + settings.handlerTimeout + LEASE_MARGIN
+      const until = writeDeps.now() + this.#lane.timeout + LEASE_MARGIN
       return (await store.claim(event, { lease, until })) ? { sequence: event.sequence, lease } : undefined
     } catch (error) {
       log.debug({ err: error, eventId: event.id }, 'an event was not claimed')
@@ -169,12 +191,14 @@ export class OutboxDispatcher {
 
   async #deliver(delivery: Delivery, handler: AbortController): Promise<void> {
     const { event, claimed, attempt } = delivery
-    const { store, writeDeps, settings } = this.#deps
+    const { store, writeDeps, settings, ended } = this.#deps
     // The process ended during each of the earlier deliveries.
     if (attempt > settings.maxAttempts) return this.#fail(delivery, new Error('The process ended during the delivery'))
-    const timer = setTimeout(() => handler.abort(TIMED_OUT), settings.handlerTimeout)
+    const { timeout, timedOut } = this.#lane
+    const timer = setTimeout(() => handler.abort(timedOut), timeout)
     try {
       await this.#handle(delivery, handler.signal)
+      ended(event.type, 'delivered')
     } catch (error) {
       if (handler.signal.reason === STOPPED) await store.release(claimed, writeDeps.now())
       else await this.#fail(delivery, error)
@@ -211,28 +235,20 @@ export class OutboxDispatcher {
   }
 
   async #fail({ event, claimed, attempt }: Delivery, error: unknown): Promise<void> {
-    const { store, writeDeps, settings, log, random } = this.#deps
+    const { store, writeDeps, settings, log, random, ended } = this.#deps
     const now = writeDeps.now()
     const reason = error instanceof Error ? error.message : String(error)
     if (attempt >= settings.maxAttempts) {
       await store.setAside(claimed, { at: now, error: reason })
+      ended(event.type, 'set_aside')
       log.error({ err: error, ...eventMembers(event), attempt }, 'event set aside after its last failed delivery')
       return
     }
-    const retryInMs = Math.round(retryDelay(attempt) * (0.75 + random() / 2))
+    const asked = error instanceof RetryLater ? Math.min(LONGEST_RETRY, error.milliseconds) : 0
+    const retryInMs = Math.max(asked, Math.round(retryDelay(attempt) * (0.75 + random() / 2)))
     await store.postpone(claimed, { until: now + retryInMs, error: reason })
+    ended(event.type, 'failed')
     log.warn({ err: error, ...eventMembers(event), attempt, retryInMs }, 'delivery of an event failed')
-  }
-
-  /** Events of a type that no handler is left for wait, and those after them of the same rows with them. */
-  async #warnOfUnhandled(): Promise<void> {
-    try {
-      for (const { type, waiting } of await this.#deps.store.unhandled([...this.#handlers.keys()])) {
-        this.#deps.log.warn({ type, waiting }, 'no handler in this process for what waits in the outbox')
-      }
-    } catch (error) {
-      this.#deps.log.debug({ err: error }, 'the outbox cannot be read')
-    }
   }
 }
 
@@ -244,7 +260,6 @@ interface Delivery {
 }
 
 const STOPPED = new Error('The process stops')
-const TIMED_OUT = new Error('The handler took longer than OUTBOX_HANDLER_TIMEOUT')
 
 function rejectionOn(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {

@@ -25,7 +25,16 @@ export { compositeId } from '../entity/key.js'
 export { preset } from '../entity/preset.js'
 export type { TokenCaller as Caller } from '../entity/row-predicate.js'
 export { defineFieldType } from '../entity/fields/custom-type.js'
-export { defineEvent, type EventHandler, type EventType, onEvent, type OutboxEvent } from '../entity/event.js'
+export {
+  defineEvent,
+  type EventHandler,
+  type EventType,
+  onEvent,
+  type OutboxEvent,
+  type OutboxTarget,
+  type Webhook,
+  webhook
+} from '../entity/event.js'
 export { defineEntity, fullText } from '../entity/define-entity.js'
 export type { Children, Column, Entity, StoreName } from '../entity/entity.js'
 export {

@@ -111,6 +111,12 @@ const createOutbox = engineTables('054-outbox')
 const widenOutboxRowIds = engineTables('055-outbox-row-ids')
 
 /**
+ * What waits for a webhook that does not answer is no longer read on the way to what waits for others. The index of `due_at`
+ * stays for many events of several types, which this one would have to sort.
+ */
+const findEventsByType = engineTables('062-outbox-by-type')
+
+/**
  * The migrations of the engine's own tables, in order, with the names that these have in a database. They run before those
  * of the application, whose names differ. Never change a name: databases record their migrations by it.
  */
@@ -130,6 +136,7 @@ export function engineMigrations({ prefix }: OwnNames): readonly Migration[] {
     createOutbox,
     widenOutboxRowIds,
     dropDescending(audit),
-    createMachineSecrets
+    createMachineSecrets,
+    findEventsByType
   ]
 }

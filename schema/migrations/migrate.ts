@@ -158,7 +158,7 @@ async function runStep(step: PlannedStep, ddl: Ddl, database: MigrationDatabase)
     try {
       await database.run(statement)
     } catch (error) {
-      // A statement of the engine's own that adds an existing column has been run before, as a whole.
+      // A statement of the engine's own that adds an existing column or index has been run before, as a whole.
       if (step.kind === 'sql' || !ddl.isColumnThere(error)) throw error
     }
   }

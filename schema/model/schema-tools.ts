@@ -121,7 +121,7 @@ export interface Ddl {
    * are never changed after their release.
    */
   readonly ownTables: Readonly<Record<OwnTablesMigration, readonly string[]>>
-  /** Whether a DDL statement failed because the column that it adds exists. */
+  /** Whether a DDL statement failed because the column or index that it adds exists. */
   isColumnThere(error: unknown): boolean
   /** Makes the record of the migrations that have run. */
   readonly createMigrationRecord: string

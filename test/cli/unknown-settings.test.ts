@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { unknownSettings } from '../../cli/application/unknown-settings.js'
+import { outbox } from '../../examples/store/outbox.js'
 import { SETTING_NAMES } from '../../shared/settings.js'
 import { runCommand } from '../harness/command.js'
 
@@ -25,6 +26,14 @@ describe('names that are no settings', () => {
     expect(unknownSettings({ ...NOTHING, application })).to.deep.equal([
       'The `settings` of the application hold PAGE_SIZE_LIMIT, and there is no such setting.'
     ])
+  })
+
+  it('are not those that an application itself names', () => {
+    const application = { settings: {}, outbox }
+    const environment = named(['ORDER_WEBHOOK_URL', 'ORDER_WEBHOOK_SECRET', 'ORDER_WEBHOOK_SECRETT'])
+    const told =
+      'The environment holds ORDER_WEBHOOK_SECRETT, and there is no such setting. Did you mean "ORDER_WEBHOOK_SECRET"?'
+    expect(unknownSettings({ ...NOTHING, environment, application })).to.deep.equal([told])
   })
 
   it('of .env are told where they begin like a setting, or are misspelt ones', () => {

@@ -54,6 +54,50 @@ describe('settings of the data service', () => {
     }
   })
 
+  it('make a webhook of the store by its URL and secret, which are never printed', () => {
+    const [secret, next] = [24, 64].map((bytes) => `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`)
+    const set = (url: string, more: Record<string, string> = {}) => ({
+      ORDER_WEBHOOK_URL: url,
+      ORDER_WEBHOOK_SECRET: `${String(secret)} ${String(next)}`,
+      ...more
+    })
+    const { config, effective } = readConfig(set('https://hooks.example/orders?key=hidden'), store)
+    const [target] = config.outbox.webhooks
+    expect([...(target?.types ?? [])]).to.deep.equal([['order-placed@webhook', 'order-placed']])
+    expect(target?.url.href).to.equal('https://hooks.example/orders?key=hidden')
+    expect(target?.keys.map((key) => key.length)).to.deep.equal([24, 64])
+    expect(effective).to.include('ORDER_WEBHOOK_URL=***\nORDER_WEBHOOK_SECRET=***')
+    expect(effective).to.not.match(/hidden|whsec/)
+    expect(readConfig({}, store).config.outbox).to.deep.include({ webhooks: [], privateNetworks: false })
+
+    const local = 'ORDER_WEBHOOK_URL must be an https: URL that leads to a public address'
+    for (const url of ['http://hooks.example', 'https://127.0.0.1', 'https://[::ffff:7f00:1]', 'https://0x0a000001']) {
+      expect(violations(set(url)), url).to.contain(local)
+      expect(violations(set(url, { WEBHOOK_PRIVATE_NETWORKS: 'true' })), url).to.equal('')
+    }
+    for (const url of [
+      'ftp://hooks.example',
+      'hooks.example',
+      'https://me:hidden@hooks.example',
+      'https://me@h.example'
+    ]) {
+      const said = violations(set(url, { WEBHOOK_PRIVATE_NETWORKS: 'true' }))
+      expect(said, url).to.contain('ORDER_WEBHOOK_URL must be an https: URL without user name and password.')
+      expect(said).to.not.contain('hidden')
+    }
+    const short = `whsec_${Buffer.alloc(23, 1).toString('base64')}`
+    const long = `whsec_${Buffer.alloc(65, 1).toString('base64')}`
+    for (const wrong of [short, long, 'hidden', `${secret}*`, `${secret} ${next} ${next}`, `${secret}  ${next}`]) {
+      const said = violations(set('https://hooks.example', { ORDER_WEBHOOK_SECRET: wrong }))
+      expect(said, wrong).to.contain('- ORDER_WEBHOOK_SECRET must be `whsec_` and 24 to 64 bytes in base64, or two')
+      expect(said).to.not.contain(wrong)
+    }
+    expect(violations({ ORDER_WEBHOOK_URL: 'https://hooks.example' })).to.contain(
+      'ORDER_WEBHOOK_SECRET must be set too.'
+    )
+    expect(violations({ WEBHOOK_PRIVATE_NETWORKS: '1' })).to.contain('WEBHOOK_PRIVATE_NETWORKS must be true or false')
+  })
+
   it('name an outside issuer in full or not at all, and never as themselves', () => {
     const outside = { JWT_JWKS_URI: 'http://127.0.0.1:9/keys', JWT_JWKS_ISSUER: 'them', JWT_JWKS_AUDIENCE: 'us' }
     expect(readConfig(outside, store).config.tokens.outside).to.deep.equal({

@@ -7,7 +7,10 @@ import { PRODUCT, type SourceFile, sourceFiles } from './source-files.js'
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ['shared/errors.ts: customers:manage', 'an example of a permission, in a text of the contract'],
   ['data-service/entity/validation/validate-fields.ts: stock-items', 'an example of kebab-case, in a message'],
-  ['data-service/typed-services/proto-text.ts: returns', 'a keyword of the proto language']
+  ['data-service/typed-services/proto-text.ts: returns', 'a keyword of the proto language'],
+  ...['entity/event', 'entity/validation/validate-hooks', 'outbox/webhook-settings'].map(
+    (file) => [`data-service/${file}.ts: events`, 'a word of `webhook` in the contract'] as const
+  )
 ])
 
 /** Resources whose table the engine itself makes and fills; the store only shows them. */

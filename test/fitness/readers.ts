@@ -145,7 +145,7 @@ import {
   readResponseFrames
 } from '../../shared/transport/call-frames.js'
 import { shortened } from '../../shared/errors.js'
-import { isLoopback, throttledAddress } from '../../shared/ip-address.js'
+import { isLoopback, isPublicAddress, throttledAddress } from '../../shared/ip-address.js'
 import { countValues, hasTooManyValues, isWithinBounds } from '../../shared/transport/json-bounds.js'
 import { decodeDetails, fromStatusBytes } from '../../shared/transport/rpc-status.js'
 import {
@@ -577,6 +577,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   },
   parseCallTimes,
   parseRefreshToken,
+  isPublicAddress,
   throttledAddress
 }
 

@@ -16,7 +16,8 @@ import {
   readOnly,
   reject,
   text,
-  unique
+  unique,
+  webhook
 } from 'uniform-rest'
 
 // Hooks on every write of a row, and a handler that does what the note of the row says.
@@ -267,3 +268,13 @@ export const parcelHandler = onEvent(parcelWritten, async (event, { signal, log 
   log.info({ note }, 'parcel seen')
   return note === 'receipt' ? { create: [{ resource: 'receipts', values: { code: id } }] } : undefined
 })
+
+/** Those of parcels that have settings. */
+export const parcelWebhooks = ['accounting', 'archive'].map((name) =>
+  webhook({
+    name,
+    events: [parcelWritten],
+    url: { setting: `${name.toUpperCase()}_WEBHOOK_URL` },
+    secret: { setting: `${name.toUpperCase()}_WEBHOOK_SECRET` }
+  })
+)

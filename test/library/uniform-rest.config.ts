@@ -4,7 +4,7 @@ import { createDiaries, diaries } from './diaries.js'
 import { createDoors, doors } from './doors.js'
 import { createDocuments, documents, loans, notices } from './documents.js'
 import { complaints, createErrands, errands } from './errands.js'
-import { createParcels, depots, parcelHandler, parcels, parcelWrites, receipts } from './parcels.js'
+import { createParcels, depots, parcelHandler, parcelWebhooks, parcels, parcelWrites, receipts } from './parcels.js'
 import { costCentres, createLedgers, ledgers } from './ledgers.js'
 import { createGauges, gauges, gaugeTotals } from './gauges.js'
 import { createVisits, visits } from './visits.js'
@@ -62,7 +62,7 @@ export default defineApplication({
   ],
   // Without a lock, as before the first `uniform-rest proto`.
   typedServices: { package: 'library.v1' },
-  outbox: [parcelHandler],
+  outbox: [parcelHandler, ...parcelWebhooks],
   roles: { Admin: ['library:manage', 'loans:read', 'tickets:rank'], Librarian: ['library:manage'] },
   operations,
   ownerClaimType: 'member_id',

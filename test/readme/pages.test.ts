@@ -39,6 +39,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/testing.md': 'they install packages; test/package runs them in an application',
   'docs/tour.md': 'readme.test.ts beside this file',
   'docs/versions.md': 'test/package runs it, and test/fitness compares the numbers',
+  'docs/webhooks.md': 'webhooks.test.ts beside this file',
   'docs/your-own-application.md': 'test/package runs the first block; the second one names machines of a deployment',
   'docs/your-own-database.md': 'it names an account of a server'
 }

@@ -1,5 +1,5 @@
 import type { Entity } from '../entity.js'
-import type { EventHandler, EventType } from '../event.js'
+import { type EventType, isWebhook, type OutboxTarget, typeForWebhook, type Webhook } from '../event.js'
 import type { Hook } from '../hooks.js'
 import { KEBAB_CASE, suggestion } from '../fields/names.js'
 import { WRITE_OPERATIONS } from '../operations.js'
@@ -34,9 +34,13 @@ function eventNameMistakes({ name }: EventType): string[] {
   return []
 }
 
-/** Mistakes between what the entities emit and the handlers of the application: each type has one handler. */
-export function outboxMistakes(entities: readonly Entity[], handlers: readonly EventHandler[]): string[] {
-  const handled = handlers.map(({ event }) => event.name)
+/**
+ * Mistakes between what the entities emit and what `outbox` of the application has for it: each type has one handler, or
+ * webhooks, or both.
+ */
+export function outboxMistakes(entities: readonly Entity[], outbox: readonly OutboxTarget[]): string[] {
+  const wanted = outbox.flatMap((one) => (isWebhook(one) ? one.events : [one.event]))
+  const names = wanted.map(({ name }) => name)
   const mistakes: string[] = []
   const emitted = new Map<string, EventType>()
   for (const { name: entity, hooks } of entities) {
@@ -44,10 +48,10 @@ export function outboxMistakes(entities: readonly Entity[], handlers: readonly E
       if (hook.kind !== 'emit') continue
       const { event } = hook
       const first = emitted.get(event.name)
-      if (first === undefined && !handled.includes(event.name)) {
+      if (first === undefined && !names.includes(event.name)) {
         mistakes.push(
-          `${entity}: it emits \`${event.name}\`, for which \`outbox\` of the application has no handler.` +
-            suggestion(event.name, handled)
+          `${entity}: it emits \`${event.name}\`, for which \`outbox\` of the application has no handler and no webhook.` +
+            suggestion(event.name, names)
         )
       }
       if (first !== undefined && first !== event) {
@@ -56,14 +60,39 @@ export function outboxMistakes(entities: readonly Entity[], handlers: readonly E
       emitted.set(event.name, event)
     }
   }
-  for (const [index, { event }] of handlers.entries()) {
+  for (const event of wanted) {
     const first = emitted.get(event.name)
     if (first === undefined) {
       mistakes.push(`outbox: no entity emits \`${event.name}\`.${suggestion(event.name, [...emitted.keys()])}`)
     } else if (first !== event) {
       mistakes.push(`outbox: \`${event.name}\` is defined twice; define it once and import it.`)
     }
-    if (handled.indexOf(event.name) < index) mistakes.push(`outbox: \`${event.name}\` has two handlers.`)
   }
-  return [...new Set(mistakes)]
+  const handled = outbox.flatMap((one) => (isWebhook(one) ? [] : [one.event.name]))
+  for (const name of repeated(handled)) mistakes.push(`outbox: \`${name}\` has two handlers.`)
+  return [...new Set([...mistakes, ...webhookMistakes(outbox.filter(isWebhook))])]
+}
+
+function webhookMistakes(webhooks: readonly Webhook[]): string[] {
+  return [
+    ...repeated(webhooks.map(({ name }) => name)).map(
+      (name) => `outbox: two webhooks have the name \`${name}\`; give each its own \`name\`.`
+    ),
+    ...webhooks.flatMap(({ name, events }) => {
+      const types = events.map((event) => event.name)
+      const longest = Math.max(...types.map((type) => typeForWebhook(type, name).length))
+      return [
+        ...(KEBAB_CASE.test(name) ? [] : [`the name must be kebab-case such as \`accounting\`.`]),
+        ...(types.length === 0 ? ['it has no events.'] : []),
+        ...repeated(types).map((type) => `\`${type}\` is there twice.`),
+        ...(longest > LONGEST_EVENT_NAME
+          ? [`its name and that of an event have more than ${LONGEST_EVENT_NAME - 1} characters.`]
+          : [])
+      ].map((mistake) => `outbox: webhook \`${name}\`: ${mistake}`)
+    })
+  ]
+}
+
+function repeated(names: readonly string[]): string[] {
+  return names.filter((name, at) => names.indexOf(name) < at)
 }

@@ -1,5 +1,5 @@
 import type { Entity } from '../entity.js'
-import type { EventHandler } from '../event.js'
+import type { OutboxTarget } from '../event.js'
 import { accessMistakes, columnPermissionMistakes, ownerFilterMistakes, routeMistakes } from './validate-access.js'
 import { fieldMistakes, namingMistakes, navigationMistakes, queryMistakes } from './validate-fields.js'
 import type { Operation } from '../define-operation.js'
@@ -20,7 +20,7 @@ interface EntitySurroundings {
   /** Its operations, whose mistakes are reported with those of the entities. */
   readonly operations?: readonly Operation[] | undefined
   /** `outbox` of the application. */
-  readonly handlers?: readonly EventHandler[] | undefined
+  readonly outbox?: readonly OutboxTarget[] | undefined
 }
 
 /**
@@ -29,13 +29,13 @@ interface EntitySurroundings {
  */
 export function checkCatalogue(
   entities: readonly Entity[],
-  { permissions, hasSecondStore, owners = {}, operations = [], handlers = [] }: EntitySurroundings
+  { permissions, hasSecondStore, owners = {}, operations = [], outbox = [] }: EntitySurroundings
 ): void {
   const mistakes = [
     ...namingMistakes(entities),
     ...ownersMistakes(owners),
     ...operationMistakes(operations, entities, permissions),
-    ...outboxMistakes(entities, handlers)
+    ...outboxMistakes(entities, outbox)
   ]
   for (const entity of entities) {
     const own = [

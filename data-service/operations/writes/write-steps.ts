@@ -31,6 +31,8 @@ export interface WriteDeps extends RandomSource {
     readonly required: boolean
   }
   readonly guesses: GuessCounts
+  /** The types under which an event of a type is stored: one for its handler, and one for each webhook (outbox/outbox.ts). */
+  readonly storedTypes: (type: string) => readonly string[]
 }
 
 /** The response to a write. With an idempotency key, a repeated request gets the same one. */
@@ -186,21 +188,22 @@ export class WriteSteps {
     return { key, answer: responseOf(planWritten(resource, key, scope), created.row, ignored) }
   }
 
-  /** Puts an event of the row into the outbox. */
+  /** Puts an event of the row into the outbox, once for each that gets it. */
   async emit(
     entity: Entity,
     key: RowKey,
     { type, payload }: { readonly type: string; readonly payload: JsonObject }
   ): Promise<void> {
-    await this.unit.emit({
-      id: this.deps.newGuid(),
-      type,
+    const event = {
       resource: entity.name,
       rowId: idText(key),
       payload: JSON.stringify(payload),
       occurredAt: this.now,
       requestId: this.requestId
-    })
+    }
+    for (const stored of this.deps.storedTypes(type)) {
+      await this.unit.emit({ ...event, id: this.deps.newGuid(), type: stored })
+    }
   }
 
   /**

@@ -11,6 +11,7 @@ export type OwnTablesMigration =
   | '054-outbox'
   | '055-outbox-row-ids'
   | '060-machine-secrets'
+  | '062-outbox-by-type'
 
 /** A table of the engine's own: the migration that makes it, and the columns that it has from then on. */
 interface OwnTableShape {

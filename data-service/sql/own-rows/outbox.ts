@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { webhookOfType } from '../../entity/event.js'
 import type { ClaimedEvent, DueEvent, EmittedEvent, OutboxStore, SetAsideEvent } from '../../plan/model/stores.js'
 import { digits, millis, orNull, type RowOfColumns, selectedRows, select, textOfColumn } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
@@ -53,10 +54,14 @@ export class EventRows {
   }
 }
 
-/** Texts with different bytes may be equal in a collation, and names and ids of any length make a key of one length. */
-function aggregateKey({ resource, rowId }: Pick<EmittedEvent, 'resource' | 'rowId'>): Buffer {
+/**
+ * Texts with different bytes may be equal in a collation, and names and ids of any length make a key of one length. Events of
+ * a row wait for each other on their way to one webhook, or to the handlers: a webhook that fails delays nothing else.
+ */
+function aggregateKey({ type, resource, rowId }: Pick<EmittedEvent, 'type' | 'resource' | 'rowId'>): Buffer {
+  const webhook = webhookOfType(type)
   return createHash('sha256')
-    .update(JSON.stringify([resource, rowId]))
+    .update(JSON.stringify([resource, rowId, ...(webhook === undefined ? [] : [webhook])]))
     .digest()
     .subarray(0, 16)
 }

@@ -9,8 +9,8 @@ import { collationOf, type MysqlServer } from '../../../data-service/sql/engines
 import { mysqlPresence, mysqlStatements, TABLE_OPTIONS } from './mysql-ddl.js'
 import { errnoOf } from '../../../data-service/sql/engines/mysql/driver/mysql-errors.js'
 
-/** ER_DUP_FIELDNAME */
-const DUPLICATE_COLUMN = 1060
+/** ER_DUP_FIELDNAME, and ER_DUP_KEYNAME of an index */
+const DUPLICATES: readonly unknown[] = [1060, 1061]
 
 export function mysqlDdl(server: MysqlServer, own: OwnTables): Ddl {
   const collation = collationOf(server)
@@ -28,7 +28,7 @@ export function mysqlDdl(server: MysqlServer, own: OwnTables): Ddl {
     presence: (table) => mysqlPresence(table, table === audit ? own.schema : undefined),
     defersForeignKeys: () => false,
     ownTables: ownStatements(mysqlOwnTables(collation), own),
-    isColumnThere: (error) => errnoOf(error) === DUPLICATE_COLUMN,
+    isColumnThere: (error) => DUPLICATES.includes(errnoOf(error)),
     createMigrationRecord:
       `CREATE TABLE IF NOT EXISTS ${record} ` +
       '(`name` VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY)',
@@ -126,6 +126,7 @@ function mysqlOwnTables(collation: string): Record<OwnTablesMigration, readonly 
         'PRIMARY KEY (`account_id`, `slot`), ' +
         'CONSTRAINT `machine_secrets_account_id_fk` FOREIGN KEY (`account_id`) REFERENCES `accounts` (`id`) ' +
         `ON DELETE CASCADE) ${TABLE_OPTIONS}`
-    ]
+    ],
+    '062-outbox-by-type': ['ALTER TABLE `outbox` ADD INDEX `outbox_type_due_at` (`type`, `due_at`)']
   }
 }

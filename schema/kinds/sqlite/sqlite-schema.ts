@@ -266,6 +266,9 @@ function sqliteOwnTables(): Record<OwnTablesMigration, readonly string[]> {
         '`account_id` INTEGER NOT NULL REFERENCES `accounts` (`id`) ON DELETE CASCADE, `slot` INTEGER NOT NULL, ' +
         '`secret_hash` BLOB NOT NULL, `created_at` INTEGER NOT NULL, `expires_at` INTEGER, `last_used_at` INTEGER, ' +
         'PRIMARY KEY (`account_id`, `slot`)) STRICT'
+    ],
+    '062-outbox-by-type': [
+      'CREATE INDEX IF NOT EXISTS `outbox_type_due_at` ON `outbox` (`type`, `due_at`, `id`) WHERE `due_at` IS NOT NULL'
     ]
   }
 }

@@ -102,7 +102,7 @@ const links = careless({
 describe('checkCatalogue', () => {
   it('passes every entity that is served, and sound ones', () => {
     const permissions = permissionsIn(roles)
-    expect(() => checkCatalogue(entities, { permissions, hasSecondStore: true, handlers: outbox })).not.to.throw()
+    expect(() => checkCatalogue(entities, { permissions, hasSecondStore: true, outbox })).not.to.throw()
     expect(mistakes(...exampleEntities)).to.deep.equal([])
     expect(mistakes(sound)).to.deep.equal([])
   })

@@ -126,6 +126,7 @@ eachDatabase((kind) => {
         shares: new WriteShares(fresh.store, { connections: 10, memory: ENOUGH_MEMORY }),
         idempotency: { retention: 60_000, required: false },
         guesses: new GuessCounts(Date.now),
+        storedTypes: (type) => [type],
         now: Date.now,
         randomBytes,
         newGuid: randomUUID

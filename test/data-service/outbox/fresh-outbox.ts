@@ -2,7 +2,9 @@ import { ENOUGH_MEMORY } from '../rpc/account.js'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { OutboxEvent } from '../../../data-service/entity/event.js'
-import { OutboxDispatcher, type OutboxSettings } from '../../../data-service/outbox/dispatcher.js'
+import type { OutboxSettings } from '../../../data-service/outbox/dispatcher.js'
+import { Outbox } from '../../../data-service/outbox/outbox.js'
+import type { WebhookTarget } from '../../../data-service/outbox/webhook-settings.js'
 import { GuessCounts } from '../../../data-service/operations/writes/guess-counts.js'
 import { WriteShares } from '../../../data-service/operations/writes/write-shares.js'
 import type { OutboxStore, WriteStore } from '../../../data-service/plan/model/stores.js'
@@ -27,9 +29,17 @@ export const SETTINGS: OutboxSettings = { pollInterval: POLL_INTERVAL, maxAttemp
 
 type Handle = (event: OutboxEvent, signal: AbortSignal) => void | Promise<void>
 
-/** What one process would have: a dispatcher, with a log of its own. */
+/** What a process is given besides its handler. */
+interface Dispatching extends Partial<OutboxSettings> {
+  readonly webhooks?: readonly WebhookTarget[]
+  /** Milliseconds. */
+  readonly webhookTimeout?: number
+  readonly privateNetworks?: boolean
+}
+
+/** What one process would have, with a log of its own. */
 interface Started {
-  readonly dispatcher: OutboxDispatcher
+  readonly dispatcher: Outbox
   readonly log: MemoryLog
 }
 
@@ -39,12 +49,14 @@ export class FreshOutbox {
   now = Date.UTC(2030, 0, 1)
   /** What dispatchers take for a random number. */
   random = 0.5
+  /** Deliveries that have ended, `type outcome`. */
+  readonly ended: string[] = []
   /** May throw in place of a look into the outbox. */
   look: () => void = () => undefined
   readonly #byHand: TestDatabase
   readonly #write: WriteStore
   readonly #outbox: OutboxStore
-  readonly #dispatchers: OutboxDispatcher[] = []
+  readonly #dispatchers: Outbox[] = []
   readonly #close: () => Promise<void>
 
   private constructor(
@@ -93,7 +105,10 @@ export class FreshOutbox {
   }
 
   /** Starts a dispatcher, as a data service does. */
-  dispatch(handle: Handle, settings: Partial<OutboxSettings> = {}): Started {
+  dispatch(
+    handle: Handle,
+    { webhooks = [], webhookTimeout, privateNetworks = true, ...settings }: Dispatching = {}
+  ): Started {
     const log = memoryLog()
     const outbox = this.#outbox
     const store: OutboxStore = {
@@ -114,6 +129,7 @@ export class FreshOutbox {
       shares: new WriteShares(this.#write, { connections: 10, memory: ENOUGH_MEMORY }),
       idempotency: { retention: 1, required: false },
       guesses: new GuessCounts(Date.now),
+      storedTypes: (type: string) => [type],
       now: () => this.now,
       randomBytes,
       newGuid: randomUUID
@@ -122,12 +138,16 @@ export class FreshOutbox {
       event: { name: TYPE },
       handle: (event: OutboxEvent, { signal }: { readonly signal: AbortSignal }) => handle(event, signal)
     }
-    const dispatcher = new OutboxDispatcher([handler], {
+    const dispatcher = new Outbox([handler], {
       store,
       writeDeps,
       settings: { ...SETTINGS, ...settings },
       log: log.log,
-      random: () => this.random
+      random: () => this.random,
+      webhooks,
+      privateNetworks,
+      deliveryTimeout: webhookTimeout,
+      ended: (type, outcome) => void this.ended.push(`${type} ${outcome}`)
     })
     dispatcher.start()
     this.#dispatchers.push(dispatcher)

@@ -71,6 +71,7 @@ export async function runService(
       shares: new WriteShares({ transaction: unwritten }, { connections: 10, memory: new MemoryGuard(log) }),
       idempotency: { retention: 1000, required: false },
       guesses: new GuessCounts(Date.now),
+      storedTypes: (type) => [type],
       now: Date.now,
       randomBytes,
       newGuid: randomUUID

@@ -65,6 +65,7 @@ export class WriteHarness {
       shares: new WriteShares(this.store, { connections: 10, memory: ENOUGH_MEMORY }),
       idempotency: { retention: 1000, required: false },
       guesses: new GuessCounts(() => this.now),
+      storedTypes: (type) => [type],
       now: () => this.now,
       randomBytes: (size) => Buffer.alloc(size, 1),
       newGuid: () => '6f9619ff-8b86-d011-b42d-00c04fc964ff'
