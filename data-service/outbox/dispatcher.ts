@@ -121,9 +121,12 @@ export class OutboxDispatcher {
     while (!this.#stopping.signal.aborted) {
       this.#isAwake = false
       let pause = this.#deps.settings.pollInterval
+      const begun = performance.now()
       try {
         const { found, claimed } = await this.#deliverDue()
         failures = 0
+        // Whatever wakes it: what waits behind a failed event is read by each look.
+        if (claimed === 0) await rest(performance.now() - begun)
         if (found > 0 && claimed === 0) pause = this.#deps.random() * LOST_RACE_PAUSE
       } catch (error) {
         failures += 1
@@ -210,7 +213,7 @@ export class OutboxDispatcher {
 
   /** Runs the handler. What it wants to be stored is committed together with the mark that the event is delivered. */
   async #handle({ event, claimed, attempt }: Delivery, signal: AbortSignal): Promise<void> {
-    const { writeDeps, log } = this.#deps
+    const { store, writeDeps, log } = this.#deps
     const { id, type, resource, rowId, occurredAt, requestId } = event
     const handler = this.#handlers.get(type)
     if (handler === undefined) throw new TypeError(`No handler of ${type}`)
@@ -221,16 +224,20 @@ export class OutboxDispatcher {
       handler.handle({ id, type, resource, rowId, payload, occurredAt, requestId, attempt }, context)
     )
     const outcome = await Promise.race([handled, rejectionOn(signal)])
+    const lost = new Error('The lease of the event has ended')
+    if (!outcome) {
+      // It takes no turn of the writes, for which a delivery would be refused and sent again.
+      if (!(await store.deliver(claimed, writeDeps.now()))) throw lost
+      return
+    }
     const caller = callerOf(type)
     const cancellation = AbortSignal.timeout(STORING_TIMEOUT)
     const writing = { caller, cancellation, peerIsGateway: false, clientAddress: undefined }
     await writeDeps.shares.transaction(writing, 1, async (unit) => {
       const steps = new WriteSteps(unit, writeDeps, { caller, requestId })
-      if (outcome) {
-        checkAnswered(`the handler of ${type}`, outcome, OTHERS)
-        await writeOthers(outcome, steps)
-      }
-      if (!(await unit.deliverEvent(claimed, writeDeps.now()))) throw new Error('The lease of the event has ended')
+      checkAnswered(`the handler of ${type}`, outcome, OTHERS)
+      await writeOthers(outcome, steps)
+      if (!(await unit.deliverEvent(claimed, writeDeps.now()))) throw lost
     })
   }
 
@@ -239,15 +246,13 @@ export class OutboxDispatcher {
     const now = writeDeps.now()
     const reason = error instanceof Error ? error.message : String(error)
     if (attempt >= settings.maxAttempts) {
-      await store.setAside(claimed, { at: now, error: reason })
-      ended(event.type, 'set_aside')
+      if (await store.setAside(claimed, { at: now, error: reason })) ended(event.type, 'set_aside')
       log.error({ err: error, ...eventMembers(event), attempt }, 'event set aside after its last failed delivery')
       return
     }
     const asked = error instanceof RetryLater ? Math.min(LONGEST_RETRY, error.milliseconds) : 0
     const retryInMs = Math.max(asked, Math.round(retryDelay(attempt) * (0.75 + random() / 2)))
-    await store.postpone(claimed, { until: now + retryInMs, error: reason })
-    ended(event.type, 'failed')
+    if (await store.postpone(claimed, { until: now + retryInMs, error: reason })) ended(event.type, 'failed')
     log.warn({ err: error, ...eventMembers(event), attempt, retryInMs }, 'delivery of an event failed')
   }
 }
@@ -257,6 +262,11 @@ interface Delivery {
   readonly claimed: ClaimedEvent
   /** 1 for the first. */
   readonly attempt: number
+}
+
+/** Waits so many milliseconds. */
+function rest(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
 
 const STOPPED = new Error('The process stops')

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { lookup } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
 import { request as requestByHttp } from 'node:http'
 import { request as requestByHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
@@ -19,6 +20,7 @@ interface DeliveryDeps {
 
 /** The handlers that send the events of a webhook. */
 export function webhookHandler(target: WebhookTarget, { now, privateNetworks }: DeliveryDeps): readonly EventHandler[] {
+  const look = addressLookup(privateNetworks)
   return Array.from(target.types, ([stored, type]) => ({
     event: { name: stored },
     async handle({ id, resource, rowId, payload, occurredAt }, { signal }) {
@@ -32,7 +34,7 @@ export function webhookHandler(target: WebhookTarget, { now, privateNetworks }: 
         'webhook-timestamp': timestamp,
         'webhook-signature': signatures(target, `${id}.${timestamp}.${body}`)
       }
-      const { status, retryAfter } = await post(target, { headers, body, signal, privateNetworks })
+      const { status, retryAfter } = await post(target, { headers, body, signal, privateNetworks, look })
       if (status >= 200 && status <= 299) return
       throw new RetryLater(`The webhook ${target.name} answered ${status}`, retryAfter)
     }
@@ -56,23 +58,26 @@ function post(
     headers,
     body,
     signal,
-    privateNetworks
+    privateNetworks,
+    look
   }: {
     readonly headers: Readonly<Record<string, string | number>>
     readonly body: string
     readonly signal: AbortSignal
     readonly privateNetworks: boolean
+    readonly look: LookupFunction
   }
 ): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? requestByHttps : requestByHttp
-    const options = { method: 'POST', headers, signal, agent: false }
-    const sent = request(url, privateNetworks ? options : { ...options, lookup: lookupPublic })
+    const sent = request(url, { method: 'POST', headers, signal, agent: false, lookup: look })
     const fail = (why: string): void => reject(new Error(`The webhook ${name} could not be reached: ${why}`))
     sent.on('socket', (socket) => {
       // Nothing of the request was sent by then.
       socket.once('connect', () => {
-        if (!privateNetworks && !isPublicAddress(socket.remoteAddress ?? '')) socket.destroy(new NotPublic())
+        const { remoteAddress } = socket
+        if (!privateNetworks && remoteAddress !== undefined && !isPublicAddress(remoteAddress))
+          socket.destroy(new NotPublic())
       })
     })
     sent.on('response', (response) => {
@@ -93,13 +98,27 @@ class NotPublic extends Error {
   }
 }
 
-/** As the look-up of Node, but an error where any of the addresses is not public. */
-const lookupPublic: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const [first] = addresses ?? []
-    if (error !== null || first === undefined) return callback(error ?? new Error('its name has no address'), '')
-    if (!addresses.every(({ address }) => isPublicAddress(address))) return callback(new NotPublic(), '')
-    if (options.all === true) callback(null, addresses)
-    else callback(null, first.address, first.family)
-  })
+/**
+ * As the look-up of Node, but an error where any of the addresses is not public, unless those are allowed. One is under way at
+ * a time: a name server that does not answer would keep all threads of the process that look names up.
+ */
+export function addressLookup(
+  privateNetworks: boolean,
+  find: (hostname: string, options: { readonly all: true }) => Promise<readonly LookupAddress[]> = lookup
+): LookupFunction {
+  let running: Promise<readonly LookupAddress[]> | undefined
+  return (hostname, options, callback) => {
+    running ??= find(hostname, { all: true }).finally(() => (running = undefined))
+    running
+      .then((addresses) => {
+        const [first] = addresses
+        if (first === undefined) return callback(new Error('its name has no address'), '')
+        if (!privateNetworks && !addresses.every(({ address }) => isPublicAddress(address))) {
+          return callback(new NotPublic(), '')
+        }
+        if (options.all === true) callback(null, [...addresses])
+        else callback(null, first.address, first.family)
+      })
+      .catch((error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), ''))
+  }
 }

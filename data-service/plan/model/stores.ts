@@ -331,6 +331,8 @@ export interface OutboxStore {
   claim(event: DueEvent, by: { readonly lease: Buffer; readonly until: number }): Promise<boolean>
   /** After a failed delivery. */
   postpone(claimed: ClaimedEvent, to: { readonly until: number; readonly error: string }): Promise<boolean>
+  /** After a delivery that stores nothing else. */
+  deliver(claimed: ClaimedEvent, at: number): Promise<boolean>
   /** Gives a claimed event back. The delivery that was broken off does not count as an attempt. */
   release(claimed: ClaimedEvent, now: number): Promise<boolean>
   /** After the last failed delivery. */

@@ -28,10 +28,7 @@ export class EventRows {
       `INSERT INTO ${outbox} (event_id, type, resource, row_id, request_id, payload, occurred_at, aggregate_key, due_at, ` +
         'attempts) VALUES ($event, $type, $resource, $row, $request, $payload, $at, $aggregate, $at, 0)'
     )
-    this.#deliver = statementText(
-      `UPDATE ${outbox} SET due_at = NULL, aggregate_key = NULL, lease = NULL, delivered_at = $at ` +
-        'WHERE id = $id AND lease = $lease'
-    )
+    this.#deliver = deliverText(outbox)
   }
 
   /** The statement of a write that emits an event. */
@@ -52,6 +49,13 @@ export class EventRows {
   async deliver(session: WriteSession, claimed: ClaimedEvent, at: number): Promise<boolean> {
     return (await session.change(this.#deliver, { ...claimOf(claimed), at: BigInt(at) })).rows === 1
   }
+}
+
+function deliverText(outbox: string): StatementText {
+  return statementText(
+    `UPDATE ${outbox} SET due_at = NULL, aggregate_key = NULL, lease = NULL, delivered_at = $at ` +
+      'WHERE id = $id AND lease = $lease'
+  )
 }
 
 /**
@@ -108,6 +112,7 @@ function outboxTexts({ sql: { outbox } }: OwnTables) {
         'WHERE id = $id AND due_at = $seen AND attempts = $attempts'
     ),
     postpone: statementText(`UPDATE ${outbox} SET due_at = $due, lease = NULL, last_error = $error ${claimed}`),
+    deliver: deliverText(outbox),
     release: statementText(`UPDATE ${outbox} SET due_at = $due, lease = NULL, attempts = attempts - 1 ${claimed}`),
     setAside: statementText(
       `UPDATE ${outbox} SET due_at = NULL, aggregate_key = NULL, lease = NULL, dead_at = $at, last_error = $error ${claimed}`
@@ -191,6 +196,7 @@ export function createOutboxStore(
     },
     postpone: (claimed, { until, error }) =>
       settle(texts.postpone, claimed, { due: BigInt(until), error: storableError(error) }),
+    deliver: (claimed, at) => settle(texts.deliver, claimed, { at: BigInt(at) }),
     release: (claimed, now) => settle(texts.release, claimed, { due: BigInt(now) }),
     setAside: (claimed, { at, error }) =>
       settle(texts.setAside, claimed, { at: BigInt(at), error: storableError(error) }),
