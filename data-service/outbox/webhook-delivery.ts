@@ -20,7 +20,7 @@ interface DeliveryDeps {
 
 /** The handlers that send the events of a webhook. */
 export function webhookHandler(target: WebhookTarget, { now, privateNetworks }: DeliveryDeps): readonly EventHandler[] {
-  const look = addressLookup(privateNetworks)
+  const post = sender(target, privateNetworks)
   return Array.from(target.types, ([stored, type]) => ({
     event: { name: stored },
     async handle({ id, resource, rowId, payload, occurredAt }, { signal }) {
@@ -34,7 +34,7 @@ export function webhookHandler(target: WebhookTarget, { now, privateNetworks }: 
         'webhook-timestamp': timestamp,
         'webhook-signature': signatures(target, `${id}.${timestamp}.${body}`)
       }
-      const { status, retryAfter } = await post(target, { headers, body, signal, privateNetworks, look })
+      const { status, retryAfter } = await post({ headers, body, signal })
       if (status >= 200 && status <= 299) return
       throw new RetryLater(`The webhook ${target.name} answered ${status}`, retryAfter)
     }
@@ -45,6 +45,12 @@ function signatures({ keys }: WebhookTarget, signed: string): string {
   return keys.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`).join(' ')
 }
 
+interface Message {
+  readonly headers: Readonly<Record<string, string | number>>
+  readonly body: string
+  readonly signal: AbortSignal
+}
+
 interface Answered {
   readonly status: number
   /** Milliseconds; 0 where the receiver names no seconds. */
@@ -52,44 +58,31 @@ interface Answered {
 }
 
 /** Sends over a connection of its own, follows no redirect, and reads nothing of the body of the answer. */
-function post(
-  { name, url }: WebhookTarget,
-  {
-    headers,
-    body,
-    signal,
-    privateNetworks,
-    look
-  }: {
-    readonly headers: Readonly<Record<string, string | number>>
-    readonly body: string
-    readonly signal: AbortSignal
-    readonly privateNetworks: boolean
-    readonly look: LookupFunction
-  }
-): Promise<Answered> {
-  return new Promise((resolve, reject) => {
-    const request = url.protocol === 'https:' ? requestByHttps : requestByHttp
-    const sent = request(url, { method: 'POST', headers, signal, agent: false, lookup: look })
-    const fail = (why: string): void => reject(new Error(`The webhook ${name} could not be reached: ${why}`))
-    sent.on('socket', (socket) => {
-      // Nothing of the request was sent by then.
-      socket.once('connect', () => {
-        const { remoteAddress } = socket
-        if (!privateNetworks && remoteAddress !== undefined && !isPublicAddress(remoteAddress))
-          socket.destroy(new NotPublic())
+function sender({ name, url }: WebhookTarget, privateNetworks: boolean): (message: Message) => Promise<Answered> {
+  const look = addressLookup(privateNetworks)
+  const request = url.protocol === 'https:' ? requestByHttps : requestByHttp
+  return ({ headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const sent = request(url, { method: 'POST', headers, signal, agent: false, lookup: look })
+      const fail = (why: string): void => reject(new Error(`The webhook ${name} could not be reached: ${why}`))
+      sent.on('socket', (socket) => {
+        // Nothing of the request was sent by then.
+        socket.once('connect', () => {
+          const { remoteAddress } = socket
+          if (!privateNetworks && remoteAddress !== undefined && !isPublicAddress(remoteAddress))
+            socket.destroy(new NotPublic())
+        })
       })
+      sent.on('response', (response) => {
+        const { statusCode = 0, headers: answered } = response
+        const seconds = answered['retry-after'] ?? ''
+        resolve({ status: statusCode, retryAfter: /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : 0 })
+        response.destroy()
+      })
+      sent.on('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))
+      sent.on('close', () => fail('the connection ended without an answer'))
+      sent.end(body)
     })
-    sent.on('response', (response) => {
-      const { statusCode = 0, headers: answered } = response
-      const seconds = answered['retry-after'] ?? ''
-      resolve({ status: statusCode, retryAfter: /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : 0 })
-      response.destroy()
-    })
-    sent.on('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))
-    sent.on('close', () => fail('the connection ended without an answer'))
-    sent.end(body)
-  })
 }
 
 class NotPublic extends Error {
