@@ -53,11 +53,11 @@ interface Counts {
 
 /** `uniform-rest import products new.csv --by sku` (docs/http.md, "Import"). */
 export async function importFile(line: CommandLine): Promise<number> {
-  const { url, headers, path, size } = await parseLine(line)
+  const { base, url, headers, path, size } = await parseLine(line)
   const given = settingOf(line, 'UNIFORM_REST_TOKEN')
   const machine = given === undefined ? machineIn(line) : undefined
   for (let attempt = 0; ; attempt++) {
-    const token = machine === undefined ? given : await tokenOf(machine, url)
+    const token = machine === undefined ? given : await tokenOf(machine, base)
     if (token === undefined) throw new Failure(USAGE)
     const send = (authorization: string): Promise<Answer> => {
       const file = createReadStream(path)
@@ -79,6 +79,8 @@ function mayGoOn({ status, body }: Answer, machine: string | undefined): boolean
 }
 
 interface Wanted {
+  /** The address of the gateway, without a slash at its end. */
+  readonly base: string
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly path: string
@@ -95,15 +97,17 @@ async function parseLine(line: CommandLine): Promise<Wanted> {
   const type = TYPES[/\.(\w+)$/.exec(file ?? '')?.[1]?.toLowerCase() ?? '']
   if (resource === undefined || file === undefined || type === undefined || others.length > 0) throw new Failure(USAGE)
   const path = resolve(line.directory, file)
-  const base = values.url ?? settingOf(line, 'UNIFORM_REST_URL') ?? 'http://127.0.0.1:3000'
+  const given = values.url ?? settingOf(line, 'UNIFORM_REST_URL') ?? 'http://127.0.0.1:3000'
+  const base = given.replace(/\/+$/, '')
   if (!URL.canParse(base) || !/^https?:/.test(base)) throw new Failure(`${base} is no address of a gateway.\n${USAGE}`)
-  const url = new URL(`${base.replace(/\/+$/, '')}/${encodeURIComponent(resource)}/import`)
+  const url = new URL(`${base}/${encodeURIComponent(resource)}/import`)
   if (values.by !== undefined) url.searchParams.set('by', values.by)
   if (values['on-error'] !== undefined) url.searchParams.set('onError', values['on-error'])
   try {
     const { size } = await stat(path)
     const key = values.key ?? `file-${await hashOf(path, url.search)}`
     return {
+      base,
       url,
       path,
       size,
@@ -134,9 +138,10 @@ function machineIn(line: CommandLine): string | undefined {
 }
 
 /** The token, or the answer in place of one where the same request may have one later. */
-async function tokenOf(form: string, url: URL): Promise<string | Answer> {
-  const at = new URL(url.href.replace(/\/[^/]+\/import(?:\?.*)?$/, '/auth/token'))
-  const answer = await post(at, Readable.from([form]), { 'content-type': 'application/x-www-form-urlencoded' })
+async function tokenOf(form: string, base: string): Promise<string | Answer> {
+  const answer = await post(new URL(`${base}/auth/token`), Readable.from([form]), {
+    'content-type': 'application/x-www-form-urlencoded'
+  })
   const { access_token: token } = answer.body as { readonly access_token?: unknown }
   if (typeof token === 'string') return token
   if (REPEATED.includes(answer.status)) return answer

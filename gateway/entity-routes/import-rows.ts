@@ -15,7 +15,7 @@ export function checkFileLength(bytes: number): void {
   if (bytes > MAX_FILE_BYTES) throw new DomainError('body.too-large', 'The file is larger than 256 MiB.')
 }
 
-/** The pieces of a body as they come, without a byte order mark. What is left of a body that nobody reads on stays there. */
+/** The pieces of a body as they come, without a byte order mark. Where the reader ends early, the rest stays in the body. */
 export async function* piecesOf(payload: IncomingMessage): AsyncGenerator<Buffer> {
   const { 'content-length': announced } = payload.headers
   let length = 0

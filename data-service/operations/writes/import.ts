@@ -136,7 +136,8 @@ async function importPart(
       )
       const outcome = JSON.parse(written.outcome ?? '') as PartOutcome
       const { replayed: isReplayed } = written
-      const errors = isReplayed ? outcome.errors.filter((one) => isToldNow(one, parsed)) : outcome.errors
+      const hidden = hiddenNow(parsed.resource)
+      const errors = isReplayed ? outcome.errors.filter((one) => isToldNow(one, parsed, hidden)) : outcome.errors
       return { ...outcome, errors, next: start + outcome.next, isReplayed }
     } catch (error) {
       const { index, reason = 'existing' } = failureOf(failing, error, parsed)
@@ -149,10 +150,14 @@ async function importPart(
 }
 
 /**
- * Whether a caller is told of an error that is stored, since it may have lost the sight of the property: what is wrong with the
- * row by what the caller sees now, and what was found out when it was created, such as a conflict, at a property that it sees.
+ * Whether a replay tells an error: the caller may not see the property any more. The same error in the row as it is read now
+ * is told, and any other one, such as a conflict, where its property is not hidden.
  */
-function isToldNow({ row = 0, pointer = '' }: ImportError, { rows, firstRow, resource }: ParsedImport): boolean {
+function isToldNow(
+  { row = 0, pointer = '' }: ImportError,
+  { rows, firstRow }: ParsedImport,
+  hidden: ReadonlySet<string>
+): boolean {
   const now = rows[row - 1 - firstRow]
   if (
     now instanceof DomainError &&
@@ -161,7 +166,7 @@ function isToldNow({ row = 0, pointer = '' }: ImportError, { rows, firstRow, res
     return true
   }
   const [, name = '', ...deeper] = pointer.split('/')
-  return deeper.length === 0 && !hiddenNow(resource).has(name)
+  return deeper.length === 0 && !hidden.has(name)
 }
 
 interface Failing {

@@ -54,7 +54,7 @@ function readValues(json: string): readonly unknown[] {
   }
 }
 
-/** The text that a file is told by, of which this part is the last one so far. */
+/** Identifies the rows of a file up to the last one of this part. */
 export function canonicalRows({ canonicalBody }: ParsedImport, { digest }: Upload): string {
   return JSON.stringify([digest, canonicalBody])
 }
