@@ -54,6 +54,9 @@ export async function takeScreenshots(): Promise<string[]> {
   }
 }
 
+/** A search in the list of suppliers, for the README. */
+const SUPPLIERS = ['admin-suppliers', '/suppliers?filter=%7B%22q%22%3A%22glass%22%7D', 'Country', 440] as const
+
 /** The list of products, and one of them with what can be done with it. */
 export async function pictureAdmin(
   browser: Browser,
@@ -71,15 +74,16 @@ export async function pictureAdmin(
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByLabel('Password').waitFor({ state: 'detached' })
   const taken: string[] = []
-  for (const [name, path, text] of [
+  for (const [name, path, text, height = viewport.height] of [
     ['admin-list', '/products', 'Everyday Copper Jug'],
+    ...(viewport === WIDTHS.desktop ? [SUPPLIERS] : []),
     ['admin-product', '/products/1/show', 'Reviews']
   ] as const) {
     const file = join(folder, `${name}-${width}.png`)
     await page.goto(`${url}/admin/#${path}`)
     await page.getByText(text).first().waitFor()
     await page.waitForLoadState('networkidle')
-    await page.screenshot({ path: file })
+    await page.screenshot({ path: file, clip: { x: 0, y: 0, width: viewport.width, height } })
     taken.push(file)
   }
   await visit.context.close()

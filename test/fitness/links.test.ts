@@ -110,8 +110,11 @@ describe('links between pages', () => {
     expect(listed).to.include.members(chapters)
   })
 
-  it('show the shop', () => {
-    expect(targets).to.deep.include({ page: 'README.md', target: 'docs/screenshots/list-desktop.png' })
+  it('show the admin and the shop', () => {
+    expect(targets).to.deep.include.members([
+      { page: 'README.md', target: 'docs/screenshots/admin-suppliers-desktop.png' },
+      { page: 'examples/store/storefront/README.md', target: '../../../docs/screenshots/list-desktop.png' }
+    ])
   })
 
   it('of the shop are there for desktop and phone', () => {

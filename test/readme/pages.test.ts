@@ -31,6 +31,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/accounts.md':
     'they ask for passwords, and name a provider that there is none of; test/cli runs each subcommand',
   'docs/deploying.md': 'test/compose, with a Docker engine',
+  'docs/first-calls.md': 'readme.test.ts beside this file',
   'docs/grpc.md': 'test/grpc-clients',
   'docs/introspect.md': 'they name a server of somebody else; test/introspect runs the same commands',
   'docs/migrations.md': 'they write into examples/store; test/cli and test/introspect run the same commands',

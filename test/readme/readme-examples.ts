@@ -21,7 +21,7 @@ export function examplesOf(page: string): readonly Example[] {
   return examples
 }
 
-/** Headers that the README leaves out, in its own words, and so does the tour. */
+/** Headers that docs/first-calls.md leaves out, in its own words, and so do README and tour. */
 const LEFT_OUT =
   /^(?:x-request-id|x-content-type-options|content-security-policy|referrer-policy|cross-origin-resource-policy|date|connection|keep-alive|content-length):/i
 

@@ -9,8 +9,8 @@ import { packageRoot } from '../harness/package-root.js'
 import { freePort } from '../runner/free-port.js'
 import { comparable, examplesOf } from './readme-examples.js'
 
-// The commands of the tour run after those of the README, against the same start.
-const examples = [...examplesOf('README.md'), ...examplesOf('docs/tour.md')]
+// The commands of these pages run one after another, against the same start.
+const examples = ['README.md', 'docs/first-calls.md', 'docs/tour.md'].flatMap(examplesOf)
 const own = new Set(['npm start', 'npm test'])
 const SEPARATOR = '\u0001'
 
@@ -52,6 +52,16 @@ describe('README and tour', function () {
   })
 
   after(() => rmSync(data, { recursive: true, force: true }))
+
+  it('shows an entity of the store, line by line, in 18 lines', () => {
+    const shown = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(packageRoot, 'README.md'), 'utf8'))?.[1] ?? ''
+    const lines = shown.trimEnd().split('\n')
+    const file = readFileSync(join(packageRoot, 'examples/store/entities/suppliers.ts'), 'utf8')
+    expect(lines).to.have.length(18)
+    // The file has actions besides, so that the line before them ends in a comma there.
+    const own = file.split('\n').map((line) => (line.startsWith('  writes') ? line.slice(0, -1) : line))
+    expect(own.filter((line) => line !== '' && lines.includes(line))).to.deep.equal(lines.filter((line) => line !== ''))
+  })
 
   it('names the two commands that need nothing else', () => {
     expect(examples.map(({ command }) => command)).to.include.members([...own])
