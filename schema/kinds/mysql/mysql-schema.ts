@@ -15,11 +15,13 @@ import { errnoOf } from '../../../data-service/sql/engines/mysql/driver/mysql-er
 
 const LOCK_TIMEOUT_SECONDS = 600
 
+// As a join the server would look the columns up anew for each table, of all its databases.
 const PRESENT = `
-  SELECT t.TABLE_NAME AS name, t.TABLE_TYPE LIKE '%VIEW' AS isView, c.COLUMN_NAME AS \`column\`
-  FROM information_schema.TABLES t LEFT JOIN information_schema.COLUMNS c
-    ON c.TABLE_SCHEMA = t.TABLE_SCHEMA AND c.TABLE_NAME = t.TABLE_NAME
-  WHERE t.TABLE_SCHEMA = COALESCE($schema, DATABASE()) ORDER BY t.TABLE_NAME, c.ORDINAL_POSITION`
+  SELECT TABLE_NAME AS name, TABLE_TYPE LIKE '%VIEW' AS isView, NULL AS \`column\`, 0 AS position
+  FROM information_schema.TABLES WHERE TABLE_SCHEMA = COALESCE($schema, DATABASE())
+  UNION ALL SELECT TABLE_NAME, NULL, COLUMN_NAME, ORDINAL_POSITION
+  FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE($schema, DATABASE())
+  ORDER BY name, position`
 
 export class MysqlSchema implements SchemaTools {
   readonly checksOf = mysqlChecks
@@ -42,9 +44,8 @@ export class MysqlSchema implements SchemaTools {
     })
     const found = new Map<string, { readonly kind: 'table' | 'view'; readonly columns: Set<string> }>()
     for (const { name, isView, column } of rows) {
-      const relation = found.get(name) ?? { kind: Number(isView) === 1 ? 'view' : 'table', columns: new Set() }
-      if (column !== null) relation.columns.add(column)
-      found.set(name, relation)
+      if (column === null) found.set(name, { kind: Number(isView) === 1 ? 'view' : 'table', columns: new Set() })
+      else found.get(name)?.columns.add(column)
     }
     return found
   }
