@@ -101,6 +101,7 @@ const LONGER_IN_SOAK = [
   'test/clients/store.test.ts',
   'test/clients/react-admin.test.ts',
   'test/cli/application.test.ts',
+  'test/api/allowed-calls.test.ts',
   'test/api/cursors.test.ts',
   'test/api/export-streaming.test.ts',
   'test/api/hidden-column.test.ts',

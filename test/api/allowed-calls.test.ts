@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { DescribeResponse__Output } from '../../shared/gen/entity/v1/DescribeResponse.js'
 import type { Resource__Output } from '../../shared/gen/entity/v1/Resource.js'
+import { isSoak } from '../harness/in-soak.js'
 import { GrpcCaller, isFailure } from '../stack/grpc-caller.js'
 import { describeApi } from './api-store.js'
 import { call } from './http-call.js'
@@ -81,7 +82,7 @@ describeApi(
     })
     after(() => rpc.close())
 
-    for (const [account, owner] of Object.entries(CALLERS)) {
+    for (const [at, [account, owner]] of Object.entries(CALLERS).entries()) {
       it(`are those that are not rejected: ${account}`, async () => {
         const token = account === 'anonymous' ? undefined : await store.stack.token(`${account}@example.com`)
         const options = { asGateway: true, ...(token === undefined ? {} : { token }) }
@@ -90,7 +91,10 @@ describeApi(
         const told = answer as DescribeResponse__Output // of the proto
         expect([told.owner, told.everyOwner]).to.deep.equal([owner, account === 'admin'])
         expect(told.allowed.map(({ resource }) => resource)).to.have.members(told.resources.map(({ name }) => name))
-        for (const resource of told.resources) {
+        // `npm test` tries each resource with every third caller, and the soak with all of them.
+        const tried = told.resources.filter((_, n) => isSoak || (n + at) % 3 === 0)
+        expect(tried).not.to.be.empty
+        for (const resource of tried) {
           const { ownerParameter } = resource
           const query =
             ownerParameter === '' || ownerParameter === 'id' || owner === '' ? '' : `?${ownerParameter}=${owner}`

@@ -189,7 +189,7 @@ describeApi(
       together.forEach(({ text }, n) => expect(text).to.equal(alone[n % queries.length]))
     })
   },
-  { also: ['cuts', 'document'] }
+  { also: ['document'] }
 )
 
 describeApi('collections of the second store within references', (store) => {

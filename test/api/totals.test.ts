@@ -200,5 +200,5 @@ describeApi(
       ])
     })
   },
-  { also: ['unary', 'document'] }
+  { also: ['document'] }
 )

@@ -9,6 +9,8 @@ import { startProcesses } from '../harness/stack.js'
 
 /** Reads of one client, each with a few kilobytes: far more than HTTP/2 takes on for a reader that is away. */
 const READS = 100
+/** Milliseconds between two looks, each of which the gateway answers. */
+const LOOK_AGAIN = 250
 const QUERY = `search=${'x'.repeat(5000)}`
 
 describe('a data service that is frozen', function () {
@@ -24,7 +26,7 @@ describe('a data service that is frozen', function () {
       const admin = await adminOf(gateway)
       const ready = async (status: number): Promise<void> => {
         for (const base of [admin, url])
-          while ((await request(`${base}/health/ready`)).status !== status) await sleep(20)
+          while ((await request(`${base}/health/ready`)).status !== status) await sleep(LOOK_AGAIN)
       }
       const inFlight = async (): Promise<number> => {
         const values = Array.from(await scrape(admin))
@@ -35,7 +37,7 @@ describe('a data service that is frozen', function () {
       // Calls go by their unary methods until the stream is open.
       const hasStream = async (): Promise<boolean> =>
         Array.from(await scrape(admin)).some(([name, value]) => /stream/.test(name) && value === 1)
-      while (!(await hasStream())) await sleep(20)
+      while (!(await hasStream())) await sleep(LOOK_AGAIN)
       expect((await request(`${url}/products/paged`)).status).to.equal(200)
       await ready(200)
 
@@ -50,9 +52,9 @@ describe('a data service that is frozen', function () {
         socket.write(`GET /products/paged?${QUERY} HTTP/1.1\r\nHost: x\r\n\r\n`)
       }
       // A gateway whose keepalive has found the connection dead answers instead.
-      while ((await inFlight()) < READS && answers === 0) await sleep(20)
+      while ((await inFlight()) < READS && answers === 0) await sleep(LOOK_AGAIN)
       for (const socket of sockets) socket.destroy()
-      while ((await inFlight()) > 0) await sleep(20)
+      while ((await inFlight()) > 0) await sleep(LOOK_AGAIN)
       await ready(503)
 
       process.kill(dataService.pid, 'SIGCONT')

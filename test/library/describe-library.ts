@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { call, type Answer, type CallOptions } from '../api/http-call.js'
 import { type DatabaseKind, eachDatabase } from '../harness/database.js'
+import { type Variants, VARIANTS } from '../harness/variant.js'
 import { outputRoot } from '../harness/package-root.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { copiedDatabases } from '../harness/copied-database.js'
@@ -95,7 +96,13 @@ export class LibraryStore {
 }
 
 /** A suite over the library on both databases. */
-export function describeLibrary(title: string, body: (store: LibraryStore, kind: DatabaseKind) => void): void {
+export function describeLibrary(
+  title: string,
+  body: (store: LibraryStore, kind: DatabaseKind) => void,
+  { on }: Pick<Variants, 'on'> = {}
+): void {
+  // Stacks of the library have no variants.
+  const variants: Variants = { ...(on === undefined ? {} : { on }), never: VARIANTS }
   eachDatabase((kind) => {
     describe(`${title} on ${kind}`, function () {
       this.timeout(180_000)
@@ -104,5 +111,5 @@ export function describeLibrary(title: string, body: (store: LibraryStore, kind:
       after(() => store.stop())
       body(store, kind)
     })
-  })
+  }, variants)
 }

@@ -107,5 +107,5 @@ describeApi(
       expect([...deleted].filter((id) => rows.has(id))).to.deep.equal([])
     })
   },
-  { env: () => ({ MCP: 'write' }) }
+  { on: 'mysql', env: () => ({ MCP: 'write' }) }
 )

@@ -205,5 +205,5 @@ describeApi(
       }
     })
   },
-  { rows: 'sample', env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) }
+  { on: 'mysql', rows: 'sample', env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) }
 )

@@ -191,7 +191,7 @@ describe('calls', function () {
     it('that have had their time make room for another caller, whatever their readers do', async () => {
       await using full = await runService(undefined, exportSemaphore({ recallAfter: 0 }))
       full.store.rows = Array.from({ length: 100 }, (_, id) => ({ id, title: 'x'.repeat(10_000) }))
-      full.store.batches = 10
+      full.store.batches = 4
       const times = { idleTimeoutMs: 60_000 }
       const held: AsyncIterator<unknown>[] = []
       for (const [owner, exports] of [4, 4, 4, 2, 1, 1].entries())
