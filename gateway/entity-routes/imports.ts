@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { rejectionAt } from '../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../shared/errors.js'
+import { NEVER } from '../../shared/transport/cancellation.js'
 import type { HttpContext } from '../data/calls.js'
 import type { LiveCatalogue } from '../data/catalogue.js'
 import type { ImportRequest, ImportResponse, Resource } from '../data/data-client.js'
@@ -56,17 +58,24 @@ export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites
       const call = writeContext(request)
       const total = new Total(members.by !== undefined)
       const endPieces = readPiecewise(raw)
+      const file = { ...members, resource: resource.name }
+      let kept: { readonly firstRow: number; readonly continuation: Buffer } = {
+        firstRow: 0,
+        continuation: Buffer.alloc(0)
+      }
       try {
         request.unsent?.receive(HELD)
         const pieces = piecesOf(raw)
         const isCsv = formatOf(request) === 'text/csv'
         const rows = isCsv ? csvRows(pieces, await readableOf(resource, { catalogue, call })) : linesOf(pieces)
-        let continuation: Buffer = Buffer.alloc(0)
         for await (const { rows: some, bytes, firstRow, more } of partsOf(rows)) {
-          const { maxErrors } = total
-          const part = { ...members, resource: resource.name, rows: [...some], firstRow, more, continuation, maxErrors }
-          const answer = await largeWrites.inTurn(call, { length: bytes }, () => data.import(call, part))
-          continuation = answer.continuation
+          const part = { ...file, rows: [...some], ...kept, firstRow, more, maxErrors: total.maxErrors }
+          const send = (): Promise<ImportResponse> =>
+            largeWrites.inTurn(call, { length: bytes }, () => data.import(call, part))
+          const answer = await (more || firstRow === 0 ? send() : sendLast(send, call))
+          if (answer.continuation.length > 0) {
+            kept = { firstRow: firstRow + some.length, continuation: answer.continuation }
+          }
           total.add(answer, firstRow + some.length)
         }
       } catch (error) {
@@ -74,12 +83,37 @@ export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites
         endPieces()
         setImmediate(() => raw.resume())
         throw error
+      } finally {
+        // Whatever became of the file, its parts are of no use any more. The client may have gone, and waits for nothing of it.
+        if (kept.continuation.length > 0) {
+          const end = { ...file, rows: [], ...kept, more: true, forget: true }
+          data.import({ ...call, signal: NEVER, report: undefined }, end).catch(() => undefined)
+        }
       }
       setIgnoredParameters(reply, [...ignored, ...total.ignoredMembers.map((name) => `body.${name}`)])
       if (total.isReplayed) reply.header('idempotent-replayed', 'true')
       return reply.type(JSON_TYPE).send(JSON.stringify(total.answer))
     }
   )
+}
+
+/** How often the last part of a file is sent while the data service has too much to do. */
+const LAST_TRIES = 10
+
+/**
+ * Sends the last part, and again while the data service asks for that: whoever waits for the turn of another file has sent
+ * all of this one, and would have to send all of it again.
+ */
+async function sendLast(send: () => Promise<ImportResponse>, { signal }: HttpContext): Promise<ImportResponse> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send()
+    } catch (error) {
+      const isBusy = error instanceof DomainError && error.code === 'upstream.unavailable'
+      if (!isBusy || error.retryAfter === undefined || tries === LAST_TRIES || signal.aborted) throw error
+      await pause(error.retryAfter * 1000)
+    }
+  }
 }
 
 /** The resource with what the caller may see of it: cells of hidden properties are read as those of names that nobody has. */

@@ -162,10 +162,13 @@ export class FakeDataClient implements DataClient {
     return this.answerCreate(request)
   }
 
+  /** The continuation of a part; it may throw. */
+  answerImport: (request: ImportRequest) => Buffer = () => NONE
+
   async import(call: HttpContext, request: ImportRequest): Promise<ImportResponse> {
     this.calls.push({ rpc: 'import', call, request })
     const nothing = { created: 0, createdBefore: 0, existing: 0, failed: 0, errors: [], ignoredMembers: [] }
-    return { ...nothing, continuation: NONE, replayed: false }
+    return { ...nothing, continuation: this.answerImport(request), replayed: false }
   }
 
   async createBatch(call: HttpContext, request: CreateBatchRequest): Promise<CreateBatchResponse> {

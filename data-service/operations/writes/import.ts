@@ -211,24 +211,17 @@ function endOfPart(rows: readonly ImportedRow[], start: number): number {
   return end === -1 ? rows.length : end
 }
 
-/** Keeps the rows of a part, or creates those of all parts. */
+/** Keeps the rows of a part, creates those of all parts, or forgets them. */
 async function importWhole(call: ImportCall, request: ImportRequest__Output): Promise<ImportResponse> {
   const { rows, firstRow } = call.parsed
   const upload = readUpload(request, call.deps)
-  try {
-    rejectRows(rows.flatMap((row, index) => (row instanceof DomainError ? [errorOfRow(firstRow + index, row)] : [])))
-    if (request.more) return { continuation: await keepPart(call, upload, request.rows) }
-    const parsed = { ...call.parsed, canonicalBody: canonicalRows(call.parsed, upload) }
-    const answer = await createAll({ ...call, parsed }, upload)
+  if (request.forget) {
     await forgetParts(call, upload)
-    return answer
-  } catch (error) {
-    // After any other error the last call may be sent again as it was.
-    const isReused = error instanceof DomainError && error.code === 'idempotency.key.reused'
-    const isAtRow = isOfRow(error) && error.violations.some(({ place }) => place.in === 'pointer')
-    if (isReused || isAtRow) await forgetParts(call, upload)
-    throw error
+    return {}
   }
+  rejectRows(rows.flatMap((row, index) => (row instanceof DomainError ? [errorOfRow(firstRow + index, row)] : [])))
+  if (request.more) return { continuation: await keepPart(call, upload, request.rows) }
+  return createAll({ ...call, parsed: { ...call.parsed, canonicalBody: canonicalRows(call.parsed, upload) } }, upload)
 }
 
 async function createAll(call: ImportCall, upload: Upload): Promise<ImportResponse> {

@@ -92,17 +92,13 @@ export async function* keptRows(call: ImportCall, upload: Upload, unit: UnitOfWo
   }
 }
 
-/** Deletes the parts that are of no use any more. Never rejects: what it does not delete goes when it expires. */
+/** Deletes the parts that are of no use any more. What it does not come to goes when it expires. */
 export async function forgetParts(call: ImportCall, upload: Upload): Promise<void> {
   const { deps, context } = call
-  try {
-    for (let part = 0; part < upload.parts; part += PARTS_PER_DELETE) {
-      const length = Math.min(PARTS_PER_DELETE, upload.parts - part)
-      const claims = Array.from({ length }, (_, index) => claimOfPart(call, upload, part + index))
-      await deps.shares.transaction(context, 1, (unit) => unit.forgetResponses(claims))
-    }
-  } catch {
-    // The answer says what became of the rows.
+  for (let part = 0; part < upload.parts; part += PARTS_PER_DELETE) {
+    const length = Math.min(PARTS_PER_DELETE, upload.parts - part)
+    const claims = Array.from({ length }, (_, index) => claimOfPart(call, upload, part + index))
+    await deps.shares.transaction(context, 1, (unit) => unit.forgetResponses(claims))
   }
 }
 

@@ -89,7 +89,8 @@ export class WriteHarness {
       onError: 'skip',
       idempotencyKey: 'k',
       more: false,
-      continuation: Buffer.alloc(0)
+      continuation: Buffer.alloc(0),
+      forget: false
     }
     return await importHandler(this.#deps)(contextOf(by), request)
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
+import { DomainError } from '../../../shared/errors.js'
 import type { ImportRequest, Property } from '../../../gateway/data/data-client.js'
 import { described, products, property } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
@@ -48,6 +49,36 @@ describe('a file to import', () => {
     await gateway.app.inject({ method: 'POST', url: '/products/import', headers, payload })
     const sent = gateway.data.calls.filter(({ rpc }) => rpc === 'import').map(({ request }) => rowsIn(request))
     expect(sent).to.deep.equal([['{"name":"x"}', '{"name":"y","lines":[]}']])
+  })
+
+  it('of several parts has its last part sent again while another file has the turn, and its end told', async () => {
+    gateway = await startGateway({}, [documented([])])
+    let turns = 0
+    gateway.data.answerImport = ({ more, firstRow }) => {
+      if (more === true) return Buffer.from(`after ${firstRow}`)
+      turns += 1
+      if (turns === 1) throw new DomainError('upstream.unavailable', 'Another file has the turn.', { retryAfter: 0.01 })
+      return Buffer.alloc(0)
+    }
+    const answer = await gateway.app.inject({
+      method: 'POST',
+      url: '/products/import',
+      headers: { 'content-type': 'application/x-ndjson' },
+      payload: '{}\n'.repeat(501)
+    })
+    expect(answer.statusCode, answer.payload).to.equal(200)
+    const calls = gateway.data.calls
+      .filter(({ rpc }) => rpc === 'import')
+      .map(({ request }) => request as ImportRequest)
+    const said = calls.map(({ rows, firstRow, more, forget = false, continuation }) => {
+      return [rows?.length, firstRow, more, forget, String(continuation)]
+    })
+    expect(said).to.deep.equal([
+      [500, 0, true, false, ''],
+      [1, 500, false, false, 'after 0'],
+      [1, 500, false, false, 'after 0'],
+      [0, 500, true, true, 'after 0']
+    ])
   })
 
   it('that is refused is not read on without end', async () => {
