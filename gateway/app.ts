@@ -36,7 +36,7 @@ import { crossOrigin } from './server/cross-origin.js'
 import { Http2Listener, httpsServerFactory } from './server/http2.js'
 import type { LoopDelay } from './server/loop-delay.js'
 import { MalformedHttp } from './server/malformed-http.js'
-import { addAllMethods, health } from './server/methods.js'
+import { addAllMethods, health, routeMethod } from './server/methods.js'
 import { hasLargeHead, OpenRequests } from './server/open-requests.js'
 import { problemPages } from './server/problem-pages.js'
 import { problemHandler, ProblemSender, rejectUnknownPaths } from './server/problem-responses.js'
@@ -284,12 +284,16 @@ function createServer(
   // Below the level warn Fastify only repeats what main.ts logs at start.
   const loggerInstance: FastifyBaseLogger = log.isLevelEnabled('info') ? log.child({}, { level: 'warn' }) : log
   const http = { maxHeaderSize: PARSER_HEAD_BYTES, requireHostHeader: false, ...connections.serverOptions }
+  const routable = new Set<string>()
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: () => loggerInstance,
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id'], newRequestId),
-    rewriteUrl: (raw) => routedTarget(raw.url ?? '/'),
+    rewriteUrl: (raw) => {
+      routeMethod(raw, routable)
+      return routedTarget(raw.url ?? '/')
+    },
     frameworkErrors: (error, request, reply) => {
       // Fastify skips all hooks for these errors, the one of the request log included.
       // Such a request has none of the members that are added to others.
@@ -321,7 +325,8 @@ function createServer(
   }
   connections.attach(app.server)
   malformed.attach(app.server)
-  addAllMethods(app)
+  if (config.rendererUrl !== undefined) addAllMethods(app)
+  for (const method of app.supportedMethods) routable.add(method)
   app.removeContentTypeParser('text/plain')
   return { app, connections }
 }

@@ -1,4 +1,4 @@
-import { METHODS, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import {
   constants,
   createServer,
@@ -373,8 +373,6 @@ function destroyAfter(timeout: number, socket: TLSSocket): void {
 /**
  * A request of HTTP/2 with the headers that it would have in HTTP/1.1, which the rest of the gateway reads: a `Host` from
  * `:authority` (RFC 9113 section 8.3.1), and `Transfer-Encoding` for a body of unknown length, which frames announce here.
- * HTTP/2 allows any token as a method, and the router knows those of Node's parser only. So another one becomes TRACE,
- * which nothing serves either: 405 at a known path, 404 elsewhere. The header `:method` keeps what was sent.
  */
 class Http2Request extends Http2ServerRequest {
   constructor(
@@ -389,7 +387,6 @@ class Http2Request extends Http2ServerRequest {
     headers.host ??= authority
     if (!stream.endAfterHeaders && length === undefined) headers['transfer-encoding'] = 'chunked'
     super(stream, headers, options, lines)
-    if (!METHODS.includes(this.method)) Object.defineProperty(this, 'method', { value: 'TRACE' })
   }
 }
 

@@ -1,16 +1,29 @@
-import { METHODS } from 'node:http'
+import { type IncomingMessage, METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, shortened } from '../../shared/errors.js'
 import { MERGE_PATCH_TYPE } from '../http/json-body.js'
 import { NotReady } from './admission.js'
 
-/** Node emits CONNECT as an event of its own (malformed-http.ts). */
-const ROUTABLE_METHODS = METHODS.filter((method) => method !== 'CONNECT')
-
-/** Adds every method that Node can parse to the router, so that a wrong method gets 405 and not 404. */
+/**
+ * Adds every method that Node can parse to the router: a renderer may serve it. Without a renderer each of them would be a
+ * route at every path, and does nothing there but reject (`routeMethod`).
+ */
 export function addAllMethods(app: FastifyInstance): void {
-  for (const method of ROUTABLE_METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  // Node emits CONNECT as an event of its own (malformed-http.ts).
+  const added = METHODS.filter((method) => method !== 'CONNECT' && !app.supportedMethods.includes(method))
+  for (const method of added) app.addHttpMethod(method)
+}
+
+/**
+ * Gives a request whose method the router does not know that of TRACE, which nothing serves either: 405 at a known path, 404
+ * elsewhere. HTTP/2 allows any token. The header `:method`, which HTTP/1.1 cannot carry, keeps what was sent.
+ */
+export function routeMethod(raw: IncomingMessage, routable: ReadonlySet<string>): void {
+  const { method = '' } = raw
+  if (routable.has(method)) return
+  raw.headers[':method'] = method
+  Object.defineProperty(raw, 'method', { value: 'TRACE' })
 }
 
 /**
@@ -35,7 +48,7 @@ export function answerOtherMethods(
     throw methodNotAllowed(request, reply, allowed(request, reply))
   }
   app.route({
-    method: ROUTABLE_METHODS.filter((method) => method !== 'OPTIONS' && !routed.includes(method)),
+    method: app.supportedMethods.filter((method) => method !== 'OPTIONS' && !routed.includes(method)),
     url,
     constraints,
     onRequest: reject,
@@ -69,7 +82,7 @@ export function methodNotAllowed(
 /** Characters of a method that an answer or a line of the log repeats. */
 const MAX_SHOWN = 200
 
-/** The method as it was sent, shortened. Over HTTP/2 it may be one that the router does not know (http2.ts). */
+/** The method as it was sent, shortened. It may be one that the router does not know. */
 export function sentMethod({ method, raw }: FastifyRequest): string {
   const sent = raw.headers[':method']
   return typeof sent === 'string' ? shortened(sent, MAX_SHOWN) : method
