@@ -43,6 +43,11 @@ export function readMistakes(entity: Entity, access: ReadAccess | undefined, per
     case 'allOf':
       if (access.parts.length === 0) return [`access says ${access.kind}() of nothing.`]
       return access.parts.flatMap((part) => readMistakes(entity, part, permissions))
+    default:
+      // `authenticated`, a word of operations.
+      return [
+        "access of an entity is everyone, permission(…), ownRows(…) or rows(…); rows(() => 'all') takes any token."
+      ]
   }
 }
 

@@ -182,6 +182,11 @@ describe('checkCatalogue on exports', () => {
     })
   }
 
+  it('reports a word of operations', () => {
+    const access = { read: { kind: 'authenticated' }, write: own }
+    expect(mistakes(entity(access)).join('\n')).to.match(/rows\(\(\) => 'all'\) takes any token/)
+  })
+
   it('reports a resource that says nothing of who reads it, whatever single reads say', () => {
     for (const [at, access] of [{}, { reads: { get: open } }, { reads: { list: open, paged: open } }].entries()) {
       expect(mistakes(entity({ ...access, write: own })).join('\n'), `access ${at}`).to.match(
