@@ -20,6 +20,7 @@ import { type CommandLine, Failure, printable } from './application/command.js'
 import { readDotEnv } from './application/dot-env.js'
 import { unknownSettings } from './application/unknown-settings.js'
 import { schemaOf } from '../schema/kinds/kinds.js'
+import { isolatableResources } from '../schema/table-fit.js'
 
 /** `mistake`: the service does not start or is not safe as it is. `warning`: some requests or some moments suffer. */
 type Severity = 'fine' | 'warning' | 'mistake'
@@ -209,7 +210,7 @@ interface Looked {
 async function* examineDatabase(
   { database, store, of }: Looked,
   { application }: LoadedApplication,
-  { ownNames }: DataServiceConfig
+  { ownNames, schemaMismatch: mismatch }: DataServiceConfig
 ): AsyncGenerator<Diagnosis> {
   for (const { what, found, harms, remedy } of await database.examine()) {
     const verdict = harms === undefined ? 'fine' : harms === 'all' ? 'mistake' : 'warning'
@@ -240,8 +241,23 @@ async function* examineDatabase(
   const { report } = await comparedTables(database, store, { application, ownNames })
   if (report === undefined) return
   const { mistakes } = report
-  for (const { text } of mistakes)
-    yield { verdict: 'mistake', of, text: `${text}. \`uniform-rest check --sql\` prints what would mend it.` }
+  const isolatable =
+    store === 'primary'
+      ? await isolatableResources(
+          database,
+          { entities: withOwnTables(application, own), migrations },
+          { own, mismatch }
+        )
+      : new Set<string>()
+  for (const { text, resource = '' } of mistakes) {
+    const isIsolated = isolatable.has(resource)
+    const until = isIsolated ? ` Until then requests for ${resource} are answered 503.` : ''
+    yield {
+      verdict: isIsolated ? 'warning' : 'mistake',
+      of,
+      text: `${text}. \`uniform-rest check --sql\` prints what would mend it.${until}`
+    }
+  }
   for (const { text } of summarized(sortedByNeed(report).warnings)) yield { verdict: 'warning', of, text }
   if (mistakes.length === 0) yield { verdict: 'fine', of, text: 'the tables are as the entities say' }
 }

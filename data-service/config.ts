@@ -38,6 +38,8 @@ export interface DataServiceConfig {
   readonly ownNames: OwnNames
   /** Whether a start runs the migrations that have not run. Without it, it does not start while there are any. */
   readonly migrateAtStart: boolean
+  /** What becomes of resources whose tables do not fit: an end of the start, or 503. undefined: 503 for tables of others. */
+  readonly schemaMismatch: 'isolate' | 'stop' | undefined
   readonly sampleData: boolean
   readonly maxPageSize: number
   readonly maxExportRows: number
@@ -91,6 +93,7 @@ export function readConfig(
     databasePoolSize: reader.integer('DATABASE_POOL_SIZE', { fallback: 10, min: 2, max: MAX_CONNECTIONS }),
     ownNames: reader.parsed('ENGINE_TABLE_PREFIX', { fallback: DEFAULT_PREFIX, parse: parseOwnNames }),
     migrateAtStart: reader.flag('MIGRATE_AT_START', false),
+    schemaMismatch: reader.parsed('SCHEMA_MISMATCH', { fallback: '', parse: parseSchemaMismatch }),
     sampleData: reader.flag('SAMPLE_DATA', false),
     maxPageSize: reader.integer('MAX_PAGE_SIZE', { fallback: 500, min: 1, max: INT32_MAX }),
     maxExportRows: reader.integer('MAX_EXPORT_ROWS', { fallback: 100_000, min: 1, max: INT32_MAX }),
@@ -136,6 +139,14 @@ export function readConfig(
   }
   reader.finish()
   return { config, effective: reader.effective() }
+}
+
+function parseSchemaMismatch(text: string): DataServiceConfig['schemaMismatch'] | Error {
+  return text === ''
+    ? undefined
+    : text === 'isolate' || text === 'stop'
+      ? text
+      : new Error('must be isolate or stop, or unset')
 }
 
 function readTokenConfig(

@@ -62,6 +62,8 @@ export interface DataServiceDeps {
   readonly random?: () => number
   /** Milliseconds between two rounds that delete what has expired. Default: a minute. */
   readonly purgeEvery?: number
+  /** Milliseconds between two looks at tables of others: whether they fit the entities. Default: a minute. */
+  readonly lookEvery?: number
   /** Milliseconds of one delivery to a webhook. Default: 10 seconds. */
   readonly webhookTimeout?: number
 }
@@ -116,12 +118,18 @@ async function openAndListen(how: Starting): Promise<string> {
     random,
     // No event is emitted before the service listens.
     onEmitted: () => outbox.wake(),
-    awaitMigrations: deps.awaitMigrations ?? false
+    awaitMigrations: deps.awaitMigrations ?? false,
+    lookEvery: deps.lookEvery
   })
   // This makes the accounts of a sample.
   const authDeps = await explaining(settings.databases.primary, () => authentication.connect(stores.auth))
   const { ownership, maxPageSize, maxExportRows, idempotency } = settings
-  const planning = { catalogue: makeCatalogue(stores.entities), ownership, maxPageSize, maxExportRows }
+  const planning = {
+    catalogue: makeCatalogue(stores.entities, stores.fit.isolated),
+    ownership,
+    maxPageSize,
+    maxExportRows
+  }
   const describeTo = describeCatalogue(planning.catalogue, ownership, application.operations)
   const writeDeps: WriteDeps = {
     planning,
@@ -152,6 +160,7 @@ async function openAndListen(how: Starting): Promise<string> {
     writeDeps,
     authDeps,
     describeTo,
+    isolated: stores.fit.isolated,
     operations: application.operations,
     typedServices: typedServicesOf(application, describeTo('gateway'), log),
     interceptors: {
@@ -162,7 +171,8 @@ async function openAndListen(how: Starting): Promise<string> {
       newRequestId: randomUUID,
       accountLimit: settings.accountLimit && new AccountLimit(settings.accountLimit, () => performance.now()),
       metrics: observed.metrics,
-      tracing: observed.tracing
+      tracing: observed.tracing,
+      unforeseen: (resource) => stores.fit.failed(resource)
     },
     reflection: settings.reflection ? await loadReflection() : undefined,
     credentials
@@ -264,7 +274,9 @@ async function openObservation({ settings, deps: { log }, opened }: Starting): P
   let parts: ServingParts | undefined
   const metrics = settings.admin && new DataServiceMetrics(() => parts && metricSources(parts))
   const isReady = (): boolean => parts?.service.isServing ?? false
-  opened.add(await openAdmin({ address: settings.admin, metrics, isReady, log }), (admin) => admin?.close())
+  const isolated = (): ReadonlyMap<string, string> => parts?.stores.fit.isolated ?? new Map()
+  const admin = await openAdmin({ address: settings.admin, metrics, isReady, isolated, log })
+  opened.add(admin, () => admin?.close())
   if (settings.logSql) {
     logStatements(log)
     opened.add('log of SQL', () => logStatements(undefined))

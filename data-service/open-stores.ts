@@ -32,6 +32,7 @@ import { RowModels } from './sql/entity-rows/statements/row-models.js'
 import { CacheUse } from './sql/entity-rows/statements/statements.js'
 import { preparePrimary, type PreparedPrimary, prepareSecond } from '../schema/prepare-database.js'
 import { loadSampleRows } from '../schema/sample-rows.js'
+import type { TableFit } from '../schema/table-fit.js'
 import { createWriteStore } from './sql/entity-rows/writes.js'
 
 /** Milliseconds between attempts to reach a second store that is down. */
@@ -40,6 +41,8 @@ const RETRY_SECOND_STORE = 5000
 export interface OpenStores {
   /** Those of the application, with the tables that they have in this database. */
   readonly entities: readonly Entity[]
+  /** Which of them are out of service, since their tables do not fit. */
+  readonly fit: TableFit
   readonly memory: MemoryGuard
   readonly read: ReadStore
   readonly write: WriteStore
@@ -64,6 +67,8 @@ interface HowToOpen {
   readonly onEmitted: () => void
   /** Whether it waits until somebody else has run pending migrations, and does not run them. */
   readonly awaitMigrations: boolean
+  /** Milliseconds between two looks at tables of others. */
+  readonly lookEvery: number | undefined
 }
 
 /**
@@ -79,9 +84,10 @@ export async function openStores(
   const first = config.databases.primary
   const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
   opened.add(primary, ({ sequelize }) => sequelize.close())
-  const { tables, entities, facts } = await preparePrimary(
+  const { schemaMismatch: mismatch, ownNames, migrateAtStart: mayMigrate } = config
+  const { tables, entities, facts, isolatable, fit } = await preparePrimary(
     primary,
-    { configured: first, application, ownNames: config.ownNames, mayMigrate: config.migrateAtStart, log: how.log },
+    { configured: first, application, ownNames, mayMigrate, mismatch, log: how.log },
     how.awaitMigrations ? how.stopping : undefined
   )
   const second = await openSample(config, application, { ...how, primary, entities })
@@ -103,8 +109,13 @@ export async function openStores(
   const write = opened.add(createWriteStore(primary, entities, writing), close)
   const outbox = opened.add(createOutboxStore(readable.primary, { tables, transactions, random }), close)
   const auth = opened.add(openAuthStore(primary, { tables, transactions, random }), close)
+  const { log, stopping, lookEvery: every } = how
+  const onFacts = (): void => statementUse.forget()
+  const watching = fit.watch({ database: primary, entities, isolatable, facts, onFacts, log, stopping, every })
+  opened.add('tables', () => watching)
   return {
     entities,
+    fit,
     memory,
     read,
     write,

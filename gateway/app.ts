@@ -196,7 +196,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   await app.register(
     async (routes) => {
       // `/health`
-      await routes.register(health, { isReady })
+      await routes.register(health, { isReady, isolated: () => catalogue.isolated })
       // `/problems`
       await routes.register(problemPages, { address, hasDocs: config.docsUi, texts })
       // `/openapi.json`

@@ -56,7 +56,8 @@ async function openGateway(how: GatewayStart): Promise<string> {
   const catalogue = new LiveCatalogue(data, log, { signal: stopping, isPublic: settings.docsPublic })
   const isReady = (): boolean => isOpen && !stopping.aborted && catalogue.isDescribed && data.isReachable()
   let isOpen = false
-  const { metrics, tracing } = await openGatewayObservation({ ...how, pool, isReady })
+  const isolated = (): ReadonlyMap<string, string> => catalogue.isolated
+  const { metrics, tracing } = await openGatewayObservation({ ...how, pool, isReady, isolated })
   log.info({ addresses: settings.dataServiceAddresses }, 'asking the data service for its catalogue')
   // The port is opened meanwhile, for requests for health.
   const described = catalogue.describe().catch((error: unknown) => {
@@ -105,13 +106,18 @@ async function openGatewayObservation({
   log,
   opened,
   pool,
-  isReady
-}: GatewayStart & { readonly pool: ReplicaPool; readonly isReady: () => boolean }): Promise<{
+  isReady,
+  isolated
+}: GatewayStart & { readonly pool: ReplicaPool } & Pick<
+    Parameters<typeof openAdmin>[0],
+    'isReady' | 'isolated'
+  >): Promise<{
   readonly metrics: GatewayMetrics | undefined
   readonly tracing: Tracing | undefined
 }> {
   const metrics = settings.admin && new GatewayMetrics(() => pool.states())
-  opened.add(await openAdmin({ address: settings.admin, metrics, isReady, log }), (admin) => admin?.close())
+  const admin = await openAdmin({ address: settings.admin, metrics, isReady, isolated, log })
+  opened.add(admin, () => admin?.close())
   const tracing = settings.traces && (await openTracing(settings.traces, { service: 'gateway', log }))
   opened.add(tracing, () => tracing?.close())
   return { metrics, tracing }

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import { StartError } from '../shared/start-error.js'
 import type { Entity } from '../data-service/entity/entity.js'
 import { type ConfiguredDatabase, explaining, opening } from '../data-service/sql/connect.js'
-import type { TableFacts } from '../data-service/sql/entity-rows/table-facts.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import type { OwnNames, OwnTables } from '../data-service/sql/engines/own-tables.js'
 import { checkSchema, unreachableRows } from './check/check-schema.js'
@@ -12,7 +11,8 @@ import { engineMigrations } from './migrations/engine-tables.js'
 import { findOwnTables, ownTableMistakes, withOwnTables } from './migrations/find-own-tables.js'
 import { awaitMigrated, migrateAtStart } from './migrations/migrate.js'
 import type { Migrations } from './migrations/migration-folder.js'
-import { readTableFacts } from './table-facts.js'
+import { type LiveFacts, readTableFacts } from './table-facts.js'
+import { isolatableResources, logIsolated, type SchemaMismatch, TableFit } from './table-fit.js'
 
 /** The part of an application that has tables. */
 interface ApplicationTables {
@@ -28,6 +28,8 @@ interface HowToPrepare {
   readonly ownNames: OwnNames
   /** Whether pending migrations run. Otherwise they are mistakes. */
   readonly mayMigrate: boolean
+  /** What SCHEMA_MISMATCH says. */
+  readonly mismatch: SchemaMismatch
   readonly log: Logger
 }
 
@@ -36,7 +38,10 @@ export interface PreparedPrimary {
   readonly tables: OwnTables
   /** Those of the application, with the tables that they have in this database, and full-text searches only where it has them. */
   readonly entities: readonly Entity[]
-  readonly facts: TableFacts
+  readonly facts: LiveFacts
+  /** The resources that are taken out of service where their tables do not fit. */
+  readonly isolatable: ReadonlySet<string>
+  readonly fit: TableFit
 }
 
 /**
@@ -46,7 +51,7 @@ export interface PreparedPrimary {
  */
 export async function preparePrimary(
   database: Database,
-  { configured, application, ownNames, mayMigrate, log }: HowToPrepare,
+  { configured, application, ownNames, mayMigrate, mismatch, log }: HowToPrepare,
   awaitMigrations?: AbortSignal
 ): Promise<PreparedPrimary> {
   const tables = await opening(configured, () => findOwnTables(database, ownNames, application.migrations))
@@ -61,21 +66,31 @@ export async function preparePrimary(
   const tools = schemaOf(database)
   await opening(configured, () => tools.checkRights(neededRights(entities, 'primary'), tables))
   const { setting } = configured
-  const live = await explaining(configured, () => checkSchema(database, { store: 'primary', setting, log }, entities))
-  for (const { resource, ids } of await explaining(configured, () => unreachableRows(database, entities))) {
+  const { migrations: made } = application
+  const isolatable = await opening(configured, () =>
+    isolatableResources(database, { entities, migrations: made }, { own: tables, mismatch })
+  )
+  const { live, isolated } = await explaining(configured, () =>
+    checkSchema(database, { store: 'primary', setting, log, isolatable }, entities)
+  )
+  for (const [resource, reason] of isolated) logIsolated(log, resource, reason)
+  const fitting = entities.filter(({ name }) => !isolated.has(name))
+  for (const { resource, ids } of await explaining(configured, () => unreachableRows(database, fitting))) {
     log.warn({ resource, ids }, 'rows have ids that no path can name: they are in lists alone')
   }
   return {
     tables,
     entities: entities.map((one) => (database.dialect.words === undefined ? { ...one, fullText: false } : one)),
-    facts: await explaining(configured, () => readTableFacts(tools, live, entities))
+    facts: await explaining(configured, () => readTableFacts(tools, live, fitting)),
+    isolatable,
+    fit: new TableFit(isolated)
   }
 }
 
 /** The same for the second store, whose errors are those of the database: it may be down, and is tried again. */
 export async function prepareSecond(
   database: Database,
-  { configured: { setting }, application, ownNames, mayMigrate, log }: HowToPrepare
+  { configured: { setting }, application, ownNames, mayMigrate, log }: Omit<HowToPrepare, 'mismatch'>
 ): Promise<void> {
   const { entities, secondStore: { migrations } = { migrations: [] } } = application
   // It holds no table of the engine but the record of its own migrations.

@@ -2,28 +2,55 @@ import type { Entity } from '../data-service/entity/entity.js'
 import type { Column } from '../data-service/entity/fields/columns.js'
 import { columnKey } from '../data-service/sql/entity-rows/row-writer.js'
 import type { TableFacts } from '../data-service/sql/entity-rows/table-facts.js'
-import type { LiveTexts } from '../data-service/sql/entity-rows/statements/where-text.js'
 import type { TextOperand } from '../data-service/sql/engines/statement.js'
 import { fullTextIndex, searchedColumns } from './model/full-text.js'
-import type { LiveSchema } from './model/live-schema.js'
+import type { LiveSchema, LiveTable } from './model/live-schema.js'
 import type { SchemaTools } from './model/schema-tools.js'
+
+/** Facts that are kept up to date while the service runs. */
+export interface LiveFacts extends TableFacts {
+  readonly sortOrders: Map<string, string>
+  readonly texts: {
+    readonly operands: Map<Column, TextOperand>
+    readonly words: Set<Column>
+    readonly fullText: Map<Column, readonly string[]>
+  }
+  readonly defaults: Map<string, string>
+  readonly keys: Map<string, LiveTable>
+}
+
+/** Puts other facts in place of those that the stores hold. */
+export function replaceFacts(facts: LiveFacts, { sortOrders, texts, defaults, keys }: LiveFacts): void {
+  replace(facts.sortOrders, sortOrders)
+  replace(facts.texts.operands, texts.operands)
+  replace(facts.texts.fullText, texts.fullText)
+  replace(facts.defaults, defaults)
+  replace(facts.keys, keys)
+  facts.texts.words.clear()
+  for (const column of texts.words) facts.texts.words.add(column)
+}
+
+function replace<Key, Value>(all: Map<Key, Value>, by: ReadonlyMap<Key, Value>): void {
+  all.clear()
+  for (const [key, value] of by) all.set(key, value)
+}
 
 /** Collects what the statements of requests depend on. Sends one statement for each default that an UPDATE may set. */
 export async function readTableFacts(
   tools: SchemaTools,
   live: LiveSchema,
   entities: readonly Entity[]
-): Promise<TableFacts> {
+): Promise<LiveFacts> {
   return {
-    sortOrders: tools.sortOrders(live),
+    sortOrders: new Map(tools.sortOrders(live)),
     texts: liveTexts(tools, live, entities),
     defaults: await columnDefaults(tools, entities),
-    keys: live.tables
+    keys: new Map(live.tables)
   }
 }
 
 /** Those of the entities' tables, and of their children's, as far as the live schema has them. */
-function liveTexts(tools: SchemaTools, live: LiveSchema, entities: readonly Entity[]): LiveTexts {
+function liveTexts(tools: SchemaTools, live: LiveSchema, entities: readonly Entity[]): LiveFacts['texts'] {
   const tables = entities.flatMap(({ table, key, columns, children }) => [
     { table, columns: [...key, ...columns] },
     ...children.map((one) => ({ table: one.table, columns: [...one.key, ...one.foreignKey, ...one.columns] }))
@@ -44,7 +71,7 @@ function liveTexts(tools: SchemaTools, live: LiveSchema, entities: readonly Enti
   return { operands, words, fullText: fullTexts(live, entities) }
 }
 
-function fullTexts(live: LiveSchema, entities: readonly Entity[]): LiveTexts['fullText'] {
+function fullTexts(live: LiveSchema, entities: readonly Entity[]): LiveFacts['texts']['fullText'] {
   return new Map(
     entities.flatMap((entity): (readonly [Column, readonly string[]])[] => {
       const table = live.tables.get(entity.table)
@@ -56,7 +83,7 @@ function fullTexts(live: LiveSchema, entities: readonly Entity[]): LiveTexts['fu
   )
 }
 
-async function columnDefaults(tools: SchemaTools, entities: readonly Entity[]): Promise<ReadonlyMap<string, string>> {
+async function columnDefaults(tools: SchemaTools, entities: readonly Entity[]): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   for (const { table, columns } of entities) {
     for (const { column, field } of columns.filter((one) => one.field.filledByDatabase)) {

@@ -540,7 +540,7 @@ const ERRORS = {
     http: 503,
     title: 'The data service is unavailable',
     meaning:
-      'The data service, a store it needs, or the provider of a sign-in does not answer, or refuses for a reason that passes: a full disk, a server that is read-only, a lock that was not had in time; or the gateway itself has too much to do.',
+      'The data service, a store it needs, or the provider of a sign-in does not answer, or refuses for a reason that passes: a full disk, a server that is read-only, a lock that was not had in time, a table that does not fit the service at the moment; or the gateway itself has too much to do.',
     remedy:
       'Retry after the seconds of `Retry-After`. A write may have happened: repeat it with the same `Idempotency-Key`, or read first.'
   },

@@ -283,11 +283,18 @@ function askedBy(flags: ParsedShape['flags']): RowsPlan['askedBy'] {
 /** The navigations that a projection shows, with those of their rows that `includes` names. */
 function planNavigations(projection: Projection, includes: Includes, context: PlanningContext): PlannedNavigations {
   const { references, manyToMany, children } = navigationsOf(projection)
+  for (const one of children) requireServed(one, context)
   return {
     references: references.map((one) => planReference(one, includes.get(one.name), context)),
     manyToMany: manyToMany.map((one) => planManyToMany(one, includes.get(one.name), context)),
     children: includes.size === 0 ? children : children.map((one) => withFollowed(one, includes, context))
   }
+}
+
+/** Rows of children may be those of a resource that is out of service. */
+function requireServed({ children: { resource }, nested }: ShownChildren, context: PlanningContext): void {
+  if (resource !== undefined) resourceOf(resource, context)
+  for (const one of nested) requireServed(one, context)
 }
 
 /** A reference shows what the caller could read by itself. */

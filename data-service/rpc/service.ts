@@ -76,6 +76,8 @@ interface ServiceDeps {
   readonly writeDeps: WriteDeps
   readonly authDeps: AuthDeps
   readonly describeTo: DescribeTo
+  /** The resources that are out of service at the moment, with the reasons. Default: none. */
+  readonly isolated?: ReadonlyMap<string, string>
   /** Those that the application has beside the uniform ones. */
   readonly operations?: readonly Operation[] | undefined
   /** Typed services of the entities, beside the generic one. */
@@ -123,7 +125,7 @@ const { entity, auth } = types as unknown as EntityTypes & AuthTypes
 /** Puts the service together and starts nothing. */
 export function buildDataService(deps: ServiceDeps): DataService {
   const { readDeps, writeDeps, authDeps, describeTo, operations = [], typedServices, interceptors } = deps
-  const { reflection, credentials } = deps
+  const { reflection, credentials, isolated = new Map<string, string>() } = deps
   const untaken = new PeerBytes()
   const server = new Server({
     'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
@@ -153,7 +155,7 @@ export function buildDataService(deps: ServiceDeps): DataService {
   const writes = writeHandlers({ readDeps, writeDeps, operations }, metrics)
   const { required: keyRequired } = writeDeps.idempotency
   const ofEntities = untyped(
-    entityHandlers({ readDeps, describeTo, operations, writes, keyRequired, knowsGateways }, interceptors)
+    entityHandlers({ readDeps, describeTo, isolated, operations, writes, keyRequired, knowsGateways }, interceptors)
   )
   const ofAuth = untyped(authHandlers(authDeps, interceptors))
   server.addService(withBytes(entityService), {
@@ -265,6 +267,7 @@ function entityHandlers(
   deps: {
     readonly readDeps: ReadDeps
     readonly describeTo: DescribeTo
+    readonly isolated: ReadonlyMap<string, string>
     readonly operations: readonly Operation[]
     readonly writes: WriteHandlers
     readonly keyRequired: boolean
@@ -272,12 +275,18 @@ function entityHandlers(
   },
   interceptors: Interceptors
 ): UnaryHandlers<EntityServiceHandlers> {
-  const { readDeps, describeTo, operations, writes, keyRequired, knowsGateways } = deps
+  const { readDeps, describeTo, isolated, operations, writes, keyRequired, knowsGateways } = deps
   const { catalogue } = readDeps.planning
   const size = { rows: Math.max(2, catalogue.resources('gateway').length) }
-  const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> => {
+  const describe = (
+    context: CallContext,
+    { asCaller, onlyIsolated }: DescribeRequest__Output
+  ): Promise<DescribeResponse> => {
     // A gateway cannot serve anything without its description.
-    if (context.peerIsGateway && !asCaller) return Promise.resolve({ ...describeTo('gateway'), keyRequired })
+    if (context.peerIsGateway && !asCaller) {
+      const told = { isolated: Array.from(isolated, ([resource, reason]) => ({ resource, reason })) }
+      return Promise.resolve(onlyIsolated ? told : { ...describeTo('gateway'), keyRequired, ...told })
+    }
     // Where no gateway can prove to be one, any caller may be one, and takes its routes from the answer.
     const only = knowsGateways && !context.peerIsGateway ? 'allowed' : undefined
     const view = async (): Promise<DescribeResponse> =>

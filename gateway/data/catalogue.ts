@@ -2,12 +2,22 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../shared/logger.js'
 import type { HttpContext } from './calls.js'
-import type { DataClient, DescribeResponse, Navigation, Operation, Resource } from './data-client.js'
+import {
+  type DataClient,
+  type DescribeResponse,
+  isolatedIn,
+  type Navigation,
+  type Operation,
+  type Resource
+} from './data-client.js'
 import { OperationPaths } from './operation-paths.js'
 
 /** Milliseconds before the first retry of Describe, and the most before any later one. */
 const FIRST_RETRY_DELAY = 100
 const MAX_RETRY_DELAY = 1000
+
+/** Milliseconds between two questions which resources are out of service. */
+const ISOLATED_EVERY = 10_000
 
 /** Every resource as one reader sees it at one moment, by name. */
 export interface CatalogueSnapshot {
@@ -33,6 +43,7 @@ export interface CatalogueSnapshot {
 interface CatalogueSnapshots {
   readonly whole: CatalogueSnapshot
   readonly anonymous: CatalogueSnapshot
+  readonly isolated: ReadonlyMap<string, string>
 }
 
 interface CatalogueOptions {
@@ -40,6 +51,8 @@ interface CatalogueOptions {
   readonly signal: AbortSignal
   /** Whether documents show every resource to everybody. */
   readonly isPublic: boolean
+  /** Milliseconds between two questions which resources are out of service. */
+  readonly isolatedEvery?: number
 }
 
 const EMPTY_CATALOGUE: CatalogueSnapshot = {
@@ -64,7 +77,8 @@ export class LiveCatalogue {
   readonly #log: Logger
   readonly #signal: AbortSignal
   readonly #isPublic: boolean
-  #current: CatalogueSnapshots = { whole: EMPTY_CATALOGUE, anonymous: EMPTY_CATALOGUE }
+  readonly #isolatedEvery: number
+  #current: CatalogueSnapshots = { whole: EMPTY_CATALOGUE, anonymous: EMPTY_CATALOGUE, isolated: new Map() }
   #operationPaths = new OperationPaths([])
   #isDescribed = false
   #refreshing = false
@@ -78,7 +92,8 @@ export class LiveCatalogue {
   }
 
   /** It is empty until `describe` has resolved. */
-  constructor(data: DataClient, log: Logger, { signal, isPublic }: CatalogueOptions) {
+  constructor(data: DataClient, log: Logger, { signal, isPublic, isolatedEvery = ISOLATED_EVERY }: CatalogueOptions) {
+    this.#isolatedEvery = isolatedEvery
     this.#data = data
     this.#log = log
     this.#signal = signal
@@ -93,6 +108,22 @@ export class LiveCatalogue {
     this.#take(await describeWithRetries(this.#data, this.#log, this.#signal))
     this.#isDescribed = true
     this.#data.onConnected(() => void this.#refresh())
+    void this.#watchIsolated()
+  }
+
+  /** The resources that are out of service, with the reasons, as a data service said a while ago. */
+  get isolated(): ReadonlyMap<string, string> {
+    return this.#current.isolated
+  }
+
+  /** Never rejects. A data service that does not answer is asked again. */
+  async #watchIsolated(): Promise<void> {
+    while (!this.#signal.aborted) {
+      await delay(this.#isolatedEvery, undefined, { signal: this.#signal, ref: false }).catch(() => undefined)
+      if (this.#signal.aborted) return
+      const isolated = await this.#data.isolated(this.#signal).catch(() => undefined)
+      if (isolated !== undefined) this.#current = { ...this.#current, isolated }
+    }
   }
 
   /** Whether a data service has described itself. Until then no resource is known, and nothing can be said about any path. */
@@ -143,8 +174,8 @@ export class LiveCatalogue {
     this.#refreshing = false
   }
 
-  #take({ whole, anonymous }: CatalogueSnapshots): void {
-    this.#current = { whole, anonymous: this.#shown(anonymous) }
+  #take({ whole, anonymous, isolated }: CatalogueSnapshots): void {
+    this.#current = { whole, anonymous: this.#shown(anonymous), isolated }
     this.#operationPaths = new OperationPaths(whole.operations)
   }
 
@@ -222,7 +253,12 @@ async function describeWithRetries(data: DataClient, log: Logger, signal: AbortS
   for (let wait = FIRST_RETRY_DELAY; ; wait = Math.min(wait * 2, MAX_RETRY_DELAY)) {
     signal.throwIfAborted()
     try {
-      return { whole: snapshotOf(await data.describe(signal)), anonymous: snapshotOf(await data.describeTo(anonymous)) }
+      const described = await data.describe(signal)
+      return {
+        whole: snapshotOf(described),
+        anonymous: snapshotOf(await data.describeTo(anonymous)),
+        isolated: isolatedIn(described)
+      }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       log.info({ reason, retryInMs: wait }, 'waiting for the data service')

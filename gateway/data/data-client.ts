@@ -126,6 +126,8 @@ type ReadCalls = {
 export interface DataClient extends ReadCalls {
   /** The whole catalogue, if the data service knows this process for a gateway; otherwise what anybody may see. */
   describe(signal: AbortSignal): Promise<DescribeResponse>
+  /** The resources that are out of service, with the reasons, if the data service knows this process for a gateway. */
+  isolated(signal: AbortSignal): Promise<ReadonlyMap<string, string>>
   /** What the caller may see of the catalogue; without an `Authorization`, what anybody may see. */
   describeTo(call: HttpContext): Promise<DescribeResponse>
   /** The reader pulls the parts. Leaving the iteration cancels the rpc. */
@@ -167,6 +169,10 @@ export function grpcDataClient(pool: ReplicaPool, checks: PathCheckOptions = {})
       const call = { authorization: undefined, requestId: 'describe', traceparent: undefined, signal }
       return readUnary(pool, { rpc: service.Describe, call, request: {} })
     },
+    async isolated(signal) {
+      const call = { authorization: undefined, requestId: 'isolated', traceparent: undefined, signal }
+      return isolatedIn(await readUnary(pool, { rpc: service.Describe, call, request: { onlyIsolated: true } }))
+    },
     describeTo: (call) => readUnary(pool, { rpc: service.Describe, call, request: { asCaller: true } }),
     export(call, request) {
       const idleTimeout = request.idleTimeoutMs ?? CALL_DEADLINE
@@ -185,6 +191,11 @@ export function grpcDataClient(pool: ReplicaPool, checks: PathCheckOptions = {})
     isReachable: () => paths.isServing,
     onConnected: (listener) => pool.onServing(listener)
   }
+}
+
+/** The reasons by resource. */
+export function isolatedIn({ isolated }: Pick<DescribeResponse, 'isolated'>): ReadonlyMap<string, string> {
+  return new Map(isolated.map(({ resource, reason }) => [resource, reason]))
 }
 
 function readCalls(pool: ReplicaPool): ReadCalls {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, shortened } from '../../shared/errors.js'
 import { MERGE_PATCH_TYPE } from '../http/json-body.js'
+import { healthOf } from '../../shared/observe/admin-server.js'
 import { NotReady } from './admission.js'
 
 /**
@@ -99,10 +100,10 @@ export function countedMethod({ method, raw }: FastifyRequest): string {
 
 /**
  * `/health/live` answers 200 while the process runs. `/health/ready` and `/health` answer 200 while requests can be
- * served, else 503. `isReady` must answer from memory.
+ * served, else 503. They say how many resources are out of service. `isReady` must answer from memory.
  */
-export const health = fp<{ isReady: () => boolean }>(
-  async (app, { isReady }) => {
+export const health = fp<{ isReady: () => boolean; isolated: () => ReadonlyMap<string, string> }>(
+  async (app, { isReady, isolated }) => {
     const pages = [
       ['/health', isReady],
       ['/health/ready', isReady],
@@ -117,7 +118,7 @@ export const health = fp<{ isReady: () => boolean }>(
           })
         }
         reply.header('cache-control', 'no-store')
-        return { status: 'ok' }
+        return healthOf(url === '/health/live' ? new Map() : isolated())
       })
     }
   },

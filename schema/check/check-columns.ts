@@ -8,6 +8,8 @@ import type { Misfit, SchemaChecks, VersionedTable, VersionTrigger } from '../mo
 export interface Finding {
   readonly text: string
   readonly statements: readonly string[]
+  /** The resource whose entity file it is about; only mistakes have one. */
+  readonly resource?: string
   /** What other tables have in common with it, and what this one adds: many of the same are told as one. */
   readonly alike?: { readonly what: string; readonly one: string }
 }
@@ -41,9 +43,11 @@ export class Findings {
   readonly warnings: Finding[] = []
   /** Whether other programs advance the versions of rows: one for each table with versions. */
   readonly triggers: TriggerFinding[] = []
+  /** The resource that is looked at. */
+  resource = ''
 
   mistake(text: string, statements: readonly string[] = []): void {
-    this.mistakes.push({ text, statements })
+    this.mistakes.push({ text, statements, resource: this.resource })
   }
 
   warning(text: string, statements: readonly string[] = [], alike?: Finding['alike']): void {

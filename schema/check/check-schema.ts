@@ -1,7 +1,7 @@
 import { QueryTypes } from 'sequelize'
 import type { Logger } from 'pino'
 import { StartError } from '../../shared/start-error.js'
-import type { Children, Column, Entity, ManyToMany, StoreName } from '../../data-service/entity/entity.js'
+import type { Children, Column, Entity, Joined, ManyToMany, StoreName } from '../../data-service/entity/entity.js'
 import { type Keyed, keyMaker, unreachableIds } from '../../data-service/entity/key.js'
 import { suggestion } from '../../data-service/entity/fields/names.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
@@ -43,23 +43,78 @@ export function sortedByNeed({ warnings, triggers }: Pick<SchemaReport, 'warning
   return { warnings: [...warnings, ...suspect], notes: triggers.filter(({ isWarning }) => !isWarning) }
 }
 
-/** Throws a StartError with all mistakes, and logs warnings, and notes at the level debug. Resolves with the live schema. */
+/**
+ * Throws a StartError with all mistakes, those of resources aside that can be taken out of service, and logs these, warnings,
+ * and notes at the level debug. Resolves with the live schema, and with the reasons of resources that are out of service.
+ */
 export async function checkSchema(
   database: Database,
-  /** `setting` names the database in the error. */
-  { store, setting, log }: { readonly store: StoreName; readonly setting: string; readonly log?: Logger },
+  { store, setting, log, isolatable = new Set() }: HowToCheck,
   entities: readonly Entity[]
-): Promise<LiveSchema> {
+): Promise<{ readonly live: LiveSchema; readonly isolated: ReadonlyMap<string, string> }> {
   const { live, mistakes, ...report } = await schemaReport(database, store, entities)
   const { warnings, notes } = sortedByNeed(report)
   for (const { text, statements } of summarized(warnings)) {
     log?.warn(statements.length === 0 ? {} : { statements }, text)
   }
   for (const { text } of summarized(notes)) log?.debug(text)
-  if (mistakes.length === 0) return live
-  const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`
-  const lines = mistakes.map(({ text }) => `- ${text}`).join('\n')
+  const ending = mistakes.filter(({ resource = '' }) => !isolatable.has(resource))
+  if (ending.length === 0) return { live, isolated: isolatedBy(mistakes, { entities, isolatable }) }
+  const count = `${ending.length} mistake${ending.length === 1 ? '' : 's'}`
+  const lines = ending.map(({ text }) => `- ${text}`).join('\n')
   throw new StartError(`${count} in the tables of ${setting}.\n${lines}\n${HOW_TO_MEND}`)
+}
+
+interface HowToCheck {
+  readonly store: StoreName
+  /** Names the database in the error. */
+  readonly setting: string
+  readonly log?: Logger
+  /** Resources whose mistakes do not end the start. Default: none. */
+  readonly isolatable?: ReadonlySet<string>
+}
+
+/**
+ * Why resources cannot be served, by name: the mistakes of their tables, and of those that they show a joined property of,
+ * which is a part of each of their reads.
+ */
+export function isolatedBy(
+  mistakes: readonly Finding[],
+  { entities, isolatable }: { readonly entities: readonly Entity[]; readonly isolatable: ReadonlySet<string> }
+): ReadonlyMap<string, string> {
+  const unfit = new Map<string, Finding[]>()
+  for (const one of mistakes) {
+    const { resource = '' } = one
+    if (isolatable.has(resource)) unfit.set(resource, [...(unfit.get(resource) ?? []), one])
+  }
+  const reasons = new Map(Array.from(unfit, ([resource, found]) => [resource, reasonOf(found)]))
+  for (const { name, joined } of entities) {
+    for (const one of joined) {
+      const to = joinedResources(one, entities).find((resource) => unfit.has(resource))
+      if (to === undefined || reasons.has(name)) continue
+      reasons.set(name, `${name}: its property \`${one.name}\` is read from ${to}, which does not fit`)
+    }
+  }
+  return reasons
+}
+
+/** So many mistakes of a resource are told. */
+const MISTAKES_TOLD = 3
+
+function reasonOf(mistakes: readonly Finding[]): string {
+  const more = mistakes.length - MISTAKES_TOLD
+  const told = mistakes.slice(0, MISTAKES_TOLD).map(({ text }) => text)
+  return [...told, ...(more > 0 ? [`${more} more: \`uniform-rest check\` names them`] : [])].join('. ')
+}
+
+/** The resources whose tables a joined property is read from. */
+function joinedResources({ through, further }: Joined, entities: readonly Entity[]): readonly string[] {
+  const found = [through.to]
+  for (const step of further) {
+    const entity = entities.find(({ name }) => name === found.at(-1))
+    found.push(entity?.references.find(({ name }) => name === step)?.to ?? '')
+  }
+  return found
 }
 
 /** A changed migration has no effect on a database in which it has run. */
@@ -79,6 +134,7 @@ export async function schemaReport(
   const check = new Checking(live, schema.checksOf(live), entities)
   // `describe` sees one database, and what is in another belongs to the engine: its migrations made it.
   for (const entity of entities.filter((one) => one.schema === undefined)) {
+    check.begin(entity)
     if (store === 'primary') check.root(entity)
     for (const children of entity.children.filter((one) => one.store === store)) {
       check.children(children, { entity, owner: entity.name, to: entity })
@@ -109,6 +165,10 @@ class Checking {
 
   get report(): SchemaReport {
     return this.#findings
+  }
+
+  begin({ name }: Entity): void {
+    this.#findings.resource = name
   }
 
   root(entity: Entity): void {

@@ -74,6 +74,8 @@ interface AdminOptions {
   readonly metrics: { readonly families: readonly MetricFamily[] } | undefined
   /** Called for each request; it must answer from memory. */
   readonly isReady: () => boolean
+  /** The resources that are out of service, with the reasons. */
+  readonly isolated: () => ReadonlyMap<string, string>
   readonly log: Logger
 }
 
@@ -81,10 +83,11 @@ interface AdminOptions {
  * Health and metrics on a port of their own; undefined without an address. Throws a StartError that names the settings if it
  * cannot listen.
  */
-export async function openAdmin({ address, metrics, isReady, log }: AdminOptions): Promise<AdminServer | undefined> {
+export async function openAdmin(options: AdminOptions): Promise<AdminServer | undefined> {
+  const { address, metrics, log } = options
   if (address === undefined || metrics === undefined) return undefined
   const { host, port } = address
-  const pages = new Map([...healthPages(isReady), ...metricsPage(await openMetrics(metrics.families))])
+  const pages = new Map([...healthPages(options), ...metricsPage(await openMetrics(metrics.families))])
   const admin = await orStartError(
     startAdminServer(address, pages, log),
     (why) => `cannot listen on ADMIN_HOST and ADMIN_PORT (${host}:${port}): ${why}.`
@@ -94,11 +97,14 @@ export async function openAdmin({ address, metrics, isReady, log }: AdminOptions
 }
 
 /** `/health/live` and `/health/ready`. */
-function healthPages(isReady: () => boolean): AdminPages {
-  const ready: AdminRoute = (request) => (isReady() ? ok() : problem('upstream.unavailable', request))
+function healthPages({ isReady, isolated }: AdminOptions): AdminPages {
+  const ready: AdminRoute = (request) =>
+    isReady()
+      ? ok({ ...healthOf(isolated()), ...(isolated().size === 0 ? {} : { reasons: Object.fromEntries(isolated()) }) })
+      : problem('upstream.unavailable', request)
   return new Map([
     ['/health', ready],
-    ['/health/live', ok],
+    ['/health/live', () => ok({ status: 'ok' })],
     ['/health/ready', ready]
   ])
 }
@@ -180,8 +186,16 @@ function sendResponse(response: ServerResponse, { status, headers, body }: Admin
   response.writeHead(status, { 'cache-control': 'no-store', 'content-length': length, ...headers }).end(body)
 }
 
-function ok(): AdminResponse {
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' }
+function ok(body: object): AdminResponse {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+}
+
+/** What health says to everybody: names of resources, and the reasons, are for operators. */
+export function healthOf(isolated: ReadonlyMap<string, string>): {
+  readonly status: 'ok'
+  readonly isolatedResources?: number
+} {
+  return isolated.size === 0 ? { status: 'ok' } : { status: 'ok', isolatedResources: isolated.size }
 }
 
 const ALLOWED = 'GET, HEAD, OPTIONS'

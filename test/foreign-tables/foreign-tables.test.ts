@@ -1,10 +1,15 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { isSoak } from '../harness/in-soak.js'
 import { outputRoot } from '../harness/package-root.js'
 import { openTestDatabase, type RawRow, type TestDatabase } from '../oracle/test-database.js'
 import { eachDatabase, type FreshDatabase, freshDatabase } from '../stack/databases.js'
+import { call as sendTo } from '../stack/http-call.js'
+import { startDataServiceHere, startGatewayHere } from '../stack/in-process.js'
+import { type Pair, startPair } from '../stack/pair.js'
 import { type Stack, type StackAnswer, startStack } from '../stack/stack.js'
+import { TokenMint } from '../stack/token-mint.js'
 
 const VERSION = {
   sqlite: "BLOB NOT NULL DEFAULT x'0000000000000000'",
@@ -36,6 +41,7 @@ eachDatabase((kind) => {
     let database: FreshDatabase
     let stack: Stack
     let sql: TestDatabase
+    const mint = new TokenMint()
 
     before(async () => {
       database = await freshDatabase(kind)
@@ -46,7 +52,7 @@ eachDatabase((kind) => {
           alias VARCHAR(20) UNIQUE, row_version ${VERSION[kind]})`
       )
       const app = join(outputRoot, 'test/foreign-tables')
-      stack = await startStack({ app, database, amongTables: true })
+      stack = await startStack({ app, database, amongTables: true, env: { SCHEMA_MISMATCH: 'stop' }, mint })
     })
     after(async () => {
       await sql?.close()
@@ -101,7 +107,73 @@ eachDatabase((kind) => {
       expect([orphan.status, code(orphan)]).to.deep.equal([409, 'conflict'])
     })
 
-    it('answer 500 while somebody has altered or renamed a table, with the cause in the log, and serve it again afterwards', async () => {
+    /** A pair over the same database that isolates, as tables of others have it, and looks every `lookEvery` milliseconds. */
+    const isolating = async (lookEvery: number): Promise<Pair & { call: Stack['call']; readonly admin: string }> => {
+      const app = join(outputRoot, 'test/foreign-tables')
+      const pair = await startPair({
+        launcher: {
+          dataService: (env) => startDataServiceHere(app, env, { lookEvery }),
+          gateway: (env) => startGatewayHere(env, app)
+        },
+        settings: async (dataDir) => ({
+          ...(await mint.settings(dataDir)),
+          DATA_DIR: dataDir,
+          DATABASE_URL: database.url,
+          ADMIN_PORT: '0'
+        })
+      })
+      const { port } = await pair.gateway.logged(({ msg }) => msg === 'health is told on the admin port')
+      const call: Stack['call'] = async (target, { token } = {}) => {
+        const answer = await sendTo(pair.url, target, { token })
+        const { text, status, headers } = answer
+        return { status, headers, text, body: JSON.parse(text) as unknown }
+      }
+      return { ...pair, call, admin: `http://127.0.0.1:${String(port)}/health` }
+    }
+
+    it('serve the other tables while one does not fit, say why to operators alone, and serve it again when it fits', async () => {
+      const id = await made({ amount: 7, label: 'isolated' })
+      await sql.run('ALTER TABLE ruled RENAME COLUMN amount TO sum')
+      await using pair = await isolating(30)
+      try {
+        for (const target of [`/ruled/${id}`, '/ruled/paged', '/ruled/export', '/ruled/lookup']) {
+          const answer = await pair.call(target)
+          expect([answer.status, code(answer)], target).to.deep.equal([503, 'upstream.unavailable'])
+          expect(answer.headers['retry-after']).to.equal('60')
+          expect(answer.text).to.not.match(/amount|column|table/)
+        }
+        expect((await pair.call('/codes')).status).to.equal(200)
+        const told = await pair.dataService.logged(({ msg }) => /do not fit/.test(String(msg)))
+        expect(told['resource']).to.equal('ruled')
+        expect(String(told['reason'])).to.include('has no column amount')
+        expect((await pair.call('/health')).body).to.deep.equal({ status: 'ok', isolatedResources: 1 })
+        const health: unknown = await (await fetch(pair.admin)).json()
+        expect(health).to.deep.equal({ status: 'ok', isolatedResources: 1, reasons: { ruled: told['reason'] } })
+      } finally {
+        await sql.run('ALTER TABLE ruled RENAME COLUMN sum TO amount')
+      }
+      while ((await pair.call(`/ruled/${id}`)).status !== 200) await sleep(20)
+      await sql.run('ALTER TABLE codes RENAME TO gone')
+      try {
+        while ((await pair.call('/codes')).status !== 503) await sleep(20)
+      } finally {
+        await sql.run('ALTER TABLE gone RENAME TO codes')
+      }
+    })
+
+    it('are looked at after the first 500 of a resource', async () => {
+      await using pair = await isolating(3_600_000)
+      await sql.run('ALTER TABLE codes RENAME COLUMN alias TO nick')
+      try {
+        expect((await pair.call('/codes')).status).to.equal(500)
+        while ((await pair.call('/codes')).status !== 503) await sleep(20)
+        expect((await pair.call('/ruled')).status).to.equal(200)
+      } finally {
+        await sql.run('ALTER TABLE codes RENAME COLUMN nick TO alias')
+      }
+    })
+
+    it('answer 500 under SCHEMA_MISMATCH=stop while somebody has altered or renamed a table, with the cause in the log, and serve it again afterwards', async () => {
       const id = await made({ amount: 7, label: 'lasting' })
       const alter = async (there: string, back: string, work: (what: string) => Promise<void>): Promise<void> => {
         await sql.run(there)

@@ -95,6 +95,10 @@ export class FakeDataClient implements DataClient {
     return this.catalogue
   }
 
+  isolated(): Promise<ReadonlyMap<string, string>> {
+    return Promise.resolve(new Map())
+  }
+
   /** What each `Authorization` may see; the whole catalogue unless a test says otherwise. */
   async describeTo(call: HttpContext): Promise<DescribeResponse> {
     if (!this.reachable) throw new Error('not there')
@@ -229,6 +233,7 @@ export function described(resources: Resource[], more: Partial<DescribeResponse>
     roles: [],
     allowedOperations: (more.operations ?? []).map(({ name }) => name),
     keyRequired: false,
+    isolated: [],
     ...more
   }
 }

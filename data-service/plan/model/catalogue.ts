@@ -63,8 +63,14 @@ export interface Catalogue {
   resources(reader: Caller | 'gateway'): readonly Resource[]
 }
 
-/** Expects entities that passed checkCatalogue (entity/validation/validate.ts). */
-export function makeCatalogue(entities: readonly Entity[]): Catalogue {
+/** Seconds: whether tables fit is looked at every minute. */
+const RETRY_UNFIT = 60
+
+/**
+ * Expects entities that passed checkCatalogue (entity/validation/validate.ts). `unfit`: the resources that are out of service
+ * at the moment. Looking one up throws `upstream.unavailable`.
+ */
+export function makeCatalogue(entities: readonly Entity[], unfit: ReadonlyMap<string, string> = new Map()): Catalogue {
   const byName = new Map(entities.map((entity) => [entity.name, entity]))
   const joinedPath = ({ through, further, property }: Joined): { through: Join; column: Column } => {
     let join: Join = through
@@ -92,6 +98,11 @@ export function makeCatalogue(entities: readonly Entity[]): Catalogue {
   const find = <One>(all: ReadonlyMap<string, One>, name: string): One => {
     const found = all.get(name)
     if (found === undefined) throw new DomainError('route.not-found', 'There is no such resource.')
+    if (unfit.has(name)) {
+      throw new DomainError('upstream.unavailable', 'A resource of this request cannot be served at the moment.', {
+        retryAfter: RETRY_UNFIT
+      })
+    }
     return found
   }
   return {

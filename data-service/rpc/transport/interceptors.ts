@@ -67,6 +67,8 @@ export interface Interceptors {
   readonly metrics?: DataServiceMetrics | undefined
   /** If given, each call is a span. */
   readonly tracing?: Tracing | undefined
+  /** If given, it learns of the resource of each call that ended in an error that nobody foresaw. */
+  readonly unforeseen?: (resource: string) => void
 }
 
 /** Milliseconds that a call with one answer has at most, whatever deadline its caller gives. */
@@ -138,7 +140,7 @@ function intercepted<Request, Response>(
   return async (incoming, request) => {
     if (isLogged) lines ??= unredacted(interceptors.log)
     const isDecoded = !(request instanceof UndecodableRequest)
-    const resource = lines && isDecoded ? rules.resource?.(request) : undefined
+    const resource = isDecoded ? rules.resource?.(request) : undefined
     const call = new InterceptedCall(incoming, { rpc, resource, calls, lines, interceptors })
     try {
       if (isDecoded && rules.bounded?.(request) !== true) requireDeadline(incoming)
@@ -254,6 +256,8 @@ class InterceptedCall implements CallContext, ShareHolder {
   }
 
   failed(error: DomainError): void {
+    const { resource, interceptors } = this.#by
+    if (error.code === 'internal' && resource !== undefined) interceptors.unforeseen?.(resource)
     const isGone = this.cancellation.aborted && error.code !== 'upstream.timeout'
     if (isGone) this.ended(status.CANCELLED)
     else this.ended(grpcStatusOf(error), error.code)

@@ -268,7 +268,7 @@ export class ChangeTexts {
     }: { readonly defaults?: ReadonlyMap<string, string> | undefined; readonly use?: CacheUse | undefined } = {}
   ) {
     this.#use = use
-    use.add(() => this.#compiled.size + this.#returning.size)
+    use.add(this.#compiled, this.#returning)
     this.#defaults = defaults
     this.#generator = generatorOf(sequelize)
     this.#dialect = dialect

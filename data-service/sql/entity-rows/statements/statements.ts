@@ -82,15 +82,19 @@ const MAX_TEXT = 16_000_000
 export class CacheUse {
   hits = 0
   misses = 0
-  readonly #sizes: (() => number)[] = []
+  readonly #caches: { readonly size: number; clear(): void }[] = []
 
   get size(): number {
-    return this.#sizes.reduce((sum, size) => sum + size(), 0)
+    return this.#caches.reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** `size` tells how many texts a cache holds. */
-  add(size: () => number): void {
-    this.#sizes.push(size)
+  add(...caches: readonly { readonly size: number; clear(): void }[]): void {
+    this.#caches.push(...caches)
+  }
+
+  /** Empties the caches: tables have changed that the texts depend on. */
+  forget(): void {
+    for (const cache of this.#caches) cache.clear()
   }
 }
 
@@ -118,7 +122,7 @@ export class Statements {
     this.#dialect = dialect
     this.#sortOrders = sortOrders
     this.#use = use
-    use.add(() => this.#compiled.size)
+    use.add(this.#compiled)
   }
 
   /** Whether an index serves the order, read forwards or backwards. If no indexes are known, an order by one column counts as indexed. */
