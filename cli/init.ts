@@ -1,45 +1,100 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
-import { type CommandLine, Failure } from './application/command.js'
+import { parseArgs } from 'node:util'
+import { type CommandLine, Failure, withUsage } from './application/command.js'
 import { packageFolder, readPackage } from './application/package.js'
 
-const USAGE = 'Usage: uniform-rest init <folder> [--no-example]'
+const USAGE = 'Usage: uniform-rest init <folder> [--no-example] [--database sqlite|mariadb] [--owner <kind>]'
+
+const OPTIONS = {
+  'no-example': { type: 'boolean', default: false },
+  database: { type: 'string' },
+  owner: { type: 'string' }
+} as const
 
 /**
  * `uniform-rest init my-app` makes the folder of a new application, which `npm install`, `npm start` and `npm test` work in.
  * Its name becomes the name of the package. A folder with anything but `.git` in it is rejected, so nothing is overwritten.
- * With `--no-example` it has no entity, for tables that a database has already.
+ * With `--no-example` it has no entity, for tables that a database has already. A terminal is asked for what no flag says.
  */
-export async function init({ args, directory, stdout }: CommandLine): Promise<number> {
-  const [given, ...more] = args.filter((one) => one !== NO_EXAMPLE)
-  const isBare = args.includes(NO_EXAMPLE)
+export async function init(line: CommandLine): Promise<number> {
+  const { args, directory, stdout } = line
+  const { values, positionals } = withUsage(USAGE, () =>
+    parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+  )
+  const [given, more] = positionals
+  const isBare = values['no-example']
   if (given === undefined || given === '') throw new Failure(`Name the folder of the new application.\n${USAGE}`)
-  const wrong = [given, ...more].find((one, index) => index > 0 || one.startsWith('-'))
-  if (wrong !== undefined) throw new Failure(`init does not know ${JSON.stringify(wrong)}.\n${USAGE}`)
+  if (more !== undefined) throw new Failure(`init does not know ${JSON.stringify(more)}.\n${USAGE}`)
   const folder = resolve(directory, given)
   const name = basename(folder)
   checkName(name)
+  await explainSystemErrors(folder, () => checkEmpty(folder))
+  const chosen = await choices(values, line)
   await explainSystemErrors(folder, async () => {
-    await checkEmpty(folder)
     const to = { folder, replace: (text: string) => named(text, name) }
     if (isBare) await copyTemplate(BARE_TEMPLATE, to)
     await copyTemplate(TEMPLATE, { ...to, leftOut: isBare ? EXAMPLE : [BARE] })
     const dependency = await installablePackage(folder)
     await writePackage(folder, { name, dependency })
+    await writeChoices(folder, chosen)
   })
   const shown = relative(directory, folder) || '.'
   const what = isBare ? 'without an entity' : 'with one entity, tasks'
-  const last = isBare ? 'DATABASE_URL=… npx uniform-rest introspect' : 'npm start'
+  const database = chosen.database === 'mariadb' ? '  docker compose up --detach --wait database\n' : ''
+  const last = isBare ? '  DATABASE_URL=… npx uniform-rest introspect\n' : `${database}  npm start\n`
   stdout.write(
     `${shown} holds a new application ${what}. Its README.md says every step; the first are\n\n` +
-      `${shown === '.' ? '' : `  cd ${shown}\n`}  npm install\n  ${last}\n`
+      `${shown === '.' ? '' : `  cd ${shown}\n`}  npm install\n${last}`
   )
   return 0
 }
 
-const NO_EXAMPLE = '--no-example'
+interface Choices {
+  readonly database: string
+  /** A kind of owner, such as `member`; empty for none. */
+  readonly owner: string
+}
+
+/** What the flags say. A terminal is asked for the rest. */
+async function choices(flags: Partial<Choices>, { stdin, stdout }: CommandLine): Promise<Choices> {
+  const isComplete = flags.database !== undefined && flags.owner !== undefined
+  const input = isComplete ? undefined : stdin()
+  const lines = input?.isTTY === true ? createInterface({ input, output: stdout }) : undefined
+  try {
+    const ask = async (question: string): Promise<string> => ((await lines?.question(question)) ?? '').trim()
+    const database = flags.database ?? ((await ask('Database, sqlite or mariadb [sqlite]: ')) || 'sqlite')
+    if (database !== 'sqlite' && database !== 'mariadb') {
+      throw new Failure(`The database is sqlite or mariadb, not ${JSON.stringify(database)}.\n${USAGE}`)
+    }
+    const owner = flags.owner ?? (await ask('Who owns rows, such as member, if anybody []: '))
+    if (!/^(?:[a-z][a-zA-Z0-9]{0,40})?$/.test(owner)) {
+      throw new Failure(`A kind of owner is a word such as member, not ${JSON.stringify(owner)}.\n${USAGE}`)
+    }
+    return { database, owner }
+  } finally {
+    lines?.close()
+  }
+}
+
+/** Writes `.env` with secrets that nobody else has, and the kind of owner into the config. */
+async function writeChoices(folder: string, { database, owner }: Choices): Promise<void> {
+  const example = await readFile(join(folder, '.env.example'), 'utf8')
+  const made = example.replaceAll(/^#(\w+)=$/gm, (_line, name: string) => `${name}=${randomBytes(32).toString('hex')}`)
+  const password = /^MARIADB_MIGRATION_PASSWORD=(.*)$/m.exec(made)?.[1] ?? ''
+  const url = made.replace(/^#(DATABASE_URL=.*)<password>/m, `$1${password}`)
+  await writeFile(join(folder, '.env'), database === 'mariadb' ? url : made, { flag: 'wx', mode: 0o600 })
+  if (owner === '') return
+  const config = join(folder, 'uniform-rest.config.ts')
+  const says = `  // \`account add <email> --owner ${owner}=7\`; rows of one are ownRows('${owner}Id', { owner: '${owner}' }) in an entity.
+  owners: { ${owner}: '${owner}_id' },
+`
+  await writeFile(config, (await readFile(config, 'utf8')).replace(/^ {2}settings: /m, `${says}$&`))
+}
 
 /** The rules of npm for new names (https://docs.npmjs.com/cli/configuring-npm/package-json#name), without scopes. */
 function checkName(name: string): void {

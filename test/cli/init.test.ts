@@ -1,7 +1,9 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { expect } from 'chai'
+import { init } from '../../cli/init.js'
 import { runCommand } from '../harness/command.js'
 
 /** A new application itself is tested where the package is installed: test/package. */
@@ -20,7 +22,11 @@ describe('uniform-rest init', () => {
 
   it('wants the name of a folder, not an empty one', async () => {
     for (const args of [[], [''], ['--no-example']]) expect(await rejected(...args)).to.include('Name the folder')
-    expect(await rejected(join(folder, 'app'), '--empty')).to.include('init does not know "--empty"')
+    expect(await rejected(join(folder, 'app'), '--empty')).to.include("Unknown option '--empty'")
+    expect(await rejected(join(folder, 'app'), 'b')).to.include('init does not know "b"')
+    expect(await rejected(join(folder, 'app'), '--database', 'oracle')).to.include('sqlite or mariadb, not "oracle"')
+    expect(await rejected(join(folder, 'app'), '--owner', 'a b')).to.include('a word such as member, not "a b"')
+    expect(await readdir(folder)).to.deep.equal([])
   })
 
   it('makes an application without the example, which has no file of it', async () => {
@@ -45,11 +51,69 @@ describe('uniform-rest init', () => {
     expect(compose.match(/GATEWAY_SECRET: .*/g)).to.deep.equal(
       Array<string>(2).fill('GATEWAY_SECRET: ${GATEWAY_SECRET:?set it in .env}')
     )
+    // The service has the account that may not change tables.
+    expect(await read('database/accounts.sh')).to.include("GRANT SELECT, INSERT, UPDATE, DELETE ON app.* TO 'app'@'%';")
+    expect(compose.match(/DATABASE_URL: mariadb:\/\/\w+:/g)).to.deep.equal(
+      ['migrator', 'app'].map((account) => `DATABASE_URL: mariadb://${account}:`)
+    )
     expect(await read('entities/tasks.ts')).to.not.include('everyone')
     expect(await read('uniform-rest.config.ts'))
       .to.include("APPLICATION_NAME: 'app'")
       .and.include('STRICT_HANDLING')
     expect(await read('Dockerfile')).to.include('RUN npm ci ')
+  })
+
+  it('makes secrets of its own in a file that git ignores and others cannot read', async () => {
+    const passwords = new Set<string>()
+    for (const [name, database] of [
+      ['one', 'sqlite'],
+      ['two', 'mariadb']
+    ] as const) {
+      const made = await runCommand(['init', name, '--database', database, '--owner', 'member'], { directory: folder })
+      expect(made.code, made.stderr).to.equal(0)
+      const file = join(folder, name, '.env')
+      expect((await stat(file)).mode & 0o777).to.equal(0o600)
+      const secrets = Array.from(
+        (await readFile(file, 'utf8')).matchAll(/^(\w+)=([0-9a-f]{64})$/gm),
+        ([, of = '', is = '']) => {
+          passwords.add(is)
+          return of
+        }
+      )
+      expect(secrets).to.deep.equal(['GATEWAY_SECRET', 'MARIADB_PASSWORD', 'MARIADB_MIGRATION_PASSWORD'])
+      const url = /^DATABASE_URL=mariadb:\/\/migrator:([0-9a-f]{64})@/m.exec(await readFile(file, 'utf8'))?.[1]
+      expect(url !== undefined && passwords.has(url), database).to.equal(database === 'mariadb')
+      expect(await readFile(join(folder, name, '.gitignore'), 'utf8')).to.match(/^\.env$/m)
+      expect(await readFile(join(folder, name, 'uniform-rest.config.ts'), 'utf8')).to.include(
+        "owners: { member: 'member_id' },"
+      )
+    }
+    expect(passwords.size).to.equal(6)
+  })
+
+  it('asks a terminal for what no flag says', async () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true })
+    const output = new PassThrough()
+    output.on('data', (asked: Buffer) => {
+      if (/^(?:Database|Who owns)/.test(asked.toString()))
+        input.write(asked.toString().startsWith('D') ? 'mariadb\n' : 'member\n')
+    })
+    const surroundings = {
+      environment: {},
+      directory: folder,
+      folder,
+      stdin: () => input,
+      stdout: output,
+      stderr: output
+    }
+    expect(await init({ ...surroundings, args: ['asked'] })).to.equal(0)
+    expect(await readFile(join(folder, 'asked/.env'), 'utf8')).to.match(/^DATABASE_URL=mariadb/m)
+    expect(await readFile(join(folder, 'asked/uniform-rest.config.ts'), 'utf8')).to.include(
+      "owners: { member: 'member_id' }"
+    )
+    const withFlags = ['told', '--database', 'sqlite', '--owner', '']
+    const unread = (): never => expect.fail('Standard input is not opened where the flags say all.')
+    expect(await init({ ...surroundings, args: withFlags, stdin: unread })).to.equal(0)
   })
 
   it('overwrites nothing, and takes no name that npm would not', async () => {
