@@ -111,8 +111,8 @@ interface DefinitionOfAll<
   readonly searchable?: readonly NameOfType<F, 'string'>[] | FullText<NameOfType<F, 'string'>>
   /** What `GET /{resource}/totals` groups rows by and computes of them. Without it the resource has no totals. */
   readonly totals?: TotalsDefinition<NoInfer<F>>
-  /** What lookup shows beside the id, as text: a string, int, long or guid that is never null. */
-  readonly label: LabelName<F>
+  /** What lookup shows beside the id, as text: a string, enum, int, long or guid that is never null. Without it the id. */
+  readonly label?: LabelName<F>
   readonly references?: R
   /** Rows of other resources by rows of link entities, which `includeChildren` shows. */
   readonly manyToMany?: Readonly<Record<string, ManyToManyDefinition>>
@@ -266,7 +266,7 @@ export function defineEntity<
     indexes: definition.indexes ?? 'advised',
     ...resolveSearchable(definition.searchable, mistakes),
     totals,
-    label: columnIn('`label`')(definition.label),
+    label: definition.label === undefined ? undefined : columnIn('`label`')(definition.label),
     references,
     manyToMany: Object.entries(definition.manyToMany ?? {}).map(([name, given]) => {
       const { through, from, to, sort = [] } = given
@@ -297,7 +297,7 @@ function resolveSearchable(
   return { searchable: Array.isArray(names) ? names : [], fullText: true }
 }
 
-const NEEDED = ['name', 'description', 'fields', 'label', 'filterable', 'sortable', 'access'] as const
+const NEEDED = ['name', 'description', 'fields', 'filterable', 'sortable', 'access'] as const
 
 /** An application runs without a compiler having seen its files, so words may be missing that the types ask for. */
 function checkComplete(definition: { readonly [Word in (typeof NEEDED)[number]]?: unknown }): void {

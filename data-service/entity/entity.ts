@@ -51,7 +51,7 @@ export interface Entity {
   /** What rows can be grouped by, and what of them can be computed; undefined for a resource without totals. */
   readonly totals: Totals | undefined
   /** The column that lookup shows. */
-  readonly label: Column
+  readonly label: Column | undefined
   readonly references: readonly Reference[]
   readonly manyToMany: readonly ManyToMany[]
   readonly children: readonly Children[]

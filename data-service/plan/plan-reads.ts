@@ -15,7 +15,7 @@ import {
   parseConditions,
   parseSearch
 } from './parsing/filters.js'
-import { parseId, parseUnique } from './parsing/keys.js'
+import { parseId, parseSearchedId, parseUnique } from './parsing/keys.js'
 import { readParameters } from './parameters.js'
 import {
   planned,
@@ -440,6 +440,10 @@ function parseLabelSearch(
     return []
   }
   const { label } = entity
+  if (label === undefined) {
+    const key = parseSearchedId(search, entity, violations)
+    return entity.key.map((column, at) => ({ path: ownPath(column), comparison: 'equals', operands: [key[at] ?? ''] }))
+  }
   const path = ownPath(label)
   if (label.field.type === 'enum') {
     const part = search.toLowerCase()

@@ -89,7 +89,7 @@ function anyValueOf(type: ColumnType): string | number | boolean | undefined {
 
 /** The entity that the file of a draft defines. Its words are called by name, which the compiler cannot follow. */
 function entityOf(draft: EntityDraft): Entity {
-  const { resource, table, key, label, filterable, sortable, fullText, references, versionColumn } = draft
+  const { resource, table, key, label, writes, filterable, sortable, fullText, references, versionColumn } = draft
   const fields = Object.fromEntries(
     draft.fields.map((field) => [field.property, column(field.column, fieldOfWord(plainWord(field.word)))])
   )
@@ -97,10 +97,10 @@ function entityOf(draft: EntityDraft): Entity {
     name: resource,
     table,
     description: resource,
-    ...(versionColumn === undefined ? { rowVersion: 'none' } : { writes: ['create', 'update', 'delete'] }),
+    ...(versionColumn === undefined ? { rowVersion: 'none' } : { writes }),
     ...(key.length > 1 ? { key } : {}),
     fields,
-    label,
+    ...(label === undefined ? {} : { label }),
     filterable,
     sortable,
     searchable: fullText.length === 0 ? [] : { fullText },

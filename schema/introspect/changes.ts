@@ -97,7 +97,7 @@ export function isUnchanged({ added, removed, changed, leftOut }: Changes): bool
 }
 
 /** What another key, or a row version that is there or gone, changes in an entity file. */
-function rowsLines(was: string, now: string, { resource, versionColumn }: EntityDraft): string[] {
+function rowsLines(was: string, now: string, { resource, versionColumn, writes }: EntityDraft): string[] {
   const [keyBefore = '', versionBefore] = was.split('; ')
   const [keyNow = '', versionNow] = now.split('; ')
   const lines = keyBefore === keyNow ? [] : [`~ ${keyNow} (was ${keyBefore})`]
@@ -109,7 +109,7 @@ function rowsLines(was: string, now: string, { resource, versionColumn }: Entity
     ...lines,
     "- rowVersion: 'none' (its rows have a version now)",
     `~ access: { read: permission('${resource}:read'), write: permission('${resource}:write') }, if requests may change its rows`,
-    "+ writes: ['create', 'update', 'delete'], or those of them that requests may do"
+    `+ writes: [${writes.map((one) => `'${one}'`).join(', ')}], or those of them that requests may do`
   ]
 }
 

@@ -1,6 +1,7 @@
 import { KEY_TYPES, LABEL_TYPES, RESERVED } from '../../data-service/entity/validation/validate-fields.js'
 import type { FieldType } from '../../data-service/entity/fields/field.js'
 import { snakeCase } from '../../data-service/entity/fields/names.js'
+import type { WriteOperation } from '../../data-service/entity/operations.js'
 import { isSuspect } from '../../data-service/entity/secret-names.js'
 import {
   type ColumnTypes,
@@ -32,7 +33,10 @@ export interface EntityDraft {
   readonly sortable: readonly string[]
   /** The properties of a full-text index. Empty without one. */
   readonly fullText: readonly string[]
-  readonly label: string
+  /** undefined where no column can be one: the id stands for the row. */
+  readonly label: string | undefined
+  /** What requests may do; empty for rows without a version. */
+  readonly writes: readonly WriteOperation[]
   /** The column of the row version; undefined for rows without one, which are only read. */
   readonly versionColumn: string | undefined
   /** What the report says of it, a sentence each. */
@@ -296,6 +300,10 @@ function finishDraft(
     ...columns.map(({ property }) => property.toLowerCase())
   ])
   const notes = [...draft.notes]
+  if (versionColumn !== undefined && !mayCreate(draft)) {
+    const names = unnamedColumns(draft).join(', ')
+    notes.push(`Requests create no row of it: ${names} is left out, and is neither null nor has a default.`)
+  }
   const references = table.foreignKeys.flatMap((foreignKey): ReferenceDraft[] => {
     const found = referenceOf(draft, foreignKey, { all, taken })
     if (typeof found !== 'string') return [found]
@@ -338,6 +346,7 @@ function finishDraft(
     sortable: comparable.filter(isIndexed).map(({ property }) => property),
     fullText: fullTextOf(table, shown),
     label: labelOf(draft),
+    writes: versionColumn === undefined ? [] : mayCreate(draft) ? ['create', 'update', 'delete'] : ['update', 'delete'],
     versionColumn,
     notes
   }
@@ -366,10 +375,23 @@ function isSecret({ live, type }: BegunColumn, { table, key, hidden }: BegunDraf
   return !key.includes(live) && (hidden.has(live.name) || isSuspectColumn(live, type, table))
 }
 
+/** Columns that no field names and that a row cannot be created without. */
+function unnamedColumns({ table, columns, versionColumn }: BegunDraft): readonly string[] {
+  return table.columns
+    .filter((live) => live.name !== versionColumn && !columns.some((one) => one.live === live))
+    .filter((live) => !live.nullable && live.default === undefined && live.generated === undefined)
+    .filter(({ autoIncrement }) => !autoIncrement)
+    .map(({ name }) => `\`${name}\``)
+}
+
+function mayCreate(draft: BegunDraft): boolean {
+  return unnamedColumns(draft).length === 0
+}
+
 /** Whether a request that creates a row has to name the column. */
-function isNeeded({ live, isReadOnly }: BegunColumn, { versionColumn }: BegunDraft): boolean {
-  if (versionColumn === undefined || isReadOnly || live.generated !== undefined || live.onUpdate !== undefined)
-    return false
+function isNeeded({ live, isReadOnly }: BegunColumn, draft: BegunDraft): boolean {
+  if (draft.versionColumn === undefined || !mayCreate(draft)) return false
+  if (isReadOnly || live.generated !== undefined || live.onUpdate !== undefined) return false
   return !live.nullable && live.default === undefined
 }
 
@@ -480,7 +502,7 @@ const LABELS: readonly string[] = [
 ]
 
 /** What people know a row by: a name, else a unique text, else any text, else the key, else any number. All are never null. */
-function labelOf(draft: BegunDraft): string {
+function labelOf(draft: BegunDraft): string | undefined {
   const { columns, key, table } = draft
   const fit = columns.filter(
     (column) =>
@@ -494,7 +516,7 @@ function labelOf(draft: BegunDraft): string {
     table.indexes.some((index) => index.unique && index.keys.length === 1 && index.keys[0]?.column === live.name)
   )
   const ofKey = fit.find(({ live }) => key.includes(live))
-  return (named ?? ending ?? unique ?? texts[0] ?? ofKey ?? fit[0])?.property ?? 'id'
+  return (named ?? ending ?? unique ?? texts[0] ?? ofKey ?? fit[0])?.property
 }
 
 function cascadesTo(

@@ -16,14 +16,16 @@ export function entityFile(draft: EntityDraft): string {
 }
 
 function definitionMembers(draft: EntityDraft): Part[] {
-  const { resource, table, key, fields, label, filterable, sortable, fullText, references, versionColumn } = draft
+  const { resource, table, key, fields, label, filterable, sortable, fullText, references, versionColumn, writes } =
+    draft
   const members: Part[] = [`name: ${stringLiteral(resource)}`]
   if (table !== resource.replaceAll('-', '_')) members.push(`table: ${stringLiteral(table)}`)
   members.push(`description: ${stringLiteral(descriptionOf(draft))}`)
   if (versionColumn === undefined) members.push("rowVersion: 'none'")
   if (key.length > 1) members.push(listOf('key', key))
   members.push(['fields: {', fields.map(fieldText), '}', 'broken'])
-  members.push(`label: ${stringLiteral(label)}`, listOf('filterable', filterable), listOf('sortable', sortable))
+  if (label !== undefined) members.push(`label: ${stringLiteral(label)}`)
+  members.push(listOf('filterable', filterable), listOf('sortable', sortable))
   if (fullText.length > 0) members.push(['searchable: fullText(', fullText.map(stringLiteral), ')'])
   if (references.length > 0) {
     const texts = references.map(({ name, to, via }) => {
@@ -37,7 +39,7 @@ function definitionMembers(draft: EntityDraft): Part[] {
   return [
     ...members,
     `access: { read: permission('${resource}:read'), write: permission('${resource}:write') }`,
-    "writes: ['create', 'update', 'delete']"
+    listOf('writes', writes)
   ]
 }
 

@@ -4,6 +4,7 @@ import {
   type ColumnType,
   type ForeignKey,
   freeName,
+  partNames,
   primaryKeyOf,
   type Schema,
   type Table,
@@ -102,7 +103,12 @@ class Differences {
       const columns = table.columns.flatMap((column) => this.#filledBy(table, column))
       // #filledBy has added a problem that says why.
       if (columns.length < table.columns.length) continue
-      const definition = { ...table, columns, indexes: table.indexes.map((index) => this.#named(index)), foreignKeys }
+      const definition = {
+        ...table,
+        columns,
+        indexes: this.#named('indexes', table.indexes),
+        foreignKeys: this.#named('foreignKeys', foreignKeys)
+      }
       this.#add({ kind: 'createTable', table: table.name, definition })
     }
   }
@@ -204,10 +210,11 @@ class Differences {
         kind: 'addColumns',
         table: made.name,
         columns,
-        indexes: indexes.map((index) => this.#named(index)),
-        foreignKeys: wanted.foreignKeys
-          .filter(({ columns: own, to }) => own.every(isNew) && this.#schema.has(to))
-          .map((key) => this.#namedKey(key))
+        indexes: this.#named('indexes', indexes),
+        foreignKeys: this.#named(
+          'foreignKeys',
+          wanted.foreignKeys.filter(({ columns: own, to }) => own.every(isNew) && this.#schema.has(to))
+        )
       })
     }
   }
@@ -300,7 +307,7 @@ class Differences {
     for (const { table, key } of [...this.#later, ...wanted]) {
       const made = this.#schema.get(table)
       if (made === undefined || made.foreignKeys.some((one) => sameKey(one, key))) continue
-      this.#add({ kind: 'addForeignKeys', table, foreignKeys: [this.#namedKey(key)] })
+      this.#add({ kind: 'addForeignKeys', table, foreignKeys: this.#named('foreignKeys', [key]) })
     }
     for (const { name: table, columns, foreignKeys } of this.#schema.values()) {
       for (const { column, to, toColumn } of foreignKeys.flatMap(columnPairs)) {
@@ -323,7 +330,7 @@ class Differences {
           index.keys.every(({ column }) => made.columns.some(({ name }) => name === column))
       )
       if (indexes.length === 0) continue
-      this.#add({ kind: 'addIndexes', table: made.name, indexes: indexes.map((index) => this.#named(index)) })
+      this.#add({ kind: 'addIndexes', table: made.name, indexes: this.#named('indexes', indexes) })
     }
   }
 
@@ -391,15 +398,17 @@ class Differences {
     })
   }
 
-  /** An index that was renamed with its column, or with its table, keeps its old name, which may be the one of a new index. */
-  #named(index: TableIndex): TableIndex {
-    const taken = new Set([...this.#schema.values()].flatMap(({ indexes }) => indexes.map(({ name }) => name)))
-    return { ...index, name: freeName(index.name, taken) }
-  }
-
-  #namedKey(key: ForeignKey): ForeignKey {
-    const taken = new Set([...this.#schema.values()].flatMap(({ foreignKeys }) => foreignKeys.map(({ name }) => name)))
-    return { ...key, name: freeName(key.name, taken) }
+  /**
+   * Names that no other index, or foreign key, has: one that was renamed with its column, or with its table, keeps its old
+   * name, and long names are cut to the same beginning.
+   */
+  #named<Part extends TableIndex | ForeignKey>(of: 'indexes' | 'foreignKeys', parts: readonly Part[]): Part[] {
+    const taken = new Set([...this.#schema.values()].flatMap((table) => partNames(table[of])))
+    return parts.map((part) => {
+      const name = freeName(part.name, taken)
+      taken.add(name)
+      return { ...part, name }
+    })
   }
 }
 

@@ -253,7 +253,7 @@ type ColumnOfKey<Key extends string> = Key extends `${infer Name} desc` ? Name :
 export function identifier(name: string): string {
   if (!/^[^\p{Cc}`]{1,64}$/u.test(name)) {
     throw new TypeError(
-      `\`${name}\` is no name of up to 64 characters without a backtick; give an index another by named(…)`
+      `\`${name}\` is no name of up to 64 characters without a backtick; give an index another by named(…), a foreign key by name`
     )
   }
   return name

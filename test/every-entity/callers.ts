@@ -94,10 +94,11 @@ export class Callers {
   owner(owner: number, permissions: readonly string[] = []): Caller {
     const which = permissions === this.permissions ? 'every permission' : permissions.join(' and ')
     const more = permissions.length === 0 ? '' : ` with ${which}`
+    const held = carried(permissions)
     return this.#caller(`owner ${owner}${more}`, {
-      claims: { [this.#ownerClaimType]: owner, permissions },
+      claims: { [this.#ownerClaimType]: owner, permissions: held },
       owner,
-      permissions
+      permissions: held
     })
   }
 
@@ -108,9 +109,10 @@ export class Callers {
 
   /** Exactly these permissions, and no owner claim. */
   permitted(permissions: readonly string[]): Caller {
-    return this.#caller(`a token with ${permissions.join(' and ') || 'no permission'}`, {
-      claims: { permissions },
-      permissions
+    const held = carried(permissions)
+    return this.#caller(`a token with ${held.join(' and ') || 'no permission'}`, {
+      claims: { permissions: held },
+      permissions: held
     })
   }
 
@@ -149,7 +151,7 @@ export class Callers {
 
   /** Every permission but this one. */
   #lacking(permission: string): Caller {
-    const others = this.permissions.filter((one) => one !== permission)
+    const others = carried(this.permissions.filter((one) => one !== permission))
     return this.#caller(`owner ${OWNER} with all but ${permission}`, {
       claims: { permissions: others, [this.#ownerClaimType]: OWNER },
       owner: OWNER,
@@ -160,6 +162,15 @@ export class Callers {
   #malformedOwner(claim: unknown): Caller {
     return this.#caller(`the owner claim ${JSON.stringify(claim)}`, { claims: { [this.#ownerClaimType]: claim } })
   }
+}
+
+/** Characters of permissions in a token: a request carries 8 KiB of it, in base64. */
+const MAX_CARRIED = 4096
+
+/** The first of them, as many as a token may list. A role stands for any number. */
+function carried(permissions: readonly string[]): readonly string[] {
+  let length = 0
+  return permissions.filter((one) => (length += one.length + 3) <= MAX_CARRIED)
 }
 
 function integerOf(claim: unknown): number | null {

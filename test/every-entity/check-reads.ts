@@ -157,7 +157,7 @@ function shown(
   { call, rows }: { readonly call: Call; readonly rows: readonly OracleRow[] }
 ): string[] {
   if (call.operation === 'lookup') {
-    return rows.map((row) => `${String(row['id'])} ${String(row[entity.label.name])}`).toSorted()
+    return rows.map((row) => `${String(row['id'])} ${String(row[entity.label?.name ?? 'id'])}`).toSorted()
   }
   const read = call.name === undefined ? undefined : rule.customReads[call.name]
   if (read === undefined) return rows.map((row) => String(row['id']))

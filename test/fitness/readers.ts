@@ -63,7 +63,7 @@ import {
 } from '../../data-service/plan/parsing/query.js'
 import { compositeParts } from '../../data-service/entity/key.js'
 import { parseDeleteBatch, parseUpdateBatch } from '../../data-service/plan/batch-requests.js'
-import { parseId, parseIdMember, parseUnique } from '../../data-service/plan/parsing/keys.js'
+import { parseId, parseIdMember, parseSearchedId, parseUnique } from '../../data-service/plan/parsing/keys.js'
 import { isWritten, outOfBounds, parseMember, parseUnusual, parseValue } from '../../data-service/entity/types/types.js'
 import { BodyFindings, Violations, quoted } from '../../data-service/plan/parsing/violations.js'
 import {
@@ -493,6 +493,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   parseFlag: (text) =>
     judged((violations) => parseFlag(text, { parameter: 'a', code: 'include.invalid', fallback: true }, violations)),
   parseId: (text) => judged((violations) => KEYS.map((key) => parseId(text, { key }, violations))),
+  parseSearchedId: (text) => judged((violations) => KEYS.map((key) => parseSearchedId(text, { key }, violations))),
   parseUnique: (text) => judged((violations) => KEYS.flat().map((column) => parseUnique(text, column, violations))),
   compositeParts: (text) => [compositeParts(text, 2), compositeParts(text, text.split(',').length)],
   parseIdempotencyKey: (text) => judged((violations) => parseIdempotencyKey(text, true, violations)),

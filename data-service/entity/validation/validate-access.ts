@@ -243,7 +243,7 @@ export function columnPermissionMistakes(entity: Entity, permissions: readonly s
   const { columns, joined, children, label, customReads } = entity
   const owners = ownerColumns(entity)
   const told = new Map<Column, string>([
-    [label, 'the label'],
+    ...(label === undefined ? [] : [[label, 'the label'] as const]),
     ...owners.map((owner): [Column, string] => [owner, 'the owner'])
   ])
   const reads = [...customReads.values()].flatMap(({ name, access, items, sort, where }) =>

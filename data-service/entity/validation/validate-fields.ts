@@ -528,7 +528,7 @@ export function queryMistakes(entity: Entity): string[] {
       }
     }
   }
-  if (label.field.hidden || label.field.nullable || !LABEL_TYPES.includes(label.field.type)) {
+  if (label !== undefined && (label.field.hidden || label.field.nullable || !LABEL_TYPES.includes(label.field.type))) {
     mistakes.push(`label \`${label.name}\` must be a visible string, enum, int, long or guid that is never null.`)
   }
   return mistakes

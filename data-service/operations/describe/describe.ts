@@ -199,7 +199,7 @@ function describeResource(
   return {
     name: entity.name,
     description: entity.description,
-    label: entity.label.name,
+    label: entity.label?.name ?? 'id',
     key: entity.key.map(({ name }) => name),
     fullText: entity.fullText,
     operations: [...readsOf(entity), ...writesOf(entity)],

@@ -25,6 +25,13 @@ export function parseId(text: string, keyed: Keyed, violations: Violations): Row
   return parseNamed(text, { name: 'id', keyed }, violations)
 }
 
+/** The id of a search among ids, which are found as a whole. */
+export function parseSearchedId(text: string, keyed: Keyed, violations: Violations): RowKey {
+  const key = keyIn(text, keyed)
+  if (key === undefined) violations.add('filter.value.invalid', 'search', noId(text, { name: 'id', keyed }))
+  return key ?? NO_KEY
+}
+
 /** The value of a unique column in a path, as parseId reads an id. */
 export function parseUnique(text: string, column: Column, violations: Violations): Operand {
   return parseNamed(text, { name: column.name, keyed: { key: [column] } }, violations)[0]

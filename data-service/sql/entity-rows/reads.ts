@@ -165,9 +165,11 @@ export class SqlReadStore implements ReadStore {
     signal: Cancellation
   ): Promise<LookupResult> {
     const { statements, dialect, reader } = this.#primary
-    const sort = exactOrder(totalOrder([{ path: own(entity.label), descending: false }], entity), entity, dialect)
+    const { label } = entity
+    const order = label === undefined ? keyOrder(entity) : totalOrder([{ path: own(label), descending: false }], entity)
+    const sort = exactOrder(order, entity, dialect)
     // A label that is a part of the key is selected once.
-    const named = [entity.label, ...entity.key.filter((column) => column !== entity.label)]
+    const named = label === undefined ? entity.key : [label, ...entity.key.filter((column) => column !== label)]
     const statement = statements.rows({
       entity,
       selected: named.map(own),
@@ -181,7 +183,7 @@ export class SqlReadStore implements ReadStore {
     )
     const items = rows.slice(0, limit).flatMap((row) => {
       const key = keyOfValues(entity.key.map((column) => row[named.indexOf(column)]))
-      return key === undefined ? [] : [{ key, name: row[0] ?? null }]
+      return key === undefined ? [] : [{ key, name: label === undefined ? idText(key) : (row[0] ?? null) }]
     })
     return { items, truncated: rows.length > limit }
   }

@@ -229,6 +229,8 @@ describe('the data client', () => {
         'auth.invalid-token'
       )
     }
+    const large = await client.get(call({ authorization: `Bearer ${'a'.repeat(9000)}` }), {}).catch(String)
+    expect(large).to.include('The header Authorization is too large: it has at most 8192 bytes.')
     expect(calls).to.equal(0)
   })
 

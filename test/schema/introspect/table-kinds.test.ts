@@ -31,6 +31,20 @@ const STATEMENTS: Record<DatabaseKind, readonly string[]> = {
   ]
 }
 
+/** The least of what strangers' schemas have: long names, a key of a date, a column that no row can do without and nobody serves. */
+const STRANGERS = (kind: DatabaseKind): readonly string[] => [
+  'CREATE TABLE p (borrower_message_preference_id INT NOT NULL PRIMARY KEY)',
+  `CREATE TABLE borrower_message_transport_preferences (id INT NOT NULL PRIMARY KEY,
+     borrower_message_preference_id INT NOT NULL, borrower_message_preference_idea INT NOT NULL,
+     FOREIGN KEY (borrower_message_preference_id) REFERENCES p (borrower_message_preference_id),
+     FOREIGN KEY (borrower_message_preference_idea) REFERENCES p (borrower_message_preference_id))`,
+  'CREATE TABLE d_only (d DATE NOT NULL PRIMARY KEY, n INT NULL)',
+  "INSERT INTO d_only VALUES ('2026-01-02', 1), ('2025-03-04', 2)",
+  `CREATE TABLE placed_row (id INT NOT NULL PRIMARY KEY, note VARCHAR(20),
+     ${kind === 'mysql' ? '`a``b`' : '"a`b"'} INT NOT NULL, ${VERSION[kind]})`,
+  "INSERT INTO placed_row VALUES (1, 'there', 0, x'0000000000000001')"
+]
+
 const WRITTEN: Record<DatabaseKind, readonly string[]> = {
   mysql: ['plain', 'parted', 'hidden', 'history', 'period'],
   sqlite: ['plain', 'without', 'strict']
@@ -48,9 +62,13 @@ eachDatabase((kind) => {
     let stack: Stack
     let token = ''
     before(async () => {
-      app = await IntrospectedApp.make(kind, STATEMENTS[kind])
+      app = await IntrospectedApp.make(kind, [...STATEMENTS[kind], ...STRANGERS(kind)])
       const ran = await app.run('introspect')
       expect(ran.stderr).to.equal('')
+      // A key of a date is a text on SQLite, which may be a label.
+      const dates = await app.read('entities/d-onlies.ts')
+      expect(dates.includes('  label: ')).to.equal(kind === 'sqlite')
+      await app.write('entities/d-onlies.ts', dates.replace("  label: 'id',\n", ''))
       await app.writeConfig()
       const migrated = await app.run('migrate', '--among-tables-of', app.name)
       expect(migrated.stderr).to.equal('')
@@ -85,6 +103,37 @@ eachDatabase((kind) => {
         expect((await stack.call(path, { token })).status).to.equal(404)
       })
     }
+
+    it('a foreign key whose name would be too long gets the beginning of it, and another one a number', async () => {
+      const [cut] = 'borrower_message_transport_preferences_borrower_message_preference_id_fk'.match(/^.{64}/) ?? []
+      const baseline = await app.read('migrations/001-baseline.ts')
+      expect(baseline)
+        .to.include(`name: '${cut}'`)
+        .and.include(`name: '${cut?.slice(0, 61)}_2'`)
+      expect((await stack.call('/borrower-message-transport-preferences', { token })).status).to.equal(200)
+    })
+
+    it('a lookup of rows that no column can be the label of shows their ids, and finds whole ones', async () => {
+      const item = (id: string): object => ({ id, name: id })
+      const lookup = async (query: string) => (await stack.call(`/d-onlies/lookup${query}`, { token })).body
+      expect(await lookup('')).to.deep.equal({ items: [item('2025-03-04'), item('2026-01-02')] })
+      expect(await lookup('?search=2026-01-02')).to.deep.equal({ items: [item('2026-01-02')] })
+      const none = kind === 'mysql' ? { status: 400, code: 'filter.value.invalid' } : { items: [] }
+      expect(await lookup('?search=2026')).to.deep.include(none)
+    })
+
+    it('requests create no rows that need a column which is left out, and change those that are there', async () => {
+      expect((await stack.call('/placed-rows', { token, body: { note: 'new' } })).status).to.equal(405)
+      const { headers } = await stack.call('/placed-rows/1', { token })
+      const changed = await stack.call('/placed-rows/1', {
+        token,
+        method: 'PUT',
+        ifMatch: headers.etag,
+        body: { note: 'changed' }
+      })
+      expect(changed.status, changed.text).to.equal(200)
+      expect(await app.read('entities/introspected.md')).to.include('Requests create no row of it: `a`b` is left out')
+    })
 
     if (kind === 'sqlite') return
 
