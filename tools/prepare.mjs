@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { brotliCompressSync } from 'node:zlib'
 import { Failure } from './failure.mjs'
 import { projectRoot } from './project-root.mjs'
 
@@ -23,7 +24,7 @@ export async function prepare() {
     if (isOlder('node_modules/.package-lock.json', LOCK_FILE)) await installDependencies()
     if (isOlder(PROTO_TYPES, 'proto', LOCK_FILE)) await generateProtoTypes()
     await compile()
-    if (isOlder(join(LIBRARY_COPY, 'swagger-ui-bundle.js'), LOCK_FILE)) copyLibrary()
+    if (isOlder(join(LIBRARY_COPY, 'swagger-ui-bundle.js.br'), LOCK_FILE)) copyLibrary()
     if (isOlder(ADMIN, ...ADMIN_SOURCES, LOCK_FILE)) {
       process.stderr.write('Bundling the admin …\n')
       // What it imports may have been installed just now.
@@ -122,19 +123,22 @@ function removeOrphans(output, sources) {
   }
 }
 
-/** What `GET /docs/try` serves of swagger-ui, with its licences (docs/decisions/044). */
-const LIBRARY_FILES = [
-  'swagger-ui-bundle.js',
-  'swagger-ui.css',
-  'LICENSE',
-  'NOTICE',
-  'swagger-ui-bundle.js.LICENSE.txt'
-]
+/** What `GET /docs/try` serves of swagger-ui, compressed by Brotli, and its licences (docs/decisions/044). */
+const LIBRARY_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js']
+const LIBRARY_LICENCES = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt']
+const LIBRARY = 'node_modules/swagger-ui-dist'
 const LIBRARY_COPY = 'dist/gateway/docs/browser'
 
 function copyLibrary() {
+  for (const file of LIBRARY_LICENCES)
+    copyFileSync(join(projectRoot, LIBRARY, file), join(projectRoot, LIBRARY_COPY, file))
   for (const file of LIBRARY_FILES) {
-    copyFileSync(join(projectRoot, 'node_modules/swagger-ui-dist', file), join(projectRoot, LIBRARY_COPY, file))
+    // A build before this one left it there.
+    rmSync(join(projectRoot, LIBRARY_COPY, file), { force: true })
+    writeFileSync(
+      join(projectRoot, LIBRARY_COPY, `${file}.br`),
+      brotliCompressSync(readFileSync(join(projectRoot, LIBRARY, file)))
+    )
   }
 }
 

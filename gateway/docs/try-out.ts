@@ -1,19 +1,31 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { brotliDecompress } from 'node:zlib'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
-import { IMMUTABLE } from '../http/header-fields.js'
+import { acceptedCoding, addVary, IMMUTABLE } from '../http/header-fields.js'
 import { escapeHtml, link, pagePolicy } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
 
-/** The files of the page: two of swagger-ui, which the build puts beside the page's own script (docs/decisions/044). */
+/**
+ * The files of the page: two of swagger-ui, which the build puts beside the page's own script, compressed by Brotli and
+ * nowhere as they are (docs/decisions/044).
+ */
 const PAGE_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'try-out.js'] as const
 
 type FileName = (typeof PAGE_FILES)[number]
 
-function contentOf(name: FileName): Promise<Buffer> {
-  return readFile(new URL(`./browser/${name}`, import.meta.url))
+const OWN_FILE: FileName = 'try-out.js'
+
+function builtFile(name: FileName): Promise<Buffer> {
+  return readFile(new URL(`./browser/${name}${name === OWN_FILE ? '' : '.br'}`, import.meta.url))
+}
+
+async function contentOf(name: FileName): Promise<Buffer> {
+  const bytes = await builtFile(name)
+  return name === OWN_FILE ? bytes : promisify(brotliDecompress)(bytes)
 }
 
 /** Made at the first request of the page, since most gateways never show it. The bytes are not kept. */
@@ -60,10 +72,15 @@ export const tryOutRoutes = fp<{ address: PublicAddress; hasSignIn: boolean }>(
       if (!isFileName(file)) throw new DomainError('route.not-found', 'There is no file of this name; see /docs/try.')
       // While gateways of two versions serve, a page of the one may get a file of the other, which is not kept.
       const isSame = hash === (await fileHash(file))
+      const isCoded = file !== OWN_FILE && acceptedCoding(request.headers['accept-encoding'] ?? '') === 'br'
+      if (isCoded) reply.header('content-encoding', 'br')
       return reply
-        .header('cache-control', isSame ? IMMUTABLE : 'no-store')
+        .headers({
+          'cache-control': isSame ? IMMUTABLE : 'no-store',
+          vary: addVary(String(reply.getHeader('vary') ?? ''), ['Accept-Encoding'])
+        })
         .type(MEDIA_TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream')
-        .send(await contentOf(file))
+        .send(await (isCoded ? builtFile(file) : contentOf(file)))
     })
   },
   { name: 'try-out-routes', dependencies: ['problem-responses'], fastify: '5.x' }

@@ -11,15 +11,11 @@ interface Found {
   readonly pattern: RegExp
 }
 
-/** What is copied from a library for browsers, which read nothing with it but what they asked for. */
-const OF_LIBRARIES = /\/swagger-ui-bundle\.js$/
-
 /** Files of JavaScript under a folder: product code as compiled, since the compiler keeps patterns as they are. */
 function scripts(folder: string): string[] {
   return readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.m?js$/.test(name))
     .map((name) => `${folder}/${name}`)
-    .filter((path) => !OF_LIBRARIES.test(path))
     .toSorted()
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { brotliDecompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
@@ -67,6 +68,12 @@ describe('GET /docs/try', () => {
     const answer = await gateway.app.inject('/api/docs/try/0/swagger-ui.css')
     const file = createRequire(import.meta.url).resolve('swagger-ui-dist/swagger-ui.css')
     expect(answer.rawPayload.equals(readFileSync(file))).to.equal(true)
+    const headers = { 'accept-encoding': 'gzip, br' }
+    const coded = await gateway.app.inject({ url: '/api/docs/try/0/swagger-ui.css', headers })
+    expect(coded.headers).to.include({ 'content-encoding': 'br', vary: 'Accept-Encoding' })
+    expect(brotliDecompressSync(coded.rawPayload).equals(readFileSync(file))).to.equal(true)
+    const own = await gateway.app.inject({ url: '/api/docs/try/0/try-out.js', headers })
+    expect(own.headers).to.not.have.property('content-encoding')
     for (const name of [
       'nope.js',
       'package.json',
