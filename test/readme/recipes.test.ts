@@ -265,7 +265,7 @@ describe('docs/recipes', function () {
     expect(wrong['errors']).to.have.nested.property('[0].pointer', '/subject')
   })
 
-  it('has units and manifests whose settings are there and make both processes ready to start', () => {
+  it('has units and manifests whose settings both processes take', () => {
     const page = pageOf('systemd-and-kubernetes')
     const named =
       /^Environment=(?<unit>\w+)=(?<set>.*)$|- \{ name: (?<name>\w+), value: '?(?<value>[^'\s]+?)'? \}$|- name: (?<secret>[A-Z_]+)$/gm
