@@ -414,7 +414,15 @@ function shownWord({ live, type, isReadOnly }: BegunColumn, { table, key }: Begu
   const value = live.nullable ? undefined : defaultValue(live, type)
   if (value !== undefined) word = columnWord('defaultTo', word, value)
   if (isUnique(live, table) && !['setOf', 'json', 'binary'].includes(type.word)) word = columnWord('unique', word)
-  return live.default !== undefined && value === undefined ? columnWord('filledByDatabase', word) : word
+  return live.default !== undefined && value === undefined && !isZeroDate(live)
+    ? columnWord('filledByDatabase', word)
+    : word
+}
+
+/** A row without the column would get a date of zeros, which no request may write. */
+function isZeroDate({ default: value, type }: LiveColumn): boolean {
+  const isDate = ['date', 'datetime', 'timestamp'].includes(type.base)
+  return isDate && value?.kind === 'literal' && value.value.startsWith('0000-00-00')
 }
 
 function isUnique({ name }: LiveColumn, { indexes }: LiveTable): boolean {

@@ -4,7 +4,6 @@ import {
   type ColumnTypes,
   type ColumnWord,
   columnWord,
-  isFlag,
   LONGEST_SENT_VALUE,
   ROWS_LOOKED_AT,
   served,
@@ -75,9 +74,6 @@ function fraction(word: string): (column: LiveColumn) => ColumnTreatment {
 
 const DECIMALS: readonly string[] = ['decimal', 'numeric', 'dec', 'fixed']
 
-/** Types that may hold values which are none of the type. */
-const MAY_BE_ODD: readonly string[] = ['date', 'datetime', 'timestamp', 'time', 'enum']
-
 const isOdd = (_: LiveColumn, values: StoredValues | undefined): boolean => values?.areOdd === true
 
 const SPATIAL_TYPES: readonly string[] = [
@@ -97,19 +93,12 @@ const SPATIAL_TYPES: readonly string[] = [
  * written by SQL and over the API.
  */
 export const mysqlTypes: ColumnTypes = {
-  dependsOnValues: ({ type }) => isFlag(type) || MAY_BE_ODD.includes(type.base) || isWidest(type),
+  dependsOnValues: ({ type }) => type.base === 'time' || isWidest(type),
   rules: [
     rule(['tinyint'], {
-      shown: 'TINYINT(1), BOOLEAN, all of whose values are 0 or 1',
-      outcome: '`bool()`',
-      examples: ['TINYINT(1)', 'BOOLEAN'],
-      when: ({ type }, values) => isFlag(type) && values?.areFlags !== false,
-      treatment: () => served('bool')
-    }),
-    rule(['tinyint'], {
-      shown: 'TINYINT',
+      shown: 'TINYINT, TINYINT(1), BOOLEAN',
       outcome: '`tinyInt()`, UNSIGNED `unsigned(tinyInt())`',
-      examples: ['TINYINT', 'TINYINT UNSIGNED'],
+      examples: ['TINYINT', 'TINYINT(1)', 'BOOLEAN', 'TINYINT UNSIGNED'],
       treatment: wholeTreatment('tinyInt')
     }),
     rule(['smallint'], {
@@ -205,23 +194,11 @@ export const mysqlTypes: ColumnTypes = {
       treatment: ({ type, collation }) =>
         served('longText', Math.floor((BYTES_OF_TEXT[type.base] ?? 0) / growthOf(collation)))
     }),
-    refusal(['date', 'datetime', 'timestamp'], {
-      shown: 'DATE, DATETIME and TIMESTAMP with a date of zeros in their rows',
-      examples: [],
-      when: isOdd,
-      why: 'its rows hold dates of zeros, such as 0000-00-00: set them to NULL, or make a view that does'
-    }),
     refusal(['time'], {
       shown: 'TIME with a time below zero or beyond a day in its rows',
       examples: [],
       when: isOdd,
       why: 'its rows hold times below zero or of 24 hours and more, which are no times of a day: make a view of TIME_TO_SEC(…)'
-    }),
-    refusal(['enum'], {
-      shown: 'ENUM with rows that hold none of its words',
-      examples: [],
-      when: isOdd,
-      why: 'its rows hold the empty word that a server stores for a wrong one: give those rows a word'
     }),
     rule(['date'], { shown: 'DATE', outcome: '`date()`', examples: ['DATE'], treatment: () => served('date') }),
     rule(['time'], {
@@ -327,29 +304,21 @@ function isWidest({ base, precision }: LiveColumn['type']): boolean {
 
 const escapedName = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 
-/** What the first rows hold in these columns: whether they are flags, and whether they are of their type. A server has no storage classes. */
+/** Whether the first rows hold values of their type in these columns. A server has no storage classes. */
 export async function mysqlStoredValues(
   select: SelectRows,
   table: string,
   columns: readonly LiveColumn[]
 ): Promise<ReadonlyMap<string, StoredValues>> {
-  const looks = columns.flatMap((column, at) => [
-    `MIN(${escapedName(column.name)} IN (0, 1)) AS f${at}`,
-    `MAX(${oddness(column)}) AS o${at}`
-  ])
+  const looks = columns.map((column, at) => `MAX(${oddness(column)}) AS o${at}`)
   const inner = columns.map(({ name }) => escapedName(name)).join(', ')
   const [row = {}] = await select<Readonly<Record<string, unknown>>>(
     `SELECT ${looks.join(', ')} FROM (SELECT ${inner} FROM ${escapedName(table)} LIMIT ${ROWS_LOOKED_AT}) AS looked_at`
   )
   return new Map(
     columns.map(({ name }, at) => {
-      const areFlags = row[`f${at}`]
-      const values = {
-        classes: new Set<string>(),
-        areFlags: areFlags === null || Number(areFlags) === 1,
-        areOdd: Number(row[`o${at}`] ?? 0) === 1
-      }
-      return [name, values]
+      const areOdd = Number(row[`o${at}`] ?? 0) === 1
+      return [name, { classes: new Set<string>(), areFlags: false, areOdd }]
     })
   )
 }
@@ -357,14 +326,8 @@ export async function mysqlStoredValues(
 /** Whether a value is none of its column's type. */
 function oddness({ name, type }: LiveColumn): string {
   switch (type.base) {
-    case 'date':
-    case 'datetime':
-    case 'timestamp':
-      return `YEAR(${escapedName(name)}) = 0 OR MONTH(${escapedName(name)}) = 0 OR DAYOFMONTH(${escapedName(name)}) = 0`
     case 'time':
       return `TIME_TO_SEC(${escapedName(name)}) NOT BETWEEN 0 AND 86399.999999`
-    case 'enum':
-      return `${escapedName(name)} + 0 = 0`
     case 'decimal':
       return isWidest(type) ? `ABS(${escapedName(name)}) >= 1${'0'.repeat(DECIMAL_DIGITS - (type.scale ?? 0))}` : '0'
     default:

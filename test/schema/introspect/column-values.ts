@@ -21,13 +21,10 @@ const WORDS = text('', ' ', 'a ', 'Ä', "it's", '0x', 'null')
  */
 export const COLUMN_VALUES: Readonly<Record<DatabaseKind, Readonly<Record<string, readonly ValuePair[]>>>> = {
   mysql: {
-    'TINYINT(1)': [
-      ['0', false],
-      ['1', true]
-    ],
+    'TINYINT(1)': numbers(0, 1, 2, -1),
     BOOLEAN: [
-      ['FALSE', false],
-      ['TRUE', true]
+      ['FALSE', 0],
+      ['TRUE', 1]
     ],
     TINYINT: numbers(-128, 0, 127),
     'TINYINT UNSIGNED': numbers(0, 255),

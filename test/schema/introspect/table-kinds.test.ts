@@ -20,6 +20,12 @@ const STATEMENTS: Record<DatabaseKind, readonly string[]> = {
      until TIMESTAMP(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (since, until), ${VERSION.mysql})
      WITH SYSTEM VERSIONING`,
     'CREATE SEQUENCE numbers',
+    "CREATE TABLE bin (id INT PRIMARY KEY, kind ENUM('b','a') NOT NULL, flags SET('x','y') NOT NULL) CHARSET=binary",
+    "INSERT INTO bin VALUES (1, 'a', 'x,y'), (2, 'b', '')",
+    'CREATE TABLE flag (id INT PRIMARY KEY, lost TINYINT(1) NOT NULL)',
+    'INSERT INTO flag VALUES (1, 0), (2, 1)',
+    `SET STATEMENT sql_mode = '' FOR CREATE TABLE zero (id INT PRIMARY KEY, d DATE NOT NULL DEFAULT '0000-00-00', redirect ENUM('301') NOT NULL, ${VERSION.mysql})`,
+    "SET STATEMENT sql_mode = '' FOR INSERT INTO zero VALUES (1, '0000-00-00', '404', x'0000000000000001'), (2, '2026-01-02', '301', x'0000000000000001')",
     ...['myisam', 'aria', 'memory'].map((one) => `INSERT INTO ${one}_row VALUES (1, 'a', x'0000000000000001')`)
   ],
   sqlite: [
@@ -136,6 +142,61 @@ eachDatabase((kind) => {
     })
 
     if (kind === 'sqlite') return
+
+    const body = async (target: string): Promise<unknown> => (await stack.call(target, { token })).body
+    const where = (name: string, operator: string, value: string): string =>
+      `filters[${name}].operator=${operator}&filters[${name}].value=${value}`
+
+    it('words of a table in CHARSET=binary are shown and filtered', async () => {
+      const [one, other] = [
+        { id: 1, kind: 'a', flags: ['x', 'y'] },
+        { id: 2, kind: 'b', flags: [] }
+      ]
+      expect(await body('/bins')).to.deep.equal([one, other])
+      expect(await body(`/bins/paged?${where('kind', 'equals', 'b')}`)).to.deep.equal([other])
+      expect(await body(`/bins/paged?${where('flags', 'contains', 'y')}`)).to.deep.equal([one])
+    })
+
+    it('a TINYINT(1) is a number, whatever it holds later', async () => {
+      expect(await body('/flags')).to.deep.equal([
+        { id: 1, lost: 0 },
+        { id: 2, lost: 1 }
+      ])
+      await app.sql.query('INSERT INTO flag VALUES (3, 2)')
+      expect(await body(`/flags/paged?${where('lost', 'gte', '1')}`)).to.deep.equal([
+        { id: 2, lost: 1 },
+        { id: 3, lost: 2 }
+      ])
+    })
+
+    it('dates of zeros and words that the server did not know are shown as they are stored, and no request makes one', async () => {
+      const rows = [
+        { id: 1, d: '0000-00-00', redirect: '' },
+        { id: 2, d: '2026-01-02', redirect: '301' }
+      ]
+      const shown = (await body('/zeros?fields=id,d,redirect')) as unknown[]
+      expect(shown).to.deep.equal(rows)
+      const { headers } = await stack.call('/zeros/1', { token })
+      const pages = await stack.call('/zeros/paged?sortColumn=id&pageSize=1&fields=d', { token })
+      const cursor = String(pages.headers['x-next-cursor'])
+      expect(await body(`/zeros/paged?sortColumn=id&pageSize=1&fields=d&after=${cursor}`)).to.deep.equal([
+        { d: '2026-01-02' }
+      ])
+      for (const value of [
+        { id: 3, d: '0000-00-00', redirect: '301' },
+        { id: 3, redirect: '301' }
+      ]) {
+        const created = await stack.call('/zeros', { token, body: value })
+        expect([created.status, (created.body as { code: string }).code]).to.deep.equal([400, 'body.invalid'])
+      }
+      const patched = await stack.call('/zeros/1', {
+        token,
+        method: 'PATCH',
+        ifMatch: headers.etag,
+        body: { redirect: '301' }
+      })
+      expect([patched.status, (patched.body as { d: string }).d], patched.text).to.deep.equal([200, '0000-00-00'])
+    })
 
     for (const [name, engine] of [
       ['myisam', 'MyISAM'],

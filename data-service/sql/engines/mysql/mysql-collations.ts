@@ -18,7 +18,8 @@ export function mysqlTextOperand(
   { kind }: { readonly kind: 'table' | 'view' },
   { collation }: { readonly collation: string | undefined }
 ): TextOperand | undefined {
-  if (collation === undefined) return undefined
+  // Bytes are compared with those of the operand.
+  if (collation === undefined || collation === 'binary') return undefined
   const [characters = ''] = collation.split('_', 1)
   if (characters === SESSION_CHARACTERS) {
     return kind === 'view' ? (operand) => `(${operand} COLLATE ${collation})` : undefined

@@ -33,7 +33,7 @@ const words: MysqlType = {
 const MYSQL_TYPES: Readonly<Record<FieldType, MysqlType>> = {
   string: words,
   guid: words,
-  enum: words,
+  enum: { decode: (field) => (raw) => words.decode(field)(textOfWords(raw)) },
   bool: {
     cast: () => 'SIGNED',
     isNumber: () => true,
@@ -113,9 +113,14 @@ const MYSQL_TYPES: Readonly<Record<FieldType, MysqlType>> = {
         return paddedTime(raw, precision)
       }
   },
-  set: { decode: () => setOfColumn },
+  set: { decode: () => (raw) => setOfColumn(textOfWords(raw)) },
   json: { decode: () => jsonOfColumn },
   binary: { decode: () => bytes }
+}
+
+/** The driver answers words of a table in CHARSET=binary as bytes. */
+function textOfWords(raw: unknown): unknown {
+  return Buffer.isBuffer(raw) ? raw.toString() : raw
 }
 
 /** The SQL of an operand that is bound under a name (`SqlDialect.operand`). */
