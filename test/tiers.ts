@@ -138,6 +138,7 @@ const LONGER_IN_SOAK = [
   'test/library/every-type.test.ts',
   'test/library/exact-scopes.test.ts',
   'test/library/random-row-scopes.test.ts',
+  'test/library/webhooks.test.ts',
   'test/library/write-scopes.test.ts',
   'test/readme/start-settings.test.ts'
 ]

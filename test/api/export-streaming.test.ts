@@ -170,63 +170,68 @@ describeApi(
       expect(await watcher.isOpen(), 'a snapshot is open after the client went away').to.equal(false)
     })
 
-    it('keeps no other caller waiting for readers that do not read, and tells those it keeps out when to come back', async function () {
-      this.timeout(60_000)
-      const twelve = `/products/export?bom=false&fields=id&filters[id].operator=lte&filters[id].value=12`
-      const all = await Promise.all(Array.from({ length: 8 }, () => open(`${store.url}/products/export`)))
-      const held = all.filter(({ statusCode }) => statusCode === 200)
-      try {
-        expect(held).to.have.lengthOf(4)
-        for (const [at, rejected] of all.filter((one) => !held.includes(one)).entries()) {
-          expect(rejected.statusCode, `refused ${at}`).to.equal(503)
-          expect(Number(rejected.headers['retry-after']), `refused ${at}`).to.be.greaterThan(0)
-          rejected.resume()
+    // Places are counted before any statement.
+    if (isSoak || store.kind === 'mysql') {
+      it('keeps no other caller waiting for readers that do not read, and tells those it keeps out when to come back', async function () {
+        this.timeout(60_000)
+        const twelve = `/products/export?bom=false&fields=id&filters[id].operator=lte&filters[id].value=12`
+        const all = await Promise.all(Array.from({ length: 8 }, () => open(`${store.url}/products/export`)))
+        const held = all.filter(({ statusCode }) => statusCode === 200)
+        try {
+          expect(held).to.have.lengthOf(4)
+          for (const [at, rejected] of all.filter((one) => !held.includes(one)).entries()) {
+            expect(rejected.statusCode, `refused ${at}`).to.equal(503)
+            expect(Number(rejected.headers['retry-after']), `refused ${at}`).to.be.greaterThan(0)
+            rejected.resume()
+          }
+          const clerks = await store.as('clerk', twelve, { alone: true })
+          expect(parseCsv(clerks.text)).to.have.lengthOf(1 + 12)
+          const anonymous = await store.call(twelve, { alone: true })
+          store.problem(anonymous, { status: 503, code: 'upstream.unavailable' })
+          expect(Number(anonymous.headers['retry-after'])).to.be.greaterThan(0)
+        } finally {
+          for (const response of held) response.destroy()
         }
-        const clerks = await store.as('clerk', twelve, { alone: true })
-        expect(parseCsv(clerks.text)).to.have.lengthOf(1 + 12)
-        const anonymous = await store.call(twelve, { alone: true })
-        store.problem(anonymous, { status: 503, code: 'upstream.unavailable' })
-        expect(Number(anonymous.headers['retry-after'])).to.be.greaterThan(0)
-      } finally {
-        for (const response of held) response.destroy()
-      }
-      await until(async () => (await store.call(twelve)).status === 200, EXPORT_GONE_MS, 'the places are free again')
-    })
-
-    it('counts the exports of a caller, wherever they come from', async function () {
-      this.timeout(60_000)
-      const token = await store.stack.token('clerk@example.com')
-      const headers = { authorization: `Bearer ${token}` }
-      const held = await Promise.all(Array.from({ length: 4 }, () => open(`${store.url}/products/export`, { headers })))
-      try {
-        expect(held.map(({ statusCode }) => statusCode)).to.deep.equal([200, 200, 200, 200])
-        const fifth = await store.as('clerk', '/products/export', { alone: true })
-        store.problem(fifth, { status: 503, code: 'upstream.unavailable' })
-        const others = await store.as('admin', '/products/export?bom=false&fields=id', { alone: true })
-        expect(parseCsv(others.text)).to.have.lengthOf(1 + 12 + ROWS)
-      } finally {
-        for (const response of held) response.destroy()
-      }
-    })
-
-    it('serves everybody else while dozens of exports are asked for at once', async function () {
-      this.timeout(60_000)
-      const exports = Array.from({ length: AT_ONCE }, async () => {
-        const answer = await store.call('/products/export?fields=id', { alone: true })
-        return answer.status
+        await until(async () => (await store.call(twelve)).status === 200, EXPORT_GONE_MS, 'the places are free again')
       })
-      const bystanders: number[] = []
-      let running = true
-      const bystand = async (): Promise<void> => {
-        while (running) bystanders.push((await store.call('/products/1')).status)
-      }
-      const standing = bystand()
-      const statuses = await Promise.all(exports)
-      running = false
-      await standing
-      expect(new Set(statuses)).to.deep.equal(new Set([200, 503]))
-      expect(new Set(bystanders)).to.deep.equal(new Set([200]))
-    })
+
+      it('counts the exports of a caller, wherever they come from', async function () {
+        this.timeout(60_000)
+        const token = await store.stack.token('clerk@example.com')
+        const headers = { authorization: `Bearer ${token}` }
+        const held = await Promise.all(
+          Array.from({ length: 4 }, () => open(`${store.url}/products/export`, { headers }))
+        )
+        try {
+          expect(held.map(({ statusCode }) => statusCode)).to.deep.equal([200, 200, 200, 200])
+          const fifth = await store.as('clerk', '/products/export', { alone: true })
+          store.problem(fifth, { status: 503, code: 'upstream.unavailable' })
+          const others = await store.as('admin', '/products/export?bom=false&fields=id', { alone: true })
+          expect(parseCsv(others.text)).to.have.lengthOf(1 + 12 + ROWS)
+        } finally {
+          for (const response of held) response.destroy()
+        }
+      })
+
+      it('serves everybody else while dozens of exports are asked for at once', async function () {
+        this.timeout(60_000)
+        const exports = Array.from({ length: AT_ONCE }, async () => {
+          const answer = await store.call('/products/export?fields=id', { alone: true })
+          return answer.status
+        })
+        const bystanders: number[] = []
+        let running = true
+        const bystand = async (): Promise<void> => {
+          while (running) bystanders.push((await store.call('/products/1')).status)
+        }
+        const standing = bystand()
+        const statuses = await Promise.all(exports)
+        running = false
+        await standing
+        expect(new Set(statuses)).to.deep.equal(new Set([200, 503]))
+        expect(new Set(bystanders)).to.deep.equal(new Set([200]))
+      })
+    }
 
     if (process.platform === 'linux') {
       it('leaves no file and no connection open when it has ended', async function () {
