@@ -67,7 +67,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./import.js')).importFile
   },
   outbox: {
-    says: 'list | retry <id>… | retry --all  shows what no handler could deliver, and has it delivered again',
+    says: 'list | retry | drop <id>…  shows what no handler could deliver, has it delivered again, or deletes it',
     load: async () => (await import('./outbox.js')).outbox
   }
 }

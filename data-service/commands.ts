@@ -12,7 +12,7 @@ import { argon2Passwords } from './auth/accounts/passwords.js'
 import { loadSigningKey, signAccessToken } from './auth/tokens/signing-keys.js'
 import { type DataServiceConfig, readConfig } from './config.js'
 import type { Entity } from './entity/entity.js'
-import type { SetAsideEvent } from './plan/model/stores.js'
+import type { OutboxStore, SetAsideEvent } from './plan/model/stores.js'
 import type { Database } from './sql/engines/engine.js'
 import type { Transactions } from './sql/engines/sessions.js'
 import type { OwnTables } from './sql/engines/own-tables.js'
@@ -106,10 +106,8 @@ export async function withAccounts<Result>(
   )
 }
 
-/** The events of an application that were set aside. */
-export interface OutboxCommands {
-  /** The oldest first. */
-  dead(limit: number): Promise<readonly SetAsideEvent[]>
+/** The events of an application that were set aside. As OutboxStore. */
+export interface OutboxCommands extends Pick<OutboxStore, 'dead' | 'drop'> {
   /** Makes one wait again. false if it is no longer set aside. */
   retry(event: SetAsideEvent): Promise<boolean>
 }
@@ -123,7 +121,7 @@ export async function withOutbox(
   await withEngineTables(application, { name: 'outbox', environment }, async ({ primary, tables, transactions }) => {
     const store = createOutboxStore(primary, { tables, transactions, random: Math.random })
     try {
-      await work({ dead: (limit) => store.dead(limit), retry: (event) => store.retry(event, Date.now()) })
+      await work({ ...store, retry: (event) => store.retry(event, Date.now()) })
     } finally {
       await store.close()
     }

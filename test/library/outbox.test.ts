@@ -89,8 +89,16 @@ eachDatabase((kind) => {
       // The command does the same on every database then.
       if (kind !== 'sqlite') return
       expect(await service.command('outbox', 'retry', 'nothing').catch(String)).to.include('has the id nothing')
+      expect(await service.command('outbox', 'retry', '--all', '--type', 'other')).to.equal('Waiting again: 0.\n')
       expect(await service.command('outbox', 'retry', '--all')).to.match(/^Waiting again: [1-9]\d*\.\n$/)
       await service.settled()
+      const setAside = await service.rows('dead_at IS NOT NULL')
+      expect(await service.command('outbox', 'drop', eventId)).to.equal('Deleted: 1.\n')
+      expect(await service.rows('dead_at IS NOT NULL')).to.have.length(setAside.length - 1)
+      const others = setAside.length - 1
+      const ofType = ['--all', '--type', 'parcel-written']
+      expect(await service.command('outbox', 'drop', ...ofType)).to.equal(`Deleted: ${others}.\n`)
+      expect(await service.command('outbox', 'list')).to.equal('No event was set aside.\n')
     })
 
     it('count a handler that takes longer than OUTBOX_HANDLER_TIMEOUT as failed, and abort its signal', async () => {

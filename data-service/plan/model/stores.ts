@@ -337,10 +337,12 @@ export interface OutboxStore {
   release(claimed: ClaimedEvent, now: number): Promise<boolean>
   /** After the last failed delivery. */
   setAside(claimed: ClaimedEvent, last: { readonly at: number; readonly error: string }): Promise<boolean>
-  /** Events that were set aside, the oldest first. */
-  dead(limit: number): Promise<readonly SetAsideEvent[]>
+  /** Events that were set aside, the oldest first: of any type, of a stored type, or the one of an id. */
+  dead(limit: number, of?: { readonly type: string } | { readonly id: string }): Promise<readonly SetAsideEvent[]>
   /** Makes an event that was set aside wait again, as if it had never been delivered. */
   retry(event: SetAsideEvent, now: number): Promise<boolean>
+  /** Deletes an event that was set aside. */
+  drop(event: SetAsideEvent): Promise<boolean>
   /** Deletes at most `limit` events that were delivered by then, and answers how many it deleted. */
   purge(deliveredBefore: number, limit: number): Promise<number>
 }

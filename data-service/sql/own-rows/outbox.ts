@@ -121,7 +121,11 @@ function outboxTexts({ sql: { outbox } }: OwnTables) {
       `UPDATE ${outbox} SET due_at = $now, aggregate_key = $aggregate, dead_at = NULL, attempts = 0 ` +
         'WHERE id = $id AND dead_at IS NOT NULL'
     ),
-    dead: select(DEAD, `FROM ${outbox} WHERE dead_at IS NOT NULL ORDER BY dead_at, id LIMIT $limit`),
+    drop: statementText(`DELETE FROM ${outbox} WHERE id = $id AND dead_at IS NOT NULL`),
+    dead: (by: 'type' | 'event_id' | undefined) => {
+      const chosen = by === undefined ? '' : ` AND ${by} = $of`
+      return select(DEAD, `FROM ${outbox} WHERE dead_at IS NOT NULL${chosen} ORDER BY dead_at, id LIMIT $limit`)
+    },
     old: select(ID, `FROM ${outbox} WHERE delivered_at <= $now ORDER BY delivered_at LIMIT $limit`),
     /** The beginning of a DELETE. */
     purge: `DELETE FROM ${outbox} WHERE delivered_at <= $now AND id IN`
@@ -200,8 +204,15 @@ export function createOutboxStore(
     release: (claimed, now) => settle(texts.release, claimed, { due: BigInt(now) }),
     setAside: (claimed, { at, error }) =>
       settle(texts.setAside, claimed, { at: BigInt(at), error: storableError(error) }),
-    async dead(limit) {
-      const rows = await reader.read(never, (session) => selectedRows(session, texts.dead, { limit: BigInt(limit) }))
+    async dead(limit, of) {
+      const [by, value] =
+        of === undefined
+          ? [undefined, '']
+          : 'type' in of
+            ? (['type', of.type] as const)
+            : (['event_id', of.id] as const)
+      const values = { limit: BigInt(limit), ...(by === undefined ? {} : { of: value }) }
+      const rows = await reader.read(never, (session) => selectedRows(session, texts.dead(by), values))
       return rows.map((row): SetAsideEvent => ({
         ...eventOf(row),
         setAsideAt: new Date(row.dead_at ?? 0).toISOString(),
@@ -213,6 +224,8 @@ export function createOutboxStore(
         const values = { id: BigInt(event.sequence), now: BigInt(now), aggregate: aggregateKey(event) }
         return (await session.change(texts.retry, values)).rows === 1
       }),
+    drop: (event) =>
+      run(async (session) => (await session.change(texts.drop, { id: BigInt(event.sequence) })).rows === 1),
     purge: (deliveredBefore, limit) =>
       run(async (session) => {
         const old = await selectedRows(session, texts.old, {
