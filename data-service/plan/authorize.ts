@@ -64,9 +64,13 @@ export function readableRows(
   const owner = filtered ? checkOwnerFilter({ resource, route, id, sent, by }, withToken(caller), ownership) : undefined
   if (scope instanceof DomainError) throw scope
   if (filter === undefined || owner === undefined) return scope
-  if (read === 'get' && !judgesRow(filter, by, ownership)) return scope
-  if (owner !== 'malformed') return intersectScopes(scope, ownedRows(filter.owner, owner))
   const parameter = ownerParameter(filter, ownership)
+  if (read === 'get' && !judgesRow(filter, by, ownership)) {
+    // The id of the path is the row's own, and the bypass role may name any owner.
+    if (isRouteId(parameter) || owner === 'malformed' || bypassesOwnership(withToken(caller), ownership)) return scope
+    return withoutRepeats(intersectScopes(scope, ownedRows(filter.owner, owner)))
+  }
+  if (owner !== 'malformed') return intersectScopes(scope, ownedRows(filter.owner, owner))
   violations.add('filter.value.invalid', parameter, `${parameter} must be the id of an owner, in digits.`)
   return scope
 }

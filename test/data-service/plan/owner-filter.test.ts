@@ -327,6 +327,11 @@ describe('owner parameter of a collection', () => {
     expect(scope(admin)).to.equal('all')
   })
 
+  it('narrows a read by id to the rows of the owner that the query names', () => {
+    expect(rows(SINGLE['get']?.({ resource: 'parcels', owner: '42' }, ada) ?? {})).to.deep.equal([OWN])
+    expect(rows(SINGLE['get']?.({ resource: 'parcels', owner: '7' }, admin) ?? {})).to.equal('all')
+  })
+
   it('stays out of reads by id, which the bypass role may call with any', () => {
     expect(rows(SINGLE['get']?.({ resource: 'carts', owner: '7' }, admin) ?? {})).to.equal('all')
     expect(rows(SINGLE['get']?.({ resource: 'carts', owner: 'x' }, admin) ?? {})).to.equal('all')
