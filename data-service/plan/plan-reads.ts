@@ -97,7 +97,7 @@ export function checkRead<Parsed>(
   // A URL holds few of them, a gRPC message may hold many thousands, and each is compared with the name of every property.
   const isFew = (read.params.unplaced?.parameters.length ?? 0) <= MAX_CONDITIONS
   const takesFilters = isFew && (read.read === 'paged' || read.read === 'export' || read.read === 'totals')
-  const explain = (parameter: string): string | undefined => missingHalf(parameter, read.resource)
+  const explain = (parameter: string): string | undefined => missingHalf(parameter, read.resource, violations)
   rejectUnknownParameters(read.params.unplaced, violations, takesFilters ? explain : undefined)
   violations.finish()
   return { scope, parsed }

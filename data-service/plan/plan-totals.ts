@@ -1,6 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
 import { MAX_DIMENSIONS, MAX_MEASURES } from '../../shared/request-limits.js'
-import { suggestion } from '../entity/fields/names.js'
 import type { Dimension, Measure, Totals } from '../entity/totals.js'
 import type { TotalsPlan, TotalsSortKey } from './model/plans.js'
 import { parseOrder, type SortParams } from './parsing/query.js'
@@ -75,7 +74,11 @@ function parseNames<One extends Named>(
     const one = known.find((each) => each.name.toLowerCase() === lower)
     if (one === undefined) {
       const all = names.length === 0 ? `There are no ${what}s.` : `There are: ${names.join(', ')}.`
-      violations.add('totals.invalid', parameter, `${quoted(name)} is no ${what}.${suggestion(name, names)} ${all}`)
+      violations.add(
+        'totals.invalid',
+        parameter,
+        `${quoted(name)} is no ${what}.${violations.suggestion(name, () => names)} ${all}`
+      )
     }
     return one
   })

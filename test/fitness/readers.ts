@@ -467,7 +467,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
       }))
       return parseSearch(text, { ...things, searchable }, violations)
     }),
-  missingHalf: (text) => [missingHalf(`filters[${text}].value`, things), missingHalf(text, things)],
+  missingHalf: (text) =>
+    judged((violations) => [
+      missingHalf(`filters[${text}].value`, things, violations),
+      missingHalf(text, things, violations)
+    ]),
   parseConditions: (text) =>
     judged((violations) =>
       parseConditions(

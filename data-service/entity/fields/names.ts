@@ -54,13 +54,15 @@ const LONGEST = 64
 export function suggestion(name: string, candidates: Iterable<string>): string {
   if (name.length > LONGEST) return ''
   const wanted = name.toLowerCase()
+  const tolerated = Math.max(wanted.length > 3 ? 2 : 1, Math.floor(wanted.length / 3))
   let best: { candidate: string; distance: number } | undefined
   for (const candidate of candidates) {
+    // Each letter more is a difference.
+    if (Math.abs(candidate.length - wanted.length) > tolerated) continue
     const distance = editDistance(wanted, candidate.toLowerCase())
-    if (distance < (best?.distance ?? Infinity)) best = { candidate, distance }
+    if (distance < (best?.distance ?? tolerated + 1)) best = { candidate, distance }
   }
-  const tolerated = Math.max(wanted.length > 3 ? 2 : 1, Math.floor(wanted.length / 3))
-  return best !== undefined && best.distance <= tolerated ? ` Did you mean "${best.candidate}"?` : ''
+  return best === undefined ? '' : ` Did you mean "${best.candidate}"?`
 }
 
 /** Levenshtein distance with one row of memory. */

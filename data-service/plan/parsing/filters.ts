@@ -1,6 +1,5 @@
 import { MAX_CONDITIONS, MAX_GROUPS } from '../../../shared/request-limits.js'
 import type { Field, Operand } from '../../entity/fields/field.js'
-import { suggestion } from '../../entity/fields/names.js'
 import { fitDecimal, fitDouble, parseDecimal, parseDouble } from '../../entity/fields/numbers.js'
 import {
   aliasesOf,
@@ -116,7 +115,7 @@ function parseCondition(
 ): ColumnCondition | undefined {
   const filterable = resource.filterable.get(filter.property.toLowerCase())
   if (filterable === undefined) {
-    const detail = notFilterable(filter.property, resource)
+    const detail = notFilterable(filter.property, resource, violations)
     violations.add('filter.property.unknown', `${at}filters[${filter.property}]`, detail)
     return undefined
   }
@@ -140,24 +139,23 @@ function parseCondition(
   return compared && { path, ...compared }
 }
 
-function notFilterable(property: string, { filterable }: Resource): string {
-  const near = suggestion(
-    property,
-    [...filterable.values()].map((one) => one.name)
-  )
+function notFilterable(property: string, { filterable }: Resource, violations: Violations): string {
+  const near = violations.suggestion(property, () => [...filterable.values()].map((one) => one.name))
   return `${quoted(property)} is not a property that can be filtered.${near}`
 }
 
 const HALF = /^((?:anyOf\[(?:[1-9]|10)\]\.)?)filters\[([^[\]]*)\]\.(operator|value)$/i
 
 /** What half a filter lacks, for a read that takes filters; undefined where the parameter is no part of a filter. */
-export function missingHalf(parameter: string, resource: Resource): string | undefined {
+export function missingHalf(parameter: string, resource: Resource, violations: Violations): string | undefined {
   const [, at = '', property, part] = HALF.exec(parameter) ?? []
   if (property === undefined || part === undefined) return undefined
   const [sent, missing] = part.toLowerCase() === 'value' ? ['value', 'operator'] : ['operator', 'value']
   const named = (half: string): string => quoted(`${at}filters[${property}].${half}`)
   const lacks = `Each ${named(sent)} needs a ${named(missing)} of its own.`
-  return resource.filterable.has(property.toLowerCase()) ? lacks : `${lacks} ${notFilterable(property, resource)}`
+  return resource.filterable.has(property.toLowerCase())
+    ? lacks
+    : `${lacks} ${notFilterable(property, resource, violations)}`
 }
 
 export function isTooLong(text: string): boolean {

@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../../../shared/errors.js'
 import { MAX_SORT_COLUMNS, MAX_TOTAL_LIMIT } from '../../../shared/request-limits.js'
-import { suggestion } from '../../entity/fields/names.js'
 import { keyOrder, type Resource, totalOrder } from '../model/catalogue.js'
 import { type CursorCodec, isCursor } from './cursors.js'
 import { type Includes, parseIncludes, type ResourceOf } from './includes.js'
@@ -190,7 +189,7 @@ function parseSortColumns<Column>(
     const name = written.trim()
     const column = columns.get(name.toLowerCase())
     if (column === undefined) {
-      const near = suggestion(name, known())
+      const near = violations.suggestion(name, known)
       const detail = `${quoted(name)} is not a property that can be sorted by.${near}`
       violations.add('sort.property.unknown', 'sortColumn', detail)
     } else if (seen.has(name.toLowerCase())) {
@@ -282,7 +281,7 @@ export function parseFields(
     const property = resource.properties.get(key)
     const violation =
       property === undefined
-        ? `${quoted(name)} is not a field.${suggestion(name, selectableNames(resource))}`
+        ? `${quoted(name)} is not a field.${how.violations.suggestion(name, () => selectableNames(resource))}`
         : how.reject(property)
     if (violation !== undefined) how.violations.add('fields.invalid', 'fields', violation)
     else if (property !== undefined) asked.push(property)

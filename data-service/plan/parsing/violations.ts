@@ -1,6 +1,10 @@
+import { suggestion } from '../../entity/fields/names.js'
 import { type ErrorCode, type Violation, type ViolationRule, rejection, shortened } from '../../../shared/errors.js'
 
 const MAX_ECHO = 100
+
+/** Names of one request that are compared with those that there are: a request has hundreds, and a table hundreds of columns. */
+const MAX_SUGGESTIONS = 3
 
 interface Fault {
   readonly detail: string
@@ -10,9 +14,16 @@ interface Fault {
 /** Gathers what is wrong with a request, so that one response names all of it. */
 export class Violations {
   readonly #violations: Violation[] = []
+  #suggestions = 0
 
   get isEmpty(): boolean {
     return this.#violations.length === 0
+  }
+
+  /** ` Did you mean "name"?` for one of the first unknown names of a request, or an empty text. */
+  suggestion(name: string, candidates: () => Iterable<string>): string {
+    this.#suggestions += 1
+    return this.#suggestions > MAX_SUGGESTIONS ? '' : suggestion(name, candidates())
   }
 
   /** A violation of a query or path parameter: its sentence, or its sentence with the rule. */
