@@ -7,13 +7,11 @@ import {
   type RowsPlan,
   type Selected
 } from '../plan/model/plans.js'
+import { isLarge } from '../plan/model/projection.js'
 import type { LoadedChild, LoadedRow } from '../plan/model/stores.js'
 
 /** Bytes of a row that cost no more than the row itself does (fair-shares.ts). */
 const SMALL_ROW = 1600
-
-/** Bytes that a column may have which is a part of what tells reads apart. Of others there are too many sets. */
-const LARGE_COLUMN = 1024
 
 /** Bytes of a column whose rows are read a few at a time for a caller until one has shown how large they are. */
 const VERY_LARGE_COLUMN = 256 * 1024
@@ -76,6 +74,7 @@ function bytesOfChildren(collections: LoadedChild['children']): number {
 }
 
 function keyOf(caller: string, { entity, projection, ...navigations }: RowsPlan): string {
+  // Of columns that are not large there are too many sets.
   const large = projection.selected.filter(isLarge).map(nameOf)
   return [caller, entity.name, ...large, '', ...namesOf(navigations)].join('\n')
 }
@@ -92,10 +91,6 @@ function namesOf({ references, manyToMany, children }: PlannedNavigations): stri
       ...followed.map(({ reference }) => `${name}.${reference.name}`)
     ])
   ]
-}
-
-function isLarge(one: Selected): boolean {
-  return one.kind !== 'rowVersion' && widthOf(one.column.field) > LARGE_COLUMN
 }
 
 /** Whether a row has a column of more than `VERY_LARGE_COLUMN` bytes, or shows a row that has one. */

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Column, KeyColumns, Reference } from '../../entity/entity.js'
+import { widthOf } from '../../entity/types/types.js'
 import type { Projection, Selected, ShapedProperty } from './plans.js'
 
 /** The DTO name of a property. */
@@ -25,10 +26,17 @@ export function propertyName(property: ShapedProperty): string {
 }
 
 /**
- * Field sets that are remembered for each entity, by all its views together (source.md, limits). A field set beyond them selects all columns, and
- * only what is shown is cut to it: so clients cannot make any number of query texts.
+ * Field sets that are remembered for each entity, by all its views together (source.md, limits). A field set beyond them
+ * selects all columns but the large ones that it does not name, and only what is shown is cut to it: so clients cannot make
+ * any number of query texts, and whoever came first makes no read of small columns a large one.
  */
 const MAX_FIELD_SETS = 512
+
+/** Columns of an entity that may be left out beyond them. Each doubles the number of query texts. */
+const MAX_LEFT_OUT = 6
+
+/** Bytes of a value beyond which its column is large. */
+const LARGE_COLUMN = 1024
 
 /** Sets of navigations that are remembered for each view of an entity: all that one with six of them has. */
 const MAX_INCLUDE_SETS = 64
@@ -107,11 +115,15 @@ export function makeProjections(of: {
         }
         return known.latest
       }
-      if (fieldSets.size >= MAX_FIELD_SETS) return { ...all, shown }
       const needed = new Set([
         ...key.map(({ name }) => name),
         ...shown.flatMap((one) => columnsToSelect(one).map(selectedName))
       ])
+      if (fieldSets.size >= MAX_FIELD_SETS) {
+        const leftOut = new Set(everything.filter(isLarge).slice(0, MAX_LEFT_OUT).map(selectedName))
+        const kept = everything.map(selectedName).filter((name) => needed.has(name) || !leftOut.has(name))
+        return { ...selection(everything, new Set(kept)), shown }
+      }
       const latest = { ...selection(everything, needed), shown }
       fieldSets.set(setKey, { key: latest.key, selected: latest.selected, latest })
       return latest
@@ -123,6 +135,11 @@ export function makeProjections(of: {
 export function columnsProjection(columns: readonly Column[]): Projection {
   const selected = columns.map((column) => ({ kind: 'column', column }) as const)
   return { key: selected.map(selectedName).join(), selected, shown: selected }
+}
+
+/** Whether a value may have more than a few bytes. */
+export function isLarge(one: Selected): boolean {
+  return one.kind !== 'rowVersion' && widthOf(one.column.field) > LARGE_COLUMN
 }
 
 /** Whether the values of a property are bytes, which an export leaves out. */

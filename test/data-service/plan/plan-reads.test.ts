@@ -127,6 +127,16 @@ describe('planList', () => {
   })
 })
 
+describe('names that are no property', () => {
+  it('are compared with those that there are for the first three of them alone', () => {
+    const fields = Array.from({ length: 200 }, (_, n) => `titl${n}`).join()
+    const { violations } = errorOf(() => planList({ resource: 'things', shape: { fields }, unplaced: null }, anyone))
+    const isMeant = violations.map(({ detail }) => detail.endsWith('Did you mean "title"?'))
+    expect(isMeant.slice(0, 4)).to.deep.equal([true, true, true, false])
+    expect([isMeant.length, isMeant.lastIndexOf(true)]).to.deep.equal([200, 2])
+  })
+})
+
 describe('field sets', () => {
   const catalogue = exampleCatalogue
   it('select the same columns whatever the order asked', () => {
@@ -154,6 +164,31 @@ describe('field sets', () => {
       expect(projection.key === whole.key, String(index)).to.equal(index >= 512)
     }
     expect(projections.of(sets[2] ?? []).selected).to.have.length(2)
+  })
+})
+
+describe('a field set beyond those that are remembered', () => {
+  it('selects no large column that it does not name', () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
+    const notes = defineEntity({
+      name: 'notes',
+      description: 'Notes.',
+      fields: { id: readOnly(int()), ...Object.fromEntries(names.map((name) => [name, int()])), body: text(100_000) },
+      label: 'id',
+      filterable: [],
+      sortable: [],
+      access: { read: everyone }
+    })
+    const { projections, properties } = makeCatalogue([notes]).resource('notes', anonymous)
+    const of = (asked: readonly string[]): readonly unknown[] =>
+      projections
+        .of(asked.flatMap((name) => properties.get(name) ?? []))
+        .selected.map((one) => (one.kind === 'column' ? one.column.name : one.kind))
+    for (let mask = 1; mask <= 512; mask++) of(names.filter((_, bit) => (mask & (1 << bit)) !== 0))
+    expect(of(['id', 'b', 'j']))
+      .to.include('a')
+      .and.not.include('body')
+    expect(of(['j', 'body'])).to.include('body')
   })
 })
 
