@@ -301,7 +301,10 @@ export const TOOLS: readonly RowTool[] = [
       path: `/${encodeURIComponent(id)}`,
       query: shapeQuery(shape)
     }),
-    answer: ({ text }) => `{"row":${text}}`
+    answer: ({ text, headers }) => {
+      const { 'x-truncated-includes': cut } = headers
+      return `{"row":${text}${cut === undefined ? '' : `,"firstRowsOnlyOf":${JSON.stringify(cut)}`}}`
+    }
   },
   {
     name: 'total_rows',

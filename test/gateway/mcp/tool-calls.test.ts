@@ -53,6 +53,11 @@ describe('the answer of a tool', () => {
     }
   })
 
+  it('names the collections of a row of which it has the first rows only', async () => {
+    const { text } = await answerOf('get_row', { body: '{"id":1}', headers: { 'x-truncated-includes': 'variants' } })
+    expect(JSON.parse(text)).to.deep.equal({ row: { id: 1 }, firstRowsOnlyOf: 'variants' })
+  })
+
   it('ends with its client for a read, and not for a write', async () => {
     const gone = new CancellationSource()
     gone.abort(new Error('gone'))
