@@ -28,6 +28,8 @@ export interface Authenticated {
   readonly subjectInRules?: string
   /** The claims of the token that these see, as JSON values. */
   readonly claims: Readonly<Record<string, unknown>>
+  /** When the token ends, in epoch milliseconds; absent where the service itself calls. */
+  readonly expiresAt?: number
 }
 
 export const anonymous: Anonymous = { kind: 'anonymous' }

@@ -295,14 +295,22 @@ function entityHandlers(
   }
   const resource = resourceIn(readDeps)
   const operationNames = new Set(operations.map(({ name }) => name))
-  const write = <Request extends Target, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
-    intercept<Request, Response>(handler, { rpc, resource, target }, interceptors)
+  const write = <Request extends Target, Response>(
+    rpc: string,
+    handler: UnaryHandler<Request, Response>,
+    goesOn?: (request: Request) => boolean
+  ) =>
+    intercept<Request, Response>(
+      handler,
+      { rpc, resource, target, ...(goesOn === undefined ? {} : { goesOn }) },
+      interceptors
+    )
   return {
     Describe: intercept(describe, { rpc: 'Describe' }, interceptors),
     ...unaryReads(readDeps, interceptors),
     Create: write('Create', writes.Create),
     CreateBatch: write('CreateBatch', writes.CreateBatch),
-    Import: write('Import', writes.Import),
+    Import: write('Import', writes.Import, ({ firstRow, forget }) => firstRow > 0 || forget),
     Update: write('Update', writes.Update),
     UpdateBatch: write('UpdateBatch', writes.UpdateBatch),
     Delete: write('Delete', writes.Delete),

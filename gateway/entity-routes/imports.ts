@@ -72,7 +72,7 @@ export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites
           const part = { ...file, rows: [...some], ...kept, firstRow, more, maxErrors: total.maxErrors }
           const send = (): Promise<ImportResponse> =>
             largeWrites.inTurn(call, { length: bytes }, () => data.import(call, part))
-          const answer = await (more || firstRow === 0 ? send() : sendLast(send, call))
+          const answer = await (more || firstRow === 0 ? send() : sendLast(send))
           if (answer.continuation.length > 0) {
             kept = { firstRow: firstRow + some.length, continuation: answer.continuation }
           }
@@ -104,13 +104,13 @@ const LAST_TRIES = 10
  * Sends the last part, and again while the data service asks for that: whoever waits for the turn of another file has sent
  * all of this one, and would have to send all of it again.
  */
-async function sendLast(send: () => Promise<ImportResponse>, { signal }: HttpContext): Promise<ImportResponse> {
+async function sendLast(send: () => Promise<ImportResponse>): Promise<ImportResponse> {
   for (let tries = 1; ; tries++) {
     try {
       return await send()
     } catch (error) {
       const isBusy = error instanceof DomainError && error.code === 'upstream.unavailable'
-      if (!isBusy || error.retryAfter === undefined || tries === LAST_TRIES || signal.aborted) throw error
+      if (!isBusy || error.retryAfter === undefined || tries === LAST_TRIES) throw error
       await pause(error.retryAfter * 1000)
     }
   }

@@ -39,6 +39,18 @@ describeApi(
         rpc.close()
       }
     })
+
+    it('are one for a file to import, however many parts it has', async () => {
+      const lines = '{"name":1}\n'.repeat(2001)
+      const send = (key: string) =>
+        store.as('clerk', '/categories/import?onError=skip', {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': key },
+          body: lines
+        })
+      for (const key of ['a', 'b', 'c', 'd']) expect((await send(key)).status).to.equal(200)
+      expect((await send('e')).status).to.equal(429)
+    })
   },
   { on: 'sqlite', env: () => ({ RATE_LIMIT_ACCOUNT: '4/3600' }) }
 )

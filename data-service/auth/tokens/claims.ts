@@ -148,7 +148,8 @@ export function callerOfClaims(claims: Claims, mapping: ClaimMapping, permission
       Object.entries(mapping.owners(claims)).map(([kind, claim]) => [kind, ownerOfClaim(claim)])
     ),
     subjectInRules: mapping.subjectInRules(claims),
-    claims: mapping.claimsInRules(claims)
+    claims: mapping.claimsInRules(claims),
+    expiresAt: claims.exp * 1000
   }
 }
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../../shared/errors.js'
 import type { ImportError } from '../../../shared/gen/entity/v1/ImportError.js'
 import type { ImportRequest__Output } from '../../../shared/gen/entity/v1/ImportRequest.js'
 import type { ImportResponse } from '../../../shared/gen/entity/v1/ImportResponse.js'
@@ -20,7 +20,8 @@ import {
   keptRows,
   pathOfImport,
   readUpload,
-  type Upload
+  type Upload,
+  wrongContinuation
 } from './kept-parts.js'
 import { errorOfItem, isOfRow } from './rejections.js'
 import { hiddenNow } from './stored-answers.js'
@@ -34,6 +35,9 @@ import type { WriteDeps, WriteResponse, WriteSteps } from './write-steps.js'
 
 /** The most errors that an answer tells. */
 const MAX_ERRORS = 1000
+
+/** Rows with their children that one transaction writes at most. It has a minute. */
+const MAX_WRITTEN = 50_000
 
 /** How often a whole file is tried anew, since another import has created rows of it meanwhile. */
 const MAX_TRIES = 20
@@ -130,7 +134,7 @@ async function importPart(
           method: 'POST',
           path: `${pathOfImport(parsed)}/${firstRow + start}`,
           via: 'batch',
-          size: next - start,
+          size: rowsWithChildren(rows.slice(start, next)),
           work: (steps) => work(guess, steps)
         })
       )
@@ -205,10 +209,14 @@ function endOfPart(rows: readonly ImportedRow[], start: number): number {
   let left = MAX_BATCH_ROWS
   const end = rows.findIndex((row, index) => {
     if (index < start) return false
-    left -= row instanceof DomainError ? 1 : rowsOf([row])
+    left -= rowsWithChildren([row])
     return left < 0 && index > start
   })
   return end === -1 ? rows.length : end
+}
+
+function rowsWithChildren(rows: readonly ImportedRow[]): number {
+  return rows.reduce((sum, row) => sum + (row instanceof DomainError ? 1 : rowsOf([row])), 0)
 }
 
 /** Keeps the rows of a part, creates those of all parts, or forgets them. */
@@ -220,14 +228,19 @@ async function importWhole(call: ImportCall, request: ImportRequest__Output): Pr
     return {}
   }
   rejectRows(rows.flatMap((row, index) => (row instanceof DomainError ? [errorOfRow(firstRow + index, row)] : [])))
-  if (request.more) return { continuation: await keepPart(call, upload, request.rows) }
+  const written = upload.written + rowsWithChildren(rows)
+  if (written > MAX_WRITTEN) {
+    const detail = `The rows of a file have more than ${MAX_WRITTEN} rows of children with them. Send several files.`
+    throw errorOfRow(firstRow, rejectionAt('body.invalid', detail, { place: { in: 'pointer', name: '' } }))
+  }
+  if (request.more) return { continuation: await keepPart(call, { ...upload, written }, request.rows) }
   return createAll({ ...call, parsed: { ...call.parsed, canonicalBody: canonicalRows(call.parsed, upload) } }, upload)
 }
 
 async function createAll(call: ImportCall, upload: Upload): Promise<ImportResponse> {
   // Whatever `onError` says, a file has one key: its first part, or the whole file, is stored in one place.
   const { deps, context, parsed } = call
-  const { firstRow, rows } = parsed
+  const { rows } = parsed
   const known = new Set<number>()
   const again = new Set<number>()
   for (let tries = 1; ; tries++) {
@@ -253,7 +266,7 @@ async function createAll(call: ImportCall, upload: Upload): Promise<ImportRespon
           method: 'POST',
           path: `${pathOfImport(parsed)}/0`,
           via: 'batch',
-          size: Math.max(1, firstRow + rows.length),
+          size: Math.max(1, upload.written + rowsWithChildren(rows)),
           work: (steps) => work(guess, steps)
         })
       )
@@ -270,8 +283,17 @@ async function createAll(call: ImportCall, upload: Upload): Promise<ImportRespon
 }
 
 async function* rowsOfFile(call: ImportCall, upload: Upload, { unit }: WriteSteps): AsyncGenerator<ParsedRow> {
-  const { rows, readRow } = call.parsed
-  for await (const json of keptRows(call, upload, unit)) yield readRow(json)
+  const { rows, readRow, firstRow } = call.parsed
+  // What the continuation says is the word of the caller.
+  let [read, written] = [0, 0]
+  for await (const json of keptRows(call, upload, unit)) {
+    const row = readRow(json)
+    read += 1
+    written += rowsOf([row])
+    if (read > firstRow || written > upload.written) throw wrongContinuation()
+    yield row
+  }
+  if (read !== firstRow) throw wrongContinuation()
   for (const row of rows) if (!(row instanceof DomainError)) yield row
 }
 

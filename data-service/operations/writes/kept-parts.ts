@@ -33,16 +33,25 @@ export interface Upload {
   /** Of the rows before. */
   readonly digest: string
   readonly parts: number
+  /** Rows before, with their children. */
+  readonly written: number
 }
 
 export function readUpload({ continuation, firstRow }: ImportRequest__Output, { newGuid }: WriteDeps): Upload {
-  if (continuation.length === 0 && firstRow === 0) return { secret: newGuid(), digest: '', parts: 0 }
-  const [secret, next, digest, parts] = readValues(continuation.toString('utf8'))
+  if (continuation.length === 0 && firstRow === 0) return { secret: newGuid(), digest: '', parts: 0, written: 0 }
+  const [secret, next, digest, parts, written] = readValues(continuation.toString('utf8'))
   const isRead = typeof secret === 'string' && typeof digest === 'string' && next === firstRow
   // Each part has a row.
-  const isCount = typeof parts === 'number' && Number.isSafeInteger(parts) && parts >= 0 && parts <= firstRow
-  if (isRead && isCount) return { secret, digest, parts }
-  throw new DomainError('request.malformed', 'continuation must be what the call before has answered.')
+  if (isRead && isCount(parts) && parts <= firstRow && isCount(written)) return { secret, digest, parts, written }
+  throw wrongContinuation()
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+export function wrongContinuation(): DomainError {
+  return new DomainError('request.malformed', 'continuation must be what the call before has answered.')
 }
 
 function readValues(json: string): readonly unknown[] {
@@ -59,10 +68,10 @@ export function canonicalRows({ canonicalBody }: ParsedImport, { digest }: Uploa
   return JSON.stringify([digest, canonicalBody])
 }
 
-/** Keeps the rows of a part. Returns the continuation for the next one. */
+/** Keeps the rows of a part, which are counted in `written`. Returns the continuation for the next one. */
 export async function keepPart(call: ImportCall, upload: Upload, rows: readonly Uint8Array[]): Promise<Buffer> {
   const { deps, context, parsed } = call
-  const { secret, parts } = upload
+  const { secret, parts, written } = upload
   const claim = claimOfPart(call, upload, parts)
   await deps.shares.transaction(context, 1, async (unit) => {
     const kept = await unit.claimKey(claim)
@@ -74,7 +83,7 @@ export async function keepPart(call: ImportCall, upload: Upload, rows: readonly 
     }
   })
   const digest = createHash('sha256').update(canonicalRows(parsed, upload)).digest('base64')
-  return Buffer.from(JSON.stringify([secret, parsed.firstRow + rows.length, digest, parts + 1]))
+  return Buffer.from(JSON.stringify([secret, parsed.firstRow + rows.length, digest, parts + 1, written]))
 }
 
 /** The rows of all parts that are kept. One part of them is in memory at a time. */
@@ -107,10 +116,13 @@ function sealingOf({ secret }: Upload): Parameters<typeof unseal>[1] {
 }
 
 /** The claim under which the rows of a part are kept. */
-function claimOfPart({ deps, parsed }: ImportCall, { secret }: Upload, part: number): KeyClaim {
+function claimOfPart({ deps, context, parsed }: ImportCall, { secret }: Upload, part: number): KeyClaim {
   const claim = keyClaim(parsed, { method: 'POST', path: `${pathOfImport(parsed)}/${part}/${secret}` }, deps)
   if (claim === undefined) throw new TypeError('an import has a key')
-  return { ...claim, expiresAt: Math.min(claim.expiresAt, claim.now + KEPT) }
+  const { caller } = context
+  // A gateway sends all parts with one token, and can end nothing with one that has expired.
+  const token = context.peerIsGateway && caller.kind === 'authenticated' ? caller.expiresAt : undefined
+  return { ...claim, expiresAt: Math.min(claim.now + KEPT, token ?? Infinity) }
 }
 
 export function pathOfImport({ resource: { entity } }: ParsedImport): string {

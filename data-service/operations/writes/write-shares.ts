@@ -35,7 +35,7 @@ const WAITING_PER_PLACE = 50
 
 /**
  * The most milliseconds that a caller's next large write begins after its last one, if others write: as long as that one
- * took, whose rows they may have waited for.
+ * took, whose rows they may have waited for. After a whole file there is no most.
  */
 const MAX_PAUSE = 2000
 
@@ -138,7 +138,8 @@ export class WriteShares {
         if (this.#semaphore.places.taken > this.#semaphore.heldBy(own)) pause = performance.now() - begun
       }
     } finally {
-      if (leaveLarge !== undefined && pause > 0) this.#after(Math.min(pause, MAX_PAUSE), leaveLarge)
+      const longest = typeof size === 'number' && size > WHOLE_FILE ? pause : MAX_PAUSE
+      if (leaveLarge !== undefined && pause > 0) this.#after(Math.min(pause, longest), leaveLarge)
       else leaveLarge?.()
     }
   }

@@ -109,6 +109,8 @@ interface Rules<Request> {
   readonly target?: (request: Request) => Target
   /** Whether the request itself bounds the call's time, in place of a deadline. */
   readonly bounded?: (request: Request) => boolean
+  /** Whether a gateway's call goes on with a request of its client that was counted for its account before. */
+  readonly goesOn?: (request: Request) => boolean
 }
 
 /** Puts the handling of errors, the check of the deadline and the caller's identity around a handler, in this order. */
@@ -146,7 +148,7 @@ function intercepted<Request, Response>(
       if (isDecoded && rules.bounded?.(request) !== true) requireDeadline(incoming)
       if (rules.exempt !== true) {
         call.caller = await identify(incoming.authorization)
-        accountLimit?.count(call.caller)
+        if (!isDecoded || !call.peerIsGateway || rules.goesOn?.(request) !== true) accountLimit?.count(call.caller)
       }
       if (incoming.cancellation.aborted) throw incoming.cancellation.reason
       if (!isDecoded) throw malformedRequest(request)

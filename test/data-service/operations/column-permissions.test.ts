@@ -109,6 +109,45 @@ describe('an import of rows with a column by permission', () => {
   })
 })
 
+describe('an import whose rows come in several calls', () => {
+  const first = [{ name: 'a', parts: [{ size: 1 }, { size: 2 }] }, { name: 'b' }]
+  const stop = { onError: 'stop' }
+
+  it('creates all of them with the last call, and forgets what was kept', async () => {
+    const service = new WriteHarness([boxes])
+    const { continuation } = await service.import(first, clerk, { ...stop, more: true })
+    if (!Buffer.isBuffer(continuation)) throw new TypeError('no continuation')
+    expect(service.store.row('boxes', 1)).to.equal(undefined)
+    const whole = { ...stop, firstRow: 2, continuation }
+    expect(await service.import([{ name: 'c' }], clerk, whole)).to.include({ created: 3 })
+    expect(service.store.keys).to.equal(2)
+    await service.import([], clerk, { ...whole, more: true, forget: true })
+    expect(service.store.keys).to.equal(1)
+  })
+
+  it('is refused where the continuation tells fewer rows, or fewer children, than are kept', async () => {
+    for (const [row, written] of [
+      [1, 4],
+      [2, 3]
+    ] as const) {
+      const service = new WriteHarness([boxes])
+      const { continuation } = await service.import(first, clerk, { ...stop, more: true })
+      const [secret, , digest, parts] = JSON.parse(String(continuation)) as unknown[]
+      const forged = Buffer.from(JSON.stringify([secret, row, digest, parts, written]))
+      const last = service.import([{ name: 'c' }], clerk, { ...stop, firstRow: row, continuation: forged })
+      expect(await violationsIn(last)).to.deep.equal(['request.malformed'])
+      expect(service.store.row('boxes', 1)).to.equal(undefined)
+    }
+  })
+
+  it('is refused with more than 50,000 rows, those of children among them', async () => {
+    const service = new WriteHarness([boxes])
+    const continuation = Buffer.from(JSON.stringify(['s', 100, 'd', 1, 49_999]))
+    const parts = service.import([{ name: 'c', parts: [{ size: 1 }] }], clerk, { ...stop, firstRow: 100, continuation })
+    expect(await violationsIn(parts)).to.deep.equal(['body.invalid /100'])
+  })
+})
+
 describe('a PUT of a row with a column by permission', () => {
   let service: WriteHarness
   let version: Buffer

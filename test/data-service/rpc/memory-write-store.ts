@@ -55,6 +55,10 @@ export class MemoryWriteStore implements WriteStore {
     return row.version
   }
 
+  get keys(): number {
+    return this.#state.keys.size
+  }
+
   row(resource: string, id: Operand): NamedValues | undefined {
     const row = this.#find(resource, id)
     return row && Object.fromEntries(row.values)
@@ -63,8 +67,10 @@ export class MemoryWriteStore implements WriteStore {
   #unit(): UnitOfWork {
     return {
       rollBackAtEnd: () => undefined,
-      findResponse: unused,
-      forgetResponses: unused,
+      findResponse: async ({ keyHash }) => this.#state.keys.get(keyHash.toString('hex')),
+      forgetResponses: async (claims) => {
+        for (const { keyHash } of claims) this.#state.keys.delete(keyHash.toString('hex'))
+      },
       claimKey: async ({ keyHash }) => this.#state.keys.get(keyHash.toString('hex')),
       createAtOnce: () => Promise.resolve(undefined),
       storeResponse: ({ keyHash, fingerprint }, answer) => {

@@ -19,6 +19,7 @@ interface Requests {
   readonly create: Parameters<typeof create>[2]
   readonly update: Parameters<typeof update>[2]
   readonly act: Parameters<typeof act>[2]
+  readonly import: Parameters<ReturnType<typeof importHandler>>[1]
 }
 /** A request with JSON in place of bytes, and tags in place of a precondition. */
 type Short<Request> = Partial<Omit<Request, 'body' | 'precondition'>> & {
@@ -80,7 +81,7 @@ export class WriteHarness {
     return answerOf(await update(this.#deps, contextOf(by), { ...defaults, id: '1', ...wire(request) }))
   }
 
-  async import(rows: readonly object[], by: Caller): Promise<ImportResponse> {
+  async import(rows: readonly object[], by: Caller, more: Partial<Requests['import']> = {}): Promise<ImportResponse> {
     const request = {
       ...defaults,
       rows: rows.map((row) => Buffer.from(JSON.stringify(row))),
@@ -90,7 +91,8 @@ export class WriteHarness {
       idempotencyKey: 'k',
       more: false,
       continuation: Buffer.alloc(0),
-      forget: false
+      forget: false,
+      ...more
     }
     return await importHandler(this.#deps)(contextOf(by), request)
   }
