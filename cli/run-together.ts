@@ -31,7 +31,9 @@ export interface Running {
   readonly hasRenderer: boolean
 }
 
-type ProcessName = 'data-service' | 'renderer' | 'gateway'
+/** In the order in which they end: who calls others comes first, since it finishes what is under way, and needs them for it. */
+const PROCESSES = ['gateway', 'renderer', 'data-service'] as const
+type ProcessName = (typeof PROCESSES)[number]
 
 /** Code that is about to change. */
 export interface WatchedCode {
@@ -167,8 +169,9 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
   const problem = await end
   ending.abort()
   if (problem !== undefined) process.stderr.write(`${problem}\n`)
-  // Who calls others comes first: it finishes what is under way, and needs them for it.
-  for (const service of [...running].toReversed()) await service.stop()
+  for (const name of PROCESSES) {
+    for (const service of running) if (service.name === name) await service.stop()
+  }
   return problem === undefined ? 0 : 1
 }
 

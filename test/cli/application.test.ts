@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { ApplicationFolder, runCommand } from '../harness/command.js'
+import { isSoak } from '../harness/in-soak.js'
 import { scrape } from '../harness/metrics.js'
 import { freePort } from '../runner/free-port.js'
 import { startProcess } from '../stack/service-process.js'
@@ -117,8 +118,8 @@ describe('an application in a folder of its own', function () {
     for (const command of [['check'], ['start', 'data-service']]) {
       expect(await told(command), command.join(' ')).to.deep.equal([1, mistakes])
     }
-    await app.write({ 'notes.ts': NOTES('notes').replace("label: 'title',", '') })
-    expect(await told(['check'])).to.deep.equal([1, ['- notes (notes.ts): defineEntity takes `label` too.']])
+    await app.write({ 'notes.ts': NOTES('notes').replace("description: 'Notes.',", '') })
+    expect(await told(['check'])).to.deep.equal([1, ['- notes (notes.ts): defineEntity takes `description` too.']])
   })
 
   it('is missed where there is none, and rejected without what defineApplication makes', async () => {
@@ -182,70 +183,78 @@ describe('an application in a folder of its own', function () {
     )
   })
 
-  it('has metrics of both processes under one command, each at a port of its own', async () => {
-    const [http, grpc, admin, dataAdmin] = [await freePort(), await freePort(), await freePort(), await freePort()]
-    const env = {
-      DATA_DIR: app.dataDir,
-      GATEWAY_HOST: '[::1]',
-      GATEWAY_PORT: String(http),
-      DATA_SERVICE_ADDRESS: `127.0.0.1:${grpc}`,
-      ADMIN_PORT: String(admin),
-      DATA_SERVICE_ADMIN_PORT: String(dataAdmin),
-      MIGRATE_AT_START: 'true',
-      LOG_LEVEL: 'info'
-    }
-    const clash = await app.run(['start'], { ...env, DATA_SERVICE_ADMIN_PORT: String(admin) })
-    expect([clash.code, clash.stderr]).to.deep.equal([
+  it('is told that both processes cannot have metrics at one port', async () => {
+    const { code, stderr } = await app.run(['start'], { ADMIN_PORT: '9464', DATA_SERVICE_ADMIN_PORT: '9464' })
+    expect([code, stderr]).to.deep.equal([
       1,
-      `ADMIN_PORT and DATA_SERVICE_ADMIN_PORT must be two ports, not ${admin} for both.\n`
+      'ADMIN_PORT and DATA_SERVICE_ADMIN_PORT must be two ports, not 9464 for both.\n'
     ])
-    const serving = startProcess(['start', '--app', app.path], env)
-    try {
-      await serving.logged(({ msg, name }) => msg === 'listening' && name === 'gateway')
-      expect((await fetch(`http://[::1]:${http}/notes`)).status).to.equal(200)
-      const namesAt = async (port: number): Promise<string[]> => [...(await scrape(`http://127.0.0.1:${port}`)).keys()]
-      expect((await namesAt(admin)).some((one) => one.startsWith('http_requests_total'))).to.equal(true)
-      expect((await namesAt(dataAdmin)).some((one) => one.startsWith('grpc_server_handled_total'))).to.equal(true)
-    } finally {
-      expect(await serving.stop()).to.equal(0)
-    }
   })
 
-  it('serves again after a change of a file, and waits for the next change after a mistake', async () => {
-    const folder = app.path
-    const [http, grpc] = [await freePort(), await freePort()]
-    const serving = startProcess(['dev', '--app', folder], {
-      DATA_DIR: app.dataDir,
-      GATEWAY_PORT: String(http),
-      DATA_SERVICE_ADDRESS: `127.0.0.1:${grpc}`,
-      LOG_LEVEL: 'info'
+  // In `npm test` test/package/linked.test.ts does both with one start of an application that `init` has made.
+  if (isSoak) {
+    it('has metrics of both processes under one command, each at a port of its own', async () => {
+      const [http, grpc, admin, dataAdmin] = [await freePort(), await freePort(), await freePort(), await freePort()]
+      const env = {
+        DATA_DIR: app.dataDir,
+        GATEWAY_HOST: '[::1]',
+        GATEWAY_PORT: String(http),
+        DATA_SERVICE_ADDRESS: `127.0.0.1:${grpc}`,
+        ADMIN_PORT: String(admin),
+        DATA_SERVICE_ADMIN_PORT: String(dataAdmin),
+        MIGRATE_AT_START: 'true',
+        LOG_LEVEL: 'info'
+      }
+      const serving = startProcess(['start', '--app', app.path], env)
+      try {
+        await serving.logged(({ msg, name }) => msg === 'listening' && name === 'gateway')
+        expect((await fetch(`http://[::1]:${http}/notes`)).status).to.equal(200)
+        const namesAt = async (port: number): Promise<string[]> => [
+          ...(await scrape(`http://127.0.0.1:${port}`)).keys()
+        ]
+        expect((await namesAt(admin)).some((one) => one.startsWith('http_requests_total'))).to.equal(true)
+        expect((await namesAt(dataAdmin)).some((one) => one.startsWith('grpc_server_handled_total'))).to.equal(true)
+      } finally {
+        expect(await serving.stop()).to.equal(0)
+      }
     })
-    const says = (text: string) => serving.logged((entry) => String(entry['text']).includes(text))
-    try {
-      await says('Ctrl-C ends everything.')
-      // Of a process that serves, by an editor that writes into the file.
-      await writeFile(join(folder, 'notes.ts'), NOTES('Mistaken'))
-      await says('- Mistaken (notes.ts): the name must be kebab-case')
-      await says(
-        'The data-service ended with code 1: see its log above. It starts again after the next change of a file.'
-      )
-      // A migration is read first, and run by command.
-      await writeFile(
-        join(folder, 'uniform-rest.config.ts'),
-        CONFIG.replace('[createNotes]', "[createNotes, { name: '002-nothing', steps: [] }]")
-      )
-      // As editors do that replace a file.
-      await writeFile(join(folder, 'notes.ts.new'), NOTES('notes', "searchable: ['title']"))
-      await rename(join(folder, 'notes.ts.new'), join(folder, 'notes.ts'))
-      await says('waiting for migrations')
-      expect((await runCommand(['migrate'], { directory: folder, env: { DATA_DIR: app.dataDir } })).code).to.equal(0)
-      await says('catalogue changed')
-      const answer = await fetch(`http://127.0.0.1:${http}/notes/paged?search=x`)
-      expect([answer.status, answer.headers.get('x-ignored-parameters')]).to.deep.equal([200, null])
-      // Whoever changes an application sees a mistyped parameter at once.
-      expect((await fetch(`http://127.0.0.1:${http}/notes/paged?serch=x`)).status).to.equal(400)
-    } finally {
-      expect(await serving.stop()).to.equal(0)
-    }
-  })
+
+    it('serves again after a change of a file, and waits for the next change after a mistake', async () => {
+      const folder = app.path
+      const [http, grpc] = [await freePort(), await freePort()]
+      const serving = startProcess(['dev', '--app', folder], {
+        DATA_DIR: app.dataDir,
+        GATEWAY_PORT: String(http),
+        DATA_SERVICE_ADDRESS: `127.0.0.1:${grpc}`,
+        LOG_LEVEL: 'info'
+      })
+      const says = (text: string) => serving.logged((entry) => String(entry['text']).includes(text))
+      try {
+        await says('Ctrl-C ends everything.')
+        // Of a process that serves, by an editor that writes into the file.
+        await writeFile(join(folder, 'notes.ts'), NOTES('Mistaken'))
+        await says('- Mistaken (notes.ts): the name must be kebab-case')
+        await says(
+          'The data-service ended with code 1: see its log above. It starts again after the next change of a file.'
+        )
+        // A migration is read first, and run by command.
+        await writeFile(
+          join(folder, 'uniform-rest.config.ts'),
+          CONFIG.replace('[createNotes]', "[createNotes, { name: '002-nothing', steps: [] }]")
+        )
+        // As editors do that replace a file.
+        await writeFile(join(folder, 'notes.ts.new'), NOTES('notes', "searchable: ['title']"))
+        await rename(join(folder, 'notes.ts.new'), join(folder, 'notes.ts'))
+        await says('waiting for migrations')
+        expect((await runCommand(['migrate'], { directory: folder, env: { DATA_DIR: app.dataDir } })).code).to.equal(0)
+        await says('catalogue changed')
+        const answer = await fetch(`http://127.0.0.1:${http}/notes/paged?search=x`)
+        expect([answer.status, answer.headers.get('x-ignored-parameters')]).to.deep.equal([200, null])
+        // Whoever changes an application sees a mistyped parameter at once.
+        expect((await fetch(`http://127.0.0.1:${http}/notes/paged?serch=x`)).status).to.equal(400)
+      } finally {
+        expect(await serving.stop()).to.equal(0)
+      }
+    })
+  }
 })

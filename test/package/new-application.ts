@@ -1,10 +1,12 @@
 import { expect } from 'chai'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { isSoak } from '../harness/in-soak.js'
+import { scrape } from '../harness/metrics.js'
 import { freePort } from '../runner/free-port.js'
 import { EmptyFolder, packInto, signalGroup } from './empty-folder.js'
 
@@ -211,6 +213,7 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
     describe('with npm start', () => {
       let running: ChildProcess
       let base: string
+      let admin: readonly string[]
       let log = ''
 
       const send = (path: string, how: { token?: string; method?: string; etag?: string; body: object }) =>
@@ -225,8 +228,15 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
         })
 
       before(async () => {
-        base = `http://127.0.0.1:${await freePort()}`
-        const env = { GATEWAY_PORT: new URL(base).port, DATA_SERVICE_ADDRESS: `127.0.0.1:${await freePort()}` }
+        base = `http://[::1]:${await freePort()}`
+        const env = {
+          GATEWAY_HOST: '[::1]',
+          GATEWAY_PORT: new URL(base).port,
+          DATA_SERVICE_ADDRESS: `127.0.0.1:${await freePort()}`,
+          ADMIN_PORT: String(await freePort()),
+          DATA_SERVICE_ADMIN_PORT: String(await freePort())
+        }
+        admin = [env.ADMIN_PORT, env.DATA_SERVICE_ADMIN_PORT].map((port) => `http://127.0.0.1:${port}`)
         running = folder.start('npm', ['start'], { in: 'my-app', env, ownGroup: true })
         running.stdin?.end()
         await new Promise<void>((resolve, reject) => {
@@ -311,6 +321,38 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
         }
       })
 
+      it('has metrics of both processes under one command, each at a port of its own', async () => {
+        const [gateway, dataService] = await Promise.all(admin.map(async (one) => [...(await scrape(one)).keys()]))
+        expect(gateway?.some((one) => one.startsWith('http_requests_total'))).to.equal(true)
+        expect(dataService?.some((one) => one.startsWith('grpc_server_handled_total'))).to.equal(true)
+      })
+
+      it('serves again after a change of a file, and waits for the next change after a mistake', async () => {
+        const says = async (text: string): Promise<void> => {
+          while (!log.includes(text)) {
+            if (running.exitCode !== null) throw new Error(`npm start ended:\n${log}`)
+            await pause(20)
+          }
+        }
+        // Of a process that serves, by an editor that writes into the file.
+        writeFileSync(inApp(PROJECTS), PROJECT_ENTITY.replace("'projects'", "'Mistaken'"))
+        await says('- Mistaken (entities/projects.ts): the name must be kebab-case')
+        await says(
+          'The data-service ended with code 1: see its log above. It starts again after the next change of a file.'
+        )
+        log = ''
+        // A migration is read first, and run by command.
+        writeFileSync(inApp('migrations/003-nothing.ts'), "export default { name: '003-nothing', steps: [] }\n")
+        // As editors do that replace a file.
+        writeFileSync(inApp('projects.new'), PROJECT_ENTITY.replace('label:', "searchable: ['title'],\n  label:"))
+        renameSync(inApp('projects.new'), inApp(PROJECTS))
+        await says('waiting for migrations')
+        await folder.run(COMMAND, ['migrate'], { in: 'my-app' })
+        await says('catalogue changed')
+        const answer = await fetch(`${base}/projects/paged?search=x`)
+        expect([answer.status, answer.headers.get('x-ignored-parameters')]).to.deep.equal([200, null])
+      })
+
       it('ends cleanly on Ctrl-C', async () => {
         const ended = once(running, 'close')
         signalGroup(running, 'SIGINT')
@@ -318,7 +360,7 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
         // npm ends by the signal itself, after what it has started.
         expect(running.exitCode === 0 || running.signalCode === 'SIGINT', log).to.equal(true)
         expect(log).to.not.match(/npm err/i)
-        expect(log).to.match(/gateway +info +stopped[\s\S]*data-service +info +stopped/)
+        expect(log, log).to.match(/gateway +info +stopped[\s\S]*data-service +info +stopped/)
       })
     })
   })

@@ -33,7 +33,7 @@ describe('npm start', function () {
     expect(stderr).to.match(/cannot be kept in \/proc\/nowhere\/data.+DATA_DIR/)
   })
 
-  // In `npm test` test/cli/application.test.ts serves on an address of IPv6, on a port that is given, and commands of
+  // In `npm test` test/package/linked.test.ts serves on an address of IPv6, on a port that is given, and commands of
   // test/cli/ run without a log.
   if (isSoak)
     it('serves without a log, on an address of IPv6, and on a port that the system chooses', async () => {
