@@ -3,23 +3,22 @@ import { join } from 'node:path'
 import { Failure } from '../test/runner/programs.js'
 import { checkers } from './checkers/all.js'
 import { type Options, otherFolders, readOptions, USAGE } from './options.js'
-import { plantNamed, PLANTS } from './plants/plants.js'
-import { tryPlants } from './plants/try-all.js'
 import { pageOf } from './report/page.js'
 import { summaryOf } from './report/summary.js'
 import { isKept, isTried, KeptRows, newestVerdicts, readVerdict, type Report, writeVerdict } from './report/verdict.js'
-import { judge } from './run.js'
 import { TOPOLOGIES } from './topologies.js'
-import { tryTopology } from './try-topology.js'
 
 const PAGE = join('docs', 'reliability.md')
 
+// What runs the service is loaded where something runs: to publish or to judge again takes a third of the time then.
 const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 const args = process.argv.slice(2)
 if (args.includes('--help')) {
   process.stdout.write(`${USAGE}\n`)
 } else if (args.includes('--plants')) {
   const { seed, plant } = readOptions(args)
+  const { plantNamed, PLANTS } = await import('./plants/plants.js')
+  const { tryPlants } = await import('./plants/try-all.js')
   progress(`Seed ${seed}`)
   const plants = plant === undefined ? PLANTS : [plantNamed(plant)]
   if (!(await tryPlants(plants, seed, (line) => void process.stdout.write(`${line}\n`)))) process.exitCode = 1
@@ -40,6 +39,7 @@ async function tryAll({ topologies, out, ...options }: Options, interrupted: Abo
   const planted = plant === undefined ? {} : { plant }
   const ofRun = { seconds, seed, pace, pairs, eachFault, gateways, services, faults, ...planted }
   progress(`Seed ${seed}`)
+  const { tryTopology } = await import('./try-topology.js')
   const reports: Report[] = []
   for (const topology of topologies) {
     reports.push(await tryTopology(topology, ofRun, { out: join(out, topology.name), interrupted, progress }))
@@ -73,6 +73,7 @@ async function checkAgain(folder: string): Promise<Report> {
         : `There is no verdict of a run in ${folder}.${hint}`
     )
   }
+  const { judge } = await import('./run.js')
   const judged = await judge(join(folder, 'history.jsonl'), checkers(), await KeptRows.read(folder))
   const outcome = { ...before.outcome, ...judged }
   const report = { ...before, outcome, isKept: isKept(outcome) }

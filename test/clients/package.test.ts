@@ -15,16 +15,18 @@ const MOST_BYTES = 8 * 1024
 /** Applications with keys, types and names of every kind, whose types must compile too. */
 const APPLICATIONS = ['examples/sakila', 'test/library', 'test/keyed']
 
+let folder: EmptyFolder
+/** The packed typed client, which the package of the providers needs too. */
+let packed: Awaited<ReturnType<typeof packInto>>
+before(async function () {
+  this.timeout(120_000)
+  folder = await EmptyFolder.make()
+  packed = await packInto(folder, PACKAGE)
+})
+after(async () => folder[Symbol.asyncDispose]())
+
 describe('the package of the typed client', function () {
   this.timeout(120_000)
-  let folder: EmptyFolder
-  let packed: Awaited<ReturnType<typeof packInto>>
-
-  before(async () => {
-    folder = await EmptyFolder.make()
-    packed = await packInto(folder, PACKAGE)
-  })
-  after(async () => folder[Symbol.asyncDispose]())
 
   it('holds its own files alone', () => {
     const modules = [
@@ -124,14 +126,10 @@ describe('the package of the typed client', function () {
 
 describe('the package of the providers of react-admin', function () {
   this.timeout(240_000)
-  let folder: EmptyFolder
-  let packed: Awaited<ReturnType<typeof packInto>>
-
+  let providers: Awaited<ReturnType<typeof packInto>>
   before(async () => {
-    folder = await EmptyFolder.make()
-    packed = await packInto(folder, REACT_ADMIN)
+    providers = await packInto(folder, REACT_ADMIN)
   })
-  after(async () => folder[Symbol.asyncDispose]())
 
   it('holds its own files alone, and leaves the client and react-admin to the application', () => {
     const modules = [
@@ -146,7 +144,7 @@ describe('the package of the providers of react-admin', function () {
       'writes'
     ]
     const built = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])
-    expect(packed.files.map(({ path }) => path)).to.have.members(['LICENSE', 'README.md', 'package.json', ...built])
+    expect(providers.files.map(({ path }) => path)).to.have.members(['LICENSE', 'README.md', 'package.json', ...built])
     const [own, service] = [REACT_ADMIN, packageRoot].map(
       (root) => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Readonly<Record<string, unknown>>
     )
@@ -159,11 +157,12 @@ describe('the package of the providers of react-admin', function () {
   })
 
   it('has types that the examples compile against, and is loaded by Node', async () => {
-    const client = await packInto(folder, PACKAGE)
-    for (const { file } of [packed, client]) await unpackInto(folder, file)
+    const within = 'providers'
+    for (const { file } of [packed, providers]) await unpackInto(folder, file, within)
+    const into = join(folder.path, within)
     // What react-admin needs is there in the checkout.
-    symlinkSync(join(packageRoot, 'node_modules/ra-core'), join(folder.path, 'node_modules/ra-core'))
-    copyFileSync(STORE_TYPES, join(folder.path, 'store.ts'))
+    symlinkSync(join(packageRoot, 'node_modules/ra-core'), join(into, 'node_modules/ra-core'))
+    copyFileSync(STORE_TYPES, join(into, 'store.ts'))
     const pages = { 'page.ts': join(packageRoot, 'docs/clients.md'), 'readme.ts': join(REACT_ADMIN, 'README.md') }
     for (const [file, page] of Object.entries(pages)) {
       const examples = Array.from(
@@ -171,22 +170,22 @@ describe('the package of the providers of react-admin', function () {
         ([, code = '']) => code
       )
       expect(examples, page).to.not.be.empty
-      writeFileSync(join(folder.path, file), examples.join('\n'))
+      writeFileSync(join(into, file), examples.join('\n'))
     }
-    writeFileSync(join(folder.path, 'package.json'), JSON.stringify({ type: 'module' }))
+    writeFileSync(join(into, 'package.json'), JSON.stringify({ type: 'module' }))
     const { compilerOptions, include } = tsconfig('browser')
     // The types of react-admin itself are not checked.
     const options = { compilerOptions: { ...compilerOptions, skipLibCheck: true }, include }
-    writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify(options))
+    writeFileSync(join(into, 'tsconfig.json'), JSON.stringify(options))
     const compiler = join(packageRoot, 'node_modules/typescript/bin/tsc')
-    const { stdout } = await folder.end(folder.start('node', [compiler, '-p', 'tsconfig.json']))
+    const { stdout } = await folder.end(folder.start('node', [compiler, '-p', 'tsconfig.json'], { in: within }))
     expect(stdout).to.equal('')
     const script = `import { createClient } from '@uniform-rest/client'
       import { uniformRestDataProvider } from '@uniform-rest/react-admin'
       const answer = Response.json([{ id: 1 }], { headers: { 'x-pagination': '{"pageSize":10,"totalCount":1}' } })
       const client = createClient({ baseUrl: 'http://shop.example', fetch: async () => answer })
       console.log(JSON.stringify(await uniformRestDataProvider({ client }).getList('things', {})))`
-    const loaded = await folder.run('node', ['--input-type=module', '--eval', script])
+    const loaded = await folder.run('node', ['--input-type=module', '--eval', script], { in: within })
     expect(loaded.stdout).to.equal('{"total":1,"pageInfo":{},"data":[{"id":1}]}\n')
   })
 })

@@ -111,10 +111,10 @@ const OF_EVERY_READER: readonly Kind[] = [
 ]
 
 /**
- * In `npm test` each reader gets every ninth text without a frame, and every 27th piece that has one.
+ * In `npm test` each reader gets every 18th text without a frame, and every 54th piece that has one.
  * The next reader gets others. In the soak each gets all.
  */
-const SHARES = isSoak ? { unframed: 1, framed: 1 } : { unframed: 9, framed: 27 }
+const SHARES = isSoak ? { unframed: 1, framed: 1 } : { unframed: 18, framed: 54 }
 
 function kindsOf(reader: number): Kind[] {
   const shared = (kinds: readonly Kind[], share: number): Kind[] => kinds.filter((_, at) => (at + reader) % share === 0)

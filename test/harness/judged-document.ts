@@ -209,8 +209,11 @@ export class JudgedDocument {
   #validator(pointer: string): ValidateFunction {
     const known = this.#compiled.get(pointer)
     if (known !== undefined) return known
-    const made = this.#ajv.compile({ $ref: `document#${encodeURI(this.#at(pointer).pointer)}` })
-    this.#compiled.set(pointer, made)
+    const { pointer: place, value } = this.#at(pointer)
+    // Most schemas are there a hundred times, and the compiler takes longer than all that is judged.
+    const text = JSON.stringify(value)
+    const made = this.#compiled.get(text) ?? this.#ajv.compile({ $ref: `document#${encodeURI(place)}` })
+    this.#compiled.set(pointer, made).set(text, made)
     return made
   }
 

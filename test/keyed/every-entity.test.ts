@@ -6,7 +6,7 @@ import application from './uniform-rest.config.js'
 // `npm run soak` has it on both databases. In each run test/examples/sakila has composite keys on MariaDB.
 const databases = isSoak ? {} : { databases: ['sqlite'] as const }
 
-declarePart(2, () =>
+declarePart(4, () =>
   describeEveryEntity({
     application,
     ...databases,

@@ -20,6 +20,7 @@ eachDatabase((kind) => {
     this.timeout(120_000)
     let databases: readonly [FreshDatabase, FreshDatabase]
     let stack: Stack
+    let other: Stack
     let primary: TestDatabase
     let second: TestDatabase
 
@@ -31,14 +32,15 @@ eachDatabase((kind) => {
       })
     before(async () => {
       databases = [await freshDatabase(kind), await freshDatabase(kind)]
-      stack = await start()
+      // At the same moment: between them they migrate, and load the sample, once.
+      ;[stack, other] = await Promise.all([start(), start()])
       primary = await openTestDatabase(databases[0].url)
       second = await openTestDatabase(databases[1].url)
     })
     after(async () => {
       await primary?.close()
       await second?.close()
-      await stack?.stop()
+      await Promise.all([stack?.stop(), other?.stop()])
       for (const one of databases) await one.dispose()
     })
 
@@ -74,7 +76,12 @@ eachDatabase((kind) => {
       expect((placement as Record<string, Record<string, unknown>>)['shelf']).to.include({ id: shelfId(-5) })
     })
 
-    it('load it once: a further start changes nothing', async () => {
+    it('load it once between two that start at the same moment, and a further start changes nothing', async () => {
+      expect((await other.call('/shelves')).body).to.have.length(2)
+      const logged = [stack, other].flatMap((one) => one.logs())
+      const migrated = logged.flatMap((one) => (one['msg'] === 'Migrated' ? [one['migration']] : []))
+      expect(migrated).to.have.length.at.least(10)
+      expect(migrated).to.have.members([...new Set(migrated)])
       await using again = await start()
       expect((await again.call('/shelves')).body).to.have.length(2)
       expect(await count(second, named('Regal Notiz'))).to.equal(3)

@@ -11,6 +11,7 @@ import { packageRoot } from '../harness/package-root.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { storeDatabase } from '../harness/store-database.js'
 import { ensurePackages } from '../runner/programs.js'
+import { type NpmHere, startNpm } from './npm-here.js'
 import { comparable, examplesOf } from './readme-examples.js'
 
 /** Pages whose commands run here, each in a shell of its own. None of them shows a row that another one has changed. */
@@ -51,6 +52,8 @@ describe('pages of docs', function () {
   this.timeout(300_000)
   let database: FreshDatabase
   let stack: Stack
+  let npm: NpmHere
+  let environment: NodeJS.ProcessEnv
   const scratch = mkdtempSync(join(tmpdir(), 'pages-'))
   // Beside package.json, as the page has it: its packages and proto/ are found from there.
   const grpcExample = join(packageRoot, `grpc-page-${process.pid}.tmp.mjs`)
@@ -58,12 +61,16 @@ describe('pages of docs', function () {
     await ensurePackages('jq')
     database = await storeDatabase('sqlite', 'sample')
     stack = await startStack({ database, env: { MCP: 'read' } })
+    const { DATABASE_URL, DATA_DIR } = stack.env
+    environment = { HOME: process.env['HOME'], DATABASE_URL, DATA_DIR }
+    npm = await startNpm(environment)
     mkdirSync(join(scratch, 'node_modules/@uniform-rest'), { recursive: true })
     symlinkSync(join(packageRoot, 'clients/typescript'), join(scratch, 'node_modules/@uniform-rest/client'))
   })
   after(async () => {
     rmSync(grpcExample, { force: true })
     rmSync(scratch, { recursive: true, force: true })
+    await npm.stop()
     await stack.stop()
     await database.dispose()
   })
@@ -103,11 +110,9 @@ describe('pages of docs', function () {
             command.replaceAll('http://127.0.0.1:3000', stack.url).replaceAll('/tmp/', `${scratch}/`)
           )
           .join(`\nprintf '${SEPARATOR}'\n`)
-        const { PATH, HOME } = process.env
-        const { DATABASE_URL, DATA_DIR } = stack.env
         const shell = spawn('bash', ['-c', script], {
           cwd: packageRoot,
-          env: { PATH, HOME, DATABASE_URL, DATA_DIR },
+          env: { ...environment, PATH: npm.path },
           stdio: ['ignore', 'pipe', 'inherit']
         })
         const ended = once(shell, 'close')

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { packageRoot } from '../harness/package-root.js'
 import { freePort } from '../runner/free-port.js'
+import { startNpm } from './npm-here.js'
 import { comparable, examplesOf } from './readme-examples.js'
 
 // The commands of these pages run one after another, against the same start.
@@ -40,14 +41,16 @@ describe('README and tour', function () {
       .filter(({ command }) => !own.has(command))
       .map(({ command }) => command.replaceAll('http://127.0.0.1:3000', `http://127.0.0.1:${http}`))
       .join(`\nprintf '${SEPARATOR}'\n`)
+    const npm = await startNpm(environment, { real: 1 })
     const shell = spawn('bash', ['-c', script], {
       cwd: packageRoot,
-      env: environment,
+      env: { ...environment, PATH: npm.path },
       stdio: ['ignore', 'pipe', 'inherit']
     })
     const chunks: Buffer[] = []
     shell.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
     await once(shell, 'close')
+    await npm.stop()
     printed = Buffer.concat(chunks).toString('utf8').split(SEPARATOR)
   })
 

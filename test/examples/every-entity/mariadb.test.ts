@@ -3,4 +3,4 @@ import { transports } from '../../harness/in-soak.js'
 import { declarePart } from '../../harness/part-of-tests.js'
 import { everyEntityOfTheStore } from './store.js'
 
-declarePart(3, () => describeEveryEntity({ ...everyEntityOfTheStore, databases: ['mysql'], transports }))
+declarePart(6, () => describeEveryEntity({ ...everyEntityOfTheStore, databases: ['mysql'], transports }))

@@ -143,7 +143,7 @@ eachDatabase((kind) => {
             (operator.startsWith('is') ? [''] : OPERANDS).map((operand) => ({ operator, operand }))
           )
           // `npm run soak` asks every text all of them.
-          const questions = every.filter((_, at) => isSoak || at % 4 === texts.indexOf(property) % 4)
+          const questions = every.filter((_, at) => isSoak || at % 6 === texts.indexOf(property) % 6)
           const answers = await Promise.all(
             questions.map(({ operator, operand }) => {
               const sent = operator === 'in' ? `b,${operand}` : operand
@@ -167,8 +167,9 @@ eachDatabase((kind) => {
       })
 
       it(`${resource} are walked by cursors in the order of every text`, async () => {
-        for (const property of texts) {
-          for (const direction of ['asc', 'desc']) {
+        for (const [at, property] of texts.entries()) {
+          const directions = ['asc', 'desc']
+          for (const direction of isSoak ? directions : directions.slice(at % 2).slice(0, 1)) {
             const target = `/${resource}/paged?sortColumn=${property}&sortDirection=${direction}`
             const whole = (await rowsOf(`${target}&pageSize=50`)).map(({ id }) => id)
             const walked: unknown[] = []

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { compareDecimals } from '../../../data-service/entity/fields/numbers.js'
 import { type DatabaseKind, eachDatabase } from '../../harness/database.js'
+import { isSoak } from '../../harness/in-soak.js'
 import { filter } from '../../public/testing.js'
 import type { Stack } from '../../stack/stack.js'
 import { IntrospectedApp } from './introspected-app.js'
@@ -151,8 +152,9 @@ eachDatabase((kind) => {
 
       it(`${resource} is filtered by every digit`, async () => {
         const all = await rowsOf(`/${resource}`)
-        for (const [operator, keeps] of Object.entries(OPERATORS)) {
-          for (const operand of OPERANDS) {
+        for (const [at, [operator, keeps]] of Object.entries(OPERATORS).entries()) {
+          // `npm run soak` asks each operator for all of them.
+          for (const operand of OPERANDS.filter((_, number) => isSoak || number % 3 === at % 3)) {
             const found = await rowsOf(`/${resource}/paged?pageSize=50&${filter('amount', operator, operand)}`)
             const expected = all.filter(({ amount }) => keeps(compareDecimals(amount, operand)))
             expect(found, `${operator} ${operand}`).to.deep.equal(expected)
