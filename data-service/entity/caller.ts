@@ -54,6 +54,8 @@ export interface CallContext {
   readonly peerIsGateway: boolean
   /** Whether gateways prove to be ones, and the other end has not: it is a caller itself, with its own address. */
   readonly isDirect?: boolean
+  /** Whether it is direct and sends a secret all the same: it takes itself for a gateway. */
+  readonly isRefusedGateway?: boolean
   /** For the log: IP address of the client that a gateway calls for, or else of the connection's other end. */
   readonly clientAddress: string | undefined
   /** Aborted when the caller goes away or the deadline passes, with a DomainError as its reason. */

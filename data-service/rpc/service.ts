@@ -11,6 +11,7 @@ import {
 import type { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation, service as healthService } from 'grpc-health-check'
 import { CALL_STREAM } from '../../shared/transport/call-stream.js'
+import { DomainError } from '../../shared/errors.js'
 import type { AuthServiceHandlers } from '../../shared/gen/auth/v1/AuthService.js'
 import type { ProtoGrpcType as AuthTypes } from '../../shared/gen/auth_service.js'
 import type { DescribeRequest__Output } from '../../shared/gen/entity/v1/DescribeRequest.js'
@@ -126,7 +127,7 @@ const { entity, auth } = types as unknown as EntityTypes & AuthTypes
 export function buildDataService(deps: ServiceDeps): DataService {
   const { readDeps, writeDeps, authDeps, describeTo, operations = [], typedServices, interceptors } = deps
   const { reflection, credentials, isolated = new Map<string, string>() } = deps
-  const untaken = new PeerBytes()
+  const untaken = new PeerBytes(undefined, interceptors.isGateway)
   const server = new Server({
     'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
     // Pages and records are as large as their rows, which MAX_PAGE_SIZE and the entities bound.
@@ -182,7 +183,7 @@ export function buildDataService(deps: ServiceDeps): DataService {
     isGateway: interceptors.isGateway,
     knowsGateways: interceptors.knowsGateways === true,
     breakOff: (call) => connections.breakOff(call),
-    arrived: (call) => connections.arrived(call),
+    arrived: (call, bytes) => connections.arrived(call, bytes),
     clock: deps.streamClock
   })
   server.addService({ Open: CALL_STREAM }, { Open: streams.open })
@@ -287,6 +288,8 @@ function entityHandlers(
       const told = { isolated: Array.from(isolated, ([resource, reason]) => ({ resource, reason })) }
       return Promise.resolve(onlyIsolated ? told : { ...describeTo('gateway'), keyRequired, ...told })
     }
+    // What anybody may see would take the routes of a gateway whose secret was changed.
+    if (context.isRefusedGateway === true && !asCaller) throw refusedGateway()
     // Where no gateway can prove to be one, any caller may be one, and takes its routes from the answer.
     const only = knowsGateways && !context.peerIsGateway ? 'allowed' : undefined
     const view = async (): Promise<DescribeResponse> =>
@@ -326,6 +329,10 @@ function entityHandlers(
       interceptors
     )
   }
+}
+
+function refusedGateway(): DomainError {
+  return new DomainError('upstream.unavailable', 'The data service has another GATEWAY_SECRET than the caller sends.')
 }
 
 type WriteHandlers = ReturnType<typeof writeHandlers>

@@ -1,4 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
+import { checkedTrace } from '../../shared/observe/tracing.js'
 import { checkBodyLength } from '../../shared/transport/wire.js'
 import { headerLines } from './header-fields.js'
 import { pathOfTarget } from './query-string.js'
@@ -85,17 +86,8 @@ export function pathOfMalformedHead(packet: string, at: number): string {
   return BLANK_LINE.test(headers) ? '/' : pathOfTarget(target)
 }
 
-const TRACE_PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
-const ZEROS = /^0+$/
-
-/**
- * `traceparent` for the next hop (W3C Trace Context section 3.2): the caller's trace id and flags with a new span id.
- * undefined if the caller sent none, or one that must be ignored.
- */
+/** `traceparent` for the next hop: the caller's trace id and flags with a new span id. undefined as of `checkedTrace`. */
 export function continueTrace(header: string | undefined, newSpanId: () => string): string | undefined {
-  if (header === undefined) return undefined
-  const [, version = '', trace = '', parent = '', flags = '', rest] = TRACE_PARENT.exec(header.trim()) ?? []
-  if (trace === '' || version === 'ff' || ZEROS.test(trace) || ZEROS.test(parent)) return undefined
-  if (version === '00' && rest !== undefined) return undefined
-  return `00-${trace}-${newSpanId()}-${flags}`
+  const [version, trace, , flags] = checkedTrace(header)?.split('-') ?? []
+  return trace && [version, trace, newSpanId(), flags].join('-')
 }

@@ -95,12 +95,24 @@ export interface Tracing {
   close(): Promise<void>
 }
 
-const VALID_TRACE_PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
+const TRACE_PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+const ZEROS = /^0+$/
 
-/** Of a `traceparent` that is valid otherwise: callers of this process have looked at it (continueTrace). */
+/**
+ * A caller's `traceparent` in the form of version 00 (W3C Trace Context section 3.2), which has no more than 55 characters.
+ * undefined for none, or for one that must be ignored.
+ */
+export function checkedTrace(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const [, version = '', trace = '', parent = '', flags = '', rest] = TRACE_PARENT.exec(header.trim()) ?? []
+  if (trace === '' || version === 'ff' || ZEROS.test(trace) || ZEROS.test(parent)) return undefined
+  return version === '00' && rest !== undefined ? undefined : `00-${trace}-${parent}-${flags}`
+}
+
 function remoteContext(traceparent: string): SpanContext | undefined {
-  const [, traceId = '', spanId = '', flags = ''] = VALID_TRACE_PARENT.exec(traceparent) ?? []
-  return traceId === '' ? undefined : { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
+  const [, traceId, spanId, flags = ''] = checkedTrace(traceparent)?.split('-') ?? []
+  if (traceId === undefined || spanId === undefined) return undefined
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
 }
 
 const OPEN_TELEMETRY = {

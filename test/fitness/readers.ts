@@ -146,6 +146,7 @@ import {
 } from '../../shared/transport/call-frames.js'
 import { shortened } from '../../shared/errors.js'
 import { isLoopback, isPublicAddress, throttledAddress } from '../../shared/ip-address.js'
+import { checkedTrace } from '../../shared/observe/tracing.js'
 import { countValues, hasTooManyValues, isWithinBounds } from '../../shared/transport/json-bounds.js'
 import { decodeDetails, fromStatusBytes } from '../../shared/transport/rpc-status.js'
 import {
@@ -360,6 +361,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   requestIdOf: (text) => requestIdOf(text, () => ''),
   routeQuery: (text) => routeQuery(text, READ_ROUTES.paged, 'id'),
   continueTrace: (text) => continueTrace(text, () => ''),
+  checkedTrace,
   // gateway/session
   // Its form is read by parseQuery.
   readTokenRequest: (text) => readTokenRequest(Buffer.from('grant_type=client_credentials'), `Basic ${text}`),

@@ -32,7 +32,7 @@ import {
   MAX_CALL_TIME,
   timeOut
 } from './interceptors.js'
-import { ALWAYS, MAX_OF_STREAM, peerOf, type PeerBytes, untakenAnswers } from './peer-bytes.js'
+import { ALWAYS, MAX_OF_STREAM, type PeerBytes, untakenAnswers } from './peer-bytes.js'
 
 // The data service's end of CallStreamService (proto/transport/v1/call_stream.proto).
 
@@ -85,8 +85,8 @@ interface StreamDeps {
   readonly knowsGateways: boolean
   /** Ends the HTTP/2 stream of a call, whatever waits to be sent on it. */
   readonly breakOff: (call: ServerDuplexStream<Buffer, Buffer>) => void
-  /** Told of each message that is whole. */
-  readonly arrived: (call: ServerDuplexStream<Buffer, Buffer>) => void
+  /** Told of each message that is whole, and how many bytes it has. */
+  readonly arrived: (call: ServerDuplexStream<Buffer, Buffer>, bytes: number) => void
   readonly clock?: StreamClock | undefined
 }
 
@@ -183,7 +183,7 @@ class ServedStream implements RequestFrames {
     this.#deps = deps
     this.#connection = connectionOf(stream)
     const isGateway = deps.isGateway(this.#connection)
-    this.#countedAs = isGateway ? `gateway ${this.peer}` : peerOf(this.#connection)
+    this.#countedAs = isGateway ? `gateway ${this.peer}` : deps.untaken.peerOf(this.#connection)
     this.#overhead = isGateway ? 0 : CALL_OVERHEAD
     const send = (message: Buffer, sent: () => void): void => {
       this.#sendingSince = deps.clock.now()
@@ -200,7 +200,7 @@ class ServedStream implements RequestFrames {
       this.#stop()
     }
     stream.on('data', (message: Buffer) => {
-      deps.arrived(stream)
+      deps.arrived(stream, message.length)
       this.#read(message)
     })
     // The caller begins no further call.

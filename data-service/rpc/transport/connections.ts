@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import { type Metadata, type Server, status } from '@grpc/grpc-js'
 import { BrokenSockets } from '../../../shared/transport/broken-sockets.js'
+import { throttledAddress } from '../../../shared/ip-address.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
 import {
   boundResets,
@@ -17,6 +18,9 @@ import { hasTooMuchMetadata, isCompressed, UnfinishedRequests } from './unfinish
 
 /** Connections of one address. A gateway has one, and its watch of the health shares it. */
 const MAX_CONNECTIONS_OF_ADDRESS = 128
+
+/** Connections in all, of each address that the server listens at. One that is idle takes some 50 KB. */
+const MAX_CONNECTIONS = 1024
 
 /**
  * HTTP/2 streams of a connection at a time. A gateway has one connection for its stream of calls, the watch of the health
@@ -57,6 +61,7 @@ export class Connections {
   /** To be called when the server listens, before a call can have arrived. */
   watch(server: Server): void {
     for (const http2Server of http2ServersOf(server)) {
+      http2Server.maxConnections = MAX_CONNECTIONS
       http2Server.prependListener('connection', (socket: Socket) => this.#countConnection(socket))
       this.#boundCalls(http2Server)
     }
@@ -101,10 +106,10 @@ export class Connections {
     this.#streamOf(call)?.close(constants.NGHTTP2_CANCEL)
   }
 
-  /** A message of a stream of calls is whole: what is held for it is counted by its calls. */
-  arrived(call: StreamOfCalls): void {
+  /** A message of a stream of calls has been read: what is held for it is counted by its calls. */
+  arrived(call: StreamOfCalls, bytes: number): void {
     const stream = this.#streamOf(call)
-    if (stream !== undefined) this.#unfinished.arrived(stream)
+    if (stream !== undefined) this.#unfinished.arrived(stream, bytes)
   }
 
   #streamOf({ metadata }: StreamOfCalls): ServerHttp2Stream | undefined {
@@ -114,8 +119,9 @@ export class Connections {
 
   #countConnection(socket: Socket): void {
     // Without an address it is a Unix socket, or it is closed already.
-    const { remoteAddress: address } = socket
-    if (address === undefined) return
+    const { remoteAddress } = socket
+    if (remoteAddress === undefined) return
+    const address = throttledAddress(remoteAddress)
     const count = (this.#byAddress.get(address) ?? 0) + 1
     this.#byAddress.set(address, count)
     socket.once('close', () => {

@@ -26,7 +26,7 @@ import {
   timeOut,
   UndecodableRequest
 } from './interceptors.js'
-import { peerOf, type PeerBytes, untakenAnswers } from './peer-bytes.js'
+import { type PeerBytes, untakenAnswers } from './peer-bytes.js'
 
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
 
@@ -160,9 +160,15 @@ export function isUnary({ requestStream, responseStream }: ServiceDefinition[str
 /** Bytes that a unary call takes beside its request and its answer: its objects and those of its HTTP/2 stream. */
 export const CALL_OVERHEAD = 8 * 1024
 
+/** A call and whose bytes its own are counted with. */
+interface CountedCall {
+  readonly incoming: IncomingCall
+  readonly peer: string
+  readonly untaken: PeerBytes
+}
+
 /** Counts bytes of a call for its peer until the call has ended and its answer has been taken. */
-function countUntilTaken(bytes: number, incoming: IncomingCall, untaken: PeerBytes): void {
-  const peer = peerOf(incoming)
+function countUntilTaken(bytes: number, { incoming, peer, untaken }: CountedCall): void {
   untaken.count(peer, bytes)
   incoming.onTaken(() => untaken.count(peer, -bytes))
 }
@@ -181,10 +187,9 @@ const smallRequests = new Turns(4)
 /** Begins a request in its turn. The calls that wait are counted by their bytes, which bounds them. Rejects if the caller goes before, and lets its request go. */
 function inTurn<Result>(
   { request }: { readonly request: Buffer },
-  incoming: IncomingCall,
+  { incoming, peer }: CountedCall,
   begin: () => Promise<Result>
 ): Promise<Result> {
-  const peer = peerOf(incoming)
   const isLarge = request.length > LARGE_REQUEST
   if (!isLarge && smallRequests.beginsNow(peer)) return begin()
   const turns = isLarge ? largeRequests : smallRequests
@@ -220,18 +225,19 @@ export function unaryCall<Request, Response>(
       clearTimeout(timer)
       settled()
     }
-    if (untaken.isFull(peerOf(incoming))) {
+    const counted = { incoming, peer: untaken.peerOf(incoming), untaken }
+    if (untaken.isFull(counted.peer)) {
       end()
       return callback(statusOf(untakenAnswers(), incoming))
     }
-    countUntilTaken(CALL_OVERHEAD + call.request.length, incoming, untaken)
+    countUntilTaken(CALL_OVERHEAD + call.request.length, counted)
     const begin = (): Promise<Response> => handler(incoming, codecs.requestDeserialize(call.request))
-    inTurn(call, incoming, begin)
+    inTurn(call, counted, begin)
       .then((response) => codecs.responseSerialize(response))
       .then(
         (answer) => {
           end()
-          if (!call.cancelled) countUntilTaken(answer.length, incoming, untaken)
+          if (!call.cancelled) countUntilTaken(answer.length, counted)
           callback(null, answer, metadataOfTimes(incoming))
         },
         (error: unknown) => {
@@ -293,11 +299,12 @@ export function streamCall<Request, Response>(
 ): handleServerStreamingCall<Buffer, Response> {
   return (call) => {
     const { incoming, abort, settled } = incomingCall(call)
-    if (untaken.isFull(peerOf(incoming))) {
+    const counted = { incoming, peer: untaken.peerOf(incoming), untaken }
+    if (untaken.isFull(counted.peer)) {
       settled()
       return void call.emit('error', statusOf(untakenAnswers(), incoming))
     }
-    countUntilTaken(CALL_OVERHEAD + call.request.length, incoming, untaken)
+    countUntilTaken(CALL_OVERHEAD + call.request.length, counted)
     let timer: NodeJS.Timeout | undefined
     const giveUpAfter = (time: number | undefined): void => {
       clearTimeout(timer)
@@ -322,7 +329,7 @@ export function streamCall<Request, Response>(
       giveUpAfter(reader)
       await sent
     }
-    inTurn(call, incoming, sending)
+    inTurn(call, counted, sending)
       .then(
         () => call.end(),
         (error: unknown) => {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { type Cancellation, countFor, type ShareHolder } from '../../../shared/transport/cancellation.js'
 import { DomainError, type ErrorCode, grpcStatusOf } from '../../../shared/errors.js'
 import { isKeysUnavailable } from '../../../shared/key-cache.js'
-import type { RunningSpan, Tracing } from '../../../shared/observe/tracing.js'
+import { checkedTrace, type RunningSpan, type Tracing } from '../../../shared/observe/tracing.js'
 import { messageOf } from '../../../shared/start-error.js'
 import { requestIdOf } from '../../../shared/transport/wire.js'
 import { unredacted } from '../../../shared/logger.js'
@@ -179,6 +179,7 @@ class InterceptedCall implements CallContext, ShareHolder {
   caller: Caller = anonymous
   readonly requestId: string
   readonly peerAddress?: string
+  readonly #traceparent: string | undefined
   readonly #call: IncomingCall
   readonly #by: InterceptedBy
   /** By `performance.now()`. */
@@ -196,7 +197,8 @@ class InterceptedCall implements CallContext, ShareHolder {
     this.#call = call
     this.#by = by
     const { tracing } = interceptors
-    const { traceparent } = call
+    const traceparent = checkedTrace(call.traceparent)
+    this.#traceparent = traceparent
     this.#span =
       tracing && startSpan(tracing, rpc, { traceparent, requestId: this.requestId, parentDecides: !this.isDirect })
     countFor(call.cancellation, this)
@@ -221,8 +223,7 @@ class InterceptedCall implements CallContext, ShareHolder {
   }
 
   get log(): Logger {
-    const { traceparent } = this.#call
-    const trace = traceparent === undefined ? {} : { traceparent }
+    const trace = this.#traceparent === undefined ? {} : { traceparent: this.#traceparent }
     const { rpc, interceptors } = this.#by
     this.#log ??= interceptors.log.child({ requestId: this.requestId, rpc, ...trace })
     return this.#log
@@ -234,6 +235,10 @@ class InterceptedCall implements CallContext, ShareHolder {
 
   get isDirect(): boolean {
     return this.#by.interceptors.knowsGateways === true && !this.peerIsGateway
+  }
+
+  get isRefusedGateway(): boolean {
+    return this.isDirect && this.#call.gatewaySecrets.length > 0
   }
 
   get clientAddress(): string | undefined {
@@ -273,7 +278,7 @@ class InterceptedCall implements CallContext, ShareHolder {
     lines.info(
       {
         requestId,
-        traceparent: this.#call.traceparent,
+        traceparent: this.#traceparent,
         ...(caller.kind === 'authenticated' ? { account: caller.account, machine: caller.machine } : {}),
         rpc,
         resource,

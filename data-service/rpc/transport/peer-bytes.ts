@@ -1,4 +1,6 @@
 import { DomainError } from '../../../shared/errors.js'
+import { isLoopback, throttledAddress } from '../../../shared/ip-address.js'
+import type { Connection, IsGateway } from './interceptors.js'
 
 /** Bytes of answers that one stream may have waiting. Beyond, it takes no further frames. */
 export const MAX_OF_STREAM = 16 * 1024 * 1024
@@ -25,11 +27,20 @@ const BOUNDS: PeerBounds = { ofPeer: 32 * MIB, inAll: 64 * MIB, always: ALWAYS }
  */
 export class PeerBytes {
   readonly #bounds: PeerBounds
+  readonly #isGateway: IsGateway
   #all = 0
   readonly #byPeer = new Map<string, number>()
 
-  constructor(bounds: PeerBounds = BOUNDS) {
+  constructor(bounds: PeerBounds = BOUNDS, isGateway: IsGateway = () => false) {
     this.#bounds = bounds
+    this.#isGateway = isGateway
+  }
+
+  /** Whose bytes are counted together. A process takes any address of the loopback, unless it has proved to be a gateway. */
+  peerOf(call: Connection): string {
+    const { peerAddress = 'no address' } = call
+    if (this.#isGateway(call)) return `gateway ${peerAddress}`
+    return isLoopback(peerAddress) ? 'the loopback' : throttledAddress(peerAddress)
   }
 
   get bytes(): number {
@@ -49,11 +60,6 @@ export class PeerBytes {
     const { ofPeer: most, inAll, always } = this.#bounds
     return ofPeer > most || (this.#all > inAll && ofPeer > always)
   }
-}
-
-/** Whose bytes are counted together, of a peer that is not known as a gateway. */
-export function peerOf({ peerAddress = 'no address' }: { readonly peerAddress: string | undefined }): string {
-  return peerAddress
 }
 
 /** Of a call that is not begun, because too much waits to be taken. */

@@ -1,6 +1,7 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { throttledAddress } from '../../../shared/ip-address.js'
 import { memoryLimit } from '../../../shared/memory-guard.js'
+import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
 import { MIB, PeerBytes } from './peer-bytes.js'
 
 /** Bytes that grpc-js and Node take for a call that is open, whatever it sends. */
@@ -8,6 +9,9 @@ const OPEN_CALL_BYTES = 16 * 1024
 
 /** Bytes that grpc-js and Node take for each frame, however little it holds. */
 const FRAME_OVERHEAD = 256
+
+/** Bytes before each message: whether it is compressed, and its length. */
+const MESSAGE_PREFIX = 5
 
 /** Values of binary metadata of a call. */
 const MAX_BINARY_VALUES = 64
@@ -19,8 +23,8 @@ const MAX_BINARY_VALUES = 64
  */
 export class UnfinishedRequests {
   readonly #bytes: PeerBytes
-  /** Makes nothing of the bytes so far: they are of a message that is whole. */
-  readonly #whole = new WeakMap<ServerHttp2Stream, () => void>()
+  /** Lets go what is held for a message of so many bytes. */
+  readonly #read = new WeakMap<ServerHttp2Stream, (bytes: number) => void>()
 
   constructor(memory = memoryLimit()) {
     const inAll = Math.max(64 * MIB, Math.min(256 * MIB, Math.floor(memory / 4)))
@@ -51,17 +55,54 @@ export class UnfinishedRequests {
         if (held > head && this.#bytes.isFull(peer)) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
       })
     }
-    const clear = (): void => become(Math.min(held, head))
-    stream.on('data', (frame: Buffer) => become(Math.max(held, head) + frame.length + FRAME_OVERHEAD))
-    stream.once('end', clear)
+    // Messages of a stream of calls wait in grpc-js while it is paused, also after its end.
+    const frames = headers[':path'] === CALL_STREAM.path ? new HeldFrames() : undefined
+    const more = (frame: number): number => frames?.add(frame) ?? frame + FRAME_OVERHEAD
+    stream.on('data', ({ length }: Buffer) => become(Math.max(held, head) + more(length)))
+    if (frames === undefined) stream.once('end', () => become(Math.min(held, head)))
+    else this.#read.set(stream, (bytes) => become(Math.max(head, held - frames.letGo(bytes))))
     stream.once('close', () => become(0))
-    this.#whole.set(stream, clear)
     become(head)
   }
 
-  /** A message of the stream is whole, and others may follow. */
-  arrived(stream: ServerHttp2Stream): void {
-    this.#whole.get(stream)?.()
+  /** A message of a stream of calls has been read, and others may wait or follow. */
+  arrived(stream: ServerHttp2Stream, bytes: number): void {
+    this.#read.get(stream)?.(bytes + MESSAGE_PREFIX)
+  }
+}
+
+interface Frame {
+  readonly bytes: number
+  next: Frame | undefined
+}
+
+/** The frames of a stream of which not all has been read, the oldest first. */
+class HeldFrames {
+  #first: Frame | undefined
+  #last: Frame | undefined
+  /** Bytes that were read of the first one and, for a moment, of those that are not here yet. */
+  #read = 0
+
+  /** Answers how many bytes more are held. A message may have been read before its last frame is added. */
+  add(bytes: number): number {
+    const frame: Frame = { bytes, next: undefined }
+    if (this.#last === undefined) this.#first = frame
+    else this.#last.next = frame
+    this.#last = frame
+    return bytes + FRAME_OVERHEAD - this.letGo(0)
+  }
+
+  /** Answers how many bytes fewer are held after so many have been read. */
+  letGo(bytes: number): number {
+    this.#read += bytes
+    let free = 0
+    while (this.#first !== undefined && this.#first.bytes <= this.#read) {
+      this.#read -= this.#first.bytes
+      free += this.#first.bytes + FRAME_OVERHEAD
+      this.#first = this.#first.next
+    }
+    if (this.#first === undefined) this.#last = undefined
+    return free
   }
 }
 

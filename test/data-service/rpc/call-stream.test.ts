@@ -120,12 +120,13 @@ describe('calls in frames', function () {
   })
 
   it('have each their own caller, request id and trace', async () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
     frames.stream.write(
       encodeRequest(
         { credential: { slot: 1, authorization: 'owner 1' } },
         { credential: { slot: 2, authorization: 'nonsense' } },
         { call: list(1, 'tickets', { credential: 1 }) },
-        { call: list(2, 'tickets', { credential: 2, requestId: 'r2', traceparent: '00-1-2-01' }) },
+        { call: list(2, 'tickets', { credential: 2, requestId: 'r2', traceparent }) },
         { call: list(3, 'tickets', { requestId: 'r3' }) },
         { credential: { slot: 2, authorization: 'owner 2' } },
         { call: list(4, 'tickets', { credential: 2 }) }
@@ -136,7 +137,7 @@ describe('calls in frames', function () {
     expect(await frames.outcome(3)).to.include({ code: 'auth.required' })
     expect(Buffer.isBuffer(await frames.outcome(4))).to.equal(true)
     const logged = service.logs.filter(({ rpc, msg }) => rpc === 'List' && msg !== 'call')
-    expect(logged[0]).to.include({ requestId: 'r2', traceparent: '00-1-2-01' })
+    expect(logged[0]).to.include({ requestId: 'r2', traceparent })
     expect(logged[1]).to.include({ requestId: 'r3' }).and.not.have.property('traceparent')
   })
 

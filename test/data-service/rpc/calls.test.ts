@@ -75,10 +75,27 @@ describe('calls', function () {
   })
 
   it('keep a fit request id and trace in the log, and make an id otherwise', async () => {
-    await failure(list({ 'x-request-id': 'A.b_c-1', traceparent: '00-1-2-01' }))
-    expect(service.logs.at(-1)).to.include({ requestId: 'A.b_c-1', traceparent: '00-1-2-01', rpc: 'List' })
-    await failure(list({ 'x-request-id': 'a b' }))
-    expect(service.logs.at(-1)).to.include({ requestId: 'made-here' })
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+    await failure(list({ 'x-request-id': 'A.b_c-1', traceparent }))
+    expect(service.logs.at(-1)).to.include({ requestId: 'A.b_c-1', traceparent, rpc: 'List' })
+    await failure(list({ 'x-request-id': 'a b', traceparent: 'x'.repeat(4000) }))
+    expect(service.logs.at(-1)).to.include({ requestId: 'made-here' }).and.not.have.property('traceparent')
+    await failure(list({ traceparent: `01-${traceparent.slice(3)}-${'x'.repeat(4000)}` }))
+    expect(service.logs.at(-1)).to.include({ traceparent })
+  })
+
+  it('of a gateway with another secret are told no catalogue, which it would take in place of the one it has', async () => {
+    await using strict = await runService(undefined, undefined, undefined, { knowsGateways: true })
+    const described = (values: Record<string, string>, request: object = {}): Promise<unknown> =>
+      answer((done) => strict.client.describe(request, metadata(values), soon(), done))
+    const other = { [GATEWAY_SECRET_METADATA]: 'of another one' }
+    const refused = await failure((done) => strict.client.describe({}, metadata(other), soon(), done))
+    expect(refused).to.include({ code: 'upstream.unavailable' })
+    // Any other caller needs neither a secret nor a token.
+    for (const call of [described({}), described(other, { asCaller: true })]) {
+      expect(await call).to.have.property('resources')
+    }
+    expect(await described({ [GATEWAY_SECRET_METADATA]: 'of a gateway' })).to.have.property('resources')
   })
 
   it('turn whatever is unforeseen into an opaque internal error, logged under the request id', async () => {

@@ -1,20 +1,33 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2'
 import { connect as connectSocket, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ClientDuplexStream, credentials, Metadata, status, type StatusObject } from '@grpc/grpc-js'
+import { promisify } from 'node:util'
+import {
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  Server,
+  ServerCredentials,
+  status,
+  type StatusObject
+} from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { exportSemaphore } from '../../../data-service/operations/export.js'
 import { ReadShares } from '../../../data-service/operations/fair-shares.js'
+import { Connections } from '../../../data-service/rpc/transport/connections.js'
+import { http2ServersOf } from '../../../data-service/rpc/transport/grpc-inner.js'
+import { PeerBytes } from '../../../data-service/rpc/transport/peer-bytes.js'
 import { MemoryGuard } from '../../../shared/memory-guard.js'
 import { createLogger } from '../../../shared/logger.js'
 import { CALL_STREAM } from '../../../shared/transport/call-stream.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
+import { GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
 import { loadProto } from '../../../shared/transport/wire.js'
 import { encodeRequest, type WireCall } from '../../harness/call-stream-messages.js'
 import { grpcMessage } from '../../harness/http2-frames.js'
 import { exampleEntities } from '../plan/example-entities.js'
-import { answer, metadata, type RunningService, runService, soon } from './running-service.js'
+import { answer, failure, metadata, type RunningService, runService, soon } from './running-service.js'
 import type { ReadDeps } from '../../../data-service/operations/reads.js'
 import { unboundedShares } from './unbounded-shares.js'
 
@@ -81,13 +94,17 @@ class UnreadClient {
 }
 
 /** Calls that are answered meanwhile, on another connection: what is not read fills the window of its own. */
-async function listSmall({ port }: RunningService, count: number): Promise<void> {
+async function listSmall({ port }: RunningService, count: number, of = new Metadata()): Promise<void> {
   const own = { 'grpc.use_local_subchannel_pool': 1 }
   const client = new entity.v1.EntityService(`127.0.0.1:${port}`, credentials.createInsecure(), own)
   for (let n = 0; n < count; n++) {
-    await answer((done) => client.lookup({ resource: 'things' }, new Metadata(), soon(), done))
+    await answer((done) => client.lookup({ resource: 'things' }, of, soon(), done))
   }
   client.close()
+}
+
+function destroy(this: { destroyed: boolean }): void {
+  this.destroyed = true
 }
 
 describe('answers that a peer does not read', function () {
@@ -158,14 +175,16 @@ describe('answers that a peer does not read', function () {
     await untilTaken()
   })
 
-  it('of unary calls keep further calls of the address from being begun, and no others', async () => {
+  it('of unary calls keep further calls of the loopback from being begun, and none of a gateway', async () => {
     await run(unboundedShares)
     const unread = new UnreadClient(service, '127.0.0.2')
     const streams = Array.from({ length: 18 }, () => unread.list())
     while (service.untakenBytes < 32 * MIB) await delay(5)
     const [refused] = (await once(unread.list(), 'response')) as [Record<string, unknown>]
     expect(Number(refused['grpc-status'])).to.equal(status.UNAVAILABLE)
-    await listSmall(service, 1)
+    const neighbour = await failure((done) => service.client.lookup({ resource: 'things' }, metadata(), soon(), done))
+    expect(neighbour).to.include({ code: 'upstream.unavailable' })
+    await listSmall(service, 1, metadata({ [GATEWAY_SECRET_METADATA]: 'of a gateway' }))
     for (const stream of streams) stream.close()
     await untilTaken()
     unread.session.destroy()
@@ -209,5 +228,29 @@ describe('answers that a peer does not read', function () {
       client.session.destroy()
       if (isServed) break
     }
+  })
+})
+
+describe('bytes and connections that are counted together', () => {
+  it('are those of a /64 network, and all of the loopback, and there are 1024 connections in all', async () => {
+    const peers = new PeerBytes()
+    const peerOf = (peerAddress: string): string =>
+      peers.peerOf({ peerAddress, gatewaySecrets: [], peerCertificate: () => undefined })
+    expect(peerOf('2001:db8::1')).to.equal(peerOf('2001:db8::2:1')).and.not.equal(peerOf('2001:db8:0:1::1'))
+    expect(peerOf('127.0.0.1')).to.equal(peerOf('127.3.4.5')).and.not.equal(peerOf('192.0.2.1'))
+    const server = new Server()
+    await promisify(server.bindAsync.bind(server))('127.0.0.1:0', ServerCredentials.createInsecure())
+    new Connections(() => true).watch(server)
+    const [http2Server] = http2ServersOf(server)
+    expect(http2Server?.maxConnections).to.equal(1024)
+    // The one before it is of the streams.
+    const [, count] = http2Server?.listeners('connection') ?? []
+    const sockets = Array.from({ length: 129 }, (_, at) =>
+      Object.assign(new EventEmitter(), { remoteAddress: `2001:db8::${at}`, destroyed: false, destroy })
+    )
+    for (const socket of sockets) Reflect.apply(count ?? expect.fail, undefined, [socket])
+    await delay(0)
+    expect(sockets.map(({ destroyed }) => destroyed).lastIndexOf(false)).to.equal(127)
+    server.forceShutdown()
   })
 })
