@@ -100,7 +100,10 @@ export const adminUi = fp<{
       app.get(url, answer)
     }
     // What is linked on the page is relative to the path with the slash.
-    get('/admin', async (request, reply) => reply.redirect(`${address.baseFor(request)}/admin/`, 308))
+    get('/admin', async (request, reply) =>
+      // A 308 is cached without being asked for, and this one names a host that the request may have told.
+      reply.header('cache-control', 'no-store').redirect(`${address.baseFor(request)}/admin/`, 308)
+    )
     get('/admin/', async (_request, reply) => {
       const nonce = randomBytes(16).toString('base64')
       return reply

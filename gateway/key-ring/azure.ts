@@ -2,6 +2,7 @@ import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/ident
 import { createDefaultHttpClient, type HttpClient } from '@azure/core-rest-pipeline'
 import { CryptographyClient, type CryptographyClientOptions, KeyClient, type KeyVaultKey } from '@azure/keyvault-keys'
 import { BlockBlobClient, RestError, type StoragePipelineOptions } from '@azure/storage-blob'
+import { boundedText } from '../../shared/bounded-text.js'
 import type { KeyEncryption, WrappedSecret } from './ring-document.js'
 import { parseVaultKey, type VaultKey } from './ring-settings.js'
 import type { RingStore, StoredRing } from './ring-stores.js'
@@ -84,7 +85,7 @@ export class BlobStore implements RingStore {
       const abortSignal = AbortSignal.timeout(CALL_TIMEOUT)
       const { etag, readableStreamBody } = await this.#blob.download(undefined, undefined, { abortSignal })
       if (etag === undefined || readableStreamBody === undefined) throw new Error('The answer has no entity tag.')
-      return { text: await streamText(readableStreamBody), version: etag }
+      return { text: await boundedText({ body: readableStreamBody }), version: etag }
     } catch (error) {
       if (hasCode(error, 'BlobNotFound')) return undefined
       throw this.#explained(error)
@@ -114,12 +115,6 @@ export class BlobStore implements RingStore {
     error.message = `${ended} ${error.message}`
     return error
   }
-}
-
-async function streamText(stream: NodeJS.ReadableStream): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of stream) parts.push(Buffer.from(part))
-  return Buffer.concat(parts).toString('utf8')
 }
 
 function hasCode(error: unknown, ...codes: readonly string[]): boolean {

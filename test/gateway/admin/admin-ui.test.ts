@@ -30,7 +30,7 @@ describe('/admin', () => {
   it('leads to the page, which its links are relative to', async () => {
     const answer = await get('/admin')
     expect(answer.statusCode).to.equal(308)
-    expect(answer.headers).to.include({ location: `${BASE}/admin/`, ...SAFE })
+    expect(answer.headers).to.include({ location: `${BASE}/admin/`, 'cache-control': 'no-store', ...SAFE })
   })
 
   it('is a page that runs the script of this origin alone, with styles by a nonce of its own', async () => {

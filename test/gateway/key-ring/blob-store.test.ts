@@ -46,6 +46,13 @@ for (const kind of BLOB_SERVERS)
       expect((await one.read())?.text).to.equal('two')
     })
 
+    it('reads no more than a ring can have', async () => {
+      const one = await store()
+      await one.write('x'.repeat(256 * 1024 + 1), undefined)
+      const said = await one.read().catch(String)
+      expect(said).to.include('larger than 262144 bytes')
+    })
+
     it('writes over what was read only', async () => {
       const [one, other] = [await store(), await store()]
       expect(await one.write('one', undefined)).to.equal(true)

@@ -1,6 +1,12 @@
 import { Socket } from 'node:net'
 import { expect } from 'chai'
-import { connectionKey, DownloadProgress, LOWEST_RATE, RateCounter } from '../../../gateway/server/client-progress.js'
+import {
+  addQueues,
+  connectionKey,
+  DownloadProgress,
+  LOWEST_RATE,
+  RateCounter
+} from '../../../gateway/server/client-progress.js'
 
 /** Milliseconds between two checks, ten of which are the time of an answer. */
 const INTERVAL = 3000
@@ -77,5 +83,27 @@ describe('a client of HTTP/1.1, by what it acknowledges of what the operating sy
 
   it('is behind by each check with which it takes a few bytes, however steadily', () => {
     expect(behind(1)).to.be.closeTo(20, 0.01)
+  })
+})
+
+describe('the send queues of the operating system', () => {
+  /** A line as Linux writes it, with local port 3000. */
+  const line = (at: number, of: { remote?: number; state?: string; queue?: number; address?: string }): string => {
+    const { remote = 0xd1f2, state = '01', queue = 0, address = '0100007F' } = of
+    const hex = (value: number, digits: number): string => value.toString(16).toUpperCase().padStart(digits, '0')
+    const ports = `${address}:0BB8 ${address}:${hex(remote, 4)}`
+    return `${String(at).padStart(4)}: ${ports} ${state} ${hex(queue, 8)}:00000000 00:00000000 00000000  1000        0 12345 1`
+  }
+
+  it('are those of connections, by their ports, and not of the ones that are only remembered', () => {
+    const title = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode'
+    const queues = new Map<string, number>()
+    const over = Array.from({ length: 12_000 }, (_, at) => line(at, { remote: 20_000 + at, state: '06' }))
+    addQueues(queues, [title, ...over, line(12_000, { queue: 4096 }), line(12_001, { remote: 1 }), ''].join('\n'))
+    addQueues(queues, [title, line(0, { queue: 5, address: '0'.repeat(24) + '0100007F' }), ''].join('\n'))
+    expect([...queues]).to.deep.equal([
+      ['3000 53746', 4101],
+      ['3000 1', 0]
+    ])
   })
 })
