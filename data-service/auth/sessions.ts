@@ -341,7 +341,7 @@ export function revoke(deps: AuthDeps): UnaryHandler<RevokeRequest__Output, Revo
 
 /**
  * Ends all sessions of the account of a refresh token, if that token's own session is live: one that was revoked must not
- * decide about others. Any other token is no error, as with `revoke`.
+ * decide about others. Any other token is an error, unlike with `revoke`: whoever asks would believe that a thief is out.
  */
 export function revokeAll(deps: AuthDeps): UnaryHandler<RevokeAllRequest__Output, RevokeAllResponse> {
   return async ({ signal, log, clientAddress }, { refreshToken: text }) => {
@@ -352,13 +352,18 @@ export function revokeAll(deps: AuthDeps): UnaryHandler<RevokeAllRequest__Output
       return { found, sessions: isLive ? await unit.endSessions(found.account.id, deps.now()) : 0 }
     })
     const { family, account } = found
-    trail(log, {
+    const known = {
       event: 'logout-everywhere',
       clientAddress,
       account: account && ownSubject(deps, account),
-      ...(family === undefined ? {} : { session: sessionId(family.id) }),
-      ...(found.kind === 'live' ? { outcome: 'success', sessions } : { outcome: outcomeOf(found), reason: found.why })
-    })
-    return {}
+      ...(family === undefined ? {} : { session: sessionId(family.id) })
+    } as const
+    if (found.kind === 'live') {
+      trail(log, { ...known, outcome: 'success', sessions })
+      return {}
+    }
+    const error = sessionOver()
+    trail(log, { ...known, outcome: outcomeOf(found), code: error.code, reason: found.why })
+    throw error
   }
 }

@@ -244,7 +244,10 @@ function sessionOperations(components: Components): GatewayOperation[] {
       path: '/auth/logout-everywhere',
       id: 'logout everywhere',
       summary: 'The end of all sessions of the account',
-      description: 'The cookies are expired even where the data service cannot be reached, which is 503.'
+      description:
+        'The cookies are expired even where no session is ended: a session that is over ends no other, which is 401, and ' +
+        'where the data service cannot be reached it is 503.',
+      codes: [...SAME_SITE, ...JSON_BODY, 'auth.required', 'auth.invalid-token']
     }),
     operation(components, {
       ...session,

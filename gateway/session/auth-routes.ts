@@ -77,7 +77,7 @@ function notStrings(members: Readonly<Record<string, unknown>>): DomainError {
 
 /**
  * `POST /auth/session-cookie` sets the tokens that a client sends as its cookies. `DELETE`, and `POST /auth/logout`, end the
- * session. `POST /auth/logout-everywhere` ends all sessions of its account.
+ * session. `POST /auth/logout-everywhere` ends all sessions of its account, and is 401 where it ended none.
  */
 function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/session-cookie'
@@ -89,11 +89,12 @@ function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionToo
 
   type Revoke = (call: AuthCall, refreshToken: string) => Promise<void>
   const logoutBy =
-    (revoke: Revoke) =>
+    (revoke: Revoke, needsSession = false) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       // The cookies expire even if the call fails.
       cookies.expire(reply)
       const tokens = sentRefreshTokens(request.headers.cookie)
+      if (needsSession && tokens.length === 0) throw noSession()
       const revoked = await Promise.allSettled(tokens.map((token) => revoke(authCall(request), token)))
       for (const one of revoked) if (one.status === 'rejected') throw one.reason
       return reply.code(204).send()
@@ -107,8 +108,12 @@ function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionToo
   app.post(
     '/auth/logout-everywhere',
     bodyless,
-    logoutBy((call, token) => auth.revokeAll(call, token))
+    logoutBy((call, token) => auth.revokeAll(call, token), true)
   )
+}
+
+function noSession(): DomainError {
+  return new DomainError('auth.required', 'Log in first: there is no session.')
 }
 
 /**
@@ -179,7 +184,7 @@ function passwordRoute(app: FastifyInstance, { auth, cookies }: SessionTools): v
   app.post(url, { preParsing: requireJsonMediaType }, async (request, reply) => {
     const passwords = readPasswords(bodyOf(request))
     const { refresh } = sentCookies(request.headers.cookie)
-    if (refresh === undefined) throw new DomainError('auth.required', 'Log in first: there is no session.')
+    if (refresh === undefined) throw noSession()
     const call = { ...authCall(request), signal: abortOnDisconnect(reply).signal }
     try {
       const change = { ...passwords, refreshToken: refresh, clientAddress: clientAddress(request) }

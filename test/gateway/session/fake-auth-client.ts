@@ -73,7 +73,8 @@ export class FakeAuthClient implements AuthClient {
   /** All sessions here are of one account. */
   async revokeAll(call: AuthCall, request: string): Promise<void> {
     this.#seen({ rpc: 'revokeAll', call, request })
-    if (this.live.has(request)) this.live.clear()
+    if (!this.live.has(request)) throw new DomainError('auth.invalid-token', 'The session is over.')
+    this.live.clear()
   }
 
   async changePassword(call: LoginCall, request: PasswordChange): Promise<Session> {

@@ -231,9 +231,11 @@ describe('login and logout', () => {
       expect(gateway.logText()).to.not.match(SECRETS)
     })
 
-    it(`${method} ${url} is 204 without cookies, and without a call`, async () => {
+    const isEverywhere = rpc === 'revokeAll'
+    it(`${method} ${url} is ${isEverywhere ? 401 : 204} without cookies, and without a call`, async () => {
       const answer = await gateway.send(method, url)
-      expect(answer.statusCode).to.equal(204)
+      if (isEverywhere) expectProblem(answer, 401, 'auth.required')
+      else expect(answer.statusCode).to.equal(204)
       expect(setCookies(answer)).to.deep.equal(EXPIRED)
       expect(gateway.auth.calls).to.deep.equal([])
     })
@@ -248,20 +250,32 @@ describe('login and logout', () => {
 
     it(`${method} ${url} takes an empty body of any type`, async () => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'x', 'application/json']) {
-        const answer = await gateway.send(method, url, { headers: { 'content-type': type, 'content-length': '0' } })
+        const headers = { 'content-type': type, 'content-length': '0' }
+        const cookies = { refresh: gateway.auth.open().refreshToken }
+        const answer = await gateway.send(method, url, { headers, cookies })
         expect(answer.statusCode, `${type} ${answer.body}`).to.equal(204)
       }
     })
   }
 
-  for (const [url, rpc] of [
-    ['/auth/logout', 'revoke'],
-    ['/auth/logout-everywhere', 'revokeAll']
+  it('/auth/logout-everywhere expires the cookies and is 401 for a session that is over, which ends no other', async () => {
+    gateway.auth.open()
+    const answer = await gateway.send('POST', '/auth/logout-everywhere', { cookies: { refresh: 'over' } })
+    expectProblem(answer, 401, 'auth.invalid-token')
+    expect(setCookies(answer)).to.deep.equal(EXPIRED)
+    expectPrivate(answer)
+    expect(gateway.auth.live.size).to.equal(1)
+  })
+
+  for (const [url, rpc, status] of [
+    ['/auth/logout', 'revoke', 204],
+    // None of them is live.
+    ['/auth/logout-everywhere', 'revokeAll', 401]
   ] as const) {
     it(`${url} ends every session whose cookie was sent, a few at most`, async () => {
       const cookie = [1, 2, 3, 4, 5, 6].map((one) => `app_auth_refresh=r${one}`).join('; ')
       const answer = await gateway.send('POST', url, { headers: { cookie } })
-      expect(answer.statusCode).to.equal(204)
+      expect(answer.statusCode).to.equal(status)
       expect(gateway.auth.made(rpc)).to.deep.equal(['r1', 'r2', 'r3', 'r4'])
     })
   }
