@@ -69,6 +69,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   outbox: {
     says: 'list | retry | drop <id>…  shows what no handler could deliver, has it delivered again, or deletes it',
     load: async () => (await import('./outbox.js')).outbox
+  },
+  history: {
+    says: 'purge --before <date> [--archive <file>]  takes old values out of the history of rows',
+    load: async () => (await import('./history.js')).history
   }
 }
 

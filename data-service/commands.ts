@@ -16,11 +16,13 @@ import type { OutboxStore, SetAsideEvent } from './plan/model/stores.js'
 import type { Database } from './sql/engines/engine.js'
 import type { Transactions } from './sql/engines/sessions.js'
 import type { OwnTables } from './sql/engines/own-tables.js'
+import { purgeChanges, type PurgeSteps } from './sql/own-rows/audit-entries.js'
 import { createOutboxStore } from './sql/own-rows/outbox.js'
 import { engineMigrations } from '../schema/migrations/engine-tables.js'
 import { findOwnTables, withOwnTables } from '../schema/migrations/find-own-tables.js'
 import { migrateAtStart } from '../schema/migrations/migrate.js'
 import { createAuthStore } from './sql/own-rows/accounts.js'
+import { runTransaction } from './sql/transactions.js'
 import { openDatabase, openExisting, opening } from './sql/connect.js'
 import { schemaOf } from '../schema/kinds/kinds.js'
 
@@ -125,6 +127,22 @@ export async function withOutbox(
     } finally {
       await store.close()
     }
+  })
+}
+
+/** Takes the values out of the history before a moment, as `purgeChanges` says, in the database that the settings name. */
+export async function purgeHistory(
+  application: Application,
+  environment: Environment,
+  { before, ...steps }: { readonly before: string } & PurgeSteps
+): Promise<void> {
+  await withEngineTables(application, { name: 'history', environment }, async ({ primary, tables, transactions }) => {
+    const options = { transactions, what: 'The database', random: Math.random }
+    await purgeChanges(
+      (run) => runTransaction(options, new AbortController().signal, { run, isRepeatable: () => true }),
+      { tables, dialect: primary.dialect, before },
+      steps
+    )
   })
 }
 

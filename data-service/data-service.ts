@@ -128,7 +128,8 @@ async function openAndListen(how: Starting): Promise<string> {
     catalogue: makeCatalogue(stores.entities, stores.fit.isolated),
     ownership,
     maxPageSize,
-    maxExportRows
+    maxExportRows,
+    auditTrail: stores.auditTrail
   }
   const describeTo = describeCatalogue(planning.catalogue, ownership, application.operations)
   const writeDeps: WriteDeps = {

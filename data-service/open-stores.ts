@@ -43,6 +43,8 @@ export interface OpenStores {
   readonly entities: readonly Entity[]
   /** Which of them are out of service, since their tables do not fit. */
   readonly fit: TableFit
+  /** Which of them shows the audit entries. */
+  readonly auditTrail: string | undefined
   readonly memory: MemoryGuard
   readonly read: ReadStore
   readonly write: WriteStore
@@ -101,7 +103,7 @@ export async function openStores(
   const models = new RowModels(primary.sequelize, entities, 'primary')
   const close = (store: { close(): Promise<void> }): Promise<void> => store.close()
   const memory = new MemoryGuard(how.log)
-  const read = opened.add(new SqlReadStore(readable, entities, { facts, statementUse, models, memory }), close)
+  const read = opened.add(new SqlReadStore(readable, entities, { facts, statementUse, models, memory, tables }), close)
   const transactions = primary.openTransactions()
   const rowVersions = pooledBytes(randomBytes)
   const { onEmitted } = how
@@ -116,6 +118,7 @@ export async function openStores(
   return {
     entities,
     fit,
+    auditTrail: entities.find(({ table }) => table === `${tables.prefix}audit_entries`)?.name,
     memory,
     read,
     write,

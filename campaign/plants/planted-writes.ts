@@ -72,7 +72,7 @@ export const PLANTED_WRITES: readonly Plant[] = [
     workloads: ['counters'],
     process: 'data-service',
     module: 'data-service/operations/writes/delete.js',
-    find: "await steps.audit(entity, key, 'delete');",
+    find: "await steps.audit(entity, key, { action: 'delete', changes: changesOf(entity, before, undefined) });",
     replace: ''
   },
   {
@@ -120,7 +120,7 @@ export const PLANTED_WRITES: readonly Plant[] = [
     workloads: ['owners'],
     process: 'data-service',
     module: 'data-service/operations/writes/write-steps.js',
-    find: "await this.audit(entity, key, 'create');",
+    find: "await this.audit(entity, key, { action: 'create', changes });",
     replace: ''
   },
   {

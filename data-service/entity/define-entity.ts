@@ -109,6 +109,8 @@ interface DefinitionOfAll<
   readonly indexes?: 'required'
   /** Text properties that `search` looks into, or `fullText(…)` of them. Without it the resource has no such parameter. */
   readonly searchable?: readonly NameOfType<F, 'string'>[] | FullText<NameOfType<F, 'string'>>
+  /** Whether each audit entry keeps what its write changed, which `GET /{resource}/{id}/history` shows (docs/history.md). */
+  readonly history?: true
   /** What `GET /{resource}/totals` groups rows by and computes of them. Without it the resource has no totals. */
   readonly totals?: TotalsDefinition<NoInfer<F>>
   /** What lookup shows beside the id, as text: a string, enum, int, long or guid that is never null. Without it the id. */
@@ -181,6 +183,7 @@ const ENTITY = definitionWords<
   sortable: 'list',
   indexes: 'text',
   searchable: 'list or object',
+  history: 'flag',
   totals: 'object',
   label: 'text',
   references: 'object',
@@ -232,7 +235,13 @@ export function defineEntity<
     mistakes
   })
   mistakes.push(...overrideMistakes(definition.overrides ?? {}))
-  const { list, paged, totals: ownTotals } = definition.overrides ?? {}
+  const { get, list, paged, totals: ownTotals } = definition.overrides ?? {}
+  if (definition.history === true && get !== undefined) {
+    mistakes.push('`history` would show what a replaced `get` may not show.')
+  }
+  if (definition.history === true && (writing.actions.has('create') || writing.actions.has('delete'))) {
+    mistakes.push('`history` takes no action `create` or `delete`: it would be taken for that of the row.')
+  }
   if (totals !== undefined && (list ?? paged) !== undefined && ownTotals === undefined) {
     mistakes.push(
       '`totals` would count rows that a replaced `list` or `paged` may not show: replace `totals` in overrides too.'
@@ -265,6 +274,7 @@ export function defineEntity<
     sortable: new Set(definition.sortable),
     indexes: definition.indexes ?? 'advised',
     ...resolveSearchable(definition.searchable, mistakes),
+    history: definition.history === true,
     totals,
     label: definition.label === undefined ? undefined : columnIn('`label`')(definition.label),
     references,

@@ -48,6 +48,8 @@ export interface Entity {
   readonly searchable: readonly string[]
   /** Whether `search` finds words by their beginnings, which a full-text index serves. Otherwise it finds parts of texts. */
   readonly fullText: boolean
+  /** Whether audit entries keep what writes change. */
+  readonly history: boolean
   /** What rows can be grouped by, and what of them can be computed; undefined for a resource without totals. */
   readonly totals: Totals | undefined
   /** The column that lookup shows. */

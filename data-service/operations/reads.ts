@@ -1,9 +1,10 @@
-import { DomainError } from '../../shared/errors.js'
 import type { FairSemaphore } from '../../shared/fair-semaphore.js'
 import type { GetByRequest__Output } from '../../shared/gen/entity/v1/GetByRequest.js'
 import type { GetByResponse } from '../../shared/gen/entity/v1/GetByResponse.js'
 import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
 import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
+import type { HistoryRequest__Output } from '../../shared/gen/entity/v1/HistoryRequest.js'
+import type { HistoryResponse } from '../../shared/gen/entity/v1/HistoryResponse.js'
 import type { ListRequest__Output } from '../../shared/gen/entity/v1/ListRequest.js'
 import type { ListResponse } from '../../shared/gen/entity/v1/ListResponse.js'
 import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupRequest.js'
@@ -30,9 +31,11 @@ import {
   planPage,
   planCustomRead
 } from '../plan/plan-reads.js'
+import { noSuchRow } from '../plan/row-scopes.js'
 import type { LoadedRow, LookupResult, ReadStore } from '../plan/model/stores.js'
 import type { ReadShares } from './fair-shares.js'
 import { jsonOfRows, recordEncoder, type RowSerializer, rowSerializer, valueReader, writeArray } from './json.js'
+import { history } from './history.js'
 import { totals } from './totals.js'
 import { valueWriter } from '../entity/types/types.js'
 
@@ -77,6 +80,10 @@ export const UNARY_READS = {
     const byId = withOverrides(deps, get, (overrides) => overrides.get)
     return (context, request) => getBy(deps, context, { request, byId })
   },
+  History:
+    (deps: ReadDeps): UnaryHandler<HistoryRequest__Output, HistoryResponse> =>
+    (context, request) =>
+      history(deps, context, request),
   Read: (deps: ReadDeps) => withOverrides(deps, read, (overrides) => overrides.read)
 }
 
@@ -284,9 +291,4 @@ function itemWriter({ bare, items }: CustomRead, { projection }: PagePlan): RowS
   const { read: value } = valueReader({ kind: 'column', column }, projection)
   const write = valueWriter(column.field.type)
   return ({ values }, out) => write(value(values), out)
-}
-
-/** The same error for a row that does not exist and for one outside of the caller's scope, so that nobody learns which it is. */
-export function noSuchRow(): DomainError {
-  return new DomainError('not-found', 'There is no such row.')
 }

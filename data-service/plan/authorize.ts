@@ -395,8 +395,10 @@ export function allowedCalls(
     return !(decideWrite(resource, route, { caller, ownership }) instanceof DomainError) && passesFilter(route)
   }
   const writes = WRITE_OPERATIONS.filter((one) => entity.writes.has(one) && passes(() => mayWrite(one)))
+  const reads = readsOf(entity).filter((one) => passes(() => mayRead(one, entity.access[one])))
   return [
-    ...readsOf(entity).filter((one) => passes(() => mayRead(one, entity.access[one]))),
+    ...reads,
+    ...(entity.history && reads.includes('get') ? ['history'] : []),
     ...writes,
     ...batchesOf(entity).filter((batch) => writes.includes(BATCHES[batch])),
     ...(writes.includes('create') && takesImports(entity) ? ['import'] : []),

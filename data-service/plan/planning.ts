@@ -10,6 +10,8 @@ export interface Planning {
   /** The largest page; a request for a larger one gets this size. */
   readonly maxPageSize: number
   readonly maxExportRows: number
+  /** The resource of the audit entries. undefined: the application has none, and nobody reads the audit trail. */
+  readonly auditTrail?: string | undefined
 }
 
 export interface OwnershipPolicy {

@@ -352,3 +352,8 @@ export function anotherOwner(place?: ViolationPlace): DomainError {
     ? new DomainError('ownership.denied', detail)
     : rejectionAt('ownership.denied', detail, { place })
 }
+
+/** The same error for a row that does not exist and for one outside of the caller's scope, so that nobody learns which it is. */
+export function noSuchRow(): DomainError {
+  return new DomainError('not-found', 'There is no such row.')
+}

@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import { keepBodiesAsBuffers } from '../http/json-body.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { exportRoute } from './exports.js'
+import { historyRoute } from './history.js'
 import { importRoute } from './imports.js'
 import { ENTITY_PATHS, routedMethods } from './paths.js'
 import { readRoutes } from './reads.js'
@@ -15,6 +16,7 @@ export const entityReads = fp<EntityRouteDeps>(
     readRoutes(app, deps)
     exportRoute(app, deps)
     totalsRoute(app, deps)
+    historyRoute(app, deps)
   },
   { name: 'entity-reads', dependencies: ['request-identity', 'problem-responses', 'request-limits'], fastify: '5.x' }
 )

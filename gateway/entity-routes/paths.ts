@@ -156,10 +156,20 @@ const BY_ROUTES = {
   updateBy: { url: '/:resource/by/:property/:value', methods: ['PUT'] }
 } as const satisfies Readonly<Record<string, EntityRoute>>
 
-/** Every operation that a resource may have. */
-export type EntityOperation = ReadName | keyof typeof WRITE_ROUTES | keyof typeof BY_ROUTES
+/** Only where the rest of the path is `history`, which a PUT may take for the name of an action. */
+const ROUTE_BELOW = {
+  history: { url: '/:resource/:id/:action', methods: READ_ROUTES.get.methods }
+} as const satisfies Readonly<Record<string, EntityRoute>>
 
-const ROUTES: Readonly<Record<EntityOperation, EntityRoute>> = { ...READ_ROUTES, ...WRITE_ROUTES, ...BY_ROUTES }
+/** Every operation that a resource may have. */
+export type EntityOperation = ReadName | keyof typeof WRITE_ROUTES | keyof typeof BY_ROUTES | keyof typeof ROUTE_BELOW
+
+const ROUTES: Readonly<Record<EntityOperation, EntityRoute>> = {
+  ...READ_ROUTES,
+  ...WRITE_ROUTES,
+  ...BY_ROUTES,
+  ...ROUTE_BELOW
+}
 
 /** A path with the operations that resources may have there. */
 export interface EntityPath {
@@ -226,6 +236,7 @@ function servedMethods(path: EntityPath, resource: Resource, below: BelowResourc
       return resource.updatesByProperty && uniqueProperties(resource).some((one) => isNamed(one, below.property))
     }
     if (operation === 'deleteBatch' && below.action !== 'delete') return false
+    if (operation === 'history' && below.action !== 'history') return false
     return resource.operations.includes(operation) && (IN_PLACE_OF_ID.get(operation) ?? below.id) === below.id
   }
   return [...new Set(path.operations.filter(served).flatMap(methodsOf))]

@@ -37,6 +37,15 @@ export function totalsExample(components: Components, { name, totals }: Resource
   return row && sharedRef(components, `${name}.totals`, [row])
 }
 
+/** An update of one property. */
+export function historyExample(components: Components, resource: Resource): ComponentRef | undefined {
+  const [first] = settableProperties(resource, 'setOnUpdate')
+  const value = first && exampleIn(first)
+  const changes = first === undefined || value === undefined ? {} : { [first.name]: { before: null, after: value } }
+  const entry = { id: '7', at: '2026-01-31T08:00:00.000Z', action: 'update', changes }
+  return sharedRef(components, `${resource.name}.history`, [entry])
+}
+
 /** A file with its byte order mark, a header row and a row (RFC 4180). Versions of rows are in none. */
 export function exportExample(components: Components, { name, properties }: Resource): ComponentRef | undefined {
   const row = exampleMembers(properties.filter(({ type }) => type !== 'bytes'))

@@ -26,6 +26,7 @@ import {
   totalsExample,
   updateExample
 } from './examples.js'
+import { historyOperation } from './history-operation.js'
 import { importOperation } from './import-operation.js'
 import {
   createKey,
@@ -116,6 +117,7 @@ const CODES = {
   totals: [...ANY, ...TOTALS],
   // `totals` is never an id, also where the resource has no totals.
   get: [...ANY, ...ROW, 'route.not-found', 'fields.invalid', 'include.invalid', 'include.too-many'],
+  history: [...ANY, ...ROW, 'paging.invalid', 'paging.cursor.invalid'],
   read: [...ANY, ...SEARCH],
   create: [...ANY, ...BODY, 'idempotency.key.missing', 'conflict', 'state.invalid'],
   guarded: [
@@ -198,7 +200,16 @@ export function readOperations(components: Components, resource: Resource): Docu
       }
     }
   )
-  return [...reads, ...uniqueProperties(resource).map((property) => getByOperation(components, resource, property))]
+  return [
+    ...reads,
+    ...uniqueProperties(resource).map((property) => getByOperation(components, resource, property)),
+    ...(resource.operations.includes('history') ? [history(components, resource)] : [])
+  ]
+}
+
+function history(components: Components, resource: Resource): DocumentedOperation {
+  const id = idParameter(components, resource)
+  return historyOperation(components, resource, { id, problems: problems(components, 'history') })
 }
 
 function getByOperation(components: Components, resource: Resource, property: Property): DocumentedOperation {

@@ -211,8 +211,12 @@ function queryParameters(components: Components, { resource, operation, name }: 
     case 'pageNumber':
       return ['pageNumber', PAGE_ALIAS].map((alias) => components.refer('parameters', alias, () => pageNumber(alias)))
     default:
-      return [components.refer('parameters', name, () => ({ name, in: 'query', ...PLAIN[name] }))]
+      return [plainParameter(components, name)]
   }
+}
+
+export function plainParameter(components: Components, name: keyof typeof PLAIN): object {
+  return components.refer('parameters', name, () => ({ name, in: 'query', ...PLAIN[name] }))
 }
 
 /** The parameters that are the same for every resource. */

@@ -1,5 +1,5 @@
 import type { OwnNames, OwnTablesMigration } from '../../data-service/sql/engines/own-tables.js'
-import { addColumns, createTable, dropIndexes } from './builders.js'
+import { addColumns, addIndexes, createTable, dropIndexes } from './builders.js'
 import type { Migration } from './migration.js'
 
 /**
@@ -73,6 +73,19 @@ function addAuditRequestId(table: string): Migration {
 }
 
 /**
+ * What the write of an audit entry changed (operations/writes/changes.ts), and the index by which the entries of one row are
+ * read, the newest first. Entries of earlier versions, and of resources without a history, have none.
+ */
+function addAuditChanges(table: string): Migration {
+  const column = addColumns(table, (t) => ({ columns: [t.text('changes', LONGTEXT).nullable()] }))
+  const index = addIndexes(table, (t) => [t.index('resource', 'row_id', 'id', 'action')])
+  return { name: '061-audit-changes', steps: [column, index] }
+}
+
+/** Bytes of a LONGTEXT. */
+const LONGTEXT = 2 ** 32 - 1
+
+/**
  * The guard rows on which transactions of two cluster nodes collide (guards.ts). Their number is bounded and they hold no
  * data. An engine that knows no clusters has no such table.
  */
@@ -137,6 +150,7 @@ export function engineMigrations({ prefix }: OwnNames): readonly Migration[] {
     widenOutboxRowIds,
     dropDescending(audit),
     createMachineSecrets,
+    addAuditChanges(audit),
     findEventsByType
   ]
 }

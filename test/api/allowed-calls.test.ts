@@ -16,7 +16,7 @@ const CALLERS: Readonly<Record<string, string>> = {
   nobody: ''
 }
 
-const READS = ['list', 'paged', 'export', 'lookup', 'totals', 'get']
+const READS = ['list', 'paged', 'export', 'lookup', 'totals', 'get', 'history']
 
 interface Probe {
   /** As `allowed` calls it. */
@@ -45,6 +45,8 @@ function probesOf({ name, key, operations, actions, reads }: Resource__Output, o
         return { name: operation, method: 'GET', path: `/${name}` }
       case 'get':
         return { name: operation, method: 'GET', path: `/${name}/${key.length > 1 ? '1,1' : id}` }
+      case 'history':
+        return { name: operation, method: 'GET', path: `/${name}/${id}/history` }
       case 'create':
         return { name: operation, method: 'POST', path: `/${name}`, headers: JSON_TYPE, body: '[]' }
       case 'batch':

@@ -85,7 +85,7 @@ describeApi(
             ['BEGIN IMMEDIATE'],
             key,
             row,
-            ['INSERT INTO ur_audit_entries', ['text*6', 'bytes'], 1],
+            ['INSERT INTO ur_audit_entries', ['text*6', 'bytes', 'text'], 1],
             ['SELECT `products', ['integer'], 1],
             kept,
             ['COMMIT']
@@ -95,7 +95,7 @@ describeApi(
             ['START TRANSACTION'],
             ['SET STATEMENT innodb_lock_wait_timeout = 2 FOR INSERT INTO ur_idempotency_keys', ...key.slice(1)],
             row,
-            ['INSERT INTO ur_audit_entries', ['text*5', 'bytes'], 1],
+            ['INSERT INTO ur_audit_entries', ['text*5', 'bytes', 'text'], 1],
             kept,
             ['BEGIN NOT']
           ]
@@ -124,7 +124,7 @@ describeApi(
           mysql: [
             ['START TRANSACTION'],
             ['INSERT INTO `products', INSERTED, 'ER_DUP_ENTRY'],
-            ['INSERT INTO ur_audit_entries', ['text*5', 'bytes'], 1],
+            ['INSERT INTO ur_audit_entries', ['text*5', 'bytes', 'text'], 1],
             ['ROLLBACK']
           ]
         }[store.kind]

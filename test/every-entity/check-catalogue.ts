@@ -61,7 +61,15 @@ export function checkCatalogue(tested: TestedApplication): void {
       expect(others.map(({ name }) => name)).to.have.members(
         [...entity.references, ...entity.manyToMany].map(({ name }) => name)
       )
-      const reading = ['list', 'paged', 'export', 'lookup', 'get', ...(entity.totals === undefined ? [] : ['totals'])]
+      const reading = [
+        'list',
+        'paged',
+        'export',
+        'lookup',
+        'get',
+        ...(entity.totals === undefined ? [] : ['totals']),
+        ...(entity.history ? ['history'] : [])
+      ]
       const { create, update, delete: remove, ...batches } = entity.overrides
       const has = (write: Rule['writes'][number]): boolean => rule.writes.includes(write)
       const batched = [

@@ -2,9 +2,10 @@ import type { Entity } from '../../data-service/entity/entity.js'
 import { ANONYMOUS, type Caller, OWNERS } from './callers.js'
 import { answeredByAll, Findings, problemsOfUnknown } from './findings.js'
 import { SECRET } from './made-values.js'
-import { guardOf, isAbout, ownerColumn, type Rule } from './rule.js'
+import { guardOf, isAbout, ownerColumn, propertiesFor, type Rule } from './rule.js'
 import { tableRows } from '../oracle/entity-oracle.js'
 import type { OracleRow } from '../oracle/load-rows.js'
+import { stored } from '../oracle/wire-value.js'
 import type { TestedApplication } from './tested-application.js'
 import { type Call, type Outcome, READS } from './transports.js'
 import {
@@ -130,6 +131,54 @@ export function checkTotals(tested: TestedApplication, entity: Entity): void {
     }
     findings.finish()
   })
+}
+
+/** The history of a row is for whoever reads it by its id, and shows the columns that its reader sees. */
+export function checkHistory(tested: TestedApplication, entity: Entity): void {
+  if (!entity.history) return
+  const rule = tested.ruleOf(entity)
+  it('history answers each caller who reads the row by its id, with the properties of that caller', async () => {
+    const findings = new Findings()
+    const rows = await tableRows(tested.sql, entity)
+    const ids = idsOf(rule, rows)
+    for (const id of ids) await addEntry(tested, entity, id)
+    for (const unnamed of withOwners(rule, { resource: entity.name, operation: 'get' })) {
+      for (const caller of everyCaller(tested, rule, unnamed)) {
+        const visible = propertiesFor(rule, caller.permissions)
+        for (const id of ids) {
+          const row = rows.find((one) => String(one['id']) === id)
+          const { code, reaches } = verdict(rule, { ...unnamed, id }, caller)
+          const expected = code === 'ok' && (row === undefined || !reaches(row)) ? 'not-found' : code
+          const call = { ...unnamed, operation: 'history', id } as const
+          for (const outcome of await answeredByAll(tested, { call, caller }, { code: expected, findings })) {
+            const what = `history of ${id} by ${caller.name}`
+            const kept = entity.columns.map(({ name }) => name)
+            findings.same(
+              `properties in ${what}`,
+              Object.keys(outcome.rows[0]?.['changes'] ?? {}),
+              code === 'ok' && expected === 'ok' ? kept.filter((name) => visible.includes(name)) : []
+            )
+            findings.same(`secrets in ${what}`, outcome.text.includes(SECRET), false)
+          }
+        }
+      }
+    }
+    findings.finish()
+  })
+}
+
+/** A create in the audit trail that has a value of every column, of hidden ones too: an entry may be older than that word. */
+async function addEntry(
+  { kind, sql, tables }: TestedApplication,
+  { name, columns }: Entity,
+  id: string
+): Promise<void> {
+  const changes = Object.fromEntries(columns.map((one) => [one.name, [null, one.field.hidden ? `"${SECRET}"` : '1']]))
+  await sql.run(
+    `INSERT INTO ${tables.sql.audit_entries} (at, subject, resource, row_id, action, row_version, changes)
+     VALUES (?, 'somebody', ?, ?, 'create', ?, ?)`,
+    [stored(kind, { type: 'dateTime' }, '2026-01-31T08:00:00.000Z'), name, id, Buffer.alloc(8), JSON.stringify(changes)]
+  )
 }
 
 /** The read of a row by each of its unique properties: it is that by id, and answered to the same callers. */

@@ -1,7 +1,14 @@
 import { type DatabaseKind, databaseKinds } from '../stack/databases.js'
 import { checkAllowLists } from './check-allow-lists.js'
 import { checkCatalogue } from './check-catalogue.js'
-import { checkForeignFilters, checkOwnerFilter, checkReads, checkTotals, checkWithoutBypass } from './check-reads.js'
+import {
+  checkForeignFilters,
+  checkHistory,
+  checkOwnerFilter,
+  checkReads,
+  checkTotals,
+  checkWithoutBypass
+} from './check-reads.js'
 import { checkColumnPermissions, checkIncludes } from './check-shown.js'
 import { checkPreconditions } from './check-preconditions.js'
 import { checkCreates, checkRowWrites } from './check-writes.js'
@@ -38,6 +45,7 @@ function describeOn(kind: DatabaseKind, options: EveryEntityOptions): void {
         checkColumnPermissions(tested, entity)
         checkRowWrites(tested, entity)
         checkPreconditions(tested, entity)
+        checkHistory(tested, entity)
       })
     }
 

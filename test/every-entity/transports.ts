@@ -34,7 +34,7 @@ export interface Call {
 }
 
 export const READS = ['list', 'paged', 'export', 'lookup', 'get'] as const
-type Operation = (typeof READS)[number] | 'totals' | 'read' | 'create' | 'update' | 'delete' | 'act'
+type Operation = (typeof READS)[number] | 'totals' | 'history' | 'read' | 'create' | 'update' | 'delete' | 'act'
 
 /** A version in base64, or what stands in its place. */
 export type IfMatch = { readonly version: string } | 'absent' | 'blank' | 'star' | 'malformed'
@@ -89,7 +89,7 @@ export function httpTransport(base: string): Transport {
 /** The path and query of a call. */
 function targetOf(call: Call): string {
   const { resource, operation, id, by, name, owner, filters = [] } = call
-  const segment = ['paged', 'export', 'lookup', 'totals'].includes(operation) ? operation : name
+  const segment = ['paged', 'export', 'lookup', 'totals', 'history'].includes(operation) ? operation : name
   const path = [resource, by && `by/${by}`, id && encodeURIComponent(id), segment].filter(
     (one) => one !== undefined && one !== ''
   )
@@ -217,6 +217,7 @@ const RPCS: Readonly<Record<Exclude<Call['operation'], 'export'>, Method>> = {
   paged: 'Page',
   lookup: 'Lookup',
   totals: 'Totals',
+  history: 'History',
   get: 'Get',
   read: 'Read',
   create: 'Create',

@@ -184,6 +184,7 @@ describe('imports', () => {
       /(?:import|export)\s*\{[^}]*\bplanned\b[^}]*\}\s*from\s*'[^']*planning\.js'/.test(text)
     )
     expect(importers.map(({ path }) => path)).to.deep.equal([
+      'data-service/plan/plan-history.ts',
       'data-service/plan/plan-operations.ts',
       'data-service/plan/plan-reads.ts',
       'data-service/plan/plan-totals.ts',

@@ -151,6 +151,10 @@ export class FakeDataClient implements DataClient {
     return { truncatedIncludes: [], ...(await this.answerGet()) }
   }
 
+  history(): Promise<never> {
+    return Promise.reject(new Error('No resource has a history'))
+  }
+
   async read(call: HttpContext, request: ReadRequest): Promise<ReadResponse> {
     this.calls.push({ rpc: 'read', call, request })
     return { json: Buffer.from('[3,17]'), rowLimit: 1000, truncated: false }

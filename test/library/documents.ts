@@ -80,6 +80,7 @@ export const documents = defineEntity({
     author: optional(text(60)),
     addedAt: readOnly(dateTime())
   },
+  history: true,
   label: 'title',
   filterable: ['id', 'title', 'branchId', 'isOpen', 'grade', 'author', 'addedAt'],
   sortable: ['id', 'title', 'branchId', 'isOpen', 'grade', 'author', 'addedAt'],

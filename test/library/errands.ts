@@ -42,6 +42,7 @@ export const errands = defineEntity({
   name: 'errands',
   description: 'Members see and change their own, and librarians those of their branches, which they alone delete.',
   fields: { id: readOnly(int()), title: unique(text(100)), memberId: int(), branchId: int(), isOpen: bool() },
+  history: true,
   label: 'title',
   filterable: ['id', 'title', 'memberId', 'branchId', 'isOpen'],
   sortable: ['id', 'title', 'memberId', 'branchId'],

@@ -115,6 +115,7 @@ export const gauges = defineEntity({
     installedAt: filledByDatabase(onCreate(dateTime())),
     changedAt: generated(dateTime())
   },
+  history: true,
   label: 'serial',
   filterable: ['id', 'serial', 'reading', 'unit', 'doubled', 'next', 'installedAt', 'changedAt'],
   sortable: ['id', 'place', 'next'],

@@ -100,6 +100,10 @@ describeLibrary(
       ])
       const [extra] = await select(stored(), "SELECT id FROM parcels WHERE code = 'extra-3'")
       expect(await told(Number(extra?.['id']))).to.deep.equal([['create', 'rule', 'lena', null, 'extra-3 3 null new']])
+      // A hook of the new parcel counts it in the depot, after the action.
+      const ofDepot = "SELECT action FROM ur_audit_entries WHERE resource = 'depots' AND row_id = '3' ORDER BY id"
+      const actions = (await select(stored(), ofDepot)).map(({ action }) => action)
+      expect(actions.slice(-2)).to.deep.equal(['send-all', 'update'])
     })
 
     it('change rows of other resources with the write, whichever write it is', async () => {

@@ -286,6 +286,7 @@ export const readings = defineEntity({
     proofBytes: { type: 'binary', from: ['proof'], value: (proof) => proof ?? null },
     labelCount: { type: 'int', from: ['labels'], value: (labels) => (Array.isArray(labels) ? labels.length : 0) }
   },
+  history: true,
   label: 'id',
   filterable: [
     ...PROPERTIES,

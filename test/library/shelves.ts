@@ -27,11 +27,11 @@ export const createShelves: Migration = {
   name: '120-shelves',
   steps: [
     createTable('languages', (t) => ({
-      columns: [t.varchar('code', 40).primaryKey(), t.varchar('name', 100), t.rowVersion()],
+      columns: [t.varchar('code', 100).primaryKey(), t.varchar('name', 100), t.rowVersion()],
       indexes: [t.sorted('name')]
     })),
     createTable('language_words', (t) => ({
-      columns: [t.guid('id').primaryKey(), t.varchar('language_code', 40), t.varchar('word', 60), t.rowVersion()],
+      columns: [t.guid('id').primaryKey(), t.varchar('language_code', 100), t.varchar('word', 60), t.rowVersion()],
       indexes: [t.index('language_code')],
       foreignKeys: [{ column: 'language_code', references: 'languages.code', onDelete: 'cascade' }]
     })),
@@ -120,7 +120,9 @@ const access = { read: everyone, write: permission('library:manage') } as const
 export const languages = defineEntity({
   name: 'languages',
   description: 'What books are written in, by codes that people know.',
-  fields: { id: column('code', onCreate(text(40))), name: text(100) },
+  // Audit entries cut ids of 64 characters and more.
+  fields: { id: column('code', onCreate(text(100))), name: text(100) },
+  history: true,
   label: 'name',
   filterable: ['id', 'name'],
   sortable: ['id', 'name'],

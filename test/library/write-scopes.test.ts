@@ -327,10 +327,11 @@ describeLibrary('a write scope', (store, kind) => {
         const plain = await textsOf('complaints', () =>
           send({ ...LIBRARIAN, role: 'Admin' }, 'PATCH', '/complaints/77', { body: { text: 'Q' }, tag: tagOf(7) })
         )
-        expect(scoped.length).to.equal(plain.length)
+        // Errands have a history, for which the row is read under its lock before.
+        expect(scoped.length).to.equal(plain.length + 1)
         // The entry of the audit trail has the name as a value, which the log shows where the statement was known already.
         const about = scoped.filter((text) => /\b(?:UPDATE|FROM) `errands`/.test(text))
-        expect(about).to.have.length(2)
+        expect(about).to.have.length(3)
         for (const text of about) expect(text.replace(/^.*?\bWHERE\b/i, '')).to.include('member_id')
       } finally {
         await log.close()

@@ -23,6 +23,7 @@ const PAGES = [
   'docs/concurrency.md',
   'docs/trail.md',
   'docs/agents.md',
+  'docs/history.md',
   'docs/machine-accounts.md'
 ]
 

@@ -40,6 +40,7 @@ export type Method =
   | 'Totals'
   | 'Get'
   | 'GetBy'
+  | 'History'
   | 'Read'
   | 'Describe'
   | 'Create'
@@ -76,6 +77,8 @@ export class GrpcCaller {
           return void this.#client.Get(request, metadata, settings, done)
         case 'GetBy':
           return void this.#client.GetBy(request, metadata, settings, done)
+        case 'History':
+          return void this.#client.History(request, metadata, settings, done)
         case 'Read':
           return void this.#client.Read(request, metadata, settings, done)
         case 'Describe':

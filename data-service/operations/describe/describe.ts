@@ -202,7 +202,7 @@ function describeResource(
     label: entity.label?.name ?? 'id',
     key: entity.key.map(({ name }) => name),
     fullText: entity.fullText,
-    operations: [...readsOf(entity), ...writesOf(entity)],
+    operations: [...readsOf(entity), ...(entity.history ? ['history'] : []), ...writesOf(entity)],
     updatesByProperty: updatesBy(entity) && entity.columns.some((column) => isNamedBy(column, resource)),
     publicReads: readsOf(entity).every((operation) => isPublic(entity, operation)),
     properties: shaped.flatMap((property) => {

@@ -137,8 +137,8 @@ async function insertAndAnswer(parsed: ParsedCreate & ParsedInsert, steps: Write
     const key = await insertPrepared(entity, { row, prepared }, steps)
     return { key, answer: await steps.answer(resource, key, { scope, ignored }) }
   }
-  const key = await steps.insertRow(entity, row)
-  return { key, answer: await steps.auditAndAnswer(resource, key, { action: 'create', scope, ignored }) }
+  const { key, changes } = await steps.insertRow(entity, row)
+  return { key, answer: await steps.auditAndAnswer(resource, key, { action: 'create', changes, scope, ignored }) }
 }
 
 /** Creates a row of several. Reading it within the scope is left to the caller. */

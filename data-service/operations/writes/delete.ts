@@ -6,6 +6,7 @@ import { OTHERS } from '../../entity/known-words.js'
 import type { CallContext } from '../../entity/caller.js'
 import type { Entity } from '../../entity/entity.js'
 import { type ParsedDelete, parseDelete } from '../../plan/write-requests.js'
+import { changesOf } from './changes.js'
 import { runHooks, wantsRowBefore, writeOthers } from './effects.js'
 import { deleteRoot, judgeRoot, lockToDelete, requireDeletable, writtenRoot } from './guarded-root.js'
 import { guardConflicts } from './rejections.js'
@@ -48,11 +49,11 @@ export async function removeRow(parsed: RowDelete, steps: WriteSteps): Promise<v
     resource: { entity }
   } = parsed
   const before = await deleteRow(parsed, steps)
-  await steps.audit(entity, key, 'delete')
+  await steps.audit(entity, key, { action: 'delete', changes: changesOf(entity, before, undefined) })
   await runHooks({ entity, operation: 'delete', key, before, via: steps.via }, steps)
 }
 
-/** Only a rule or a hook of the entity needs the row before it is deleted. Returns the row if it was read. */
+/** Only a rule, a hook or the history of the entity needs the row before it is deleted. Returns the row if it was read. */
 async function deleteRow(parsed: RowDelete, steps: WriteSteps): Promise<NamedValues | undefined> {
   const { entity } = parsed.resource
   const { required, rule } = entity.deletion

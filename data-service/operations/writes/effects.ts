@@ -38,9 +38,9 @@ interface WrittenRow extends Pick<HookCall, 'operation' | 'via'> {
 /** Hooks write rows that have hooks. Deeper than this they call each other without an end. */
 const MAX_DEPTH = 16
 
-/** Whether a hook wants the row before it is written. */
-export function wantsRowBefore({ hooks }: Entity, write: string): boolean {
-  return hooks.byWrite.get(write)?.readBefore === true
+/** Whether a hook, or the history, wants the row before it is written. */
+export function wantsRowBefore({ hooks, history }: Entity, write: string): boolean {
+  return history || hooks.byWrite.get(write)?.readBefore === true
 }
 
 /** Whether a write has hooks, which look at the row and may write others. */
@@ -161,9 +161,11 @@ async function updateOther(update: RootUpdate, steps: WriteSteps): Promise<Writt
   const values = assignments(set, settable(entity))
   const plan = planUpdate({ entity, key, scope: everyRowOfRules, expected: [version], required: [], values })
   if (!(await steps.unit.update(plan))) throw stale(`stale: a write of ${resource} matched no row`)
+  const before = namedRow(locked)
+  const changes = await steps.updatedColumns(plan, before)
   await writeChildren(entity, { rootKey: key, changes: Object.entries(children), loaded, child: undefined }, steps)
-  await steps.audit(entity, key, 'update')
-  return { entity, key, operation: 'update', before: namedRow(locked), via: 'rule' }
+  await steps.audit(entity, key, { action: 'update', changes })
+  return { entity, key, operation: 'update', before, via: 'rule' }
 }
 
 export type NamedChanges = readonly (readonly [name: string, changes: ChildChanges])[]

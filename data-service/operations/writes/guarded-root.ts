@@ -22,7 +22,8 @@ import {
   wrongState
 } from '../../plan/plan-writes.js'
 import { placeInScope } from '../../plan/scope-of-values.js'
-import { noSuchRow } from '../reads.js'
+import { noSuchRow } from '../../plan/row-scopes.js'
+import { isReadAfter, updatedColumns } from './changes.js'
 import {
   changesOthers,
   type GuardedChildRow,
@@ -280,16 +281,23 @@ export async function changeRoot(
   const changes = Object.entries(change.children ?? {})
   const ofChildren = child === undefined ? changes : withChild(changes, child)
   const name = action ?? operation
-  if (ofChildren.length === 0 && !changesOthers(change) && !hasHooks(entity, name)) {
-    const answer = await steps.updateAndAnswer(resource, plan, { action: name, ignored })
+  const isAlone = ofChildren.length === 0 && !changesOthers(change) && !hasHooks(entity, name)
+  if (isAlone && !isReadAfter(entity, plan)) {
+    const told = { action: name, changes: updatedColumns(plan, before), ignored }
+    const answer = await steps.updateAndAnswer(resource, plan, told)
     if (answer === undefined) throw await whyUnmatched(written, steps)
     return answer
   }
   if (!(await steps.unit.update(plan))) throw await whyUnmatched(written, steps)
+  const updated = await steps.updatedColumns(plan, before)
   await writeChildren(entity, { rootKey: key, changes: ofChildren, loaded, child }, steps)
+  const audited = { action: name, changes: updated }
+  if (!changesOthers(change) && !hasHooks(entity, name)) {
+    return await steps.auditAndAnswer(resource, key, { ...audited, scope, ignored })
+  }
+  // A hook of another row may write this one again. That entry comes later.
+  await steps.audit(entity, key, audited)
   await writeOthers(change, steps)
-  if (!hasHooks(entity, name)) return await steps.auditAndAnswer(resource, key, { action: name, scope, ignored })
-  await steps.audit(entity, key, name)
   await runHooks({ entity, operation, ...(action === undefined ? {} : { action }), key, before, via: steps.via }, steps)
   return await steps.answer(resource, key, { scope, ignored })
 }

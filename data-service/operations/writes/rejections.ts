@@ -3,7 +3,7 @@ import { MAX_MEMBERS_BYTES } from '../../../shared/transport/rpc-status.js'
 import type { Rejection } from '../../entity/action.js'
 import type { Resource } from '../../plan/model/catalogue.js'
 import { CONFLICT_DETAIL, KeyConflict } from '../../plan/model/key-conflict.js'
-import { noSuchRow } from '../reads.js'
+import { noSuchRow } from '../../plan/row-scopes.js'
 
 // The errors of writes that rules, other writes or keys of the database prevent.
 

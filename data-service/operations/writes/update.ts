@@ -11,7 +11,8 @@ import type { LockedRow } from '../../plan/model/stores.js'
 import { namedValues } from '../../plan/parsing/body.js'
 import { planLookBy } from '../../plan/plan-writes.js'
 import { mergedValues, type ParsedUpdate, parseUpdate } from '../../plan/write-requests.js'
-import { noSuchRow, withOverrides } from '../reads.js'
+import { noSuchRow } from '../../plan/row-scopes.js'
+import { withOverrides } from '../reads.js'
 import { wantsRowBefore } from './effects.js'
 import { changeRoot, judgeRoot, lockRoot, requireExpected, writtenRoot } from './guarded-root.js'
 import { namedRow } from './rule-tools.js'
@@ -74,7 +75,7 @@ async function rowToUpdate(parsed: ParsedUpdate, { unit }: WriteSteps): Promise<
 /** What of a parsed update its transaction needs. */
 type RowUpdate = Omit<ParsedUpdate, 'key' | 'canonicalBody' | 'dryRun'>
 
-/** Only a rule or a hook of the entity, or a patch of JSON, needs the row before it is written. */
+/** Only a rule, a hook or the history of the entity, or a patch of JSON, needs the row before it is written. */
 export async function updateRow({ parsed, checkBody }: RowToUpdate, steps: WriteSteps): Promise<WriteResponse> {
   const { resource, defaulted, merged, ignored, by } = parsed
   const written = writtenRoot(parsed, { name: 'update', required: [] }, parsed.values)

@@ -1,21 +1,36 @@
-import { createHash } from 'node:crypto'
-import { reject, type RuleTools } from '../../entity/action.js'
+import { type NamedValues, reject, type RuleTools } from '../../entity/action.js'
 import type { Authenticated } from '../../entity/caller.js'
 import type { Entity } from '../../entity/entity.js'
 import type { JsonObject } from '../../entity/event.js'
 import { idText, keyOfValues, type RowKey, unreachableIds } from '../../entity/key.js'
 import type { Resource } from '../../plan/model/catalogue.js'
 import type { Planning } from '../../plan/planning.js'
-import type { GetPlan, InsertPlan, NewChildren, UpdatePlan, WriteScope } from '../../plan/model/plans.js'
+import {
+  allRows,
+  type GetPlan,
+  type InsertPlan,
+  type NewChildren,
+  type UpdatePlan,
+  type WriteScope
+} from '../../plan/model/plans.js'
 import type { AuditEntry, KeyClaim, LoadedRow, UnitOfWork } from '../../plan/model/stores.js'
 import { outsideScope } from '../../plan/authorize.js'
+import { auditedId } from '../../plan/plan-history.js'
 import { widthOf } from '../../entity/types/types.js'
-import { type RandomSource, planCountOutside, planInsert, planUnseen, planWritten } from '../../plan/plan-writes.js'
+import {
+  type RandomSource,
+  planCountOutside,
+  planInsert,
+  planLook,
+  planUnseen,
+  planWritten
+} from '../../plan/plan-writes.js'
 import { type Place, placeInScope, placeOfAll } from '../../plan/scope-of-values.js'
+import { changesOf, createdColumns, isReadAfter, updatedColumns } from './changes.js'
 import type { GuessCounts } from './guess-counts.js'
 import { recordEncoder } from '../json.js'
 import { rejectionError, throwAt } from './rejections.js'
-import { LockedRoots, ruleTools } from './rule-tools.js'
+import { LockedRoots, namedRow, ruleTools } from './rule-tools.js'
 import type { WriteShares } from './write-shares.js'
 
 /** What the write handlers need. Clock and randomness are passed in, so that tests can decide them. */
@@ -57,8 +72,13 @@ interface Written {
   readonly scope: WriteScope
   /** For the audit entry: `create`, `update`, or the name of an action. */
   readonly action: string
+  /** Likewise: what the write changed (changes.ts). undefined without a history. */
+  readonly changes?: string | undefined
   readonly ignored: readonly string[]
 }
+
+/** What the audit entry of a write says about it. */
+type Audited = Pick<Written, 'action' | 'changes'>
 
 /** Characters that fit into the column of the audit entry. */
 const LONGEST_SUBJECT = 512
@@ -95,34 +115,48 @@ export class WriteSteps {
     return ruleTools(this)
   }
 
-  async audit(entity: Entity, key: RowKey, action: string): Promise<void> {
-    await this.unit.audit(this.#auditEntry(entity, key, action))
+  async audit(entity: Entity, key: RowKey, audited: Audited): Promise<void> {
+    await this.unit.audit(this.#auditEntry(entity, key, audited))
   }
 
-  #auditEntry(entity: Entity, key: RowKey, action: string): AuditEntry {
-    return { ...this.#told(entity, action), rowId: auditedId(key) }
+  #auditEntry(entity: Entity, key: RowKey, audited: Audited): AuditEntry {
+    return { ...this.#told(entity, audited), rowId: auditedId(key) }
   }
 
-  #told(entity: Entity, action: string): Omit<AuditEntry, 'rowId'> {
+  #told(entity: Entity, { action, changes }: Audited): Omit<AuditEntry, 'rowId'> {
     const { issuer, subject } = this.caller
     return {
       at: this.now,
       subject: cut(`${issuer} ${subject}`, LONGEST_SUBJECT),
       resource: entity.name,
       action,
-      requestId: this.requestId
+      requestId: this.requestId,
+      changes
     }
+  }
+
+  /** What an update has changed, for its audit entry. The row is read again where only the database knows its values. */
+  async updatedColumns(plan: UpdatePlan, before: NamedValues | undefined): Promise<string | undefined> {
+    const { entity, key } = plan
+    return isReadAfter(entity, plan)
+      ? changesOf(entity, before, await this.#readAfter(entity, key))
+      : updatedColumns(plan, before)
+  }
+
+  async #readAfter(entity: Entity, key: RowKey): Promise<NamedValues> {
+    const row = await this.unit.look(planLook({ entity, key, scope: allRows }))
+    return row === undefined ? {} : namedRow(row)
   }
 
   /** Inserts the row with its children and its audit entry. */
   async insert(entity: Entity, row: InsertedRow): Promise<RowKey> {
-    const key = await this.insertRow(entity, row)
-    await this.audit(entity, key, 'create')
+    const { key, changes } = await this.insertRow(entity, row)
+    await this.audit(entity, key, { action: 'create', changes })
     return key
   }
 
-  /** The same without the audit entry, which has to follow. */
-  async insertRow(entity: Entity, row: InsertedRow): Promise<RowKey> {
+  /** The same without the audit entry, which has to follow, with what that says. */
+  async insertRow(entity: Entity, row: InsertedRow): Promise<{ readonly key: RowKey } & Pick<Written, 'changes'>> {
     if (this.#hasUnreachableId(entity, row)) {
       throw rejectionError(reject.input(`/${entity.key[0].name}`, 'The row would get an id that no path could name.'))
     }
@@ -134,7 +168,10 @@ export class WriteSteps {
     for (const [index, one] of plan.children.entries()) {
       if (places[index] === 'unknown') await this.#checkChildren(one, key)
     }
-    return key
+    const changes = isReadAfter(entity)
+      ? changesOf(entity, undefined, await this.#readAfter(entity, key))
+      : createdColumns(plan)
+    return { key, changes }
   }
 
   /** Throws `ownership.denied` where a row of the new root is outside of the scope. */
@@ -170,7 +207,7 @@ export class WriteSteps {
     }: { readonly claim: KeyClaim | undefined; readonly row: InsertedRow } & Pick<Written, 'ignored'>
   ): Promise<{ readonly key: RowKey; readonly answer: WriteResponse } | undefined> {
     const { entity, projections } = resource
-    if (this.#hasUnreachableId(entity, row)) return undefined
+    if (this.#hasUnreachableId(entity, row) || isReadAfter(entity)) return undefined
     const insert = planInsert(entity, row, this.deps)
     const { scope, values } = insert
     // Any other row has to be read within the scope, and a rejection comes after the claim of the key.
@@ -180,7 +217,10 @@ export class WriteSteps {
     const created = await this.unit.createAtOnce({
       claim,
       insert,
-      entry: { ...this.#told(entity, 'create'), rowId: given && auditedId(given) },
+      entry: {
+        ...this.#told(entity, { action: 'create', changes: createdColumns(insert) }),
+        rowId: given && auditedId(given)
+      },
       projection: projections.whole({ references: false, children: false })
     })
     if (created === undefined) return undefined
@@ -210,7 +250,11 @@ export class WriteSteps {
    * The response with the row as it is now, in the form that a read of it has. It is the last step of a write, because it
    * checks that the row is where the write may leave it: otherwise it throws `ownership.denied`.
    */
-  async answer(resource: Resource, key: RowKey, { scope, ignored }: Omit<Written, 'action'>): Promise<WriteResponse> {
+  async answer(
+    resource: Resource,
+    key: RowKey,
+    { scope, ignored }: Omit<Written, keyof Audited>
+  ): Promise<WriteResponse> {
     const plan = planWritten(resource, key, scope)
     const row = await this.unit.get(plan)
     if (row !== undefined) return responseOf(plan, row, ignored)
@@ -225,7 +269,7 @@ export class WriteSteps {
   /** The audit entry of a row that was written last, and the response, in one round trip. */
   async auditAndAnswer(resource: Resource, key: RowKey, written: Written): Promise<WriteResponse> {
     const [audited, answer] = this.unit.together(
-      () => [this.audit(resource.entity, key, written.action), this.answer(resource, key, written)] as const
+      () => [this.audit(resource.entity, key, written), this.answer(resource, key, written)] as const
     )
     await Promise.allSettled([audited, answer])
     await audited
@@ -241,14 +285,14 @@ export class WriteSteps {
     plan: UpdatePlan,
     written: Omit<Written, 'scope'>
   ): Promise<WriteResponse | undefined> {
-    const { action, ignored } = written
+    const { ignored } = written
     const { entity } = resource
     const { scope } = plan
     const [updated, audited, answer] = this.unit.together(
       () =>
         [
           this.unit.update(plan),
-          this.unit.auditAfterChange(this.#auditEntry(entity, plan.key, action)),
+          this.unit.auditAfterChange(this.#auditEntry(entity, plan.key, written)),
           this.answer(resource, plan.key, { scope, ignored })
         ] as const
     )
@@ -265,7 +309,7 @@ export class WriteSteps {
   async answerAll(
     resource: Resource,
     keys: readonly RowKey[],
-    { scope, ignored }: Omit<Written, 'action'>
+    { scope, ignored }: Omit<Written, keyof Audited>
   ): Promise<WriteResponse> {
     const records: Buffer[] = []
     let left = MAX_ANSWER_BYTES
@@ -320,20 +364,7 @@ function responseOf(plan: GetPlan, row: LoadedRow, ignored: readonly string[]): 
   return { json, rowVersion, id: idText(plan.key), ignored, location: '' }
 }
 
-/** Characters that fit into the column of the audit entry. */
-const LONGEST_ROW_ID = 64
-
 /** The first characters of a text. */
 function cut(text: string, characters: number): string {
   return text.length <= characters ? text : Array.from(text).slice(0, characters).join('')
-}
-
-/** The text of the id. A longer one is cut, and ends in a hash of the whole, so that it can still be searched for. */
-function auditedId(key: RowKey): string {
-  const id = idText(key)
-  if (id.length <= LONGEST_ROW_ID) return id
-  const characters = Array.from(id)
-  if (characters.length <= LONGEST_ROW_ID) return id
-  const hash = createHash('sha256').update(id).digest('base64url')
-  return `${characters.slice(0, LONGEST_ROW_ID - hash.length - 1).join('')}~${hash}`
 }

@@ -292,6 +292,28 @@ export type GetPlan = Planned<ReadShape & { readonly operation: 'get'; readonly 
 /** The row with this value in a unique column, compared as the unique index compares. */
 export type GetByPlan = Planned<ReadShape & { readonly operation: 'getBy'; readonly where: ColumnCondition }>
 
+/**
+ * Where a history begins: at the first entry, or where the row that is there now was made, since an earlier one of the same
+ * id was deleted. For callers who see some rows only, also at the last entry that changed one of the properties by which they
+ * are told: what the row was before belongs to others (decision 086).
+ */
+export type HistoryStart = 'the first entry' | { readonly lastChangeOf: readonly string[] }
+
+/**
+ * The audit entries of one row, the newest first, and one more than `limit`. Whether the caller may see that row is not part
+ * of it: the row is read before.
+ */
+export type HistoryPlan = Planned<{
+  readonly operation: 'history'
+  readonly entity: Entity
+  /** As audit entries have it. */
+  readonly rowId: string
+  readonly from: HistoryStart
+  /** Digits: the entries before this one. undefined: from the newest on. */
+  readonly before: string | undefined
+  readonly limit: number
+}>
+
 /** Rows in batches by key, all of one snapshot. */
 export type ExportPlan = Planned<
   Omit<ReadShape, keyof PlannedNavigations | 'askedBy'> & {

@@ -15,6 +15,7 @@ import type {
   FindByUniquePlan,
   GetByPlan,
   GetPlan,
+  HistoryPlan,
   InsertPlan,
   ListPlan,
   LockPlan,
@@ -132,6 +133,8 @@ export interface ReadStore {
   /** Callers who ask for the same at the same time may get the same result object. */
   lookup(plan: LookupPlan, cancellation: Cancellation): Promise<LookupResult>
   totals(plan: TotalsPlan, cancellation: Cancellation): Promise<TotalsResult>
+  /** At most one entry more than the limit of the plan. */
+  history(plan: HistoryPlan, cancellation: Cancellation): Promise<readonly HistoryEntry[]>
   /**
    * The rows go to a new writer for each batch. While the consumer has one batch the next is read, and no further one.
    * Leaving the loop ends the snapshot.
@@ -180,6 +183,20 @@ export interface AuditEntry {
   readonly action: string
   /** Of the call that writes, at most 128 characters. */
   readonly requestId: string
+  /** What the write changed, as `changesOf` writes it. Absent without a history. */
+  readonly changes?: string | undefined
+}
+
+/** An entry of a history. */
+export interface HistoryEntry extends Pick<AuditEntry, 'at' | 'subject' | 'action'> {
+  /** Digits. */
+  readonly id: string
+  /** null in entries of earlier versions. */
+  readonly requestId: string | null
+  /** As `changesOf` writes it. null where the resource had no history then. */
+  readonly changes: string | null
+  /** Whether the history begins with it for the caller, who does not see what was before. */
+  readonly isFirst: boolean
 }
 
 export interface CreateAtOnce {

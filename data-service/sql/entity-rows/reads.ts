@@ -6,6 +6,7 @@ import type {
   ExportPlan,
   GetByPlan,
   GetPlan,
+  HistoryPlan,
   ListPlan,
   LookupPlan,
   PagePlan,
@@ -15,6 +16,7 @@ import type {
 import type {
   BatchWriter,
   ExportBatch,
+  HistoryEntry,
   ListResult,
   LoadedRow,
   LookupResult,
@@ -34,6 +36,8 @@ import {
 import type { Memory } from '../engines/answer-bytes.js'
 import type { Database } from '../engines/engine.js'
 import type { Reader, ReadSession } from '../engines/sessions.js'
+import type { OwnTables } from '../engines/own-tables.js'
+import { RowHistories } from '../own-rows/audit-entries.js'
 import { exportRows } from './exports.js'
 import { GatheredReads, type SamePlans } from './gathered-reads.js'
 import { exactOrder } from './statements/keyset.js'
@@ -62,6 +66,8 @@ interface ReadStoreDeps {
   readonly memory?: Memory
   /** Those of the primary database, which a write store uses too. Made of the entities without them. */
   readonly models?: RowModels
+  /** Those of the primary database, of which histories are read. */
+  readonly tables?: OwnTables
 }
 
 /** One of the service's two databases. */
@@ -80,13 +86,14 @@ export class SqlReadStore implements ReadStore {
   readonly #primary: ReadableStore
   readonly #second: ReadableStore | undefined
   readonly #gathered: GatheredReads
+  readonly #histories: RowHistories | undefined
   /** Everybody who opens a form asks for the same rows. */
   readonly #lookups = new SharedReads<LookupResult>()
 
   constructor(
     databases: Databases,
     entities: readonly Entity[],
-    { facts: { sortOrders, texts } = {}, statementUse: use, models, memory }: ReadStoreDeps = {}
+    { facts: { sortOrders, texts } = {}, statementUse: use, models, memory, tables }: ReadStoreDeps = {}
   ) {
     const storeOf = (name: StoreName, database: Database): ReadableStore => {
       const known = name === 'primary' ? models : undefined
@@ -101,6 +108,7 @@ export class SqlReadStore implements ReadStore {
     this.#primary = storeOf('primary', databases.primary)
     this.#second = databases.second && storeOf('second', databases.second)
     const { dialect, reader } = this.#primary
+    this.#histories = tables && new RowHistories(tables, dialect)
     this.#gathered = new GatheredReads(
       (plans, signal) => this.#getAll(plans, signal),
       dialect,
@@ -196,6 +204,12 @@ export class SqlReadStore implements ReadStore {
       reader.read(signal, (session) => session.run(statements.totals({ ...plan, conditions }), values))
     )
     return { rows: rows.slice(0, plan.limit).map(totalsReader(plan, dialect)), truncated: rows.length > plan.limit }
+  }
+
+  async history(plan: HistoryPlan, signal: Cancellation): Promise<readonly HistoryEntry[]> {
+    const histories = this.#histories
+    if (histories === undefined) throw new TypeError('The audit entries are not known')
+    return this.#primary.reader.read(signal, (session) => histories.read(session, plan))
   }
 
   #conditions({ conditions, scope }: ListPlan | PagePlan | TotalsPlan): ScopedConditions {

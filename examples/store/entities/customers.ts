@@ -41,6 +41,7 @@ export const customers = defineEntity({
     riskNote: hidden(optional(freeText()))
   },
 
+  history: true,
   label: 'name',
   filterable: ['id', 'name', 'email', 'phone', 'isSuspended', 'createdAt', 'creditLimit'],
   sortable: ['id', 'name', 'email', 'phone', 'isSuspended', 'createdAt'],

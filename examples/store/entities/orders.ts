@@ -36,6 +36,7 @@ export const orders = defineEntity({
     trackingCode: example(optional(text(64)), 'TRK12735853')
   },
 
+  history: true,
   label: 'number',
   filterable: ['id', 'number', 'customerId', 'status', 'total', 'placedAt', 'paidAt', 'deliveredAt', 'trackingCode'],
   sortable: ['id', 'number', 'customerId', 'status', 'total', 'placedAt', 'paidAt', 'deliveredAt', 'trackingCode'],

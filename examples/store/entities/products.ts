@@ -60,6 +60,7 @@ export const products = defineEntity({
     }
   },
 
+  history: true,
   label: 'name',
   filterable: [
     'id',

@@ -18,7 +18,8 @@ interface Sent {
   /**
    * What the server is told between the beginning and the end of the transaction, each by its first words. The
    * audit entry and the row for the answer are asked for together with the UPDATE, before its answer is there: the entry is
-   * inserted only if the UPDATE has changed a row. After an UPDATE that has matched none, the row is read to tell why.
+   * inserted only if the UPDATE has changed a row. After an UPDATE that has matched none, the row is read to tell why. Of
+   * products and orders, which have a history, the row is read under its lock before.
    */
   readonly statements: readonly string[]
 }
@@ -32,19 +33,19 @@ const REJECTED: Readonly<Record<string, Sent>> = {
     line: 'clerk PUT /products/1',
     write: { body: product, ifMatch: tagOf(stale) },
     status: 412,
-    statements: [`UPDATE products ${STALE}`, 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
+    statements: ['SELECT products FOR UPDATE', `UPDATE products ${STALE}`]
   },
   'a stale PUT with a list of tags': {
     line: 'clerk PUT /products/1',
     write: { body: product, ifMatch: `"AAAAAAAAAAE=", ${tagOf(stale)}, "AAAAAAAAAAI="` },
     status: 412,
-    statements: [`UPDATE products ${STALE}`, 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
+    statements: ['SELECT products FOR UPDATE', `UPDATE products ${STALE}`]
   },
   'a PUT of a row that is not there': {
     line: 'clerk PUT /products/999',
     write: { body: product, ifMatch: tagOf(stale) },
     status: 404,
-    statements: [`UPDATE products ${STALE}`, 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
+    statements: ['SELECT products FOR UPDATE']
   },
   'a stale PUT that a rule looks at': {
     line: 'clerk PUT /categories/1',
@@ -56,13 +57,19 @@ const REJECTED: Readonly<Record<string, Sent>> = {
     line: 'clerk PUT /products/1/unpublish',
     write: { ifMatch: tagOf(stale) },
     status: 412,
-    statements: [`UPDATE products ${STALE}`, 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
+    statements: ['SELECT products FOR UPDATE', `UPDATE products ${STALE}`]
   },
   'an action in the wrong state': {
     line: 'clerk PUT /products/1/publish',
     write: { ifMatch },
     status: 422,
-    statements: ['UPDATE products', 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
+    statements: [
+      'SELECT products FOR UPDATE',
+      'UPDATE products',
+      'INSERT ur_audit_entries',
+      'SELECT products',
+      'SELECT products'
+    ]
   },
   'a stale action with a rule': {
     line: 'clerk PUT /products/1/remove-variant',
@@ -80,7 +87,7 @@ const REJECTED: Readonly<Record<string, Sent>> = {
     line: 'clerk PATCH /products/1',
     write: { body: { price: '1.00' }, ifMatch: tagOf(stale), headers: MERGE_PATCH },
     status: 412,
-    statements: [`UPDATE products ${STALE}`, 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
+    statements: ['SELECT products FOR UPDATE', `UPDATE products ${STALE}`]
   },
   'a stale PATCH that a rule looks at': {
     line: 'clerk PATCH /categories/1',
@@ -92,13 +99,13 @@ const REJECTED: Readonly<Record<string, Sent>> = {
     line: 'clerk DELETE /products/1',
     write: { ifMatch: tagOf(stale) },
     status: 412,
-    statements: [`DELETE products ${STALE}`, 'SELECT products']
+    statements: ['SELECT products FOR UPDATE', `DELETE products ${STALE}`, 'SELECT products']
   },
   "an action on another's row": {
     line: 'ada PUT /orders/2/pay',
     write: { ifMatch: tagOf(orderItem(2)['rowVersion']) },
     status: 404,
-    statements: ['UPDATE orders', 'INSERT ur_audit_entries', 'SELECT orders', 'SELECT orders']
+    statements: ['SELECT orders FOR UPDATE']
   }
 }
 
@@ -120,25 +127,25 @@ const DONE: Readonly<Record<string, Sent>> = {
     line: 'clerk PUT /products/2',
     write: { body: { ...product, sku: 'PUT-2' }, ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 2))) },
     status: 200,
-    statements: ['UPDATE products', 'INSERT ur_audit_entries', 'SELECT products']
+    statements: ['SELECT products FOR UPDATE', 'UPDATE products', 'INSERT ur_audit_entries', 'SELECT products']
   },
   'a PATCH': {
     line: 'clerk PATCH /products/4',
     write: { body: { price: '1.00' }, ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 4))), headers: MERGE_PATCH },
     status: 200,
-    statements: ['UPDATE products', 'INSERT ur_audit_entries', 'SELECT products']
+    statements: ['SELECT products FOR UPDATE', 'UPDATE products', 'INSERT ur_audit_entries', 'SELECT products']
   },
   'an action without a rule': {
     line: 'clerk PUT /products/3/change-category',
     write: { body: { categoryId: 1 }, ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 3))) },
     status: 200,
-    statements: ['UPDATE products', 'INSERT ur_audit_entries', 'SELECT products']
+    statements: ['SELECT products FOR UPDATE', 'UPDATE products', 'INSERT ur_audit_entries', 'SELECT products']
   },
   'a DELETE': {
     line: 'clerk DELETE /products/12',
     write: { ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 12))) },
     status: 204,
-    statements: ['DELETE products', 'INSERT ur_audit_entries']
+    statements: ['SELECT products FOR UPDATE', 'DELETE products', 'INSERT ur_audit_entries']
   }
 }
 
@@ -172,6 +179,40 @@ describeLogged('statements of guarded writes in the log of MariaDB', (store, dur
       expect(statements).to.deep.equal(['START TRANSACTION', ...sent.statements, 'ROLLBACK'])
     })
   }
+
+  it('of a resource without a history begin with the UPDATE or the DELETE', async () => {
+    const body = { name: 'Plain', country: 'DE' }
+    const { id, rowVersion } = rowIn(await send(store, 'clerk POST /suppliers', { body }))
+    const path = `/suppliers/${String(id)}`
+    const [update, stale412] = [
+      ['UPDATE suppliers', 'INSERT ur_audit_entries', 'SELECT suppliers'],
+      [`UPDATE suppliers ${STALE}`, 'INSERT ur_audit_entries', 'SELECT suppliers', 'SELECT suppliers']
+    ]
+    const old = { ifMatch: tagOf(stale) }
+    const patch = { body: { name: 'Patched' }, headers: MERGE_PATCH }
+    const rejected = [
+      [`clerk PUT ${path}`, { body, ...old }, stale412],
+      [`clerk PATCH ${path}`, { ...patch, ...old }, stale412],
+      [`clerk PUT ${path}/deactivate`, old, stale412],
+      [`clerk DELETE ${path}`, old, [`DELETE suppliers ${STALE}`, 'SELECT suppliers']]
+    ] as const
+    for (const [line, write, statements] of rejected) {
+      const found = await changesNothing(store, () => told({ line, write, status: 412, statements }))
+      expect(found, line).to.deep.equal(['START TRANSACTION', ...statements, 'ROLLBACK'])
+    }
+    let ifMatch = tagOf(rowVersion)
+    for (const [line, write] of [
+      [`clerk PUT ${path}`, { body }],
+      [`clerk PATCH ${path}`, patch],
+      [`clerk PUT ${path}/deactivate`, {}]
+    ] as const) {
+      const found = await told({ line, write: { ...write, ifMatch }, status: 200, statements: update })
+      expect(found, line).to.deep.equal(['START TRANSACTION', ...update, 'COMMIT'])
+      ifMatch = tagOf(rowIn(await send(store, `clerk GET ${path}`))['rowVersion'])
+    }
+    const found = await told({ line: `clerk DELETE ${path}`, write: { ifMatch }, status: 204, statements: [] })
+    expect(found).to.deep.equal(['START TRANSACTION', 'DELETE suppliers', 'INSERT ur_audit_entries', 'COMMIT'])
+  })
 
   it('of a DELETE in a state that does not allow it: the row is read after the DELETE alone', async () => {
     const supplier = rowIn(await send(store, 'clerk POST /suppliers', { body: { name: 'S', country: 'DE' } }))

@@ -135,10 +135,10 @@ describe('registry', () => {
   })
 
   it('tells operations, actions and created children', () => {
-    const reads = ['list', 'paged', 'export', 'lookup', 'totals', 'get']
+    const reads = ['list', 'paged', 'export', 'lookup', 'totals', 'get', 'history']
     const writes = (name: string) => resource(name).operations?.filter((one) => !reads.includes(one))
-    expect(resource('products').operations?.slice(0, 6)).to.deep.equal(reads)
-    expect(resource('audit-entries').operations).not.to.include('totals')
+    expect(resource('products').operations?.slice(0, 7)).to.deep.equal(reads)
+    expect(resource('audit-entries').operations).to.not.include('totals').and.not.include('history')
     expect(writes('products')).to.deep.equal([
       'create',
       'batch',

@@ -68,6 +68,10 @@ export class MemoryStore implements ReadStore {
     return Promise.reject(new Error('This store computes no totals'))
   }
 
+  history(): Promise<never> {
+    return Promise.reject(new Error('This store has no audit entries'))
+  }
+
   select(): Promise<never> {
     return Promise.reject(new Error('This store runs no statements'))
   }
