@@ -157,6 +157,7 @@ function resourceTypes(resource: Resource, names: TypeNames, operators: Operator
     `sort: ${that(({ sortable }) => sortable)}`,
     `fields: ${that(({ selectable }) => selectable)}`,
     ...totalsTypes(resource),
+    ...(can('history') ? ['history: true'] : []),
     `search: ${properties.some(({ searchable = false }) => searchable) ? 'string' : 'never'}`,
     `by: ${block(unique)}`,
     `replaceBy: ${block(resource.updatesByProperty === true ? unique : [])}`,

@@ -327,6 +327,7 @@ export interface Customers {
   }
   sort: 'id' | 'name' | 'email' | 'phone' | 'isSuspended' | 'createdAt'
   fields: 'id' | 'name' | 'email' | 'phone' | 'isSuspended' | 'createdAt' | 'creditLimit' | 'rowVersion'
+  history: true
   search: string
   by: {
     email: string
@@ -615,6 +616,7 @@ export interface Orders {
       'max.total': string | null
     }
   }
+  history: true
   search: string
   by: {
     number: string
@@ -732,6 +734,7 @@ export interface Products {
       'max.price': string | null
     }
   }
+  history: true
   search: string
   by: {
     sku: string

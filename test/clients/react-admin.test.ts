@@ -677,6 +677,18 @@ eachDatabase((kind) => {
       expect(all.fileName).to.match(/^products-\d{8}T\d{6}Z\.csv$/)
     })
 
+    it('reads what writes changed of a row', async () => {
+      const clerk = await providerOf('clerk@example.com')
+      const records: Records = clerk
+      const data = { name: 'Old', sku: 'CHANGES-1', categoryId: 1, price: '1.00' }
+      const { data: made } = await records.create('products', { data })
+      await records.update('products', { id: made.id, data: { name: 'New' }, previousData: made })
+      const { entries, nextCursor } = await clerk.getChanges('products', { id: made.id, pageSize: 1 })
+      expect(entries.map(({ changes }) => changes)).to.deep.equal([{ name: { before: 'Old', after: 'New' } }])
+      const older = await clerk.getChanges('products', { id: made.id, after: nextCursor ?? '' })
+      expect(older.entries.map(({ action }) => action)).to.deep.equal(['create'])
+    })
+
     it('looks up choices, and reads who wrote a row', async () => {
       const clerk = await providerOf('clerk@example.com')
       const choices = await clerk.lookup('suppliers', { search: 'a' })

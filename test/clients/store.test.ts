@@ -104,6 +104,20 @@ eachDatabase((kind) => {
       expect(rows.map(({ count }) => count)).to.deep.equal(rows.map(({ count }) => count).toSorted((a, b) => b - a))
     })
 
+    it('A history is read page by page, with the values that each write changed.', async () => {
+      const token = await stack.token('clerk@example.com')
+      const products = createClient<Application>({ baseUrl: connection.url, token: () => token }).resource('products')
+      const made = await products.create({ name: 'Old', sku: 'HISTORY-1', categoryId: 1, price: '1.00' })
+      await products.patch(made, { name: 'New', price: 2 })
+      const { entries, nextCursor = '' } = await products.history(made.id, { pageSize: 1 })
+      expect(entries.map(({ action, changes }) => [action, changes])).to.deep.equal([
+        ['update', { name: { before: 'Old', after: 'New' }, price: { before: '1.00', after: '2.00' } }]
+      ])
+      const older = await products.history(made.id, { after: nextCursor })
+      expect(older.entries.map(({ changes }) => changes.sku)).to.deep.equal([{ after: 'HISTORY-1' }])
+      expect(older.nextCursor).to.equal(undefined)
+    })
+
     it('mirrors each new token into the session cookie where it is asked to, once', async () => {
       const [first, second] = [await stack.token('ada@example.com'), await stack.token('clerk@example.com')]
       const cookies: string[] = []

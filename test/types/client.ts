@@ -215,6 +215,19 @@ export async function totals(): Promise<void> {
   await client.resource('categories').totals({ by: ['name'] })
 }
 
+export async function history(): Promise<void> {
+  const { entries, nextCursor } = await orders.history(7, { pageSize: 50 })
+  same<typeof nextCursor, string | undefined>(true)
+  const status = entries[0]?.changes.status
+  same<NonNullable<typeof status>['before'], 'placed' | 'paid' | 'shipped' | 'delivered' | 'cancelled' | undefined>(
+    true
+  )
+  // @ts-expect-error there is no such property
+  void entries[0]?.changes.colour
+  // @ts-expect-error the resource has no history
+  await client.resource('categories').history(1)
+}
+
 export async function operations(): Promise<void> {
   const report = await client.call('GET /reports/stock', { query: { least: 10 } })
   const names: readonly string[] = report.warehouses.map(({ name }) => name)

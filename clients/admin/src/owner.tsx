@@ -68,7 +68,7 @@ const WRITES: Readonly<Record<string, string>> = { PUT: 'update', PATCH: 'update
 function operationOf(method: string, [first, second]: readonly string[]): string {
   if (first === 'batch' && method === 'PATCH') return 'update'
   if (first === 'import' && method === 'POST') return 'create'
-  if (second !== undefined) return first === 'batch' ? 'delete' : 'act'
+  if (second !== undefined) return first === 'batch' ? 'delete' : method === 'GET' ? 'get' : 'act'
   if (first === undefined) return method === 'GET' ? 'list' : 'create'
   if (['paged', 'export', 'lookup', 'totals', 'batch'].includes(first)) return first
   return WRITES[method] ?? 'get'

@@ -12,8 +12,8 @@ import {
   TableRow,
   Typography
 } from '@mui/material'
-import { useQuery } from '@tanstack/react-query'
-import { type ReactElement, useState } from 'react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { ReactElement } from 'react'
 import {
   DeleteWithConfirmButton,
   EditButton,
@@ -45,6 +45,7 @@ interface EntityShowProps {
 /** One row: its properties, its children, what can be done with it, and what was. */
 export function EntityShow({ resource, catalogue }: EntityShowProps): ReactElement {
   const children = childrenOf(resource)
+  const withChanges = catalogue.allows(resource.name, 'history')
   return (
     <Show
       actions={<ShowActions resource={resource} catalogue={catalogue} />}
@@ -62,7 +63,9 @@ export function EntityShow({ resource, catalogue }: EntityShowProps): ReactEleme
         {children.map((navigation) => (
           <ChildTable key={navigation.name} navigation={navigation} catalogue={catalogue} />
         ))}
-        {catalogue.allows('audit-entries', 'paged') && <History resource={resource.name} />}
+        {(withChanges || catalogue.allows('audit-entries', 'paged')) && (
+          <History resource={resource} withChanges={withChanges} />
+        )}
       </Box>
     </Show>
   )
@@ -130,39 +133,91 @@ function ChildTable({
 
 const SHOWN = 20
 
-/** Who wrote the row and when, out of the audit trail. */
-function History({ resource }: { readonly resource: string }): ReactElement {
+/** What a row had and has of each property that a write changed. */
+function ChangeList({ changes, resource }: { readonly changes: Changes; readonly resource: Resource }): ReactElement {
+  return (
+    <Box component="ul" sx={{ m: 0, pl: 2 }}>
+      {Object.entries(changes).map(([name, { before, after, omitted } = {}]) => {
+        const type = resource.properties.find((one) => one.name === name)?.type ?? 'string'
+        const text =
+          omitted === true ? 'changed, too long to be shown' : `${valueText(before, type)} → ${valueText(after, type)}`
+        return (
+          <Typography component="li" variant="body2" key={name}>
+            {inWords(name)}: {text}
+          </Typography>
+        )
+      })}
+    </Box>
+  )
+}
+
+interface Changed {
+  readonly before?: unknown
+  readonly after?: unknown
+  readonly omitted?: boolean
+}
+
+type Changes = Readonly<Record<string, Changed | undefined>>
+
+/** An entry of the audit trail. Its subject is absent for those who may not read that. */
+interface Entry {
+  readonly id: string
+  readonly at: string
+  readonly action: string
+  readonly subject?: string
+  readonly changes?: Changes
+}
+
+/** What was done with the row and when: with what it changed where the resource has a history, otherwise out of the audit trail. */
+function History({
+  resource,
+  withChanges
+}: {
+  readonly resource: Resource
+  readonly withChanges: boolean
+}): ReactElement {
   const row = useRecordContext()
   const provider = useDataProvider<AdminDataProvider>()
-  const [page, setPage] = useState(1)
-  const id = row?.id
-  const { data, error } = useQuery({
+  const id = row?.id ?? ''
+  const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery({
     // The version is a part of the key: what is written here is shown at once.
-    queryKey: [resource, 'history', id, row?.['rowVersion'], page],
-    queryFn: ({ signal }) =>
-      provider.history(resource, { id: id ?? '', pagination: { page: 1, perPage: page * SHOWN }, signal }),
-    enabled: id !== undefined
+    queryKey: [resource.name, 'history', id, row?.['rowVersion']],
+    initialPageParam: '',
+    queryFn: async ({ pageParam, signal }): Promise<{ readonly entries: readonly Entry[]; readonly next?: string }> => {
+      if (withChanges) {
+        const after = pageParam === '' ? {} : { after: pageParam }
+        const { entries, nextCursor } = await provider.getChanges(resource.name, {
+          id,
+          pageSize: SHOWN,
+          signal,
+          ...after
+        })
+        return { entries, ...(nextCursor === undefined ? {} : { next: nextCursor }) }
+      }
+      const page = Number(pageParam || '1')
+      const found = await provider.history(resource.name, { id, pagination: { page, perPage: SHOWN }, signal })
+      return { entries: found.data, ...(page * SHOWN < found.total ? { next: String(page + 1) } : {}) }
+    },
+    getNextPageParam: ({ next }) => next,
+    enabled: row !== undefined
   })
+  const entries = data?.pages.flatMap((page) => page.entries)
   return (
     <Box component="section" aria-label="History" sx={{ mt: 3 }}>
       <Typography variant="h6" component="h2">
         History
       </Typography>
       {error !== null && <Typography role="alert">{error.message}</Typography>}
-      {data?.data.length === 0 && <Typography>Nothing was written since the trail began.</Typography>}
+      {entries?.length === 0 && <Typography>No changes recorded yet.</Typography>}
       <List dense disablePadding>
-        {data?.data.map((entry) => (
-          <ListItem key={entry.id} disableGutters>
-            <ListItemText
-              primary={`${inWords(entry.action)}, ${valueText(entry.at, 'dateTime')}`}
-              secondary={entry.subject}
-            />
+        {entries?.map(({ id: key, action, at, subject, changes = {} }) => (
+          <ListItem key={key} disableGutters sx={{ display: 'block' }}>
+            <ListItemText primary={`${inWords(action)}, ${valueText(at, 'dateTime')}`} secondary={subject} />
+            <ChangeList changes={changes} resource={resource} />
           </ListItem>
         ))}
       </List>
-      {data !== undefined && data.data.length < data.total && (
-        <Button onClick={() => setPage(page + 1)}>Show more</Button>
-      )}
+      {hasNextPage && <Button onClick={() => void fetchNextPage()}>Show more</Button>}
     </Box>
   )
 }

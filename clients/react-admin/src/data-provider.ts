@@ -3,6 +3,7 @@ import type {
   Client,
   CsvExport,
   DimensionName,
+  HistoryPage,
   ImportFile,
   ImportOptions,
   ImportResult,
@@ -112,6 +113,14 @@ export interface TotalsParams<
   readonly filter?: FilterOf<A, Name>
 }
 
+export interface ChangesParams {
+  readonly id: Identifier
+  readonly pageSize?: number
+  /** The `nextCursor` of an earlier answer. */
+  readonly after?: string
+  readonly signal?: AbortSignal
+}
+
 export interface HistoryParams {
   readonly id: Identifier
   readonly pagination?: PaginationPayload
@@ -175,6 +184,12 @@ export interface FurtherMethods<A extends ApplicationTypes> {
     /** Whether groups were left out. */
     readonly isTruncated: boolean
   }>
+
+  /** What writes changed of a row, the newest first, of a resource that has a history. */
+  getChanges<Name extends ResourceName<A>>(
+    resource: Name,
+    params: ChangesParams
+  ): Promise<HistoryPage<TypesOf<A, Name>['row']>>
 
   /** The audit entries of a row, the newest first. It takes the permission to read them. */
   history(
@@ -314,6 +329,15 @@ function furtherMethods(rowsOf: RowsOf, keys: Keys, auditResource: string): Furt
         return { data: rows, isTruncated }
       }),
 
+    getChanges: (resource: string, { id, pageSize, after, ...params }: ChangesParams) =>
+      reported(() => {
+        const query = {
+          ...(pageSize === undefined ? {} : { pageSize }),
+          ...(after === undefined ? {} : { after })
+        }
+        return rowsOf(resource).history(id, query, optionsOf(params))
+      }),
+
     history: (resource: string, { id, ...params }: HistoryParams) =>
       reported(async () => {
         const filter = { resource, rowId: await auditedId(String(id)) }
@@ -330,7 +354,7 @@ const LONGEST_ROW_ID = 64
 /** An id as audit entries name it: a long one by its first characters and the SHA-256 of the whole in base64url. */
 async function auditedId(id: string): Promise<string> {
   const characters = Array.from(id)
-  if (characters.length <= LONGEST_ROW_ID) return id
+  if (characters.length < LONGEST_ROW_ID) return id
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(id)))
   const text = btoa(String.fromCharCode(...hash))
     .replaceAll('+', '-')

@@ -7,6 +7,7 @@ export {
 } from './auth-provider.js'
 export {
   type ActParams,
+  type ChangesParams,
   type DataProviderOptions,
   type ExportParams,
   type FurtherMethods,

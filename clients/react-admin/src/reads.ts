@@ -15,6 +15,7 @@ interface AnyResource extends ResourceTypes {
   readonly includes: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly by: Readonly<Record<string, unknown>>
   readonly actions: Readonly<Record<string, object>>
+  readonly history: true
   readonly totals: {
     readonly dimensions: Readonly<Record<string, unknown>>
     readonly measures: Readonly<Record<string, unknown>>

@@ -40,6 +40,8 @@ export type {
   ImportResult,
   KeyedOptions,
   ListResult,
+  HistoryEntry,
+  HistoryPage,
   LookupResult,
   Page,
   Resource,

@@ -111,6 +111,30 @@ export interface Page<Row> {
   readonly previousCursor: string | undefined
 }
 
+/** What a write changed of a row. */
+export interface HistoryEntry<Row> {
+  readonly id: string
+  /** RFC 3339, UTC. */
+  readonly at: string
+  /** `create`, `update`, `delete` or the name of an action. */
+  readonly action: string
+  /** Issuer and subject of the writer, for callers who read the audit entries. */
+  readonly subject?: string
+  /** Likewise. */
+  readonly requestId?: string | null
+  /** The properties that changed. `before` is absent for a new row, `after` for a deleted one, both where it is `omitted`. */
+  readonly changes: {
+    readonly [Name in keyof Row]?: { readonly before?: Row[Name]; readonly after?: Row[Name]; readonly omitted?: true }
+  }
+}
+
+export interface HistoryPage<Row> {
+  /** The newest first. */
+  readonly entries: readonly HistoryEntry<Row>[]
+  /** For `after`; undefined where there are no older ones. */
+  readonly nextCursor: string | undefined
+}
+
 type PageQuery<T extends ResourceTypes> = Selection<T> & Shape<T> & Paging
 
 /** A row by its id, or as it was read. */
@@ -248,6 +272,18 @@ export class Resource<T extends ResourceTypes> {
       this.#versions.remember(this.#name, [row])
       return row
     })
+  }
+
+  /** What writes changed of a row, the newest first, at most 50 entries at a time. */
+  async history(
+    id: T extends { readonly history: true } ? T['id'] : never,
+    query?: { readonly pageSize?: number; readonly after?: string; readonly parameters?: T['parameters'] },
+    options: CallOptions = {}
+  ): Promise<HistoryPage<T['row']>> {
+    return await this.#read({ path: `${segment(id)}/history`, query, ...options }, async (response) => ({
+      entries: (await response.json()) as HistoryEntry<T['row']>[],
+      nextCursor: response.headers.get('x-next-cursor') ?? undefined
+    }))
   }
 
   /** The row that has the value in a unique property. Text is compared as the unique index compares it. */

@@ -21,6 +21,8 @@ export interface ResourceTypes {
   readonly fields: string
   /** What rows are grouped by and what is computed of them, by name; absent for a resource without totals. */
   readonly totals?: { readonly dimensions: object; readonly measures: object }
+  /** Set where the resource has a history. */
+  readonly history?: true
   /** `string` where the resource has searchable properties. */
   readonly search: string
   /** The values of each unique property that names rows. */
