@@ -19,6 +19,7 @@ import {
   type FindByUniquePlan,
   type GetPlan,
   type InsertPlan,
+  type LockAllPlan,
   type LockPlan,
   type LookPlan,
   type NewChild,
@@ -43,6 +44,10 @@ interface RowInScope<Scope> {
 }
 
 export const planLock = (of: RowInScope<RowScope> & { readonly children: readonly Children[] }): LockPlan => planned(of)
+
+export const planLockAll = (
+  of: Omit<RowInScope<RowScope>, 'key'> & { readonly keys: readonly RowKey[] }
+): LockAllPlan => planned(of)
 
 export const planLook = (of: RowInScope<RowScope>): LookPlan => planned(of)
 

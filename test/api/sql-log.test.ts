@@ -114,6 +114,23 @@ describeApi(
       expect(lines[0]?.['sql']).to.match(/^SELECT `products`\.`id` AS `c0`.* WHERE .*\?.* LIMIT \?, \?$/s)
     })
 
+    it('A batch of changes reads the rows of a resource with a history in one statement before it changes them.', async () => {
+      const made = await Promise.all(
+        ['c', 'a', 'b'].map((one) =>
+          send(store, 'clerk POST /products', { body: { ...product, sku: `${MARK}-${one}` } })
+        )
+      )
+      const body = made.map(rowIn).map(({ id, rowVersion }) => ({ id, rowVersion, weightGrams: 7 }))
+      const sorted = body.toSorted((one, other) => Number(one.id) - Number(other.id))
+      const headers = { 'content-type': 'application/merge-patch+json' }
+      const { answer, lines } = await logged('clerk PATCH /products/batch', { body: sorted, headers })
+      expect(answer.status, answer.text).to.equal(200)
+      const selects = summaries(lines).filter((one) => JSON.stringify(one).startsWith('["SELECT `products'))
+      // Each row is also read after its change, and once more for the answer.
+      const read = ['SELECT `products', ['integer'], 1]
+      expect(selects).to.deep.equal([['SELECT `products', ['integer*4'], 3], ...Array.from({ length: 6 }, () => read)])
+    })
+
     it('A statement that fails is logged with the code of the driver, and without its message.', async () => {
       const { answer, lines } = await logged('clerk POST /products', { body: product })
       store.problem(answer, { status: 409, code: 'conflict' })

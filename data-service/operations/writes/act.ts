@@ -45,7 +45,7 @@ async function runAction(parsed: ParsedAct & { readonly guess: Guess }, steps: W
   const { resource, action, values, ignored } = parsed
   const root = writtenRoot(parsed, action)
   if (action.change !== undefined) return runOnRow(parsed, { root, change: action.change }, steps)
-  const locked = wantsRowBefore(resource.entity, action.name) ? await lockRoot(root, [], steps) : undefined
+  const locked = wantsRowBefore(resource.entity, action.name) ? await lockRoot(root, steps) : undefined
   const { caller, now, newCode } = steps.tools
   const change = action.effect({ input: namedValues(values), caller, now, newCode })
   if (change instanceof Promise) throw new TypeError(`The effect of ${action.name} is async, and answers no change.`)

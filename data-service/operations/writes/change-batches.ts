@@ -6,8 +6,10 @@ import type { CallContext } from '../../entity/caller.js'
 import { idText, type RowKey } from '../../entity/key.js'
 import { writeScope } from '../../plan/authorize.js'
 import { parseDeleteBatch, parseUpdateBatch, type ParsedItems } from '../../plan/batch-requests.js'
-import { planLock } from '../../plan/plan-writes.js'
+import type { StoredRow } from '../../plan/model/stores.js'
+import { planLockAll } from '../../plan/plan-writes.js'
 import { readsChildren, removeRow } from './delete.js'
+import { wantsRowBefore } from './effects.js'
 import { errorOfItem } from './rejections.js'
 import { updateRow } from './update.js'
 import { idempotentWrite } from './write.js'
@@ -33,6 +35,7 @@ export async function updateBatch(
     method: 'PATCH',
     path: `/${resource.entity.name}/batch`,
     size: items.length,
+    readsBefore: resource.entity.updateRule === undefined && wantsRowBefore(resource.entity, 'update'),
     write: async (item, steps) => {
       await updateRow({ parsed: { ...common, ...item } }, steps)
     },
@@ -64,6 +67,7 @@ export async function deleteBatch(
     path: `/${resource.entity.name}/batch/delete`,
     // A row may have a thousand children, which its rule reads.
     size: readsChildren(resource.entity) ? Math.max(items.length, LARGE) : items.length,
+    readsBefore: resource.entity.deletion.rule === undefined && wantsRowBefore(resource.entity, 'delete'),
     write: (item, steps) => removeRow({ resource, writer, ...item }, steps),
     answer: () => Promise.resolve({ ...NO_ROWS, ignored })
   })
@@ -83,22 +87,29 @@ async function writeItems<Item extends ParsedBatch['items'][number]>(
     readonly method: 'PATCH' | 'POST'
     readonly path: string
     readonly size: number
+    /** Whether each write reads its row without a rule, which takes one statement for a group of rows then. */
+    readonly readsBefore: boolean
     readonly write: (item: Item, steps: WriteSteps) => Promise<void>
     readonly answer: (steps: WriteSteps) => Promise<WriteResponse>
   }
 ): ReturnType<typeof idempotentWrite> {
-  const { method, path, size, write, answer } = of
+  const { method, path, size, readsBefore, write, answer } = of
   const { items } = parsed
+  const { entity } = parsed.resource
   /** The item that is being written. The transaction may run several times. */
   let current: number | undefined
   const work = async (steps: WriteSteps): Promise<WriteResponse> => {
     current = undefined
     await lockInOrder(parsed, steps)
-    for (const [index, item] of items.entries()) {
-      current = index
-      await write(item, steps)
+    let next = 0
+    for (const some of inGroups(items, entity)) {
+      if (readsBefore) steps.lockedBefore = await lockItems(parsed, some, steps)
+      for (const item of some) {
+        current = next++
+        await write(item, steps)
+      }
+      current = undefined
     }
-    current = undefined
     return await answer(steps)
   }
   try {
@@ -112,18 +123,20 @@ async function writeItems<Item extends ParsedBatch['items'][number]>(
  * Locks the rows in an order that all batches have, so that two of them over the same rows wait for each other and do not
  * deadlock. Writes in that order need no locks before.
  */
-async function lockInOrder({ resource: { entity }, writer, items }: ParsedBatch, { unit }: WriteSteps): Promise<void> {
+async function lockInOrder(parsed: ParsedBatch, steps: WriteSteps): Promise<void> {
+  const { items, resource } = parsed
+  const sorted = items.toSorted((one, other) => compareKeys(one.rowKey, other.rowKey))
+  if (sorted.every((item, index) => item === items[index])) return
+  for (const some of inGroups(sorted, resource.entity)) await lockItems(parsed, some, steps)
+}
+
+function lockItems(
+  { resource: { entity }, writer }: ParsedBatch,
+  items: ParsedBatch['items'],
+  { unit }: WriteSteps
+): Promise<ReadonlyMap<string, StoredRow>> {
   const keys = items.map(({ rowKey }) => rowKey)
-  const sorted = keys.toSorted(compareKeys)
-  if (sorted.every((key, index) => key === keys[index])) return
-  const { before } = writeScope(writer)
-  for (const some of inGroups(sorted, entity)) {
-    const locking = unit.together(() =>
-      some.map((key) => unit.lock(planLock({ entity, key, scope: before, children: [] })))
-    )
-    await Promise.allSettled(locking)
-    await Promise.all(locking)
-  }
+  return unit.lockAll(planLockAll({ entity, keys, scope: writeScope(writer).before }))
 }
 
 function compareKeys(one: RowKey, other: RowKey): number {

@@ -86,15 +86,22 @@ function isLeftOutside(
   return values.size > 0 && placeInScope(scope.after, valueOf) === 'outside'
 }
 
-/** The row under lock, with children. Throws `not-found`, and what requireExpected throws. */
-export async function lockRoot(
-  root: WrittenRoot,
-  children: readonly Children[],
-  steps: WriteSteps
-): Promise<LockedRow> {
-  const locked = await lockRow(root, children, steps)
+/** The row under lock. Throws `not-found`, and what requireExpected throws. */
+export async function lockRoot(root: WrittenRoot, steps: WriteSteps): Promise<StoredRow> {
+  const locked = await lockAlone(root, steps)
   await requireExpected(root, locked, steps)
   return locked
+}
+
+/**
+ * The row without children, perhaps as a batch has read it before. An earlier item of the batch may have changed it since:
+ * then it has another version, which the UPDATE or DELETE compares.
+ */
+async function lockAlone(root: WrittenRoot<DeletePlan['expected']>, steps: WriteSteps): Promise<StoredRow> {
+  const { key, expected } = root
+  const row = steps.lockedBefore.get(idText(key))
+  const isCurrent = row !== undefined && expected !== 'unconditional' && isExpected(row, expected)
+  return isCurrent ? row : await lockRow(root, [], steps)
 }
 
 async function lockRow(
@@ -111,7 +118,7 @@ async function lockRow(
  * Throws `ownership.denied` where the request would leave the row outside of the scope, and `conflict` for a row of another
  * version, after an UPDATE of the versions that the caller sent has matched no row.
  */
-export async function requireExpected(root: WrittenRoot, locked: LockedRow, { unit }: WriteSteps): Promise<void> {
+export async function requireExpected(root: WrittenRoot, locked: StoredRow, { unit }: WriteSteps): Promise<void> {
   const { key, scope, expected } = root
   const { entity } = root.resource
   if (isLeftOutside(root, namedRow(locked))) throw outsideScope()
@@ -166,8 +173,8 @@ function isExpected({ version }: StoredRow, expected: ExpectedVersions): boolean
 }
 
 /** The row under lock, for a delete. Throws `not-found`, and what requireDeletable throws. */
-export async function lockToDelete(root: WrittenRoot<DeletePlan['expected']>, steps: WriteSteps): Promise<LockedRow> {
-  const locked = await lockRow(root, [], steps)
+export async function lockToDelete(root: WrittenRoot<DeletePlan['expected']>, steps: WriteSteps): Promise<StoredRow> {
+  const locked = await lockAlone(root, steps)
   await requireDeletable(root, locked, steps)
   return locked
 }
@@ -178,7 +185,7 @@ export async function lockToDelete(root: WrittenRoot<DeletePlan['expected']>, st
  */
 export async function requireDeletable(
   root: WrittenRoot<DeletePlan['expected']>,
-  locked: LockedRow,
+  locked: StoredRow,
   steps: WriteSteps
 ): Promise<void> {
   const { resource, key, expected, state } = root

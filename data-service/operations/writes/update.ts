@@ -7,7 +7,7 @@ import { keyOfValues } from '../../entity/key.js'
 import { requireUpdateBy, writeScope } from '../../plan/authorize.js'
 import { isChangeable } from '../../plan/model/catalogue.js'
 import { valueIs } from '../../plan/model/plans.js'
-import type { LockedRow } from '../../plan/model/stores.js'
+import type { LockedRow, StoredRow } from '../../plan/model/stores.js'
 import { namedValues } from '../../plan/parsing/body.js'
 import { planLookBy } from '../../plan/plan-writes.js'
 import { mergedValues, type ParsedUpdate, parseUpdate } from '../../plan/write-requests.js'
@@ -84,12 +84,12 @@ export async function updateRow({ parsed, checkBody }: RowToUpdate, steps: Write
   const { updateRule } = resource.entity
   // A megabyte takes a third of a second to merge, and the row is the same under its lock.
   let over = merged.size === 0 ? parsed.values : undefined
-  const valuesOver = (row: LockedRow): ParsedUpdate['values'] =>
+  const valuesOver = (row: StoredRow): ParsedUpdate['values'] =>
     (over ??= new Map([...parsed.values, ...mergedValues(merged, namedRow(row))]))
   if (updateRule === undefined) {
     checkBody?.()
     const isRead = wantsRowBefore(resource.entity, 'update') || merged.size > 0
-    const locked = isRead ? await lockRoot(root, [], steps) : undefined
+    const locked = isRead ? await lockRoot(root, steps) : undefined
     const values = locked === undefined ? parsed.values : valuesOver(locked)
     const write = { operation: 'update', before: locked && namedRow(locked), ignored } as const
     return await changeRoot(root, { values, change: {}, write }, steps)

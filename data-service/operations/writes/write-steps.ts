@@ -13,7 +13,7 @@ import {
   type UpdatePlan,
   type WriteScope
 } from '../../plan/model/plans.js'
-import type { AuditEntry, KeyClaim, LoadedRow, UnitOfWork } from '../../plan/model/stores.js'
+import type { AuditEntry, KeyClaim, LoadedRow, StoredRow, UnitOfWork } from '../../plan/model/stores.js'
 import { outsideScope } from '../../plan/authorize.js'
 import { auditedId } from '../../plan/plan-history.js'
 import { widthOf } from '../../entity/types/types.js'
@@ -91,6 +91,8 @@ export class WriteSteps {
   readonly deps: WriteDeps
   /** The roots under lock that the write may change besides its own. */
   readonly lockedRoots = new LockedRoots()
+  /** Rows that a batch has read under their locks before it writes them, by the text of their id. */
+  lockedBefore: ReadonlyMap<string, StoredRow> = new Map()
   readonly caller: Authenticated
   readonly requestId: string
   /** How the rows of the request itself are written, for their hooks. */

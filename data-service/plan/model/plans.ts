@@ -368,6 +368,9 @@ interface RowShape<Scope> {
 /** A row to lock for the rest of the transaction, with the children that the write looks at. */
 export type LockPlan = Planned<RowShape<RowScope> & { readonly children: readonly Children[] }>
 
+/** Rows to lock for the rest of the transaction, without children. */
+export type LockAllPlan = Planned<Omit<RowShape<RowScope>, 'key'> & { readonly keys: readonly RowKey[] }>
+
 /** A row to read without a lock: once a change has matched none, which it explains, or to learn its key (`where`). */
 export type LookPlan = Planned<
   RowShape<RowScope> | (Omit<RowShape<RowScope>, 'key'> & { readonly where: ColumnCondition })

@@ -18,6 +18,7 @@ import type {
   HistoryPlan,
   InsertPlan,
   ListPlan,
+  LockAllPlan,
   LockPlan,
   LookPlan,
   LookupPlan,
@@ -255,6 +256,8 @@ export interface UnitOfWork {
   forgetResponses(claims: readonly KeyClaim[]): Promise<void>
   /** undefined for no such row within the scope. */
   lock(plan: LockPlan): Promise<LockedRow | undefined>
+  /** By the text of their id, locked in the order of their keys. Those that are not within the scope are absent. */
+  lockAll(plan: LockAllPlan): Promise<ReadonlyMap<string, StoredRow>>
   /** The row as it is now, without a lock. undefined for no such row within the scope. */
   look(plan: LookPlan): Promise<StoredRow | undefined>
   /** The key of the new row. */

@@ -9,6 +9,7 @@ import type {
   FindReferencingPlan,
   FindByUniquePlan,
   GetPlan,
+  LockAllPlan,
   LockPlan,
   LookPlan,
   PagePlan
@@ -55,6 +56,11 @@ export class StoredRows {
     return { ...row, children: found }
   }
 
+  async lockAll(session: ReadSession, { entity, keys, scope }: LockAllPlan): Promise<ReadonlyMap<string, StoredRow>> {
+    const conditions = [keyIn(entity.key, keys, 'isKeyIn'), ...scopeConditions(scope)]
+    return byId(await this.#roots(session, entity, { conditions, lock: 'UPDATE' }), entity.key, keys)
+  }
+
   async look(session: ReadSession, plan: LookPlan): Promise<StoredRow | undefined> {
     const [row] = await this.#roots(session, plan.entity, { conditions: rowConditions(plan), limit: 1 })
     return row
@@ -67,10 +73,7 @@ export class StoredRows {
     const among = { conditions: [keyIn(key, keys, 'isKeyIn')], lock: 'SHARE' } as const
     const rows =
       children === null ? await this.#roots(session, entity, among) : await this.#children(session, children, among)
-    const wanted = new Set(keys.map(idText))
-    return new Map(
-      rows.map((row): [string, StoredRow] => [idText(storedKey(row, key)), row]).filter(([id]) => wanted.has(id))
-    )
+    return byId(rows, key, keys)
   }
 
   async findByUnique(
@@ -225,6 +228,14 @@ interface Wanted {
 function rowConditions(plan: LookPlan | LockPlan): RowCondition[] {
   const named = 'key' in plan ? keyIs(plan.entity.key, plan.key) : [plan.where]
   return [...named, ...scopeConditions(plan.scope)]
+}
+
+/** The rows with exactly these keys, by the text of their id: a collation may equate others with them. */
+function byId(rows: readonly StoredRow[], key: KeyColumns, keys: readonly RowKey[]): ReadonlyMap<string, StoredRow> {
+  const wanted = new Set(keys.map(idText))
+  return new Map(
+    rows.map((row): [string, StoredRow] => [idText(storedKey(row, key)), row]).filter(([id]) => wanted.has(id))
+  )
 }
 
 /** The key, or the foreign key, that a row has in these columns. */

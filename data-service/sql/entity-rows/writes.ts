@@ -13,6 +13,7 @@ import type {
   FindByUniquePlan,
   GetPlan,
   InsertPlan,
+  LockAllPlan,
   LockPlan,
   LookPlan,
   PagePlan,
@@ -299,6 +300,12 @@ class SqlUnitOfWork implements UnitOfWork {
     const row = await read()
     this.#guards.excludeRow(entity, key)
     return row ?? (isKeyKnown(entity) ? await this.#again(read, undefined) : undefined)
+  }
+
+  async lockAll(plan: LockAllPlan): Promise<ReadonlyMap<string, StoredRow>> {
+    const rows = await this.#parts.rows.lockAll(this.#transaction, plan)
+    for (const key of plan.keys) this.#guards.excludeRow(plan.entity, key)
+    return rows
   }
 
   look(plan: LookPlan): Promise<StoredRow | undefined> {

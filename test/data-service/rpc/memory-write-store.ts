@@ -81,6 +81,7 @@ export class MemoryWriteStore implements WriteStore {
         if (row === undefined || !inScope(row, scope)) return undefined
         return withChildren(row, children)
       },
+      lockAll: unused,
       look: async ({ entity, scope, ...named }) => {
         const row =
           'key' in named
