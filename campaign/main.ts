@@ -10,7 +10,7 @@ import { TOPOLOGIES } from './topologies.js'
 
 const PAGE = join('docs', 'reliability.md')
 
-// What runs the service is loaded where something runs: to publish or to judge again takes a third of the time then.
+// To publish, or to judge again, loads nothing of the service, and so takes a third of the time.
 const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 const args = process.argv.slice(2)
 if (args.includes('--help')) {

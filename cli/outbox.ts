@@ -23,12 +23,11 @@ export async function outbox(line: CommandLine): Promise<number> {
   const isChange = (verb === 'retry' || verb === 'drop') && all === (ids.length === 0)
   if ((!isList && !isChange) || (ids.length > 0 && type !== undefined)) throw new Failure(USAGE)
   const { application, environment } = await loadApplication(line)
-  const of = type === undefined ? undefined : { type }
   await withOutbox(application, environment, async (commands) => {
-    if (isList) return list(await commands.dead(AT_ONCE, of), line)
+    if (isList) return list(await commands.dead(AT_ONCE, { type }), line)
     const [change, done] = verb === 'retry' ? [commands.retry, 'Waiting again'] : [commands.drop, 'Deleted']
     const counted = all
-      ? await changeAll(() => commands.dead(AT_ONCE, of), change)
+      ? await changeAll(() => commands.dead(AT_ONCE, { type }), change)
       : await changeEach(commands, ids, change)
     line.stdout.write(`${done}: ${counted}.\n`)
   })

@@ -15,6 +15,7 @@ import { DomainError } from '../../shared/errors.js'
 import type { AuthServiceHandlers } from '../../shared/gen/auth/v1/AuthService.js'
 import type { ProtoGrpcType as AuthTypes } from '../../shared/gen/auth_service.js'
 import type { DescribeRequest__Output } from '../../shared/gen/entity/v1/DescribeRequest.js'
+import type { ImportRequest__Output } from '../../shared/gen/entity/v1/ImportRequest.js'
 import type { DescribeResponse } from '../../shared/gen/entity/v1/DescribeResponse.js'
 import type { EntityServiceDefinition, EntityServiceHandlers } from '../../shared/gen/entity/v1/EntityService.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
@@ -298,22 +299,15 @@ function entityHandlers(
   }
   const resource = resourceIn(readDeps)
   const operationNames = new Set(operations.map(({ name }) => name))
-  const write = <Request extends Target, Response>(
-    rpc: string,
-    handler: UnaryHandler<Request, Response>,
-    goesOn?: (request: Request) => boolean
-  ) =>
-    intercept<Request, Response>(
-      handler,
-      { rpc, resource, target, ...(goesOn === undefined ? {} : { goesOn }) },
-      interceptors
-    )
+  const write = <Request extends Target, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
+    intercept<Request, Response>(handler, { rpc, resource, target }, interceptors)
+  const goesOn = ({ firstRow, forget }: ImportRequest__Output): boolean => firstRow > 0 || forget
   return {
     Describe: intercept(describe, { rpc: 'Describe' }, interceptors),
     ...unaryReads(readDeps, interceptors),
     Create: write('Create', writes.Create),
     CreateBatch: write('CreateBatch', writes.CreateBatch),
-    Import: write('Import', writes.Import, ({ firstRow, forget }) => firstRow > 0 || forget),
+    Import: intercept(writes.Import, { rpc: 'Import', resource, target, goesOn }, interceptors),
     Update: write('Update', writes.Update),
     UpdateBatch: write('UpdateBatch', writes.UpdateBatch),
     Delete: write('Delete', writes.Delete),

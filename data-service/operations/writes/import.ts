@@ -234,13 +234,14 @@ async function importWhole(call: ImportCall, request: ImportRequest__Output): Pr
     throw errorOfRow(firstRow, rejectionAt('body.invalid', detail, { place: { in: 'pointer', name: '' } }))
   }
   if (request.more) return { continuation: await keepPart(call, { ...upload, written }, request.rows) }
-  return createAll({ ...call, parsed: { ...call.parsed, canonicalBody: canonicalRows(call.parsed, upload) } }, upload)
+  const parsed = { ...call.parsed, canonicalBody: canonicalRows(call.parsed, upload) }
+  return createAll({ ...call, parsed }, upload, written)
 }
 
-async function createAll(call: ImportCall, upload: Upload): Promise<ImportResponse> {
+/** `size`: rows of the whole file, with their children. */
+async function createAll(call: ImportCall, upload: Upload, size: number): Promise<ImportResponse> {
   // Whatever `onError` says, a file has one key: its first part, or the whole file, is stored in one place.
   const { deps, context, parsed } = call
-  const { rows } = parsed
   const known = new Set<number>()
   const again = new Set<number>()
   for (let tries = 1; ; tries++) {
@@ -266,7 +267,7 @@ async function createAll(call: ImportCall, upload: Upload): Promise<ImportRespon
           method: 'POST',
           path: `${pathOfImport(parsed)}/0`,
           via: 'batch',
-          size: Math.max(1, upload.written + rowsWithChildren(rows)),
+          size: Math.max(1, size),
           work: (steps) => work(guess, steps)
         })
       )

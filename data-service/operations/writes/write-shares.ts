@@ -34,8 +34,8 @@ const READING_CHILDREN = 2
 const WAITING_PER_PLACE = 50
 
 /**
- * The most milliseconds that a caller's next large write begins after its last one, if others write: as long as that one
- * took, whose rows they may have waited for. After a whole file there is no most.
+ * The longest pause, in milliseconds, between two large writes of a caller while others write. It is as long as the first
+ * one took, whose rows the others may have waited for; after a whole file it has no longest.
  */
 const MAX_PAUSE = 2000
 

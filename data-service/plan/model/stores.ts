@@ -338,6 +338,12 @@ export interface SetAsideEvent extends Omit<EmittedEvent, 'payload'> {
   readonly error: string
 }
 
+/** Which of the events that were set aside: those of a stored type, or the one of an id; without either all of them. */
+export interface SetAsideOf {
+  readonly type?: string | undefined
+  readonly id?: string | undefined
+}
+
 /**
  * The outbox; implemented by data-service/sql. Times are epoch milliseconds of the processes, whose clocks have to agree
  * within a few seconds. What takes a claimed event answers false where the claim is no longer valid.
@@ -357,8 +363,8 @@ export interface OutboxStore {
   release(claimed: ClaimedEvent, now: number): Promise<boolean>
   /** After the last failed delivery. */
   setAside(claimed: ClaimedEvent, last: { readonly at: number; readonly error: string }): Promise<boolean>
-  /** Events that were set aside, the oldest first: of any type, of a stored type, or the one of an id. */
-  dead(limit: number, of?: { readonly type: string } | { readonly id: string }): Promise<readonly SetAsideEvent[]>
+  /** Events that were set aside, the oldest first. */
+  dead(limit: number, of?: SetAsideOf): Promise<readonly SetAsideEvent[]>
   /** Makes an event that was set aside wait again, as if it had never been delivered. */
   retry(event: SetAsideEvent, now: number): Promise<boolean>
   /** Deletes an event that was set aside. */

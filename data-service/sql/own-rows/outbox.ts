@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { webhookOfType } from '../../entity/event.js'
-import type { ClaimedEvent, DueEvent, EmittedEvent, OutboxStore, SetAsideEvent } from '../../plan/model/stores.js'
+import type {
+  ClaimedEvent,
+  DueEvent,
+  EmittedEvent,
+  OutboxStore,
+  SetAsideEvent,
+  SetAsideOf
+} from '../../plan/model/stores.js'
 import { digits, millis, orNull, type RowOfColumns, selectedRows, select, textOfColumn } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
 import type { Transactions, WriteSession } from '../engines/sessions.js'
@@ -122,9 +129,10 @@ function outboxTexts({ sql: { outbox } }: OwnTables) {
         'WHERE id = $id AND dead_at IS NOT NULL'
     ),
     drop: statementText(`DELETE FROM ${outbox} WHERE id = $id AND dead_at IS NOT NULL`),
-    dead: (by: 'type' | 'event_id' | undefined) => {
-      const chosen = by === undefined ? '' : ` AND ${by} = $of`
-      return select(DEAD, `FROM ${outbox} WHERE dead_at IS NOT NULL${chosen} ORDER BY dead_at, id LIMIT $limit`)
+    dead: ({ type, id }: SetAsideOf) => {
+      const ofType = type === undefined ? '' : ' AND type = $type'
+      const ofId = id === undefined ? '' : ' AND event_id = $event'
+      return select(DEAD, `FROM ${outbox} WHERE dead_at IS NOT NULL${ofType}${ofId} ORDER BY dead_at, id LIMIT $limit`)
     },
     old: select(ID, `FROM ${outbox} WHERE delivered_at <= $now ORDER BY delivered_at LIMIT $limit`),
     /** The beginning of a DELETE. */
@@ -204,15 +212,14 @@ export function createOutboxStore(
     release: (claimed, now) => settle(texts.release, claimed, { due: BigInt(now) }),
     setAside: (claimed, { at, error }) =>
       settle(texts.setAside, claimed, { at: BigInt(at), error: storableError(error) }),
-    async dead(limit, of) {
-      const [by, value] =
-        of === undefined
-          ? [undefined, '']
-          : 'type' in of
-            ? (['type', of.type] as const)
-            : (['event_id', of.id] as const)
-      const values = { limit: BigInt(limit), ...(by === undefined ? {} : { of: value }) }
-      const rows = await reader.read(never, (session) => selectedRows(session, texts.dead(by), values))
+    async dead(limit, of = {}) {
+      const { type, id } = of
+      const values = {
+        limit: BigInt(limit),
+        ...(type === undefined ? {} : { type }),
+        ...(id === undefined ? {} : { event: id })
+      }
+      const rows = await reader.read(never, (session) => selectedRows(session, texts.dead(of), values))
       return rows.map((row): SetAsideEvent => ({
         ...eventOf(row),
         setAsideAt: new Date(row.dead_at ?? 0).toISOString(),
