@@ -4,7 +4,8 @@ import { columnKey } from '../data-service/sql/entity-rows/row-writer.js'
 import type { TableFacts } from '../data-service/sql/entity-rows/table-facts.js'
 import type { TextOperand } from '../data-service/sql/engines/statement.js'
 import { fullTextIndex, searchedColumns } from './model/full-text.js'
-import type { LiveSchema, LiveTable } from './model/live-schema.js'
+import { isFlag } from './model/column-types.js'
+import type { LiveColumn, LiveSchema, LiveTable } from './model/live-schema.js'
 import type { SchemaTools } from './model/schema-tools.js'
 
 /** Facts that are kept up to date while the service runs. */
@@ -13,6 +14,7 @@ export interface LiveFacts extends TableFacts {
   readonly texts: {
     readonly operands: Map<Column, TextOperand>
     readonly words: Set<Column>
+    readonly numbers: Set<Column>
     readonly fullText: Map<Column, readonly string[]>
   }
   readonly defaults: Map<string, string>
@@ -26,13 +28,18 @@ export function replaceFacts(facts: LiveFacts, { sortOrders, texts, defaults, ke
   replace(facts.texts.fullText, texts.fullText)
   replace(facts.defaults, defaults)
   replace(facts.keys, keys)
-  facts.texts.words.clear()
-  for (const column of texts.words) facts.texts.words.add(column)
+  replaceSet(facts.texts.words, texts.words)
+  replaceSet(facts.texts.numbers, texts.numbers)
 }
 
 function replace<Key, Value>(all: Map<Key, Value>, by: ReadonlyMap<Key, Value>): void {
   all.clear()
   for (const [key, value] of by) all.set(key, value)
+}
+
+function replaceSet<Value>(all: Set<Value>, by: ReadonlySet<Value>): void {
+  all.clear()
+  for (const value of by) all.add(value)
 }
 
 /** Collects what the statements of requests depend on. Sends one statement for each default that an UPDATE may set. */
@@ -51,24 +58,36 @@ export async function readTableFacts(
 
 /** Those of the entities' tables, and of their children's, as far as the live schema has them. */
 function liveTexts(tools: SchemaTools, live: LiveSchema, entities: readonly Entity[]): LiveFacts['texts'] {
-  const tables = entities.flatMap(({ table, key, columns, children }) => [
-    { table, columns: [...key, ...columns] },
-    ...children.map((one) => ({ table: one.table, columns: [...one.key, ...one.foreignKey, ...one.columns] }))
+  const tables = entities.flatMap(({ table, key, columns, versionColumn, children }) => [
+    { table, versionColumn, columns: [...key, ...columns] },
+    ...children.map((one) => ({ ...one, columns: [...one.key, ...one.foreignKey, ...one.columns] }))
   ])
   const operands = new Map<Column, TextOperand>()
   const words = new Set<Column>()
-  for (const { table, columns } of tables) {
+  const numbers = new Set<Column>()
+  for (const { table, columns, versionColumn } of tables) {
     const there = live.tables.get(table)
     for (const column of columns) {
       const { type } = column.field
       const liveColumn = there?.columns.find(({ name }) => name.toLowerCase() === column.column.toLowerCase())
-      if (there === undefined || liveColumn === undefined || (type !== 'string' && type !== 'enum')) continue
+      if (there === undefined || liveColumn === undefined) continue
+      if (type === 'bool' && (versionColumn === undefined || !isOwnFlag(there, liveColumn))) numbers.add(column)
+      if (type !== 'string' && type !== 'enum') continue
       const operand = tools.textOperand(there, liveColumn)
       if (operand !== undefined) operands.set(column, operand)
       if (type === 'enum' && liveColumn.type.base !== 'enum') words.add(column)
     }
   }
-  return { operands, words, fullText: fullTexts(live, entities) }
+  return { operands, words, numbers, fullText: fullTexts(live, entities) }
+}
+
+/**
+ * Whether a column is one that a migration of the service makes for a flag, and that an index serves: only the service keeps to
+ * 0 and 1. Without an index nothing is lost by asking for any number.
+ */
+function isOwnFlag({ indexes }: LiveTable, { name, type }: LiveColumn): boolean {
+  const isOwnType = isFlag(type) || type.base === 'bit' || type.affinity !== undefined
+  return isOwnType && indexes.some(({ keys }) => keys.some(({ column }) => column === name))
 }
 
 function fullTexts(live: LiveSchema, entities: readonly Entity[]): LiveFacts['texts']['fullText'] {

@@ -2,7 +2,8 @@ import type { CsvOptions__Output } from '../../shared/gen/entity/v1/CsvOptions.j
 import type { ExportRows } from '../../shared/gen/entity/v1/ExportRows.js'
 import { CsvWriter } from '../entity/fields/csv-text.js'
 import type { Projection } from '../plan/model/plans.js'
-import { selectedName } from '../plan/model/projection.js'
+import type { UnshownValues } from '../entity/fields/unshown.js'
+import { propertyName, selectedName } from '../plan/model/projection.js'
 import type { BatchWriter, ExportedRow } from '../plan/model/stores.js'
 import { placeOf, sourcesOf, typeOf, type ValueProperty } from './json.js'
 import { cellWriter } from '../entity/types/types.js'
@@ -12,6 +13,13 @@ const MESSAGE_BYTES = 64 * 1024
 
 /** Room behind them for a row that is begun before the message is cut. A longer row makes the memory grow. */
 const ROW_BYTES = 4096
+
+/** The properties of an export's rows, none of which is a navigation. */
+export interface ExportedCells {
+  readonly shown: readonly ValueProperty[]
+  readonly projection: Projection
+  readonly unshown: UnshownValues
+}
 
 /** Writes the rows of one export in messages of bounded size. */
 export interface RowsWriter {
@@ -25,11 +33,7 @@ export interface RowsWriter {
  * Writes each row with its CRLF. An export uses some buffers again and again: new ones for all of its messages would make
  * garbage collections of the whole heap, which took a fifth of its CPU time.
  */
-export function csvWriter(
-  shown: readonly ValueProperty[],
-  projection: Projection,
-  options: CsvOptions__Output
-): RowsWriter {
+export function csvWriter({ shown, projection, unshown }: ExportedCells, options: CsvOptions__Output): RowsWriter {
   const [first, ...others] = cellsOf(shown, projection)
   if (first === undefined) throw new TypeError('an export without columns')
   const free: Buffer[] = []
@@ -43,6 +47,7 @@ export function csvWriter(
   const begin = (): BatchWriter<ExportRows> => {
     const messages: ExportRows[] = []
     const out = new CsvWriter(memory(), options)
+    out.unshown = unshown
     let cut = 0
     let count = 0
     const cutMessage = (next: Buffer): void => {
@@ -87,20 +92,56 @@ type Cells = (row: ExportedRow, out: CsvWriter) => void
 /** Stored values that follow one another are written together. */
 function cellsOf(shown: readonly ValueProperty[], projection: Projection): Cells[] {
   const cells: Cells[] = []
-  let together: number[] | undefined
+  let together: { readonly places: number[]; readonly names: string[] } | undefined
   for (const property of shown) {
     if (property.kind === 'id' || property.kind === 'computed') {
       together = undefined
       const { places, combine } = sourcesOf(property, projection)
       const write = cellWriter(typeOf(property))
-      cells.push((row, out) => write(combine(places.map((place) => row.value(place))), out))
+      const name = propertyName(property)
+      cells.push((row, out) => {
+        const { at } = out
+        try {
+          write(combine(places.map((place) => row.value(place))), out)
+        } catch (error) {
+          out.hide(error, { property: name, at })
+        }
+      })
       continue
     }
     const place = placeOf(selectedName(property), projection)
     if (together === undefined) {
-      const some = (together = [place])
-      cells.push((row, out) => row.writeCells(some, out))
-    } else together.push(place)
+      const some = (together = { places: [place], names: [selectedName(property)] })
+      cells.push((row, out) => {
+        const { at } = out
+        try {
+          row.writeCells(some.places, out)
+        } catch {
+          out.at = at
+          writeOneByOne(row, some, out)
+        }
+      })
+    } else {
+      together.places.push(place)
+      together.names.push(selectedName(property))
+    }
   }
   return cells
+}
+
+/** Of values one of which cannot be shown. */
+function writeOneByOne(
+  row: ExportedRow,
+  { places, names }: { readonly places: readonly number[]; readonly names: readonly string[] },
+  out: CsvWriter
+): void {
+  for (const [index, place] of places.entries()) {
+    if (index > 0) out.comma()
+    const { at } = out
+    try {
+      row.writeCells([place], out)
+    } catch (error) {
+      out.hide(error, { property: names[index] ?? '', at })
+    }
+  }
 }

@@ -5,15 +5,17 @@ import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.j
 import type { ExportRows } from '../../shared/gen/entity/v1/ExportRows.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import { type CallContext, countedAddress } from '../entity/caller.js'
+import { UnshownValues } from '../entity/fields/unshown.js'
 import type { Resource } from '../plan/model/catalogue.js'
-import type { ExportPlan, Projection } from '../plan/model/plans.js'
+import type { ExportPlan } from '../plan/model/plans.js'
 import { planExport } from '../plan/plan-reads.js'
-import type { BatchWriter, ExportBatch } from '../plan/model/stores.js'
-import { csvWriter, type RowsWriter } from './csv.js'
+import { propertyName } from '../plan/model/projection.js'
+import type { BatchWriter, ExportBatch, ExportedRow } from '../plan/model/stores.js'
+import { csvWriter, type ExportedCells, type RowsWriter } from './csv.js'
 import { describeProperty } from './describe/describe.js'
 import { sharesOf } from './fair-shares.js'
-import { cellReader, type ValueProperty } from './json.js'
-import { type ReadDeps, withOverrides } from './reads.js'
+import { cellReader } from './json.js'
+import { type ReadDeps, unshownIn, withOverrides } from './reads.js'
 
 /** Exports that may run at a time. Each holds a snapshot on its own connection, apart from those of other reads. */
 const MAX_EXPORTS = 16
@@ -79,9 +81,13 @@ function beginExport(
   const columns = exportColumns(plan, planning.catalogue.resource(request.resource, caller))
   const shares = sharesOf(caller, context.peerIsGateway ? request.clientAddress : countedAddress(context), LIMITS)
   const { shown, projection } = exportCells(plan)
-  const writer = request.asCsv ? csvWriter(shown, projection, request.asCsv) : jsonWriter(shown, projection)
+  const unshown = new UnshownValues()
+  const writer = request.asCsv
+    ? csvWriter({ shown, projection, unshown }, request.asCsv)
+    : jsonWriter({ shown, projection, unshown })
   return messages(plan, {
     columns,
+    unshown: () => unshownIn(context, unshown),
     batches: admitted(store.export(plan, writer.begin, signal), { shares, signal, exports }),
     sent: writer.sent
   })
@@ -135,6 +141,7 @@ async function* messages(
     readonly columns: ReturnType<typeof exportColumns>
     readonly batches: AsyncIterable<ExportBatch<ExportRows>>
     readonly sent: RowsWriter['sent']
+    readonly unshown: () => ReturnType<typeof unshownIn>
   }
 ): AsyncGenerator<ExportResponse> {
   let count = 0
@@ -151,7 +158,7 @@ async function* messages(
       before = rows
     }
     count += found
-    if (end !== undefined) yield { end: { count, truncated: end.truncated } }
+    if (end !== undefined) yield { end: { count, truncated: end.truncated, ...from.unshown() } }
   }
 }
 
@@ -163,11 +170,7 @@ function exportColumns(plan: ExportPlan, resource: Resource): readonly Property[
   return plan.projection.shown.flatMap((property) => describeProperty(property, resource) ?? [])
 }
 
-/** The properties of an export's rows, none of which is a navigation. */
-function exportCells({ projection }: ExportPlan): {
-  readonly shown: readonly ValueProperty[]
-  readonly projection: Projection
-} {
+function exportCells({ projection }: ExportPlan): Pick<ExportedCells, 'shown' | 'projection'> {
   const shown = projection.shown.map((property) => {
     if (property.kind === 'reference' || property.kind === 'manyToMany' || property.kind === 'children') {
       throw new TypeError('a navigation cannot be exported')
@@ -178,8 +181,19 @@ function exportCells({ projection }: ExportPlan): {
 }
 
 /** Writes rows in messages of bounded size, each a JSON array of arrays. */
-function jsonWriter(shown: readonly ValueProperty[], projection: Projection): RowsWriter {
-  const cells = shown.map((property) => cellReader(property, projection))
+function jsonWriter({ shown, projection, unshown }: ExportedCells): RowsWriter {
+  const cells = shown.map((property) => {
+    const { read, encode } = cellReader(property, projection)
+    const name = propertyName(property)
+    return (row: ExportedRow): string => {
+      try {
+        return encode(read((at) => row.value(at)))
+      } catch (error) {
+        unshown.add(error, name)
+        return 'null'
+      }
+    }
+  })
   const begin = (): BatchWriter<ExportRows> => {
     const messages: ExportRows[] = []
     let bytes = 0
@@ -193,8 +207,8 @@ function jsonWriter(shown: readonly ValueProperty[], projection: Projection): Ro
       count = 0
     }
     return {
-      add({ values }) {
-        json += `${count === 0 ? '[' : ','}[${cells.map(({ read, encode }) => encode(read(values))).join()}]`
+      add(row) {
+        json += `${count === 0 ? '[' : ','}[${cells.map((cell) => cell(row)).join()}]`
         count += 1
         if (json.length >= MESSAGE_CHARACTERS) cut()
       },

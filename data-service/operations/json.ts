@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/fields/field.js'
 import { jsonBytes, type JsonWriter } from '../entity/fields/json-text.js'
+import type { UnshownValues } from '../entity/fields/unshown.js'
 import { idText, isComposite, keyOfValues } from '../entity/key.js'
 import {
   areSameOthers,
@@ -20,8 +21,8 @@ import { valueEncoder, valueWriter } from '../entity/types/types.js'
 export type ValueProperty = Exclude<ShapedProperty, { kind: 'reference' | 'manyToMany' | 'children' }>
 
 interface ValueReader {
-  /** Gets the loaded values, in the order of `selected`. */
-  readonly read: (values: readonly Value[]) => Value
+  /** Gets the loaded values, by their places in `selected`. */
+  readonly read: (valueAt: (place: number) => Value) => Value
   readonly encode: (value: Value) => string
 }
 
@@ -32,8 +33,7 @@ export function valueReader(property: ValueProperty, projection: Projection): Va
     case 'id':
     case 'computed': {
       const { places, combine } = sourcesOf(property, projection)
-      const read = (values: readonly Value[]): Value => combine(places.map((index) => values[index] ?? null))
-      return { read, encode: valueEncoder(typeOf(property)) }
+      return { read: (valueAt) => combine(places.map(valueAt)), encode: valueEncoder(typeOf(property)) }
     }
     case 'column':
       return { read: at(place(property.column.name)), encode: valueEncoder(property.column.field.type) }
@@ -91,8 +91,8 @@ function compositeIdOf(values: readonly Value[]): string {
   return idText(key)
 }
 
-function at(index: number): (values: readonly Value[]) => Value {
-  return (values) => values[index] ?? null
+function at(index: number): ValueReader['read'] {
+  return (valueAt) => valueAt(index)
 }
 
 /** Writes a row as the JSON object of the wire contract. */
@@ -168,16 +168,25 @@ function memberWriter(
       return (row, out) => writeArray(row.children.get(name) ?? [], item, out)
     }
     case 'column':
-      return columnWriter(placeOf(property.column.name, projection), property.column.field.type)
+      return columnWriter(property.column.name, placeOf(property.column.name, projection), property.column.field.type)
     case 'joined':
-      return columnWriter(placeOf(property.joined.name, projection), property.column.field.type)
+      return columnWriter(property.joined.name, placeOf(property.joined.name, projection), property.column.field.type)
     case 'rowVersion':
-      return columnWriter(placeOf('rowVersion', projection), 'bytes')
+      return columnWriter('rowVersion', placeOf('rowVersion', projection), 'bytes')
     case 'id':
     case 'computed': {
       const { places, combine } = sourcesOf(property, projection)
       const write = valueWriter(typeOf(property))
-      return (row, out) => write(combine(places.map((index) => oneValue(row, index))), out)
+      const name = propertyName(property)
+      return (row, out) => {
+        const { at } = out
+        try {
+          write(combine(places.map((index) => oneValue(row, index))), out)
+        } catch (error) {
+          out.hide(error, { property: name, at })
+          out.text('null')
+        }
+      }
     }
   }
 }
@@ -192,18 +201,25 @@ function referenceWriter({ reference, projection, within }: PlannedReference) {
 }
 
 /** One value. The others are not decoded for it. */
-function oneValue(row: LoadedRow, index: number): Value {
+export function oneValue(row: LoadedRow, index: number): Value {
   return row.stored === undefined ? (row.values[index] ?? null) : row.stored.value(index)
 }
 
 function columnWriter(
+  name: string,
   index: number,
   type: FieldType | 'bytes'
 ): (row: LoadedRow | LoadedChild, out: JsonWriter) => void {
   const write = valueWriter(type)
   return (row, out) => {
-    if (row.stored === undefined) write(row.values[index] ?? null, out)
-    else row.stored.write(index, out)
+    if (row.stored === undefined) return write(row.values[index] ?? null, out)
+    const { at } = out
+    try {
+      row.stored.write(index, out)
+    } catch (error) {
+      out.hide(error, { property: name, at })
+      out.text('null')
+    }
   }
 }
 
@@ -233,7 +249,7 @@ function childSerializer(
   const { key, columns, versionColumn } = children
   const member = (name: string, index: number, type: FieldType | 'bytes') => ({
     name,
-    write: columnWriter(index, type)
+    write: columnWriter(name, index, type)
   })
   const idAt = key.map((column) => columns.indexOf(column))
   const id = {
@@ -269,14 +285,15 @@ type RecordPlan = PlannedNavigations & { readonly projection: Projection }
 
 /** Makes records of loaded rows. A record has the raw row version exactly when its JSON shows it. */
 export function recordEncoder(
-  plan: RecordPlan
+  plan: RecordPlan,
+  unshown?: UnshownValues
 ): (row: LoadedRow) => WireRecord & { readonly json: Buffer; readonly rowVersion?: Buffer } {
   const { projection } = plan
   const serialize = rowSerializer(projection, plan)
   const showsVersion = projection.shown.some(({ kind }) => kind === 'rowVersion')
   const versionAt = showsVersion ? placeOf('rowVersion', projection) : -1
   return (row) => {
-    const json = jsonBytes((out) => serialize(row, out))
+    const json = jsonBytes((out) => serialize(row, out), unshown)
     if (!showsVersion) return { json }
     const version = row.stored === undefined ? row.values[versionAt] : row.stored.value(versionAt)
     return Buffer.isBuffer(version) ? { json, rowVersion: version } : { json }
@@ -287,7 +304,11 @@ export function recordEncoder(
 const WRITING = 10
 
 /** The rows as one JSON array. What others ask for comes between the rows of a large one. */
-export async function jsonOfRows(rows: readonly LoadedRow[], plan: RecordPlan): Promise<Buffer> {
+export async function jsonOfRows(
+  rows: readonly LoadedRow[],
+  plan: RecordPlan,
+  unshown: UnshownValues
+): Promise<Buffer> {
   const serialize = rowSerializer(plan.projection, plan)
   const parts: Buffer[] = []
   let written = 0
@@ -305,7 +326,7 @@ export async function jsonOfRows(rows: readonly LoadedRow[], plan: RecordPlan): 
   }
   do {
     if (parts.length > 0) await turn()
-    parts.push(jsonBytes(writePart))
+    parts.push(jsonBytes(writePart, unshown))
   } while (written < rows.length)
   const [only] = parts
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)

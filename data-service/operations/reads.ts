@@ -34,7 +34,16 @@ import {
 import { noSuchRow } from '../plan/row-scopes.js'
 import type { LoadedRow, LookupResult, ReadStore } from '../plan/model/stores.js'
 import type { ReadShares } from './fair-shares.js'
-import { jsonOfRows, recordEncoder, type RowSerializer, rowSerializer, valueReader, writeArray } from './json.js'
+import { UnshownValues } from '../entity/fields/unshown.js'
+import {
+  jsonOfRows,
+  oneValue,
+  recordEncoder,
+  type RowSerializer,
+  rowSerializer,
+  valueReader,
+  writeArray
+} from './json.js'
 import { history } from './history.js'
 import { totals } from './totals.js'
 import { valueWriter } from '../entity/types/types.js'
@@ -119,11 +128,25 @@ function jsonOf({ json = '' }: WireRecord): Buffer {
 
 /** The rows as records, or as one array where the request asks for it. */
 async function answered(
+  context: CallContext,
   rows: readonly LoadedRow[],
-  plan: ListPlan | PagePlan,
-  { asArray }: { readonly asArray: boolean }
-): Promise<Pick<PageResponse, 'records' | 'json'>> {
-  return asArray ? { json: await jsonOfRows(rows, plan) } : { records: rows.map(recordEncoder(plan)) }
+  { plan, asArray }: { readonly plan: ListPlan | PagePlan; readonly asArray: boolean }
+): Promise<Pick<PageResponse, 'records' | 'json' | 'unshownValues'>> {
+  const unshown = new UnshownValues()
+  const answer = asArray
+    ? { json: await jsonOfRows(rows, plan, unshown) }
+    : { records: rows.map(recordEncoder(plan, unshown)) }
+  return { ...answer, ...unshownIn(context, unshown) }
+}
+
+/** What the answer says of values that it does not show, which the log names too. */
+export function unshownIn(
+  { log }: CallContext,
+  { count, named, messages }: UnshownValues
+): { readonly unshownValues?: string[] } {
+  if (count === 0) return {}
+  log.warn({ count, values: messages }, 'values not shown')
+  return { unshownValues: count > named.length ? [...named, `more=${count - named.length}`] : named }
 }
 
 /** The collections that are cut in any of the rows, in order of their names. */
@@ -142,7 +165,7 @@ async function listRows(
     const { rows, truncated } = await store.list(plan, context.cancellation)
     shares.saw(context, plan, rows)
     return {
-      ...(await answered(rows, plan, request)),
+      ...(await answered(context, rows, { plan, asArray: request.asArray })),
       ...truncatedIn(rows),
       rowLimit: plan.limit,
       truncated,
@@ -163,7 +186,7 @@ async function page(
     const nextCursor = next && cursors.encode(next)
     const previousCursor = previous && cursors.encode(previous)
     return {
-      ...(await answered(rows, plan, request)),
+      ...(await answered(context, rows, { plan, asArray: request.asArray })),
       ...truncatedIn(rows),
       pageSize: paging.pageSize,
       currentPage: paging.pageNumber?.toString() ?? '',
@@ -195,8 +218,9 @@ async function get(
   const size = { rows: 1, manyToMany, children, of: plan }
   const row = await shares.admit(context, size, () => store.get(plan, context.cancellation))
   if (row === undefined) throw noSuchRow()
-  const record = await shares.write(context, { of: plan, row }, () => recordEncoder(plan)(row))
-  return { record, ...truncatedIn([row]) }
+  const unshown = new UnshownValues()
+  const record = await shares.write(context, { of: plan, row }, () => recordEncoder(plan, unshown)(row))
+  return { record, ...truncatedIn([row]), ...unshownIn(context, unshown) }
 }
 
 /**
@@ -217,15 +241,16 @@ async function getBy(
   const row = await shares.admit(context, size, () => store.getBy(plan, context.cancellation))
   if (row === undefined) throw absent ?? noSuchRow()
   if (entity.overrides.get !== undefined) return await byId(context, { ...request, id: idOfRow(row, plan) })
-  const record = await shares.write(context, { of: plan, row }, () => recordEncoder(plan)(row))
-  return { record, ...truncatedIn([row]) }
+  const unshown = new UnshownValues()
+  const record = await shares.write(context, { of: plan, row }, () => recordEncoder(plan, unshown)(row))
+  return { record, ...truncatedIn([row]), ...unshownIn(context, unshown) }
 }
 
 /** As it stands in the path of the row. */
-function idOfRow({ values }: LoadedRow, { entity, projection }: GetByPlan): string {
+function idOfRow(row: LoadedRow, { entity, projection }: GetByPlan): string {
   const { key } = entity
   const id = isComposite(entity) ? ({ kind: 'id', key } as const) : ({ kind: 'column', column: key[0] } as const)
-  return String(valueReader(id, projection).read(values))
+  return String(valueReader(id, projection).read((at) => oneValue(row, at)))
 }
 
 /** What a look-up costs, in rows. It answers up to 1000 short ones, which those who ask at one moment share. */
@@ -290,5 +315,9 @@ function itemWriter({ bare, items }: CustomRead, { projection }: PagePlan): RowS
   if (!bare || column === undefined) return rowSerializer(projection)
   const { read: value } = valueReader({ kind: 'column', column }, projection)
   const write = valueWriter(column.field.type)
-  return ({ values }, out) => write(value(values), out)
+  return (row, out) =>
+    write(
+      value((at) => oneValue(row, at)),
+      out
+    )
 }

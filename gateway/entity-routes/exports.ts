@@ -185,7 +185,9 @@ async function writeExport(
         await write(bytes.length > 0 ? bytes : await csv.rows(json))
         rows += count
       } else if (part.end) {
-        if (part.end.truncated) await write(csv.remark(`# export truncated at ${part.end.count} rows`))
+        const { count, truncated, unshownValues } = part.end
+        if (unshownValues.length > 0) await write(csv.remark(`# export without values: ${unshownValues.join(', ')}`))
+        if (truncated) await write(csv.remark(`# export truncated at ${count} rows`))
         complete = true
       }
     }

@@ -18,7 +18,7 @@ export const READ_ROUTES = {
     answer: 'Rows in order of id.',
     mediaType: 'application/json',
     body: 'rows',
-    headers: ['X-Row-Limit', 'X-Truncated', 'X-Truncated-Includes', 'Link']
+    headers: ['X-Row-Limit', 'X-Truncated', 'X-Truncated-Includes', 'X-Unshown-Values', 'Link']
   },
   paged: {
     url: '/:resource/paged',
@@ -30,7 +30,15 @@ export const READ_ROUTES = {
     answer: 'The rows of the page.',
     mediaType: 'application/json',
     body: 'rows',
-    headers: ['X-Pagination', 'X-Total-Count', 'X-Next-Cursor', 'X-Previous-Cursor', 'X-Truncated-Includes', 'Link']
+    headers: [
+      'X-Pagination',
+      'X-Total-Count',
+      'X-Next-Cursor',
+      'X-Previous-Cursor',
+      'X-Truncated-Includes',
+      'X-Unshown-Values',
+      'Link'
+    ]
   },
   export: {
     url: '/:resource/export',
@@ -78,7 +86,7 @@ export const READ_ROUTES = {
     answer: 'The row.',
     mediaType: 'application/json',
     body: 'row',
-    headers: ['ETag', 'X-Truncated-Includes']
+    headers: ['ETag', 'X-Truncated-Includes', 'X-Unshown-Values']
   }
 } as const satisfies Readonly<Record<ReadName, ReadRoute>>
 

@@ -104,12 +104,13 @@ export function sendJson(reply: FastifyReply, json: Buffer): FastifyReply {
   return reply.type(JSON_TYPE).send(json.length > MAX_TEXT_BYTES ? json : json.toString())
 }
 
-/** Names the collections of which the answer has the first rows only. */
-function headTruncatedIncludes(
+/** Names the collections of which the answer has the first rows only, and the values that it does not show. */
+function headMissing(
   reply: FastifyReply,
-  { truncatedIncludes: names }: { truncatedIncludes: string[] }
+  { truncatedIncludes: names, unshownValues: values }: { truncatedIncludes: string[]; unshownValues: string[] }
 ): void {
   if (names.length > 0) reply.header('x-truncated-includes', names.join(', '))
+  if (values.length > 0) reply.header('x-unshown-values', values.join(', '))
 }
 
 /** All reads except the export (exports.ts) and totals (totals.ts). */
@@ -135,7 +136,7 @@ function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityRou
     const json = arrayOf(response)
     request.unsent?.take(json.length)
     reply.header('x-row-limit', String(response.rowLimit))
-    headTruncatedIncludes(reply, response)
+    headMissing(reply, response)
     if (response.truncated) {
       reply.header('x-truncated', 'true')
       const url = `${address.baseFor(request)}/${resource}/paged`
@@ -195,7 +196,7 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
     })
     const json = arrayOf(response)
     request.unsent?.take(json.length)
-    headTruncatedIncludes(reply, response)
+    headMissing(reply, response)
     const pagination = paginationOf({ ...response, totalCount: response.totalCount })
     reply.header('x-pagination', pagination.json)
     if (pagination.totalCount !== undefined) reply.header('x-total-count', pagination.totalCount)
@@ -285,10 +286,14 @@ function byPropertyRoute(app: FastifyInstance, { data, catalogue }: EntityRouteD
 function sendRow(
   request: FastifyRequest,
   reply: FastifyReply,
-  response: { readonly record: EntityRecord | null; readonly truncatedIncludes: string[] }
+  response: {
+    readonly record: EntityRecord | null
+    readonly truncatedIncludes: string[]
+    readonly unshownValues: string[]
+  }
 ): FastifyReply {
   request.unsent?.take(response.record?.json.length ?? 0)
-  headTruncatedIncludes(reply, response)
+  headMissing(reply, response)
   return sendRecord(reply, response.record)
 }
 

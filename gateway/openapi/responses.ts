@@ -52,6 +52,9 @@ const HEADERS = {
   'X-Truncated-Includes': header(
     'Sent where a row has more than 1000 rows of an included collection, of which the first 1000 are answered: the names of such collections, with commas between them.'
   ),
+  'X-Unshown-Values': header(
+    "Sent where the table holds values that are none of their property's type. Each is null in its row, whatever the schema says, and is named as `7; property=amount` with the percent-encoded id of its row; the first 20, and `more=5` for the others."
+  ),
   'X-Pagination': {
     ...header('The place of the page among the others, as JSON.', {
       type: 'string',

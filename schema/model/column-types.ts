@@ -89,10 +89,12 @@ export interface StoredValues {
   /** Whether all values are 0 or 1. */
   readonly areFlags: boolean
   /**
-   * Whether some cannot be served as the type that they are declared with: dates of zeros, times beyond a day, the word that a server
-   * stores in an ENUM for a wrong one, numbers of more digits than a field has.
+   * Whether some cannot be served as the type that they are declared with: times beyond a day, numbers of more digits than a
+   * field has.
    */
   readonly areOdd: boolean
+  /** Whether bytes are texts in UTF-8. False without any. */
+  readonly areTexts: boolean
 }
 
 /** Rows of a table that are looked at. */

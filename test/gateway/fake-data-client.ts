@@ -46,8 +46,11 @@ import type {
 const NONE = Buffer.alloc(0)
 
 /** An answer of a read. A collection that is cut is named where a test says so. */
-type Answer<Response extends { readonly truncatedIncludes: string[] }> = Omit<Response, 'truncatedIncludes'> &
-  Partial<Pick<Response, 'truncatedIncludes'>>
+type Answer<Response extends { readonly truncatedIncludes: string[]; readonly unshownValues: string[] }> = Omit<
+  Response,
+  'truncatedIncludes' | 'unshownValues'
+> &
+  Partial<Pick<Response, 'truncatedIncludes' | 'unshownValues'>>
 
 /** A call as the gateway made it. */
 interface SeenCall {
@@ -76,7 +79,7 @@ export class FakeDataClient implements DataClient {
     record: record('{"id":1}', 'AQIDBAUGBwg=')
   })
   answerExport: (call: HttpContext) => AsyncIterable<ExportPart> = () =>
-    parts(exportHeader(), { end: { count: 0, truncated: false } })
+    parts(exportHeader(), { end: { count: 0, truncated: false, unshownValues: [] } })
   answerCreate: (request: CreateRequest) => Promise<CreateResponse> | CreateResponse = ({ linkBase }) =>
     created({ location: `${linkBase}/products/7` })
 
@@ -108,7 +111,7 @@ export class FakeDataClient implements DataClient {
 
   async list(call: HttpContext, request: ListRequest): Promise<ListResponse> {
     this.calls.push({ rpc: 'list', call, request })
-    return { truncatedIncludes: [], ...(await this.answerList()) }
+    return { truncatedIncludes: [], unshownValues: [], ...(await this.answerList()) }
   }
 
   async page(call: HttpContext, request: PageRequest): Promise<PageResponse> {
@@ -122,6 +125,7 @@ export class FakeDataClient implements DataClient {
       hasPrevious: true,
       json: NONE,
       truncatedIncludes: [],
+      unshownValues: [],
       totalIsLowerBound: false
     }
   }
@@ -143,12 +147,12 @@ export class FakeDataClient implements DataClient {
 
   async get(call: HttpContext, request: GetRequest): Promise<GetResponse> {
     this.calls.push({ rpc: 'get', call, request })
-    return { truncatedIncludes: [], ...(await this.answerGet()) }
+    return { truncatedIncludes: [], unshownValues: [], ...(await this.answerGet()) }
   }
 
   async getBy(call: HttpContext, request: GetByRequest): Promise<GetResponse> {
     this.calls.push({ rpc: 'getBy', call, request })
-    return { truncatedIncludes: [], ...(await this.answerGet()) }
+    return { truncatedIncludes: [], unshownValues: [], ...(await this.answerGet()) }
   }
 
   history(): Promise<never> {

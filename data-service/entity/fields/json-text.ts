@@ -1,4 +1,5 @@
 import type { Value } from './field.js'
+import type { UnshownValues } from './unshown.js'
 
 /** A value as JSON text. */
 export type ValueEncoder = (value: Value) => string
@@ -31,6 +32,8 @@ export class TextWriter {
   /** What is written is at the beginning, up to `at`. Whoever writes here makes room first. */
   bytes: Buffer
   at = 0
+  /** Where values that cannot be shown are named; undefined for an answer that has no place for them. */
+  unshown: UnshownValues | undefined
 
   /** `memory`: to begin with. */
   constructor(memory: Buffer) {
@@ -69,6 +72,13 @@ export class TextWriter {
       }
     }
     this.at += bytes.write(text, this.at, 'utf8')
+  }
+
+  /** Takes back what was written from `at` on of a value that cannot be shown. Throws where the answer has no place to say so. */
+  hide(error: unknown, { property, at }: { readonly property: string; readonly at: number }): void {
+    if (this.unshown === undefined) throw error
+    this.unshown.add(error, property)
+    this.at = at
   }
 
   /** Writes the digits of a safe integer. */
@@ -176,9 +186,10 @@ const shared = new JsonWriter()
 let isWriting = false
 
 /** The bytes that `write` writes, which has to be synchronous. Not within another call of this function. */
-export function jsonBytes(write: (out: JsonWriter) => void): Buffer {
+export function jsonBytes(write: (out: JsonWriter) => void, unshown?: UnshownValues): Buffer {
   if (isWriting) throw new TypeError('Another JSON text is being written')
   isWriting = true
+  shared.unshown = unshown
   try {
     write(shared)
     return Buffer.from(shared.bytes.subarray(0, shared.at))

@@ -75,7 +75,7 @@ export function parseCustom(value: Operand, { custom }: Field): Operand | undefi
 
 /** `one of draft, sent`: the words as a request must write them. */
 export function oneOfWords({ words }: Field): string {
-  return `one of ${words.join(', ')}`
+  return `one of ${words.map((word) => (word === '' ? '""' : word)).join(', ')}`
 }
 
 /** Of a word that is none of them. Words of more than a kilobyte are left out: the details of an error over gRPC are bounded. */

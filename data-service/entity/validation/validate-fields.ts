@@ -290,12 +290,11 @@ function typeMistakes(field: Field): string[] {
     mistakes.push('has two words that differ in letter case alone.')
   }
   for (const word of words) {
-    const isSound = word !== '' && !word.endsWith(' ') && !word.includes('\0') && word.length <= LONGEST_WORD
-    if (!isSound || (type === 'set' && word.includes(','))) {
-      const commas = type === 'set' ? ', has no comma' : ''
-      mistakes.push(
-        `has the word ${JSON.stringify(word)}: one has 1 to ${LONGEST_WORD} characters${commas} and no space at its end.`
-      )
+    const isSound = !word.endsWith(' ') && !word.includes('\0') && word.length <= LONGEST_WORD
+    if (!isSound || (type === 'set' && (word === '' || word.includes(',')))) {
+      const length =
+        type === 'set' ? `1 to ${LONGEST_WORD} characters, has no comma` : `at most ${LONGEST_WORD} characters`
+      mistakes.push(`has the word ${JSON.stringify(word)}: one has ${length} and no space at its end.`)
     }
   }
   if (type === 'enum' && defaultTo !== undefined && !words.includes(String(defaultTo))) {

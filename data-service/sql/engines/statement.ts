@@ -3,6 +3,7 @@ import { type CellWriter, type CsvWriter } from '../../entity/fields/csv-text.js
 import type { Column } from '../../entity/fields/columns.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/fields/field.js'
 import { type JsonWriter, type ValueWriter } from '../../entity/fields/json-text.js'
+import { UnshownValue } from '../../entity/fields/unshown.js'
 import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
 import { cellWriter, valueWriter, widthOf } from '../../entity/types/types.js'
 import { bytesOf } from './answer-bytes.js'
@@ -142,25 +143,49 @@ export function valuesOf({ binds }: StatementText, values: BoundValues): BoundVa
   })
 }
 
-/** The values of a row. Throws an error that names column and row if one of them is none of its type. */
-export function decodeRow({ decode, names, keyAt = [] }: Statement, raw: readonly unknown[]): Value[] {
-  const values = Array<Value>(decode.length)
+/** The values of a row. Throws an UnshownValue if one of them is none of its type. */
+export function decodeRow(statement: Statement, raw: readonly unknown[]): Value[] {
+  return allShown(decodeParts(statement, raw))
+}
+
+/** The values of a row, with an UnshownValue in the place of one that is none of its type. */
+export function decodeParts(
+  { decode, names, keyAt = [] }: Statement,
+  raw: readonly unknown[]
+): (Value | UnshownValue)[] {
+  const parts = Array<Value | UnshownValue>(decode.length)
   let at = 0
-  try {
-    for (const one of decode) {
-      values[at] = one(raw[at])
+  const decodeOn = (): void => {
+    for (; at < decode.length; at++) parts[at] = decode[at]?.(raw[at]) ?? null
+  }
+  while (at < decode.length) {
+    try {
+      decodeOn()
+    } catch (cause) {
+      const id = keyAt.length === 0 ? undefined : keyAt.map((place) => String(raw[place])).join()
+      parts[at] = new UnshownValue(names?.[at] ?? `Column ${at + 1}`, id, { cause })
       at += 1
     }
-    return values
-  } catch (error) {
-    const of = keyAt.length === 0 ? 'a row' : `the row with the id ${keyAt.map((place) => String(raw[place])).join()}`
-    throw new TypeError(`${names?.[at] ?? `Column ${at + 1}`} of ${of} is none of its type`, { cause: error })
   }
+  return parts
+}
+
+/** The same values. Throws the first that cannot be shown. */
+export function allShown(parts: (Value | UnshownValue)[]): Value[] {
+  const odd = parts.find((one) => one instanceof UnshownValue)
+  if (odd !== undefined) throw odd
+  return parts as Value[] // None is odd.
+}
+
+export function shownAt(parts: readonly (Value | UnshownValue)[], at: number): Value {
+  const part = parts[at] ?? null
+  if (part instanceof UnshownValue) throw part
+  return part
 }
 
 /**
- * A row of a SELECT. Its values may be decoded when they are asked for: each member throws for a value that is none of its
- * type.
+ * A row of a SELECT. Its values may be decoded when they are asked for: each member throws an UnshownValue for a value that is
+ * none of its type, and `values` if any is.
  */
 export interface FoundRow {
   readonly values: readonly Value[]
@@ -183,18 +208,22 @@ const SMALL_ROW = 1024
 
 /** A row whose values are decoded. */
 export class DecodedRow implements CsvRow {
-  readonly values: readonly Value[]
+  readonly #parts: (Value | UnshownValue)[]
   readonly bytes: number
   readonly #statement: ShownStatement
 
   constructor(statement: ShownStatement, raw: readonly unknown[]) {
-    this.values = decodeRow(statement, raw)
+    this.#parts = decodeParts(statement, raw)
     this.bytes = statement.width > SMALL_ROW ? bytesOf(raw) : statement.width
     this.#statement = statement
   }
 
+  get values(): readonly Value[] {
+    return allShown(this.#parts)
+  }
+
   value(at: number): Value {
-    return this.values[at] ?? null
+    return shownAt(this.#parts, at)
   }
 
   write(at: number, out: JsonWriter): void {
@@ -234,11 +263,11 @@ export function bytes(raw: unknown): Buffer {
   return Buffer.isBuffer(raw) ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
 }
 
-/** 0 or 1, as the databases store a bool: any other number is none of its values, which a filter would not find. */
+/** A number as other programs take it for a flag: everything but 0 is true, in filters and orders too (`isAnyNumber`). */
 export function flag(raw: number | bigint): boolean {
   const value = Number(raw)
-  if (value !== 0 && value !== 1) throw undecodable('bool', raw)
-  return value === 1
+  if (Number.isNaN(value)) throw undecodable('bool', raw)
+  return value !== 0
 }
 
 /** The error for a value that the column's type cannot have: the table differs from the entity file. */
@@ -335,6 +364,8 @@ export interface SqlDialect {
    * operand that the column's character set cannot hold, which no value of the column is equal to.
    */
   readonly textOperand: (column: Column) => TextOperand | undefined
+  /** Whether the column of a bool may hold other numbers than 0 and 1, which no index sorts as flags. */
+  readonly isAnyNumber: (column: Column) => boolean
   /** Whether the words of an enum are in a column of text, which an index sorts as it sorts other texts. */
   readonly isTextOfWords: (column: Column) => boolean
   /** Whether a set, a column's expression, has the word that is bound as an operand: an expression that is 1 or 0. */

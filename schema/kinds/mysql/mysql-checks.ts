@@ -74,7 +74,7 @@ function misfit(field: Field, column: LiveColumn): Misfit | undefined {
       return textMisfit(field, column)
     case 'bool':
       if (field.storage === 'bits') return base === 'bit' && length === 1 ? undefined : isNo('single bit')
-      return base === 'tinyint' && length === 1 ? undefined : isNo('flag of TINYINT(1)')
+      return rangeOfColumn(column) === undefined ? isNo('flag or number') : undefined
     case 'int':
     case 'long':
       return integerMisfit(field, column)
@@ -108,7 +108,8 @@ function isTextColumn(column: LiveColumn): boolean {
 }
 
 function textMisfit({ maxLength, maxBytes }: Field, column: LiveColumn): Misfit | undefined {
-  const characters = charactersOf(column)
+  // A column of bytes holds texts that are compared by their bytes.
+  const characters = charactersOf(column) ?? roomForBytes(column)
   if (characters === undefined) {
     return { harms: 'reads', why: 'it holds no plain text', word: entityWord(column), columnType: undefined }
   }
@@ -200,10 +201,14 @@ function asCatalogueShows(word: string): string {
   return word.replace(/[\u{10000}-\u{10FFFF}]/gu, '?')
 }
 
+function roomForBytes({ type: { base, length = 1 } }: LiveColumn): number | undefined {
+  return base === 'binary' || base === 'varbinary' ? length : BYTES_OF_BLOB[base]
+}
+
 function bytesMisfit({ minLength, maxLength }: Field, column: LiveColumn): Misfit | undefined {
   const { base, length = 1 } = column.type
   const word = entityWord(column)
-  const room = base === 'binary' || base === 'varbinary' ? length : BYTES_OF_BLOB[base]
+  const room = roomForBytes(column)
   if (room === undefined) return { harms: 'reads', why: 'it holds no bytes', word, columnType: undefined }
   if (room < maxLength) {
     return {

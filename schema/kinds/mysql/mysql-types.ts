@@ -76,6 +76,8 @@ const DECIMALS: readonly string[] = ['decimal', 'numeric', 'dec', 'fixed']
 
 const isOdd = (_: LiveColumn, values: StoredValues | undefined): boolean => values?.areOdd === true
 
+const areTexts = (_: LiveColumn, values: StoredValues | undefined): boolean => values?.areTexts === true
+
 const SPATIAL_TYPES: readonly string[] = [
   'geometry',
   'point',
@@ -93,7 +95,7 @@ const SPATIAL_TYPES: readonly string[] = [
  * written by SQL and over the API.
  */
 export const mysqlTypes: ColumnTypes = {
-  dependsOnValues: ({ type }) => type.base === 'time' || isWidest(type),
+  dependsOnValues: ({ type }) => type.base === 'time' || isWidest(type) || holdsBytes(type),
   rules: [
     rule(['tinyint'], {
       shown: 'TINYINT, TINYINT(1), BOOLEAN',
@@ -134,7 +136,7 @@ export const mysqlTypes: ColumnTypes = {
     rule(DECIMALS, {
       shown: 'DECIMAL(p, s), NUMERIC(p, s)',
       outcome:
-        '`decimal(p, s)`, UNSIGNED `money(p, s)`; of 65 digits `decimal(64, s)`: a value that needs them all is answered 500',
+        '`decimal(p, s)`, UNSIGNED `money(p, s)`; of 65 digits `decimal(64, s)`: a value that needs them all is not shown',
       examples: [
         'DECIMAL(10,2)',
         'DECIMAL(18,6)',
@@ -221,10 +223,11 @@ export const mysqlTypes: ColumnTypes = {
     }),
     rule(['year'], { shown: 'YEAR', outcome: '`year()`', examples: ['YEAR'], treatment: () => served('year') }),
     refusal(['enum', 'set'], {
-      shown: 'ENUM and SET with a word that is empty or ends with a space',
-      examples: ["ENUM('','a')"],
-      when: ({ type }) => type.words?.some((word) => word === '' || word.endsWith(' ')) === true,
-      why: 'a word of an entity file has 1 to 255 characters and no space at its end; make a view that shows it as text'
+      shown: 'ENUM and SET with a word that ends with a space, SET with an empty word',
+      examples: [],
+      when: ({ type }) =>
+        type.words?.some((word) => word.endsWith(' ') || (word === '' && type.base === 'set')) === true,
+      why: 'a word of an entity file has no space at its end, and one of a SET at least one character; make a view that shows it as text'
     }),
     refusal(['enum', 'set'], {
       shown: 'ENUM and SET with a question mark in a word',
@@ -238,7 +241,7 @@ export const mysqlTypes: ColumnTypes = {
     rule(['enum'], {
       shown: "ENUM('a', 'b')",
       outcome: "`oneOf(['a', 'b'])`",
-      examples: ["ENUM('small','it''s','x,y')"],
+      examples: ["ENUM('small','it''s','x,y')", "ENUM('','404','301')"],
       treatment: ({ type }) => served('oneOf', type.words ?? [])
     }),
     rule(['set'], {
@@ -248,6 +251,20 @@ export const mysqlTypes: ColumnTypes = {
       treatment: ({ type }) => served('setOf', type.words ?? [])
     }),
     rule(['json'], { shown: 'JSON', outcome: '`json()`', examples: ['JSON'], treatment: () => served('json') }),
+    rule(['binary', 'varbinary'], {
+      shown: 'BINARY(n), VARBINARY(n) with texts in UTF-8 in their rows, and nothing else',
+      outcome: '`text(n, 0)`, compared by its bytes',
+      examples: [],
+      when: areTexts,
+      treatment: ({ type }) => served('text', Math.max(type.length ?? 1, 1), 0)
+    }),
+    rule(Object.keys(BYTES_OF_BLOB), {
+      shown: 'TINYBLOB, BLOB, MEDIUMBLOB, LONGBLOB with such texts in their rows',
+      outcome: '`longText(n)` of as many bytes, compared by its bytes',
+      examples: [],
+      when: areTexts,
+      treatment: ({ type }) => served('longText', BYTES_OF_BLOB[type.base] ?? 0)
+    }),
     rule(['binary'], {
       shown: 'BINARY(n)',
       outcome: '`binary(n, n)`: all values have n bytes',
@@ -304,23 +321,48 @@ function isWidest({ base, precision }: LiveColumn['type']): boolean {
 
 const escapedName = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 
-/** Whether the first rows hold values of their type in these columns. A server has no storage classes. */
+function holdsBytes({ base }: LiveColumn['type']): boolean {
+  return base === 'binary' || base === 'varbinary' || base in BYTES_OF_BLOB
+}
+
+/** Rows that are looked at where their values may be of megabytes. */
+const LONG_ROWS_LOOKED_AT = 1000
+
+/** What the first rows hold in these columns. A server has no storage classes. */
 export async function mysqlStoredValues(
   select: SelectRows,
   table: string,
   columns: readonly LiveColumn[]
 ): Promise<ReadonlyMap<string, StoredValues>> {
-  const looks = columns.map((column, at) => `MAX(${oddness(column)}) AS o${at}`)
-  const inner = columns.map(({ name }) => escapedName(name)).join(', ')
-  const [row = {}] = await select<Readonly<Record<string, unknown>>>(
-    `SELECT ${looks.join(', ')} FROM (SELECT ${inner} FROM ${escapedName(table)} LIMIT ${ROWS_LOOKED_AT}) AS looked_at`
-  )
-  return new Map(
-    columns.map(({ name }, at) => {
-      const areOdd = Number(row[`o${at}`] ?? 0) === 1
-      return [name, { classes: new Set<string>(), areFlags: false, areOdd }]
-    })
-  )
+  const found = new Map<string, StoredValues>()
+  const isLong = ({ type }: LiveColumn): boolean => type.base in BYTES_OF_BLOB
+  for (const [some, rows] of [
+    [columns.filter((one) => !isLong(one)), ROWS_LOOKED_AT],
+    [columns.filter(isLong), LONG_ROWS_LOOKED_AT]
+  ] as const) {
+    if (some.length === 0) continue
+    const looks = some.map((column, at) => `MAX(${oddness(column)}) AS o${at}, MIN(${textness(column)}) AS t${at}`)
+    const inner = some.map(({ name }) => escapedName(name)).join(', ')
+    const [row = {}] = await select<Readonly<Record<string, unknown>>>(
+      `SELECT ${looks.join(', ')} FROM (SELECT ${inner} FROM ${escapedName(table)} LIMIT ${rows}) AS looked_at`
+    )
+    for (const [at, { name }] of some.entries()) {
+      const is = (look: string): boolean => Number(row[`${look}${at}`] ?? 0) === 1
+      found.set(name, { classes: new Set<string>(), areFlags: false, areOdd: is('o'), areTexts: is('t') })
+    }
+  }
+  return found
+}
+
+/**
+ * Whether bytes are a text: UTF-8 that begins without control characters but tabs and ends of lines, which short bytes of
+ * something else may have. NULL for no bytes, which tell nothing.
+ */
+function textness({ name, type }: LiveColumn): string {
+  if (!holdsBytes(type)) return '0'
+  const value = escapedName(name)
+  const isText = `CAST(CONVERT(${value} USING utf8mb4) AS BINARY) <=> CAST(${value} AS BINARY)`
+  return `IF(LENGTH(${value}) > 0, ${isText} AND HEX(LEFT(${value}, 255)) NOT REGEXP '^(..)*(0[0-8BCEF]|1.)', NULL)`
 }
 
 /** Whether a value is none of its column's type. */

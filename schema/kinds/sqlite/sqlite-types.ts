@@ -97,7 +97,7 @@ export const sqliteTypes: ColumnTypes = {
       outcome: "`oneOf(['a', 'b'])`",
       examples: ["TEXT CHECK (value IN ('small', 'it''s'))"],
       takes: ({ type, checkedWords }) =>
-        type.affinity === 'text' && checkedWords?.every((word) => word !== '' && !word.endsWith(' ')) === true,
+        type.affinity === 'text' && checkedWords?.every((word) => !word.endsWith(' ')) === true,
       treatment: ({ checkedWords }) => served('oneOf', checkedWords ?? [])
     },
     {
@@ -183,7 +183,7 @@ export async function sqliteStoredValues(
     columns.map(({ name }, at) => {
       const areFlags = row[`c${at}_flags`]
       const classes = new Set(CLASSES.filter((one) => Number(row[`c${at}_${one}`]) === 1))
-      return [name, { classes, areFlags: areFlags === null || Number(areFlags) === 1, areOdd: false }]
+      return [name, { classes, areFlags: areFlags === null || Number(areFlags) === 1, areOdd: false, areTexts: false }]
     })
   )
 }

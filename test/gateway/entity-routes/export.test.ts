@@ -7,7 +7,7 @@ import { exchange, open } from '../../harness/http.js'
 import { exportCsv, exportHeader, exportRows, parts, property } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
 
-const END: ExportPart = { end: { count: 2, truncated: false } }
+const END: ExportPart = { end: { count: 2, truncated: false, unshownValues: [] } }
 
 // What the full stack shows of exports is in test/api/export*.test.ts.
 describe('exports', () => {
@@ -52,7 +52,7 @@ describe('exports', () => {
     const columns = [property('text', 'string')]
     const cells = ['# export truncated at 2 rows', '# export incomplete after 1 rows', '# exported', 'x # export ']
     exporting(exportHeader(...columns), exportRows(cells.map((cell) => [cell])), {
-      end: { count: 4, truncated: true }
+      end: { count: 4, truncated: true, unshownValues: [] }
     })
     const answer = await gateway.app.inject('/products/export?bom=false')
     expect(answer.body).to.equal(
@@ -64,7 +64,7 @@ describe('exports', () => {
   it('pass on rows of CSV as they came, also between rows of JSON', async () => {
     const columns = [property('id', 'int'), property('text', 'string')]
     exporting(exportHeader(...columns), exportCsv('1,=not touched\r\n2,""\r\n', 2), exportRows([[3, '=x']]), {
-      end: { count: 3, truncated: true }
+      end: { count: 3, truncated: true, unshownValues: [] }
     })
     const answer = await gateway.app.inject('/products/export')
     expect(answer.body).to.equal(
@@ -148,7 +148,7 @@ describe('exports', () => {
           try {
             yield exportHeader()
             for (let n = 0; n < BATCHES; n++) yield batch
-            yield { end: { count: BATCHES * 64, truncated: false } }
+            yield { end: { count: BATCHES * 64, truncated: false, unshownValues: [] } }
           } finally {
             resolve(call)
           }

@@ -617,6 +617,7 @@ describe('the query of GET /openapi.json', () => {
       'X-Row-Limit',
       'X-Truncated',
       'X-Truncated-Includes',
+      'X-Unshown-Values',
       'Link'
     ])
     expect(Object.keys(at(short, 'responses') as Json)).to.deep.equal(['200', '400', 'default'])

@@ -377,7 +377,7 @@ describe('a gateway that closes', () => {
       yield exportHeader()
       yield exportRows([[1, 'a']])
       await release
-      yield { end: { count: 1, truncated: false } }
+      yield { end: { count: 1, truncated: false, unshownValues: [] } }
     }
     const begun = await dial('GET /products/export HTTP/1.1\r\nHost: x\r\n\r\n')
     const received: Buffer[] = []

@@ -49,6 +49,7 @@ describe('scripts of other origins', () => {
           'x-row-limit',
           'x-truncated',
           'x-truncated-includes',
+          'x-unshown-values',
           'x-export-row-limit',
           'x-ignored-parameters',
           'idempotent-replayed',

@@ -253,7 +253,7 @@ describe('HTTP/2', function () {
     gateway.data.answerExport = async function* (): AsyncGenerator<ExportPart> {
       yield exportHeader()
       for (; pulled < rows; pulled++) yield exportRows([[pulled, 'x'.repeat(10_000)]])
-      yield { end: { count: rows, truncated: false } }
+      yield { end: { count: rows, truncated: false, unshownValues: [] } }
     }
     const { stream, status } = await openStream(session, { path: '/products/export' })
     stream.pause()

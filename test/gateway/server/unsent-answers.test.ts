@@ -329,7 +329,7 @@ describe('answers that their clients do not read', function () {
       yield exportHeader()
       yield exportRows([[1, 'x'.repeat(ANSWER)]])
       await released
-      yield { end: { count: 1, truncated: false } }
+      yield { end: { count: 1, truncated: false, unshownValues: [] } }
     }
     const session = connectHttp2(url, { ca: authority.cert, settings: { initialWindowSize: 0 } })
     sessions.push(session)

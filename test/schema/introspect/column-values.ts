@@ -88,6 +88,7 @@ export const COLUMN_VALUES: Readonly<Record<DatabaseKind, Readonly<Record<string
     'TIMESTAMP(6) NULL': quoted({ '2024-06-30 01:02:03.000001': '2024-06-30T01:02:03.000001Z' }),
     YEAR: numbers(1901, 2155),
     "ENUM('small','it''s','x,y')": text('small', "it's", 'x,y'),
+    "ENUM('','404','301')": text('', '404'),
     "SET('read','write','it''s')": [
       ["''", []],
       ["'read'", ['read']],

@@ -22,6 +22,10 @@ const STATEMENTS: Record<DatabaseKind, readonly string[]> = {
     'CREATE SEQUENCE numbers',
     "CREATE TABLE bin (id INT PRIMARY KEY, kind ENUM('b','a') NOT NULL, flags SET('x','y') NOT NULL) CHARSET=binary",
     "INSERT INTO bin VALUES (1, 'a', 'x,y'), (2, 'b', '')",
+    `CREATE TABLE page (id INT PRIMARY KEY, title VARBINARY(40) NOT NULL, stamp BINARY(14) NOT NULL, body MEDIUMBLOB NULL,
+     hash VARBINARY(20) NOT NULL, flags VARBINARY(9) NOT NULL, redirect ENUM('','404','301') NOT NULL, INDEX (title)) CHARSET=binary`,
+    `INSERT INTO page VALUES (1, 'Ähre', '20260102030405', 'Some\\ntext', x'ff00', x'01', ''),
+     (2, 'Zebra', '20250102030405', NULL, x'41', x'02', '404'), (3, 'apple', '20240102030405', '', x'42', '', '301')`,
     'CREATE TABLE flag (id INT PRIMARY KEY, lost TINYINT(1) NOT NULL)',
     'INSERT INTO flag VALUES (1, 0), (2, 1)',
     `SET STATEMENT sql_mode = '' FOR CREATE TABLE zero (id INT PRIMARY KEY, d DATE NOT NULL DEFAULT '0000-00-00', redirect ENUM('301') NOT NULL, ${VERSION.mysql})`,
@@ -48,6 +52,10 @@ const STRANGERS = (kind: DatabaseKind): readonly string[] => [
   "INSERT INTO d_only VALUES ('2026-01-02', 1), ('2025-03-04', 2)",
   `CREATE TABLE placed_row (id INT NOT NULL PRIMARY KEY, note VARCHAR(20),
      ${kind === 'mysql' ? '`a``b`' : '"a`b"'} INT NOT NULL, ${VERSION[kind]})`,
+  'CREATE TABLE likely (id INT NOT NULL PRIMARY KEY, likes INT NOT NULL)',
+  'INSERT INTO likely VALUES (1, 5), (2, 0), (3, -1)',
+  `CREATE TABLE odd_row (id INT NOT NULL PRIMARY KEY, amount INT NOT NULL, note VARCHAR(20), code ${kind === 'mysql' ? 'VARBINARY(9)' : 'BLOB'})`,
+  `INSERT INTO odd_row (id, amount, note, code) VALUES (1, 10, 'first', ${kind === 'mysql' ? "'ten'" : "x'74656e'"}), (2, 20, 'second', NULL)`,
   "INSERT INTO placed_row VALUES (1, 'there', 0, x'0000000000000001')"
 ]
 
@@ -75,6 +83,12 @@ eachDatabase((kind) => {
       const dates = await app.read('entities/d-onlies.ts')
       expect(dates.includes('  label: ')).to.equal(kind === 'sqlite')
       await app.write('entities/d-onlies.ts', dates.replace("  label: 'id',\n", ''))
+      const likely = await app.read('entities/likelies.ts')
+      const flagged = likely
+        .replace('import {', 'import { bool,')
+        .replace(/likes: \w+\(\)/, 'likes: bool()')
+        .replace("sortable: ['id']", "sortable: ['id', 'likes']")
+      await app.write('entities/likelies.ts', flagged)
       await app.writeConfig()
       const migrated = await app.run('migrate', '--among-tables-of', app.name)
       expect(migrated.stderr).to.equal('')
@@ -141,11 +155,78 @@ eachDatabase((kind) => {
       expect(await app.read('entities/introspected.md')).to.include('Requests create no row of it: `a`b` is left out')
     })
 
-    if (kind === 'sqlite') return
-
     const body = async (target: string): Promise<unknown> => (await stack.call(target, { token })).body
     const where = (name: string, operator: string, value: string): string =>
       `filters[${name}].operator=${operator}&filters[${name}].value=${value}`
+
+    it('a flag over a column of numbers is true for everything but 0, in filters and in orders', async () => {
+      // A whole number of SQLite has 64 bits.
+      const row = (id: number, likes: boolean): object => ({ id: kind === 'mysql' ? id : String(id), likes })
+      const all = [row(1, true), row(2, false), row(3, true)]
+      expect(await body('/likelies')).to.deep.equal(all)
+      expect(await body(`/likelies/paged?${where('likes', 'equals', 'true')}`)).to.deep.equal([all[0], all[2]])
+      expect(await body(`/likelies/paged?${where('likes', 'equals', 'false')}`)).to.deep.equal([all[1]])
+      const sorted = '/likelies/paged?sortColumn=likes&pageSize=2'
+      const first = await stack.call(sorted, { token })
+      const cursor = String(first.headers['x-next-cursor'])
+      expect([first.body, await body(`${sorted}&after=${cursor}`)]).to.deep.equal([[all[1], all[0]], [all[2]]])
+    })
+
+    it('a value that its type cannot show is null, and the answer and the log name its row', async () => {
+      // A server keeps no text in a column of numbers.
+      const property = kind === 'mysql' ? 'code' : 'amount'
+      await app.sql.query(
+        kind === 'mysql'
+          ? "UPDATE odd_row SET code = x'fffe' WHERE id = 1"
+          : "UPDATE odd_row SET amount = 'ten' WHERE id = 1"
+      )
+      const [list, page, one] = await Promise.all(
+        ['/odd-rows', '/odd-rows/paged', '/odd-rows/1'].map((target) => stack.call(target, { token }))
+      )
+      for (const answer of [list, page]) {
+        const [first, ...others] = (answer?.body ?? []) as readonly object[]
+        expect(first, answer?.text).to.include({ note: 'first', [property]: null })
+        expect(others).to.have.lengthOf(1)
+      }
+      expect(one?.body).to.include({ note: 'first', [property]: null })
+      for (const answer of [list, page, one]) {
+        expect(answer?.headers['x-unshown-values']).to.equal(`1; property=${property}`)
+      }
+      const csv = await stack.call(`/odd-rows/export?fields=id,${property},note&bom=false`, { token })
+      expect(csv.text.split('\r\n').slice(1, 2)).to.deep.equal(['1,,first'])
+      expect(csv.text).to.include(`# export without values: 1; property=${property}`)
+      const place = `odd_row.${property} of the row with the id 1 is none of its type`
+      expect(stack.logs().filter((line) => JSON.stringify(line).includes(place)).length).to.be.at.least(1)
+    })
+
+    if (kind === 'sqlite') return
+
+    it('texts that are kept as bytes are texts, to filter and to sort, and other bytes stay bytes', async () => {
+      const file = await app.read('entities/pages.ts')
+      for (const line of [
+        'title: text(40, 0)',
+        'stamp: text(14, 0)',
+        'body: optional(longText(16777215))',
+        'hash: binary(20)',
+        'flags: binary(9)',
+        "redirect: oneOf(['', '404', '301'])"
+      ]) {
+        expect(file).to.include(line)
+      }
+      const titles = async (query: string): Promise<unknown> =>
+        ((await body(`/pages/paged?${query}`)) as { readonly title: string }[]).map(({ title }) => title)
+      expect(await titles(where('title', 'equals', '%C3%84hre'))).to.deep.equal(['Ähre'])
+      expect(await titles(where('title', 'contains', 'e&sortColumn=title'))).to.deep.equal(['Zebra', 'apple', 'Ähre'])
+      expect(await titles(where('body', 'startsWith', 'Some'))).to.deep.equal(['Ähre'])
+      expect(await titles(where('redirect', 'equals', ''))).to.deep.equal(['Ähre'])
+      expect(await titles(where('redirect', 'in', '404,301'))).to.deep.equal(['Zebra', 'apple'])
+      expect(await body('/pages/1?fields=title,body,hash,redirect')).to.deep.equal({
+        title: 'Ähre',
+        body: 'Some\ntext',
+        hash: '/wA=',
+        redirect: ''
+      })
+    })
 
     it('words of a table in CHARSET=binary are shown and filtered', async () => {
       const [one, other] = [

@@ -25,6 +25,7 @@ export const mysqlDialect: SqlDialect = {
   store: mysqlValue,
   textOperand: () => undefined,
   isTextOfWords: () => false,
+  isAnyNumber: () => false,
   hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
   // No collation equates bytes. Those of a column of any character set and those of an operand are UTF-8 then.
   exactText: (text) => `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`,

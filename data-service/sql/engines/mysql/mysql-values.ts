@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Field, FieldType, Operand, Value } from '../../../entity/fields/field.js'
 import { shortestFloat } from '../../../entity/fields/numbers.js'
 import { type BoundValue, bytes, flag, jsonOfColumn, setOfColumn, undecodable } from '../statement.js'
@@ -24,6 +25,8 @@ const words: MysqlType = {
     ({ type }) =>
     (raw) => {
       if (typeof raw === 'string') return raw
+      // A text that is kept as bytes.
+      if (Buffer.isBuffer(raw) && isUtf8(raw)) return raw.toString()
       // What a statement of an application computes. A number with a fraction may not be the one that is stored.
       if (!Number.isSafeInteger(raw)) throw undecodable(type, raw)
       return String(raw)
@@ -33,7 +36,7 @@ const words: MysqlType = {
 const MYSQL_TYPES: Readonly<Record<FieldType, MysqlType>> = {
   string: words,
   guid: words,
-  enum: { decode: (field) => (raw) => words.decode(field)(textOfWords(raw)) },
+  enum: words,
   bool: {
     cast: () => 'SIGNED',
     isNumber: () => true,

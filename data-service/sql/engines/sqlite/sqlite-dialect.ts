@@ -22,6 +22,7 @@ export const sqliteDialect: SqlDialect = {
   store: sqliteValue,
   textOperand: () => undefined,
   isTextOfWords: () => false,
+  isAnyNumber: () => false,
   // A set is stored as MySQL writes it: its words with commas between.
   hasWord: (column, operand) => fn('set_has', column, literal(operand)),
   // A column of a table that others made may have a collation of its own.

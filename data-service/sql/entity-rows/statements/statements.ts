@@ -16,7 +16,7 @@ import {
 import {
   columnNamed,
   columnExpression,
-  keyFunctionOf,
+  keyForm,
   numberWithin,
   sortExpression,
   type TextContext,
@@ -200,7 +200,8 @@ export class Statements {
 
   /** Whether the rows are sorted by an expression of the column, of which there is no index. */
   #isComputed({ column }: Path): boolean {
-    return keyFunctionOf(column, this.#dialect, 'order') !== keyFunctionOf(column, this.#dialect, 'equal')
+    const form = (use: 'equal' | 'order'): string => keyForm(column, '', { dialect: this.#dialect, use })
+    return this.#dialect.isAnyNumber(column) || form('order') !== form('equal')
   }
 
   /** `before`: the first columns of the index, each in its direction. */

@@ -15,7 +15,7 @@ import {
 } from '../../engines/statement.js'
 import type { ScopedConditions } from './conditions.js'
 import { type CountShape, rootAlias, selectText } from './select-text.js'
-import { keyFunctionOf, quotedColumn } from './where-text.js'
+import { keyForm, quotedColumn } from './where-text.js'
 
 // The SELECT of totals. An inner SELECT finds the rows, with the columns that are looked at under short names, and the outer
 // one groups them. Databases make one SELECT of both.
@@ -94,8 +94,7 @@ class FoundColumns {
 
   /** What the column is compared or sorted by. */
   key(column: Column, use: 'equal' | 'order'): string {
-    const keyFunction = keyFunctionOf(column, this.dialect, use)
-    return keyFunction === undefined ? this.plain(column) : this.#named(`${keyFunction}(${this.#text(column)})`)
+    return this.#named(keyForm(column, this.#text(column), { dialect: this.dialect, use }))
   }
 
   /** The first characters of the column as text. */

@@ -73,14 +73,18 @@ function keyExpression(path: Path, context: TextContext, use: 'equal' | 'order' 
 
 /** The column in the form in which it is sorted or, with `equal`, compared, as text. */
 function keyText(path: Path, context: TextContext, use: 'equal' | 'order'): string {
-  const keyFunction = keyFunctionOf(path.column, context.dialect, use)
-  const column = quotedColumn(path, context)
-  return keyFunction === undefined ? column : `${keyFunction}(${column})`
+  return keyForm(path.column, quotedColumn(path, context), { dialect: context.dialect, use })
 }
 
-/** The function that the column is compared and sorted by. */
-export function keyFunctionOf(column: Column, dialect: SqlDialect, use: 'equal' | 'order'): string | undefined {
-  return dialect.keyFunction(dialect.isTextOfWords(column) ? 'string' : column.field.type, use)
+/** The text of a column in the form that it is compared and sorted by. */
+export function keyForm(
+  column: Column,
+  text: string,
+  { dialect, use }: { readonly dialect: SqlDialect; readonly use: 'equal' | 'order' }
+): string {
+  if (dialect.isAnyNumber(column)) return `(${text} <> 0)`
+  const keyFunction = dialect.keyFunction(dialect.isTextOfWords(column) ? 'string' : column.field.type, use)
+  return keyFunction === undefined ? text : `${keyFunction}(${text})`
 }
 
 /** The expression by which rows are sorted. */
@@ -356,23 +360,26 @@ function isNotNull(key: Expression): WhereOptions {
   return where(key, Op.not, literal('NULL'))
 }
 
-/** What the live schema says of columns of text. */
+/** What the live schema says of columns of text and of flags. */
 export interface LiveTexts {
   /** Those whose operands are written in a way of their own. */
   readonly operands: ReadonlyMap<Column, TextOperand>
   /** Those that hold the words of an enum. */
   readonly words: ReadonlySet<Column>
+  /** Flags that may be any numbers. */
+  readonly numbers: ReadonlySet<Column>
   /** The columns of full-text indexes, by the first property that each serves. */
   readonly fullText: ReadonlyMap<Column, readonly string[]>
 }
 
 export function withLiveTexts(dialect: SqlDialect, texts: LiveTexts | undefined): SqlDialect {
   if (texts === undefined) return dialect
-  const { operands, words, fullText } = texts
+  const { operands, words, numbers, fullText } = texts
   return {
     ...dialect,
     textOperand: (column) => operands.get(column),
     isTextOfWords: (column) => words.has(column),
+    isAnyNumber: (column) => numbers.has(column),
     fullTextIndex: (column) => fullText.get(column),
     isIndexMissing: (error) => dialect.isIndexMissing(error, [...fullText.values()].flat())
   }

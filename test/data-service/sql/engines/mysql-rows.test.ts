@@ -39,7 +39,6 @@ import {
 } from '../../../../data-service/sql/engines/statement.js'
 import { type FreshDatabase, freshDatabase } from '../../../harness/database.js'
 import { describeMysqlWays } from '../each-way.js'
-import { failure } from '../write/failure.js'
 
 /** A type, its word in an entity file, and values as SQL with the JSON of the contract. */
 type Column = readonly [ddl: string, field: Field, ...values: (readonly [sql: string, json: string])[]]
@@ -252,12 +251,12 @@ describeMysqlWays('shown rows of', ({ way, open }) => {
     expect(shown.map(({ values }) => values)).to.deep.equal(decoded)
   })
 
-  it(`name column and row where a value is none of its type${isInner ? ', and only where it is asked for' : ''}`, async () => {
-    const sql = 'SELECT 5 AS a, 12 AS id, CAST(123.45 AS DECIMAL(5,2)) AS b'
+  it('name column and row where a value is none of its type, and only where it is asked for', async () => {
+    const sql = 'SELECT 1e30 AS a, 12 AS id, CAST(123.45 AS DECIMAL(5,2)) AS b'
     const wrong = selectStatement(
       sql,
       [
-        { name: 'typed.a', field: bool() },
+        { name: 'typed.a', field: int() },
         { name: 'typed.id', field: int(), isKey: true },
         { name: 'typed.b', field: decimal(4, 2) }
       ],
@@ -265,10 +264,6 @@ describeMysqlWays('shown rows of', ({ way, open }) => {
     )
     const reading = reader.read(new AbortController().signal, (session) => session.rows(wrong, {}))
     const mistake = 'typed.a of the row with the id 12 is none of its type'
-    if (!isInner) {
-      expect(await failure(reading)).to.include({ message: mistake })
-      return
-    }
     const [row] = await reading
     expect(row?.value(1)).to.equal(12)
     expect(() => jsonOf(row, 0)).to.throw(TypeError, mistake)

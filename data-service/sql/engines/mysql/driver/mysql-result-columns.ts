@@ -15,6 +15,7 @@ import {
   writeFreeTextCell,
   writeInteger,
   writeText,
+  writeTextOfBytes,
   writeTextCell
 } from './mysql-value-bytes.js'
 
@@ -163,6 +164,7 @@ function accessTo(driver: DriverField, field: Field | 'rowVersion'): ColumnAcces
   }
   const { type } = field
   if (type === 'string' || type === 'guid' || type === 'enum') {
+    if (isText && driver.encoding === 'binary') return { ...DECODED_COLUMN, write: writeTextOfBytes }
     if (!isText || driver.encoding !== 'utf8') return DECODED_COLUMN
     return { write: writeText, writeCell: type === 'string' ? writeFreeTextCell : writeTextCell, read: readText }
   }

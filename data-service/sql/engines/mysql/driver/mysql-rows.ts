@@ -1,8 +1,9 @@
 import type { CsvWriter } from '../../../../entity/fields/csv-text.js'
 import type { Value } from '../../../../entity/fields/field.js'
 import type { JsonWriter } from '../../../../entity/fields/json-text.js'
+import type { UnshownValue } from '../../../../entity/fields/unshown.js'
 import type { AnswerBytes } from '../../answer-bytes.js'
-import { type CsvRow, decodeRow, type ShownStatement } from '../../statement.js'
+import { allShown, type CsvRow, decodeParts, shownAt, type ShownStatement } from '../../statement.js'
 import { EXECUTE, type RowPacket, type RowParser } from './mysql-inner.js'
 import { columnsOf, type DriverField, LENGTH_BYTE, LENGTH_CODED, type ResultColumn } from './mysql-result-columns.js'
 import { endOfText } from './mysql-value-bytes.js'
@@ -77,11 +78,11 @@ class RowsOfResult implements RowParser {
   }
 
   /** The values as the driver reads them. */
-  decoded({ buffer, start, end }: MysqlRow): Value[] {
+  decoded({ buffer, start, end }: MysqlRow): (Value | UnshownValue)[] {
     const Packet = this.#packetClass
     const raw = Packet === undefined ? undefined : this.#parse(new Packet(0, buffer, start, end), this.#options)
     if (!Array.isArray(raw)) throw new TypeError('The driver reads no row')
-    return decodeRow(this.statement, raw)
+    return decodeParts(this.statement, raw)
   }
 
   /** Where the values of a row begin. Valid until it is asked for another row. */
@@ -109,7 +110,7 @@ export class MysqlRow implements CsvRow {
   readonly start: number
   readonly end: number
   readonly #of: RowsOfResult
-  #values: readonly Value[] | undefined
+  #parts: (Value | UnshownValue)[] | undefined
 
   constructor(of: RowsOfResult, { buffer, start, end }: RowPacket) {
     this.#of = of
@@ -119,7 +120,7 @@ export class MysqlRow implements CsvRow {
   }
 
   get values(): readonly Value[] {
-    return (this.#values ??= this.#of.decoded(this))
+    return allShown((this.#parts ??= this.#of.decoded(this)))
   }
 
   get bytes(): number {
@@ -127,11 +128,15 @@ export class MysqlRow implements CsvRow {
   }
 
   value(at: number): Value {
-    if (this.#values !== undefined) return this.#values[at] ?? null
+    if (this.#parts !== undefined) return shownAt(this.#parts, at)
     const place = this.#of.placesOf(this)[at] ?? -1
     if (place < 0) return null
     const value = this.#of.columns[at]?.read?.(this.buffer, place)
-    return value === undefined ? (this.values[at] ?? null) : value
+    return value === undefined ? this.#decodedAt(at) : value
+  }
+
+  #decodedAt(at: number): Value {
+    return shownAt((this.#parts ??= this.#of.decoded(this)), at)
   }
 
   write(at: number, out: JsonWriter): void {
@@ -140,7 +145,7 @@ export class MysqlRow implements CsvRow {
     const begin = out.at
     if (this.#of.columns[at]?.write?.(this.buffer, place, out) === true) return
     out.at = begin
-    this.#of.statement.write[at]?.(this.values[at] ?? null, out)
+    this.#of.statement.write[at]?.(this.#decodedAt(at), out)
   }
 
   writeCells(some: readonly number[], out: CsvWriter): void {
@@ -155,7 +160,7 @@ export class MysqlRow implements CsvRow {
       const begin = out.at
       if (columns[at]?.writeCell?.(buffer, place, out) === true) continue
       out.at = begin
-      statement.writeCell[at]?.(this.values[at] ?? null, out)
+      statement.writeCell[at]?.(this.#decodedAt(at), out)
     }
   }
 }

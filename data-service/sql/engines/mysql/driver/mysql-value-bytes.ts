@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { CsvWriter } from '../../../../entity/fields/csv-text.js'
 import type { Field } from '../../../../entity/fields/field.js'
 import { type JsonWriter, type TextWriter, writeBase64 } from '../../../../entity/fields/json-text.js'
@@ -17,8 +18,8 @@ const COLON_BYTE = ':'.charCodeAt(0)
 const SPACE_BYTE = ' '.charCodeAt(0)
 
 export function writeFlag(value: number, out: TextWriter): boolean {
-  out.text(value === 1 ? 'true' : 'false')
-  return value === 0 || value === 1
+  out.text(value === 0 ? 'false' : 'true')
+  return true
 }
 
 export function writeInteger(value: number, out: TextWriter): boolean {
@@ -169,6 +170,11 @@ export function writeText(buffer: Buffer, place: number, out: JsonWriter): boole
   bytes[to++] = QUOTE_BYTE
   out.at = to
   return true
+}
+
+/** The same of a column of bytes, which may be no text. */
+export function writeTextOfBytes(buffer: Buffer, place: number, out: JsonWriter): boolean {
+  return isUtf8(readBytes(buffer, place)) && writeText(buffer, place, out)
 }
 
 export function writeBytes(buffer: Buffer, place: number, out: JsonWriter): boolean {
