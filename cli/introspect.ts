@@ -36,6 +36,7 @@ import { schemaOf } from '../schema/kinds/kinds.js'
 
 const USAGE = `Usage: uniform-rest introspect               writes entity files for the tables of DATABASE_URL, which is only read
          --key <table>=<column>[,<column>]   names what tells the rows of a view or of a table without a key apart
+         --unkey <table>                     forgets the key that --key named for it
          --except <table>                    leaves a table or view out
          --entities <folder>                 where the entity files are; \`entities\` without it
          --dry-run                           writes nothing and says what it would do
@@ -86,14 +87,22 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   const loaded = (await findApplication(line)) ?? withoutApplication(line)
   const folder = join(loaded.folder, order.entities)
   const before = await readState(join(folder, STATE))
-  const keys = new Map([...Object.entries(before?.keys ?? {}), ...order.keys])
+  const kept = Object.entries(before?.keys ?? {}).filter(([table]) => !order.unkey.includes(table))
+  const keys = new Map([...kept, ...order.keys])
   const except = [...new Set([...(before?.except ?? []), ...order.except])]
   const hidden = before === undefined ? new Map<string, never>() : hiddenColumns(before)
   const served = servedTables(loaded.application)
   const known = Object.entries(before?.tables ?? {}).map(([table, { resource }]): [string, string] => [table, resource])
   const { drafts, migrateFlag } = await tellingKeyMistakes(() =>
     withLiveDatabase(loaded.application, loaded.environment, async ({ database, own }) => ({
-      drafts: await readDatabase(database, { keys, except, hidden, resources: new Map([...known, ...served]), own }),
+      drafts: await readDatabase(database, {
+        keys,
+        named: new Set(order.keys.keys()),
+        except,
+        hidden,
+        resources: new Map([...known, ...served]),
+        own
+      }),
       migrateFlag: await flagToMigrate(database, own)
     }))
   )
@@ -101,7 +110,8 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
     throw new Failure('The database has no tables, so nothing was written. DATABASE_URL names the one that is read.')
   }
   const changes = changesSince(before, drafts, new Set(served.keys()))
-  if (before !== undefined && isUnchanged(changes)) {
+  const isOrdered = order.keys.size + order.unkey.length + order.except.length > 0
+  if (before !== undefined && isUnchanged(changes) && !isOrdered) {
     screen.print('Nothing has changed in the database since the last run.')
     return 0
   }
@@ -139,12 +149,15 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
 interface IntrospectOrder {
   readonly entities: string
   readonly keys: ReadonlyMap<string, readonly string[]>
+  /** Tables whose named keys are forgotten. */
+  readonly unkey: readonly string[]
   readonly except: readonly string[]
   readonly isDry: boolean
 }
 
 const OPTIONS = {
   key: { type: 'string', multiple: true },
+  unkey: { type: 'string', multiple: true },
   except: { type: 'string', multiple: true },
   entities: { type: 'string' },
   'dry-run': { type: 'boolean' }
@@ -153,6 +166,7 @@ const OPTIONS = {
 function parseOrder(args: readonly string[]): IntrospectOrder {
   const {
     key = [],
+    unkey = [],
     except = [],
     entities = 'entities',
     'dry-run': isDry = false
@@ -163,7 +177,7 @@ function parseOrder(args: readonly string[]): IntrospectOrder {
     if (at < 1 || columns.includes('')) throw new Failure(`--key ${text} is not written as it must be.\n${USAGE}`)
     return [text.slice(0, at), columns]
   })
-  return { entities, keys: new Map(keys), except, isDry }
+  return { entities, keys: new Map(keys), unkey, except, isDry }
 }
 
 /** A folder that has no application yet: the settings are those of the environment and of `.env`. */

@@ -62,6 +62,8 @@ interface ReferenceDraft {
 export interface LeftOut {
   readonly table: string
   readonly why: string
+  /** Of a table without a key: the columns that could be parts of one, the likeliest first. */
+  readonly candidates?: readonly string[]
 }
 
 export interface Drafts {
@@ -96,9 +98,9 @@ export function draftEntities(schema: LiveSchema, options: DraftOptions): Drafts
   const begun: BegunDraft[] = []
   for (const table of schema.tables.values()) {
     if (options.isEngineTable(table.name)) continue
-    const why = RECORDS.test(table.name) ? 'it is the record of migrations of another tool' : undefined
-    const found = why ?? beginDraft(table, options)
-    if (typeof found === 'string') leftOut.push({ table: table.name, why: found })
+    const isRecord = RECORDS.test(table.name)
+    const found = isRecord ? { why: 'it is the record of migrations of another tool' } : beginDraft(table, options)
+    if ('why' in found) leftOut.push({ table: table.name, ...found })
     else {
       const resource = options.resources.get(table.name) ?? resourceName(table.name, taken)
       begun.push({ ...found, resource, hidden: options.hidden.get(table.name) ?? new Set() })
@@ -127,10 +129,12 @@ interface BegunColumn {
   readonly isReadOnly: boolean
 }
 
+type Unserved = Omit<LeftOut, 'table'>
+
 /** The reason why no entity file can be written, or what is known of it. */
-function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, 'resource' | 'hidden'> | string {
-  if (!isQuotable(table.name)) return 'its name cannot be quoted'
-  if (table.broken !== undefined) return `the database cannot read it (${table.broken})`
+function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, 'resource' | 'hidden'> | Unserved {
+  if (!isQuotable(table.name)) return { why: 'its name cannot be quoted' }
+  if (table.broken !== undefined) return { why: `the database cannot read it (${table.broken})` }
   const values = options.values.get(table.name)
   const copies = table.indexes.flatMap((index) => indexedTexts(table, index)?.copy ?? [])
   const shown = table.columns.filter((live) => !copies.includes(live))
@@ -159,7 +163,7 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
   )
   const named = options.keys.get(table.name)
   const key = keyOrProblem(table, servable, named)
-  if (typeof key === 'string') return key
+  if ('why' in key) return key
   for (const live of key.filter((one) => isSuspectColumn(one, servable.get(one.name), table))) {
     notes.push(`The name of the column \`${live.name}\` says that it is a secret. It is served, since --key names it.`)
   }
@@ -216,13 +220,14 @@ function keyOrProblem(
   table: LiveTable,
   servable: ReadonlyMap<string, ColumnWord>,
   named: readonly string[] | undefined
-): readonly LiveColumn[] | string {
+): readonly LiveColumn[] | Unserved {
   const columnsOf = (names: readonly string[]): LiveColumn[] =>
     names.flatMap((name) => table.columns.find((one) => one.name.toLowerCase() === name.toLowerCase()) ?? [])
   if (named !== undefined) {
     const columns = columnsOf(named)
-    if (columns.length < named.length) return `it has no columns ${named.join(', ')}, which --key names`
-    return keyProblem(columns, servable) ?? columns
+    if (columns.length < named.length) return { why: `it has no columns ${named.join(', ')}, which --key names` }
+    const why = keyProblem(columns, servable)
+    return why === undefined ? columns : { why }
   }
   const uniques = table.indexes.filter(
     ({ unique, partial, keys }) =>
@@ -246,12 +251,18 @@ function keyOrProblem(
     if (problem === undefined) return columns
     problems.push(problem)
   }
-  const likely = table.columns.find(({ name }) => /(?:^|_|[a-z])id$/i.test(name)) ?? table.columns[0]
-  const example = likely?.name ?? 'column'
-  const hint = `Where a column tells its rows apart, say so: --key ${shellWord(`${table.name}=${example}`)}`
-  if (table.kind === 'view') return `a view has no key. ${hint}`
-  if (candidates.length === 0) return `it has no primary key and no unique key that is never null. ${hint}`
-  return `no key of it can be served: ${problems.join('; ')}`
+  if (candidates.length > 0) return { why: `no key of it can be served: ${problems.join('; ')}` }
+  const fit = table.columns.filter(
+    (live) =>
+      (table.kind === 'view' || !live.nullable) &&
+      keyProblem([live], servable) === undefined &&
+      !isSuspectColumn(live, servable.get(live.name), table)
+  )
+  const isLikely = ({ name }: LiveColumn): boolean => /(?:^|_|[a-z])id$/i.test(name)
+  return {
+    why: table.kind === 'view' ? 'a view has no key' : 'it has no primary key and no unique key that is never null',
+    candidates: [...fit.filter(isLikely), ...fit.filter((one) => !isLikely(one))].map(({ name }) => name)
+  }
 }
 
 /** A key is part of every answer and of every path. Only a person can say that it is no secret. */

@@ -5,7 +5,8 @@ import type { StoredValues } from '../model/column-types.js'
 import type { LiveSchema } from '../model/live-schema.js'
 import { ownTableNames, type OwnTables, RECORD } from '../../data-service/sql/engines/own-tables.js'
 import type { MendingStatements } from '../model/schema-checks.js'
-import { type DraftOptions, draftEntities, type Drafts } from './entity-draft.js'
+import { type DraftOptions, draftEntities, type Drafts, type LeftOut } from './entity-draft.js'
+import { shellWord } from '../model/shell-word.js'
 import { schemaOf } from '../kinds/kinds.js'
 
 interface IntrospectOptions extends Pick<DraftOptions, 'keys' | 'hidden' | 'resources'> {
@@ -13,6 +14,8 @@ interface IntrospectOptions extends Pick<DraftOptions, 'keys' | 'hidden' | 'reso
   readonly own: OwnTables
   /** Tables and views that are not wanted. */
   readonly except: readonly string[]
+  /** Tables whose keys were named for this run. A key that was named before and no longer is one leaves out its table alone. */
+  readonly named: ReadonlySet<string>
 }
 
 /** Drafts with the statements by which tables whose rows have no version would get one, by table. */
@@ -37,11 +40,19 @@ export async function introspectDatabase(database: Database, options: Introspect
   const described = await schema.describe()
   const wanted = [...described.tables].filter(([name]) => !options.except.includes(name))
   const others = [...described.others].filter(([name]) => !options.except.includes(name))
-  const live: LiveSchema = { ...described, tables: new Map(wanted), others: new Map(others) }
   const { prefix, schema: ownSchema } = options.own
   const own = new Set(ownSchema === undefined ? [...ownTableNames(), RECORD].map((name) => `${prefix}${name}`) : [])
   const isEngineTable = (table: string): boolean => own.has(table)
-  for (const [table, columns] of options.keys) await checkKey(database, live, { table, columns })
+  const all = { ...described, tables: new Map(wanted) }
+  for (const [table, columns] of options.keys) {
+    if (options.except.includes(table)) continue
+    const why = await keyMistake(database, all, { table, columns })
+    if (why !== undefined && options.named.has(table)) throw new KeyMistake(`--key ${table}: ${why}.`)
+    if (why !== undefined) others.push([table, `${why}; --unkey ${shellWord(table)} forgets its key`])
+  }
+  const mistaken = new Set(others.map(([table]) => table))
+  const tables = new Map(wanted.filter(([table]) => !mistaken.has(table)))
+  const live: LiveSchema = { ...described, tables, others: new Map(others) }
   const values = new Map<string, ReadonlyMap<string, StoredValues>>()
   const readable = new Map(live.tables)
   for (const table of live.tables.values()) {
@@ -70,7 +81,29 @@ export async function introspectDatabase(database: Database, options: Introspect
     }
   )
   const versions = versionStatements(drafts, live, schema.checksOf(live).mend)
-  return { ...drafts, versions, unseen: await schema.unseen() }
+  const leftOut: LeftOut[] = []
+  for (const one of drafts.leftOut) {
+    const hint = one.candidates && (await keyHint(database, one.table, one.candidates))
+    leftOut.push(hint === undefined ? one : { table: one.table, why: `${one.why}. ${hint}` })
+  }
+  return { ...drafts, leftOut, versions, unseen: await schema.unseen() }
+}
+
+/** Columns that are tried for a key alone, and in pairs: each takes a read of the whole table. */
+const TRIED = { alone: 6, inPairs: 4 }
+
+/** What tells the rows of a table apart, as far as a count of them shows it. */
+async function keyHint(database: Database, table: string, candidates: readonly string[]): Promise<string> {
+  const pairs = candidates
+    .slice(0, TRIED.inPairs)
+    .flatMap((one, at) => candidates.slice(at + 1, TRIED.inPairs).map((other) => [one, other]))
+  for (const columns of [...candidates.slice(0, TRIED.alone).map((one) => [one]), ...pairs]) {
+    const { nulls, duplicates, rows } = await schemaOf(database).countKey(table, columns)
+    if (rows === 0) return 'It has no rows that show what tells them apart; --key says it'
+    if (nulls + duplicates > 0) continue
+    return `Its rows are told apart by ${columns.join(', ')} so far. Where that is no chance: --key ${shellWord(`${table}=${columns.join(',')}`)}`
+  }
+  return 'No column of it that could be a key, and no pair of them, tells its rows apart'
 }
 
 /** The statements that give the rows of a table a version, which are printed and never run. */
@@ -93,20 +126,16 @@ function versionStatements(
 }
 
 /** Nothing in a database says that a column of a view is unique, so every row is looked at. */
-async function checkKey(
+async function keyMistake(
   database: Database,
   { tables }: LiveSchema,
   { table, columns }: { readonly table: string; readonly columns: readonly string[] }
-): Promise<void> {
+): Promise<string | undefined> {
   const found = tables.get(table)
-  if (found === undefined) throw new KeyMistake(`--key ${table}: the database has no table or view ${table}.`)
+  if (found === undefined) return `the database has no table or view ${table}`
   const missing = columns.find((name) => !found.columns.some((one) => one.name === name))
-  if (missing !== undefined) throw new KeyMistake(`--key ${table}: it has no column ${missing}.`)
+  if (missing !== undefined) return `it has no column ${missing}`
   const { nulls, duplicates } = await schemaOf(database).countKey(table, columns)
-  if (nulls > 0) throw new KeyMistake(`--key ${table}: ${columns.join(', ')} is null in ${nulls} of its rows.`)
-  if (duplicates > 0) {
-    throw new KeyMistake(
-      `--key ${table}: ${duplicates} of its rows share their ${columns.join(', ')} with another row.`
-    )
-  }
+  if (nulls > 0) return `${columns.join(', ')} is null in ${nulls} of its rows`
+  return duplicates > 0 ? `${duplicates} of its rows share their ${columns.join(', ')} with another row` : undefined
 }

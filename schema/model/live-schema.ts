@@ -189,6 +189,7 @@ export function rowsByTable<Row>(rows: readonly Row[], tableOf: (row: Row) => st
 
 /** Of all rows: how many have NULL in one of the columns, and how many share all of them with another row. */
 export interface KeyCounts {
+  readonly rows: number
   readonly nulls: number
   readonly duplicates: number
 }
@@ -203,12 +204,12 @@ export async function countKey(
   const quoted = (name: string): string => `${quote}${name.replaceAll(quote, quote + quote)}${quote}`
   const names = columns.map(quoted)
   const isNull = names.map((name) => `${name} IS NULL`).join(' OR ')
-  const [nulls] = await select<{ rows: unknown }>(
-    `SELECT COUNT(*) AS ${quoted('rows')} FROM ${quoted(table)} WHERE ${isNull}`
+  const [counted] = await select<{ rows: unknown; nulls: unknown }>(
+    `SELECT COUNT(*) AS ${quoted('rows')}, SUM(${isNull}) AS nulls FROM ${quoted(table)}`
   )
   const [shared] = await select<{ rows: unknown }>(
     `SELECT COUNT(*) AS ${quoted('rows')} FROM (SELECT 1 FROM ${quoted(table)} GROUP BY ${names.join(', ')} ` +
       `HAVING COUNT(*) > 1) AS shared_keys`
   )
-  return { nulls: Number(nulls?.rows), duplicates: Number(shared?.rows) }
+  return { rows: Number(counted?.rows), nulls: Number(counted?.nulls ?? 0), duplicates: Number(shared?.rows) }
 }

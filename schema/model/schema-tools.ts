@@ -1,6 +1,6 @@
 import type { Transaction } from 'sequelize'
 import type { ColumnTypes, StoredValues } from './column-types.js'
-import type { LiveColumn, LiveSchema, LiveTable } from './live-schema.js'
+import type { KeyCounts, LiveColumn, LiveSchema, LiveTable } from './live-schema.js'
 import type { OwnTables, OwnTablesMigration } from '../../data-service/sql/engines/own-tables.js'
 import type { ChecksOf } from './schema-checks.js'
 import type { TextOperand } from '../../data-service/sql/engines/statement.js'
@@ -29,7 +29,7 @@ export interface SchemaTools {
   /** What the first hundred thousand rows of a table hold in columns whose declared type leaves it open. */
   storedValues(table: string, columns: readonly LiveColumn[]): Promise<ReadonlyMap<string, StoredValues>>
   /** Of all rows of a table or view: how many have NULL in one of the columns, and how many share all of them with another. */
-  countKey(table: string, columns: readonly string[]): Promise<{ readonly nulls: number; readonly duplicates: number }>
+  countKey(table: string, columns: readonly string[]): Promise<KeyCounts>
   /** How operands for a text column have to be written (`SqlDialect.textOperand`); undefined for one that takes them as they are. */
   textOperand(table: LiveTable, column: LiveColumn): TextOperand | undefined
   /**

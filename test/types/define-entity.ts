@@ -155,8 +155,8 @@ export const namesThatAreNone = [
 ]
 
 export const referencesThatLeadNowhere = [
-  // @ts-expect-error an amount holds no foreign key
-  defineEntity({ ...things, references: { owner: { to: 'customers', via: 'price' } } }),
+  // @ts-expect-error a flag holds no foreign key
+  defineEntity({ ...things, references: { owner: { to: 'customers', via: 'isOpen' } } }),
   // @ts-expect-error nor does an empty list of fields
   defineEntity({ ...things, references: { owner: { to: 'customers', via: [] } } }),
   // @ts-expect-error no such property
@@ -189,8 +189,8 @@ export const accessThatIsNone = [
 export const idsThatAreNone = [
   // @ts-expect-error every entity has an id
   defineEntity({ ...things, fields: { name: text(200) } }),
-  // @ts-expect-error an id is an integer, a Guid or a text
-  defineEntity({ ...things, fields: { ...fields, id: decimal(10, 2) } }),
+  // @ts-expect-error an id is no flag
+  defineEntity({ ...things, fields: { ...fields, id: bool() } }),
   // @ts-expect-error and not hidden
   defineEntity({ ...things, fields: { ...fields, id: hidden(int()) } }),
   // @ts-expect-error and never null

@@ -6,7 +6,7 @@ import type { Permission } from './names.js'
 export type Fields = Readonly<Record<string, Field>>
 
 /** The types that a key, and so a reference to it, can have. */
-export type KeyType = 'int' | 'long' | 'guid' | 'string' | 'date' | 'enum'
+export type KeyType = 'int' | 'long' | 'guid' | 'string' | 'date' | 'dateTime' | 'decimal' | 'enum'
 
 type KeyField = Field<KeyType, false, false, Writability, undefined>
 

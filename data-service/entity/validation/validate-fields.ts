@@ -56,7 +56,16 @@ function writerMistakes({ name: root, children }: Entity, entities: readonly Ent
   })
 }
 
-export const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid', 'string', 'date', 'enum'] satisfies KeyType[]
+export const KEY_TYPES: readonly FieldType[] = [
+  'int',
+  'long',
+  'guid',
+  'string',
+  'date',
+  'dateTime',
+  'decimal',
+  'enum'
+] satisfies KeyType[]
 /** MySQL has 65 digits. One is to spare, for operands beyond the column. */
 const MAX_PRECISION = 64
 /** Digits after the point that MariaDB has; MySQL has 30. */
@@ -133,7 +142,7 @@ function keyMistakes(keyed: Keyed): string[] {
   for (const { name, field } of columns) {
     if (!KEY_TYPES.includes(field.type) || field.nullable || field.hidden) {
       mistakes.push(
-        `\`${name}\` must be a visible int, long, guid, string, date or enum that is never null, as a part of the key.`
+        `\`${name}\` must be a visible int, long, guid, string, date, dateTime, decimal or enum that is never null, as a part of the key.`
       )
     }
     if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is of the key: it cannot take a permission to read.`)

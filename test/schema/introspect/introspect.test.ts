@@ -31,7 +31,8 @@ function statements(kind: 'mysql' | 'sqlite'): string[] {
       'FOREIGN KEY (person_id) REFERENCES tblPerson (PersonID) ON DELETE CASCADE)',
     'CREATE TABLE country (code CHAR(2) NOT NULL PRIMARY KEY, name VARCHAR(50) NOT NULL)',
     'CREATE TABLE only_unique (serial_no VARCHAR(12) NOT NULL, note VARCHAR(20), CONSTRAINT one_serial UNIQUE (serial_no))',
-    'CREATE TABLE no_key (at VARCHAR(30), what VARCHAR(30))',
+    'CREATE TABLE no_key (a VARCHAR(30) NOT NULL, b VARCHAR(30) NOT NULL)',
+    "INSERT INTO no_key VALUES ('x', '1'), ('x', '2'), ('y', '1')",
     'CREATE TABLE knex_migrations (id INT PRIMARY KEY, name VARCHAR(255))',
     `CREATE VIEW open_items AS SELECT ${q('Item No')} AS item_no, title FROM ${q('Work Item')}`,
     `CREATE VIEW people_twice AS SELECT FullName FROM tblPerson UNION ALL SELECT FullName FROM tblPerson`,
@@ -158,8 +159,8 @@ eachDatabase((kind) => {
     it('tells what it left out and why', async () => {
       const report = await file('introspected.md')
       expect(report).to.include('**no_key**: it has no primary key and no unique key that is never null')
-      expect(report).to.include('--key no_key=at')
-      expect(report).to.include('**people_twice**: a view has no key')
+      expect(report).to.include('--key no_key=a,b')
+      expect(report).to.match(/\*\*people_twice\*\*: a view has no key\. No column .* tells its rows apart/)
       expect(report).to.include('**knex_migrations**: it is the record of migrations of another tool')
       expect(report).to.not.include('open_items')
     })
@@ -274,6 +275,22 @@ eachDatabase((kind) => {
       expect(ran.stdout).to.include('entities/introspected.ts was changed by hand and stays as it is. It would be:')
       expect(ran.stdout).to.include("import { crates } from './crates.js'")
       expect(await file('introspected.ts')).to.equal(list)
+    })
+
+    it('leaves out tables alone whose named keys are none any more, until --unkey or --except', async () => {
+      await app.run('introspect', '--key', 'no_key=a,b')
+      await app.sql.query("INSERT INTO no_key VALUES ('x', '1')")
+      await app.sql.query('DROP VIEW open_items')
+      const ran = await app.run('introspect')
+      expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
+      expect(ran.stdout)
+        .to.include('no_key cannot be served any more: 1 of its rows share their a, b with another row')
+        .and.include('open_items cannot be served any more: the database has no table or view open_items')
+      const mended = await app.run('introspect', '--unkey', 'no_key', '--except', 'open_items')
+      expect([mended.code, mended.stderr]).to.deep.equal([0, ''])
+      const { keys, except } = JSON.parse(await file('introspected.json')) as Introspected
+      expect([Object.keys(keys), except]).to.deep.equal([['open_items'], ['open_items']])
+      expect((await app.run('introspect')).stdout).to.equal('Nothing has changed in the database since the last run.\n')
     })
   })
 })

@@ -27,6 +27,14 @@ const STATEMENTS: Record<DatabaseKind, readonly string[]> = {
     `INSERT INTO page VALUES (1, 'Ähre', '20260102030405', 'Some\\ntext', x'ff00', x'01', ''),
      (2, 'Zebra', '20250102030405', NULL, x'41', x'02', '404'), (3, 'apple', '20240102030405', '', x'42', '', '301')`,
     'CREATE TABLE flag (id INT PRIMARY KEY, lost TINYINT(1) NOT NULL)',
+    'CREATE TABLE flag_key (a INT NOT NULL, is_digest TINYINT(1) NOT NULL, PRIMARY KEY (a, is_digest))',
+    'INSERT INTO flag_key VALUES (1, 0), (1, 1)',
+    'CREATE TABLE time_key (a INT NOT NULL, at DATETIME NOT NULL, n INT, PRIMARY KEY (a, at))',
+    "INSERT INTO time_key VALUES (1, '2026-01-02 03:04:05', 1), (1, '2026-01-02 03:04:06', 2), (2, '2025-01-02 03:04:05', 3)",
+    'CREATE TABLE dec_key (d DECIMAL(10,2) PRIMARY KEY, v INT NOT NULL)',
+    'INSERT INTO dec_key VALUES (1.50, 1), (10, 2), (9.99, 3)',
+    'CREATE TABLE bin_key (k VARBINARY(32) PRIMARY KEY, v INT NOT NULL)',
+    "INSERT INTO bin_key VALUES ('b/ä', 1), ('B', 2)",
     'INSERT INTO flag VALUES (1, 0), (2, 1)',
     `SET STATEMENT sql_mode = '' FOR CREATE TABLE zero (id INT PRIMARY KEY, d DATE NOT NULL DEFAULT '0000-00-00', redirect ENUM('301') NOT NULL, ${VERSION.mysql})`,
     "SET STATEMENT sql_mode = '' FOR INSERT INTO zero VALUES (1, '0000-00-00', '404', x'0000000000000001'), (2, '2026-01-02', '301', x'0000000000000001')",
@@ -236,6 +244,29 @@ eachDatabase((kind) => {
       expect(await body('/bins')).to.deep.equal([one, other])
       expect(await body(`/bins/paged?${where('kind', 'equals', 'b')}`)).to.deep.equal([other])
       expect(await body(`/bins/paged?${where('flags', 'contains', 'y')}`)).to.deep.equal([one])
+    })
+
+    it('moments, decimals, flags and texts that are kept as bytes are keys, of reads by id and of pages', async () => {
+      const ids: Readonly<Record<string, readonly string[]>> = {
+        'flag-keys': ['1,0', '1,1'],
+        'time-keys': ['1,2026-01-02T03:04:05.000Z', '1,2026-01-02T03:04:06.000Z', '2,2025-01-02T03:04:05.000Z'],
+        'dec-keys': ['1.50', '9.99', '10.00'],
+        'bin-keys': ['B', 'b/ä']
+      }
+      for (const [resource, wanted] of Object.entries(ids)) {
+        const found: unknown[] = []
+        let after = ''
+        do {
+          const page = await stack.call(`/${resource}/paged?pageSize=1${after}`, { token })
+          expect(page.status, page.text).to.equal(200)
+          found.push(...(page.body as { readonly id: unknown }[]).map(({ id }) => id))
+          const { 'x-next-cursor': next } = page.headers
+          after = next === undefined ? '' : `&after=${String(next)}`
+        } while (after !== '' && found.length < 9)
+        expect(found).to.deep.equal(wanted)
+        for (const id of wanted) expect(await body(`/${resource}/${encodeURIComponent(id)}`)).to.include({ id })
+      }
+      expect((await stack.call('/time-keys/1,2026-01-02', { token })).status).to.equal(400)
     })
 
     it('a TINYINT(1) is a number, whatever it holds later', async () => {

@@ -251,7 +251,17 @@ export class SqliteConnection {
   }
 
   /** Rows as arrays, in the order of the statement's columns. Throws AnswerTooLarge. */
-  rows({ sql, parameters, exact, bytes }: BoundSelect): SqliteValue[][] {
+  rows(select: BoundSelect): SqliteValue[][] {
+    try {
+      return this.#rowsOf(select)
+    } catch (error) {
+      // An integer that no number holds, in a column that holds none: its row alone shows none (entity/fields/unshown.ts).
+      if (select.exact || !String(error).includes(TOO_LARGE)) throw error
+      return this.#rowsOf({ ...select, exact: true })
+    }
+  }
+
+  #rowsOf({ sql, parameters, exact, bytes }: BoundSelect): SqliteValue[][] {
     const isMoved = (): boolean => this.#isStopped
     return observedAtOnce({ sql, system: 'sqlite', values: parameters, rows: rowsRead, isMoved }, () => {
       const mode = { exact, arrays: true }
@@ -345,6 +355,9 @@ export class SqliteConnection {
     return statement
   }
 }
+
+/** In the driver's message. */
+const TOO_LARGE = 'too large to be represented as a JavaScript number'
 
 function keyOfStatement(sql: string, { exact, arrays }: Mode): string {
   return `${exact ? 'e' : '-'}${arrays ? 'a' : '-'}${sql}`
