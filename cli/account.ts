@@ -1,11 +1,13 @@
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { type Account, MAX_NAME, type OutsideIdentity } from '../data-service/auth/accounts/accounts.js'
+import type { Account, OutsideIdentity } from '../data-service/auth/accounts/accounts.js'
 import { isMachine, type MachineSecret, SLOTS } from '../data-service/auth/accounts/machines.js'
 import {
   type AccountAdministration,
   AccountMistake,
+  defaultName,
+  LONGEST_LIFETIME,
   MAX_SIZE,
   parseOwner,
   parseOwners
@@ -225,9 +227,6 @@ function writeSecret(
   writeLine(output, `Keep the secret now: it is shown this once. ${end}`)
 }
 
-/** Ten years. A moment that no date can hold would keep the list from being shown. */
-const LONGEST_LIFETIME = 3650 * 24 * 60 * 60 * 1000
-
 function lifetimeIn({ expires }: AccountRequest['options']): number | undefined {
   if (typeof expires !== 'string') return undefined
   const lifetime = parseDuration(expires)
@@ -235,12 +234,6 @@ function lifetimeIn({ expires }: AccountRequest['options']): number | undefined 
     throw new AccountMistake(`--expires ${lifetime.message}, not ${JSON.stringify(expires)}.`)
   if (lifetime > LONGEST_LIFETIME) throw new AccountMistake(`--expires must be at most 3650d, not ${expires}.`)
   return lifetime
-}
-
-/** What is before the `@`, as far as a name is long, and never with half a surrogate pair at its end. */
-function defaultName(email: string): string {
-  const [local = ''] = email.split('@')
-  return local.slice(0, MAX_NAME).replace(/\p{Surrogate}$/u, '')
 }
 
 async function listAccounts({ accounts, output }: AccountConsole, { options }: AccountRequest): Promise<void> {

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeCatalogue } from '../data-service/plan/model/catalogue.js'
+import { operationsOf } from '../data-service/operations/calls/account-operations.js'
 import { describeCatalogue } from '../data-service/operations/describe/describe.js'
 import type { Action } from '../shared/gen/entity/v1/Action.js'
 import type { CustomRead } from '../shared/gen/entity/v1/CustomRead.js'
@@ -32,8 +33,10 @@ export async function clientTypes(line: CommandLine): Promise<number> {
   )
   const loaded = await loadApplication(line)
   const { ownership } = checkApplication(loaded)
-  const { entities, operations } = loaded.application
-  const text = clientTypesOf(describeCatalogue(makeCatalogue(entities), ownership, operations)('gateway'))
+  const { entities } = loaded.application
+  const text = clientTypesOf(
+    describeCatalogue(makeCatalogue(entities), ownership, operationsOf(loaded.application))('gateway')
+  )
   if (out === undefined) {
     line.stdout.write(text)
     return 0

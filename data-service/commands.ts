@@ -6,8 +6,7 @@ import { StartError } from '../shared/start-error.js'
 import type { Environment } from '../shared/settings.js'
 import type { Application } from './application.js'
 import { sampleAccount, type SampleAccount } from './auth/accounts/accounts.js'
-import { AccountAdministration, AccountMistake } from './auth/administration.js'
-import type { Roles } from './auth/tokens/claims.js'
+import { AccountAdministration, AccountMistake, accountRoles } from './auth/administration.js'
 import { argon2Passwords } from './auth/accounts/passwords.js'
 import { loadSigningKey, signAccessToken } from './auth/tokens/signing-keys.js'
 import { type DataServiceConfig, readConfig } from './config.js'
@@ -199,13 +198,6 @@ async function withEngineTables<Result>(
     await transactions.close()
     await primary.sequelize.close()
   }
-}
-
-/** The bypass role counts although it may have no permission: what it may do does not come from one. */
-function accountRoles(roles: Roles, bypassRole: string | undefined): readonly string[] {
-  const names = Object.keys(roles)
-  const isListed = names.some((name) => name.toLowerCase() === bypassRole?.toLowerCase())
-  return bypassRole === undefined || isListed ? names : [...names, bypassRole]
 }
 
 /**

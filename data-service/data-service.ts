@@ -12,6 +12,7 @@ import { orStartError } from '../shared/start-error.js'
 import { serverCredentials, TlsCertificates } from '../shared/tls.js'
 import { pooledBytes } from './entity/fields/row-version.js'
 import type { Application } from './application.js'
+import { accountRoles } from './auth/administration.js'
 import { openAuthentication } from './auth/authentication.js'
 import { permissionsIn, permissionsOf } from './auth/tokens/claims.js'
 import type { DataServiceConfig } from './config.js'
@@ -26,6 +27,8 @@ import { DataServiceMetrics, type DataServiceSources } from './observe/data-serv
 import { Outbox, storedTypes } from './outbox/outbox.js'
 import { makeCatalogue } from './plan/model/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
+import { accountCalls } from './operations/calls/account-calls.js'
+import { ACCOUNTS_SEGMENT, operationsOf } from './operations/calls/account-operations.js'
 import { describeCatalogue } from './operations/describe/describe.js'
 import { exportSemaphore } from './operations/export.js'
 import { ReadShares } from './operations/fair-shares.js'
@@ -131,7 +134,10 @@ async function openAndListen(how: Starting): Promise<string> {
     maxExportRows,
     auditTrail: stores.auditTrail
   }
-  const describeTo = describeCatalogue(planning.catalogue, ownership, application.operations)
+  const operations = operationsOf(application, () => {
+    log.warn(`the application has /${ACCOUNTS_SEGMENT} itself: accounts are managed by commands alone`)
+  })
+  const describeTo = describeCatalogue(planning.catalogue, ownership, operations)
   const writeDeps: WriteDeps = {
     planning,
     shares: new WriteShares(stores.write, { connections: settings.databasePoolSize, memory: stores.memory }),
@@ -162,8 +168,20 @@ async function openAndListen(how: Starting): Promise<string> {
     authDeps,
     describeTo,
     isolated: stores.fit.isolated,
-    operations: application.operations,
-    typedServices: typedServicesOf(application, describeTo('gateway'), log),
+    operations,
+    accounts: accountCalls({
+      authDeps,
+      permissionsOf: permissionsOf(application.roles),
+      roles: accountRoles(application.roles, ownership.bypassRole),
+      bypassRole: ownership.bypassRole,
+      ownerClaimType: ownership.claimType,
+      owners: ownership.owners ?? {}
+    }),
+    typedServices: typedServicesOf(
+      application,
+      () => describeCatalogue(planning.catalogue, ownership, application.operations)('gateway'),
+      log
+    ),
     interceptors: {
       identify: authentication.identify,
       isGateway: gatewayPeers({ secret, name }, { log, now }),
@@ -318,11 +336,11 @@ function followHealth({ health }: OpenStores, service: BuiltService, log: Logger
 
 function typedServicesOf(
   { typedServices }: Application,
-  described: DescribeResponse,
+  described: () => DescribeResponse,
   log: Logger
 ): TypedPackage | undefined {
   if (typedServices === undefined) return undefined
-  const typed = packageOf(described, typedServices)
+  const typed = packageOf(described(), typedServices)
   if (!typed.isLocked) {
     log.warn(
       { package: typedServices.package },

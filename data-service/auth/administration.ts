@@ -6,6 +6,7 @@ import {
   type Account,
   type AuthStore,
   type AuthUnit,
+  type DescribedAccount,
   isEmail,
   MAX_EMAIL,
   MAX_NAME,
@@ -20,7 +21,7 @@ import {
   newMachineSecret,
   SLOTS
 } from './accounts/machines.js'
-import { isReservedClaim, type OwnerClaims, ownerOfClaim } from './tokens/claims.js'
+import { isReservedClaim, type OwnerClaims, ownerOfClaim, type Roles } from './tokens/claims.js'
 import { passwordMistake, type Passwords } from './accounts/passwords.js'
 
 /** What an operator asked for and cannot have. The message is a sentence for the operator. */
@@ -40,12 +41,6 @@ interface AdministrationDeps {
   readonly now: () => number
   readonly randomBytes: (size: number) => Buffer
   readonly signal: AbortSignal
-}
-
-/** An account with the identities of OpenID providers that sign in to it, and the secrets of a machine. */
-interface ListedAccount extends StoredAccount {
-  readonly identities: readonly OutsideIdentity[]
-  readonly secrets: readonly MachineSecret[]
 }
 
 /** A new secret of a machine account, which is stored as its hash alone. */
@@ -124,7 +119,7 @@ export class AccountAdministration {
     })
   }
 
-  async list(): Promise<readonly ListedAccount[]> {
+  async list(): Promise<readonly DescribedAccount[]> {
     const { store, signal } = this.#deps
     const accounts = await store.listAccounts(signal)
     const identities = new Map<string, OutsideIdentity[]>(accounts.map(({ id }) => [id, []]))
@@ -339,6 +334,13 @@ export function knownRoles(names: readonly string[], known: readonly string[]): 
   return [...new Set(found)]
 }
 
+/** The bypass role counts although it may have no permission: what it may do does not come from one. */
+export function accountRoles(roles: Roles, bypassRole: string | undefined): readonly string[] {
+  const names = Object.keys(roles)
+  const isListed = names.some((name) => name.toLowerCase() === bypassRole?.toLowerCase())
+  return bypassRole === undefined || isListed ? names : [...names, bypassRole]
+}
+
 /** Names as other issuers use them, `https://example.com/department` included. */
 const CLAIM_NAME = /^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$/
 
@@ -378,6 +380,15 @@ function checkValue(name: string, value: unknown): void {
     checkValue(name, key)
     checkValue(name, member)
   }
+}
+
+/** Of a secret: ten years. A moment that no date can hold would keep the list from being shown. */
+export const LONGEST_LIFETIME = 3650 * 24 * 60 * 60 * 1000
+
+/** What is before the `@`, as far as a name is long, and never with half a surrogate pair at its end. */
+export function defaultName(email: string): string {
+  const [local = ''] = email.split('@')
+  return local.slice(0, MAX_NAME).replace(/\p{Surrogate}$/u, '')
 }
 
 /**

@@ -122,8 +122,10 @@ export function whyUnusable(account: StoredAccount, deps: AuthDeps): string | un
   return isMachine(account) ? 'a machine account' : whyOff(account, deps)
 }
 
+export type WithSampleData = Pick<AuthDeps, 'sampleData'>
+
 /** Why an account gets no tokens of any kind, for the log; undefined if it gets some. */
-export function whyOff(account: StoredAccount, { sampleData }: AuthDeps): string | undefined {
+export function whyOff(account: StoredAccount, { sampleData }: WithSampleData): string | undefined {
   if (account.disabledAt !== null) return 'disabled account'
   return account.isSample && !sampleData ? 'sample account, and SAMPLE_DATA is off' : undefined
 }

@@ -184,6 +184,8 @@ export interface Operation {
   readonly answer: ResolvedShape | undefined
   /** Of the answer: 204 without one. */
   readonly status: number
+  /** Whether the answer has a version, which the call that writes must bring. Operations of the service itself alone. */
+  readonly versioned?: true
   readonly handle: (call: object) => unknown
   /** Mistakes of the definition that its types could not show; checkCatalogue reports them. */
   readonly mistakes: readonly string[]

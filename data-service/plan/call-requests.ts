@@ -9,7 +9,8 @@ import { readParameters } from './parameters.js'
 import { rejectUnknownParameters, type UnknownParameters } from './planning.js'
 import { lacks, tokenRequired } from './row-scopes.js'
 import { BodyFindings } from './parsing/violations.js'
-import { parseIdempotencyKey } from './write-requests.js'
+import type { ExpectedVersions } from './model/plans.js'
+import { parseIdempotencyKey, requiredVersions } from './write-requests.js'
 import { canonicalJson, isArray, isObject, type JsonValue } from '../entity/fields/json-values.js'
 import { Unmet } from '../entity/types/type-rules.js'
 import { parseMember } from '../entity/types/types.js'
@@ -28,6 +29,7 @@ interface CallParams {
   readonly strict: boolean
   readonly dryRun: boolean
   readonly unplaced: UnknownParameters | null
+  readonly precondition: Parameters<typeof requiredVersions>[0]
 }
 
 /** The value of a body: that of a member, an object or a list. */
@@ -39,6 +41,8 @@ interface ParsedCall {
   readonly query: NamedValues
   readonly body: BodyValue
   readonly key: string | undefined
+  /** Those that a versioned operation may find. undefined for any other. */
+  readonly expected: ExpectedVersions | undefined
   readonly dryRun: boolean
   /** Query and body by value: the same text for the same request. */
   readonly canonicalBody: string
@@ -48,7 +52,7 @@ interface ParsedCall {
   readonly concretePath: string
 }
 
-/** Throws `route.not-found`, `auth.required`, `capability.denied`, and one error with all violations. */
+/** Throws `route.not-found`, `auth.required`, `capability.denied`, what requiredVersions throws, and one error with all violations. */
 export function parseCall(
   params: CallParams,
   {
@@ -65,7 +69,8 @@ export function parseCall(
   const operation = operations.get(params.operation)
   if (operation === undefined) throw new DomainError('route.not-found', 'There is no such operation.')
   authorizeCall(operation, caller)
-  const { method } = operation
+  const { method, versioned = false } = operation
+  const expected = versioned && method !== 'GET' ? requiredVersions(params.precondition) : undefined
   const takesBody = method === 'POST' || method === 'PUT'
   const json = takesBody && params.body.length > 0 ? parseJson(params.body) : {}
   const findings = new BodyFindings(params.strict)
@@ -83,6 +88,7 @@ export function parseCall(
     query,
     body,
     key,
+    expected,
     dryRun: params.dryRun,
     canonicalBody: JSON.stringify([query, canonicalJson(json)]),
     ignored: findings.ignored,

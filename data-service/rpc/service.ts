@@ -43,6 +43,7 @@ import type { DescribeTo } from '../operations/describe/describe.js'
 import type { Operation } from '../entity/define-operation.js'
 import type { TypedPackage } from '../typed-services/typed-package.js'
 import { exportHandler } from '../operations/export.js'
+import type { AccountCalls } from '../operations/calls/account-calls.js'
 import { callOperation } from '../operations/calls/call-operation.js'
 import { probeServer } from './transport/grpc-inner.js'
 import { Connections, MAX_STREAMS } from './transport/connections.js'
@@ -82,6 +83,8 @@ interface ServiceDeps {
   readonly isolated?: ReadonlyMap<string, string>
   /** Those that the application has beside the uniform ones. */
   readonly operations?: readonly Operation[] | undefined
+  /** The handlers of those among them that are the service's own. */
+  readonly accounts?: AccountCalls | undefined
   /** Typed services of the entities, beside the generic one. */
   readonly typedServices?: TypedPackage | undefined
   readonly interceptors: Interceptors
@@ -126,7 +129,7 @@ const { entity, auth } = types as unknown as EntityTypes & AuthTypes
 
 /** Puts the service together and starts nothing. */
 export function buildDataService(deps: ServiceDeps): DataService {
-  const { readDeps, writeDeps, authDeps, describeTo, operations = [], typedServices, interceptors } = deps
+  const { readDeps, writeDeps, authDeps, describeTo, operations = [], accounts, typedServices, interceptors } = deps
   const { reflection, credentials, isolated = new Map<string, string>() } = deps
   const untaken = new PeerBytes(undefined, interceptors.isGateway)
   const server = new Server({
@@ -154,7 +157,7 @@ export function buildDataService(deps: ServiceDeps): DataService {
   )
   const { metrics, knowsGateways = false } = interceptors
   const reads = readHandlers(readDeps, metrics)
-  const writes = writeHandlers({ readDeps, writeDeps, operations }, metrics)
+  const writes = writeHandlers({ readDeps, writeDeps, operations, accounts }, metrics)
   const { required: keyRequired } = writeDeps.idempotency
   const ofEntities = untyped(
     entityHandlers({ readDeps, describeTo, isolated, operations, writes, keyRequired, knowsGateways }, interceptors)

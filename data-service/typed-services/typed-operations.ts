@@ -73,7 +73,8 @@ export function operationRpc(numbers: Numbers, operation: Operation): TypedRpc {
         path: path.texts(request, message),
         query: query.texts(request, message),
         ...common,
-        dryRun: !isRead && message[dryRun.key] === true
+        dryRun: !isRead && message[dryRun.key] === true,
+        precondition: null
       }
       const { json, replayed, rolledBack, ignoredMembers } = await withBody(
         body === undefined ? NO_BODY : writeBody(body, sent, { nulls: maskPaths(message, 'null_mask') }),

@@ -4,7 +4,7 @@ import type { OperationAtPath } from '../data/operation-paths.js'
 import { headerLines } from '../http/header-fields.js'
 import { bodyOf, keepBodiesAsBuffers, requireJsonBodyIfAny, requireJsonMediaType } from '../http/json-body.js'
 import { checkApiVersion } from '../http/negotiation.js'
-import { idempotencyKey } from '../http/preconditions.js'
+import { entityTag, idempotencyKey } from '../http/preconditions.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { confirmDryRun } from '../http/negotiation.js'
 import { pathOfTarget, percentDecode, queryOf, routeQuery } from '../http/query-string.js'
@@ -21,6 +21,7 @@ import {
   setIgnoredParameters,
   writeContext
 } from './requests.js'
+import { preconditionOf } from './writes.js'
 
 // The operations that the application has beside the uniform ones. Their paths are known from the catalogue, which may
 // change while the gateway runs, and Fastify takes no routes then: one route with a wildcard serves all of them. A
@@ -145,15 +146,20 @@ async function forwardOperation(
     ...(key === undefined ? {} : { idempotencyKey: key }),
     strict,
     unplaced,
-    dryRun
+    dryRun,
+    ...(operation.versioned && !isRead ? { precondition: preconditionOf(request) } : {})
   }
   const call = isRead ? readContext(request, reply) : writeContext(request)
-  const { json, status, ignoredMembers, replayed, rolledBack } = await largeWrites.inTurn(call, message.body, () =>
-    data.callOperation(call, isRead ? 'read' : 'write', message)
+  const { json, status, rowVersion, ignoredMembers, replayed, rolledBack } = await largeWrites.inTurn(
+    call,
+    message.body,
+    () => data.callOperation(call, isRead ? 'read' : 'write', message)
   )
   setIgnoredParameters(reply, [...ignored, ...ignoredMembers.map((name) => `body.${name}`)])
   confirmDryRun(reply, rolledBack)
   if (replayed) reply.header('idempotent-replayed', 'true')
+  const tag = entityTag(rowVersion)
+  if (tag !== undefined) reply.header('etag', tag)
   reply.code(status)
   return json.length === 0 ? reply.send() : reply.type(JSON_TYPE).send(json)
 }

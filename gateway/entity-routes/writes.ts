@@ -249,7 +249,7 @@ const PRECONDITION_KINDS = {
 } as const satisfies Readonly<Record<IfMatch['kind'], string>>
 
 /** The content of `If-Match` for the data service, which decides what it means. */
-function preconditionOf(request: FastifyRequest): Precondition {
+export function preconditionOf(request: FastifyRequest): Precondition {
   const found = ifMatch(request.headers['if-match'])
   return { kind: PRECONDITION_KINDS[found.kind], versions: found.kind === 'tags' ? [...found.versions] : [] }
 }

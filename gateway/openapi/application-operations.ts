@@ -21,8 +21,10 @@ interface OwnOperation extends DocumentedOperation {
 
 export function ownOperations(components: Components, operations: readonly Operation[]): OwnOperation[] {
   return operations.map((operation) => {
-    const { name, path, description, access, permission, pathParameters, queryParameters, body, answer } = operation
+    const { name, path, description, access, permission, pathParameters, queryParameters, body, answer, versioned } =
+      operation
     const method = OPENAPI_METHODS[operation.method] ?? 'get'
+    const isGuarded = versioned && method !== 'get'
     return {
       path,
       method,
@@ -36,6 +38,7 @@ export function ownOperations(components: Components, operations: readonly Opera
           ...pathParameters.map((one) => parameterOf(one, 'path')),
           ...queryParameters.map((one) => parameterOf(one, 'query')),
           ...keyParameters(components, method),
+          ...(isGuarded ? [writeHeader(components, 'If-Match')] : []),
           ...headerParameters(components, method === 'get' ? 'read' : 'write')
         ],
         ...(body === null
@@ -53,11 +56,16 @@ export function ownOperations(components: Components, operations: readonly Opera
                     shapeExample(components, `operation.${name}.answer`, answer)
                   )
                 }),
-            headers: method === 'get' ? ENTITY_HEADERS : [...ENTITY_HEADERS, 'Idempotent-Replayed']
+            headers: [
+              ...ENTITY_HEADERS,
+              ...(versioned ? (['ETag'] as const) : []),
+              ...(method === 'get' ? [] : (['Idempotent-Replayed'] as const))
+            ]
           }),
           ...problemResponses(components, {
-            name: method === 'get' ? 'operation' : 'operation.write',
-            codes: codesOf(method)
+            name: method === 'get' ? 'operation' : isGuarded ? 'operation.guarded' : 'operation.write',
+            codes: codesOf(method, isGuarded),
+            guarded: isGuarded
           })
         }
       }
@@ -66,9 +74,10 @@ export function ownOperations(components: Components, operations: readonly Opera
 }
 
 /** The codes of the errors of the application's operations, whose handlers decide most of them. */
-function codesOf(method: DocumentedOperation['method']): readonly ErrorCode[] {
+function codesOf(method: DocumentedOperation['method'], isGuarded: boolean): readonly ErrorCode[] {
   const statuses = method === 'get' ? [400, 401, 403, 404] : [400, 401, 403, 404, 409, 413, 415, 422]
-  return ERROR_CODES.filter((code) => statuses.includes(errorKind(code).http) && !NOT_OF_OPERATIONS.test(code))
+  const own = ERROR_CODES.filter((code) => statuses.includes(errorKind(code).http) && !NOT_OF_OPERATIONS.test(code))
+  return isGuarded ? [...own, 'precondition.malformed', 'precondition.required'] : own
 }
 
 /** Codes of resources, of browser sessions and of paths that do not exist. */

@@ -88,7 +88,8 @@ export class FakeDataClient implements DataClient {
     status: 200,
     ignoredMembers: [],
     replayed: false,
-    rolledBack: false
+    rolledBack: false,
+    rowVersion: Buffer.alloc(0)
   })
 
   readonly #listeners: (() => void)[] = []

@@ -83,6 +83,12 @@ export interface OutsideIdentity {
   readonly subject: string
 }
 
+/** An account with the identities of OpenID providers that sign in to it, and the secrets of a machine. */
+export interface DescribedAccount extends StoredAccount {
+  readonly identities: readonly OutsideIdentity[]
+  readonly secrets: readonly MachineSecret[]
+}
+
 /** Lets an identity sign in to an account. */
 export interface AccountLink extends OutsideIdentity {
   /** As identityKey (account-links.ts) makes it. */
@@ -103,6 +109,11 @@ export interface Family {
   readonly revokedAt: number | null
   /** That of the account when the session was opened (StoredAccount). */
   readonly sessionGeneration: number
+}
+
+/** A session that is not over. It ends at `expiresAt` unless it is refreshed. */
+export interface LiveFamily extends Pick<Family, 'id' | 'createdAt'> {
+  readonly expiresAt: number
 }
 
 export interface NewToken {
@@ -132,6 +143,8 @@ export interface KeptToken extends Omit<NewToken, 'refHash'> {
 export interface AuthUnit {
   findAccount(emailKey: Buffer): Promise<StoredAccount | undefined>
   getAccount(id: string): Promise<StoredAccount | undefined>
+  /** The same, under a lock until the transaction ends. */
+  lockAccount(id: string): Promise<DescribedAccount | undefined>
   /** Does nothing if the e-mail address has an account already. */
   addAccount(account: NewAccount): Promise<void>
   changeAccount(id: string, change: AccountChange): Promise<void>
@@ -145,6 +158,8 @@ export interface AuthUnit {
    * ends too. Returns how many families it revoked.
    */
   endSessions(accountId: string, at: number, kept?: Buffer): Promise<number>
+  /** Ends one session of an account. Returns whether there was one that was not ended. */
+  endSession(accountId: string, family: Buffer, at: number): Promise<boolean>
   /** Fails as a lost race if the e-mail address has an account already. */
   insertAccount(account: NewAccount): Promise<void>
 
@@ -202,6 +217,14 @@ export interface AuthStore {
   findAccount(signal: AbortSignal, emailKey: Buffer): Promise<StoredAccount | undefined>
   /** All accounts, in the order in which they were made. */
   listAccounts(signal: AbortSignal): Promise<readonly StoredAccount[]>
+  /** At most `limit` accounts behind an id, in the order of their ids. */
+  accountsAfter(
+    signal: AbortSignal,
+    page: { readonly after: bigint; readonly limit: number }
+  ): Promise<readonly StoredAccount[]>
+  describeAccount(signal: AbortSignal, id: string): Promise<DescribedAccount | undefined>
+  /** The newest sessions of an account that are not over, 100 at most. */
+  sessionsOf(signal: AbortSignal, account: StoredAccount, now: number): Promise<readonly LiveFamily[]>
   /** All links, those of one account in the order in which they were made. */
   listLinks(signal: AbortSignal): Promise<readonly Pick<AccountLink, 'accountId' | 'issuer' | 'subject'>[]>
   listSecrets(signal: AbortSignal): Promise<readonly (MachineSecret & { readonly accountId: string })[]>

@@ -27,19 +27,23 @@ import { writeOthers } from '../writes/effects.js'
 import { idempotentWrite } from '../writes/write.js'
 import type { ReadDeps } from '../reads.js'
 import { rejectionError } from '../writes/rejections.js'
-import type { WriteDeps, WriteSteps } from '../writes/write-steps.js'
+import type { WriteDeps, WriteResponse, WriteSteps } from '../writes/write-steps.js'
+import type { AccountCalls, OwnAnswer } from './account-calls.js'
 
 interface OperationDeps {
   readonly readDeps: ReadDeps
   readonly writeDeps: WriteDeps
   readonly operations: readonly Operation[]
+  /** The handlers of those of the service itself. */
+  readonly accounts?: AccountCalls | undefined
 }
 
 /** The rpc Call: the operations that an application has beside the uniform ones. */
 export function callOperation({
   readDeps,
   writeDeps,
-  operations
+  operations,
+  accounts
 }: OperationDeps): UnaryHandler<CallRequest__Output, CallResponse> {
   const byName = new Map(operations.map((operation) => [operation.name, operation]))
   const encoders = new Map(
@@ -53,29 +57,54 @@ export function callOperation({
     const encode = encoders.get(operation.name) ?? nothing
     const { planning } = readDeps
     const common = { ...whatIsKnown(context), caller: callerInRules(caller, planning.ownership), path, query }
+    const how = { encode, signal: context.signal }
+    const own = { context, path, query, body: body as NamedValues } // those of the service itself take objects alone
     if (operation.method === 'GET') {
       const now = new Date(writeDeps.now()).toISOString()
+      const read = accounts?.reads.get(operation.name)
       const tools = readTools(context, { readDeps, store: storeOf(readDeps, context.signal) })
-      const json = await readDeps.shares.admit(context, UNKNOWN_SIZE, () =>
-        answerOf(operation, { ...common, ...tools, now }, { encode, signal: context.signal })
+      const { json, rowVersion } = await readDeps.shares.admit(context, UNKNOWN_SIZE, async () =>
+        read === undefined
+          ? { json: await answerOf(operation, { ...common, ...tools, now }, how), rowVersion: NO_VERSION }
+          : ownAnswer(await read(own), encode)
       )
-      return { json, status: operation.status, ignoredMembers: [...parsed.ignored], replayed: false }
+      return { json, rowVersion, status: operation.status, ignoredMembers: [...parsed.ignored], replayed: false }
     }
     const writer = { caller: callerWithToken(caller) }
     const write = { ...parsed, writer, resource: undefined }
-    const { json, ignored, replayed, rolledBack } = await idempotentWrite({ deps: writeDeps, context }, write, {
+    const answered = await idempotentWrite({ deps: writeDeps, context }, write, {
       method: operation.method,
       path: parsed.concretePath,
-      // There is no precondition: a conflict is 409.
-      guarded: false,
+      // Without a precondition a conflict is 409.
+      guarded: parsed.expected !== undefined,
       work: async (steps) => {
+        const others = { id: '', ignored: parsed.ignored, location: '' }
+        const change = accounts?.writes.get(operation.name)
+        if (change !== undefined) {
+          return { ...ownAnswer(await change({ ...own, steps, expected: parsed.expected }), encode), ...others }
+        }
         const tools = { ...readTools(context, { readDeps, store: steps.unit }), ...writeTools(steps) }
-        const answer = await answerOf(operation, { ...common, ...tools, body }, { encode, signal: context.signal })
-        return { json: answer, rowVersion: Buffer.alloc(0), id: '', ignored: parsed.ignored, location: '' }
+        return {
+          json: await answerOf(operation, { ...common, ...tools, body }, how),
+          rowVersion: NO_VERSION,
+          ...others
+        }
       }
     })
-    return { json, status: operation.status, ignoredMembers: [...ignored], replayed, rolledBack }
+    const { json, rowVersion, ignored, replayed, rolledBack } = answered
+    return { json, rowVersion, status: operation.status, ignoredMembers: [...ignored], replayed, rolledBack }
   }
+}
+
+const NO_VERSION: Buffer = Buffer.alloc(0)
+
+function ownAnswer(
+  { answer, kept, version }: OwnAnswer,
+  encode: AnswerEncoder
+): Pick<WriteResponse, 'json' | 'kept' | 'rowVersion'> {
+  const bytes = (told: object): Buffer => Buffer.from(encode(told))
+  const json = answer === undefined ? NO_VERSION : bytes(answer)
+  return { json, rowVersion: version ?? NO_VERSION, ...(kept === undefined ? {} : { kept: bytes(kept) }) }
 }
 
 const nothing: AnswerEncoder = () => ''

@@ -157,7 +157,19 @@ function byName(a: { readonly name?: string }, b: { readonly name?: string }): n
 }
 
 function describeOperation(operation: Operation): WireOperation {
-  const { name, method, segments, description, access, path, query, body, answer, status } = operation
+  const {
+    name,
+    method,
+    segments,
+    description,
+    access,
+    path,
+    query,
+    body,
+    answer,
+    status,
+    versioned = false
+  } = operation
   return {
     name,
     method,
@@ -169,7 +181,8 @@ function describeOperation(operation: Operation): WireOperation {
     queryParameters: query.map(describeParameter),
     ...(body === undefined ? {} : { body: describeShape(body, describeMember) }),
     ...(answer === undefined ? {} : { answer: describeShape(answer, describeValue) }),
-    status
+    status,
+    versioned
   }
 }
 

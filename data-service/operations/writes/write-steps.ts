@@ -53,6 +53,8 @@ export interface WriteDeps extends RandomSource {
 /** The response to a write. With an idempotency key, a repeated request gets the same one. */
 export interface WriteResponse {
   readonly json: Buffer
+  /** What is stored under the key in place of `json`, which holds a secret. */
+  readonly kept?: Buffer
   /** Of no bytes for a row without a version. */
   readonly rowVersion: Buffer
   /** As in the path of the row. */
@@ -118,19 +120,24 @@ export class WriteSteps {
   }
 
   async audit(entity: Entity, key: RowKey, audited: Audited): Promise<void> {
-    await this.unit.audit(this.#auditEntry(entity, key, audited))
+    await this.auditNamed(entity, auditedId(key), audited)
+  }
+
+  /** The entry of what is no row of an entity. */
+  async auditNamed(of: Pick<Entity, 'name'>, rowId: string, audited: Audited): Promise<void> {
+    await this.unit.audit({ ...this.#told(of, audited), rowId })
   }
 
   #auditEntry(entity: Entity, key: RowKey, audited: Audited): AuditEntry {
     return { ...this.#told(entity, audited), rowId: auditedId(key) }
   }
 
-  #told(entity: Entity, { action, changes }: Audited): Omit<AuditEntry, 'rowId'> {
+  #told({ name }: Pick<Entity, 'name'>, { action, changes }: Audited): Omit<AuditEntry, 'rowId'> {
     const { issuer, subject } = this.caller
     return {
       at: this.now,
       subject: cut(`${issuer} ${subject}`, LONGEST_SUBJECT),
-      resource: entity.name,
+      resource: name,
       action,
       requestId: this.requestId,
       changes

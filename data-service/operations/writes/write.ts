@@ -51,7 +51,8 @@ export async function idempotentWrite(
   let ownResponse: Buffer | undefined
   const inTransaction = async (unit: UnitOfWork): Promise<IdempotentResponse> => {
     const store = (answer: WriteResponse): IdempotentResponse => {
-      if (claim !== undefined) unit.storeResponse(claim, (ownResponse = encodeAnswer(answer, parsed)))
+      const { kept: json = answer.json } = answer
+      if (claim !== undefined) unit.storeResponse(claim, (ownResponse = encodeAnswer({ ...answer, json }, parsed)))
       return { ...answer, replayed: false, rolledBack: false }
     }
     const { caller } = parsed.writer

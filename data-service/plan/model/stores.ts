@@ -1,4 +1,5 @@
 import type { Cancellation } from '../../../shared/transport/cancellation.js'
+import type { AuthUnit } from '../../auth/accounts/accounts.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { CsvWriter } from '../../entity/fields/csv-text.js'
 import type { Value } from '../../entity/fields/field.js'
@@ -231,6 +232,8 @@ export interface EmittedEvent {
 
 /** The statements of one transaction, which run in the order of the calls. Unusable after the transaction has ended. */
 export interface UnitOfWork {
+  /** Accounts and sessions, in this transaction. */
+  readonly accounts: AuthUnit
   /**
    * Makes this a dry run: at its end the transaction is rolled back in place of the COMMIT, and nothing that follows a
    * COMMIT happens.

@@ -37,6 +37,8 @@ import type {
   WriteStore
 } from '../../plan/model/stores.js'
 import { DomainError } from '../../../shared/errors.js'
+import type { AuthUnit } from '../../auth/accounts/accounts.js'
+import { authUnits } from '../own-rows/accounts.js'
 import { AuditEntries } from '../own-rows/audit-entries.js'
 import { keyIs, refersTo, scopeConditions } from './statements/conditions.js'
 import type { Database } from '../engines/engine.js'
@@ -151,6 +153,7 @@ function unitParts(
       new ViolatedKeys(dialect, keys)
     ),
     keys: new IdempotencyKeys(ownTables, dialect, { reader: deps.reader, classifyError: database.classifyError }),
+    accounts: authUnits(ownTables, dialect),
     audit: new AuditEntries(ownTables, dialect, deps.randomBytes),
     outbox: new EventRows(ownTables),
     randomBytes: deps.randomBytes,
@@ -170,6 +173,7 @@ interface UnitParts {
   readonly rows: StoredRows
   readonly writer: RowWriter
   readonly keys: IdempotencyKeys
+  readonly accounts: ReturnType<typeof authUnits>
   readonly audit: AuditEntries
   readonly outbox: EventRows
   readonly randomBytes: WriteStoreDeps['randomBytes']
@@ -195,6 +199,10 @@ class SqlUnitOfWork implements UnitOfWork {
     this.#parts = parts
     this.#request = request
     this.#guards = new Guards(transaction, parts)
+  }
+
+  get accounts(): AuthUnit {
+    return this.#parts.accounts(this.#transaction)
   }
 
   /** Whether an idempotency key shows a later transaction that this one was committed. */

@@ -1,4 +1,4 @@
-import type { AccountLink, AuthStore } from '../../auth/accounts/accounts.js'
+import type { AccountLink, AuthStore, OutsideIdentity } from '../../auth/accounts/accounts.js'
 import { digits, selectedRows, type Select, select, textOfColumn } from './account-rows.js'
 import type { ReadSession, WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
@@ -11,17 +11,27 @@ const LINK = { account_id: digits, issuer: textOfColumn, subject: textOfColumn }
 export class AccountLinkRows {
   readonly #find: Select<typeof ACCOUNT>
   readonly #all: Select<typeof LINK>
+  readonly #ofAccount: Select<typeof LINK>
   readonly #add: StatementText
   readonly #remove: StatementText
 
   constructor({ sql: { account_links: table } }: OwnTables) {
     this.#find = select(ACCOUNT, `FROM ${table} WHERE identity_key = $key`)
     this.#all = select(LINK, `FROM ${table} ORDER BY account_id, created_at, identity_key`)
+    this.#ofAccount = select(
+      LINK,
+      `FROM ${table} WHERE account_id = $account ORDER BY created_at, identity_key LIMIT 100`
+    )
     this.#add = statementText(
       `INSERT INTO ${table} (identity_key, account_id, issuer, subject, created_at) ` +
         'VALUES ($key, $account, $issuer, $subject, $created)'
     )
     this.#remove = statementText(`DELETE FROM ${table} WHERE identity_key = $key`)
+  }
+
+  async ofAccount(session: ReadSession, accountId: string): Promise<OutsideIdentity[]> {
+    const rows = await selectedRows(session, this.#ofAccount, { account: BigInt(accountId) })
+    return rows.map(({ issuer, subject }) => ({ issuer, subject }))
   }
 
   async find(session: WriteSession, key: Buffer): Promise<string | undefined> {

@@ -87,7 +87,9 @@ const NO_PASSWORD = ''
 export class AccountRows {
   readonly #byKey: Select<typeof COLUMNS>
   readonly #byId: Select<typeof COLUMNS>
+  readonly #lock: Select<typeof COLUMNS>
   readonly #all: Select<typeof COLUMNS>
+  readonly #after: Select<typeof COLUMNS>
   readonly #insert: StatementText
   readonly #insertOrKeep: StatementText
   readonly #setRoles: StatementText
@@ -100,7 +102,9 @@ export class AccountRows {
   constructor({ sql: { accounts } }: OwnTables, dialect: SqlDialect) {
     this.#byKey = select(COLUMNS, `FROM ${accounts} WHERE email_key = $key`)
     this.#byId = select(COLUMNS, `FROM ${accounts} WHERE id = $id`)
+    this.#lock = select(COLUMNS, `FROM ${accounts} WHERE id = $id${dialect.forUpdate}`)
     this.#all = select(COLUMNS, `FROM ${accounts} ORDER BY id`)
+    this.#after = select(COLUMNS, `FROM ${accounts} WHERE id > $after ORDER BY id LIMIT $limit`)
     const insert =
       `INSERT INTO ${accounts} (email_key, email, name, password_hash, role, roles, owner, claims, is_sample, created_at) ` +
       'VALUES ($key, $email, $name, $hash, $role, $roles, $owner, $claims, $sample, $created)'
@@ -120,8 +124,21 @@ export class AccountRows {
     return accountOf(await selectedRows(session, this.#byKey, { key: emailKey }))
   }
 
-  async get(session: WriteSession, id: string): Promise<StoredAccount | undefined> {
+  async get(session: ReadSession, id: string): Promise<StoredAccount | undefined> {
     return accountOf(await selectedRows(session, this.#byId, { id: BigInt(id) }))
+  }
+
+  /** The same, and no other transaction changes it until this one ends. */
+  async lock(session: WriteSession, id: string): Promise<StoredAccount | undefined> {
+    return accountOf(await selectedRows(session, this.#lock, { id: BigInt(id) }))
+  }
+
+  /** The accounts behind an id, in the order of their ids. */
+  async after(
+    session: ReadSession,
+    { after, limit }: { readonly after: bigint; readonly limit: number }
+  ): Promise<StoredAccount[]> {
+    return (await selectedRows(session, this.#after, { after, limit: BigInt(limit) })).map(storedAccount)
   }
 
   async list(session: ReadSession): Promise<StoredAccount[]> {

@@ -1,12 +1,18 @@
 import { DomainError } from '../../../shared/errors.js'
-import type { AuthStore, AuthUnit } from '../../auth/accounts/accounts.js'
+import {
+  accountKey,
+  type AuthStore,
+  type AuthUnit,
+  type DescribedAccount,
+  type StoredAccount
+} from '../../auth/accounts/accounts.js'
 import { AccountLinkRows } from './account-links.js'
 import { MachineSecretRows } from './machine-secrets.js'
 import { AccountRows, LoginAttemptRows, selectedRows, type Select, select } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
-import type { Transactions, WriteSession } from '../engines/sessions.js'
+import type { ReadSession, Transactions, WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
-import { bytes } from '../engines/statement.js'
+import { bytes, type SqlDialect } from '../engines/statement.js'
 import { deleteListed } from './idempotency-keys.js'
 import { RefreshFamilies } from './refresh-families.js'
 import { runTransaction } from '../transactions.js'
@@ -63,14 +69,8 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
   const { dialect } = database
   const { tables } = deps
   const reader = database.openReader(WHAT)
-  const parts: Parts = {
-    accounts: new AccountRows(tables, dialect),
-    attempts: new LoginAttemptRows(tables, dialect),
-    links: new AccountLinkRows(tables),
-    secrets: new MachineSecretRows(tables),
-    families: new RefreshFamilies(tables, dialect)
-  }
-  const { accounts, attempts, links, secrets } = parts
+  const parts = partsOf(tables, dialect)
+  const { accounts, attempts, links, secrets, families } = parts
   const purges = purgesOf(tables)
   const run = async <Result>(
     signal: AbortSignal,
@@ -92,6 +92,13 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
     listLinks: (signal) => reader.read(signal, (session) => links.list(session)),
     listSecrets: (signal) => reader.read(signal, (session) => secrets.list(session)),
     listAccounts: (signal) => reader.read(signal, (session) => accounts.list(session)),
+    accountsAfter: (signal, page) => reader.read(signal, (session) => accounts.after(session, page)),
+    describeAccount: (signal, id) =>
+      reader.read(signal, async (session) => {
+        const account = await accounts.get(session, id)
+        return account && describedOver(session, account, parts)
+      }),
+    sessionsOf: (signal, account, now) => reader.read(signal, (session) => families.live(session, account, now)),
     findAttempts: (signal, keys) => reader.read(signal, (session) => attempts.find(session, keys)),
     transaction: (signal, work) => run(signal, (session) => work(unitOver(session, parts))),
     purgeAttempts: (now, limit) => run(never, (session) => purge(session, purges.attempts, { now, limit })),
@@ -119,14 +126,48 @@ interface Parts {
   readonly families: RefreshFamilies
 }
 
-function unitOver(session: WriteSession, { accounts, attempts: logins, links, secrets, families }: Parts): AuthUnit {
+/** The same tables within transactions of others. */
+export function authUnits(tables: OwnTables, dialect: SqlDialect): (session: WriteSession) => AuthUnit {
+  const parts = partsOf(tables, dialect)
+  return (session) => unitOver(session, parts)
+}
+
+function partsOf(tables: OwnTables, dialect: SqlDialect): Parts {
+  return {
+    accounts: new AccountRows(tables, dialect),
+    attempts: new LoginAttemptRows(tables, dialect),
+    links: new AccountLinkRows(tables),
+    secrets: new MachineSecretRows(tables),
+    families: new RefreshFamilies(tables, dialect)
+  }
+}
+
+async function describedOver(
+  session: ReadSession,
+  account: StoredAccount,
+  { links, secrets }: Parts
+): Promise<DescribedAccount> {
+  return {
+    ...account,
+    identities: await links.ofAccount(session, account.id),
+    secrets: await secrets.ofAccount(session, accountKey(account.email))
+  }
+}
+
+function unitOver(session: WriteSession, parts: Parts): AuthUnit {
+  const { accounts, attempts: logins, links, secrets, families } = parts
   return {
     findAccount: (emailKey) => accounts.find(session, emailKey),
     getAccount: (id) => accounts.get(session, id),
+    lockAccount: async (id) => {
+      const account = await accounts.lock(session, id)
+      return account && describedOver(session, account, parts)
+    },
     addAccount: (account) => accounts.insertOrKeep(session, account),
     changeAccount: (id, change) => accounts.change(session, id, change),
     setPassword: (id, hash, verified) => accounts.setPassword(session, id, { hash, verified }),
     endSessions: (accountId, at, kept) => families.endSessions(session, accountId, { at, kept }),
+    endSession: (accountId, family, at) => families.endOne(session, accountId, { family, at }),
     insertAccount: (account) => accounts.insert(session, account),
     findLink: (key) => links.find(session, key),
     addLink: (link) => links.add(session, link),

@@ -1,7 +1,15 @@
-import type { Family, KeptToken, NewToken, Rotation, TokenKeys } from '../../auth/accounts/accounts.js'
+import type {
+  Family,
+  KeptToken,
+  LiveFamily,
+  NewToken,
+  Rotation,
+  StoredAccount,
+  TokenKeys
+} from '../../auth/accounts/accounts.js'
 import { digits, millis, orNull, selectedRows, type Select, select } from './account-rows.js'
 import { bytes, type SqlDialect, type StatementText, statementText } from '../engines/statement.js'
-import type { WriteSession } from '../engines/sessions.js'
+import type { ReadSession, WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
 
 const FAMILY = {
@@ -12,6 +20,7 @@ const FAMILY = {
   revoked_at: orNull(millis),
   session_generation: orNull(millis)
 }
+const LIVE = { id: bytes, created_at: millis, expires_at: millis }
 const FAMILY_OF_TOKEN = { family_id: bytes }
 const FAMILY_ID = { id: bytes }
 const TOKEN_COLUMNS = {
@@ -42,6 +51,8 @@ export class RefreshFamilies {
   readonly #revokeAll: StatementText
   readonly #revokeOthers: StatementText
   readonly #keep: StatementText
+  readonly #endOne: StatementText
+  readonly #live: Select<typeof LIVE>
 
   constructor({ sql }: OwnTables, { forUpdate }: SqlDialect) {
     const { accounts, refresh_families: families, refresh_tokens: tokens } = sql
@@ -70,6 +81,12 @@ export class RefreshFamilies {
       'WHERE account_id = $account AND revoked_at IS NULL'
     this.#revokeAll = statementText(revokeAll)
     this.#revokeOthers = statementText(`${revokeAll} AND id <> $kept`)
+    this.#endOne = statementText(`${revokeAll} AND id = $family`)
+    this.#live = select(
+      LIVE,
+      `FROM ${families} WHERE account_id = $account AND revoked_at IS NULL AND expires_at > $now ` +
+        'AND COALESCE(session_generation, 0) = $generation ORDER BY created_at DESC, id LIMIT 100'
+    )
     this.#keep = statementText(
       `UPDATE ${families} SET session_generation = (SELECT session_generation FROM ${accounts} WHERE id = $account) ` +
         'WHERE id = $kept'
@@ -139,6 +156,27 @@ export class RefreshFamilies {
     const { rows } = await session.change(this.#revokeOthers, { account, at: BigInt(at), kept })
     await session.change(this.#keep, { account, kept })
     return rows
+  }
+
+  /** As AuthUnit says. */
+  async endOne(
+    session: WriteSession,
+    accountId: string,
+    { family, at }: { readonly family: Buffer; readonly at: number }
+  ): Promise<boolean> {
+    const { rows } = await session.change(this.#endOne, { account: BigInt(accountId), family, at: BigInt(at) })
+    return rows === 1
+  }
+
+  /** The newest sessions of an account that are not over, 100 at most. */
+  async live(
+    session: ReadSession,
+    { id, sessionGeneration }: StoredAccount,
+    now: number
+  ): Promise<readonly LiveFamily[]> {
+    const values = { account: BigInt(id), now: BigInt(now), generation: BigInt(sessionGeneration) }
+    const rows = await selectedRows(session, this.#live, values)
+    return rows.map(({ id: family, ...row }) => ({ id: family, createdAt: row.created_at, expiresAt: row.expires_at }))
   }
 
   async #familyIdOf(session: WriteSession, { hash, refHash }: TokenKeys): Promise<Buffer | undefined> {

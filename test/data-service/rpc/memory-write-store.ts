@@ -66,6 +66,9 @@ export class MemoryWriteStore implements WriteStore {
 
   #unit(): UnitOfWork {
     return {
+      get accounts(): never {
+        throw new TypeError('There are no accounts here')
+      },
       rollBackAtEnd: () => undefined,
       findResponse: async ({ keyHash }) => this.#state.keys.get(keyHash.toString('hex')),
       forgetResponses: async (claims) => {

@@ -10,6 +10,9 @@ export const noAuthentication: AuthDeps = {
   store: {
     findAccount: unused,
     listAccounts: unused,
+    accountsAfter: unused,
+    describeAccount: unused,
+    sessionsOf: unused,
     listLinks: unused,
     listSecrets: unused,
     findAttempts: unused,

@@ -100,6 +100,7 @@ describe('the translation of typed calls', () => {
       query: { strict: 'x', id: 'y' },
       strict: true,
       dryRun: true,
+      precondition: null,
       unplaced: null,
       body: json
     })

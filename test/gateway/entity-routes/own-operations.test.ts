@@ -17,6 +17,7 @@ function operation(name: string, method: string, path: string, more: Partial<Ope
     body: null,
     answer: null,
     status: 200,
+    versioned: false,
     ...more
   }
 }

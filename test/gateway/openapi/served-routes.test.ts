@@ -15,7 +15,8 @@ const OPERATION: Operation = {
   queryParameters: [],
   body: null,
   answer: null,
-  status: 204
+  status: 204,
+  versioned: false
 }
 
 /** What the parameters of paths are here. */

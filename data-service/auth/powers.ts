@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util'
+import { DomainError } from '../../shared/errors.js'
+import type { Authenticated } from '../entity/caller.js'
+import { type Account, accountKey, type AuthUnit, type StoredAccount } from './accounts/accounts.js'
+import { whyOff, type WithSampleData } from './sessions.js'
+import type { PermissionsOf } from './tokens/claims.js'
+
+// How far the permission to manage accounts goes: nobody gives, or decides about, more than they hold
+// (docs/decisions/091-who-manages-accounts.md).
+
+export const MANAGE_ACCOUNTS = 'accounts:manage'
+
+type Held = Pick<Account, 'roles' | 'owner' | 'claims'>
+
+interface RightsOfRoles {
+  readonly permissionsOf: PermissionsOf
+  /** OWNER_BYPASS_ROLE; undefined: nobody has it. */
+  readonly bypassRole: string | undefined
+}
+
+/** What a manager of accounts holds. */
+export interface Powers extends Held {
+  readonly permissions: ReadonlySet<string>
+  /** Its own account; undefined for a caller of an outside issuer, who has none. */
+  readonly account: StoredAccount | undefined
+}
+
+/**
+ * What the caller holds now. A token of the service itself says what its account held when it was made, so the account is
+ * read: one that was disabled or lost the permission since must not give itself back what it lost. Throws
+ * `capability.denied`.
+ */
+export async function powersOf(
+  caller: Authenticated,
+  unit: Pick<AuthUnit, 'findAccount'>,
+  {
+    permissionsOf,
+    ...deps
+  }: RightsOfRoles & WithSampleData & { readonly issuers: readonly { readonly issuer: string }[] }
+): Promise<Powers> {
+  const { issuer, subject, roles, permissions, owner, claims } = caller
+  if (issuer !== deps.issuers[0]?.issuer) return { roles, permissions, owner, claims, account: undefined }
+  const account = await unit.findAccount(accountKey(subject))
+  const held = permissionsOf(account?.roles ?? [])
+  if (account === undefined || whyOff(account, deps) !== undefined || !held.has(MANAGE_ACCOUNTS)) {
+    throw new DomainError('capability.denied', `Your account no longer has the permission ${MANAGE_ACCOUNTS}.`)
+  }
+  return { ...account, permissions: held, account }
+}
+
+/**
+ * What of an account is more than a manager holds, in words; undefined if nothing is. A role decides by its permissions, and
+ * in predicates and rules by its name too, so it has to be held itself. The bypass role is that of those who administrate
+ * everything: they need the permissions alone, and owners and claims are free.
+ */
+export function whyBeyond(
+  account: Held,
+  powers: Powers,
+  { permissionsOf, bypassRole }: RightsOfRoles
+): string | undefined {
+  const held = new Set(powers.roles.map((role) => role.toLowerCase()))
+  if (bypassRole !== undefined && held.has(bypassRole.toLowerCase())) {
+    const missing = [...permissionsOf(account.roles)].find((permission) => !powers.permissions.has(permission))
+    return missing && `the permission ${missing}`
+  }
+  const role = account.roles.find((one) => !held.has(one.toLowerCase()))
+  if (role !== undefined) return `the role ${role}`
+  if (account.owner !== null && account.owner !== powers.owner) return 'another owner'
+  const claim = Object.entries(account.claims).find(
+    ([name, value]) => !Object.hasOwn(powers.claims, name) || !isDeepStrictEqual(value, powers.claims[name])
+  )
+  return claim && `the claim ${claim[0]}`
+}
