@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { rejectionAt } from '../../shared/errors.js'
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/fields/field.js'
 import { jsonBytes, type JsonWriter } from '../entity/fields/json-text.js'
@@ -223,6 +224,22 @@ function columnWriter(
   }
 }
 
+/**
+ * Bytes of JSON that an answer of several rows has at most. Rows are counted as they are read, and some values are longer in
+ * JSON: NULL takes one bit in a row, and a control character six bytes in JSON.
+ */
+const MAX_WRITTEN = 16 * 1024 * 1024
+
+function refuseAbove(written: number): void {
+  if (written <= MAX_WRITTEN) return
+  throw rejectionAt(
+    'fields.invalid',
+    `The answer would have more than ${MAX_WRITTEN / 1024 / 1024} MiB of JSON. Ask for fewer fields, for a smaller page, or include less.`,
+    { place: { in: 'parameter', name: 'fields' } }
+  )
+}
+
+/** Throws `fields.invalid` once it has become too long, unless it has one item. */
 export function writeArray<Item>(
   items: readonly Item[],
   write: (item: Item, out: JsonWriter) => void,
@@ -231,7 +248,10 @@ export function writeArray<Item>(
   out.text('[')
   let isFirst = true
   for (const item of items) {
-    if (!isFirst) out.text(',')
+    if (!isFirst) {
+      refuseAbove(out.at)
+      out.text(',')
+    }
     isFirst = false
     write(item, out)
   }
@@ -303,6 +323,28 @@ export function recordEncoder(
 /** Milliseconds after which the event loop has a turn while rows are written. */
 const WRITING = 10
 
+/** The rows as records. What others ask for comes between those of a large answer. */
+export async function recordsOf(
+  rows: readonly LoadedRow[],
+  plan: RecordPlan,
+  unshown: UnshownValues
+): Promise<WireRecord[]> {
+  const encode = recordEncoder(plan, unshown)
+  const records: WireRecord[] = []
+  let bytes = 0
+  let until = performance.now() + WRITING
+  for (const row of rows) {
+    if (records.length > 0) refuseAbove(bytes)
+    const record = encode(row)
+    bytes += record.json.length
+    records.push(record)
+    if (performance.now() < until) continue
+    await turn()
+    until = performance.now() + WRITING
+  }
+  return records
+}
+
 /** The rows as one JSON array. What others ask for comes between the rows of a large one. */
 export async function jsonOfRows(
   rows: readonly LoadedRow[],
@@ -312,13 +354,17 @@ export async function jsonOfRows(
   const serialize = rowSerializer(plan.projection, plan)
   const parts: Buffer[] = []
   let written = 0
+  let bytes = 0
   const writePart = (out: JsonWriter): void => {
     const until = performance.now() + WRITING
     if (written === 0) out.text('[')
     do {
       const row = rows[written]
       if (row === undefined) break
-      if (written > 0) out.text(',')
+      if (written > 0) {
+        refuseAbove(bytes + out.at)
+        out.text(',')
+      }
       serialize(row, out)
       written += 1
     } while (performance.now() < until)
@@ -326,7 +372,9 @@ export async function jsonOfRows(
   }
   do {
     if (parts.length > 0) await turn()
-    parts.push(jsonBytes(writePart, unshown))
+    const part = jsonBytes(writePart, unshown)
+    bytes += part.length
+    parts.push(part)
   } while (written < rows.length)
   const [only] = parts
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)

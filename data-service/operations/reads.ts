@@ -39,6 +39,7 @@ import {
   jsonOfRows,
   oneValue,
   recordEncoder,
+  recordsOf,
   type RowSerializer,
   rowSerializer,
   valueReader,
@@ -135,7 +136,7 @@ async function answered(
   const unshown = new UnshownValues()
   const answer = asArray
     ? { json: await jsonOfRows(rows, plan, unshown) }
-    : { records: rows.map(recordEncoder(plan, unshown)) }
+    : { records: await recordsOf(rows, plan, unshown) }
   return { ...answer, ...unshownIn(context, unshown) }
 }
 

@@ -30,7 +30,8 @@ import {
   pascalCase,
   protoFieldName
 } from './schema.js'
-import { elementsOf, type JsonMember, type Message, scalarText } from './values.js'
+import { type JsonMember, type Message, scalarText } from './values.js'
+import { itemsOfArray } from '../operations/json.js'
 import { storedJson } from '../entity/fields/json-parser.js'
 
 // The reads of a typed service: messages, and what each is in the generic service.
@@ -97,7 +98,8 @@ const READING = 10
  */
 export async function readRows(
   row: RowType,
-  records: readonly (Buffer | Uint8Array | string)[]
+  records: readonly (Buffer | Uint8Array | string)[],
+  memberOf = (value: JsonMember): JsonMember => value
 ): Promise<readonly Message[]> {
   const rows: Message[] = []
   let until = performance.now() + READING
@@ -106,7 +108,7 @@ export async function readRows(
       await turn()
       until = performance.now() + READING
     }
-    rows.push(readRow(row, parsed(json)))
+    rows.push(readRow(row, memberOf(parsed(json))))
   }
   return rows
 }
@@ -272,9 +274,9 @@ export function customReadRpc(types: ResourceTypes, read: CustomRead): TypedRpc 
         unplaced: null,
         ...ownerOf(message)
       })
-      const values = elementsOf(parsed(json))
-      const objects = bareItems ? values.map((one): JsonMember => ({ [only?.name ?? '']: one })) : values
-      return { items: objects.map((one) => readRow(item, one)), row_limit: rowLimit, truncated }
+      const memberOf = bareItems ? (value: JsonMember): JsonMember => ({ [only?.name ?? '']: value }) : undefined
+      const items = await readRows(item, itemsOfArray(Buffer.from(json ?? '[]')), memberOf)
+      return { items, row_limit: rowLimit, truncated }
     }
   }
 }

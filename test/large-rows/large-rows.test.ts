@@ -108,6 +108,34 @@ eachDatabase((kind) => {
       await sql.run('UPDATE letters SET folder_id = id')
     })
 
+    it('A lookup of long labels has the first of them, and says that there are more.', async () => {
+      const { status, headers, body } = await stack.call('/folders/lookup')
+      const { items } = body as { items: { id: number; name: string }[] }
+      expect([status, headers['x-truncated']]).to.deep.equal([200, 'true'])
+      expect(items.length).to.be.within(120, 140)
+      expect(items.slice(0, 2).map(({ id, name }) => [id, name.length])).to.deep.equal([
+        [1, 5],
+        [2, LARGE.length]
+      ])
+      const found = await stack.call('/folders/lookup?search=plain')
+      expect([found.headers['x-truncated'], found.body]).to.deep.equal([
+        undefined,
+        { items: [{ id: 1, name: 'plain' }] }
+      ])
+    })
+
+    it('An answer has at most 16 MiB of JSON, in which some characters have six bytes.', async () => {
+      await sql.run(`UPDATE letters SET body = REPLACE(body, 'x', '\u0001') WHERE id <= 60`)
+      expect(await refused('/letters/paged?pageSize=60')).to.deep.equal([
+        400,
+        'fields.invalid',
+        ['fields'],
+        'The answer would have more than 16 MiB of JSON. Ask for fewer fields, for a smaller page, or include less.'
+      ])
+      expect(await rowsOf('/letters/paged?pageSize=40')).to.equal(40)
+      await sql.run(`UPDATE letters SET body = REPLACE(body, '\u0001', 'x') WHERE id <= 60`)
+    })
+
     it('JSON counts, of which no column says how large it may be.', async () => {
       const pages = JSON.stringify(['z'.repeat(999_000)])
       for (let id = 1; id <= 12; id++) await sql.run('INSERT INTO papers VALUES (?, ?)', [id, pages])

@@ -30,7 +30,7 @@ const folders = defineEntity({
   description: 'Folders, with a cover and with notes.',
   fields: { id: readOnly(int()), name: text(20), cover: longText() },
   rowVersion: 'none',
-  label: 'name',
+  label: 'cover',
   filterable: ['id'],
   sortable: ['id'],
   children: {

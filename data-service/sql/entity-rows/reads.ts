@@ -33,7 +33,7 @@ import {
   inScopesOf,
   type ScopedConditions
 } from './statements/conditions.js'
-import type { Memory } from '../engines/answer-bytes.js'
+import { AnswerBytes, AnswerTooLarge, type Memory } from '../engines/answer-bytes.js'
 import type { Database } from '../engines/engine.js'
 import type { Reader, ReadSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
@@ -172,7 +172,7 @@ export class SqlReadStore implements ReadStore {
     conditions: ScopedConditions,
     signal: Cancellation
   ): Promise<LookupResult> {
-    const { statements, dialect, reader } = this.#primary
+    const { statements, dialect, reader, memory } = this.#primary
     const { label } = entity
     const order = label === undefined ? keyOrder(entity) : totalOrder([{ path: own(label), descending: false }], entity)
     const sort = exactOrder(order, entity, dialect)
@@ -186,14 +186,25 @@ export class SqlReadStore implements ReadStore {
       sort,
       cut: 'limit'
     })
-    const rows = await reader.read(signal, (session) =>
-      session.run(statement, { ...boundValues(conditions, dialect), limit: BigInt(limit + 1) })
-    )
-    const items = rows.slice(0, limit).flatMap((row) => {
-      const key = keyOfValues(entity.key.map((column) => row[named.indexOf(column)]))
-      return key === undefined ? [] : [{ key, name: label === undefined ? idText(key) : (row[0] ?? null) }]
-    })
-    return { items, truncated: rows.length > limit }
+    const values = boundValues(conditions, dialect)
+    const readUpTo = async (most: number): Promise<LookupResult> => {
+      const counted = memory && new AnswerBytes(memory).ifNeeded(most, statement.width)
+      try {
+        const rows = await reader.read(signal, (session) =>
+          session.rows(statement, { ...values, limit: BigInt(most) }, counted)
+        )
+        const items = rows.slice(0, limit).flatMap((row) => {
+          const key = keyOfValues(entity.key.map((column) => row.value(named.indexOf(column))))
+          return key === undefined ? [] : [{ key, name: label === undefined ? idText(key) : row.value(0) }]
+        })
+        return { items, truncated: most <= limit || rows.length > limit }
+      } catch (error) {
+        // Of long labels the first ones are answered: a choice beyond them is found by `search`. One row is never too large.
+        if (error instanceof AnswerTooLarge) return readUpTo(Math.min(limit, most - 1, error.held))
+        throw error
+      }
+    }
+    return readUpTo(limit + 1)
   }
 
   async totals(plan: TotalsPlan, signal: Cancellation): Promise<TotalsResult> {
