@@ -23,6 +23,7 @@ import { type OpenStores, openStores } from './open-stores.js'
 import { explaining } from './sql/connect.js'
 import { locateDatabase } from './sql/engines.js'
 import { logStatements, traceStatements } from './observe/call-scope.js'
+import { statementLog } from './observe/statement-log.js'
 import { DataServiceMetrics, type DataServiceSources } from './observe/data-service-metrics.js'
 import { Outbox, storedTypes } from './outbox/outbox.js'
 import { makeCatalogue } from './plan/model/catalogue.js'
@@ -297,7 +298,7 @@ async function openObservation({ settings, deps: { log }, opened }: Starting): P
   const admin = await openAdmin({ address: settings.admin, metrics, isReady, isolated, log })
   opened.add(admin, () => admin?.close())
   if (settings.logSql) {
-    logStatements(log)
+    logStatements(statementLog(log))
     opened.add('log of SQL', () => logStatements(undefined))
   }
   const tracing = settings.traces && (await openTracing(settings.traces, { service: 'data-service', log }))

@@ -95,9 +95,9 @@ export const PLANTED_WRITES: readonly Plant[] = [
     workloads: ['counters'],
     process: 'data-service',
     module: 'data-service/sql/engines/sqlite/sqlite-connection.js',
-    find: '=> nextRowVersion(bytes(version))',
+    find: '=> nextRowVersion(Buffer.from(version))',
     replace: `=> {
-            const next = nextRowVersion(bytes(version));
+            const next = nextRowVersion(Buffer.from(version));
             next.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 1000)));
             return next;
         }`
@@ -172,7 +172,7 @@ export const PLANTED_WRITES: readonly Plant[] = [
     workloads: ['saves'],
     process: 'data-service',
     module: 'data-service/sql/engines/sqlite/sqlite-connection.js',
-    find: '=> nextRowVersion(bytes(version))',
+    find: '=> nextRowVersion(Buffer.from(version))',
     replace: `=> {
             const next = Buffer.from(bytes(version));
             next[7] = (next[7] + 1) % 256;

@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { SpanContext } from '@opentelemetry/api'
-import type { Logger } from '../../shared/logger.js'
 import type { CallTimes } from '../../shared/transport/call-frames.js'
 import type { RunningSpan, Tracing } from '../../shared/observe/tracing.js'
-import { type EndedStatement, statementLog, type StatementValues } from './statement-log.js'
+import type { StatementLog, StatementValues } from './statement-log.js'
 
 // Which calls a statement is run for. It is known only where traces are exported or statements are logged, and of calls that
 // ask for their times: nothing is kept of a call otherwise. One statement may be run for several calls, so the scope is a list.
@@ -83,11 +82,11 @@ export function traceStatements(tracing: Tracing | undefined): void {
 }
 
 // One for the process too.
-let log: ((statement: EndedStatement) => void) | undefined
+let log: StatementLog | undefined
 
-/** From now on each statement is a line of this log; of none with undefined. */
-export function logStatements(to: Logger | undefined): void {
-  log = to && statementLog(to)
+/** From now on each statement is told to this log; none with undefined. */
+export function logStatements(to: StatementLog | undefined): void {
+  log = to
 }
 
 /** Whether statements are logged, so that every call has to be observed. */

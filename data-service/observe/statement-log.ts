@@ -16,12 +16,15 @@ export interface EndedStatement {
   readonly code: string | undefined
 }
 
+/** Is told each statement that has ended. */
+export type StatementLog = (statement: EndedStatement) => void
+
 /**
  * Logs a line for each statement that has ended (LOG_SQL, docs/operations.md). A line has no value: of the parameters it has
  * the types, and of an error the code, because a driver's message may repeat a value. undefined if the level of the log
  * leaves the lines out.
  */
-export function statementLog(log: Logger): ((statement: EndedStatement) => void) | undefined {
+export function statementLog(log: Logger): StatementLog | undefined {
   if (!log.isLevelEnabled('info')) return undefined
   const lines = unredacted(log)
   return ({ sql, values, rows, durationMs, requestIds, code }) => {

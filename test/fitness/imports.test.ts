@@ -99,6 +99,13 @@ describe('imports', () => {
     expect(reached.filter((one) => heavy.includes(one) || under('gateway')(one))).to.deep.equal([])
   })
 
+  it('of the thread that reads SQLite reach one package, so that each thread is small and begins soon', () => {
+    const reached = reach('data-service/sql/engines/sqlite/read-worker.ts', product)
+    expect(reached).to.include('data-service/sql/engines/sqlite/sqlite-connection.ts')
+    const packages = reached.filter((one) => !one.endsWith('.ts') && !one.startsWith('node:'))
+    expect(packages).to.deep.equal(['lru-cache'])
+  })
+
   it('of the entry point for tests reach what is packed alone, and every file that is packed for it', () => {
     const packed = ['every-entity', 'oracle', 'public', 'stack'].map((folder) => `test/${folder}`)
     const tests = sourceFiles(...packed)

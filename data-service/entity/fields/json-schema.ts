@@ -1,5 +1,9 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { default as addFormats } from 'ajv-formats'
+import { createRequire } from 'node:module'
+import type * as ajv2020 from 'ajv/dist/2020.js'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
+import type * as ajvFormats from 'ajv-formats'
+
+const require = createRequire(import.meta.url)
 
 /** A JSON schema, draft 2020-12, which is that of OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -21,6 +25,9 @@ export function schemaViolation(text: string, schema: JsonSchema): string | unde
 export function validatorOf(schema: JsonSchema): ValidateFunction {
   const known = compiled.get(schema)
   if (known !== undefined) return known
+  // Loaded here, since few applications have a schema and loading takes a twentieth of a start.
+  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof ajv2020
+  const { default: addFormats } = require('ajv-formats') as typeof ajvFormats
   const ajv = new Ajv2020()
   addFormats.default(ajv)
   const validate = ajv.compile(schema)

@@ -50,7 +50,7 @@ eachDatabase((kind) => {
     const fresh = await freshDatabase(kind)
     const { sequelize } = connect(fresh.url)
     const { log, lines } = memoryLog()
-    logStatements(log)
+    logStatements(statementLog(log))
     try {
       await sequelize.query('CREATE TABLE notes (id INTEGER NOT NULL PRIMARY KEY, note VARCHAR(20))')
       const insert = 'INSERT INTO notes (id, note) VALUES ($first, $note), ($second, $note)'

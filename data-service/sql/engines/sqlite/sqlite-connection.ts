@@ -6,7 +6,6 @@ import { type Cancellation, throwIfAborted } from '../../../../shared/transport/
 import { requireOptional } from '../../../../shared/optional-package.js'
 import { nextRowVersion } from '../../../entity/fields/row-version.js'
 import { forNoCall, observedAtOnce, rowsRead } from '../../../observe/call-scope.js'
-import { bytes } from '../statement.js'
 import { quotientKey } from './exact-sums.js'
 import { matchKey, sortKey } from './text-keys.js'
 
@@ -204,8 +203,8 @@ export class SqliteConnection {
       this.#goOn()
       return 1
     })
-    this.#database.function('next_row_version', { deterministic: true }, (version: unknown) =>
-      nextRowVersion(bytes(version))
+    this.#database.function('next_row_version', { deterministic: true }, (version: Uint8Array) =>
+      nextRowVersion(Buffer.from(version))
     )
   }
 
