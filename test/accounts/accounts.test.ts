@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { expectProblem } from '../api/expect-problem.js'
 import { type Answer, call, type CallOptions, json } from '../api/http-call.js'
+import { createClient, isProblem } from '../../clients/typescript/src/client.js'
 import { operationsOf } from '../../data-service/operations/calls/account-operations.js'
 import { runCommand } from '../harness/command.js'
 import { eachDatabase } from '../harness/database.js'
@@ -25,6 +26,15 @@ interface Told {
   readonly disabledAt: string | null
   readonly secrets: readonly { readonly number: number }[]
   readonly rowVersion: string
+}
+
+/** As `client-types` writes them. */
+interface ClientTypes {
+  readonly resources: object
+  readonly operations: {
+    'GET /accounts/{id}': { path: { id: string }; query: object; body: never; answer: Told }
+    'PUT /accounts/{id}/owner': { path: { id: string }; query: object; body: { owner: string | null }; answer: Told }
+  }
 }
 
 /** What of its rights an account has, as its tokens say it. */
@@ -316,6 +326,22 @@ eachDatabase(
         const entries = await sql.run("SELECT changes FROM ur_audit_entries WHERE resource = 'accounts'")
         expect(kept.length).to.be.greaterThan(1)
         expect(JSON.stringify([kept.map(({ answer }) => String(answer)), entries])).to.not.include('ur_machine_')
+      })
+
+      it('is what the typed client calls, with the version of what it was answered', async () => {
+        const { id } = await add()
+        const client = createClient<ClientTypes>({ baseUrl: stack.url, token: () => stack.token(TOKENS.admin) })
+        const account = await client.call('GET /accounts/{id}', { path: { id } })
+        const write = (version: Told) =>
+          client.call('PUT /accounts/{id}/owner', { path: { id }, body: { owner: '9' } }, { ifMatch: version })
+        expect(await write(account)).to.deep.include({ id, owner: '9' })
+        const status = await write(account).then(
+          () => 200,
+          (error: unknown) => isProblem(error) && error.problem.status
+        )
+        expect(status).to.equal(412)
+        const { code, stdout } = await runCommand(['client-types', '--app', APP], { env: env() })
+        expect([code, stdout.match(/'[A-Z]+ \/accounts[^']*'/g)?.length]).to.deep.equal([0, 13])
       })
 
       it('is the same over gRPC', async () => {

@@ -4,7 +4,7 @@ import { type AnyQuery, queryText } from './query.js'
 import { type IssuedToken, Session, type TokenProvider } from './session.js'
 import { Transport, type TransportOptions } from './transport.js'
 import type { ApplicationTypes, OperationTypes, ResourceTypes } from './types.js'
-import { Versions } from './versions.js'
+import { tagOf, Versions } from './versions.js'
 
 export { type CsvExport, type CsvRecord, ExportIncompleteError } from './csv-export.js'
 export {
@@ -86,6 +86,18 @@ type OperationInput<O> = O extends OperationTypes
     } & ([O['body']] extends [never] ? { readonly body?: never } : { readonly body: O['body'] })
   : never
 
+function guarded({ ifMatch, ...options }: VersionedOptions): ReturnType<typeof keyed> {
+  const tag = typeof ifMatch === 'string' ? ifMatch : tagOf(ifMatch)
+  const call = keyed(options)
+  return tag === undefined ? call : { ...call, headers: { ...call.headers, 'if-match': tag } }
+}
+
+/** Of an operation that needs the version of what it changes, such as those of accounts. */
+interface VersionedOptions extends KeyedOptions {
+  /** The entity tag, `W/"…"`, or what was answered last, by its `rowVersion`. */
+  readonly ifMatch?: string | { readonly rowVersion?: string }
+}
+
 type AnswerOf<O> = O extends OperationTypes ? O['answer'] : never
 
 /** A client of one application, whose types `uniform-rest client-types` writes. */
@@ -112,7 +124,7 @@ export class Client<A extends ApplicationTypes> {
   async call<Name extends string & keyof A['operations']>(
     operation: Name,
     input: OperationInput<A['operations'][Name]>,
-    options: KeyedOptions = {}
+    options: VersionedOptions = {}
   ): Promise<AnswerOf<A['operations'][Name]>> {
     const {
       path = {},
@@ -128,7 +140,7 @@ export class Client<A extends ApplicationTypes> {
     const isRead = method === 'GET'
     return await this.#transport.send(
       {
-        ...(isRead ? { repeatable: 'read', signal: options.signal } : keyed(options)),
+        ...(isRead ? { repeatable: 'read', signal: options.signal } : guarded(options)),
         method,
         path: target + queryText({ parameters: query }),
         body
