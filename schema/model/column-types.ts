@@ -88,10 +88,7 @@ export interface StoredValues {
   readonly classes: ReadonlySet<string>
   /** Whether all values are 0 or 1. */
   readonly areFlags: boolean
-  /**
-   * Whether some cannot be served as the type that they are declared with: times beyond a day, numbers of more digits than a
-   * field has.
-   */
+  /** Whether some are numbers of more digits than a field has. */
   readonly areOdd: boolean
   /** Whether bytes are texts in UTF-8. False without any. */
   readonly areTexts: boolean

@@ -186,7 +186,7 @@ const LEGACY = {
   mysql: [
     'CREATE TABLE `films` (`id` INT NOT NULL AUTO_INCREMENT PRIMARY KEY, `title` VARCHAR(10) COLLATE utf8mb4_general_ci, ' +
       "`length` SMALLINT UNSIGNED NOT NULL, `rate` DECIMAL(4,3) NOT NULL, `rating` ENUM('G','PG') NOT NULL, " +
-      '`views` BIGINT NOT NULL, `seen_at` DATETIME NOT NULL, `is_new` INT NOT NULL, `total` INT AS (`length` * 2), ' +
+      '`views` BIGINT NOT NULL, `seen_at` DATETIME NOT NULL, `is_new` VARCHAR(3) NOT NULL, `total` INT AS (`length` * 2), ' +
       '`code` INT NOT NULL, `version` INT NOT NULL, `stamp` TIMESTAMP NOT NULL) ENGINE=InnoDB',
     'CREATE TABLE `keyless` (`id` INT NOT NULL, `name` VARCHAR(5) NOT NULL) ENGINE=InnoDB',
     'CREATE VIEW `film_list` AS SELECT `id`, `title` FROM `films`'
@@ -257,7 +257,7 @@ eachDatabase((kind) => {
           "films: films.rating is enum('G','PG'), and it may hold \"PG\" too. Say oneOf(['G', 'PG']) of `rating`",
           'films: films.views is bigint(20), and its numbers go from -9223372036854775808 to 9223372036854775807. Say long() of `views`',
           'films: films.seen_at is datetime, and it rounds to whole seconds. Say dateTime({ precision: 0 }) of `seenAt`, or widen the column',
-          'films: films.is_new is int(11), and it holds no flag of TINYINT(1). Say int() of `isNew`'
+          'films: films.is_new is varchar(3), and it holds no flag or number. Say text(3, 0) of `isNew`'
         ],
         sqlite: [
           'films: films.rate is DECIMAL(4,3), and a column declared DECIMAL(4,3) does not keep such values as they are. Say double() of `rate`, or make a view that converts it',

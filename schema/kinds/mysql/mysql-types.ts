@@ -95,7 +95,7 @@ const SPATIAL_TYPES: readonly string[] = [
  * written by SQL and over the API.
  */
 export const mysqlTypes: ColumnTypes = {
-  dependsOnValues: ({ type }) => type.base === 'time' || isWidest(type) || holdsBytes(type),
+  dependsOnValues: ({ type }) => isWidest(type) || holdsBytes(type),
   rules: [
     rule(['tinyint'], {
       shown: 'TINYINT, TINYINT(1), BOOLEAN',
@@ -195,12 +195,6 @@ export const mysqlTypes: ColumnTypes = {
       ],
       treatment: ({ type, collation }) =>
         served('longText', Math.floor((BYTES_OF_TEXT[type.base] ?? 0) / growthOf(collation)))
-    }),
-    refusal(['time'], {
-      shown: 'TIME with a time below zero or beyond a day in its rows',
-      examples: [],
-      when: isOdd,
-      why: 'its rows hold times below zero or of 24 hours and more, which are no times of a day: make a view of TIME_TO_SEC(…)'
     }),
     rule(['date'], { shown: 'DATE', outcome: '`date()`', examples: ['DATE'], treatment: () => served('date') }),
     rule(['time'], {
@@ -365,14 +359,7 @@ function textness({ name, type }: LiveColumn): string {
   return `IF(LENGTH(${value}) > 0, ${isText} AND HEX(LEFT(${value}, 255)) NOT REGEXP '^(..)*(0[0-8BCEF]|1.)', NULL)`
 }
 
-/** Whether a value is none of its column's type. */
+/** Whether a number has more digits than a field. */
 function oddness({ name, type }: LiveColumn): string {
-  switch (type.base) {
-    case 'time':
-      return `TIME_TO_SEC(${escapedName(name)}) NOT BETWEEN 0 AND 86399.999999`
-    case 'decimal':
-      return isWidest(type) ? `ABS(${escapedName(name)}) >= 1${'0'.repeat(DECIMAL_DIGITS - (type.scale ?? 0))}` : '0'
-    default:
-      return '0'
-  }
+  return isWidest(type) ? `ABS(${escapedName(name)}) >= 1${'0'.repeat(DECIMAL_DIGITS - (type.scale ?? 0))}` : '0'
 }

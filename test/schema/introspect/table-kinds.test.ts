@@ -29,8 +29,8 @@ const STATEMENTS: Record<DatabaseKind, readonly string[]> = {
     'CREATE TABLE flag (id INT PRIMARY KEY, lost TINYINT(1) NOT NULL)',
     'CREATE TABLE flag_key (a INT NOT NULL, is_digest TINYINT(1) NOT NULL, PRIMARY KEY (a, is_digest))',
     'INSERT INTO flag_key VALUES (1, 0), (1, 1)',
-    'CREATE TABLE time_key (a INT NOT NULL, at DATETIME NOT NULL, n INT, PRIMARY KEY (a, at))',
-    "INSERT INTO time_key VALUES (1, '2026-01-02 03:04:05', 1), (1, '2026-01-02 03:04:06', 2), (2, '2025-01-02 03:04:05', 3)",
+    'CREATE TABLE time_key (a INT NOT NULL, at DATETIME NOT NULL, lasts TIME, PRIMARY KEY (a, at))',
+    "INSERT INTO time_key VALUES (1, '2026-01-02 03:04:05', '25:00:00'), (1, '2026-01-02 03:04:06', '-00:30:00'), (2, '2025-01-02 03:04:05', NULL)",
     'CREATE TABLE dec_key (d DECIMAL(10,2) PRIMARY KEY, v INT NOT NULL)',
     'INSERT INTO dec_key VALUES (1.50, 1), (10, 2), (9.99, 3)',
     'CREATE TABLE bin_key (k VARBINARY(32) PRIMARY KEY, v INT NOT NULL)',
@@ -267,6 +267,12 @@ eachDatabase((kind) => {
         for (const id of wanted) expect(await body(`/${resource}/${encodeURIComponent(id)}`)).to.include({ id })
       }
       expect((await stack.call('/time-keys/1,2026-01-02', { token })).status).to.equal(400)
+      expect(await body('/time-keys?fields=lasts')).to.deep.equal(
+        ['25:00:00', '-00:30:00', null].map((lasts) => ({ lasts }))
+      )
+      expect(await body(`/time-keys/paged?fields=lasts&${where('lasts', 'isAfter', '23:00:00')}`)).to.deep.equal([
+        { lasts: '25:00:00' }
+      ])
     })
 
     it('a TINYINT(1) is a number, whatever it holds later', async () => {
