@@ -10,6 +10,7 @@ import type { Database } from '../data-service/sql/engines/engine.js'
 import { namesOfOwn, type OwnNames } from '../data-service/sql/engines/own-tables.js'
 import { type Finding, summarized } from '../schema/check/check-columns.js'
 import { findOwnTables, withOwnTables } from '../schema/migrations/find-own-tables.js'
+import { procedureMistakes } from '../schema/check/check-procedures.js'
 import { schemaReport, type SchemaReport, sortedByNeed } from '../schema/check/check-schema.js'
 import type { Migration } from '../schema/migrations/migration.js'
 import { readGatewayConfig } from '../gateway/config.js'
@@ -94,6 +95,9 @@ async function eachDatabase(
           return
         }
         print(configured.setting, report)
+        const wrong = store === 'primary' ? await procedureMistakes(database, application.operations) : []
+        if (wrong.length > 0) code = 1
+        for (const text of wrong) print(configured.setting, text)
         if (pending.length > 0) {
           print(
             configured.setting,

@@ -7,6 +7,7 @@ import type { DataServiceConfig } from '../data-service/config.js'
 import { type ConfiguredDatabase, openExisting, openFailure, sameDatabase } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { summarized } from '../schema/check/check-columns.js'
+import { procedureMistakes } from '../schema/check/check-procedures.js'
 import { sortedByNeed } from '../schema/check/check-schema.js'
 import { engineMigrations } from '../schema/migrations/engine-tables.js'
 import { findOwnTables, withOwnTables } from '../schema/migrations/find-own-tables.js'
@@ -238,6 +239,8 @@ async function* examineDatabase(
     if (!(error instanceof StartError)) throw error
     yield { verdict: 'mistake', of, text: error.message }
   }
+  const wrong = store === 'primary' ? await procedureMistakes(database, application.operations) : []
+  for (const text of wrong) yield { verdict: 'mistake', of, text }
   const { report } = await comparedTables(database, store, { application, ownNames })
   if (report === undefined) return
   const { mistakes } = report

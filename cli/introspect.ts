@@ -15,6 +15,7 @@ import {
 } from '../schema/introspect/changes.js'
 import type { EntityDraft } from '../schema/introspect/entity-draft.js'
 import { entityFile, listFile } from '../schema/introspect/entity-file.js'
+import { draftOperations, operationFile, operationListFile } from '../schema/introspect/operation-file.js'
 import { introspectDatabase as readDatabase, KeyMistake } from '../schema/introspect/introspect.js'
 import { changeLines, reportOf } from '../schema/introspect/report.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
@@ -38,6 +39,7 @@ const USAGE = `Usage: uniform-rest introspect               writes entity files 
          --key <table>=<column>[,<column>]   names what tells the rows of a view or of a table without a key apart
          --unkey <table>                     forgets the key that --key named for it
          --except <table>                    leaves a table or view out
+         --routines                          writes operations too, for the procedures that the account may call
          --entities <folder>                 where the entity files are; \`entities\` without it
          --dry-run                           writes nothing and says what it would do
 
@@ -93,7 +95,7 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   const hidden = before === undefined ? new Map<string, never>() : hiddenColumns(before)
   const served = servedTables(loaded.application)
   const known = Object.entries(before?.tables ?? {}).map(([table, { resource }]): [string, string] => [table, resource])
-  const { drafts, migrateFlag } = await tellingKeyMistakes(() =>
+  const { drafts, migrateFlag, routines } = await tellingKeyMistakes(() =>
     withLiveDatabase(loaded.application, loaded.environment, async ({ database, own }) => ({
       drafts: await readDatabase(database, {
         keys,
@@ -103,14 +105,15 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
         resources: new Map([...known, ...served]),
         own
       }),
-      migrateFlag: await flagToMigrate(database, own)
+      migrateFlag: await flagToMigrate(database, own),
+      routines: order.routines ? await readProcedures(database) : undefined
     }))
   )
   if (drafts.entities.length + drafts.leftOut.length === 0) {
     throw new Failure('The database has no tables, so nothing was written. DATABASE_URL names the one that is read.')
   }
   const changes = changesSince(before, drafts, new Set(served.keys()))
-  const isOrdered = order.keys.size + order.unkey.length + order.except.length > 0
+  const isOrdered = order.routines || order.keys.size + order.unkey.length + order.except.length > 0
   if (before !== undefined && isUnchanged(changes) && !isOrdered) {
     screen.print('Nothing has changed in the database since the last run.')
     return 0
@@ -127,6 +130,8 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   }
   await writer.again(list, listFile(ours, writer.isTyped))
   await writer.again(inFolder(REPORT), reportOf(drafts))
+  const resources = [...drafts.entities.map(({ resource }) => resource), ...served.values()]
+  const calls = routines && (await writeOperations(routines, { folder: loaded.folder, writer, resources }))
   if (baseline.isLast) await writer.again(baseline.file, baseline.text)
   else screen.print(`${screen.path(baseline.file)} stays as it is: later migrations build on it.`)
   await writer.state(inFolder(STATE), {
@@ -137,13 +142,38 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
     tables: Object.fromEntries(ours.map((draft) => [draft.table, introspectedTable(draft)])),
     leftOut: Object.fromEntries(drafts.leftOut.map(({ table, why }) => [table, why]))
   })
+  for (const text of routines?.leftOut ?? []) screen.print(text)
   for (const text of drafts.unseen) screen.print(`This account does not see: ${text}`)
   for (const text of changeLines(changes)) screen.print(text)
   for (const { table, notes } of changes.added) for (const note of notes) screen.print(`${table}: ${note}`)
+  if (before === undefined && !(await writeConfig(loaded, writer, list)))
+    screen.print(configLines(loaded, writer, list))
+  const there = (loaded.application.operations ?? []).map(({ name }) => name)
+  if (calls?.every((name) => there.includes(name)) === false) screen.print(operationLines(writer))
   if (before !== undefined) return 0
-  if (!(await writeConfig(loaded, writer, list))) screen.print(configLines(loaded, writer, list))
   screen.print(nextSteps(screen.path(inFolder(REPORT)), migrateFlag))
   return 0
+}
+
+async function readProcedures(database: Database): Promise<ReturnType<typeof draftOperations>> {
+  const schema = schemaOf(database)
+  const live = await schema.procedures()
+  if (live === undefined) throw new Failure('--routines: a database of this kind has no procedures.')
+  return draftOperations(live.found, schema.columnTypes)
+}
+
+const OPERATIONS = 'operations'
+
+/** Writes an operation for each procedure that has none yet, and the list of all. Answers their names. */
+async function writeOperations(
+  { operations }: ReturnType<typeof draftOperations>,
+  to: { readonly folder: string; readonly writer: FileWriter; readonly resources: readonly string[] }
+): Promise<string[]> {
+  const { folder, writer, resources } = to
+  const inFolder = (name: string): string => join(folder, OPERATIONS, `${name}.${writer.extension}`)
+  for (const draft of operations) await writer.once(inFolder(draft.name), operationFile(draft, resources))
+  await writer.again(inFolder(LIST), operationListFile(operations, writer.isTyped))
+  return operations.map(({ name }) => name)
 }
 
 interface IntrospectOrder {
@@ -152,6 +182,7 @@ interface IntrospectOrder {
   /** Tables whose named keys are forgotten. */
   readonly unkey: readonly string[]
   readonly except: readonly string[]
+  readonly routines: boolean
   readonly isDry: boolean
 }
 
@@ -160,6 +191,7 @@ const OPTIONS = {
   unkey: { type: 'string', multiple: true },
   except: { type: 'string', multiple: true },
   entities: { type: 'string' },
+  routines: { type: 'boolean', default: false },
   'dry-run': { type: 'boolean' }
 } as const
 
@@ -169,6 +201,7 @@ function parseOrder(args: readonly string[]): IntrospectOrder {
     unkey = [],
     except = [],
     entities = 'entities',
+    routines,
     'dry-run': isDry = false
   } = withUsage(USAGE, () => parseArgs({ args: [...args], options: OPTIONS, allowPositionals: false }).values)
   const keys = key.map((text): [string, string[]] => {
@@ -177,7 +210,7 @@ function parseOrder(args: readonly string[]): IntrospectOrder {
     if (at < 1 || columns.includes('')) throw new Failure(`--key ${text} is not written as it must be.\n${USAGE}`)
     return [text.slice(0, at), columns]
   })
-  return { entities, keys: new Map(keys), unkey, except, isDry }
+  return { entities, keys: new Map(keys), unkey, except, routines, isDry }
 }
 
 /** A folder that has no application yet: the settings are those of the environment and of `.env`. */
@@ -392,6 +425,17 @@ Add this to ${config}:
 
   entities: [...introspected, /* and those that are there */],
   roles: { Admin: [...introspectedPermissions, /* and what it may do already */] },`
+}
+
+/** What a person has to add to the config for the procedures, whoever wrote it. */
+function operationLines({ extension }: FileWriter): string {
+  return `
+For the procedures add this to uniform-rest.config.${extension}:
+
+  import { calledProcedures, callPermissions } from './${OPERATIONS}/${LIST}.js'
+
+  operations: [...calledProcedures, /* and those that are there */],
+  roles: { Admin: [...callPermissions, /* and what it may do already */] },`
 }
 
 /**

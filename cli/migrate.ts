@@ -253,7 +253,9 @@ async function printGrants(
     ...neededRights(entities, which).filter(({ table }) => !own.has(table))
   ]
   const altersRows = ownMigrations.some(({ baseline = false }) => !baseline)
-  const grants = await schemaOf(database).grants(account, { needed, own: tables, altersRows })
+  const called = which === 'primary' ? (application.operations ?? []).flatMap((one) => one.procedures) : []
+  const procedures = [...new Set(called.map(({ name }) => name))]
+  const grants = await schemaOf(database).grants(account, { needed, own: tables, procedures, altersRows })
   if (grants === undefined) {
     print(`-- ${setting} names a file, which has no accounts`)
     return 0

@@ -1,9 +1,11 @@
 import type { Logger } from 'pino'
 import { StartError } from '../shared/start-error.js'
+import type { Operation } from '../data-service/entity/define-operation.js'
 import type { Entity } from '../data-service/entity/entity.js'
 import { type ConfiguredDatabase, explaining, opening } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import type { OwnNames, OwnTables } from '../data-service/sql/engines/own-tables.js'
+import { procedureMistakes } from './check/check-procedures.js'
 import { checkSchema, unreachableRows } from './check/check-schema.js'
 import { neededRights } from './check/needed-rights.js'
 import { schemaOf } from './kinds/kinds.js'
@@ -17,6 +19,7 @@ import { isolatableResources, logIsolated, type SchemaMismatch, TableFit } from 
 /** The part of an application that has tables. */
 interface ApplicationTables {
   readonly entities: readonly Entity[]
+  readonly operations?: readonly Operation[]
   readonly migrations: Migrations
   readonly secondStore?: { readonly migrations: Migrations }
 }
@@ -66,6 +69,10 @@ export async function preparePrimary(
   const tools = schemaOf(database)
   await opening(configured, () => tools.checkRights(neededRights(entities, 'primary'), tables))
   const { setting } = configured
+  for (const text of await opening(configured, () => procedureMistakes(database, application.operations))) {
+    if (!database.dialect.isServer) throw new StartError(`${setting}: ${text}`)
+    log.warn(text)
+  }
   const { migrations: made } = application
   const isolatable = await opening(configured, () =>
     isolatableResources(database, { entities, migrations: made }, { own: tables, mismatch })

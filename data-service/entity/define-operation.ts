@@ -16,6 +16,13 @@ import type { Column } from './fields/columns.js'
 import type { Field, Operand } from './fields/field.js'
 import type { RowOf, ValueOf, VisibleName } from './fields/rows.js'
 import { wordMistakes, definitionWords } from './fields/definition-words.js'
+import {
+  type CallProcedure,
+  type Procedure,
+  procedureWordMistakes,
+  type Procedures,
+  resolveProcedures
+} from './procedure.js'
 import type { AnonymousCaller, RowsCall, RowsWanted, TokenCaller } from './row-predicate.js'
 import {
   type AnswerShape,
@@ -36,7 +43,7 @@ type PathName<R> = R extends `${string}{${infer Name}}${infer Rest}` ? Name | Pa
 
 /**
  * An operation of an application's own beside the uniform ones: a route of its own in the gateway, and over gRPC a name
- * for the rpc Call. `R` is the route, `P`, `Q`, `B` and `T` are path, query, body and answer.
+ * for the rpc Call. `R` is the route, `P`, `Q`, `B` and `T` are path, query, body and answer, `X` the procedures.
  */
 interface OperationDefinition<
   R extends Route,
@@ -44,7 +51,8 @@ interface OperationDefinition<
   P extends ParamFields,
   Q extends ParamFields,
   B extends Shape,
-  T extends AnswerShape | undefined
+  T extends AnswerShape | undefined,
+  X extends Procedures
 > {
   /** kebab-case. Over gRPC, and in the OpenAPI document. */
   readonly name: string
@@ -64,13 +72,15 @@ interface OperationDefinition<
   readonly answer?: T
   /** Of an answer, 200 by default. */
   readonly status?: 200 | 201 | 202
+  /** The stored procedures that it calls, by name. */
+  readonly procedures?: X
   /**
    * Answers, or rejects by answering or throwing `reject.…(…)`. Anything else that it throws is 500. A GET reads. Any other
    * method runs in one transaction, in which the idempotency key and the answer are stored too: the handler may run
    * several times before it commits, so nothing outside of the database may be changed by it.
    */
   readonly handle: (
-    call: R extends `GET ${string}` ? GetCall<A, P, Q> : WriteCall<A, P, Q, B>
+    call: (R extends `GET ${string}` ? GetCall<A, P, Q> : WriteCall<A, P, Q, B>) & ProcedureCall<X>
   ) => AnswerOf<T> | Promise<AnswerOf<T>>
 }
 
@@ -85,6 +95,14 @@ interface GetCall<A, P, Q> extends ReadTools {
   readonly path: RowOf<P>
   /** An optional parameter that was not sent is null. */
   readonly query: RowOf<Q>
+}
+
+interface ProcedureCall<X> {
+  /**
+   * Calls a procedure of `procedures` on the primary database: NO SCOPE of the caller holds for it. A GET cannot change
+   * anything by it. At most 10,000 rows and 8 MiB: with more it throws. Of what it did itself it leaves no audit entry.
+   */
+  readonly callProcedure: CallProcedure<X>
 }
 
 /** What every handler gets. */
@@ -186,13 +204,14 @@ export interface Operation {
   readonly status: number
   /** Whether the answer has a version, which the call that writes must bring. Operations of the service itself alone. */
   readonly versioned?: true
+  readonly procedures: readonly Procedure[]
   readonly handle: (call: object) => unknown
   /** Mistakes of the definition that its types could not show; checkCatalogue reports them. */
   readonly mistakes: readonly string[]
 }
 
 const OPERATION = definitionWords<
-  OperationDefinition<'POST /', TokenAccess, ParamFields, ParamFields, Shape, AnswerShape | undefined>
+  OperationDefinition<'POST /', TokenAccess, ParamFields, ParamFields, Shape, AnswerShape | undefined, Procedures>
 >({
   name: 'text',
   route: 'text',
@@ -203,6 +222,7 @@ const OPERATION = definitionWords<
   body: 'object',
   answer: 'object',
   status: 'number',
+  procedures: 'object',
   handle: 'function'
 })
 
@@ -213,9 +233,11 @@ export function defineOperation<
   const P extends ParamFields = Readonly<Record<never, never>>,
   const Q extends ParamFields = Readonly<Record<never, never>>,
   const B extends Shape = Readonly<Record<never, never>>,
-  const T extends AnswerShape | undefined = undefined
->(definition: OperationDefinition<R, A, P, Q, B, T> & WithPath<R>): Operation {
+  const T extends AnswerShape | undefined = undefined,
+  const X extends Procedures = Readonly<Record<never, never>>
+>(definition: OperationDefinition<R, A, P, Q, B, T, X> & WithPath<R>): Operation {
   const { name, route, description, access, path = {}, query = {}, body, answer, status = 200, handle } = definition
+  const procedures: Procedures = definition.procedures ?? {}
   const [method = '', ...rest] = route.split(' ')
   const shape: AnswerShape | undefined = body
   return {
@@ -230,9 +252,10 @@ export function defineOperation<
     body: shape === undefined ? undefined : resolveShape(shape),
     answer: answer === undefined ? undefined : resolveShape(answer),
     status: answer === undefined ? 204 : status,
+    procedures: resolveProcedures(procedures),
     // The types of the definition hold: operations/calls/call-operation.ts calls it with the values that the names stand for.
     handle: handle as (call: object) => unknown,
-    mistakes: wordMistakes('', definition, OPERATION)
+    mistakes: [...wordMistakes('', definition, OPERATION), ...procedureWordMistakes(procedures)]
   }
 }
 

@@ -2,6 +2,7 @@ import type { NamedValues } from '../entity/action.js'
 import type { Entity } from '../entity/entity.js'
 import type { Field, Operand, Value } from '../entity/fields/field.js'
 import type { SqlValues } from '../entity/define-operation.js'
+import type { Procedure } from '../entity/procedure.js'
 import type { RowsCall, RowsWanted } from '../entity/row-predicate.js'
 import { readableByReference } from './authorize.js'
 import { type Catalogue, type Resource, totalOrder } from './model/catalogue.js'
@@ -9,6 +10,7 @@ import { keyOfId } from './parsing/keys.js'
 import { planned, type PlanningContext, UNPAGED_LIMIT } from './planning.js'
 import {
   allRows,
+  type CallPlan,
   type GetPlan,
   intersectScopes,
   type PagePlan,
@@ -113,7 +115,7 @@ export function foundRow(
   return ({ values }) => Object.fromEntries(places.map(([name, at]): [string, Value] => [name, values[at] ?? null]))
 }
 
-/** Rows of one SELECT of an application's own. */
+/** Rows of one SELECT of an application's own, and of one procedure. */
 const MAX_SELECTED = 10_000
 
 /** A statement of an application's own with its bound values. Throws TypeError for a text of the other kind. */
@@ -129,6 +131,22 @@ export function planStatement(
     sql,
     values: new Map(Object.entries(values).map(([name, value]) => [name, typedValue(value, name)])),
     columns: Object.values(columns),
+    maxRows: MAX_SELECTED
+  })
+}
+
+/** The call of a procedure. Throws TypeError for one that is not declared, and for a parameter without a value. */
+export function planCall(procedures: readonly Procedure[], name: string, values: NamedValues): CallPlan {
+  const procedure = procedures.find((one) => one.name === name)
+  if (procedure === undefined) throw new TypeError(`${name} is none of the \`procedures\` of the operation`)
+  return planned({
+    procedure: name,
+    parameters: procedure.parameters.map(({ name: parameter, field }) => {
+      const value = values[parameter]
+      if (value === undefined) throw new TypeError(`the procedure ${name} lacks a value for ${parameter}`)
+      return { field, value }
+    }),
+    columns: procedure.columns,
     maxRows: MAX_SELECTED
   })
 }

@@ -70,15 +70,14 @@ function fieldWordText(field: FieldDraft): string {
 
 function importsOf(draft: EntityDraft): string[] {
   const words = new Set(['defineEntity', 'permission', ...(draft.fullText.length > 0 ? ['fullText'] : [])])
-  const collect = ({ word, args }: ColumnWord): void => {
-    words.add(word)
-    for (const argument of args) if (isColumnWord(argument)) collect(argument)
-  }
-  for (const field of draft.fields) {
-    collect(field.word)
-    if (isRenamed(field)) words.add('column')
-  }
+  for (const word of fieldWords(draft.fields)) words.add(word)
   return [...words].toSorted()
+}
+
+/** The words that the fields are written in. */
+export function fieldWords(fields: readonly FieldDraft[]): string[] {
+  const wordsIn = ({ word, args }: ColumnWord): string[] => [word, ...args.filter(isColumnWord).flatMap(wordsIn)]
+  return fields.flatMap((field) => [...wordsIn(field.word), ...(isRenamed(field) ? ['column'] : [])])
 }
 
 /** What a reader should know, as comments above the entity. */
@@ -88,12 +87,13 @@ function remarksOf({ notes, cascades }: EntityDraft): string[] {
       `Rows of ${one} are deleted with the row that they refer to: they could be \`children\` of this entity in place of a ` +
       'resource of their own (docs/adding-an-entity.md).'
   )
-  return [...notes, ...cascading].flatMap((text) => wrapped(text))
+  return [...notes, ...cascading].flatMap(remark)
 }
 
 const REMARK_WIDTH = 117
 
-function wrapped(text: string): string[] {
+/** The lines of a comment. */
+export function remark(text: string): string[] {
   const lines: string[] = []
   for (const word of text.replaceAll(/\s+/g, ' ').split(' ')) {
     const last = lines.at(-1)

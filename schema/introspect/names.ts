@@ -48,6 +48,12 @@ export function resourceName(table: string, taken: Set<string>): string {
   return claim(name, taken, '-')
 }
 
+/** `close-month` for the procedure `close_month`. `taken` are the names of other operations. */
+export function operationName(procedure: string, taken: Set<string>): string {
+  const joined = wordsOf(procedure).join('-')
+  return claim(KEBAB_CASE.test(joined) ? joined : `procedure-${joined}`, taken, '-')
+}
+
 /** camelCase of words that may begin with a digit. */
 function camelCaseName(words: readonly string[], otherwise: string): string {
   const [first = otherwise, ...others] = words

@@ -132,6 +132,24 @@ export interface LiveTrigger {
   readonly body: string | undefined
 }
 
+/** The procedures of a database that the account may see. */
+export interface LiveProcedures {
+  /** In the order of names. */
+  readonly found: readonly LiveProcedure[]
+  /** The statement that lets this account call a procedure. */
+  readonly grantOf: (name: string) => string
+}
+
+export interface LiveProcedure {
+  readonly name: string
+  readonly comment: string
+  readonly mayCall: boolean
+  /** Whether it says of itself that it changes nothing. No server checks that. */
+  readonly readsOnly: boolean
+  /** In their order. The mode is IN, OUT or INOUT. */
+  readonly parameters: readonly { readonly mode: string; readonly column: LiveColumn }[]
+}
+
 /** The parts of `decimal(10,2) unsigned`, `enum('a','it''s')`, `VARCHAR ( 20 )`, without what only one engine knows. */
 export function parseNativeType(text: string, escapes: Escapes): NativeType {
   const tokens = sqlTokens(text, escapes)

@@ -1,6 +1,6 @@
 import type { Transaction } from 'sequelize'
 import type { ColumnTypes, StoredValues } from './column-types.js'
-import type { KeyCounts, LiveColumn, LiveSchema, LiveTable } from './live-schema.js'
+import type { KeyCounts, LiveColumn, LiveProcedures, LiveSchema, LiveTable } from './live-schema.js'
 import type { OwnTables, OwnTablesMigration } from '../../data-service/sql/engines/own-tables.js'
 import type { ChecksOf } from './schema-checks.js'
 import type { TextOperand } from '../../data-service/sql/engines/statement.js'
@@ -24,6 +24,8 @@ export interface SchemaTools {
    * kind of database without accounts, and for an account whose rights come by a role.
    */
   unseen(): Promise<readonly string[]>
+  /** All, or those of `names`. undefined for a kind of database without procedures. Changes nothing. */
+  procedures(names?: readonly string[]): Promise<LiveProcedures | undefined>
   /** What the service does with a column of each native type. */
   readonly columnTypes: ColumnTypes
   /** What the first hundred thousand rows of a table hold in columns whose declared type leaves it open. */
@@ -80,6 +82,8 @@ export interface GrantsOptions {
   /** What an account that serves needs. */
   readonly needed: readonly TableRights[]
   readonly own: OwnTables
+  /** The names of the procedures that operations call. */
+  readonly procedures: readonly string[]
   /** Whether migrations of the application make or alter tables of rows, as all do but baselines. */
   readonly altersRows: boolean
 }

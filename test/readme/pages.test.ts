@@ -38,6 +38,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/introspect.md': 'they name a server of somebody else; test/introspect runs the same commands',
   'docs/migrations.md': 'they write into examples/store; test/cli and test/introspect run the same commands',
   'docs/operations.md': 'they name servers and keys of a deployment',
+  'docs/procedures.md':
+    'they name a database server; test/schema/introspect/procedures.test.ts runs the same on a fresh one',
   'docs/reliability.md': 'test/campaign runs the command, for a shorter time',
   'docs/testing.md': 'they install packages; test/package runs them in an application',
   'docs/tour.md': 'readme.test.ts beside this file',

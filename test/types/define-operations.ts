@@ -28,6 +28,16 @@ const post = { name: 'b', route: 'POST /reports/b', description: '', access: aut
 
 /** What the mistakes below are variations of: all of this compiles. */
 export const sound = [
+  defineOperation({
+    ...get,
+    query: { n: int() },
+    answer: list({ a: text(9) }),
+    procedures: { p: { parameters: { n: int(), at: optional(text(9)) }, columns: { a: text(9) } }, q: {} },
+    async handle({ query: { n }, callProcedure }) {
+      const nothing: void = await callProcedure('q', {})
+      return nothing ?? (await callProcedure('p', { n, at: null }))
+    }
+  }),
   defineOperation({ ...get, handle: () => undefined }),
   defineOperation({
     ...get,
@@ -122,5 +132,23 @@ export const handlersThatAreNone = [
     handle: async ({ rows }) => ({ n: (await rows(things).get(1))?.cost ?? undefined })
   }),
   // @ts-expect-error a SELECT says what it selects
-  defineOperation({ ...get, handle: async ({ select }) => void (await select('SELECT 1', {})) })
+  defineOperation({ ...get, handle: async ({ select }) => void (await select('SELECT 1', {})) }),
+  defineOperation({
+    ...get,
+    procedures: { p: {} },
+    // @ts-expect-error a procedure that is called is declared
+    handle: ({ callProcedure }) => callProcedure('q', {})
+  }),
+  defineOperation({
+    ...get,
+    procedures: { p: { parameters: { n: int() } } },
+    // @ts-expect-error it has all of its parameters
+    handle: ({ callProcedure }) => callProcedure('p', {})
+  }),
+  defineOperation({
+    ...get,
+    procedures: { p: { parameters: { n: int() } } },
+    // @ts-expect-error of their types
+    handle: ({ callProcedure }) => callProcedure('p', { n: 'x' })
+  })
 ]

@@ -159,8 +159,8 @@ function keyMistakes(keyed: Keyed): string[] {
  */
 const DATABASE_NAME = /^[^\p{Cc}\p{Cs}\u{10000}-\u{10ffff}`]{0,63}[^\p{Cc}\p{Cs}\u{10000}-\u{10ffff}`\s]$/u
 
-/** `what` says what has the name: `table`, `row version`. */
-function databaseNameMistakes(what: string, name: string): string[] {
+/** `what` says what has the name: `table`, `row version`, `procedure`. */
+export function databaseNameMistakes(what: string, name: string): string[] {
   if (DATABASE_NAME.test(name)) return []
   return [
     `${what} \`${name}\`: a name in the database has 1 to 64 characters, no backtick, no control character and no ` +
@@ -316,7 +316,7 @@ function isWholeWithin(value: number, least: number, most: number): boolean {
   return Number.isInteger(value) && value >= least && value <= most
 }
 
-function isComparable(type: FieldType): boolean {
+export function isComparable(type: FieldType): boolean {
   return type !== 'set' && type !== 'json' && type !== 'binary'
 }
 

@@ -3,9 +3,10 @@ import { bool } from '../fields/words.js'
 import type { Field } from '../fields/field.js'
 import { CAMEL_CASE, KEBAB_CASE } from '../fields/names.js'
 import { type Operation, parameterIn } from '../define-operation.js'
+import type { Procedure } from '../procedure.js'
 import { type ResolvedShape, valueColumn } from '../fields/shape.js'
 import { permissionMistakes } from './validate-access.js'
-import { parameterMistakes, RESERVED, textParameterMistakes } from './validate-fields.js'
+import { databaseNameMistakes, parameterMistakes, RESERVED, textParameterMistakes } from './validate-fields.js'
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'DELETE']
 const STATUSES: readonly number[] = [200, 201, 202, 204]
@@ -25,6 +26,7 @@ export function operationMistakes(
       ...operationPathMistakes(operation, { resources, before }),
       ...operationAccessMistakes(operation, permissions),
       ...requestMistakes(operation),
+      ...operation.procedures.flatMap(procedureMistakes),
       ...(operation.answer === undefined ? [] : shapeMistakes(operation.answer, 'answer')),
       ...(STATUSES.includes(operation.status) ? [] : [`${operation.status} is no status of an answer.`])
     ]
@@ -96,6 +98,13 @@ function requestMistakes({ path, query, body, method }: Operation): string[] {
   if (body === undefined) return mistakes
   if (method === 'GET' || method === 'DELETE') mistakes.push(`a ${method} has no body.`)
   return [...mistakes, ...shapeMistakes(body, 'body')]
+}
+
+function procedureMistakes({ name, parameters, columns }: Procedure): string[] {
+  return [
+    ...databaseNameMistakes('procedure', name),
+    ...[parameters, columns].flatMap(parameterMistakes).map((mistake) => `procedures.${name}: ${mistake}`)
+  ]
 }
 
 function shapeMistakes(shape: ResolvedShape | Field, at: string): string[] {

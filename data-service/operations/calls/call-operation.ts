@@ -11,13 +11,14 @@ import {
   everyRow,
   type FindableRows,
   foundRow,
+  planCall,
   planFound,
   planFoundRow,
   planStatement,
   rowsOfCaller,
   type UntypedRowQuery
 } from '../../plan/plan-operations.js'
-import type { GetPlan, PagePlan, StatementPlan } from '../../plan/model/plans.js'
+import type { CallPlan, GetPlan, PagePlan, StatementPlan } from '../../plan/model/plans.js'
 import { callerInRules } from '../../plan/row-scopes.js'
 import type { LoadedRow, PageResult } from '../../plan/model/stores.js'
 import { raceAbort } from '../../../shared/transport/cancellation.js'
@@ -62,7 +63,7 @@ export function callOperation({
     if (operation.method === 'GET') {
       const now = new Date(writeDeps.now()).toISOString()
       const read = accounts?.reads.get(operation.name)
-      const tools = readTools(context, { readDeps, store: storeOf(readDeps, context.signal) })
+      const tools = readTools(context, { readDeps, store: storeOf(readDeps, context.signal), operation })
       const { json, rowVersion } = await readDeps.shares.admit(context, UNKNOWN_SIZE, async () =>
         read === undefined
           ? { json: await answerOf(operation, { ...common, ...tools, now }, how), rowVersion: NO_VERSION }
@@ -83,7 +84,7 @@ export function callOperation({
         if (change !== undefined) {
           return { ...ownAnswer(await change({ ...own, steps, expected: parsed.expected }), encode), ...others }
         }
-        const tools = { ...readTools(context, { readDeps, store: steps.unit }), ...writeTools(steps) }
+        const tools = { ...readTools(context, { readDeps, store: steps.unit, operation }), ...writeTools(steps) }
         return {
           json: await answerOf(operation, { ...common, ...tools, body }, how),
           rowVersion: NO_VERSION,
@@ -157,29 +158,43 @@ interface RowSource {
   page(plan: PagePlan): Promise<PageResult>
   get(plan: GetPlan): Promise<LoadedRow | undefined>
   select(plan: StatementPlan): Promise<readonly (readonly Value[])[]>
+  call(plan: CallPlan): Promise<readonly (readonly Value[])[]>
 }
 
 function storeOf({ store }: ReadDeps, signal: AbortSignal): RowSource {
   return {
     page: (plan) => store.page(plan, signal, 'code'),
     get: (plan) => store.get(plan, signal),
-    select: (plan) => store.select(plan, signal)
+    select: (plan) => store.select(plan, signal),
+    call: (plan) => store.call(plan, signal)
   }
 }
 
 function readTools(
   { caller }: CallContext,
-  { readDeps: { planning }, store }: { readonly readDeps: ReadDeps; readonly store: RowSource }
+  {
+    readDeps: { planning },
+    store,
+    operation: { procedures }
+  }: { readonly readDeps: ReadDeps; readonly store: RowSource; readonly operation: Operation }
 ) {
   return {
     rows: (entity: Entity) => finder(() => rowsOfCaller(entity, { planning, caller }), store),
     unscopedRows: (entity: Entity) => finder(() => everyRow(entity, planning.catalogue), store),
     select: async (sql: string, values: SqlValues, columns: Readonly<Record<string, Field>>) => {
-      const names = Object.keys(columns)
-      const rows = await store.select(planStatement('select', sql, { values, columns }))
-      return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? null])))
+      return named(Object.keys(columns), await store.select(planStatement('select', sql, { values, columns })))
+    },
+    callProcedure: async (name: string, parameters: NamedValues) => {
+      const plan = planCall(procedures, name, parameters)
+      const columns = plan.columns.map((column) => column.name)
+      const rows = await store.call(plan)
+      return columns.length === 0 ? undefined : named(columns, rows)
     }
   }
+}
+
+function named(names: readonly string[], rows: readonly (readonly Value[])[]): NamedValues[] {
+  return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? null])))
 }
 
 /** The functions are asynchronous throughout: what rejects the caller is thrown by their promises. */

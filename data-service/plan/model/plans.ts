@@ -510,3 +510,14 @@ export type StatementPlan = Planned<{
   /** With more rows a SELECT fails. */
   readonly maxRows: number
 }>
+
+/** The CALL of a procedure by an application's own operation. It reaches whatever the procedure reaches. */
+export type CallPlan = Planned<{
+  readonly procedure: string
+  /** In the order of the procedure's own. */
+  readonly parameters: readonly { readonly field: Field; readonly value: Value }[]
+  /** What its one SELECT answers, in order. */
+  readonly columns: readonly Column[]
+  /** With more rows it fails. */
+  readonly maxRows: number
+}>

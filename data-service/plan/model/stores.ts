@@ -6,6 +6,7 @@ import type { Value } from '../../entity/fields/field.js'
 import type { JsonWriter } from '../../entity/fields/json-text.js'
 import type { RowKey } from '../../entity/key.js'
 import type {
+  CallPlan,
   ChildPlan,
   CountOutsidePlan,
   CountReferencingPlan,
@@ -144,6 +145,8 @@ export interface ReadStore {
   export<Part>(plan: ExportPlan, writer: () => BatchWriter<Part>, signal: AbortSignal): AsyncIterable<ExportBatch<Part>>
   /** The rows of a SELECT of the application's own, in a transaction that can change nothing. Throws RangeError for too many. */
   select(plan: StatementPlan, signal: AbortSignal): Promise<readonly (readonly Value[])[]>
+  /** The rows of a procedure, which can change nothing. Throws RangeError for too many. */
+  call(plan: CallPlan, signal: AbortSignal): Promise<readonly (readonly Value[])[]>
 }
 
 /** A row by property name, hidden columns included, with its version. */
@@ -283,6 +286,8 @@ export interface UnitOfWork {
   page(plan: PagePlan): Promise<PageResult>
   /** As ReadStore.select, in this transaction. */
   select(plan: StatementPlan): Promise<readonly (readonly Value[])[]>
+  /** Calls a procedure, whose changes are of this transaction. Throws TypeError for one that has ended it. */
+  call(plan: CallPlan): Promise<readonly (readonly Value[])[]>
   /** Runs a statement of the application's own. Answers the number of rows that it changed. */
   run(plan: StatementPlan): Promise<number>
   audit(entry: AuditEntry): Promise<void>

@@ -1,7 +1,7 @@
 import type { MemoryGuard } from '../../../shared/memory-guard.js'
 
 /** Bytes of rows that are read for one answer. The first row does not count, because no caller could ask for less. */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+export const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 export const TOO_LARGE = `The rows of the answer have more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`
 

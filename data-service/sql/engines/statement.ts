@@ -48,6 +48,8 @@ export interface StatementText {
 /** A SELECT. */
 export interface Statement extends StatementText {
   readonly decode: readonly ((raw: unknown) => Value)[]
+  /** Set for the CALL of a procedure, which may answer no rows, or several sets of them. */
+  readonly procedure?: { readonly name: string; readonly maxRows: number }
   /** For errors: the name of each column, `table.column`. */
   readonly names?: readonly string[]
   /** For errors: the places of the row's key among the columns; none if it is not selected. */

@@ -1,8 +1,10 @@
 import type { Value } from '../../entity/fields/field.js'
-import type { StatementPlan } from '../../plan/model/plans.js'
+import type { CallPlan, StatementPlan } from '../../plan/model/plans.js'
 import {
+  bindNames,
   type BoundValue,
   type BoundValues,
+  quotedIdentifier,
   selectStatement,
   type SqlDialect,
   type Statement,
@@ -10,11 +12,33 @@ import {
   type StatementText
 } from '../engines/statement.js'
 
-// The statements that an application's operations write themselves.
+// The statements that an application's operations write themselves, and their calls of procedures.
 
-export function ownSelect({ sql, columns }: StatementPlan, dialect: SqlDialect): Statement {
+export function ownSelect({ sql, columns }: Pick<StatementPlan, 'sql' | 'columns'>, dialect: SqlDialect): Statement {
   const selected = columns.map((field, index) => ({ name: `column ${index + 1} of a statement`, field }))
   return selectStatement(sql, selected, dialect.decode)
+}
+
+const parameterName = bindNames('p')
+
+export function ownCall(
+  { procedure, parameters, columns, maxRows }: CallPlan,
+  dialect: SqlDialect
+): { readonly statement: Statement; readonly values: BoundValues } {
+  const names = parameters.map((_, index) => parameterName(index))
+  const sql = `CALL ${quotedIdentifier(procedure)}(${names.map((name) => `$${name}`).join(', ')})`
+  // A parameter takes a value as a column does.
+  const values = parameters.map(({ field, value }, index): [string, BoundValue] => [
+    parameterName(index),
+    value === null ? null : dialect.store(value, field)
+  ])
+  return {
+    statement: {
+      ...ownSelect({ sql, columns: columns.map(({ field }) => field) }, dialect),
+      procedure: { name: procedure, maxRows }
+    },
+    values: Object.fromEntries(values)
+  }
 }
 
 export function ownChange({ sql }: StatementPlan): StatementText {

@@ -3,6 +3,7 @@ import type { Entity, StoreName } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues } from '../../entity/key.js'
 import type {
+  CallPlan,
   ExportPlan,
   GetByPlan,
   GetPlan,
@@ -43,7 +44,7 @@ import { GatheredReads, type SamePlans } from './gathered-reads.js'
 import { exactOrder } from './statements/keyset.js'
 import { LoadedPage, readPage } from './loaded-page.js'
 import { own, type Source } from './navigations.js'
-import { ownSelect, ownValues, withinLimit } from './own-statements.js'
+import { ownCall, ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { RowModels } from './statements/row-models.js'
 import { SharedReads } from './shared-reads.js'
 import { type CacheUse, Statements } from './statements/statements.js'
@@ -240,6 +241,12 @@ export class SqlReadStore implements ReadStore {
     const { dialect, reader } = this.#primary
     const [statement, values] = [ownSelect(plan, dialect), ownValues(plan, dialect)]
     return withinLimit(await reader.read(signal, (session) => session.runReadOnly(statement, values)), plan)
+  }
+
+  async call(plan: CallPlan, signal: AbortSignal): Promise<readonly (readonly Value[])[]> {
+    const { dialect, reader } = this.#primary
+    const { statement, values } = ownCall(plan, dialect)
+    return await reader.read(signal, (session) => session.runReadOnly(statement, values))
   }
 
   /** Waits for running reads, then closes the databases. */

@@ -4,6 +4,7 @@ import type { Value } from '../../entity/fields/field.js'
 import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
 import { isComposite, idText, type Keyed, keyMaker, keyOfValues, type RowKey } from '../../entity/key.js'
 import type {
+  CallPlan,
   ChildPlan,
   CountOutsidePlan,
   CountReferencingPlan,
@@ -49,7 +50,7 @@ import { Guards } from './guards.js'
 import { keyReader, mapKey, own, RowOfPage, selectionOf } from './navigations.js'
 import { IdempotencyKeys, type KeyedRequest } from '../own-rows/idempotency-keys.js'
 import { EventRows } from '../own-rows/outbox.js'
-import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
+import { ownCall, ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { ChangeTexts, RowWriter } from './row-writer.js'
 import { RowModels } from './statements/row-models.js'
 import { type CacheUse, Statements } from './statements/statements.js'
@@ -427,6 +428,11 @@ class SqlUnitOfWork implements UnitOfWork {
     const { dialect } = this.#parts
     const rows = await this.#transaction.run(ownSelect(plan, dialect), ownValues(plan, dialect))
     return withinLimit(rows, plan)
+  }
+
+  call(plan: CallPlan): Promise<readonly (readonly Value[])[]> {
+    const { statement, values } = ownCall(plan, this.#parts.dialect)
+    return this.#transaction.run(statement, values)
   }
 
   async run(plan: StatementPlan): Promise<number> {

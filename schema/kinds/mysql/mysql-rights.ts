@@ -133,7 +133,7 @@ export class MysqlRights {
   }
 
   /** As `SchemaTools.grants`. */
-  async grants(account: string, { needed, own, altersRows }: GrantsOptions): Promise<Grants> {
+  async grants(account: string, { needed, own, procedures, altersRows }: GrantsOptions): Promise<Grants> {
     const to = accountText(account)
     const [row] = await this.#select<{ name: string }>('SELECT DATABASE() AS name')
     const here = row?.name ?? ''
@@ -144,11 +144,20 @@ export class MysqlRights {
         { database: here, rights: altersRows || own.schema === undefined ? RIGHTS_TO_MIGRATE : 'SELECT' },
         ...(own.schema === undefined ? [] : [{ database: own.schema, rights: RIGHTS_TO_MIGRATE }])
       ].map(({ database, rights }) => `GRANT ${rights} ON \`${database}\`.* TO ${to};`),
-      serving: needed.map(({ table, rights }) => {
-        const database = names.has(table) ? (own.schema ?? here) : here
-        return `GRANT ${rights.join(', ')} ON \`${database}\`.\`${table}\` TO ${to};`
-      })
+      serving: [
+        ...needed.map(({ table, rights }) => {
+          const database = names.has(table) ? (own.schema ?? here) : here
+          return `GRANT ${rights.join(', ')} ON \`${database}\`.\`${table}\` TO ${to};`
+        }),
+        ...procedures.map((name) => executeGrant(here, name, to))
+      ]
     }
+  }
+
+  /** As `LiveProcedures.grantOf`. */
+  async grantOfExecute(): Promise<(name: string) => string> {
+    const { account, here } = await this.#thisAccount()
+    return (name) => executeGrant(here, name, account)
   }
 
   async #rightsRemedy(databases: DatabasesToGrant): Promise<string> {
@@ -210,13 +219,19 @@ export class MysqlRights {
 
   /** `GRANT … ON db.* TO 'user'@'host';` for the account under which the server runs this session. */
   async #grantStatements(rights: string, { rows, schema }: DatabasesToGrant): Promise<string> {
+    const { account, here } = await this.#thisAccount()
+    return [...(rows ? [here] : []), ...(schema === undefined ? [] : [schema])]
+      .map((name) => `GRANT ${rights} ON \`${name}\`.* TO ${account};`)
+      .join(' ')
+  }
+
+  /** As statements name them. */
+  async #thisAccount(): Promise<{ readonly account: string; readonly here: string }> {
     const [row] = await this.#select<{ account: string; name: string }>(
       'SELECT CURRENT_USER() AS account, DATABASE() AS name'
     )
     const [user = '', host = ''] = (row?.account ?? '').split(/@(?=[^@]*$)/)
-    return [...(rows ? [row?.name ?? ''] : []), ...(schema === undefined ? [] : [schema])]
-      .map((name) => `GRANT ${rights} ON \`${name}\`.* TO '${user}'@'${host}';`)
-      .join(' ')
+    return { account: `'${user}'@'${host}'`, here: row?.name ?? '' }
   }
 
   #select<Row extends object>(statement: string, transaction?: Transaction): Promise<Row[]> {
@@ -232,6 +247,10 @@ function accountText(account: string): string {
   const [, user = '', host = '%'] = /^'?([^'@\\\s]{1,80})'?(?:@'?([^'@\\\s]{1,255})'?)?$/.exec(account) ?? []
   if (user !== '') return `'${user}'@'${host}'`
   throw new StartError(`${account} is no account such as app, app@10.0.0.% or 'app'@'%'.`)
+}
+
+function executeGrant(database: string, procedure: string, account: string): string {
+  return `GRANT EXECUTE ON PROCEDURE \`${database}\`.\`${procedure}\` TO ${account};`
 }
 
 /** The rights that a statement of a migration takes, as MySQL's manual says of each. */

@@ -2,11 +2,18 @@ import { createHash } from 'node:crypto'
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import type { Ddl, Grants, GrantsOptions, PresentRelation, SchemaTools, TableRights } from '../../model/schema-tools.js'
 import type { StoredValues } from '../../model/column-types.js'
-import { countKey, type KeyCounts, type LiveColumn, type LiveSchema } from '../../model/live-schema.js'
+import {
+  countKey,
+  type KeyCounts,
+  type LiveColumn,
+  type LiveProcedures,
+  type LiveSchema
+} from '../../model/live-schema.js'
 import { mysqlTextOperand } from '../../../data-service/sql/engines/mysql/mysql-collations.js'
 import { mysqlCatalogue } from './mysql-catalogue.js'
 import { mysqlStoredValues, mysqlTypes } from './mysql-types.js'
 import { mysqlChecks } from './mysql-checks.js'
+import { mysqlProcedures } from './mysql-procedures.js'
 import { type MysqlServer, serverOf } from '../../../data-service/sql/engines/mysql/driver/mysql-connection.js'
 import { mysqlDdl } from './mysql-own-tables.js'
 import { COMMAND_DENIED, MysqlRights, NO_SUCH_TABLE } from './mysql-rights.js'
@@ -66,6 +73,11 @@ export class MysqlSchema implements SchemaTools {
 
   async unseen(): Promise<readonly string[]> {
     return this.#rights.unseen(await this.#server())
+  }
+
+  async procedures(names?: readonly string[]): Promise<LiveProcedures> {
+    const found = await mysqlProcedures((statement) => this.#select(statement), names)
+    return { found, grantOf: await this.#rights.grantOfExecute() }
   }
 
   readonly textOperand = mysqlTextOperand

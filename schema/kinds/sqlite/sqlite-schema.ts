@@ -108,6 +108,10 @@ export class SqliteSchema implements SchemaTools {
     return Promise.resolve(undefined)
   }
 
+  procedures(): Promise<undefined> {
+    return Promise.resolve(undefined)
+  }
+
   missingRights(): Promise<undefined> {
     return Promise.resolve(undefined)
   }

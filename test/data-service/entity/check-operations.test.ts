@@ -75,6 +75,14 @@ describe('checkCatalogue, of operations', () => {
   }
 
   const CASES: Record<string, [definition: object, mistake: RegExp]> = {
+    'a procedure whose name ends the quotes': [
+      { procedures: { 'a`b': {} } },
+      /procedure `a`b`: a name in the database/
+    ],
+    'a word of a procedure that there is not': [
+      { procedures: { p: { column: {} } } },
+      /procedures\.p: there is no `column`/
+    ],
     'a word that there is not': [
       { name: 'z', route: 'GET /z', acces: permission('things:manage') },
       /operation `z`: there is no `acces`. Did you mean "access"/

@@ -76,6 +76,10 @@ export class MemoryStore implements ReadStore {
     return Promise.reject(new Error('This store runs no statements'))
   }
 
+  call(): Promise<never> {
+    return Promise.reject(new Error('This store runs no statements'))
+  }
+
   async *export<Part>(
     { projection }: Parameters<ReadStore['export']>[0],
     writer: () => BatchWriter<Part>,

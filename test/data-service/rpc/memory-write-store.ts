@@ -120,6 +120,7 @@ export class MemoryWriteStore implements WriteStore {
       countOutside: unused,
       page: unused,
       select: unused,
+      call: unused,
       run: unused,
       get: async ({ entity, key: [id], projection }) => {
         const row = this.#find(entity.name, id)

@@ -61,6 +61,13 @@ export class IntrospectedApp {
     return this.#files.run(args, { DATABASE_URL: this.database.url })
   }
 
+  /** The same as another account of the server. */
+  runAs({ user, password }: { readonly user: string; readonly password: string }, ...args: string[]): Promise<Ran> {
+    const url = new URL(this.database.url)
+    Object.assign(url, { username: user, password })
+    return this.#files.run(args, { DATABASE_URL: url.href })
+  }
+
   writeConfig(): Promise<void> {
     return this.write('uniform-rest.config.ts', CONFIG)
   }

@@ -1,6 +1,7 @@
 import type { Connection } from 'mysql2'
 import type { Sequelize } from 'sequelize'
 import { type Cancellation, throwIfAborted, raceAbort } from '../../../../shared/transport/cancellation.js'
+import { renewal } from './driver/mysql-calls.js'
 import { PoolTurns, type Turn } from './pool-turns.js'
 
 /** A connection that is taken. */
@@ -57,6 +58,14 @@ export class MysqlPool {
     if (stopped !== undefined) {
       this.#later(stopped.then(() => this.#manager.destroyConnection(connection)).finally(leave))
       return
+    }
+    const renewed = renewal(connection)
+    if (renewed !== undefined) {
+      const released = renewed.then(
+        () => this.#manager.releaseConnection(connection),
+        () => this.#manager.destroyConnection(connection)
+      )
+      return this.#later(released.finally(leave))
     }
     try {
       this.#manager.releaseConnection(connection)

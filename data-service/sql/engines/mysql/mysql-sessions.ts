@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Connection } from 'mysql2'
-import { classifyMysqlError } from './driver/mysql-errors.js'
+import { executeCall, markUsed } from './driver/mysql-calls.js'
+import { classifyMysqlError, errnoOf } from './driver/mysql-errors.js'
 import { type Cancellation, throwIfAborted, raceAbort } from '../../../../shared/transport/cancellation.js'
 import type { Value } from '../../../entity/fields/field.js'
 import type { AnswerBytes } from '../answer-bytes.js'
@@ -17,6 +18,7 @@ import {
 } from './driver/mysql-connection.js'
 import { type MysqlPool } from './mysql-pool.js'
 import {
+  type BoundValue,
   type BoundValues,
   type CsvRow,
   decodeRow,
@@ -25,6 +27,9 @@ import {
   type Statement,
   valuesOf
 } from '../statement.js'
+
+/** ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION */
+const WRITES_IN_READ = 1792
 
 export interface SessionOptions {
   readonly connection: Connection
@@ -53,8 +58,15 @@ export class MysqlSession implements ReaderSession {
 
   async run(statement: Statement, values: BoundValues): Promise<Value[][]> {
     throwIfAborted(this.signal)
-    const rows = await this.untilAborted(execute(this.connection, statement, valuesOf(statement, values)))
+    const rows = await this.untilAborted(this.#sent(statement, valuesOf(statement, values)))
     return rows.map((row) => decodeRow(statement, row))
+  }
+
+  #sent(statement: Statement, values: BoundValue[]): Promise<readonly (readonly unknown[])[]> {
+    const { procedure } = statement
+    if (procedure === undefined) return execute(this.connection, statement, values)
+    markUsed(this.connection)
+    return executeCall(this.connection, { ...statement, procedure }, values)
   }
 
   async rows(statement: ShownStatement, values: BoundValues, bytes?: AnswerBytes): Promise<FoundRow[]> {
@@ -65,12 +77,27 @@ export class MysqlSession implements ReaderSession {
 
   async runReadOnly(statement: Statement, values: BoundValues): Promise<Value[][]> {
     throwIfAborted(this.signal)
+    if (statement.procedure !== undefined) return await this.#callReadOnly(statement, values, statement.procedure.name)
     await this.untilAborted(runCommand(this.connection, 'START TRANSACTION READ ONLY'))
     try {
       return await this.run(statement, values)
     } finally {
       // A connection whose statement is being stopped will be closed.
       if (this.#stopped === undefined) await answeredInTime(this.connection, runCommand(this.connection, 'ROLLBACK'))
+    }
+  }
+
+  /** A procedure could end a transaction and begin others, so that its whole session can only read, until it is renewed. */
+  async #callReadOnly(statement: Statement, values: BoundValues, name: string): Promise<Value[][]> {
+    markUsed(this.connection)
+    await this.untilAborted(runCommand(this.connection, 'SET SESSION TRANSACTION READ ONLY'))
+    try {
+      return await this.run(statement, values)
+    } catch (error) {
+      if (errnoOf(error) !== WRITES_IN_READ) throw error
+      throw new TypeError(`The procedure ${name} changes something, which a GET may not: make it a POST`, {
+        cause: error
+      })
     }
   }
 

@@ -35,7 +35,7 @@ import {
 } from '../statement.js'
 import { type MysqlPool } from './mysql-pool.js'
 import { MysqlSession, type ReaderOptions, type SessionOptions } from './mysql-sessions.js'
-import { classifyMysqlError } from './driver/mysql-errors.js'
+import { classifyMysqlError, errnoOf } from './driver/mysql-errors.js'
 
 /** SERVER_STATUS_IN_TRANS, in the response to every statement. */
 const IN_TRANSACTION = 1
@@ -55,6 +55,9 @@ class LostTransaction extends Error {
 }
 
 const START = 'START TRANSACTION'
+
+/** ER_SP_DOES_NOT_EXIST, which servers answer for a savepoint too. */
+const NO_SAVEPOINT = 1305
 
 /**
  * Sent right behind the last change, before its answer is there: commits if it has changed one row, and else rolls back.
@@ -109,7 +112,22 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
   }
 
   override run(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    const { procedure } = statement
+    if (procedure !== undefined) return this.#started(() => this.#call(statement, values, procedure.name), false)
     return this.#started(() => super.run(statement, values), true)
+  }
+
+  /** The savepoint is gone if the procedure has ended the transaction, also if it has begun another one. */
+  async #call(statement: Statement, values: BoundValues, name: string): Promise<Value[][]> {
+    await this.untilAborted(runCommand(this.connection, 'SAVEPOINT ur_call'))
+    const rows = await super.run(statement, values)
+    try {
+      await this.untilAborted(runCommand(this.connection, 'RELEASE SAVEPOINT ur_call'))
+    } catch (error) {
+      if (errnoOf(error) !== NO_SAVEPOINT) throw error
+      throw new TypeError(`The procedure ${name} has ended the transaction of its operation`, { cause: error })
+    }
+    return rows
   }
 
   override rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]> {

@@ -134,8 +134,8 @@ const MAX_SORT_LENGTH = 65_536
  */
 const WAIT_FOR_OTHER_NODES = 'SET SESSION wsrep_sync_wait = @@SESSION.wsrep_sync_wait | 1'
 
-/** The first statements of a new connection. */
-function sessionStatements(server: MysqlServer): readonly string[] {
+/** The first statements of a new connection; `isNode` for one to a node of Galera. */
+function sessionStatements(server: MysqlServer, isNode: boolean): readonly string[] {
   const collation = collationOf(server)
   const all = [
     `SET NAMES utf8mb4 COLLATE ${collation}`,
@@ -145,7 +145,8 @@ function sessionStatements(server: MysqlServer): readonly string[] {
     // pages would repeat rows and leave others out.
     `SET SESSION max_sort_length = ${MAX_SORT_LENGTH}`,
     // After waiting for a lock a write sees the row that the other transaction committed, and no gaps are locked.
-    'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'
+    'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+    ...(isNode ? [WAIT_FOR_OTHER_NODES] : [])
   ]
   // MariaDB converts an `in` list of 1000 or more members to a table, in which bound values lose their type.
   return server === 'mariadb' ? [...all, 'SET SESSION in_predicate_conversion_threshold = 0'] : all
@@ -155,12 +156,21 @@ function sessionStatements(server: MysqlServer): readonly string[] {
 export async function prepareSession(connection: Connection, settings: MysqlSettings): Promise<void> {
   const variables = await shownValues(connection, WHICH_SERVER)
   const server = serverOf(variables.get('version') ?? '')
-  for (const statement of sessionStatements(server)) await forNoCall(() => runCommand(connection, statement))
   const isNode = variables.get('wsrep_on') === 'ON' && !['', 'none'].includes(variables.get('wsrep_provider') ?? '')
-  if (isNode) await forNoCall(() => runCommand(connection, WAIT_FOR_OTHER_NODES))
+  for (const statement of sessionStatements(server, isNode)) await forNoCall(() => runCommand(connection, statement))
   const index = isNode ? Number((await shownValues(connection, WHICH_NODE)).get('wsrep_local_index')) : undefined
   const { way = installedDriver().way } = settings
   servers.set(connection, { server, node: index !== undefined && Number.isNaN(index) ? 0 : index, way })
+}
+
+/** Makes the session of a connection as new: without variables, temporary tables and statements of what ran on it before. */
+export async function renewSession(connection: Connection): Promise<void> {
+  const { server, node } = serverBehind(connection)
+  await new Promise<void>((resolve, reject) => {
+    connection.reset((error) => (error === null ? resolve() : reject(error)))
+  })
+  for (const statement of sessionStatements(server, node !== undefined))
+    await forNoCall(() => runCommand(connection, statement))
 }
 
 /** The server that prepareSession recorded for a connection. */
@@ -223,7 +233,7 @@ type Parameter = BoundValue | ReturnType<typeof mysql2.TypedParameter.NEWDECIMAL
  * The values as the driver takes them. It sends a bigint as text, which the server would compare with a column as a double:
  * one that a double cannot hold is sent as a decimal.
  */
-function parametersOf(values: readonly BoundValue[]): Parameter[] {
+export function parametersOf(values: readonly BoundValue[]): Parameter[] {
   return values.map((value) =>
     typeof value === 'bigint' && !Number.isSafeInteger(Number(value))
       ? mysql2.TypedParameter.NEWDECIMAL(String(value))
@@ -284,7 +294,7 @@ function executeCommand(
 }
 
 /** As traces and the log name it. */
-function systemOf(connection: Connection): string {
+export function systemOf(connection: Connection): string {
   return servers.get(connection)?.server ?? 'mysql'
 }
 

@@ -23,7 +23,7 @@ const KIND_BY_NUMBER: ReadonlyMap<number, ErrorKind> = new Map([
   [1217, 'constraint'],
   [1451, 'constraint'],
   [1452, 'constraint'],
-  [1644, 'forbidden'], // ER_SIGNAL_EXCEPTION: a trigger
+  [1644, 'forbidden'], // ER_SIGNAL_EXCEPTION: a trigger or a procedure
   [3819, 'forbidden'], // ER_CHECK_CONSTRAINT_VIOLATED of MySQL
   [4025, 'forbidden'], // ER_CONSTRAINT_FAILED of MariaDB: a CHECK
   // ER_ERROR_DURING_COMMIT: a Galera node lost its cluster during the commit.
@@ -85,6 +85,8 @@ export function classifyMysqlError(error: unknown): ErrorKind {
   if (kind !== undefined) return kind
   if ('code' in error && typeof error.code === 'string' && NETWORK_CODES.has(error.code)) return 'unreachable'
   if (errno === OPTION_PREVENTS) return READ_ONLY.test(error.message) ? 'unavailable' : 'other'
+  // A trigger or a procedure that says its reason with a number of its own: SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = …
+  if ('sqlState' in error && String(error.sqlState).startsWith('45')) return 'forbidden'
   if (errno === STORAGE_ENGINE) return NO_SPACE.test(error.message) ? 'unavailable' : 'other'
   return 'other'
 }
