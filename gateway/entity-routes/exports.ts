@@ -186,7 +186,7 @@ async function writeExport(
         rows += count
       } else if (part.end) {
         const { count, truncated, unshownValues } = part.end
-        if (unshownValues.length > 0) await write(csv.remark(`# export without values: ${unshownValues.join(', ')}`))
+        if (unshownValues.length > 0) await write(csv.remark(`# export without values: ${inOneCell(unshownValues)}`))
         if (truncated) await write(csv.remark(`# export truncated at ${count} rows`))
         complete = true
       }
@@ -200,6 +200,11 @@ async function writeExport(
     await breakOff(response, csv.remark(`# export incomplete after ${rows} rows`))
     return error
   }
+}
+
+/** `7=amount more=5`: without the characters at which programs end a cell. The ids are percent-encoded. */
+function inOneCell(unshownValues: readonly string[]): string {
+  return unshownValues.join(' ').replaceAll('; property=', '=')
 }
 
 /** Resolves when the client can take more. Rejects when it has disconnected. */
@@ -293,7 +298,7 @@ class CsvBatch {
     return stringify(rows, FORMAT)
   }
 
-  /** A row with a text in its first cell. */
+  /** A row with a text in its first cell, in which no comma may be. */
   remark(text: string): string {
     return text + ','.repeat(Math.max(0, this.#width - 1)) + '\r\n'
   }

@@ -354,6 +354,33 @@ describe('what the typed client sends again, and when', () => {
     }
   })
 
+  it('takes the mark of values that are not shown for no row, of an export that is cut and of one that is whole', async () => {
+    const mark = '# export without values: 1=name b%2Cc=name more=5,\r\n'
+    const cut = '# export truncated at 2 rows,\r\n'
+    const head = { 'content-type': 'text/csv', 'x-export-row-limit': '2' }
+    const bodies: readonly (readonly [rows: string, end: string, found: readonly [number, boolean]])[] = [
+      ['1,\r\n', mark, [1, false]],
+      ['1,\r\n2,"# export without values: 1=name"\r\n', mark, [2, false]],
+      ['1,\r\n2,\r\n', mark + cut, [2, true]]
+    ]
+    for (const [rows, end, found] of bodies) {
+      for (const read of ['rows', 'file']) {
+        const body = `id,name\r\n${rows}${end}`
+        const answered = createClient<Application>({
+          fetch: () => Promise.resolve(new Response(body, { headers: head }))
+        })
+        const exported = await answered.resource('things').export()
+        expect(exported.unshownValues).to.equal(undefined)
+        let yielded = 0
+        if (read === 'file') expect(await new Response(exported.file()).text()).to.equal(body)
+        else for await (const row of exported) yielded += Number(row.id) > 0 ? 1 : 100
+        expect([exported.rows, exported.isTruncated], `${read} of ${body}`).to.deep.equal(found)
+        if (read === 'rows') expect(yielded).to.equal(found[0])
+        expect(exported.unshownValues).to.deep.equal(['1=name', 'b%2Cc=name', 'more=5'])
+      }
+    }
+  })
+
   it('takes an export for incomplete where its body ends in the mark, or within a row, as one that is whole', async () => {
     const head = { 'content-type': 'text/csv', 'x-export-row-limit': '10' }
     const bodies: readonly (readonly [body: string, rows: number | 'whole'])[] = [

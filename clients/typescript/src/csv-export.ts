@@ -25,6 +25,7 @@ export class CsvExport<Field extends string> implements AsyncIterable<CsvRecord<
   readonly #signal: AbortSignal | undefined
   #rows = 0
   #isTruncated: boolean | undefined
+  #unshownValues: readonly string[] | undefined
 
   constructor(response: Response, signal?: AbortSignal) {
     this.#signal = signal
@@ -41,6 +42,14 @@ export class CsvExport<Field extends string> implements AsyncIterable<CsvRecord<
   /** Whether the service left rows out because there are more than its limit; undefined before the end. */
   get isTruncated(): boolean | undefined {
     return this.#isTruncated
+  }
+
+  /**
+   * Cells that are null because the table holds a value that is none of their property's type: `7=amount` with the
+   * percent-encoded id of the row, for the first 20, and then `more=5`; undefined before the end.
+   */
+  get unshownValues(): readonly string[] | undefined {
+    return this.#unshownValues
   }
 
   /** The rows. Throws an ExportIncompleteError where the export broke off. */
@@ -65,7 +74,7 @@ export class CsvExport<Field extends string> implements AsyncIterable<CsvRecord<
     if (this.#finish(held, reader) && held !== undefined && names !== undefined) yield recordOf(names, held)
   }
 
-  /** The bytes of the file as they come, its mark included. Breaks off with an ExportIncompleteError as the rows do. */
+  /** The bytes of the file as they come, its marks included. Breaks off with an ExportIncompleteError as the rows do. */
   file(): ReadableStream<Uint8Array> {
     const reader = new RowReader()
     const source = this.#body.getReader()
@@ -103,6 +112,7 @@ export class CsvExport<Field extends string> implements AsyncIterable<CsvRecord<
     if (reader.isWithinRow || last?.isMark === true)
       throw this.#incomplete(last, 'The body ended before its export did.')
     this.#isTruncated = last !== undefined && this.#rows === this.rowLimit
+    this.#unshownValues = reader.unshownValues
     if (last === undefined || this.#isTruncated) return false
     this.#rows++
     return true
@@ -154,6 +164,8 @@ class RowReader {
   /** How much of the rest was looked at, and whether a quoted cell is open there. */
   #at = 0
   #isQuoted = false
+  /** What the mark of cells without their values names. It is no row. */
+  unshownValues: readonly string[] = []
 
   read(chunk: Uint8Array): CsvRow[] {
     return this.#rows(this.#decoder.decode(chunk, { stream: true }))
@@ -178,8 +190,11 @@ class RowReader {
       // Two quotes within a cell close it and open it again.
       if (one === '"') this.#isQuoted = !this.#isQuoted
       if (one !== '\n' || this.#isQuoted) continue
-      rows.push(rowOf(this.#rest.slice(from, this.#at).replace(/\r$/, '')))
+      const line = this.#rest.slice(from, this.#at).replace(/\r$/, '')
       from = this.#at + 1
+      const [, unshown] = /^# export without values: ([^,]*)/.exec(line) ?? []
+      if (unshown === undefined) rows.push(rowOf(line))
+      else this.unshownValues = unshown.split(' ')
     }
     this.#rest = this.#rest.slice(from)
     this.#at -= from

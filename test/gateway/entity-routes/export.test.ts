@@ -72,6 +72,18 @@ describe('exports', () => {
     )
   })
 
+  it('name values that are not shown in one cell, and keep the number of cells', async () => {
+    exporting(exportHeader(property('id', 'int'), property('a', 'int')), exportCsv('1,\r\n2,\r\n', 2), {
+      end: { count: 2, truncated: true, unshownValues: ['1; property=a', '2%2C3; property=a', 'more=5'] }
+    })
+    const answer = await gateway.app.inject('/products/export?bom=false')
+    expect(answer.body.split('\r\n').slice(3)).to.deep.equal([
+      '# export without values: 1=a 2%2C3=a more=5,',
+      '# export truncated at 2 rows,',
+      ''
+    ])
+  })
+
   it('tell the data service whether to escape formulas', async () => {
     await gateway.app.inject('/products/export?escapeFormulas=false')
     expect(gateway.data.calls[0]?.request).to.deep.include({ asCsv: { escapeFormulas: false } })
