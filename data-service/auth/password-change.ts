@@ -54,7 +54,9 @@ export function changePassword(
         if (session.kind !== 'live') return session
         const rotated = await rotateUnlessThrottled(unit, session, deps)
         if (rotated.kind === 'throttled') return rotated
-        if (!(await unit.setPassword(account.id, hash, account.passwordHash))) {
+        // A transaction whose COMMIT had no answer is repeated, and may have been done.
+        const isSet = session.account.passwordHash === hash
+        if (!isSet && !(await unit.setPassword(account.id, hash, account.passwordHash))) {
           throw new Rejected(WRONG_PASSWORD, 'the password was changed meanwhile')
         }
         return { ...rotated, sessions: await unit.endSessions(account.id, deps.now(), session.family.id) }

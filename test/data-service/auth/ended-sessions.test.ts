@@ -126,6 +126,29 @@ eachDatabase((kind) => {
         for (const token of [first, elsewhere]) await one.refresh(token)
       })
 
+      it('is made once where the COMMIT was done and had no answer, so that it is repeated', async () => {
+        const { store } = one.by
+        let times = 0
+        const transaction: typeof store.transaction = async (until, work) => {
+          const result = await store.transaction(until, (unit) =>
+            work({
+              ...unit,
+              setPassword: (...values) => {
+                times += 1
+                return unit.setPassword(...values)
+              }
+            })
+          )
+          return times === 0 ? result : await store.transaction(until, work)
+        }
+        const repeated = harness.replica({ store: { ...store, transaction } })
+        const changed = await repeated.changePassword(first, 'right', NEW)
+        expect(times).to.equal(1)
+        await one.refresh(changed.refreshToken)
+        await isOver(elsewhere)
+        await one.login({ ...kim, password: NEW })
+      })
+
       it('takes a new one of 8 to 1024 characters alone, and counts no attempt for others', async () => {
         const wrong: readonly (readonly [text: string, says: string])[] = [
           ['', 'must not be blank'],
