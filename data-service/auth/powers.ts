@@ -39,13 +39,14 @@ export async function powersOf(
   }: RightsOfRoles & WithSampleData & { readonly issuers: readonly { readonly issuer: string }[] }
 ): Promise<Powers> {
   const { issuer, subject, roles, permissions, owner, claims } = caller
-  if (issuer !== deps.issuers[0]?.issuer) return { roles, permissions, owner, claims, account: undefined }
-  const account = await unit.findAccount(accountKey(subject))
-  const held = permissionsOf(account?.roles ?? [])
-  if (account === undefined || whyOff(account, deps) !== undefined || !held.has(MANAGE_ACCOUNTS)) {
-    throw new DomainError('capability.denied', `Your account no longer has the permission ${MANAGE_ACCOUNTS}.`)
+  const isOutside = issuer !== deps.issuers[0]?.issuer
+  const account = isOutside ? undefined : await unit.findAccount(accountKey(subject))
+  const held = isOutside ? permissions : permissionsOf(account?.roles ?? [])
+  const isOff = !isOutside && (account === undefined || whyOff(account, deps) !== undefined)
+  if (isOff || !held.has(MANAGE_ACCOUNTS)) {
+    throw new DomainError('capability.denied', `Your account does not have the permission ${MANAGE_ACCOUNTS} now.`)
   }
-  return { ...account, permissions: held, account }
+  return { ...(account ?? { roles, owner, claims }), permissions: held, account }
 }
 
 /**

@@ -191,9 +191,9 @@ export function batchesOf({ writes, overrides, versionColumn }: Entity): BatchOp
   })
 }
 
-/** Whether rows come in out of files: not where the entity file has replaced the create, which an import would go past. */
+/** Whether rows come in out of files: not where the entity file has replaced the create or its batch, which an import would go past. */
 export function takesImports({ writes, overrides }: Entity): boolean {
-  return writes.has('create') && overrides.create === undefined
+  return writes.has('create') && overrides.create === undefined && overrides.batch === undefined
 }
 
 /** Rejects an import of a resource that takes none. */

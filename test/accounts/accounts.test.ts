@@ -12,6 +12,7 @@ import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
 import { GrpcCaller, isFailure } from '../stack/grpc-caller.js'
 import { type Stack, startStack } from '../stack/stack.js'
+import bank from './own-names/uniform-rest.config.js'
 import app from './uniform-rest.config.js'
 
 const APP = join(outputRoot, 'test/accounts')
@@ -54,8 +55,33 @@ describe('the operations that manage accounts', () => {
     expect(served({ roles: { Clerk: ['notes:read'] } })).to.deep.equal([0, 0])
     const [notes] = app.entities
     expect(served({ entities: notes === undefined ? [] : [{ ...notes, name: 'accounts' }] })).to.deep.equal([0, 1])
+    expect(served({ operations: bank.operations ?? [] })).to.deep.equal([2, 1])
   })
 })
+
+eachDatabase(
+  (kind) => {
+    it('Operations of an application may have the names of those that manage accounts, and stay its own.', async () => {
+      const database = await freshDatabase(kind)
+      const stack = await startStack({ app: join(APP, 'own-names'), database })
+      try {
+        const token = stack.token({ sub: 'anybody@example.com' })
+        const shown = await call(stack.url, '/bank/1', { token })
+        const closed = await call(stack.url, '/bank/1/disable', { method: 'PUT', token })
+        expect([json(shown), json(closed)]).to.deep.equal([
+          { id: 1, name: 'savings' },
+          { id: 1, name: 'closed' }
+        ])
+        const none = await call(stack.url, '/accounts', { token: stack.token({ sub: 'admin', role: 'Admin' }) })
+        expectProblem(none, { status: 404, code: 'route.not-found', base: stack.url })
+      } finally {
+        await stack.stop()
+        await database.dispose()
+      }
+    }).timeout(60_000)
+  },
+  { on: 'sqlite' }
+)
 
 /** docs/accounts.md. Every account but those of managers is made over HTTP. */
 eachDatabase(
@@ -188,7 +214,7 @@ eachDatabase(
         expect(told(await change('admin', id, 'claims', { claims })).claims).to.deep.equal(claims)
         expect(await read(id)).to.deep.include({ roles: ['Guest', 'Clerk'], owner: '-7', claims })
         const entries = await sql.run(
-          `SELECT action, subject, changes FROM ur_audit_entries WHERE resource = 'accounts' AND row_id = '${id}' ORDER BY id`
+          `SELECT action, subject, changes FROM ur_audit_entries WHERE resource = 'service.accounts' AND row_id = '${id}' ORDER BY id`
         )
         expect(entries.map(({ action }) => action)).to.deep.equal([
           'add-account',
@@ -232,6 +258,9 @@ eachDatabase(
         // What it holds it may give, and take away.
         expect(told(await change('keeper', like.id, 'roles', { roles: ['keeper'] })).roles).to.deep.equal(['Keeper'])
         expect(told(await change('keeper', like.id, 'owner', { owner: null })).owner).to.equal(null)
+        expect(told(await change('admin', like.id, 'owner', { owner: '0' })).owner).to.equal('0')
+        expect(told(await change('admin', like.id, 'owner', { owner: '7' })).owner).to.equal('7')
+        expect((await add({ owner: '0' })).owner).to.equal('0')
       })
 
       it('leaves whoever manages accounts to do so, and believes no token of an account that no longer does', async () => {
@@ -243,6 +272,7 @@ eachDatabase(
         expect(told(await change('admin', keeper, 'disable')).disabledAt).to.be.a('string')
         problem(await change('keeper', keeper, 'enable'), 403, 'capability.denied')
         problem(await change('keeper', id, 'disable'), 403, 'capability.denied')
+        problem(await send('keeper', `GET /accounts/${id}`), 403, 'capability.denied')
         expect(told(await change('admin', keeper, 'enable')).disabledAt).to.equal(null)
         // Two that disable each other at once: one of them is left.
         const [admin] = [await add({ roles: ['Admin'] })]
@@ -323,7 +353,7 @@ eachDatabase(
         expect(told(await remove(rowVersion)).secrets.map(({ number }) => number)).to.deep.equal([2])
         expect([await token(first ?? ''), await token(second.secret ?? '')]).to.deep.equal([401, 200])
         const kept = await sql.run('SELECT answer FROM ur_idempotency_keys')
-        const entries = await sql.run("SELECT changes FROM ur_audit_entries WHERE resource = 'accounts'")
+        const entries = await sql.run("SELECT changes FROM ur_audit_entries WHERE resource = 'service.accounts'")
         expect(kept.length).to.be.greaterThan(1)
         expect(JSON.stringify([kept.map(({ answer }) => String(answer)), entries])).to.not.include('ur_machine_')
       })

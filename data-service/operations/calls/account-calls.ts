@@ -10,6 +10,7 @@ import { type NamedValues, reject } from '../../entity/action.js'
 import type { CallContext } from '../../entity/caller.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { ExpectedVersions } from '../../plan/model/plans.js'
+import { callerWithToken } from '../../plan/call-requests.js'
 import { rejectionError, stale } from '../writes/rejections.js'
 import type { WriteSteps } from '../writes/write-steps.js'
 import { type AccountOperation, moment, toldAccount, versionOf, wholeAccount } from './account-operations.js'
@@ -80,7 +81,7 @@ const CHANGES: Readonly<Partial<Record<AccountOperation, Write>>> = {
   },
   async 'set-account-owner'({ accounts, account, body }) {
     const { before, after } = await accounts.setOwner(account.email, ownerIn(body['owner']))
-    return { owner: [before && String(before), after && String(after)] }
+    return { owner: [ownerText(before), ownerText(after)] }
   },
   async 'disable-account'({ accounts, account, steps }) {
     await accounts.disable(account.email)
@@ -100,6 +101,10 @@ const CHANGES: Readonly<Partial<Record<AccountOperation, Write>>> = {
 /** The handlers of the operations. */
 export function accountCalls(deps: AccountDeps): AccountCalls {
   const { store, now } = deps.authDeps
+  const isManager = async ({ signal, caller }: CallContext): Promise<void> => {
+    const unit = { findAccount: (key: Buffer) => store.findAccount(signal, key) }
+    await powersOf(callerWithToken(caller), unit, { ...deps, ...deps.authDeps })
+  }
   const known = async ({ context: { signal }, path }: OwnCall): Promise<DescribedAccount> => {
     const account = await store.describeAccount(signal, String(path['id']))
     if (account === undefined) throw noSuch('account')
@@ -158,6 +163,9 @@ export function accountCalls(deps: AccountDeps): AccountCalls {
         claims: claimsIn(body['claims'] ?? '{}')
       }
       const lifetime = lifetimeIn(body, steps)
+      if (lifetime !== undefined && body['isMachine'] !== true) {
+        throw rejectionError(reject.input('/expiresAt', 'Only the secret of a machine account expires.'))
+      }
       if ((await unit.findAccount(accountKey(email))) !== undefined) {
         throw rejectionError(reject.state('There is an account of this name already.'))
       }
@@ -167,7 +175,7 @@ export function accountCalls(deps: AccountDeps): AccountCalls {
       const account = await lockedAccount({ unit, path: { id: made?.id ?? '' } })
       checkWithin(account, powers, deps)
       const { name, roles, owner, claims } = account
-      const after = { email, name, roles, owner: owner && String(owner), claims }
+      const after = { email, name, roles, owner: ownerText(owner), claims }
       await audit(call, account.id, {
         action: 'add-account',
         done: Object.fromEntries(Object.entries(after).map(([member, value]) => [member, [undefined, value]]))
@@ -203,7 +211,14 @@ export function accountCalls(deps: AccountDeps): AccountCalls {
     },
     ...Object.fromEntries(changes)
   } satisfies Readonly<Record<string, (call: OwnWrite) => Promise<OwnAnswer>>>
-  return { reads: new Map(Object.entries(reads)), writes: new Map(Object.entries(writes)) }
+  const checked = Object.entries(reads).map(([name, read]): [string, (call: OwnCall) => Promise<OwnAnswer>] => [
+    name,
+    async (call) => {
+      await isManager(call.context)
+      return await read(call)
+    }
+  ])
+  return { reads: new Map(checked), writes: new Map(Object.entries(writes)) }
 }
 
 /** What commands do, within the transaction of a request. */
@@ -274,6 +289,9 @@ function checkLeft(account: DescribedAccount, { powers }: Change, deps: AccountD
   checkWithin(account, powers, deps)
 }
 
+/** No resource has a name like this, so that its history shows nothing of an account. */
+const AUDITED = 'service.accounts'
+
 async function audit(
   { steps }: OwnWrite,
   id: string,
@@ -284,7 +302,7 @@ async function audit(
     name,
     values.map((value) => (value === undefined ? null : JSON.stringify(value)))
   ])
-  await steps.auditNamed({ name: 'accounts' }, id, { action, changes: JSON.stringify(Object.fromEntries(changes)) })
+  await steps.auditNamed({ name: AUDITED }, id, { action, changes: JSON.stringify(Object.fromEntries(changes)) })
 }
 
 function told(account: DescribedAccount): OwnAnswer {
@@ -311,6 +329,11 @@ function textsIn(value: unknown): readonly string[] {
 /** The field takes objects alone. */
 function claimsIn(value: unknown): Account['claims'] {
   return JSON.parse(String(value)) as Account['claims']
+}
+
+/** As an answer has it. */
+function ownerText(owner: bigint | null): string | null {
+  return owner === null ? null : String(owner)
 }
 
 function ownerIn(value: unknown): bigint | null {

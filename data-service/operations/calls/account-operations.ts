@@ -93,7 +93,9 @@ const DEFINITIONS: Readonly<Record<AccountOperation, Definition>> = {
     route: 'PUT /accounts/{id}/roles',
     description: 'Gives an account exactly these roles.',
     // A list may be left out, and then the account would lose them all.
-    body: { roles: example(json({ type: 'array', items: { type: 'string' }, maxItems: 100 }), '["Clerk"]') },
+    body: {
+      roles: example(json({ type: 'array', items: { type: 'string', maxLength: 64 }, maxItems: 100 }), '["Clerk"]')
+    },
     versioned: true
   },
   'set-account-claims': {
@@ -178,7 +180,7 @@ export type AccountOperation =
 /** The beginning of their paths. */
 export const ACCOUNTS_SEGMENT = 'accounts'
 
-const ACCOUNT_OPERATIONS: readonly Operation[] = Object.entries<Definition>(DEFINITIONS).map(
+export const ACCOUNT_OPERATIONS: readonly Operation[] = Object.entries<Definition>(DEFINITIONS).map(
   ([name, { versioned, ...definition }]) => ({
     // The table says what the types of an application's operation take from its route.
     ...defineOperation({
@@ -197,7 +199,7 @@ const ACCOUNT_OPERATIONS: readonly Operation[] = Object.entries<Definition>(DEFI
 
 /**
  * The operations of an application with those that manage accounts, where a role has the permission for it: without one
- * nobody could call them. What the application has at the same place comes first; `onTaken` is told.
+ * nobody could call them. What the application has at the same place, or of the same name, comes first; `onTaken` is told.
  */
 export function operationsOf(
   application: {
@@ -210,7 +212,8 @@ export function operationsOf(
   const { entities, operations = [], roles } = application
   if (!permissionsIn(roles).includes(MANAGE_ACCOUNTS)) return operations
   const first = [...entities.map(({ name }) => name), ...operations.map(({ segments }) => segments[0])]
-  if (!first.includes(ACCOUNTS_SEGMENT)) return [...operations, ...ACCOUNT_OPERATIONS]
+  const isNamed = operations.some(({ name }) => Object.hasOwn(DEFINITIONS, name))
+  if (!isNamed && !first.includes(ACCOUNTS_SEGMENT)) return [...operations, ...ACCOUNT_OPERATIONS]
   onTaken()
   return operations
 }
@@ -257,7 +260,9 @@ export function moment(at: number | null): string | null {
  * loses no change.
  */
 export function versionOf({ email, name, roles, owner, claims, disabledAt, secrets }: DescribedAccount): RowVersion {
-  const kept = secrets.map(({ slot, createdAt, expiresAt }) => [slot, createdAt, expiresAt])
+  const kept = secrets
+    .toSorted((a, b) => a.slot - b.slot)
+    .map(({ slot, createdAt, expiresAt }) => [slot, createdAt, expiresAt])
   const text = JSON.stringify([email, name, roles, owner === null ? null : String(owner), claims, disabledAt, kept])
   const version = asRowVersion(createHash('sha256').update(text).digest().subarray(0, ROW_VERSION_BYTES))
   if (version === undefined) throw new TypeError('a hash without bytes')

@@ -30,6 +30,7 @@ import type { ReadDeps } from '../reads.js'
 import { rejectionError } from '../writes/rejections.js'
 import type { WriteDeps, WriteResponse, WriteSteps } from '../writes/write-steps.js'
 import type { AccountCalls, OwnAnswer } from './account-calls.js'
+import { ACCOUNT_OPERATIONS } from './account-operations.js'
 
 interface OperationDeps {
   readonly readDeps: ReadDeps
@@ -47,6 +48,9 @@ export function callOperation({
   accounts
 }: OperationDeps): UnaryHandler<CallRequest__Output, CallResponse> {
   const byName = new Map(operations.map((operation) => [operation.name, operation]))
+  // By the operation itself: one of the application may have any name.
+  const ownCalls = (operation: Operation): AccountCalls | undefined =>
+    ACCOUNT_OPERATIONS.includes(operation) ? accounts : undefined
   const encoders = new Map(
     operations.map(({ name, answer }) => [name, answer === undefined ? nothing : answerEncoder(answer)])
   )
@@ -62,7 +66,7 @@ export function callOperation({
     const own = { context, path, query, body: body as NamedValues } // those of the service itself take objects alone
     if (operation.method === 'GET') {
       const now = new Date(writeDeps.now()).toISOString()
-      const read = accounts?.reads.get(operation.name)
+      const read = ownCalls(operation)?.reads.get(operation.name)
       const tools = readTools(context, { readDeps, store: storeOf(readDeps, context.signal), operation })
       const { json, rowVersion } = await readDeps.shares.admit(context, UNKNOWN_SIZE, async () =>
         read === undefined
@@ -80,7 +84,7 @@ export function callOperation({
       guarded: parsed.expected !== undefined,
       work: async (steps) => {
         const others = { id: '', ignored: parsed.ignored, location: '' }
-        const change = accounts?.writes.get(operation.name)
+        const change = ownCalls(operation)?.writes.get(operation.name)
         if (change !== undefined) {
           return { ...ownAnswer(await change({ ...own, steps, expected: parsed.expected }), encode), ...others }
         }

@@ -51,8 +51,13 @@ export async function idempotentWrite(
   let ownResponse: Buffer | undefined
   const inTransaction = async (unit: UnitOfWork): Promise<IdempotentResponse> => {
     const store = (answer: WriteResponse): IdempotentResponse => {
-      const { kept: json = answer.json } = answer
-      if (claim !== undefined) unit.storeResponse(claim, (ownResponse = encodeAnswer({ ...answer, json }, parsed)))
+      const { kept, json } = answer
+      if (claim !== undefined) {
+        const stored = encodeAnswer({ ...answer, json: kept ?? json }, parsed)
+        unit.storeResponse(claim, stored)
+        // What was kept says less than the answer did, so that whoever gets it is told that it is a replay.
+        ownResponse = kept === undefined ? stored : undefined
+      }
       return { ...answer, replayed: false, rolledBack: false }
     }
     const { caller } = parsed.writer

@@ -43,6 +43,8 @@ const memos = defineEntity({
   }
 })
 
+const WRITES = ['create', 'batch', 'import']
+
 describe('an override', () => {
   it('of the read by id answers reads by a unique property, with the id of the row', async () => {
     await using service = await runService([memos])
@@ -67,6 +69,19 @@ describe('an override', () => {
       false,
       ['title']
     ])
+  })
+
+  it('of a batch of creates leaves no import, which would go past it', async () => {
+    const batch = (): Promise<never> => Promise.reject(new Error('is not to be called'))
+    const writesOf = async (overrides: typeof memos.overrides): Promise<readonly string[]> => {
+      await using service = await runService([{ ...memos, writes: new Set(['create']), overrides }])
+      const { resources } = await answer<DescribeResponse__Output>((done) =>
+        service.client.describe({}, metadata(), soon(), done)
+      )
+      return resources.flatMap(({ operations }) => operations.filter((name) => WRITES.includes(name)))
+    }
+    expect(await writesOf({})).to.deep.equal(['create', 'batch', 'import'])
+    expect(await writesOf({ batch })).to.deep.equal(['create', 'batch'])
   })
 
   it('replaces its own read and leaves the others', async () => {
