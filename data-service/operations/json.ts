@@ -3,7 +3,7 @@ import { rejectionAt } from '../../shared/errors.js'
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/fields/field.js'
 import { jsonBytes, type JsonWriter } from '../entity/fields/json-text.js'
-import type { UnshownValues } from '../entity/fields/unshown.js'
+import { UnshownValues } from '../entity/fields/unshown.js'
 import { idText, isComposite, keyOfValues } from '../entity/key.js'
 import {
   areSameOthers,
@@ -134,13 +134,32 @@ function compile(projection: Projection, planned: PlannedNavigations): RowSerial
     write: memberWriter(property, projection, planned)
   }))
   if (members.length === 0) return (_, out) => out.text('{}')
-  return (row, out) => {
-    for (const { prefix, write } of members) {
+  const writeRow = (of: typeof members, row: LoadedRow, out: JsonWriter): void => {
+    for (const { prefix, write } of of) {
       out.text(prefix)
       write(row, out)
     }
     out.text('}')
   }
+  const withoutVersion = members.map((member, index) =>
+    projection.shown[index]?.kind === 'rowVersion' ? { ...member, write: writeNull } : member
+  )
+  const showsVersion = projection.shown.some(({ kind }) => kind === 'rowVersion')
+  return (row, out) => {
+    const { at, unshown } = out
+    const before = unshown?.count
+    writeRow(members, row, out)
+    if (!showsVersion || unshown?.count === before) return
+    // Whoever wrote the row back would write null over the value, so the row has no version to be written with.
+    out.at = at
+    out.unshown = new UnshownValues()
+    writeRow(withoutVersion, row, out)
+    out.unshown = unshown
+  }
+}
+
+function writeNull(_: LoadedRow, out: JsonWriter): void {
+  out.text('null')
 }
 
 function memberWriter(
@@ -313,8 +332,9 @@ export function recordEncoder(
   const showsVersion = projection.shown.some(({ kind }) => kind === 'rowVersion')
   const versionAt = showsVersion ? placeOf('rowVersion', projection) : -1
   return (row) => {
+    const before = unshown?.count
     const json = jsonBytes((out) => serialize(row, out), unshown)
-    if (!showsVersion) return { json }
+    if (!showsVersion || unshown?.count !== before) return { json }
     const version = row.stored === undefined ? row.values[versionAt] : row.stored.value(versionAt)
     return Buffer.isBuffer(version) ? { json, rowVersion: version } : { json }
   }
