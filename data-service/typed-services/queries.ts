@@ -287,17 +287,34 @@ function hasCollections({ navigations = [] }: Resource): boolean {
   return navigations.some(({ kind }) => kind !== 'NAVIGATION_KIND_REFERENCE')
 }
 
-/** What an answer with rows of the resource says of their collections. */
-export function truncatedFields({ navigations = [] }: Resource): FieldSpec[] {
-  if (navigations.length === 0) return []
-  const comment =
-    'The collections of which a row has its first 1000 rows only; one within another navigation as lines.parts.'
-  return [{ key: 'truncated_includes', type: 'string', label: 'repeated', comment }]
+export const UNSHOWN_VALUES: FieldSpec = {
+  key: 'unshown_values',
+  type: 'string',
+  label: 'repeated',
+  comment:
+    'Stored values that are none of their type, each absent from its row: 7; property=amount, with the percent-encoded id of the row. At most 20, then more=5.'
 }
 
-/** The value of that field; nothing where no collection is cut. */
-export function truncatedOf({ truncatedIncludes = [] }: { readonly truncatedIncludes?: readonly string[] }): Message {
-  return truncatedIncludes.length === 0 ? {} : { truncated_includes: truncatedIncludes }
+/** What an answer with rows of the resource says of what they lack. */
+export function lackFields({ navigations = [] }: Resource): FieldSpec[] {
+  if (navigations.length === 0) return [UNSHOWN_VALUES]
+  const comment =
+    'The collections of which a row has its first 1000 rows only; one within another navigation as lines.parts.'
+  return [{ key: 'truncated_includes', type: 'string', label: 'repeated', comment }, UNSHOWN_VALUES]
+}
+
+/** The values of these fields, but for empty ones. */
+export function lacksOf({
+  truncatedIncludes = [],
+  unshownValues = []
+}: {
+  readonly truncatedIncludes?: readonly string[]
+  readonly unshownValues?: readonly string[]
+}): Message {
+  return {
+    ...(truncatedIncludes.length === 0 ? {} : { truncated_includes: truncatedIncludes }),
+    ...(unshownValues.length === 0 ? {} : { unshown_values: unshownValues })
+  }
 }
 
 /** Names of a field mask in JSON. A name that the row does not have is passed on, to be rejected. */

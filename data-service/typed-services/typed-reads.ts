@@ -4,12 +4,13 @@ import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.j
 import type { TypedRpc } from './generic.js'
 import {
   fieldsOf,
+  lackFields,
+  lacksOf,
   makeParameters,
   type QueryType,
   shapeFields,
   requestedShape,
-  truncatedFields,
-  truncatedOf
+  UNSHOWN_VALUES
 } from './queries.js'
 import {
   makeRow,
@@ -56,7 +57,7 @@ export function getRpc(types: ResourceTypes, by?: UniqueField): TypedRpc {
     request: requestType,
     response: makeMessage(numbers, { name: `${name}Response`, comment: `Response of ${name}.` }, [
       rowField(row),
-      ...truncatedFields(resource)
+      ...lackFields(resource)
     ]),
     streams: false,
     async handle(generic, context, request) {
@@ -69,7 +70,7 @@ export function getRpc(types: ResourceTypes, by?: UniqueField): TypedRpc {
           : await generic.GetBy(context, { ...asked, property: by.key, value })
       return {
         [protoFieldName(row.message.name)]: readRow(row, parsed(answer.record?.json)),
-        ...truncatedOf(answer)
+        ...lacksOf(answer)
       }
     }
   }
@@ -146,7 +147,7 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
       flagField('has_previous', 'Whether rows precede this page.'),
       { key: 'next_cursor', type: 'string', comment: 'What after takes for the rows that follow.' },
       { key: 'previous_cursor', type: 'string', comment: 'What before takes for the rows that precede.' },
-      ...truncatedFields(resource),
+      ...lackFields(resource),
       flagField('total_is_lower_bound', 'Whether more rows match than total_count says.')
     ]),
     streams: false,
@@ -177,7 +178,7 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
         has_next: page.hasNext,
         has_previous: page.hasPrevious,
         total_is_lower_bound: page.totalIsLowerBound ?? false,
-        ...truncatedOf(page),
+        ...lacksOf(page),
         ...(currentPage === '' ? {} : { page_number: currentPage }),
         ...(totalCount === undefined ? {} : { total_count: totalCount }),
         ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }),
@@ -299,7 +300,8 @@ export function exportRpc(types: ResourceTypes, query: QueryType): TypedRpc {
   ])
   const end = part('end', [
     { key: 'count', type: 'int32', label: 'plain', comment: 'How many rows came in all.' },
-    flagField('truncated', 'Whether the limit left rows out.')
+    flagField('truncated', 'Whether the limit left rows out.'),
+    UNSHOWN_VALUES
   ])
   const oneof = (key: string, { name: type }: MessageType, comment: string): FieldSpec => ({
     key,
@@ -382,7 +384,7 @@ async function* exported(
       )
       yield { rows: { [rows]: messagesOf } }
     }
-    if (end) yield { end: { count: end.count, truncated: end.truncated } }
+    if (end) yield { end: { count: end.count, truncated: end.truncated, ...lacksOf(end) } }
   }
 }
 

@@ -144,6 +144,28 @@ describe('the translation of typed calls', () => {
     expect(response).to.deep.equal({ items: [{ [ofItem]: '5', name: 'b' }], truncated: false })
   })
 
+  it('says which values are not shown in every read that answers rows', async () => {
+    const id: Property = { name: 'id', type: 'int' }
+    const code: Property = { name: 'code', type: 'string', unique: true }
+    const typed = made({ resources: [{ name: 'boxes', description: 'Boxes.', label: 'code', properties: [id, code] }] })
+    const unshownValues = ['7; property=code', 'more=5']
+    for (const message of ['GetBoxResponse', 'GetBoxByCodeResponse', 'ListBoxesResponse', 'ExportBoxesResponse.End']) {
+      expect(fieldsOf(typed, message), message).to.include('unshown_values')
+    }
+    for (const name of ['GetBox', 'GetBoxByCode', 'ListBoxes']) {
+      const message = name === 'GetBox' ? { id: 7 } : { code: 'a' }
+      const { response } = await translated(typed, name, { message, answer: { unshownValues } })
+      expect(response, name).to.include({ unshown_values: unshownValues })
+    }
+    const exporting = typed.services.flatMap(({ rpcs }) => rpcs).find(({ name }) => name === 'ExportBoxes')
+    if (exporting?.streams !== true) throw new TypeError('There is no such stream')
+    const end = { count: 1, truncated: false }
+    const generic = { Export: () => [{ end: { ...end, unshownValues } }] } as unknown as GenericHandlers // It reads this one alone.
+    const sent: Message[] = []
+    for await (const part of exporting.handle(generic, {} as CallContext, {})) sent.push(part)
+    expect(sent).to.deep.equal([{ end: { ...end, unshown_values: unshownValues } }])
+  })
+
   it('calls rows by the singular of their resource', () => {
     const plurals = 'products categories boxes branches addresses statuses warehouses courses clauses sizes stock-items'
     const names = 'Product Category Box Branch Address Status Warehouse Course Clause Size StockItem'
