@@ -258,17 +258,21 @@ function refuseAbove(written: number): void {
   )
 }
 
-/** Throws `fields.invalid` once it has become too long, unless it has one item. */
+/**
+ * Throws `fields.invalid` once it has become too long, unless it has one item. What stands before the first array of a row does not
+ * count: one row is answered however large it is, but its arrays are bounded together.
+ */
 export function writeArray<Item>(
   items: readonly Item[],
   write: (item: Item, out: JsonWriter) => void,
   out: JsonWriter
 ): void {
+  const from = (out.arraysFrom ??= out.at)
   out.text('[')
   let isFirst = true
   for (const item of items) {
     if (!isFirst) {
-      refuseAbove(out.at)
+      refuseAbove(out.at - from)
       out.text(',')
     }
     isFirst = false

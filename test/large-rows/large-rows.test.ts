@@ -8,7 +8,7 @@ import { type Stack, type StackAnswer, startProcesses, startStack } from '../sta
 
 const TABLES = {
   mysql: [
-    'CREATE TABLE folders (id INT NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL, cover TEXT NOT NULL)',
+    'CREATE TABLE folders (id INT NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL, cover MEDIUMTEXT NOT NULL)',
     'CREATE TABLE letters (id INT NOT NULL PRIMARY KEY, folder_id INT NOT NULL, body MEDIUMTEXT NOT NULL)',
     'CREATE TABLE notes (id INT NOT NULL PRIMARY KEY, folder_id INT NOT NULL, note TEXT NOT NULL, KEY (folder_id))',
     'CREATE TABLE papers (id INT NOT NULL PRIMARY KEY, pages LONGTEXT NOT NULL)'
@@ -134,6 +134,15 @@ eachDatabase((kind) => {
       ])
       expect(await rowsOf('/letters/paged?pageSize=40')).to.equal(40)
       await sql.run(`UPDATE letters SET body = REPLACE(body, '\u0001', 'x') WHERE id <= 60`)
+    })
+
+    it('A row that has more than 16 MiB of JSON by itself is answered with the rows in it.', async () => {
+      await sql.run('UPDATE folders SET cover = ? WHERE id = 3', ['\u0001'.repeat(3 * 1024 * 1024)])
+      await sql.run("INSERT INTO notes VALUES (201, 3, 'a'), (202, 3, 'b')")
+      const { status, body, text } = await stack.call('/folders/3?includeChildren=true')
+      expect(status, text.slice(0, 300)).to.equal(200)
+      expect((body as { notes: { note: string }[] }).notes.map(({ note }) => note)).to.deep.equal(['a', 'b'])
+      await sql.run('UPDATE folders SET cover = ? WHERE id = 3', [LARGE])
     })
 
     it('JSON counts, of which no column says how large it may be.', async () => {

@@ -28,7 +28,7 @@ const letters = defineEntity({
 const folders = defineEntity({
   name: 'folders',
   description: 'Folders, with a cover and with notes.',
-  fields: { id: readOnly(int()), name: text(20), cover: longText() },
+  fields: { id: readOnly(int()), name: text(20), cover: longText(16_777_215) },
   rowVersion: 'none',
   label: 'cover',
   filterable: ['id'],

@@ -117,6 +117,9 @@ function digitsOf(value: number): number {
 
 /** Writes JSON text. `jsonBytes` hands one out. */
 export class JsonWriter extends TextWriter {
+  /** Where the first array of items begins. */
+  arraysFrom: number | undefined
+
   /** `room`: bytes to begin with. */
   constructor(room = ROOM) {
     super(Buffer.allocUnsafeSlow(room))
@@ -190,6 +193,7 @@ export function jsonBytes(write: (out: JsonWriter) => void, unshown?: UnshownVal
   if (isWriting) throw new TypeError('Another JSON text is being written')
   isWriting = true
   shared.unshown = unshown
+  shared.arraysFrom = undefined
   try {
     write(shared)
     return Buffer.from(shared.bytes.subarray(0, shared.at))
