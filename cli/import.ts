@@ -67,7 +67,9 @@ export async function importFile(line: CommandLine): Promise<number> {
     const answer = typeof token === 'string' ? await send(`Bearer ${token}`) : token
     if (answer.status === 200) return report(answer.body as Counts, line)
     if (attempt === ATTEMPTS || !mayGoOn(answer, machine)) throw new Failure(problemText(answer))
-    line.stderr.write(`${problemText(answer)}\nThe file is sent again with the same key: no row of it is created twice.\n`)
+    line.stderr.write(
+      `${problemText(answer)}\nThe file is sent again with the same key: no row of it is created twice.\n`
+    )
     await delay(1000 * Math.min(MAX_PAUSE_SECONDS, Math.max(answer.retryAfter, 2 ** attempt)))
   }
 }
