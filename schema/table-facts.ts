@@ -82,8 +82,9 @@ function liveTexts(tools: SchemaTools, live: LiveSchema, entities: readonly Enti
 }
 
 /**
- * Whether a column is one that a migration of the service makes for a flag, and that an index serves: only the service keeps to
- * 0 and 1. Without an index nothing is lost by asking for any number.
+ * Whether a column is one that a migration of the service makes for a flag, and that an index serves: it is compared as it
+ * is, and a number but 0 and 1, which only another program writes, is not shown. Without an index nothing is lost by asking for
+ * any number.
  */
 function isOwnFlag({ indexes }: LiveTable, { name, type }: LiveColumn): boolean {
   const isOwnType = isFlag(type) || type.base === 'bit' || type.affinity !== undefined

@@ -95,9 +95,9 @@ export const PLANTED_WRITES: readonly Plant[] = [
     workloads: ['counters'],
     process: 'data-service',
     module: 'data-service/sql/engines/sqlite/sqlite-connection.js',
-    find: '=> nextRowVersion(Buffer.from(version))',
+    find: '=> nextRowVersion(versionBytes(version))',
     replace: `=> {
-            const next = nextRowVersion(Buffer.from(version));
+            const next = nextRowVersion(versionBytes(version));
             next.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 1000)));
             return next;
         }`
@@ -172,9 +172,9 @@ export const PLANTED_WRITES: readonly Plant[] = [
     workloads: ['saves'],
     process: 'data-service',
     module: 'data-service/sql/engines/sqlite/sqlite-connection.js',
-    find: '=> nextRowVersion(Buffer.from(version))',
+    find: '=> nextRowVersion(versionBytes(version))',
     replace: `=> {
-            const next = Buffer.from(bytes(version));
+            const next = versionBytes(version);
             next[7] = (next[7] + 1) % 256;
             return next;
         }`

@@ -308,5 +308,6 @@ const INT_KINDS = {
   tinyInt: 'tinyint',
   smallInt: 'smallint',
   mediumInt: 'mediumint',
-  float: 'int'
+  float: 'int',
+  flag: 'int'
 } as const

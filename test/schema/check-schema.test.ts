@@ -187,7 +187,7 @@ const LEGACY = {
     'CREATE TABLE `films` (`id` INT NOT NULL AUTO_INCREMENT PRIMARY KEY, `title` VARCHAR(10) COLLATE utf8mb4_general_ci, ' +
       "`length` SMALLINT UNSIGNED NOT NULL, `rate` DECIMAL(4,3) NOT NULL, `rating` ENUM('G','PG') NOT NULL, " +
       '`views` BIGINT NOT NULL, `seen_at` DATETIME NOT NULL, `is_new` VARCHAR(3) NOT NULL, `total` INT AS (`length` * 2), ' +
-      '`code` INT NOT NULL, `version` INT NOT NULL, `stamp` TIMESTAMP NOT NULL) ENGINE=InnoDB',
+      '`code` INT NOT NULL, `version` INT NOT NULL, `stamp` TIMESTAMP NOT NULL, `bytes` VARBINARY(20)) ENGINE=InnoDB',
     'CREATE TABLE `keyless` (`id` INT NOT NULL, `name` VARCHAR(5) NOT NULL) ENGINE=InnoDB',
     'CREATE VIEW `film_list` AS SELECT `id`, `title` FROM `films`'
   ],
@@ -195,7 +195,7 @@ const LEGACY = {
     'CREATE TABLE `films` (`id` INTEGER PRIMARY KEY AUTOINCREMENT, `title` VARCHAR(10), `length` INTEGER NOT NULL, ' +
       '`rate` DECIMAL(4,3) NOT NULL, `rating` TEXT NOT NULL, `views` INTEGER NOT NULL, `seen_at` DATETIME NOT NULL, ' +
       '`is_new` TEXT NOT NULL, `total` INT AS (`length` * 2), `code` INT NOT NULL, `version` INT NOT NULL, ' +
-      '`stamp` TIMESTAMP NOT NULL)',
+      '`stamp` TIMESTAMP NOT NULL, `bytes` TEXT)',
     'CREATE TABLE `keyless` (`id` INT NOT NULL, `name` VARCHAR(5) NOT NULL)',
     'CREATE VIEW `film_list` AS SELECT `id`, `title` FROM `films`'
   ]
@@ -215,6 +215,7 @@ const films = (rowVersionColumn: string): Entity =>
       views: int(),
       seenAt: dateTime(),
       isNew: bool(),
+      bytes: optional(text(20)),
       total: optional(int()),
       stamp: filledByDatabase(optional(dateTime()))
     },
@@ -257,6 +258,7 @@ eachDatabase((kind) => {
           "films: films.rating is enum('G','PG'), and it may hold \"PG\" too. Say oneOf(['G', 'PG']) of `rating`",
           'films: films.views is bigint(20), and its numbers go from -9223372036854775808 to 9223372036854775807. Say long() of `views`',
           'films: films.seen_at is datetime, and it rounds to whole seconds. Say dateTime({ precision: 0 }) of `seenAt`, or widen the column',
+          'films: films.bytes is varbinary(20), and texts of more than 5 characters may have no room in it. Say longText(20) of `bytes`',
           'films: films.is_new is varchar(3), and it holds no flag or number. Say text(3, 0) of `isNew`'
         ],
         sqlite: [

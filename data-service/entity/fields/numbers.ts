@@ -31,6 +31,7 @@ export function rangeOf({ type, storage, unsigned, precision }: Field): IntegerR
       if (!unsigned) return type === 'int' ? INT32_RANGE : INT64_RANGE
       return { min: 0n, max: 2n ** (type === 'int' ? 32n : 64n) - 1n }
     case 'float':
+    case 'flag':
       return INT32_RANGE
     case 'tinyInt':
     case 'smallInt':

@@ -15,6 +15,7 @@ export const dateTimeRules: TypeRules = {
   parse: parseMoment,
   expected: (field) =>
     `a date and time such as 2026-01-31T08:00:00Z (RFC 3339, ${fractionInWords(field)}) or a date such as 2026-01-31`,
+  parseUnusual: (text) => (text.length > 10 && isUnusualDate(text) ? text : undefined),
   fromJson: (json, field) => (typeof json === 'string' && json.length > 10 ? parseMoment(json, field) : undefined),
   taken: ({ precision }) => {
     const digits = precision > 3 ? `${precision} digits of a second's fraction` : 'milliseconds'

@@ -83,7 +83,7 @@ function noId(text: string, { name, keyed }: { readonly name: string; readonly k
 function keyOfText(text: string, keyed: Keyed): RowKey | undefined {
   if (!isComposite(keyed)) {
     const { field } = keyed.key[0]
-    const isNumber = field.type === 'int' || field.type === 'long'
+    const isNumber = field.type === 'int' || field.type === 'long' || field.type === 'decimal'
     const value = isNumber && text.startsWith('+') ? undefined : keyValue(text, field)
     return value === undefined ? undefined : [value]
   }

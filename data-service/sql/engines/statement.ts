@@ -265,10 +265,13 @@ export function bytes(raw: unknown): Buffer {
   return Buffer.isBuffer(raw) ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
 }
 
-/** A number as other programs take it for a flag: everything but 0 is true, in filters and orders too (`isAnyNumber`). */
-export function flag(raw: number | bigint): boolean {
+/**
+ * A number as other programs take it for a flag: everything but 0 is true, in filters and orders too (`isAnyNumber`). Where
+ * these compare it as it is, only 0 and 1 are flags.
+ */
+export function flag(raw: number | bigint, { storage }: Pick<Field, 'storage'>): boolean {
   const value = Number(raw)
-  if (Number.isNaN(value)) throw undecodable('bool', raw)
+  if (Number.isNaN(value) || (storage === 'flag' && value !== 0 && value !== 1)) throw undecodable('bool', raw)
   return value !== 0
 }
 

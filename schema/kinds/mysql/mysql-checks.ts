@@ -109,17 +109,29 @@ function isTextColumn(column: LiveColumn): boolean {
 
 function textMisfit({ maxLength, maxBytes }: Field, column: LiveColumn): Misfit | undefined {
   // A column of bytes holds texts that are compared by their bytes.
-  const characters = charactersOf(column) ?? roomForBytes(column)
+  const bytes = roomForBytes(column)
+  const characters = charactersOf(column) ?? (bytes === undefined ? undefined : Math.floor(bytes / LONGEST_CHARACTER))
   if (characters === undefined) {
     return { harms: 'reads', why: 'it holds no plain text', word: entityWord(column), columnType: undefined }
   }
-  const room = maxBytes === undefined ? characters : (BYTES_OF_TEXT[column.type.base] ?? characters)
+  if (column.type.base === 'binary') return fillsUp(column)
+  const room = maxBytes === undefined ? characters : (BYTES_OF_TEXT[column.type.base] ?? bytes ?? characters)
   if (room >= (maxBytes ?? maxLength)) return undefined
   return {
     harms: 'writes',
     why: `texts of more than ${characters} characters may have no room in it`,
+    word: bytes === undefined ? entityWord(column) : `longText(${bytes})`,
+    columnType: bytes === undefined ? (maxLength <= LONGEST_VARCHAR ? `varchar(${maxLength})` : 'longtext') : undefined
+  }
+}
+
+function fillsUp(column: LiveColumn): Misfit {
+  const { length = 1 } = column.type
+  return {
+    harms: 'writes',
+    why: `it fills up values of less than ${length} bytes`,
     word: entityWord(column),
-    columnType: maxLength <= LONGEST_VARCHAR ? `varchar(${maxLength})` : 'longtext'
+    columnType: `varbinary(${length})`
   }
 }
 
@@ -219,13 +231,7 @@ function bytesMisfit({ minLength, maxLength }: Field, column: LiveColumn): Misfi
     }
   }
   // BINARY fills shorter values up with zeros.
-  if (base !== 'binary' || minLength === length) return undefined
-  return {
-    harms: 'writes',
-    why: `it fills up values of less than ${length} bytes`,
-    word,
-    columnType: `varbinary(${length})`
-  }
+  return base !== 'binary' || minLength === length ? undefined : fillsUp(column)
 }
 
 /** The word of entity files for a column, where one reads all its values. */

@@ -245,12 +245,23 @@ export const mysqlTypes: ColumnTypes = {
       treatment: ({ type }) => served('setOf', type.words ?? [])
     }),
     rule(['json'], { shown: 'JSON', outcome: '`json()`', examples: ['JSON'], treatment: () => served('json') }),
-    rule(['binary', 'varbinary'], {
-      shown: 'BINARY(n), VARBINARY(n) with texts in UTF-8 in their rows, and nothing else',
-      outcome: '`text(n, 0)`, compared by its bytes',
+    rule(['binary'], {
+      shown: 'BINARY(n) with texts in UTF-8 in its rows, and nothing else',
+      outcome: '`longText(n)`, compared by its bytes; read-only, since BINARY fills up shorter texts',
       examples: [],
       when: areTexts,
-      treatment: ({ type }) => served('text', Math.max(type.length ?? 1, 1), 0)
+      treatment: ({ type }) => ({
+        kind: 'readOnly',
+        word: columnWord('longText', Math.max(type.length ?? 1, 1)),
+        why: 'BINARY fills up shorter texts with the character U+0000'
+      })
+    }),
+    rule(['varbinary'], {
+      shown: 'VARBINARY(n) with such texts in its rows',
+      outcome: '`longText(n)`, compared by its bytes',
+      examples: [],
+      when: areTexts,
+      treatment: ({ type }) => served('longText', Math.max(type.length ?? 1, 1))
     }),
     rule(Object.keys(BYTES_OF_BLOB), {
       shown: 'TINYBLOB, BLOB, MEDIUMBLOB, LONGBLOB with such texts in their rows',

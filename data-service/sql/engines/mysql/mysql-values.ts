@@ -41,7 +41,8 @@ const MYSQL_TYPES: Readonly<Record<FieldType, MysqlType>> = {
     cast: () => 'SIGNED',
     isNumber: () => true,
     text: (value) => (value === true ? '1' : '0'),
-    decode: () => (raw) => flag(typeof raw === 'number' ? raw : Buffer.isBuffer(raw) ? bitsOf(raw) : Number(raw))
+    decode: (field) => (raw) =>
+      flag(typeof raw === 'number' ? raw : Buffer.isBuffer(raw) ? bitsOf(raw) : Number(raw), field)
   },
   int: {
     cast: () => 'SIGNED',

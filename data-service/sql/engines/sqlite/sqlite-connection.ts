@@ -203,8 +203,8 @@ export class SqliteConnection {
       this.#goOn()
       return 1
     })
-    this.#database.function('next_row_version', { deterministic: true }, (version: Uint8Array) =>
-      nextRowVersion(Buffer.from(version))
+    this.#database.function('next_row_version', { deterministic: true }, (version: unknown) =>
+      nextRowVersion(versionBytes(version))
     )
   }
 
@@ -353,6 +353,11 @@ export class SqliteConnection {
     this.#statements.set(key, statement)
     return statement
   }
+}
+
+function versionBytes(version: unknown): Buffer {
+  if (!(version instanceof Uint8Array)) throw new TypeError(`A row version is a ${typeof version}`)
+  return Buffer.from(version)
 }
 
 /** In the driver's message. */

@@ -41,12 +41,10 @@ const SQLITE_TYPES: Readonly<Record<FieldType, SqliteType>> = {
   guid: { decode: plainText },
   bool: {
     bind: (operand) => (operand === true ? 1n : 0n),
-    decode:
-      ({ type }) =>
-      (raw) => {
-        if (typeof raw !== 'number' && typeof raw !== 'bigint') throw undecodable(type, raw)
-        return flag(raw)
-      }
+    decode: (field) => (raw) => {
+      if (typeof raw !== 'number' && typeof raw !== 'bigint') throw undecodable(field.type, raw)
+      return flag(raw, field)
+    }
   },
   int: {
     bind: (operand) => BigInt(String(operand)),

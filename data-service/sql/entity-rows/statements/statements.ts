@@ -16,6 +16,7 @@ import {
 import {
   columnNamed,
   columnExpression,
+  fieldRead,
   keyForm,
   numberWithin,
   sortExpression,
@@ -274,7 +275,7 @@ export class Statements {
             { counted: conditions, index: this.#namedIndex(shape) }
           )
         : this.#unionText(shape, ranges)
-    const columns = [...selected.map(selectedOf(entity)), ...(total === undefined ? [] : [TOTAL])]
+    const columns = [...selected.map(selectedOf(entity, this.#dialect)), ...(total === undefined ? [] : [TOTAL])]
     return selectStatement(text, columns, this.#dialect.decode)
   }
 
@@ -438,7 +439,7 @@ export class Statements {
       found: comparisonsOf(conditions).flatMap(pathsOf)
     }
     const text = selectText(cut === 'limit of each' ? this.#limitOfEach(shape, numbered, context) : shape)
-    return selectStatement(text, selected.map(selectedOf(children)), this.#dialect.decode)
+    return selectStatement(text, selected.map(selectedOf(children, this.#dialect)), this.#dialect.decode)
   }
 }
 
@@ -470,13 +471,16 @@ function selectedColumn(
 }
 
 /** A column with its name for errors. One of a joined row is named by the join. */
-function selectedOf({ table, key }: Keyed & { readonly table: string }): (column: SelectedColumn) => SelectedField {
+function selectedOf(
+  { table, key }: Keyed & { readonly table: string },
+  dialect: SqlDialect
+): (column: SelectedColumn) => SelectedField {
   return (column) =>
     column === 'rowVersion'
       ? { name: `${table}.${column}`, field: column }
       : {
           name: [column.through === null ? table : joinName(column.through), column.column.column].join('.'),
-          field: column.column.field,
+          field: fieldRead(column.column, dialect),
           isKey: column.through === null && key.includes(column.column)
         }
 }

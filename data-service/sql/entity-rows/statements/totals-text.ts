@@ -15,7 +15,7 @@ import {
 } from '../../engines/statement.js'
 import type { ScopedConditions } from './conditions.js'
 import { type CountShape, rootAlias, selectText } from './select-text.js'
-import { keyForm, quotedColumn } from './where-text.js'
+import { fieldRead, keyForm, quotedColumn } from './where-text.js'
 
 // The SELECT of totals. An inner SELECT finds the rows, with the columns that are looked at under short names, and the outer
 // one groups them. Databases make one SELECT of both.
@@ -133,7 +133,9 @@ function shownOf(dimension: Dimension, rows: FoundColumns): Pick<SelectedField, 
   const { column, part, field } = dimension
   const key = groupOf(dimension, rows)
   if (part === 'year') return { text: `${key} + 0`, field }
-  return { text: TEXTS.has(column.field.type) ? rows.dialect.totals.leastText(rows.plain(column)) : key, field }
+  if (!TEXTS.has(column.field.type))
+    return { text: key, field: field.type === 'bool' ? fieldRead(column, rows.dialect) : field }
+  return { text: rows.dialect.totals.leastText(rows.plain(column)), field }
 }
 
 const TEXTS: ReadonlySet<string> = new Set(['string', 'enum', 'guid'])

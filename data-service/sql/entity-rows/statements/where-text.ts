@@ -1,5 +1,6 @@
 import { fn, literal, Op, where, type WhereOptions } from 'sequelize'
 import type { Column } from '../../../entity/entity.js'
+import type { Field } from '../../../entity/fields/field.js'
 import { type Comparison, OPERATORS } from '../../../entity/fields/operators.js'
 import type { Path, SortKey } from '../../../plan/model/plans.js'
 import {
@@ -85,6 +86,13 @@ export function keyForm(
   if (dialect.isAnyNumber(column)) return `(${text} <> 0)`
   const keyFunction = dialect.keyFunction(dialect.isTextOfWords(column) ? 'string' : column.field.type, use)
   return keyFunction === undefined ? text : `${keyFunction}(${text})`
+}
+
+/** How the values of a column are read. A flag that is compared as it is has to be 0 or 1: any other number is not shown. */
+export function fieldRead(column: Column, dialect: SqlDialect): Field {
+  const { field } = column
+  const isOwnFlag = field.type === 'bool' && field.storage === 'usual' && !dialect.isAnyNumber(column)
+  return isOwnFlag ? { ...field, storage: 'flag' } : field
 }
 
 /** The expression by which rows are sorted. */
@@ -194,7 +202,7 @@ function whereTuples(
       if (path === undefined) throw new TypeError('A key has no column')
       return isPlain && isText(path.column)
         ? textOperandOf(path, context)(`$t${number}_${position}`)
-        : operandText(path, { name: `f${number}_${position}`, isAlone: false }, context)
+        : operandText(path, { name: `f${number}_${position}`, isAlone: path.column.field.type === 'dateTime' }, context)
     })
     const rows = Array.from({ length: names.length / paths.length }, (_, row) =>
       names.slice(row * paths.length, (row + 1) * paths.length)
@@ -220,7 +228,12 @@ const ORDERS = { '>': Op.gt, '>=': Op.gte, '<': Op.lt, '<=': Op.lte } as const
 function whereOne(condition: ColumnComparison, name: string, context: TextContext): WhereOptions {
   const { path, comparison } = condition
   const key = keyExpression(path, context, isOrder(comparison) ? 'order' : 'equal')
-  const isAlone = isOfOne(comparison)
+  // A server casts a moment of a list, and makes NULL of one of zeros, which a key may be: each is a comparison of its own.
+  const areMoments =
+    context.dialect.isServer &&
+    path.column.field.type === 'dateTime' &&
+    (comparison === 'isKeyIn' || comparison === 'refersToIn')
+  const isAlone = areMoments || isOfOne(comparison)
   const operands = paddedOperands(condition).map((_, position) =>
     operandText(path, { name: `${name}_${position}`, isAlone }, context)
   )
@@ -247,7 +260,14 @@ function whereOne(condition: ColumnComparison, name: string, context: TextContex
       return where(key, Op.eq, literal(operands.join()))
     case 'isKeyIn':
     case 'refersToIn':
-      return where(key, Op.in, literal(`(${operands.join(', ') || 'NULL'})`))
+      return areMoments && operands.length > 0
+        ? literalCondition(
+            anyOfTuples(
+              [keyText(path, context, 'equal')],
+              operands.map((one) => [one])
+            )
+          )
+        : where(key, Op.in, literal(`(${operands.join(', ') || 'NULL'})`))
     default: {
       const empty = textOperandOf(path, context)("''")
       const matches = (matching: Matching): WhereOptions => whereText(path, matching, context)

@@ -16,6 +16,9 @@ describe('a closed connection to SQLite', () => {
       const busy = (): unknown =>
         writer.rows({ sql: 'PRAGMA wal_checkpoint(TRUNCATE)', parameters: [], exact: false })[0]?.[0]
       expect(busy()).to.equal(1)
+      const next = (version: string): unknown => writer.run(`SELECT next_row_version(${version})`, [])
+      next("x'00'")
+      expect(() => next("'00'")).to.throw('A row version is a string')
       reader.close()
       expect(busy()).to.equal(0)
       reader.close()

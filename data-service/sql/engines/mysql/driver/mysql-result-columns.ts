@@ -192,7 +192,7 @@ function plainWriter(driver: DriverField, field: Field): WritePlace<TextWriter> 
   const integer = integerReader(driver)
   switch (type) {
     case 'bool':
-      return integer && ((buffer, at, out) => writeFlag(integer(buffer, at), out))
+      return integer && ((buffer, at, out) => writeFlag(integer(buffer, at), storage, out))
     case 'int':
       return integer && ((buffer, at, out) => writeInteger(integer(buffer, at), out))
     case 'long': {

@@ -17,7 +17,8 @@ const BACKSLASH_BYTE = '\\'.charCodeAt(0)
 const COLON_BYTE = ':'.charCodeAt(0)
 const SPACE_BYTE = ' '.charCodeAt(0)
 
-export function writeFlag(value: number, out: TextWriter): boolean {
+export function writeFlag(value: number, storage: Field['storage'], out: TextWriter): boolean {
+  if (storage === 'flag' && value !== 0 && value !== 1) return false
   out.text(value === 0 ? 'false' : 'true')
   return true
 }
