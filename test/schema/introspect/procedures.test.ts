@@ -28,6 +28,7 @@ const SCHEMA = [
   'CREATE PROCEDURE two_sets () BEGIN SELECT 1 AS a; SELECT 2 AS b; END',
   `CREATE PROCEDURE many (n INT, width INT) SELECT REPEAT('x', width) AS a FROM ${[...'abcdef'].map((one) => `${DIGITS} ${one}`).join()} LIMIT n`,
   "CREATE PROCEDURE ends_it () BEGIN COMMIT; START TRANSACTION; INSERT INTO part (label, price) VALUES ('ended', 1); END",
+  "CREATE PROCEDURE ends_and_fails () BEGIN INSERT INTO part (label, price) VALUES ('lost', 1); COMMIT; SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1205; END",
   'CREATE PROCEDURE waits () DO SLEEP(60)',
   'CREATE PROCEDURE gives (OUT a INT) SET a = 1'
 ]
@@ -72,6 +73,19 @@ export const own = [
       await callProcedure('add_part', { label: 'own', price: '2.00' })
       if (body.ends === 1) await callProcedure('ends_it', {})
       return await select("SELECT id, label, price, made FROM part WHERE label = 'own'", {}, part)
+    }
+  }),
+  defineOperation({
+    ...write, name: 'fails-behind', route: 'POST /own/fails-behind', procedures: { ends_and_fails: {} },
+    handle: ({ callProcedure }) => callProcedure('ends_and_fails', {})
+  }),
+  defineOperation({
+    ...write, name: 'left-alone', route: 'POST /own/left-alone', procedures: { add_part: added },
+    async handle({ callProcedure, select }) {
+      await select('SELECT 1 AS one', {}, { one: int() })
+      const called = callProcedure('add_part', { label: 'alone', price: '1.00' })
+      called.catch(() => undefined)
+      throw new Error('not waited for')
     }
   }),
   defineOperation({
@@ -213,6 +227,12 @@ if (databaseKinds().includes('mysql')) {
       expect(await labels()).to.have.length(4)
       await fails('/own/ends', /ends_it has ended the transaction of its operation/, { ends: 1 })
       expect((await call('/own/rows?n=1&width=1')).status).to.equal(200)
+      const before = (await labels()) as readonly unknown[]
+      await fails('/own/fails-behind', /ends_and_fails has ended the transaction of its operation/, {})
+      expect(await labels(), 'tried once').to.deep.equal([...before, { label: 'lost' }])
+      await fails('/own/left-alone', /not waited for/, {})
+      for (let times = 0; times < 4; times++) expect((await call('/own/left')).status).to.equal(200)
+      expect(await labels()).to.have.length(before.length + 1)
     })
 
     it('are stopped when the caller goes away', async () => {

@@ -58,6 +58,8 @@ const START = 'START TRANSACTION'
 
 /** ER_SP_DOES_NOT_EXIST, which servers answer for a savepoint too. */
 const NO_SAVEPOINT = 1305
+/** ER_LOCK_DEADLOCK */
+const DEADLOCK = 1213
 
 /**
  * Sent right behind the last change, before its answer is there: commits if it has changed one row, and else rolls back.
@@ -117,16 +119,32 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
     return this.#started(() => super.run(statement, values), true)
   }
 
-  /** The savepoint is gone if the procedure has ended the transaction, also if it has begun another one. */
+  /**
+   * The savepoint is gone if the procedure has ended the transaction, also if it has begun another one or has failed behind
+   * that: to try such an operation again would commit once more what it has committed.
+   */
   async #call(statement: Statement, values: BoundValues, name: string): Promise<Value[][]> {
     await this.untilAborted(runCommand(this.connection, 'SAVEPOINT ur_call'))
-    const rows = await super.run(statement, values)
-    try {
-      await this.untilAborted(runCommand(this.connection, 'RELEASE SAVEPOINT ur_call'))
-    } catch (error) {
-      if (errnoOf(error) !== NO_SAVEPOINT) throw error
-      throw new TypeError(`The procedure ${name} has ended the transaction of its operation`, { cause: error })
+    // An operation that did not wait for this may have been rolled back meanwhile.
+    if (this.#isOver) throw new TypeError(`The transaction ended before the procedure ${name} was called`)
+    const release = async (): Promise<void> => {
+      try {
+        await this.untilAborted(runCommand(this.connection, 'RELEASE SAVEPOINT ur_call'))
+      } catch (error) {
+        if (errnoOf(error) !== NO_SAVEPOINT) throw error
+        throw new TypeError(`The procedure ${name} has ended the transaction of its operation`, { cause: error })
+      }
     }
+    let rows: Value[][]
+    try {
+      rows = await super.run(statement, values)
+    } catch (error) {
+      // A deadlock ends the transaction by itself, and a lost connection or an aborted call has no answer any more.
+      const errno = errnoOf(error) ?? 0
+      if (errno > 0 && errno !== DEADLOCK && !this.signal.aborted) await release()
+      throw error
+    }
+    await release()
     return rows
   }
 
