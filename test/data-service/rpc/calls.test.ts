@@ -145,7 +145,7 @@ describe('calls', function () {
       expect(parts[0]?.header?.columns.map(({ name }) => name)).to.deep.equal(['title', 'id'])
       expect(parts[0]?.header?.rowLimit).to.equal(100)
       expect(parts[1]?.rows?.json.toString()).to.equal('[["x",1]]')
-      expect(parts[3]?.end).to.deep.equal({ count: 2, truncated: false })
+      expect(parts[3]?.end).to.deep.equal({ count: 2, truncated: false, unshownValues: [] })
     })
 
     it('fail plainly before the first row, and with a status after it', async () => {
