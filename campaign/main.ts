@@ -10,7 +10,7 @@ import { TOPOLOGIES } from './topologies.js'
 
 const PAGE = join('docs', 'reliability.md')
 
-// To publish, or to judge again, loads nothing of the service, and so takes a third of the time.
+// `--publish` and judging again load nothing of the service, which saves two thirds of the time.
 const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 const args = process.argv.slice(2)
 if (args.includes('--help')) {

@@ -5,8 +5,8 @@ import { type Account, accountKey, type AuthUnit, type StoredAccount } from './a
 import { whyOff, type WithSampleData } from './sessions.js'
 import type { PermissionsOf } from './tokens/claims.js'
 
-// How far the permission to manage accounts goes: nobody gives, or decides about, more than they hold
-// (docs/decisions/091-who-manages-accounts.md).
+// What the permission to manage accounts allows: nobody gives more rights than they hold, and nobody changes an account that
+// holds more (docs/decisions/091-who-manages-accounts.md).
 
 export const MANAGE_ACCOUNTS = 'accounts:manage'
 
@@ -14,7 +14,7 @@ type Held = Pick<Account, 'roles' | 'owner' | 'claims'>
 
 interface RightsOfRoles {
   readonly permissionsOf: PermissionsOf
-  /** OWNER_BYPASS_ROLE; undefined: nobody has it. */
+  /** The role of the setting OWNER_BYPASS_ROLE; undefined without the setting. */
   readonly bypassRole: string | undefined
 }
 

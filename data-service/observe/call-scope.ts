@@ -84,7 +84,7 @@ export function traceStatements(tracing: Tracing | undefined): void {
 // One for the process too.
 let log: StatementLog | undefined
 
-/** From now on each statement is told to this log; none with undefined. */
+/** Sets the log of statements. undefined ends logging. */
 export function logStatements(to: StatementLog | undefined): void {
   log = to
 }

@@ -16,7 +16,7 @@ export interface EndedStatement {
   readonly code: string | undefined
 }
 
-/** Is told each statement that has ended. */
+/** Is called with each statement that has ended. */
 export type StatementLog = (statement: EndedStatement) => void
 
 /**

@@ -35,7 +35,8 @@ export type ComparableType = Exclude<FieldType, 'set' | 'json' | 'binary'>
 
 /**
  * How a column stores its values, where its type has several ways: `int` in 8, 16, 24 or 32 bits or as a year, `double` in
- * 32 bits, `bool`, `int` and `long` as flags of bits, `bool` as 0 and 1 and nothing else (`flag`). `usual` for the one that the type has by itself.
+ * 32 bits, `bool`, `int` and `long` as flags of bits, `bool` as 0 and 1 and nothing else (`flag`). `usual` for the one that
+ * the type has by itself.
  */
 export type Storage = 'usual' | 'tinyInt' | 'smallInt' | 'mediumInt' | 'year' | 'float' | 'bits' | 'flag'
 

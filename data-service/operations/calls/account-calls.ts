@@ -7,13 +7,13 @@ import { MANAGE_ACCOUNTS, type Powers, powersOf, whyBeyond } from '../../auth/po
 import { sessionId } from '../../auth/sessions.js'
 import type { OwnerClaims, PermissionsOf } from '../../auth/tokens/claims.js'
 import { type NamedValues, reject } from '../../entity/action.js'
-import type { CallContext } from '../../entity/caller.js'
+import type { Authenticated, CallContext } from '../../entity/caller.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { ExpectedVersions } from '../../plan/model/plans.js'
 import { callerWithToken } from '../../plan/call-requests.js'
 import { rejectionError, stale } from '../writes/rejections.js'
 import type { WriteSteps } from '../writes/write-steps.js'
-import { type AccountOperation, moment, toldAccount, versionOf, wholeAccount } from './account-operations.js'
+import { type AccountOperation, moment, ownerText, toldAccount, versionOf, wholeAccount } from './account-operations.js'
 
 /** What the accounts of an application need besides the request. */
 export interface AccountDeps {
@@ -103,7 +103,7 @@ export function accountCalls(deps: AccountDeps): AccountCalls {
   const { store, now } = deps.authDeps
   const isManager = async ({ signal, caller }: CallContext): Promise<void> => {
     const unit = { findAccount: (key: Buffer) => store.findAccount(signal, key) }
-    await powersOf(callerWithToken(caller), unit, { ...deps, ...deps.authDeps })
+    await heldBy(callerWithToken(caller), unit, deps)
   }
   const known = async ({ context: { signal }, path }: OwnCall): Promise<DescribedAccount> => {
     const account = await store.describeAccount(signal, String(path['id']))
@@ -243,7 +243,11 @@ async function managing({ steps }: OwnWrite, deps: AccountDeps): Promise<Pick<Ch
   const { accounts: unit } = steps.unit
   await unit.lockAttempts(MANAGING)
   await unit.keepAttempts(MANAGING, { failed: [], pending: [] }, Date.parse(steps.now) + 60_000)
-  return { unit, powers: await powersOf(steps.caller, unit, { ...deps, ...deps.authDeps }) }
+  return { unit, powers: await heldBy(steps.caller, unit, deps) }
+}
+
+function heldBy(caller: Authenticated, unit: Pick<AuthUnit, 'findAccount'>, deps: AccountDeps): Promise<Powers> {
+  return powersOf(caller, unit, { ...deps, ...deps.authDeps })
 }
 
 const MANAGING = accountKey('the management of accounts')
@@ -265,7 +269,10 @@ async function lockedAccount({ unit, path }: Pick<Change, 'unit' | 'path'>): Pro
   return account
 }
 
-/** Before a change, and behind it: nobody decides about more than they hold, or gives it. */
+/**
+ * Throws `capability.denied` for an account that holds more than the manager. It is called before a change and after it, so
+ * that nobody changes such an account or makes one.
+ */
 function checkWithin(account: DescribedAccount, powers: Powers, deps: AccountDeps): void {
   const beyond = whyBeyond(account, powers, deps)
   if (beyond === undefined) return
@@ -329,11 +336,6 @@ function textsIn(value: unknown): readonly string[] {
 /** The field takes objects alone. */
 function claimsIn(value: unknown): Account['claims'] {
   return JSON.parse(String(value)) as Account['claims']
-}
-
-/** As an answer has it. */
-function ownerText(owner: bigint | null): string | null {
-  return owner === null ? null : String(owner)
 }
 
 function ownerIn(value: unknown): bigint | null {

@@ -198,8 +198,8 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = Object.entries<Definitio
 )
 
 /**
- * The operations of an application with those that manage accounts, where a role has the permission for it: without one
- * nobody could call them. What the application has at the same place, or of the same name, comes first; `onTaken` is told.
+ * The operations of an application, and those that manage accounts if a role has the permission for them. If the application
+ * uses their path or one of their names itself, they are left out, and `onTaken` is called.
  */
 export function operationsOf(
   application: {
@@ -225,7 +225,7 @@ export function toldAccount({ id, email, name, roles, owner, claims, ...one }: S
     email,
     name,
     roles,
-    owner: owner === null ? null : String(owner),
+    owner: ownerText(owner),
     claims: JSON.stringify(claims),
     isMachine: isMachine({ email }),
     isSample: one.isSample,
@@ -250,6 +250,10 @@ function toldSecret({ slot, createdAt, expiresAt, lastUsedAt }: MachineSecret): 
   return { number: slot, createdAt: created, expiresAt: expires, lastUsedAt: used }
 }
 
+export function ownerText(owner: bigint | null): string | null {
+  return owner === null ? null : String(owner)
+}
+
 export function moment(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString()
 }
@@ -263,7 +267,7 @@ export function versionOf({ email, name, roles, owner, claims, disabledAt, secre
   const kept = secrets
     .toSorted((a, b) => a.slot - b.slot)
     .map(({ slot, createdAt, expiresAt }) => [slot, createdAt, expiresAt])
-  const text = JSON.stringify([email, name, roles, owner === null ? null : String(owner), claims, disabledAt, kept])
+  const text = JSON.stringify([email, name, roles, ownerText(owner), claims, disabledAt, kept])
   const version = asRowVersion(createHash('sha256').update(text).digest().subarray(0, ROW_VERSION_BYTES))
   if (version === undefined) throw new TypeError('a hash without bytes')
   return version

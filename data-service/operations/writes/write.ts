@@ -55,7 +55,7 @@ export async function idempotentWrite(
       if (claim !== undefined) {
         const stored = encodeAnswer({ ...answer, json: kept ?? json }, parsed)
         unit.storeResponse(claim, stored)
-        // What was kept says less than the answer did, so that whoever gets it is told that it is a replay.
+        // A stored answer without the secret is always marked as a replay, so that its reader knows why the secret is missing.
         ownResponse = kept === undefined ? stored : undefined
       }
       return { ...answer, replayed: false, rolledBack: false }
