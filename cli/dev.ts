@@ -68,7 +68,7 @@ function keyRing(dataDir: string): string {
 function welcome({ base, dataService, hasRenderer }: Running, loaded: LoadedApplication): string {
   const { application, environment } = loaded
   const { entities, roles, sample } = application
-  const names = Object.keys(roles)
+  const [role, ...others] = Object.keys(roles)
   // One that the line below can read without a token, if there is one.
   const first =
     entities.find(({ access }) => Object.values(access).every(({ kind }) => kind === 'everyone')) ?? entities[0]
@@ -83,7 +83,8 @@ function welcome({ base, dataService, hasRenderer }: Running, loaded: LoadedAppl
       : `  Docs   ${base}/docs  and, as OpenAPI, ${base}/openapi.json`,
     `  gRPC   ${dataService}`,
     '',
-    `  An account of your own: ${command('account', loaded)} add <email>${names.length === 0 ? '' : ` --role <${names.join(' or ')}>`}`,
+    `  An account of your own: ${command('account', loaded)} add you@example.com${role === undefined ? '' : ` --role ${shellWord(role)}`}`,
+    ...(others.length === 0 ? [] : [`  Other roles: ${others.join(', ')}`]),
     ...(tried ? ['', ...sampleLines(sample, { base, token: command('token', loaded) })] : []),
     '',
     '  Ctrl-C ends everything.',

@@ -453,7 +453,7 @@ function nextSteps(report: string, migrateFlag: string): string {
   const steps = [
     ['check', 'whether entity files and tables fit'],
     [`migrate${migrateFlag}`, 'makes the tables that the engine keeps for itself, and alters none of yours'],
-    ['account add <email> --role Admin', 'somebody who may read'],
+    ['account add you@example.com --role Admin', 'somebody who may read'],
     ['dev', 'serves them']
   ] as const
   const width = Math.max(...steps.map(([command]) => command.length))

@@ -44,8 +44,8 @@ export function sortedByNeed({ warnings, triggers }: Pick<SchemaReport, 'warning
 }
 
 /**
- * Throws a StartError with all mistakes, those of resources aside that can be taken out of service, and logs these, warnings,
- * and notes at the level debug. Resolves with the live schema, and with the reasons of resources that are out of service.
+ * Throws a StartError with all mistakes, those of resources aside that can be taken out of service, and logs these, the number
+ * of warnings, and notes at the level debug. Resolves with the live schema, and with the reasons of resources that are out of service.
  */
 export async function checkSchema(
   database: Database,
@@ -54,15 +54,19 @@ export async function checkSchema(
 ): Promise<{ readonly live: LiveSchema; readonly isolated: ReadonlyMap<string, string> }> {
   const { live, mistakes, ...report } = await schemaReport(database, store, entities)
   const { warnings, notes } = sortedByNeed(report)
-  for (const { text, statements } of summarized(warnings)) {
-    log?.warn(statements.length === 0 ? {} : { statements }, text)
-  }
+  if (warnings.length > 0) log?.warn(warningsText(warnings.length, setting))
   for (const { text } of summarized(notes)) log?.debug(text)
   const ending = mistakes.filter(({ resource = '' }) => !isolatable.has(resource))
   if (ending.length === 0) return { live, isolated: isolatedBy(mistakes, { entities, isolatable }) }
   const count = `${ending.length} mistake${ending.length === 1 ? '' : 's'}`
   const lines = ending.map(({ text }) => `- ${text}`).join('\n')
   throw new StartError(`${count} in the tables of ${setting}.\n${lines}\n${HOW_TO_MEND}`)
+}
+
+/** The warnings of a large database are too much for a log: they are there at each start, and harm nothing that runs. */
+function warningsText(count: number, setting: string): string {
+  const what = count === 1 ? 'thing in the tables of' : 'things in the tables of'
+  return `${count} ${what} ${setting} may be slow or compared otherwise: \`npx uniform-rest check\` shows what`
 }
 
 interface HowToCheck {
