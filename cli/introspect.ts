@@ -1,23 +1,19 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
-import { type Application, defineApplication } from '../data-service/application.js'
+import { defineApplication } from '../data-service/application.js'
 import { withLiveDatabase } from '../data-service/commands.js'
 import { baselineFile } from '../schema/introspect/baseline.js'
-import {
-  changesSince,
-  hiddenColumns,
-  type Introspected,
-  introspectedTable,
-  isUnchanged
-} from '../schema/introspect/changes.js'
+import { type Changes, compareTables, isPending, type PossibleRename } from '../schema/introspect/changes.js'
 import type { EntityDraft } from '../schema/introspect/entity-draft.js'
-import { entityFile, listFile } from '../schema/introspect/entity-file.js'
+import { entityFile, type ListedFile, listFile } from '../schema/introspect/entity-file.js'
+import { hiddenColumns, type Introspected, recordOfFiles, withRenamed } from '../schema/introspect/record.js'
+import { servedTables, type ServedTable } from '../schema/introspect/served-tables.js'
 import { draftOperations, operationFile, operationListFile } from '../schema/introspect/operation-file.js'
 import { introspectDatabase as readDatabase, KeyMistake } from '../schema/introspect/introspect.js'
-import { changeLines, reportOf } from '../schema/introspect/report.js'
+import { bounded, newsLines, pendingLines, reportOf, some } from '../schema/introspect/report.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { stringLiteral } from '../schema/model/column-types.js'
 import { type OwnTables, RECORD } from '../data-service/sql/engines/own-tables.js'
@@ -30,20 +26,25 @@ import {
   holdsModules,
   type LoadedApplication
 } from './application/application.js'
-import { type CommandLine, Failure, withUsage } from './application/command.js'
+import { type CommandLine, Failure, printable, withUsage } from './application/command.js'
 import { bareConfig } from './init.js'
+import { FileWriter, Screen } from './introspected-files.js'
 import { nextNumber } from './migrate.js'
 import { schemaOf } from '../schema/kinds/kinds.js'
 
 const USAGE = `Usage: uniform-rest introspect               writes entity files for the tables of DATABASE_URL, which is only read
          --key <table>=<column>[,<column>]   names what tells the rows of a view or of a table without a key apart
          --unkey <table>                     forgets the key that --key named for it
-         --except <table>                    leaves a table or view out
+         --except <table>[.<column>]         leaves a table or view out, or tells no more of a change of a column
+         --renamed <table>=<table>           says that a table has the second name now; its file stays
+         --strip-prefix <prefix>             leaves it out of the names of new resources, where these stay different
+         --sortable all|indexed              new files sort by all properties, or by those with an index (the default)
          --routines                          writes operations too, for the procedures that the account may call
          --entities <folder>                 where the entity files are; \`entities\` without it
          --dry-run                           writes nothing and says what it would do
+         --check                             writes nothing, says what is to be written or changed, and exits with 1 if anything is
 
-A second run writes what is new, says what has changed, and changes no file that a person has changed.
+A second run writes what is new, says what is to be changed until it is, and changes no file that a person has changed.
 `
 
 /** Beside the entity files. */
@@ -88,71 +89,204 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   const screen = new Screen(line)
   const loaded = (await findApplication(line)) ?? withoutApplication(line)
   const folder = join(loaded.folder, order.entities)
-  const before = await readState(join(folder, STATE))
-  const kept = Object.entries(before?.keys ?? {}).filter(([table]) => !order.unkey.includes(table))
-  const keys = new Map([...kept, ...order.keys])
-  const except = [...new Set([...(before?.except ?? []), ...order.except])]
-  const hidden = before === undefined ? new Map<string, never>() : hiddenColumns(before)
-  const served = servedTables(loaded.application)
-  const known = Object.entries(before?.tables ?? {}).map(([table, { resource }]): [string, string] => [table, resource])
-  const { drafts, migrateFlag, routines } = await tellingKeyMistakes(() =>
+  const inFolder = (name: string): string => join(folder, name)
+  const report = screen.path(inFolder(REPORT))
+  const served = servedTables(loaded.application.entities)
+  const state = await readState(inFolder(STATE))
+  const writer = new FileWriter({ loaded, screen, isDry: order.isDry || order.isCheck, written: state?.written ?? {} })
+  const list = inFolder(`${LIST}.${writer.extension}`)
+  const record = state ?? (await recordWithoutState(list, { loaded, served }))
+  const files = await filesIn(folder)
+  const first = await look(loaded, { order, record, served, files, renamed: order.renamed, apart: new Set() })
+  const answers = await askedRenames(line, { order, renamed: first.changes.renamed })
+  const seen =
+    answers === undefined
+      ? first
+      : await look(loaded, {
+          order,
+          record,
+          served,
+          files,
+          ...answers,
+          renamed: new Map([...order.renamed, ...answers.renamed])
+        })
+  const { drafts, changes, before, routines, migrateFlag } = seen
+  if (drafts.entities.length + drafts.leftOut.length === 0) {
+    throw new Failure('The database has no tables, so nothing was written. DATABASE_URL names the one that is read.')
+  }
+  const pending = pendingLines(changes)
+  const told = [...bounded(pending, report), ...bounded(newsLines(changes, report), report)]
+  if (order.isCheck) {
+    const files = changes.added.map(({ resource }) => `${resource}.${writer.extension}`)
+    for (const text of pending.length === 0 ? [] : bounded(pending, report)) screen.print(text)
+    if (files.length > 0) screen.print(`No entity file yet: ${some(files)}. \`uniform-rest introspect\` writes them.`)
+    if (isPending(changes)) return 1
+    screen.print('Database and entity files agree.')
+    return 0
+  }
+  const isOrdered =
+    order.routines || order.keys.size + order.unkey.length + order.except.length + order.renamed.size > 0
+  if (record !== undefined && told.length === 0 && changes.added.length === 0 && !isOrdered) {
+    screen.print('Nothing has changed in the database since the last run.')
+  }
+  for (const text of told) screen.print(text)
+  const ours = drafts.entities.filter(({ table }) => Object.hasOwn(changes.tables, table))
+  const baseline = baselineOf(loaded, writer, { name: before?.baseline, drafts: ours })
+  for (const draft of changes.added) {
+    await writer.once(inFolder(`${draft.resource}.${writer.extension}`), entityFile(draft))
+  }
+  await writer.again(list, listFile(listedFiles(changes), writer.isTyped))
+  await writer.again(inFolder(REPORT), reportOf(drafts, changes))
+  const resources = [
+    ...drafts.entities.map(({ resource }) => resource),
+    ...[...served.values()].map((one) => one.resource)
+  ]
+  const calls = routines && (await writeOperations(routines, { folder: loaded.folder, writer, resources }))
+  await writer.again(baseline.file, baseline.text, baseline.isLast ? undefined : 'later migrations build on it')
+  await writer.state(inFolder(STATE), {
+    version: 1,
+    ...settingsOf(order, before),
+    baseline: baseline.name,
+    tables: changes.tables,
+    leftOut: Object.fromEntries(drafts.leftOut.map(({ table, why }) => [table, why]))
+  })
+  writer.summary()
+  for (const text of routines?.leftOut ?? []) screen.print(text)
+  for (const text of drafts.unseen) screen.print(`This account does not see: ${text}`)
+  if (record === undefined && !(await writeConfig(loaded, writer, list)))
+    screen.print(configLines(loaded, writer, list))
+  const there = (loaded.application.operations ?? []).map(({ name }) => name)
+  if (calls?.every((name) => there.includes(name)) === false) screen.print(operationLines(writer))
+  if (record !== undefined) return 0
+  screen.print(nextSteps(report, migrateFlag))
+  return 0
+}
+
+type RecordBefore = Pick<Introspected, 'tables' | 'leftOut' | 'keys' | 'except'> & Partial<Introspected>
+
+/** What the list of entities and its files say, where the record is gone. undefined where there is no such list. */
+async function recordWithoutState(
+  list: string,
+  of: { readonly loaded: LoadedApplication; readonly served: ReadonlyMap<string, ServedTable> }
+): Promise<RecordBefore | undefined> {
+  const tables = existsSync(list) ? recordOfFiles(await readFile(list, 'utf8'), of.served) : {}
+  if (Object.keys(tables).length === 0) return undefined
+  const baseline = of.loaded.application.migrations.find((one) => one.baseline === true)?.name
+  return { tables, leftOut: {}, keys: {}, except: [], ...(baseline === undefined ? {} : { baseline }) }
+}
+
+/** The names of the files of a folder, without their endings. */
+async function filesIn(folder: string): Promise<ReadonlySet<string>> {
+  const names = existsSync(folder) ? await readdir(folder) : []
+  return new Set(names.map((name) => name.replace(/\.[jt]s$/, '')))
+}
+
+interface ToLookAt {
+  readonly order: IntrospectOrder
+  readonly record: RecordBefore | undefined
+  readonly served: ReadonlyMap<string, ServedTable>
+  readonly files: ReadonlySet<string>
+  readonly renamed: ReadonlyMap<string, string>
+  readonly apart: ReadonlySet<string>
+}
+
+/** Reads the database, and compares it with the entity files and the record. */
+async function look(loaded: LoadedApplication, { order, record, served, files, renamed, apart }: ToLookAt) {
+  const strangers = [...renamed.keys()].filter((table) => !Object.hasOwn(record?.tables ?? {}, table))
+  if (strangers.length > 0)
+    throw new Failure(`--renamed: no entity file is known for the table ${strangers.join(', ')}.`)
+  const before = record && withRenamed(record, renamed)
+  const { keys, except, stripPrefix, sortable } = settingsOf(order, before)
+  const known = Object.entries(before?.tables ?? {})
+  const resourceOf = (table: string): string | undefined => served.get(table)?.resource
+  const { drafts, ...others } = await tellingKeyMistakes(() =>
     withLiveDatabase(loaded.application, loaded.environment, async ({ database, own }) => ({
       drafts: await readDatabase(database, {
-        keys,
+        keys: new Map(Object.entries(keys)),
         named: new Set(order.keys.keys()),
         except,
-        hidden,
-        resources: new Map([...known, ...served]),
+        hidden: before === undefined ? new Map<string, never>() : hiddenColumns(before),
+        resources: new Map([
+          ...[...served].map(([table, { resource }]): [string, string] => [table, resource]),
+          ...known.map(([table, one]): [string, string] => [
+            table,
+            resourceOf(table) ?? resourceOf(one.renamedFrom ?? '') ?? one.resource
+          ])
+        ]),
+        files: known.map(([, { resource }]) => resource),
+        ...(stripPrefix === undefined ? {} : { stripPrefix }),
+        sortsAll: sortable === 'all',
         own
       }),
       migrateFlag: await flagToMigrate(database, own),
       routines: order.routines ? await readProcedures(database) : undefined
     }))
   )
-  if (drafts.entities.length + drafts.leftOut.length === 0) {
-    throw new Failure('The database has no tables, so nothing was written. DATABASE_URL names the one that is read.')
+  const live = new Set([...drafts.entities, ...drafts.leftOut].map(({ table }) => table))
+  for (const [from, to] of renamed) {
+    if (live.has(from)) throw new Failure(`--renamed ${from}=${to}: the database still has ${from}.`)
+    if (!live.has(to)) throw new Failure(`--renamed ${from}=${to}: the database has no table ${to}.`)
   }
-  const changes = changesSince(before, drafts, new Set(served.keys()))
-  const isOrdered = order.routines || order.keys.size + order.unkey.length + order.except.length > 0
-  if (before !== undefined && isUnchanged(changes) && !isOrdered) {
-    screen.print('Nothing has changed in the database since the last run.')
-    return 0
+  return {
+    ...others,
+    before,
+    drafts,
+    changes: compareTables({ drafts, served, files, record: before, except: new Set(except), apart })
   }
-  const writer = new FileWriter({ loaded, screen, isDry: order.isDry, written: before?.written ?? {} })
-  const inFolder = (name: string): string => join(folder, name)
-  const isOurs = ({ table }: EntityDraft): boolean =>
-    before?.tables[table] !== undefined || changes.added.some((one) => one.table === table)
-  const ours = drafts.entities.filter(isOurs)
-  const list = inFolder(`${LIST}.${writer.extension}`)
-  const baseline = baselineOf(loaded, writer, { name: before?.baseline, drafts: ours })
-  for (const draft of changes.added) {
-    await writer.once(inFolder(`${draft.resource}.${writer.extension}`), entityFile(draft))
+}
+
+/** What a run says of itself for the next ones too. */
+function settingsOf(
+  order: IntrospectOrder,
+  before: RecordBefore | undefined
+): Pick<Introspected, 'keys' | 'except' | 'stripPrefix' | 'sortable'> {
+  const kept = Object.entries(before?.keys ?? {}).filter(([table]) => !order.unkey.includes(table))
+  const stripPrefix = order.stripPrefix ?? before?.stripPrefix
+  const sortable = order.sortable ?? before?.sortable
+  return {
+    keys: Object.fromEntries([...kept, ...order.keys]),
+    except: [...new Set([...(before?.except ?? []), ...order.except])],
+    ...(stripPrefix === undefined ? {} : { stripPrefix }),
+    ...(sortable === undefined ? {} : { sortable })
   }
-  await writer.again(list, listFile(ours, writer.isTyped))
-  await writer.again(inFolder(REPORT), reportOf(drafts))
-  const resources = [...drafts.entities.map(({ resource }) => resource), ...served.values()]
-  const calls = routines && (await writeOperations(routines, { folder: loaded.folder, writer, resources }))
-  if (baseline.isLast) await writer.again(baseline.file, baseline.text)
-  else screen.print(`${screen.path(baseline.file)} stays as it is: later migrations build on it.`)
-  await writer.state(inFolder(STATE), {
-    version: 1,
-    keys: Object.fromEntries(keys),
-    except,
-    baseline: baseline.name,
-    tables: Object.fromEntries(ours.map((draft) => [draft.table, introspectedTable(draft)])),
-    leftOut: Object.fromEntries(drafts.leftOut.map(({ table, why }) => [table, why]))
-  })
-  for (const text of routines?.leftOut ?? []) screen.print(text)
-  for (const text of drafts.unseen) screen.print(`This account does not see: ${text}`)
-  for (const text of changeLines(changes)) screen.print(text)
-  for (const { table, notes } of changes.added) for (const note of notes) screen.print(`${table}: ${note}`)
-  if (before === undefined && !(await writeConfig(loaded, writer, list)))
-    screen.print(configLines(loaded, writer, list))
-  const there = (loaded.application.operations ?? []).map(({ name }) => name)
-  if (calls?.every((name) => there.includes(name)) === false) screen.print(operationLines(writer))
-  if (before !== undefined) return 0
-  screen.print(nextSteps(screen.path(inFolder(REPORT)), migrateFlag))
-  return 0
+}
+
+/** Asks a terminal whether tables that are gone have other names now. undefined where there is nothing to ask, or no terminal. */
+async function askedRenames(
+  line: CommandLine,
+  of: { readonly order: IntrospectOrder; readonly renamed: readonly PossibleRename[] }
+): Promise<Pick<ToLookAt, 'renamed' | 'apart'> | undefined> {
+  if (of.renamed.length === 0 || of.order.isDry || of.order.isCheck) return undefined
+  const input = line.stdin()
+  if (input.isTTY !== true) return undefined
+  const lines = createInterface({ input, output: line.stdout })
+  try {
+    const renamed = new Map<string, string>()
+    const apart = new Set<string>()
+    for (const { table, to } of of.renamed) {
+      const free = to.filter((one) => ![...renamed.values()].includes(one))
+      for (const one of free) {
+        const answer = await lines.question(
+          `Is ${printable(one)} the table ${printable(table)} under another name? [y/N]: `
+        )
+        if (!/^y(?:es)?$/i.test(answer.trim())) continue
+        renamed.set(table, one)
+        break
+      }
+      if (!renamed.has(table)) apart.add(table)
+    }
+    return { renamed, apart }
+  } finally {
+    lines.close()
+  }
+}
+
+/** The list names a file until its table is gone and no other one can be it. */
+function listedFiles({ tables, removed }: Changes): ListedFile[] {
+  const gone = new Set(removed.map(({ table }) => table))
+  return Object.entries(tables)
+    .filter(([table]) => !gone.has(table))
+    .map(([, { resource, rows }]) => ({ resource, isVersioned: rows.includes('; row version ') }))
 }
 
 async function readProcedures(database: Database): Promise<ReturnType<typeof draftOperations>> {
@@ -182,17 +316,25 @@ interface IntrospectOrder {
   /** Tables whose named keys are forgotten. */
   readonly unkey: readonly string[]
   readonly except: readonly string[]
+  readonly renamed: ReadonlyMap<string, string>
+  readonly stripPrefix: string | undefined
+  readonly sortable: 'all' | 'indexed' | undefined
   readonly routines: boolean
   readonly isDry: boolean
+  readonly isCheck: boolean
 }
 
 const OPTIONS = {
   key: { type: 'string', multiple: true },
   unkey: { type: 'string', multiple: true },
   except: { type: 'string', multiple: true },
+  renamed: { type: 'string', multiple: true },
+  'strip-prefix': { type: 'string' },
+  sortable: { type: 'string' },
   entities: { type: 'string' },
   routines: { type: 'boolean', default: false },
-  'dry-run': { type: 'boolean' }
+  'dry-run': { type: 'boolean' },
+  check: { type: 'boolean', default: false }
 } as const
 
 function parseOrder(args: readonly string[]): IntrospectOrder {
@@ -200,8 +342,12 @@ function parseOrder(args: readonly string[]): IntrospectOrder {
     key = [],
     unkey = [],
     except = [],
+    renamed = [],
+    'strip-prefix': stripPrefix,
+    sortable,
     entities = 'entities',
     routines,
+    check: isCheck,
     'dry-run': isDry = false
   } = withUsage(USAGE, () => parseArgs({ args: [...args], options: OPTIONS, allowPositionals: false }).values)
   const keys = key.map((text): [string, string[]] => {
@@ -210,7 +356,27 @@ function parseOrder(args: readonly string[]): IntrospectOrder {
     if (at < 1 || columns.includes('')) throw new Failure(`--key ${text} is not written as it must be.\n${USAGE}`)
     return [text.slice(0, at), columns]
   })
-  return { entities, keys: new Map(keys), unkey, except, routines, isDry }
+  if (sortable !== undefined && sortable !== 'all' && sortable !== 'indexed') {
+    throw new Failure(`--sortable is all or indexed, not ${JSON.stringify(sortable)}.\n${USAGE}`)
+  }
+  const renames = renamed.map((text): [string, string] => {
+    const [from = '', to = '', ...more] = text.split('=')
+    if (from === '' || to === '' || more.length > 0)
+      throw new Failure(`--renamed ${text} is not written as it must be.\n${USAGE}`)
+    return [from, to]
+  })
+  return {
+    entities,
+    keys: new Map(keys),
+    unkey,
+    except,
+    renamed: new Map(renames),
+    stripPrefix,
+    sortable,
+    routines,
+    isDry,
+    isCheck
+  }
 }
 
 /** A folder that has no application yet: the settings are those of the environment and of `.env`. */
@@ -222,18 +388,6 @@ function withoutApplication(line: CommandLine): LoadedApplication {
     folder,
     environment: environmentOf(line)
   }
-}
-
-/** The resource of each table of the first database that the application has an entity for; children belong to their root. */
-function servedTables({ entities }: Application): ReadonlyMap<string, string> {
-  return new Map(
-    entities.flatMap(({ name, table, children }): [string, string][] => [
-      [table, name],
-      ...children
-        .filter(({ store }) => store === 'primary')
-        .map((child): [string, string] => [child.table, `${name}-${child.name}`])
-    ])
-  )
 }
 
 async function tellingKeyMistakes<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -256,89 +410,6 @@ async function readState(file: string): Promise<Introspected | undefined> {
     })
   }
   throw new Failure(`${file} was written by another version of uniform-rest.`)
-}
-
-/** Writes lines to standard output, with paths as they are from the working directory. */
-class Screen {
-  readonly #line: CommandLine
-
-  constructor(line: CommandLine) {
-    this.#line = line
-  }
-
-  print(text: string): void {
-    this.#line.stdout.write(`${text}\n`)
-  }
-
-  path(file: string): string {
-    return relative(this.#line.directory, file)
-  }
-}
-
-/** Writes files, and never over one that a person has changed. */
-class FileWriter {
-  readonly isTyped: boolean
-  readonly #screen: Screen
-  readonly #root: string
-  readonly #isDry: boolean
-  readonly #written: Record<string, string>
-
-  constructor(of: {
-    readonly loaded: LoadedApplication
-    readonly screen: Screen
-    readonly isDry: boolean
-    readonly written: Readonly<Record<string, string>>
-  }) {
-    this.#root = of.loaded.folder
-    this.#screen = of.screen
-    this.#isDry = of.isDry
-    this.#written = { ...of.written }
-    this.isTyped = !CONFIG_NAMES.some((name) => /\.m?js$/.test(name) && existsSync(join(this.#root, name)))
-  }
-
-  get extension(): string {
-    return this.isTyped ? 'ts' : 'js'
-  }
-
-  /** A file that belongs to people from then on. */
-  async once(file: string, text: string): Promise<void> {
-    if (existsSync(file)) this.#screen.print(`${this.#screen.path(file)} is there already, and stays as it is.`)
-    else await this.write(file, text)
-  }
-
-  /** A file that is written anew by each run until somebody changes it. */
-  async again(file: string, text: string): Promise<void> {
-    const name = relative(this.#root, file)
-    if (existsSync(file)) {
-      const there = await readFile(file, 'utf8')
-      if (there === text) return
-      const isOurs = hashOf(there) === this.#written[name] || there === listFile([], this.isTyped)
-      if (!isOurs) {
-        this.#screen.print(`${this.#screen.path(file)} was changed by hand and stays as it is. It would be:\n\n${text}`)
-        return
-      }
-    }
-    this.#written[name] = hashOf(text)
-    await this.write(file, text)
-  }
-
-  async state(file: string, state: Omit<Introspected, 'written'>): Promise<void> {
-    if (this.#isDry) return
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, `${JSON.stringify({ ...state, written: this.#written }, null, 2)}\n`)
-  }
-
-  /** Whatever is there. */
-  async write(file: string, text: string): Promise<void> {
-    this.#screen.print(`${this.#isDry ? 'Would write' : 'Wrote'} ${this.#screen.path(file)}`)
-    if (this.#isDry) return
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, text)
-  }
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
 
 interface BaselineFile {

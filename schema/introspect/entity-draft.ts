@@ -14,7 +14,7 @@ import {
 } from '../model/column-types.js'
 import { indexedTexts } from '../model/full-text.js'
 import type { LiveColumn, LiveForeignKey, LiveIndex, LiveSchema, LiveTable } from '../model/live-schema.js'
-import { constantName, columnPropertyName, referenceName, resourceName } from './names.js'
+import { constantName, columnPropertyName, referenceName, resourceName, withoutPrefix } from './names.js'
 import { shellWord } from '../model/shell-word.js'
 
 /** An entity file before it is written, as data: all names are chosen, and every word is known. */
@@ -26,6 +26,8 @@ export interface EntityDraft {
   readonly constant: string
   readonly comment: string
   readonly fields: readonly FieldDraft[]
+  /** The names of all columns that the table has. */
+  readonly live: readonly string[]
   /** The properties of the key: `id` alone, or several. */
   readonly key: readonly string[]
   readonly references: readonly ReferenceDraft[]
@@ -39,6 +41,8 @@ export interface EntityDraft {
   readonly writes: readonly WriteOperation[]
   /** The column of the row version; undefined for rows without one, which are only read. */
   readonly versionColumn: string | undefined
+  /** The storage engine if it has no transactions. */
+  readonly withoutTransactions: string | undefined
   /** What the report says of it, a sentence each. */
   readonly notes: readonly string[]
   /** Tables whose rows go with a row of this one (ON DELETE CASCADE), with the property that refers to it. */
@@ -82,6 +86,12 @@ export interface DraftOptions {
   readonly hidden: ReadonlyMap<string, ReadonlySet<string>>
   /** Names of resources that tables have already. */
   readonly resources: ReadonlyMap<string, string>
+  /** Names of entity files that are there: a person may have given their resources other ones. */
+  readonly files: Iterable<string>
+  /** What names of resources leave out at the beginning of those of tables. Default: nothing. */
+  readonly stripPrefix?: string
+  /** Whether properties without an index are sortable too. */
+  readonly sortsAll?: boolean
   /** Tables that the service makes and fills itself, of which nothing is said. */
   readonly isEngineTable: (table: string) => boolean
   /** The function by which an index must be sorted to serve the order of the API (`SqlDialect.keyFunction`). */
@@ -94,7 +104,8 @@ const RECORDS =
 
 export function draftEntities(schema: LiveSchema, options: DraftOptions): Drafts {
   const leftOut: LeftOut[] = [...schema.others].map(([table, why]) => ({ table, why }))
-  const taken = new Set([...RESERVED, ...options.resources.values()])
+  const taken = new Set([...RESERVED, ...options.resources.values(), ...options.files])
+  const stripped = withoutPrefix([...schema.tables.keys()], options.stripPrefix ?? '', taken)
   const begun: BegunDraft[] = []
   for (const table of schema.tables.values()) {
     if (options.isEngineTable(table.name)) continue
@@ -102,7 +113,8 @@ export function draftEntities(schema: LiveSchema, options: DraftOptions): Drafts
     const found = isRecord ? { why: 'it is the record of migrations of another tool' } : beginDraft(table, options)
     if ('why' in found) leftOut.push({ table: table.name, ...found })
     else {
-      const resource = options.resources.get(table.name) ?? resourceName(table.name, taken)
+      const known = options.resources.get(table.name)
+      const resource = known ?? resourceName(stripped.get(table.name) ?? table.name, taken)
       begun.push({ ...found, resource, hidden: options.hidden.get(table.name) ?? new Set() })
     }
   }
@@ -346,6 +358,7 @@ function finishDraft(
     resource,
     constant: constantName(resource),
     comment: table.comment,
+    live: table.columns.map(({ name }) => name),
     fields: columns.map((column) => ({
       property: column.property,
       column: column.live.name,
@@ -354,11 +367,12 @@ function finishDraft(
     key: key.flatMap((live) => columns.find((one) => one.live === live)?.property ?? []),
     references,
     filterable: filterable.map(({ property }) => property),
-    sortable: comparable.filter(isIndexed).map(({ property }) => property),
+    sortable: comparable.filter((one) => options.sortsAll === true || isIndexed(one)).map(({ property }) => property),
     fullText: fullTextOf(table, shown),
     label: labelOf(draft),
     writes: versionColumn === undefined ? [] : mayCreate(draft) ? ['create', 'update', 'delete'] : ['update', 'delete'],
     versionColumn,
+    withoutTransactions: table.withoutTransactions,
     notes
   }
 }

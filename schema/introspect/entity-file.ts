@@ -1,6 +1,7 @@
 import { type ColumnWord, isColumnWord, stringLiteral, wordText } from '../model/column-types.js'
 import { layout, type Part } from '../migrations/migration-file.js'
 import { type EntityDraft, type FieldDraft, isRenamed } from './entity-draft.js'
+import { constantName } from './names.js'
 
 /** The text of an entity file; without types for an application in JavaScript they are the same. */
 export function entityFile(draft: EntityDraft): string {
@@ -53,9 +54,16 @@ function descriptionOf({ table, kind, comment }: EntityDraft): string {
   return text === '' ? `Rows of the ${kind} ${table}.` : text
 }
 
+/** An entity file as it was written: a person may have given the resource another name since. */
+export interface ListedFile {
+  readonly resource: string
+  /** Whether the rows of its table have a version. */
+  readonly isVersioned: boolean
+}
+
 /** Permissions that the file names. */
-function namedPermissions({ resource, versionColumn }: EntityDraft): string[] {
-  return versionColumn === undefined ? [`${resource}:read`] : [`${resource}:read`, `${resource}:write`]
+function namedPermissions({ resource, isVersioned }: ListedFile): string[] {
+  return isVersioned ? [`${resource}:read`, `${resource}:write`] : [`${resource}:read`]
 }
 
 /** `title: text(255, 0)`, as a line of `fields`. */
@@ -104,14 +112,14 @@ export function remark(text: string): string[] {
 }
 
 /** The file that lists all written entity files, with the permissions that they name. */
-export function listFile(drafts: readonly EntityDraft[], isTyped: boolean): string {
-  const constants: Part = ['[', drafts.map(({ constant }) => constant), ']']
-  const permissions: Part = ['[', drafts.flatMap(namedPermissions).map(stringLiteral), ']']
+export function listFile(files: readonly ListedFile[], isTyped: boolean): string {
+  const constants: Part = ['[', files.map(({ resource }) => constantName(resource)), ']']
+  const permissions: Part = ['[', files.flatMap(namedPermissions).map(stringLiteral), ']']
   const type = isTyped ? ': Permission[]' : ''
   return [
     '// Written by `uniform-rest introspect`, which writes it anew for as long as nobody changes it.',
     ...(isTyped ? ["import type { Permission } from 'uniform-rest'"] : []),
-    ...drafts.map(({ constant, resource }) => `import { ${constant} } from './${resource}.js'`),
+    ...files.map(({ resource }) => `import { ${constantName(resource)} } from './${resource}.js'`),
     '',
     `export const introspected = ${layout(constants, 0, 28)}`,
     '',

@@ -9,7 +9,10 @@ import { type DraftOptions, draftEntities, type Drafts, type LeftOut } from './e
 import { shellWord } from '../model/shell-word.js'
 import { schemaOf } from '../kinds/kinds.js'
 
-interface IntrospectOptions extends Pick<DraftOptions, 'keys' | 'hidden' | 'resources'> {
+interface IntrospectOptions extends Pick<
+  DraftOptions,
+  'keys' | 'hidden' | 'resources' | 'files' | 'stripPrefix' | 'sortsAll'
+> {
   /** The names of the engine's own tables in this database. */
   readonly own: OwnTables
   /** Tables and views that are not wanted. */

@@ -38,6 +38,25 @@ function claim(name: string, taken: Set<string>, joint: string): string {
 /** What stands before the names of tables and views in some schools, and says nothing. */
 const PREFIXES: readonly string[] = ['tbl', 'vw']
 
+/** By table, the names that are left without a prefix, but for those whose resource would not be the only one of its name. */
+export function withoutPrefix(
+  tables: readonly string[],
+  prefix: string,
+  taken: ReadonlySet<string>
+): ReadonlyMap<string, string> {
+  const isPrefixed = (table: string): boolean => prefix !== '' && table.startsWith(prefix) && table !== prefix
+  const shortOf = (table: string): string => (isPrefixed(table) ? table.slice(prefix.length) : table)
+  const resources = tables.map((table) => resourceName(shortOf(table), new Set()))
+  const counts = new Map<string, number>()
+  for (const one of resources) counts.set(one, (counts.get(one) ?? 0) + 1)
+  const isFree = (one: string): boolean => counts.get(one) === 1 && !taken.has(one)
+  return new Map(
+    tables.flatMap((table, at): [string, string][] =>
+      isPrefixed(table) && isFree(resources[at] ?? '') ? [[table, shortOf(table)]] : []
+    )
+  )
+}
+
 /** `film-actors` for `film_actor`. `taken` are the names of other resources and of paths that are not free. */
 export function resourceName(table: string, taken: Set<string>): string {
   const all = wordsOf(table)

@@ -1,25 +1,38 @@
-import type { Changes } from './changes.js'
+import type { Changes, TableChange } from './changes.js'
 import type { Found } from './introspect.js'
+import { rowsByTable as groupedBy } from '../model/live-schema.js'
+import { shellWord } from '../model/shell-word.js'
 
 /** What an introspection tells a person, in Markdown that reads as plain text too. */
-export function reportOf({ entities, leftOut, versions, unseen }: Found): string {
+export function reportOf({ entities, leftOut, versions, unseen }: Found, changes: Changes): string {
   const parts = [
     '# What `uniform-rest introspect` found\n',
     'Written anew by each run, for as long as nobody changes it.\n',
     `${count(entities.length, 'entity file')} for ${count(entities.length + leftOut.length, 'table')} and views.\n`
   ]
+  const pending = pendingLines(changes, Infinity)
+  if (pending.length > 0) parts.push('## To change by hand\n', '```text', ...pending, '```\n')
   if (unseen.length > 0) {
     parts.push('## What this account does not see\n', ...unseen.map((one) => `- ${one}`), '')
   }
   if (leftOut.length > 0) {
-    parts.push('## Left out\n', ...leftOut.map(({ table, why }) => `- **${table}**: ${why}.`), '')
+    const lines = alike(leftOut.map(({ table, why }) => [`**${table}**`, `${why}.`]))
+    parts.push('## Left out\n', ...lines.map((one) => `- ${one}`), '')
   }
-  const noted = entities.filter(({ notes }) => notes.length > 0)
-  if (noted.length > 0) {
+  const notes = entities.flatMap(({ table, resource, notes: told }) => told.map((note) => ({ table, resource, note })))
+  const isShared = ({ note }: { readonly note: string }): boolean => notes.filter((one) => one.note === note).length > 1
+  const shared = notes.filter(isShared)
+  if (shared.length > 0) {
+    const lines = alike(shared.map(({ table, note }) => [`**${table}**`, note]))
+    parts.push('## To know of several tables\n', ...lines.map((one) => `- ${one}`), '')
+  }
+  const single = groupedBy(
+    notes.filter((one) => !isShared(one)),
+    ({ table, resource }) => `- **${table}** (\`/${resource}\`)`
+  )
+  if (single.size > 0) {
     parts.push('## To know of single tables\n')
-    for (const { table, resource, notes } of noted) {
-      parts.push(`- **${table}** (\`/${resource}\`)`, ...notes.map((note) => `  - ${note}`))
-    }
+    for (const [heading, told] of single) parts.push(heading, ...told.map(({ note }) => `  - ${note}`))
     parts.push('')
   }
   if (versions.size > 0) {
@@ -41,17 +54,93 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
-/** What has changed since the last run, a line each. */
-export function changeLines({ removed, changed, leftOut }: Changes): string[] {
+/** So many names stand before `and 143 more` on a screen. */
+const NAMES_SHOWN = 5
+
+/** A line for each text, with the names of all that it is said of. */
+function alike(
+  said: readonly (readonly [name: string, text: string])[],
+  most = Infinity,
+  joint: (count: number) => string = () => ': '
+): string[] {
+  return Array.from(
+    groupedBy(said, ([, text]) => text),
+    ([text, all]) => {
+      const names = all.map(([name]) => name)
+      return some(names, most) + joint(all.length) + text
+    }
+  )
+}
+
+export function some(names: readonly string[], most = NAMES_SHOWN): string {
+  const more = names.length - most
+  return more <= 1 ? names.join(', ') : `${names.slice(0, most).join(', ')} and ${more} more`
+}
+
+/** So many lines of a kind go to a screen. */
+const LINES_SHOWN = 100
+
+/** As many as a screen takes. */
+export function bounded(lines: readonly string[], report: string): string[] {
+  const more = lines.length - LINES_SHOWN
+  return more <= 1 ? [...lines] : [...lines.slice(0, LINES_SHOWN), `and ${more} more lines: ${report}`]
+}
+
+/** What has to be done in entity files, what requests fail for first. */
+export function pendingLines({ removed, renamed, changed }: Changes, most = NAMES_SHOWN): string[] {
+  const isLost = ({ isLost: one }: TableChange): boolean => one
   return [
-    ...changed.flatMap(({ table, resource, lines }) => [
-      `${resource}, of the table ${table}, has to be changed by hand:`,
-      ...lines.map((line) => `  ${line}`)
-    ]),
     ...removed.map(
       ({ table, resource, why }) =>
         `${resource}: its table ${table} cannot be served any more: ${why}. Take its file out.`
     ),
-    ...leftOut.map(({ table, why }) => `${table} is left out: ${why}.`)
+    ...renamed.map(
+      ({ table, resource, to }) =>
+        `${resource}: its table ${table} is gone, and ${some(to, most)} has the same columns. If it is the same table: ` +
+        `--renamed ${shellWord(`${table}=${to[0] ?? ''}`)}. If not: --except ${shellWord(table)}`
+    ),
+    ...changeLines(changed.filter(isLost), most),
+    ...changeLines(
+      changed.filter((one) => !isLost(one)),
+      most
+    )
+  ]
+}
+
+/** Many tables may have got the same column. */
+function changeLines(changed: readonly TableChange[], most: number): string[] {
+  return [...groupedBy(changed, ({ lines }) => lines.join('\n')).values()].flatMap((all) => {
+    const [{ table, resource, lines } = { table: '', resource: '', lines: [] }] = all
+    const names = some(
+      all.map((one) => one.resource),
+      most
+    )
+    const heading =
+      all.length === 1
+        ? `${resource}, of the table ${table}, has to be changed by hand:`
+        : `${names} have to be changed by hand:`
+    return [heading, ...lines.map((line) => `  ${line}`)]
+  })
+}
+
+/** What is new and asks for no change of a file. */
+export function newsLines({ transactional, leftOut, added }: Changes, report: string): string[] {
+  const kept =
+    'a storage engine with transactions keeps it now. Requests may change its rows once these have a version: ' +
+    `${report} has the statements`
+  return [
+    ...alike(
+      transactional.map((table) => [table, kept]),
+      NAMES_SHOWN
+    ),
+    ...alike(
+      leftOut.map(({ table, why }) => [table, `${why}.`]),
+      NAMES_SHOWN,
+      (count) => (count === 1 ? ' is left out: ' : ' are left out: ')
+    ),
+    ...alike(
+      added.flatMap(({ table, notes }) => notes.map((note): [string, string] => [table, note])),
+      NAMES_SHOWN
+    )
   ]
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { format } from 'oxfmt'
-import type { Introspected } from '../../../schema/introspect/changes.js'
+import type { Introspected } from '../../../schema/introspect/record.js'
 import { eachDatabase, freshDatabase } from '../../harness/database.js'
 import { databaseKinds } from '../../stack/databases.js'
 import type { Ran } from '../../harness/command.js'
@@ -261,10 +261,61 @@ eachDatabase((kind) => {
       }
       expect(after.get('entities/introspected.ts')).to.include('shelves').and.not.include('onlyUniques')
       expect(after.get('migrations/001-baseline.ts')).to.include("createTable('shelf'").and.not.include('only_unique')
+      const told = ran.stdout.slice(0, ran.stdout.indexOf('Wrote '))
+      expect(told.indexOf('  - name:'), 'what requests fail for comes first').to.be.below(told.indexOf('  + effort:'))
       const again = await app.run('introspect')
-      expect(again.stdout).to.equal('Nothing has changed in the database since the last run.\n')
+      expect(again.stdout).to.equal(told)
+      const check = await app.run('introspect', '--check')
+      expect([check.code, check.stdout]).to.deep.equal([1, told])
       const state = JSON.parse(await file('introspected.json')) as Introspected
       expect(state.keys).to.deep.equal({ open_items: ['item_no'] })
+    })
+
+    it('tells a change until its file has it, also without its record', async () => {
+      const record = await file('introspected.json')
+      await app.remove('entities/introspected.json')
+      const without = await app.run('introspect', '--check')
+      expect(without.stdout)
+        .to.include('  + effort: ')
+        .and.include('  - name\n')
+        .and.include('  + title: text(50, 0)\n')
+      await app.write('entities/introspected.json', record)
+      await app.run('introspect', '--except', 'country.row_version')
+      const items = await file('work-items.ts')
+      await app.write(
+        'entities/work-items.ts',
+        items.replace(/fields: \{/, 'fields: { effort: optional(smallInt()),').replace('import {', 'import { smallInt,')
+      )
+      const countries = await file('countries.ts')
+      await app.write(
+        'entities/countries.ts',
+        countries.replace('name: text(50, 0)', 'title: text(50, 0)').replaceAll("'name'", "'title'")
+      )
+      await app.remove('entities/only-uniques.ts')
+      const made = await app.run('introspect', '--check')
+      expect([made.code, made.stdout]).to.deep.equal([0, 'Database and entity files agree.\n'])
+    })
+
+    it('asks whether a table that is gone is a new one of the same columns, and follows it', async () => {
+      await app.sql.query('ALTER TABLE film_category RENAME TO film_genre')
+      const ran = await app.run('introspect')
+      expect(ran.stdout)
+        .to.include('its table film_category is gone, and film_genre has the same columns')
+        .and.include('--renamed film_category=film_genre')
+      expect(ran.stdout).to.not.include('Wrote entities/film-genres.ts')
+      const told = await app.run('introspect', '--renamed', 'film_category=film_genre')
+      const line =
+        "film-categories, of the table film_genre, has to be changed by hand:\n  ~ table: 'film_genre' (was 'film_category')\n"
+      expect([told.code, told.stdout.includes(line)], told.stdout + told.stderr).to.deep.equal([0, true])
+      const check = await app.run('introspect', '--check')
+      expect([check.code, check.stdout]).to.deep.equal([1, line])
+      const text = await file('film-categories.ts')
+      await app.write(
+        'entities/film-categories.ts',
+        text.replace('description:', "table: 'film_genre',\n  description:")
+      )
+      const made = await app.run('introspect', '--check')
+      expect([made.code, made.stdout]).to.deep.equal([0, 'Database and entity files agree.\n'])
     })
 
     it('leaves its own list alone once somebody has changed it, and shows what it would be', async () => {
@@ -289,7 +340,9 @@ eachDatabase((kind) => {
       const mended = await app.run('introspect', '--unkey', 'no_key', '--except', 'open_items')
       expect([mended.code, mended.stderr]).to.deep.equal([0, ''])
       const { keys, except } = JSON.parse(await file('introspected.json')) as Introspected
-      expect([Object.keys(keys), except]).to.deep.equal([['open_items'], ['open_items']])
+      expect([Object.keys(keys), except]).to.deep.equal([['open_items'], ['country.row_version', 'open_items']])
+      await app.remove('entities/no-keys.ts')
+      await app.run('introspect')
       expect((await app.run('introspect')).stdout).to.equal('Nothing has changed in the database since the last run.\n')
     })
   })

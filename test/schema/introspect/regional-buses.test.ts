@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { schemaOf } from '../../../schema/kinds/kinds.js'
 import { connect } from '../../../data-service/sql/connect.js'
-import type { Introspected } from '../../../schema/introspect/changes.js'
+import type { Introspected } from '../../../schema/introspect/record.js'
 import { databaseKinds } from '../../stack/databases.js'
 import { loadRegionalBuses } from '../../harness/regional-buses.js'
 import { IntrospectedApp } from './introspected-app.js'
