@@ -10,6 +10,7 @@ import { type Changes, compareTables, isPending, type PossibleRename } from '../
 import type { EntityDraft } from '../schema/introspect/entity-draft.js'
 import { entityFile, type ListedFile, listFile } from '../schema/introspect/entity-file.js'
 import { hiddenColumns, type Introspected, recordOfFiles, withRenamed } from '../schema/introspect/record.js'
+import { type NamedReference, parseReference, referenceText } from '../schema/introspect/references.js'
 import { servedTables, type ServedTable } from '../schema/introspect/served-tables.js'
 import { draftOperations, operationFile, operationListFile } from '../schema/introspect/operation-file.js'
 import { introspectDatabase as readDatabase, KeyMistake } from '../schema/introspect/introspect.js'
@@ -37,6 +38,8 @@ const USAGE = `Usage: uniform-rest introspect               writes entity files 
          --unkey <table>                     forgets the key that --key named for it
          --except <table>[.<column>]         leaves a table or view out, or tells no more of a change of a column
          --renamed <table>=<table>           says that a table has the second name now; its file stays
+         --reference <table>.<column>=<table>.<column>
+                                             a reference that no foreign key declares; \`proposed\` for all that the report proposes
          --strip-prefix <prefix>             leaves it out of the names of new resources, where these stay different
          --sortable all|indexed              new files sort by all properties, or by those with an index (the default)
          --routines                          writes operations too, for the procedures that the account may call
@@ -125,7 +128,8 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
     return 0
   }
   const isOrdered =
-    order.routines || order.keys.size + order.unkey.length + order.except.length + order.renamed.size > 0
+    order.routines ||
+    order.keys.size + order.unkey.length + order.except.length + order.renamed.size + order.references.length > 0
   if (record !== undefined && told.length === 0 && changes.added.length === 0 && !isOrdered) {
     screen.print('Nothing has changed in the database since the last run.')
   }
@@ -146,11 +150,15 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   await writer.state(inFolder(STATE), {
     version: 1,
     ...settingsOf(order, before),
+    ...(drafts.taken.length === 0 ? {} : { references: drafts.taken.map(referenceText) }),
     baseline: baseline.name,
     tables: changes.tables,
     leftOut: Object.fromEntries(drafts.leftOut.map(({ table, why }) => [table, why]))
   })
   writer.summary()
+  const { length: proposed } = order.takesProposals ? [] : drafts.proposed.references
+  if (proposed > 0 && changes.added.length > 0)
+    screen.print(`References that no foreign key declares: ${proposed} in ${report}`)
   for (const text of routines?.leftOut ?? []) screen.print(text)
   for (const text of drafts.unseen) screen.print(`This account does not see: ${text}`)
   if (record === undefined && !(await writeConfig(loaded, writer, list)))
@@ -196,7 +204,7 @@ async function look(loaded: LoadedApplication, { order, record, served, files, r
   if (strangers.length > 0)
     throw new Failure(`--renamed: no entity file is known for the table ${strangers.join(', ')}.`)
   const before = record && withRenamed(record, renamed)
-  const { keys, except, stripPrefix, sortable } = settingsOf(order, before)
+  const { keys, except, references = [], stripPrefix, sortable } = settingsOf(order, before)
   const known = Object.entries(before?.tables ?? {})
   const resourceOf = (table: string): string | undefined => served.get(table)?.resource
   const { drafts, ...others } = await tellingKeyMistakes(() =>
@@ -204,6 +212,9 @@ async function look(loaded: LoadedApplication, { order, record, served, files, r
       drafts: await readDatabase(database, {
         keys: new Map(Object.entries(keys)),
         named: new Set(order.keys.keys()),
+        references: references.flatMap((text) => parseReference(text) ?? []),
+        namedReferences: new Set(order.references.map(referenceText)),
+        proposals: order.isCheck ? 'ignored' : order.takesProposals ? 'taken' : 'told',
         except,
         hidden: before === undefined ? new Map<string, never>() : hiddenColumns(before),
         resources: new Map([
@@ -239,13 +250,21 @@ async function look(loaded: LoadedApplication, { order, record, served, files, r
 function settingsOf(
   order: IntrospectOrder,
   before: RecordBefore | undefined
-): Pick<Introspected, 'keys' | 'except' | 'stripPrefix' | 'sortable'> {
+): Pick<Introspected, 'keys' | 'except' | 'references' | 'stripPrefix' | 'sortable'> {
   const kept = Object.entries(before?.keys ?? {}).filter(([table]) => !order.unkey.includes(table))
+  const isExcepted = (text: string): boolean => order.except.some((one) => text.startsWith(`${one}=`))
+  const references = [
+    ...new Set([
+      ...(before?.references ?? []).filter((one) => !isExcepted(one)),
+      ...order.references.map(referenceText)
+    ])
+  ]
   const stripPrefix = order.stripPrefix ?? before?.stripPrefix
   const sortable = order.sortable ?? before?.sortable
   return {
     keys: Object.fromEntries([...kept, ...order.keys]),
     except: [...new Set([...(before?.except ?? []), ...order.except])],
+    ...(references.length === 0 ? {} : { references }),
     ...(stripPrefix === undefined ? {} : { stripPrefix }),
     ...(sortable === undefined ? {} : { sortable })
   }
@@ -317,6 +336,8 @@ interface IntrospectOrder {
   readonly unkey: readonly string[]
   readonly except: readonly string[]
   readonly renamed: ReadonlyMap<string, string>
+  readonly references: readonly NamedReference[]
+  readonly takesProposals: boolean
   readonly stripPrefix: string | undefined
   readonly sortable: 'all' | 'indexed' | undefined
   readonly routines: boolean
@@ -324,11 +345,15 @@ interface IntrospectOrder {
   readonly isCheck: boolean
 }
 
+/** In place of references that are named. */
+const PROPOSED = 'proposed'
+
 const OPTIONS = {
   key: { type: 'string', multiple: true },
   unkey: { type: 'string', multiple: true },
   except: { type: 'string', multiple: true },
   renamed: { type: 'string', multiple: true },
+  reference: { type: 'string', multiple: true },
   'strip-prefix': { type: 'string' },
   sortable: { type: 'string' },
   entities: { type: 'string' },
@@ -343,6 +368,7 @@ function parseOrder(args: readonly string[]): IntrospectOrder {
     unkey = [],
     except = [],
     renamed = [],
+    reference = [],
     'strip-prefix': stripPrefix,
     sortable,
     entities = 'entities',
@@ -365,8 +391,17 @@ function parseOrder(args: readonly string[]): IntrospectOrder {
       throw new Failure(`--renamed ${text} is not written as it must be.\n${USAGE}`)
     return [from, to]
   })
+  const references = reference
+    .filter((text) => text !== PROPOSED)
+    .map((text) => {
+      const found = parseReference(text)
+      if (found === undefined) throw new Failure(`--reference ${text} is not written as it must be.\n${USAGE}`)
+      return found
+    })
   return {
     entities,
+    references,
+    takesProposals: reference.includes(PROPOSED),
     keys: new Map(keys),
     unkey,
     except,

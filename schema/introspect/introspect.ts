@@ -6,6 +6,7 @@ import type { LiveSchema } from '../model/live-schema.js'
 import { ownTableNames, type OwnTables, RECORD } from '../../data-service/sql/engines/own-tables.js'
 import type { MendingStatements } from '../model/schema-checks.js'
 import { type DraftOptions, draftEntities, type Drafts, type LeftOut } from './entity-draft.js'
+import { likelyReferences, type NamedReference, referenceMistake, referenceText, withReferences } from './references.js'
 import { shellWord } from '../model/shell-word.js'
 import { schemaOf } from '../kinds/kinds.js'
 
@@ -17,6 +18,12 @@ interface IntrospectOptions extends Pick<
   readonly own: OwnTables
   /** Tables and views that are not wanted. */
   readonly except: readonly string[]
+  /** References that no foreign key declares, those of this run and of earlier ones. */
+  readonly references: readonly NamedReference[]
+  /** Of these, those that were named for this run. */
+  readonly namedReferences: ReadonlySet<string>
+  /** What becomes of references that names, types and rows propose. */
+  readonly proposals: 'ignored' | 'told' | 'taken'
   /** Tables whose keys were named for this run. A key that was named before and no longer is one leaves out its table alone. */
   readonly named: ReadonlySet<string>
 }
@@ -26,9 +33,19 @@ export interface Found extends Drafts {
   readonly versions: ReadonlyMap<string, readonly string[]>
   /** `SchemaTools.unseen` */
   readonly unseen: readonly string[]
+  /** References that could be named. */
+  readonly proposed: Proposals
+  /** Those that the drafts have without a foreign key. */
+  readonly taken: readonly NamedReference[]
 }
 
-/** A key that was named for a table and does not tell its rows apart. */
+interface Proposals {
+  readonly references: readonly NamedReference[]
+  /** How many more were not looked at. */
+  readonly more: number
+}
+
+/** A key that was named for a table and does not tell its rows apart, or a reference that cannot be one. */
 export class KeyMistake extends Error {
   override readonly name = 'KeyMistake'
 }
@@ -73,23 +90,68 @@ export async function introspectDatabase(database: Database, options: Introspect
       readable.set(name, { ...table, broken: messageOf(error) })
     }
   }
-  const drafts = draftEntities(
-    { ...live, tables: readable },
-    {
-      ...options,
-      isEngineTable,
-      types: schema.columnTypes,
-      values,
-      sortedBy: (type) => dialect.keyFunction(type, 'order')
-    }
-  )
+  const draft = (references: readonly NamedReference[]): Drafts =>
+    draftEntities(
+      { ...live, tables: new Map(Array.from(readable, ([name, one]) => [name, withReferences(one, references)])) },
+      {
+        ...options,
+        isEngineTable,
+        types: schema.columnTypes,
+        values,
+        sortedBy: (type) => dialect.keyFunction(type, 'order')
+      }
+    )
+  const declared = draft([])
+  const named = options.references.filter((one) => {
+    const why = referenceMistake(declared, one)
+    const text = referenceText(one)
+    if (why !== undefined && options.namedReferences.has(text)) throw new KeyMistake(`--reference ${text}: ${why}.`)
+    return why === undefined
+  })
+  const known = named.length === 0 ? declared : draft(named)
+  const proposed = await proposedReferences(database, known, options)
+  const isTaken = options.proposals === 'taken' && proposed.references.length > 0
+  const taken = isTaken ? [...named, ...proposed.references] : named
+  const drafts = isTaken ? draft(taken) : known
   const versions = versionStatements(drafts, live, schema.checksOf(live).mend)
   const leftOut: LeftOut[] = []
   for (const one of drafts.leftOut) {
     const hint = one.candidates && (await keyHint(database, one.table, one.candidates))
     leftOut.push(hint === undefined ? one : { table: one.table, why: `${one.why}. ${hint}` })
   }
-  return { ...drafts, leftOut, versions, unseen: await schema.unseen() }
+  return {
+    ...drafts,
+    leftOut,
+    versions,
+    unseen: await schema.unseen(),
+    proposed: isTaken ? { ...proposed, references: [] } : proposed,
+    taken
+  }
+}
+
+/** So many columns are counted for references: each takes a read of up to a hundred thousand rows. */
+const REFERENCES_COUNTED = 500
+
+/** Likely references of which no row shows that they are none. */
+async function proposedReferences(
+  database: Database,
+  drafts: Drafts,
+  { proposals, except }: IntrospectOptions
+): Promise<Proposals> {
+  if (proposals === 'ignored') return { references: [], more: 0 }
+  const likely = likelyReferences(drafts).filter(({ table, columns }) => !except.includes(`${table}.${columns.join()}`))
+  const references: NamedReference[] = []
+  for (const one of likely.slice(0, REFERENCES_COUNTED)) {
+    const [column = '', toColumn = ''] = [...one.columns, ...one.toColumns]
+    try {
+      const { dangling } = await schemaOf(database).countDangling({ table: one.table, column, to: one.to, toColumn })
+      if (dangling === 0) references.push(one)
+    } catch (error) {
+      // Two collations that the server does not compare.
+      if (database.classifyError(error) !== 'other') throw error
+    }
+  }
+  return { references, more: Math.max(0, likely.length - REFERENCES_COUNTED) }
 }
 
 /** Columns that are tried for a key alone, and in pairs: each takes a read of the whole table. */

@@ -25,6 +25,11 @@ function singularWord(word: string): string {
   return UNCOUNTABLE.includes(word) ? word : Utils.singularize(word)
 }
 
+/** `order`, `line` for `OrderLines`. */
+export function singularWords(name: string): string[] {
+  return wordsOf(name).map((word, at, all) => (at === all.length - 1 ? singularWord(word) : word))
+}
+
 /** A name that no other one of the set has, by a number at its end if it must be. Adds it. */
 function claim(name: string, taken: Set<string>, joint: string): string {
   for (let number = 1; ; number++) {
@@ -121,7 +126,7 @@ export function referenceName(columns: readonly string[], target: string, taken:
   const words = wordsOf(column)
   const isMark = (word: string | undefined): boolean => word !== undefined && MARKS.includes(word)
   const bare = isMark(words.at(-1)) ? words.slice(0, -1) : isMark(words[0]) ? words.slice(1) : words
-  const targetWords = wordsOf(target).map((word, at, all) => (at === all.length - 1 ? singularWord(word) : word))
+  const targetWords = singularWords(target)
   if (columns.length > 1) {
     // What all columns begin with says more than the table: `parent` of parent_operator and parent_stop_no.
     const all = columns.map(wordsOf)

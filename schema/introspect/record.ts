@@ -1,5 +1,6 @@
 import type { EntityDraft } from './entity-draft.js'
 import { fieldText } from './entity-file.js'
+import { parseReference, referenceText } from './references.js'
 import type { ServedTable } from './served-tables.js'
 
 /**
@@ -13,6 +14,8 @@ export interface Introspected {
   readonly keys: Readonly<Record<string, readonly string[]>>
   /** Tables, and columns as `table.column`: whatever becomes of these is not told. */
   readonly except: readonly string[]
+  /** References that no foreign key declares, as `order.customer_id=customer.customer_id`. */
+  readonly references?: readonly string[]
   /** What the names of resources leave out, and whether files sort by all properties. */
   readonly stripPrefix?: string
   readonly sortable?: 'all' | 'indexed'
@@ -65,7 +68,7 @@ export function hiddenColumns({ tables }: Pick<Introspected, 'tables'>): Map<str
 }
 
 /** The record with tables under the names that they have now. */
-export function withRenamed<Record extends Pick<Introspected, 'tables' | 'keys'>>(
+export function withRenamed<Record extends Pick<Introspected, 'tables' | 'keys' | 'references'>>(
   record: Record,
   renamed: ReadonlyMap<string, string>
 ): Record {
@@ -77,7 +80,12 @@ export function withRenamed<Record extends Pick<Introspected, 'tables' | 'keys'>
       })
     )
   const tables = under(record.tables, (one, from) => ({ ...one, renamedFrom: one.renamedFrom ?? from }))
-  return { ...record, tables, keys: under(record.keys, (key) => key) }
+  const named = (table: string): string => renamed.get(table) ?? table
+  const references = record.references?.map((text) => {
+    const one = parseReference(text)
+    return one === undefined ? text : referenceText({ ...one, table: named(one.table), to: named(one.to) })
+  })
+  return { ...record, tables, keys: under(record.keys, (key) => key), ...(references && { references }) }
 }
 
 /**

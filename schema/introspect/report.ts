@@ -1,10 +1,11 @@
 import type { Changes, TableChange } from './changes.js'
 import type { Found } from './introspect.js'
+import { referenceText } from './references.js'
 import { rowsByTable as groupedBy } from '../model/live-schema.js'
 import { shellWord } from '../model/shell-word.js'
 
 /** What an introspection tells a person, in Markdown that reads as plain text too. */
-export function reportOf({ entities, leftOut, versions, unseen }: Found, changes: Changes): string {
+export function reportOf({ entities, leftOut, versions, unseen, proposed }: Found, changes: Changes): string {
   const parts = [
     '# What `uniform-rest introspect` found\n',
     'Written anew by each run, for as long as nobody changes it.\n',
@@ -34,6 +35,21 @@ export function reportOf({ entities, leftOut, versions, unseen }: Found, changes
     parts.push('## To know of single tables\n')
     for (const [heading, told] of single) parts.push(heading, ...told.map(({ note }) => `  - ${note}`))
     parts.push('')
+  }
+  if (proposed.references.length > 0) {
+    parts.push(
+      '## References that no foreign key declares\n',
+      'By names and types, and no row that was counted refers to nothing. This takes them, without those that you leave out;',
+      '`--reference proposed` takes all. In files that are there already they are lines to add.\n',
+      '```sh',
+      [
+        'npx uniform-rest introspect',
+        ...proposed.references.map((one) => `--reference ${shellWord(referenceText(one))}`)
+      ].join(' \\\n  '),
+      '```\n'
+    )
+    if (proposed.more > 0)
+      parts.push(`${proposed.more} more columns were not counted. \`--except <table>.<column>\` leaves some out.\n`)
   }
   if (versions.size > 0) {
     parts.push(

@@ -231,3 +231,33 @@ export async function countKey(
   )
   return { rows: Number(counted?.rows), nulls: Number(counted?.nulls ?? 0), duplicates: Number(shared?.rows) }
 }
+
+/** One column that may refer to the key of another table. */
+export interface ReferringColumn {
+  readonly table: string
+  readonly column: string
+  readonly to: string
+  readonly toColumn: string
+}
+
+/** Of the first rows that have a value in the column: how many there are, and how many values the other table has not. */
+export interface ReferenceCounts {
+  readonly rows: number
+  readonly dangling: number
+}
+
+export async function countDangling(
+  select: SelectRows,
+  { table, column, to, toColumn }: ReferringColumn,
+  { quote, most }: { readonly quote: string; readonly most: number }
+): Promise<ReferenceCounts> {
+  const [value, key, from, target] = [column, toColumn, table, to].map(
+    (name) => `${quote}${name.replaceAll(quote, quote + quote)}${quote}`
+  )
+  const [counted] = await select<{ counted: unknown; dangling: unknown }>(
+    `SELECT COUNT(*) AS counted, SUM(there.${key} IS NULL) AS dangling FROM ` +
+      `(SELECT ${value} AS referred FROM ${from} WHERE ${value} IS NOT NULL LIMIT ${most}) AS looked_at ` +
+      `LEFT JOIN ${target} AS there ON there.${key} = looked_at.referred`
+  )
+  return { rows: Number(counted?.counted), dangling: Number(counted?.dangling ?? 0) }
+}

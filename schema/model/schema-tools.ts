@@ -1,6 +1,14 @@
 import type { Transaction } from 'sequelize'
 import type { ColumnTypes, StoredValues } from './column-types.js'
-import type { KeyCounts, LiveColumn, LiveProcedures, LiveSchema, LiveTable } from './live-schema.js'
+import type {
+  KeyCounts,
+  LiveColumn,
+  LiveProcedures,
+  LiveSchema,
+  LiveTable,
+  ReferenceCounts,
+  ReferringColumn
+} from './live-schema.js'
 import type { OwnTables, OwnTablesMigration } from '../../data-service/sql/engines/own-tables.js'
 import type { ChecksOf } from './schema-checks.js'
 import type { TextOperand } from '../../data-service/sql/engines/statement.js'
@@ -32,6 +40,8 @@ export interface SchemaTools {
   storedValues(table: string, columns: readonly LiveColumn[]): Promise<ReadonlyMap<string, StoredValues>>
   /** Of all rows of a table or view: how many have NULL in one of the columns, and how many share all of them with another. */
   countKey(table: string, columns: readonly string[]): Promise<KeyCounts>
+  /** Of the first hundred thousand rows with a value in the column: how many refer to no row of the other table. */
+  countDangling(reference: ReferringColumn): Promise<ReferenceCounts>
   /** How operands for a text column have to be written (`SqlDialect.textOperand`); undefined for one that takes them as they are. */
   textOperand(table: LiveTable, column: LiveColumn): TextOperand | undefined
   /**

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import type { Ddl, Grants, GrantsOptions, PresentRelation, SchemaTools, TableRights } from '../../model/schema-tools.js'
-import type { StoredValues } from '../../model/column-types.js'
+import { ROWS_LOOKED_AT, type StoredValues } from '../../model/column-types.js'
 import {
+  countDangling,
   countKey,
   type KeyCounts,
   type LiveColumn,
   type LiveProcedures,
-  type LiveSchema
+  type LiveSchema,
+  type ReferenceCounts,
+  type ReferringColumn
 } from '../../model/live-schema.js'
 import { mysqlTextOperand } from '../../../data-service/sql/engines/mysql/mysql-collations.js'
 import { mysqlCatalogue } from './mysql-catalogue.js'
@@ -61,6 +64,10 @@ export class MysqlSchema implements SchemaTools {
 
   countKey(table: string, columns: readonly string[]): Promise<KeyCounts> {
     return countKey((statement) => this.#select(statement), { table, columns, quote: '`' })
+  }
+
+  countDangling(reference: ReferringColumn): Promise<ReferenceCounts> {
+    return countDangling((statement) => this.#select(statement), reference, { quote: '`', most: ROWS_LOOKED_AT })
   }
 
   storedValues(table: string, columns: readonly LiveColumn[]): Promise<ReadonlyMap<string, StoredValues>> {

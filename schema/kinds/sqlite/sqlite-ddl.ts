@@ -1,3 +1,5 @@
+import { parseDateTime } from '../../../data-service/entity/types/date-time.js'
+import { parseTime } from '../../../data-service/entity/types/time.js'
 import { StartError } from '../../../shared/start-error.js'
 import {
   columnOfTable,
@@ -273,9 +275,12 @@ function sqliteLiteral({ type, defaultTo }: TableColumn): string {
   if (isWideUnsigned(type)) return `'${String(defaultTo).padStart(20, '0')}'`
   if (typeof defaultTo !== 'string') return String(Number(defaultTo))
   switch (type.kind) {
+    // As rows hold them: with all digits of the fraction.
     case 'datetime':
-    case 'date':
+      return sqliteText(parseDateTime(defaultTo, type.precision) ?? defaultTo)
     case 'time':
+      return sqliteText(parseTime(defaultTo, type.precision ?? 0) ?? defaultTo)
+    case 'date':
     case 'varchar':
     case 'enum':
     case 'guid':

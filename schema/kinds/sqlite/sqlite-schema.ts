@@ -2,8 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
 import type { Ddl, PresentRelation, SchemaTools, TableRights } from '../../model/schema-tools.js'
-import type { StoredValues } from '../../model/column-types.js'
-import { countKey, type KeyCounts, type LiveColumn, type LiveSchema } from '../../model/live-schema.js'
+import { ROWS_LOOKED_AT, type StoredValues } from '../../model/column-types.js'
+import {
+  countDangling,
+  countKey,
+  type KeyCounts,
+  type LiveColumn,
+  type LiveSchema,
+  type ReferenceCounts,
+  type ReferringColumn
+} from '../../model/live-schema.js'
 import { sqliteCatalogue } from './sqlite-catalogue.js'
 import { sqliteStoredValues, sqliteTypes } from './sqlite-types.js'
 import {
@@ -58,6 +66,10 @@ export class SqliteSchema implements SchemaTools {
 
   countKey(table: string, columns: readonly string[]): Promise<KeyCounts> {
     return countKey((statement) => this.#select(statement), { table, columns, quote: '"' })
+  }
+
+  countDangling(reference: ReferringColumn): Promise<ReferenceCounts> {
+    return countDangling((statement) => this.#select(statement), reference, { quote: '"', most: ROWS_LOOKED_AT })
   }
 
   storedValues(table: string, columns: readonly LiveColumn[]): Promise<ReadonlyMap<string, StoredValues>> {

@@ -10,6 +10,7 @@ import { fieldText } from '../../../schema/introspect/entity-file.js'
 import { withoutPrefix } from '../../../schema/introspect/names.js'
 import { introspectedTable, type IntrospectedTable, withRenamed } from '../../../schema/introspect/record.js'
 import { recordedField } from '../../../schema/introspect/recorded-word.js'
+import { likelyReferences, parseReference, referenceText } from '../../../schema/introspect/references.js'
 import { newsLines, pendingLines } from '../../../schema/introspect/report.js'
 import { servedTables } from '../../../schema/introspect/served-tables.js'
 
@@ -208,6 +209,44 @@ describe('what an introspection compares', () => {
       't0, t1, t2, t3, t4 and 141 more have to be changed by hand:',
       '  + effort: optional(smallInt())'
     ])
+  })
+})
+
+describe('references that no foreign key declares', () => {
+  const keyed = (table: string, key: string, ...others: string[]): EntityDraft => {
+    const field = (name: string, at: number): FieldDraft => ({
+      property: at === 0 ? 'id' : name,
+      column: name,
+      word: word(name.endsWith('Id') ? 'long' : 'int')
+    })
+    return drafted(table, [key, ...others].map(field))
+  }
+  const likely = (...entities: EntityDraft[]): string[] =>
+    likelyReferences({ entities, leftOut: [] }).map(referenceText)
+
+  it('are likely where a column has the name of the key of one table, and its type', () => {
+    const customer = keyed('oc_customer', 'customer_id')
+    const affiliate = keyed('oc_customer_affiliate', 'customer_id')
+    const order = keyed('oc_order', 'order_id', 'customer_id', 'payment_customer_id', 'parent_id', 'customerId')
+    expect(likely(customer, affiliate, order)).to.deep.equal([
+      'oc_order.customer_id=oc_customer.customer_id',
+      'oc_order.payment_customer_id=oc_customer.customer_id'
+    ])
+    const [two, three] = [keyed('a', 'thing_id'), keyed('b', 'thing_id')]
+    expect(likely(two, three, keyed('c', 'id', 'thing_id')), 'two are as likely').to.deep.equal([])
+    expect(likely(keyed('customers', 'id'), keyed('orders', 'id', 'customer_id'))).to.deep.equal([
+      'orders.customer_id=customers.id'
+    ])
+  })
+
+  it('are read as they are written', () => {
+    for (const text of ['order.customer_id=customer.id', 'a.b.c,d=e.f,g']) {
+      const found = parseReference(text)
+      expect(found && referenceText(found)).to.equal(text)
+    }
+    for (const text of ['', 'a.b', 'a.b=c', 'a.b=c.d=e.f', 'a.b,c=d.e', '.a=b.c', 'a.=b.c']) {
+      expect(parseReference(text), text).to.equal(undefined)
+    }
   })
 })
 

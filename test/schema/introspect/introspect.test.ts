@@ -348,13 +348,62 @@ eachDatabase((kind) => {
   })
 })
 
+eachDatabase((kind) => {
+  describe(`uniform-rest introspect on tables without foreign keys on ${kind}`, function () {
+    this.timeout(120_000)
+    let app: IntrospectedApp
+    before(async () => {
+      const text = 'VARCHAR(20) NOT NULL'
+      app = await IntrospectedApp.make(kind, [
+        `CREATE TABLE oc_customer (customer_id ${NUMBERED[kind]}, name ${text})`,
+        `CREATE TABLE oc_store (store_id ${NUMBERED[kind]}, name ${text})`,
+        `CREATE TABLE oc_order (order_id ${NUMBERED[kind]}, customer_id INT NOT NULL, store_id INT NOT NULL, ` +
+          `payment_store_id INT, name ${text})`,
+        "INSERT INTO oc_customer VALUES (1, 'Ada')",
+        "INSERT INTO oc_store VALUES (1, 'Main')",
+        "INSERT INTO oc_order VALUES (1, 1, 0, 1, 'First')"
+      ])
+    })
+    after(() => app.dispose())
+
+    it('proposes references by names, types and rows, and takes them where it is told to', async () => {
+      const wrong = await app.run('introspect', '--reference', 'oc_order.name=oc_store.store_id')
+      expect(wrong.code).to.equal(1)
+      expect(wrong.stderr).to.match(
+        /^--reference oc_order.name=oc_store.store_id: name is string, and store_id is (?:int|long)\.$/m
+      )
+      const dry = await app.run('introspect', '--dry-run')
+      expect(dry.stdout).to.include('References that no foreign key declares: 2 in entities/introspected.md')
+      const options = ['--strip-prefix', 'oc_', '--sortable', 'all', '--reference', 'proposed']
+      expect((await app.run('introspect', ...options)).code).to.equal(0)
+      const orders = await app.read('entities/orders.ts')
+      expect(orders)
+        .to.include("table: 'oc_order'")
+        .and.include("customer: { to: 'customers', via: 'customerId' }")
+        .and.include("paymentStore: { to: 'stores', via: 'paymentStoreId' }")
+        .and.include("sortable: ['id', 'customerId', 'storeId', 'paymentStoreId', 'name']")
+      expect(orders, 'no store has the id 0').to.not.include("via: 'storeId'")
+      expect((await app.run('check')).code).to.equal(0)
+    })
+
+    it('holds to what it was told in later runs, and tells of a reference that is named then', async () => {
+      expect((await app.run('introspect')).stdout).to.equal('Nothing has changed in the database since the last run.\n')
+      const ran = await app.run('introspect', '--reference', 'oc_order.store_id=oc_store.store_id')
+      expect(ran.stdout).to.include('+ the reference store to stores via storeId\n')
+      expect((await app.run('introspect', '--check')).code).to.equal(1)
+      await app.run('introspect', '--except', 'oc_order.store_id')
+      expect((await app.run('introspect', '--check')).code).to.equal(0)
+    })
+  })
+})
+
 /** A table with a default in the database in a column of each type that has no literal default in an entity file. */
 const FILLED = {
   mysql:
     "CREATE TABLE filled (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, s SET('a','b') NOT NULL DEFAULT 'b', " +
     `t TEXT NOT NULL DEFAULT ('x'), j JSON NOT NULL DEFAULT ('{"a":1}'), v VARBINARY(4) NOT NULL DEFAULT 0x00ff, ` +
     'b BINARY(2) NOT NULL DEFAULT 0x0102, made_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, ' +
-    'row_version BINARY(8) NOT NULL)',
+    'seen_at TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6), row_version BINARY(8) NOT NULL)',
   sqlite:
     "CREATE TABLE filled (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, t TEXT NOT NULL DEFAULT (lower('X')), " +
     "v BLOB NOT NULL DEFAULT x'00ff', made_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, row_version BLOB NOT NULL)"
