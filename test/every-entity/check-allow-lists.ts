@@ -10,6 +10,7 @@ import type { Call, Outcome, Transport } from './transports.js'
 import { type Described, describedResource } from './check-catalogue.js'
 import type { TestedApplication } from './tested-application.js'
 import { answeredByAll, Findings } from './findings.js'
+import { madeValue } from './made-values.js'
 import { mayRead } from './rule.js'
 import { neededFor, verdict } from './verdict.js'
 
@@ -24,8 +25,12 @@ export function checkAllowLists(tested: TestedApplication, entity: Entity): void
     const told = filterable.map(({ name }) => name).toSorted()
     findings.same('filterable properties', told, [...entity.filterable.keys()].toSorted())
     for (const property of filterable) {
+      const column = entity.columns.find(({ name }) => name === property.name)
+      // The database alone may fill it, and that of the test, which has no ON UPDATE, never does.
+      const isEmpty = column !== undefined && rows.every((row) => (row[column.name] ?? null) === null)
+      const valued = isEmpty ? [{ [column.name]: madeValue(column, 1) }] : rows
       for (const operator of tested.some(`operators of ${property.type}`, property.operators, 2)) {
-        const value = valueFor(property, operator, rows)
+        const value = valueFor(property, operator, valued)
         const test = parseCondition(oracleProperty(property), operator, value)
         const filters = [{ property: property.name, operator, value }]
         const rejection = 'code' in test ? test.code : 'ok'

@@ -1,5 +1,3 @@
-import { parseDateTime } from '../../../data-service/entity/types/date-time.js'
-import { parseTime } from '../../../data-service/entity/types/time.js'
 import { StartError } from '../../../shared/start-error.js'
 import {
   columnOfTable,
@@ -277,9 +275,9 @@ function sqliteLiteral({ type, defaultTo }: TableColumn): string {
   switch (type.kind) {
     // As rows hold them: with all digits of the fraction.
     case 'datetime':
-      return sqliteText(parseDateTime(defaultTo, type.precision) ?? defaultTo)
+      return sqliteText(withFraction(defaultTo, Math.max(3, type.precision ?? 3)))
     case 'time':
-      return sqliteText(parseTime(defaultTo, type.precision ?? 0) ?? defaultTo)
+      return sqliteText(withFraction(defaultTo, type.precision ?? 0))
     case 'date':
     case 'varchar':
     case 'enum':
@@ -294,6 +292,13 @@ function sqliteLiteral({ type, defaultTo }: TableColumn): string {
     default:
       return defaultTo
   }
+}
+
+/** `08:00:00.500` with 6 digits as `08:00:00.500000`. */
+function withFraction(text: string, digits: number): string {
+  const end = text.endsWith('Z') ? 'Z' : ''
+  const [whole = '', fraction = ''] = text.slice(0, text.length - end.length).split('.')
+  return digits === 0 ? text : `${whole}.${fraction.padEnd(digits, '0')}${end}`
 }
 
 /** `-1.5` with scale 2 as `-150`. */
