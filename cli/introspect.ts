@@ -7,7 +7,7 @@ import { defineApplication } from '../data-service/application.js'
 import { withLiveDatabase } from '../data-service/commands.js'
 import { baselineFile } from '../schema/introspect/baseline.js'
 import { type Changes, compareTables, isPending, type PossibleRename } from '../schema/introspect/changes.js'
-import type { EntityDraft } from '../schema/introspect/entity-draft.js'
+import type { Drafts, EntityDraft } from '../schema/introspect/entity-draft.js'
 import { entityFile, type ListedFile, listFile } from '../schema/introspect/entity-file.js'
 import { hiddenColumns, type Introspected, recordOfFiles, withRenamed } from '../schema/introspect/record.js'
 import { type NamedReference, parseReference, referenceText } from '../schema/introspect/references.js'
@@ -139,7 +139,7 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   for (const draft of changes.added) {
     await writer.once(inFolder(`${draft.resource}.${writer.extension}`), entityFile(draft))
   }
-  await writer.again(list, listFile(listedFiles(changes), writer.isTyped))
+  await writer.again(list, listFile(listedFiles(changes, drafts), writer.isTyped))
   await writer.again(inFolder(REPORT), reportOf(drafts, changes))
   const resources = [
     ...drafts.entities.map(({ resource }) => resource),
@@ -300,12 +300,19 @@ async function askedRenames(
   }
 }
 
-/** The list names a file until its table is gone and no other one can be it. */
-function listedFiles({ tables, removed }: Changes): ListedFile[] {
+/**
+ * The list names a file until its table is gone and no other one can be it, and the permission to write once the table has
+ * versions: the file that is to ask for it would fail without a role that has it.
+ */
+function listedFiles({ tables, removed }: Changes, { entities }: Drafts): ListedFile[] {
   const gone = new Set(removed.map(({ table }) => table))
+  const versioned = new Set(entities.filter((one) => one.versionColumn !== undefined).map(({ table }) => table))
   return Object.entries(tables)
     .filter(([table]) => !gone.has(table))
-    .map(([, { resource, rows }]) => ({ resource, isVersioned: rows.includes('; row version ') }))
+    .map(([table, { resource, rows }]) => ({
+      resource,
+      isVersioned: versioned.has(table) || rows.includes('; row version ')
+    }))
 }
 
 async function readProcedures(database: Database): Promise<ReturnType<typeof draftOperations>> {

@@ -259,7 +259,10 @@ eachDatabase((kind) => {
       for (const [name, text] of before) {
         if (/entities\/(?!introspected).*\.ts$/.test(name)) expect(after.get(name), name).to.equal(text)
       }
-      expect(after.get('entities/introspected.ts')).to.include('shelves').and.not.include('onlyUniques')
+      expect(after.get('entities/introspected.ts'))
+        .to.include('shelves')
+        .and.include("'countries:write'", 'the role has it before the file asks for it')
+        .and.not.include('onlyUniques')
       expect(after.get('migrations/001-baseline.ts')).to.include("createTable('shelf'").and.not.include('only_unique')
       const told = ran.stdout.slice(0, ran.stdout.indexOf('Wrote '))
       expect(told.indexOf('  - name:'), 'what requests fail for comes first').to.be.below(told.indexOf('  + effort:'))
