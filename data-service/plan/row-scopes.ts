@@ -328,7 +328,8 @@ export function ownerColumn(entity: Entity, { property }: OwnRows): Column {
 }
 
 export function tokenRequired(): DomainError {
-  return new DomainError('auth.required', 'This needs an access token.')
+  const place = { in: 'header', name: 'Authorization' } as const
+  return rejectionAt('auth.required', 'This needs an access token.', { place })
 }
 
 export function lacks(permission: Permission): DomainError {

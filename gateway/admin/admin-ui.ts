@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError } from '../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../shared/errors.js'
 import { StartError } from '../../shared/start-error.js'
 import type { CatalogueSnapshot } from '../data/catalogue.js'
 import { acceptedCoding, addVary, type Coding, IMMUTABLE } from '../http/header-fields.js'
@@ -14,6 +14,7 @@ import type { Documents } from '../openapi/documents.js'
 import { answerOtherMethods } from '../server/methods.js'
 
 /** What `npm run build` makes of clients/admin: each file compressed by Brotli, and nowhere as it is. */
+const AUTHORIZATION = { in: 'header', name: 'Authorization' } as const
 const ADMIN_FOLDER = new URL('./application/', import.meta.url)
 
 /** The admin as it was built: names of files, each with the digest of its content in it. */
@@ -135,7 +136,7 @@ export const adminUi = fp<{
       const { body } = await documents.for(request, reply, (seen) => {
         if (roles.length > 0 && !seen.roles.some((role) => admitted.has(role.toLowerCase()))) {
           throw request.headers.authorization === undefined
-            ? new DomainError('auth.required', 'The admin takes an access token.')
+            ? rejectionAt('auth.required', 'The admin takes an access token.', { place: AUTHORIZATION })
             : new DomainError('capability.denied', 'The admin is for other roles than those of this account.')
         }
         const { allowed, owner, everyOwner } = seen

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError } from '../../shared/errors.js'
+import { rejectionAt } from '../../shared/errors.js'
 import { trimOws } from './header-fields.js'
 import type { PublicAddress } from './public-address.js'
 
@@ -13,8 +13,10 @@ export function rejectCrossSite(
   return (request, _reply, done) => {
     const { 'sec-fetch-site': site, origin } = request.headers
     const asked = { site, origin, isSafe: SAFE_METHODS.has(request.method) }
-    if (isCrossSite(asked, () => new URL(address.baseFor(request)).origin)) {
-      throw new DomainError('request.cross-site', 'Sessions are for pages of this site: another site sent the request.')
+    const name = crossSiteHeader(asked, () => new URL(address.baseFor(request)).origin)
+    if (name !== undefined) {
+      const detail = 'Sessions are for pages of this site: another site sent the request.'
+      throw rejectionAt('request.cross-site', detail, { place: { in: 'header', name } })
     }
     done()
   }
@@ -35,17 +37,19 @@ interface RequestOrigin {
 }
 
 /**
- * Whether a page of another site sent the request. `Sec-Fetch-Site`, which may be a list, decides. If it is missing or
+ * The header that says that a page of another site sent the request. `Sec-Fetch-Site`, which may be a list, decides. If it is missing or
  * unknown, `Origin` decides. If both are missing, no page of a browser sent the request. A neighbour on the same site, such
  * as another host of the domain, may not change or end a session either: there `Origin` decides too.
  */
-export function isCrossSite({ site, origin, isSafe }: RequestOrigin, ownOrigin: () => string): boolean {
+export function crossSiteHeader(
+  { site, origin, isSafe }: RequestOrigin,
+  ownOrigin: () => string
+): 'Sec-Fetch-Site' | 'Origin' | undefined {
   const sites = joined(site)
-  if (sites.includes('cross-site')) return true
-  const isForeign = (): boolean => origin !== undefined && origin !== ownOrigin()
-  if (sites.includes('same-site') && !isSafe) return isForeign()
-  const isKnown = sites.split(',').every((item) => NOT_CROSS_SITE.has(trimOws(item)))
-  return !isKnown && isForeign()
+  if (sites.includes('cross-site')) return 'Sec-Fetch-Site'
+  const isOfNeighbour = sites.includes('same-site') && !isSafe
+  if (!isOfNeighbour && sites.split(',').every((item) => NOT_CROSS_SITE.has(trimOws(item)))) return undefined
+  return origin === undefined || origin === ownOrigin() ? undefined : 'Origin'
 }
 
 /** Whether `Sec-Fetch-Site` says that a page of another origin sent the request, of the same site or of another one. */

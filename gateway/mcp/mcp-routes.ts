@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError, rejectionAt } from '../../shared/errors.js'
+import { rejectionAt } from '../../shared/errors.js'
 import { loadOptional } from '../../shared/optional-package.js'
 import { bodyOf, checkJsonBody, keepBodiesAsBuffers, requireJsonMediaType } from '../http/json-body.js'
 import { answerOtherMethods } from '../server/methods.js'
@@ -48,7 +48,8 @@ export const mcpRoutes = fp<McpOptions>(
           reply.header('cache-control', 'no-store')
           refuseOtherOrigins(request, [...origins, new URL(address.baseFor(request)).origin])
           if (request.headers.authorization === undefined) {
-            throw new DomainError('auth.required', 'Agents need an access token.')
+            const place = { in: 'header', name: 'Authorization' } as const
+            throw rejectionAt('auth.required', 'Agents need an access token.', { place })
           }
           done()
         },
@@ -89,8 +90,6 @@ function metadataRoute(app: FastifyInstance, { address }: Pick<McpOptions, 'addr
 /** A page that was led here by another name of this machine tells its own origin (MCP, "Streamable HTTP", security). */
 function refuseOtherOrigins({ headers: { origin } }: FastifyRequest, own: readonly string[]): void {
   if (origin === undefined || own.includes(origin)) return
-  throw new DomainError(
-    'request.cross-site',
-    'A page of another site sent the request, which CORS_ORIGINS does not name.'
-  )
+  const detail = 'A page of another site sent the request, which CORS_ORIGINS does not name.'
+  throw rejectionAt('request.cross-site', detail, { place: { in: 'header', name: 'Origin' } })
 }

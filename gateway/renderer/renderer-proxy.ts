@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError } from '../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import type { LiveCatalogue } from '../data/catalogue.js'
 import { customReadNamed, FIXED_SEGMENTS } from '../entity-routes/paths.js'
@@ -141,10 +141,8 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
 /** Rejects an unsafe request that a page of another origin has sent, even with a valid token (contract.md section 8). */
 function rejectOtherOrigins({ method, headers }: FastifyRequest): void {
   if (SAFE_METHODS.has(method) || !isFromAnotherOrigin(headers['sec-fetch-site'])) return
-  throw new DomainError(
-    'request.cross-site',
-    'Forms are for pages of this origin: a page of another one sent the request.'
-  )
+  const detail = 'Forms are for pages of this origin: a page of another one sent the request.'
+  throw rejectionAt('request.cross-site', detail, { place: { in: 'header', name: 'Sec-Fetch-Site' } })
 }
 
 /**

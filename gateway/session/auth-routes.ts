@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError, type Violation, rejection } from '../../shared/errors.js'
+import { DomainError, type Violation, rejection, rejectionAt } from '../../shared/errors.js'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/read-session-cookie.js'
 import type { AuthCall } from '../data/auth-client.js'
 import { clientAddress } from '../http/client-address.js'
@@ -113,7 +113,8 @@ function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionToo
 }
 
 function noSession(): DomainError {
-  return new DomainError('auth.required', 'Log in first: there is no session.')
+  const place = { in: 'header', name: 'Cookie' } as const
+  return rejectionAt('auth.required', 'Log in first: there is no session.', { place })
 }
 
 /**

@@ -107,7 +107,11 @@ describeApi(
     })
 
     it('judges who before what: a bad query of a stranger is 401, of the powerless 403', async () => {
-      store.problem(await store.call('/orders/paged?pageSize=0'), { status: 401, code: 'auth.required' })
+      store.problem(await store.call('/orders/paged?pageSize=0'), {
+        status: 401,
+        code: 'auth.required',
+        violations: [{ code: 'auth.required', header: 'Authorization' }]
+      })
       store.problem(await store.as('nobody', '/orders/paged?pageSize=0'), { status: 403, code: 'ownership.denied' })
       store.problem(await store.as('ada', '/customers/paged?pageSize=0'), { status: 403, code: 'capability.denied' })
       store.problem(await store.as('ada', '/orders/x'), { status: 400, code: 'id.invalid' })

@@ -80,7 +80,7 @@ import { exportOptions } from '../../gateway/entity-routes/exports.js'
 import { READ_ROUTES } from '../../gateway/entity-routes/paths.js'
 import { forwardedAddress, forwardedFor, TrustedProxies } from '../../gateway/http/client-address.js'
 import { cookieViolation } from '../../gateway/http/cookies.js'
-import { isCrossSite, isFromAnotherOrigin } from '../../gateway/http/cross-site.js'
+import { crossSiteHeader, isFromAnotherOrigin } from '../../gateway/http/cross-site.js'
 import {
   acceptedCoding,
   addVary,
@@ -366,7 +366,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   // Its form is read by parseQuery.
   readTokenRequest: (text) => readTokenRequest(Buffer.from('grant_type=client_credentials'), `Basic ${text}`),
   jsonMembers: (text) => jsonMembers(Buffer.from(text)),
-  isCrossSite: (text) => isCrossSite({ site: text, origin: text, isSafe: false }, () => listener),
+  crossSiteHeader: (text) => crossSiteHeader({ site: text, origin: text, isSafe: false }, () => listener),
   isFromAnotherOrigin,
   sentCookies,
   sentRefreshTokens,

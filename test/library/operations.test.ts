@@ -340,8 +340,9 @@ describeLibrary(
         const both = { ...LIBRARIAN, role: ['Librarian', 'Admin'] }
         const first = await repaint(REPAINT, key, both)
         expect(first.status, first.text).to.equal(201)
-        problem(await repaint(REPAINT, key), 403, 'capability.denied')
-        problem(await repaint(REPAINT, key, { ...both, branches: [2] }), 403, 'capability.denied')
+        const header = [{ code: 'capability.denied', header: 'Idempotency-Key' }]
+        problem(await repaint(REPAINT, key), 403, 'capability.denied', header)
+        problem(await repaint(REPAINT, key, { ...both, branches: [2] }), 403, 'capability.denied', header)
         const newer = { ...both, exp: Math.floor(Date.now() / 1000) + 1000, jti: 'another' }
         expect((await repaint(REPAINT, key, newer)).text).to.equal(first.text)
         problem(await repaint({ ...REPAINT, to: '#000000' }, key), 422, 'idempotency.key.reused')

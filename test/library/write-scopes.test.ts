@@ -28,6 +28,14 @@ const WRITERS: readonly (readonly [name: string, claims: Claims, change: string,
   ['the bypass role', { sub: 'a', role: 'Admin', branches: [4] }, '1 = 1', 'branch_id = 4']
 ]
 
+/** A write that the log of statements is read for: how many rows it takes, and the statement that writes each. */
+type Written = readonly [
+  name: string,
+  rows: number,
+  statement: string,
+  write: (rows: readonly { readonly id: number; readonly tag: string }[]) => Promise<Answer>
+]
+
 /** Every member at every branch, and a closed one of each member. */
 const ERRANDS = 15
 
@@ -198,6 +206,59 @@ describeLibrary('a write scope', (store, kind) => {
     expect([own.status, (json(own) as Row)['memberId']]).to.deep.equal([201, 1])
   })
 
+  it('holds in batches of changes and of deletes, of which nothing stays when one row is not of it', async () => {
+    const before = await stored()
+    const [first = 0, second = 0] = await idsWhere('branch_id = 2')
+    const [foreign = 0] = await idsWhere('branch_id <> 2')
+    const item = (n: number, more: object = {}) => ({ id: n, rowVersion: versionOf(n).toString('base64'), ...more })
+    const batch = (claims: Claims, method: 'PATCH' | 'POST', body: readonly object[]): Promise<Answer> =>
+      send(claims, method, method === 'PATCH' ? '/errands/batch' : '/errands/batch/delete', { body })
+    const told = (answer: Answer): unknown => {
+      const { errors = [] } = json(answer) as { errors?: readonly { pointer?: string }[] }
+      return [codeOf(answer), errors.map(({ pointer }) => pointer)]
+    }
+    const [changes, absent] = [{ isOpen: false }, item(999)]
+    for (const other of [item(foreign), absent]) {
+      const patched = await batch(LIBRARIAN, 'PATCH', [item(first, changes), { ...other, ...changes }])
+      expect(told(patched)).to.deep.equal(['404 not-found', ['/1']])
+      expect(told(await batch(LIBRARIAN, 'POST', [item(first), other]))).to.deep.equal(['404 not-found', ['/1']])
+    }
+    const leaving = await batch(LIBRARIAN, 'PATCH', [item(first, changes), item(second, { branchId: 1 })])
+    expect(told(leaving)).to.deep.equal(['403 ownership.denied', ['/1']])
+    expect(codeOf(await batch(MEMBER, 'POST', [item(first)]))).to.equal('403 capability.denied')
+    expect(await stored()).to.deep.equal(before)
+    const changed = await batch(LIBRARIAN, 'PATCH', [item(first, changes), item(second, changes)])
+    expect(changed.status, changed.text).to.equal(200)
+    const gone = await batch(LIBRARIAN, 'POST', json(changed) as object[])
+    expect(gone.status, gone.text).to.equal(204)
+    expect((await stored()).map(({ id }) => Number(id))).to.deep.equal(
+      before.map(({ id }) => Number(id)).filter((id) => id !== first && id !== second)
+    )
+  })
+
+  it('holds for each row of an import', async () => {
+    const before = await idsWhere('1 = 1')
+    const inside = { title: 'Brought', memberId: 2, branchId: 2, isOpen: true }
+    const rows = [inside, { ...inside, title: 'Outside', branchId: 1 }, { ...inside, title: 'Brought too' }]
+    const imported = (onError: string): Promise<Answer> =>
+      store.as(LIBRARIAN, `/errands/import?onError=${onError}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': `errands-${onError}` },
+        body: rows.map((row) => JSON.stringify(row)).join('\n')
+      })
+    expect(codeOf(await imported('stop'))).to.equal('403 ownership.denied')
+    expect(await idsWhere('1 = 1')).to.deep.equal(before)
+    const { created, failed, errors } = json(await imported('skip')) as {
+      created: number
+      failed: number
+      errors: Row[]
+    }
+    expect({ created, failed }).to.deep.equal({ created: 2, failed: 1 })
+    expect(errors.map(({ row, code }) => [row, code])).to.deep.equal([[2, 'ownership.denied']])
+    expect(await idsWhere("title IN ('Brought', 'Brought too') AND branch_id = 2")).to.have.length(2)
+    expect(await idsWhere("title = 'Outside'")).to.deep.equal([])
+  })
+
   it('comes before conflicts and states, and after 404 and the precondition', async () => {
     const before = await stored()
     const [own = 0] = await idsWhere('member_id = 1 AND branch_id <> 2 AND is_open = 1')
@@ -315,7 +376,7 @@ describeLibrary('a write scope', (store, kind) => {
         const textsOf = async (path: string, write: () => Promise<Answer>): Promise<string[]> => {
           const lines = await log.during(async () => {
             const answer = await write()
-            expect(answer.status, `${path}: ${answer.text}`).to.equal(200)
+            expect(answer.status, `${path}: ${answer.text}`).to.be.oneOf([200, 204])
           })
           return lines.filter(({ command }) => command === 'Execute').map(({ text }) => text)
         }
@@ -333,6 +394,43 @@ describeLibrary('a write scope', (store, kind) => {
         const about = scoped.filter((text) => /\b(?:UPDATE|FROM) `errands`/.test(text))
         expect(about).to.have.length(3)
         for (const text of about) expect(text.replace(/^.*?\bWHERE\b/i, '')).to.include('member_id')
+        const rows = async (count: number) =>
+          (await run('SELECT id, HEX(row_version) AS version FROM errands WHERE branch_id = 2 ORDER BY id'))
+            .slice(0, count)
+            .map(({ id, version }) => ({ id: Number(id), tag: Buffer.from(String(version), 'hex').toString('base64') }))
+        for (const [name, count, statement, write] of [
+          [
+            'an action',
+            1,
+            'UPDATE',
+            ([row]) =>
+              send(LIBRARIAN, 'PUT', `/errands/${row?.id}/move`, { body: { branchId: 2 }, tag: `W/"${row?.tag}"` })
+          ],
+          [
+            'a batch of changes',
+            2,
+            'UPDATE',
+            (two) =>
+              send(LIBRARIAN, 'PATCH', '/errands/batch', {
+                body: two.map(({ id, tag }) => ({ id, rowVersion: tag, isOpen: false }))
+              })
+          ],
+          ['a delete', 1, 'DELETE', ([row]) => send(LIBRARIAN, 'DELETE', `/errands/${row?.id}`)],
+          [
+            'a batch of deletes',
+            2,
+            'DELETE',
+            (two) =>
+              send(LIBRARIAN, 'POST', '/errands/batch/delete', {
+                body: two.map(({ id, tag }) => ({ id, rowVersion: tag }))
+              })
+          ]
+        ] as const satisfies readonly Written[]) {
+          const texts = await textsOf(name, async () => write(await rows(count)))
+          const written = texts.filter((text) => new RegExp(`^${statement}\\b.*` + '`errands`').test(text))
+          expect(written, name).to.have.length(count)
+          for (const text of written) expect(text.replace(/^.*?\bWHERE\b/i, ''), name).to.include('branch_id')
+        }
       } finally {
         await log.close()
       }

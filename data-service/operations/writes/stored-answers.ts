@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError, rejectionAt } from '../../../shared/errors.js'
+import { DomainError, rejectionAt, type ViolationPlace } from '../../../shared/errors.js'
 import { unreservedClaims } from '../../auth/tokens/claims.js'
 import type { Authenticated } from '../../entity/caller.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
@@ -160,35 +160,38 @@ function isAsTold({ values, version }: StoredRow, told: Told, { columns, childre
 }
 
 const ARRAY = '['.charCodeAt(0)
+const KEY: ViolationPlace = { in: 'header', name: 'Idempotency-Key' }
 
 /** A caller whose owner claim has changed since must not see the rows of the earlier owner (contract.md section 5). */
 function storedForAnotherOwner(): DomainError {
-  return new DomainError(
+  return rejectionAt(
     'ownership.denied',
-    'This Idempotency-Key was used under another owner claim; its answer is not for this one.'
+    'This Idempotency-Key was used under another owner claim; its answer is not for this one.',
+    { place: KEY }
   )
 }
 
 /** Only the operation itself could tell which members of its answer a caller with fewer rights would have got. */
 function storedForMoreRights(): DomainError {
-  return new DomainError(
+  return rejectionAt(
     'capability.denied',
-    'The request was carried out when you had roles, permissions or claims that you do not have now; its answer is no longer for you.'
+    'The request was carried out when you had roles, permissions or claims that you do not have now; its answer is no longer for you.',
+    { place: KEY }
   )
 }
 
 /** The row may be one that the caller could not read now (contract.md section 6, write scope). */
 function storedForOtherRows(): DomainError {
-  return new DomainError(
+  return rejectionAt(
     'ownership.denied',
-    'This Idempotency-Key was used when you could read other rows; its answer is no longer for you.'
+    'This Idempotency-Key was used when you could read other rows; its answer is no longer for you.',
+    { place: KEY }
   )
 }
 
 function keyReused(): DomainError {
-  const place = { in: 'header', name: 'Idempotency-Key' } as const
   const detail = 'This Idempotency-Key was used for another request; take a new one.'
-  return rejectionAt('idempotency.key.reused', detail, { place })
+  return rejectionAt('idempotency.key.reused', detail, { place: KEY })
 }
 
 /**

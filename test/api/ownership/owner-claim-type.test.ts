@@ -60,5 +60,5 @@ describeApi(
       }
     })
   },
-  { on: 'sqlite', env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile, OWNER_CLAIM_TYPE: 'sub' }) }
+  { env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile, OWNER_CLAIM_TYPE: 'sub' }) }
 )

@@ -229,7 +229,8 @@ describeApi(
       for (const same of [1, '1', '01']) expectReplay(await as(same), first)
       for (const other of [2, '-1', undefined, 'x', 1.5]) {
         const rejected = await changesNothing(store, () => as(other))
-        store.problem(rejected, { status: 403, code: 'ownership.denied' })
+        const violations = [{ code: 'ownership.denied', header: 'Idempotency-Key' }]
+        store.problem(rejected, { status: 403, code: 'ownership.denied', violations })
       }
       // Who may comes before what is sent.
       const otherBody = { body: { lines: [{ productId: 2, quantity: 1 }] } }
