@@ -5,6 +5,7 @@ import { Shop } from './shop.js'
 import { sharedBrowser, Visit } from './visit.js'
 
 export const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } } as const
+const ZONES = { desktop: 'America/New_York', phone: 'Asia/Kolkata' } as const
 
 export type Row = Readonly<Record<string, unknown>> & { readonly id: number; readonly rowVersion: string }
 
@@ -56,12 +57,12 @@ export class AdminPages {
   /** A visit of somebody who has not signed in. */
   async visitOf(name: string, size: keyof typeof SIZES = 'desktop'): Promise<Visit> {
     const known = this.#visits.get(name)
-    this.#visit = known ?? (await Visit.start(this.#browser, { viewport: SIZES[size], timezoneId: 'America/New_York' }))
+    this.#visit = known ?? (await Visit.start(this.#browser, { viewport: SIZES[size], timezoneId: ZONES[size] }))
     this.#visits.set(name, this.#visit)
     return this.#visit
   }
 
-  /** Opens a page of the admin for an account that is signed in already. The clock of its browser is that of New York. */
+  /** Opens a page of the admin for an account that is signed in already. The clock of a desktop is that of New York, and of a phone that of Kolkata. */
   async open(account: string, path: string, size: keyof typeof SIZES = 'desktop'): Promise<Page> {
     const name = `${account}, ${size}`
     const isKnown = this.#visits.has(name)

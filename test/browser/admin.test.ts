@@ -85,6 +85,16 @@ describe('the admin', function () {
     await page.getByRole('heading', { name: /Mine/ }).waitFor()
   })
 
+  it('says which value another row has, and keeps what was typed', async () => {
+    const page = await admin.open('admin', '/products/4')
+    await page.getByLabel('Sku').fill('JUG-00001')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Another row has this sku, which must be unique.').first().waitFor()
+    expect(await page.getByLabel('Sku').inputValue()).to.equal('JUG-00001')
+    expect(await page.getByRole('dialog').count()).to.equal(0)
+    expect((await admin.api('admin', 'GET', '/products/4')).row['sku']).to.not.equal('JUG-00001')
+  })
+
   it('offers an action in the state that allows it, and a delete', async () => {
     const page = await admin.open('admin', '/suppliers/1/show')
     await page.getByRole('button', { name: 'Delete' }).waitFor()
@@ -129,8 +139,8 @@ describe('the admin', function () {
     expect(await countryOf(row.id)).to.equal('IT')
   })
 
-  // In the soak: creates, forms that are emptied, and another time zone (admin-dates.test.ts).
-  it('saves the moment that a clock shows where the browser is', async () => {
+  // In the soak: the other zone for each, and forms that are emptied (admin-dates.test.ts).
+  it('saves the moment that a clock shows where the browser is, in a create and in a form of another zone', async () => {
     const page = await admin.open('admin', '/coupons/create')
     await page.getByLabel('Code').fill('NEW-YORK')
     await page.getByLabel('Percent').fill('10')
@@ -138,8 +148,15 @@ describe('the admin', function () {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL(/#\/coupons\/\d+\/show$/)
     const [id = ''] = /\d+(?=\/show$)/.exec(page.url()) ?? []
-    const { row } = await admin.api('admin', 'GET', `/coupons/${id}`)
-    expect(row).to.include({ startsAt: '2031-03-05T05:00:00.000Z', endsAt: null })
+    const stored = async (): Promise<Row> => (await admin.api('admin', 'GET', `/coupons/${id}`)).row
+    expect(await stored()).to.include({ startsAt: '2031-03-05T05:00:00.000Z', endsAt: null })
+    const form = await admin.open('admin', `/coupons/${id}`, 'phone')
+    await form.getByLabel('Percent').waitFor()
+    expect(await form.getByLabel('Starts at').inputValue()).to.equal('2031-03-05T10:30')
+    await form.getByLabel('Ends at').fill('2031-07-05T10:30')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.waitForURL(/#\/coupons\/\d+\/show$/)
+    expect(await stored()).to.include({ startsAt: '2031-03-05T05:00:00.000Z', endsAt: '2031-07-05T05:00:00.000Z' })
   })
 
   // In the soak: every read and write of a caller who is one owner (admin-owners.test.ts).

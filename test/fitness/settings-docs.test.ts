@@ -50,5 +50,7 @@ describe('docs/settings.md', () => {
   it('tells what a first look chooses', () => {
     const rows = documented('What `npm start` chooses')
     expect(Object.fromEntries(rows)).to.deep.equal(firstLook(store.settings, store))
+    // What the settings of the reference store say otherwise.
+    expect(firstLook({}, store)).to.include({ STRICT_HANDLING: 'true' })
   })
 })

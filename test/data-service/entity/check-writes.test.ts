@@ -10,6 +10,7 @@ import {
   hidden,
   int,
   onCreate,
+  oneOf,
   optional,
   readableBy,
   readOnly,
@@ -51,6 +52,14 @@ const change = (): object => ({})
 const acting = (name: string, definition: object): object => ({
   actions: (action: Action) => ({ [name]: action({ description: 'Acts.', change, ...definition }) })
 })
+const phases = {
+  fields: {
+    id: readOnly(int()),
+    name: text(5),
+    ownerId: onCreate(int()),
+    phase: optional(readOnly(oneOf(['open', 'closed'])))
+  }
+}
 const partId = { input: { partId: int() } }
 const part = { children: 'parts', id: 'partId', version: 'partRowVersion' }
 
@@ -121,6 +130,18 @@ describe('checkCatalogue of writes', () => {
     'an action named as a read': [acting('paged', {}), /that of a read/],
     'an action with an unknown permission': [acting('x', { permission: 'things:manage' }), /`x`: permission/],
     'a state of a column that is none': [acting('x', { when: { stauts: ['a'] } }), /`stauts` is not a field/],
+    'a state that is no word of the property': [
+      { ...phases, ...acting('x', { when: { phase: ['ended'] } }) },
+      /`phase` is enum and never "ended"/
+    ],
+    'a next state that is no word of the property': [
+      { ...phases, ...acting('x', { becomes: { phase: 'ended' } }) },
+      /`phase` is enum and never "ended"/
+    ],
+    'deletes in a state that is no word of the property': [
+      { ...phases, deletes: { when: { phase: ['open', 'ended'] } } },
+      /deletes: `phase` is enum and never "ended"/
+    ],
     'a state of another type': [acting('x', { when: { status: [1] } }), /`status` is string and never 1/],
     'a next state of a column that is none': [acting('x', { becomes: { stauts: 'a' } }), /`stauts` is not a field/],
     'a next state of another type': [acting('x', { becomes: { status: 1 } }), /`status` is string and never 1/],
