@@ -427,7 +427,7 @@ describeLibrary('a write scope', (store, kind) => {
           ]
         ] as const satisfies readonly Written[]) {
           const texts = await textsOf(name, async () => write(await rows(count)))
-          const written = texts.filter((text) => new RegExp(`^${statement}\\b.*` + '`errands`').test(text))
+          const written = texts.filter((text) => text.startsWith(statement) && text.includes('`errands`'))
           expect(written, name).to.have.length(count)
           for (const text of written) expect(text.replace(/^.*?\bWHERE\b/i, ''), name).to.include('branch_id')
         }
